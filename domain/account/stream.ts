@@ -1,0 +1,2 @@
+/** The stream of a tenant's credit account. */
+export const accountStream = (tenantId: string): string => `account-${tenantId}`;

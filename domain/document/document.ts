@@ -1,0 +1,92 @@
+/** Points (1/72 inch) from the top left of the page: x0, y0, x1, y1. */
+export type Box = readonly [number, number, number, number];
+
+/** Where a text comes from. */
+export type TextSource = 'text_layer' | 'ocr' | 'markup';
+
+/** A word as placed on a page. `confidence` 0..1 is that of OCR; 1 elsewhere. */
+export interface Word {
+  readonly text: string;
+  /** null where the format has no geometry. */
+  readonly box: Box | null;
+  readonly confidence: number;
+  readonly fontSize: number | null;
+  readonly bold: boolean;
+}
+
+/** Words on one line, in reading order, with the text as it reads. */
+export interface Line {
+  readonly text: string;
+  readonly box: Box | null;
+  readonly words: readonly Word[];
+}
+
+export interface TableCell {
+  readonly text: string;
+  readonly box: Box | null;
+  readonly row: number;
+  readonly column: number;
+  readonly rowSpan: number;
+  readonly columnSpan: number;
+}
+
+/** Blocks in reading order. Markdown inline marks (`**`, links) live in `markdown` where known. */
+export type Block =
+  | {
+      readonly kind: 'heading';
+      readonly level: 1 | 2 | 3 | 4 | 5 | 6;
+      readonly text: string;
+      readonly markdown: string;
+      readonly box: Box | null;
+    }
+  | { readonly kind: 'paragraph'; readonly text: string; readonly markdown: string; readonly box: Box | null }
+  | {
+      readonly kind: 'list_item';
+      readonly ordered: boolean;
+      readonly number: number | null;
+      readonly depth: number;
+      readonly text: string;
+      readonly markdown: string;
+      readonly box: Box | null;
+    }
+  | {
+      readonly kind: 'table';
+      readonly rows: number;
+      readonly columns: number;
+      readonly headerRows: number;
+      readonly cells: readonly TableCell[];
+      readonly box: Box | null;
+    }
+  | {
+      readonly kind: 'code';
+      readonly language: string | null;
+      readonly text: string;
+      readonly box: Box | null;
+    }
+  | { readonly kind: 'image'; readonly text: string; readonly box: Box | null };
+
+export interface DocumentPage {
+  /** From 1. */
+  readonly page: number;
+  /** Points; null where the format has no geometry. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly status: 'ok' | 'failed' | 'skipped';
+  readonly source: TextSource;
+  /** Why it failed or was skipped. */
+  readonly detail: string | null;
+  readonly lines: readonly Line[];
+  readonly blocks: readonly Block[];
+}
+
+export interface DocumentWarning {
+  readonly code: 'no_text_found' | 'hidden_text' | 'page_failed';
+  readonly message: string;
+}
+
+/** A parsed document: what markdown renders and extraction cites. Its pages are the billing unit. */
+export interface Document {
+  readonly mimeType: string;
+  readonly pages: readonly DocumentPage[];
+  readonly warnings: readonly DocumentWarning[];
+}

@@ -1,0 +1,12 @@
+import type { Actor } from './event.ts';
+
+/** What arrives with every command: the domain has no clock and no randomness of its own. */
+export interface CommandMeta {
+  /** RFC 3339 UTC with milliseconds. */
+  readonly now: string;
+  readonly actor: Actor;
+  /** The request that caused it. */
+  readonly correlation_id: string;
+  /** Makes event IDs deterministic: the same command gives the same IDs. A UUID. */
+  readonly command_id: string;
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+/** One definition gives an event's type, its decoder and the JSON Schema that auditors read. */
+export const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
+  z.strictObject({ type: z.literal(type), data: z.strictObject(shape) });
+
+/** Who acts: an API key, or a part of the service itself (`system`). Never a plain key. */
+export const actor = z.strictObject({
+  key_id: z.string(),
+  role: z.enum(['tenant', 'service', 'admin', 'system']),
+});
+export type Actor = z.output<typeof actor>;
+
+/** Metadata stored beside every event. `hash` is SHA-256 over the canonical JSON of the rest. */
+export const eventMetadata = z.strictObject({
+  schema_version: z.number().int().min(1),
+  correlation_id: z.string(),
+  causation_id: z.string(),
+  actor,
+  tenant_id: z.string().nullable(),
+  recorded_at: z.iso.datetime({ precision: 3 }),
+  prev_hash: z.string().nullable(),
+  hash: z.string(),
+});
+export type EventMetadata = z.output<typeof eventMetadata>;

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+/** Whole credits; 1,000 credits are 1.00 USD of list value. May be negative in a delta. */
+export type Credits = number & { readonly __unit: 'credits' };
+
+const safeInteger = z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
+
+/** Any whole number of credits, also negative. */
+export const credits = safeInteger.transform((n) => n as Credits);
+/** Credits ≥ 0. */
+export const creditsFromZero = safeInteger.min(0).transform((n) => n as Credits);
+/** Money in minor units of the `currency` beside it, ≥ 0. */
+export const minorFromZero = safeInteger.min(0);
+/** Whole pages, ≥ 0. */
+export const pages = safeInteger.min(0);
+/** RFC 3339 UTC with milliseconds. */
+export const instant = z.iso.datetime({ precision: 3 });
+/** A UTC day, `YYYY-MM-DD`. */
+export const day = z.iso.date();
+/** An exact decimal as text, never a float: `"0.92"`. */
+export const decimalText = z.string().regex(/^\d{1,18}(\.\d{1,18})?$/);
+/** 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric. */
+export const tenantId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/);
+/** ISO 4217 code, upper case. */
+export const currencyCode = z.string().regex(/^[A-Z]{3}$/);
+
+/** Brands a whole number as credits. Throws RangeError beyond 2^53: never wrap silently. */
+export const asCredits = (n: number): Credits => {
+  if (!Number.isSafeInteger(n)) throw new RangeError(`${String(n)} is not a safe whole number of credits`);
+  return (n === 0 ? 0 : n) as Credits;
+};
+
+export const NO_CREDITS = asCredits(0);
+export const plus = (a: Credits, b: Credits): Credits => asCredits(a + b);
+export const minus = (a: Credits, b: Credits): Credits => asCredits(a - b);
+export const negated = (a: Credits): Credits => asCredits(-a);

@@ -1,0 +1,49 @@
+import type { JsonObject } from '../kernel/json.ts';
+
+/** An event ready to append: plain JSON, with an ID that is unique in the whole log. */
+export interface NewEvent {
+  /** UUID. */
+  readonly id: string;
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
+}
+
+/** An event as stored. `revision` counts from 0 in its stream, `position` orders the whole log. */
+export interface RecordedEvent extends NewEvent {
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly position: bigint;
+}
+
+/** The revision that the stream must have for an append to happen. There is no "any". */
+export type ExpectedRevision = bigint | 'no_stream';
+
+/**
+ * What became of an append. `appended` also answers the repetition of an identical batch at the same
+ * revision, and then carries the original revision and position. `unknown` means: it may or may not
+ * have been committed; send the identical batch again at the same revision to find out.
+ */
+export type AppendResult =
+  | { readonly kind: 'appended'; readonly revision: bigint; readonly position: bigint }
+  | { readonly kind: 'conflict'; readonly actual: ExpectedRevision }
+  | { readonly kind: 'unknown'; readonly reason: string }
+  | { readonly kind: 'rejected'; readonly reason: 'too_large' | 'invalid'; readonly detail: string };
+
+export interface ReadOptions {
+  /** First revision to read, inclusive. Default: the first (forwards) or the last (backwards). */
+  readonly from?: bigint;
+  readonly direction?: 'forwards' | 'backwards';
+  /** At most this many events. Default: all. */
+  readonly limit?: number;
+}
+
+/** The log, as those see it who decide and append. A stream that does not exist reads as empty. */
+export interface EventStore {
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>;
+  read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>;
+  close(): Promise<void>;
+}
+
+/** Largest append, in bytes of type, data and metadata. EventStoreDB refuses above 1 MiB. */
+export const APPEND_BYTES_MAX = 900 * 1024;

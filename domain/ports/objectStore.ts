@@ -1,0 +1,12 @@
+/** Blobs by key (url-safe characters and `/`). A put is durable and atomic when it resolves. */
+export interface ObjectStore {
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  /** Stores a file that lies on the local disk. */
+  putFile(key: string, path: string): Promise<void>;
+  /** undefined when there is no such object. */
+  get(key: string): Promise<Uint8Array | undefined>;
+  open(key: string): Promise<AsyncIterable<Uint8Array> | undefined>;
+  remove(key: string): Promise<void>;
+  /** Throws when the store cannot be reached. */
+  check(): Promise<void>;
+}

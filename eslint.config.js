@@ -1,0 +1,66 @@
+import tseslint from 'typescript-eslint';
+import prettier from 'eslint-config-prettier';
+
+const banned = (message, ...selectors) => selectors.map((selector) => ({ selector, message }));
+
+export default tseslint.config(
+  { ignores: ['dist', 'node_modules', 'data', 'coverage', 'bin'] },
+  ...tseslint.configs.strictTypeChecked,
+  {
+    files: ['**/*.ts'],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }],
+      'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+      'max-params': ['error', 3],
+      complexity: ['error', 10],
+      'max-depth': ['error', 3],
+      '@typescript-eslint/consistent-type-definitions': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowNever: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      '@typescript-eslint/explicit-module-boundary-types': 'off',
+      'no-restricted-syntax': [
+        'error',
+        ...banned('Use a union of literals.', 'TSEnumDeclaration'),
+        ...banned(
+          'Only src/config.ts reads the environment.',
+          "MemberExpression[object.name='process'][property.name='env']",
+        ),
+      ],
+    },
+  },
+  {
+    files: ['domain/**/*.ts', 'projections/**/*.ts'],
+    rules: {
+      'no-restricted-globals': ['error', 'process', 'setTimeout', 'setInterval', 'fetch'],
+      'no-restricted-syntax': [
+        'error',
+        ...banned('Use a union of literals.', 'TSEnumDeclaration'),
+        ...banned(
+          'Time and randomness arrive in the command.',
+          "NewExpression[callee.name='Date'][arguments.length=0]",
+          "MemberExpression[object.name='Date'][property.name='now']",
+          "MemberExpression[object.name='Math'][property.name='random']",
+        ),
+      ],
+    },
+  },
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      'max-lines-per-function': 'off',
+      'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
+      '@typescript-eslint/no-unused-expressions': 'off',
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      'no-restricted-syntax': 'off',
+    },
+  },
+  { files: ['src/config.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  { files: ['**/*.js', '**/*.cjs'], ...tseslint.configs.disableTypeChecked },
+  prettier,
+);

@@ -1,0 +1,27 @@
+/** Values that every driver behind `Sql` takes. Arrays bind to Postgres arrays, bigint to int8. */
+export type SqlValue = string | number | bigint | boolean | null | readonly SqlValue[];
+/** int8 and numeric arrive as bigint and text; timestamps are stored as text by convention. */
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+/** A Postgres session's worth of SQL: one statement a call, `$1` parameters. */
+export interface SqlTx {
+  query(text: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
+}
+
+/** Postgres, real or embedded. `transaction` commits when `work` resolves, rolls back when it throws. */
+export interface Sql extends SqlTx {
+  transaction<T>(work: (tx: SqlTx) => Promise<T>): Promise<T>;
+  /** Runs a script of several statements without parameters. */
+  script(text: string): Promise<void>;
+  /**
+   * Holds a session-wide advisory lock while it can. undefined when another session has it. `lost`
+   * resolves when the session that holds the lock is gone.
+   */
+  tryLock(key: bigint): Promise<SqlLock | undefined>;
+  close(): Promise<void>;
+}
+
+export interface SqlLock {
+  readonly lost: Promise<void>;
+  release(): Promise<void>;
+}
