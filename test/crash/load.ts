@@ -29,17 +29,20 @@ const json = (path: string, body: unknown, identity: string) => (url: string) =>
     body: JSON.stringify(body),
   });
 
-const operation = (
-  kind: Operation['kind'],
-  tenant: string,
-  identity: string,
-  send: Operation['send'],
-): Operation => ({ kind, tenant, identity, send, outcome: 'unknown', acknowledged: false, purchased: 0, adjusted: 0, used: 0 });
+const operation = (named: Pick<Operation, 'kind' | 'tenant' | 'identity' | 'send'>): Operation => ({
+  ...named,
+  outcome: 'unknown',
+  acknowledged: false,
+  purchased: 0,
+  adjusted: 0,
+  used: 0,
+});
 
 const sale = (tenant: string, random: Random): Operation => {
   const identity = randomUUID();
   const body = { tenant_id: tenant, provider_txn_id: identity, credits: random.between(1, 50) * 1000 };
-  return operation('sale', tenant, identity, json('/v1/billing/credits', { ...body, gross_amount_minor: body.credits / 10 }, identity));
+  const send = json('/v1/billing/credits', { ...body, gross_amount_minor: body.credits / 10 }, identity);
+  return operation({ kind: 'sale', tenant, identity, send });
 };
 
 const refund = (of: Operation, random: Random): Operation => {
@@ -51,19 +54,21 @@ const refund = (of: Operation, random: Random): Operation => {
     credits: random.between(1, 500),
     reason: 'returned',
   };
-  return operation('refund', of.tenant, identity, json('/v1/billing/refunds', body, identity));
+  const send = json('/v1/billing/refunds', body, identity);
+  return operation({ kind: 'refund', tenant: of.tenant, identity, send });
 };
 
 const adjustment = (tenant: string, random: Random): Operation => {
   const identity = randomUUID();
   const credits = random.between(1, 2) === 1 ? random.between(1, 300) : -random.between(1, 300);
   const path = `/v1/admin/tenants/${tenant}/adjust-credits`;
-  return operation('adjustment', tenant, identity, json(path, { credits, reason: 'goodwill' }, identity));
+  const send = json(path, { credits, reason: 'goodwill' }, identity);
+  return operation({ kind: 'adjustment', tenant, identity, send });
 };
 
 const extract = (tenant: string, key: string): Operation => {
   const identity = randomUUID();
-  return operation('extract', tenant, identity, (url) => {
+  const send = (url: string) => {
     const form = new FormData();
     form.set('file', new Blob([TEXT], { type: 'text/plain' }), 'invoice.txt');
     form.set('schema', SCHEMA);
@@ -73,7 +78,8 @@ const extract = (tenant: string, key: string): Operation => {
       headers: { 'x-api-key': key, 'idempotency-key': identity },
       body: form,
     });
-  });
+  };
+  return operation({ kind: 'extract', tenant, identity, send });
 };
 
 /** The next command of a random caller: mostly sales, refunds of earlier sales, and extractions. */
@@ -105,6 +111,9 @@ const remember = (done: Operation, body: Readonly<Record<string, unknown>>): voi
   }
 };
 
+const isTransient = (status: number, body: Readonly<Record<string, unknown>>): boolean =>
+  status === 429 || status === 503 || body['code'] === 'request_in_progress';
+
 /**
  * Sends the operation once. 2xx: done. 429, 503 and 409 `request_in_progress`: nothing is known yet, send
  * again. Other 4xx: refused, and an acknowledged operation that is refused later was lost.
@@ -112,11 +121,13 @@ const remember = (done: Operation, body: Readonly<Record<string, unknown>>): voi
 export const sendOnce = async (sent: Operation, url: string): Promise<void> => {
   const answer = await sent.send(url).catch(() => undefined);
   const body = (await answer?.json().catch(() => undefined)) as Readonly<Record<string, unknown>> | undefined;
-  if (answer === undefined || body === undefined) return;
-  if (answer.status === 429 || answer.status === 503 || body['code'] === 'request_in_progress') return;
-  if (answer.status >= 500) throw new Error(`${sent.kind} ${sent.identity}: ${answer.status} ${JSON.stringify(body)}`);
-  if (answer.ok) remember(sent, body);
-  else if (sent.acknowledged) throw new Error(`${sent.kind} ${sent.identity} was acknowledged, now: ${JSON.stringify(body)}`);
-  else sent.outcome = 'refused';
-  if (answer.ok) sent.acknowledged = true;
+  if (answer === undefined || body === undefined || isTransient(answer.status, body)) return;
+  if (answer.ok) {
+    remember(sent, body);
+    sent.acknowledged = true;
+    return;
+  }
+  if (sent.acknowledged || answer.status >= 500)
+    throw new Error(`${sent.kind} ${sent.identity}: ${answer.status} ${JSON.stringify(body)}`);
+  sent.outcome = 'refused';
 };

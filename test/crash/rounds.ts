@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { seededRandom, type Random } from '../support/random.ts';
-import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
+import { ADMIN_KEY, startService } from '../support/serviceProcess.ts';
 import { nextOperation, sendOnce, type Operation } from './load.ts';
 
 export interface Tenant {
@@ -16,26 +16,36 @@ export interface Books {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+const isSettled = ({ outcome }: Operation): boolean => outcome !== 'unknown';
+
+const settle = async (operation: Operation, url: string): Promise<void> => {
+  for (let attempt = 0; attempt < 600; attempt += 1) {
+    await sendOnce(operation, url);
+    if (isSettled(operation)) return;
+    await pause(50);
+  }
+  throw new Error(`${operation.kind} ${operation.identity} never settled`);
+};
+
 /** Sends everything whose outcome is unknown until it is known: what a careful client does. */
 export const settleUnknown = async (books: Books, url: string): Promise<number> => {
   const open = books.operations.filter(({ outcome }) => outcome === 'unknown');
-  for (const operation of open) {
-    for (let attempt = 0; attempt < 600 && operation.outcome === 'unknown'; attempt += 1) {
-      await sendOnce(operation, url);
-      if (operation.outcome === 'unknown') await pause(50);
-    }
-    expect(operation.outcome, `${operation.kind} ${operation.identity} never settled`).not.to.equal('unknown');
-  }
+  for (const operation of open) await settle(operation, url);
   return open.length;
 };
 
 const sumOf = (books: Books, tenant: string, member: 'purchased' | 'adjusted' | 'used'): number =>
-  books.operations.reduce((sum, operation) => (operation.tenant === tenant ? sum + operation[member] : sum), 0);
+  books.operations.reduce(
+    (sum, operation) => (operation.tenant === tenant ? sum + operation[member] : sum),
+    0,
+  );
 
 /** What each tenant's balance must be, by what was acknowledged, against what the service says. */
 export const expectBooksBalanced = async (books: Books, url: string): Promise<void> => {
   for (const { tenant } of books.tenants) {
-    const answer = await fetch(`${url}/v1/billing/balance/${tenant}`, { headers: { 'x-api-key': ADMIN_KEY } });
+    const answer = await fetch(`${url}/v1/billing/balance/${tenant}`, {
+      headers: { 'x-api-key': ADMIN_KEY },
+    });
     const said = (await answer.json()) as Record<string, number>;
     const [purchased, adjusted, used] = [
       sumOf(books, tenant, 'purchased'),
@@ -60,11 +70,16 @@ const repeatSome = async (books: Books, url: string, random: Random): Promise<vo
   for (let n = 0; n < Math.min(5, done.length); n += 1) await sendOnce(random.pick(done), url);
 };
 
-const caller = async (books: Books, service: ServiceProcess, random: Random, alive: () => boolean): Promise<void> => {
-  while (alive()) {
+/** Sends one operation after the other until the round is over. */
+const caller = async (
+  books: Books,
+  random: Random,
+  round: { readonly url: string; alive: boolean },
+): Promise<void> => {
+  while (round.alive) {
     const operation = nextOperation(books.tenants, books.operations, random);
     books.operations.push(operation);
-    await sendOnce(operation, service.url);
+    await sendOnce(operation, round.url);
   }
 };
 
@@ -83,11 +98,11 @@ export const runRound = async (books: Books, { dataDir, seed, callers }: Round) 
     await repeatSome(books, service.url, random);
     await expectBooksBalanced(books, service.url);
     const before = books.operations.length;
-    let alive = true;
-    const calls = Array.from({ length: callers }, () => caller(books, service, random, () => alive));
+    const round = { url: service.url, alive: true };
+    const calls = Array.from({ length: callers }, () => caller(books, random, round));
     await pause(random.between(30, 900));
     await service.stop('SIGKILL');
-    alive = false;
+    round.alive = false;
     await Promise.all(calls);
     return { settled, sent: books.operations.length - before, startedInMs: service.startedInMs };
   } finally {
