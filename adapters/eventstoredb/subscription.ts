@@ -77,10 +77,10 @@ const started = (subscribing: Subscribing, queue: ItemQueue<FeedItem>): AllStrea
       const event = isSystem(resolved) ? undefined : recorded(resolved);
       const matches = event !== undefined && (wanted?.has(categoryOf(event.stream)) ?? true);
       if (matches) queue.push({ kind: 'event', event });
+      marks.passed(event?.position);
     } catch (error) {
       queue.end(error instanceof Error ? error : new Error(String(error)));
     }
-    marks.passed();
     if (queue.size() > QUEUE_FULL) subscription.pause();
   });
   return subscription;
@@ -109,7 +109,7 @@ interface Marks {
   readonly caughtUp: (subscription: AllStreamSubscription) => void;
   readonly checkpoint: (subscription: AllStreamSubscription, position: bigint) => void;
   /** One more event has left the subscription's buffer. */
-  readonly passed: () => void;
+  readonly passed: (position: bigint | undefined) => void;
 }
 
 /**
@@ -119,13 +119,16 @@ interface Marks {
 const orderedMarks = (queue: ItemQueue<FeedItem>): Marks => {
   const waiting: { readonly at: number; readonly item: FeedItem }[] = [];
   let received = 0;
+  let reached = -1n;
   let live = false;
   let liveCheckpoints = 0;
 
   const flush = () => {
     while (waiting[0] !== undefined && waiting[0].at <= received) {
-      const mark = waiting.shift();
-      if (mark !== undefined) queue.push(mark.item);
+      const item = waiting.shift()?.item;
+      // A checkpoint often stands at the event just delivered: it says nothing new.
+      if (item?.kind === 'checkpoint' && item.position <= reached) continue;
+      if (item !== undefined) queue.push(item);
     }
   };
   const add = (buffered: number, item: FeedItem) => {
@@ -142,8 +145,9 @@ const orderedMarks = (queue: ItemQueue<FeedItem>): Marks => {
       liveCheckpoints += 1;
       if (liveCheckpoints > 1) add(readableLength, { kind: 'checkpoint', position });
     },
-    passed: () => {
+    passed: (position) => {
       received += 1;
+      reached = position ?? reached;
       flush();
     },
   };

@@ -111,6 +111,7 @@ const frontDoor = async (port: number, inner: number) => {
   let frozen = false;
   const keep = (socket: Socket) => {
     sockets.add(socket);
+    socket.setNoDelay(true);
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
     if (frozen) socket.pause();
