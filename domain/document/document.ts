@@ -26,6 +26,8 @@ export interface Line {
 
 export interface TableCell {
   readonly text: string;
+  /** With inline marks, where the format has them. */
+  readonly markdown?: string;
   readonly box: Box | null;
   readonly row: number;
   readonly column: number;
