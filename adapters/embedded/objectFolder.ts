@@ -85,4 +85,3 @@ async function absentAsUndefined<T>(work: Promise<T>): Promise<T | undefined> {
     throw error;
   }
 }
-

@@ -86,15 +86,23 @@ async function runFileJob<K extends FileJob['kind']>(
   request: ParseRequest,
 ): Promise<Answers[K] | ParseFailure> {
   const outcome = await pool.run(job, request);
-  return outcome.kind === 'answered' ? (outcome.answer as Answers[K]) : failureOf(outcome, request.deadlineMs);
+  return outcome.kind === 'answered'
+    ? (outcome.answer as Answers[K])
+    : failureOf(outcome, request.deadlineMs);
 }
 
-function failureOf(outcome: Exclude<JobOutcome, { readonly kind: 'answered' }>, deadlineMs: number): ParseFailure {
+function failureOf(
+  outcome: Exclude<JobOutcome, { readonly kind: 'answered' }>,
+  deadlineMs: number,
+): ParseFailure {
   switch (outcome.kind) {
     case 'aborted':
       return { kind: 'aborted' };
     case 'timed_out':
-      return { kind: 'timed_out', detail: `The document was not read within ${Math.round(deadlineMs / 1000)} s.` };
+      return {
+        kind: 'timed_out',
+        detail: `The document was not read within ${Math.round(deadlineMs / 1000)} s.`,
+      };
     case 'out_of_memory':
       return { kind: 'unreadable', detail: 'The document needs more memory than one document may use.' };
     case 'died':
@@ -108,7 +116,10 @@ function failureOf(outcome: Exclude<JobOutcome, { readonly kind: 'answered' }>, 
 }
 
 function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
-  const run = async <J extends Job>(job: J, signal: AbortSignal | undefined): Promise<AnswerTo<J> | Unavailable> => {
+  const run = async <J extends Job>(
+    job: J,
+    signal: AbortSignal | undefined,
+  ): Promise<AnswerTo<J> | Unavailable> => {
     const outcome = await pool.run(job, { deadlineMs, signal });
     if (outcome.kind === 'answered') return outcome.answer as AnswerTo<J>;
     if (outcome.kind === 'failed') throw new Error(`a schema job failed: ${outcome.message}`);

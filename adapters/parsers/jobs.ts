@@ -1,4 +1,9 @@
-import type { ParseEffort, Inspection, ParseResult, RenderResult } from '../../domain/ports/documentParser.ts';
+import type {
+  ParseEffort,
+  Inspection,
+  ParseResult,
+  RenderResult,
+} from '../../domain/ports/documentParser.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
 import type { SchemaCheck, Validation } from '../../domain/ports/schemaValidator.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
@@ -34,7 +39,8 @@ export interface Answers {
 
 /** What a child sends: the answer, or that its own code failed. */
 export type ChildMessage =
-  { readonly kind: 'answer'; readonly answer: unknown } | { readonly kind: 'failed'; readonly message: string };
+  | { readonly kind: 'answer'; readonly answer: unknown }
+  | { readonly kind: 'failed'; readonly message: string };
 
 /** How a job ended for the pool. Only `answered` comes from the child's own words. */
 export type JobOutcome =

@@ -131,7 +131,9 @@ function readItem(cursor: Cursor): Block | undefined {
 function readParagraph(cursor: Cursor): Block {
   const first = cursor.lines[cursor.at] ?? '';
   cursor.at += 1;
-  const markdown = [first, ...readLazily(cursor)].map((line) => line.trim().replace(/^(?:>\s?)+/, '')).join('\n');
+  const markdown = [first, ...readLazily(cursor)]
+    .map((line) => line.trim().replace(/^(?:>\s?)+/, ''))
+    .join('\n');
   return { kind: 'paragraph', text: inlineText(markdown), markdown, box: null };
 }
 
@@ -172,10 +174,13 @@ function resolveReferences(text: string): string {
     return '';
   });
   if (definitions.size === 0) return text;
-  return rest.replace(/(?<!\\)\[([^[\]]+)\](?:\[([^[\]]*)\])?(?!\()/g, (whole, label: string, name?: string) => {
-    const destination = definitions.get((name === undefined || name === '' ? label : name).toLowerCase());
-    return destination === undefined ? whole : `[${label}](${destination})`;
-  });
+  return rest.replace(
+    /(?<!\\)\[([^[\]]+)\](?:\[([^[\]]*)\])?(?!\()/g,
+    (whole, label: string, name?: string) => {
+      const destination = definitions.get((name === undefined || name === '' ? label : name).toLowerCase());
+      return destination === undefined ? whole : `[${label}](${destination})`;
+    },
+  );
 }
 
 const linesOf = (block: Block): readonly Line[] =>

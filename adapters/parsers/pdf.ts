@@ -1,4 +1,9 @@
-import { LiteParse, type LiteParseConfig, type ParsedPage, type ParseResult as Parsed } from '@llamaindex/liteparse';
+import {
+  LiteParse,
+  type LiteParseConfig,
+  type ParsedPage,
+  type ParseResult as Parsed,
+} from '@llamaindex/liteparse';
 import type { Document, DocumentPage, DocumentWarning } from '../../domain/document/document.ts';
 import type { ParseFailure, ParseResult } from '../../domain/ports/documentParser.ts';
 import { pdfBlocks } from './pdfBlocks.ts';
@@ -74,7 +79,14 @@ function pageOf(page: number, parsed: ParsedPage | undefined): DocumentPage {
   const size = { width: parsed.width, height: parsed.height };
   if (lines.length === 0)
     return { ...base, ...size, status: 'skipped', detail: 'The page has no text layer.', lines, blocks: [] };
-  return { ...base, ...size, status: 'ok', detail: null, lines, blocks: pdfBlocks(parsed.blocks ?? [], lines) };
+  return {
+    ...base,
+    ...size,
+    status: 'ok',
+    detail: null,
+    lines,
+    blocks: pdfBlocks(parsed.blocks ?? [], lines),
+  };
 }
 
 function unreadable(error: unknown): ParseFailure {

@@ -28,13 +28,19 @@ function blockOf(block: LayoutBlock): Block | undefined {
       return table(block, box);
     case 'code':
     case 'grid_fallback':
-      return { kind: 'code', language: block.lang ?? null, text: cleanText((block.lines ?? []).join('\n')), box };
+      return {
+        kind: 'code',
+        language: block.lang ?? null,
+        text: cleanText((block.lines ?? []).join('\n')),
+        box,
+      };
     default:
       return undefined;
   }
 }
 
-const isHeading = (text: string): boolean => text.length <= HEADING_CHARACTERS_MAX && /[\p{L}\p{N}]/u.test(text);
+const isHeading = (text: string): boolean =>
+  text.length <= HEADING_CHARACTERS_MAX && /[\p{L}\p{N}]/u.test(text);
 
 const levelOf = (level: number | undefined): 1 | 2 | 3 | 4 | 5 | 6 =>
   Math.min(6, Math.max(1, level ?? 2)) as 1 | 2 | 3 | 4 | 5 | 6;

@@ -10,7 +10,8 @@ import { textDocument } from './textDocument.ts';
 
 type Readable = Extract<Sniffed, { readonly kind: 'pdf' | 'text' }>;
 type Opened =
-  { readonly kind: 'open'; readonly bytes: Buffer; readonly type: Readable; readonly pages: number } | ParseFailure;
+  | { readonly kind: 'open'; readonly bytes: Buffer; readonly type: Readable; readonly pages: number }
+  | ParseFailure;
 
 /** Type and page count. For a PDF it reads the page tree and nothing else. */
 export async function inspectFile(file: JobFile): Promise<Inspection> {

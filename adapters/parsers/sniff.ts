@@ -26,7 +26,8 @@ export async function sniff(bytes: Uint8Array, fileName: string | null): Promise
   return { kind: 'text', mimeType: isMarkdownName(fileName) ? 'text/markdown' : 'text/plain', text };
 }
 
-const isMarkdownName = (fileName: string | null): boolean => /\.(?:md|markdown|mdown|mkd)$/i.test(fileName ?? '');
+const isMarkdownName = (fileName: string | null): boolean =>
+  /\.(?:md|markdown|mdown|mkd)$/i.test(fileName ?? '');
 
 const notText = (fileName: string | null): Sniffed =>
   /\.pdf$/i.test(fileName ?? '')

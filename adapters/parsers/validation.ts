@@ -11,7 +11,13 @@ type Check = ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
 /** The plugin is CommonJS; its types and its module disagree on where the function is. */
 const addFormats = formatsPlugin as unknown as (ajv: Ajv | Ajv2020) => void;
 
-const OPTIONS: Options = { allErrors: true, strict: false, validateFormats: true, logger: false, addUsedSchema: false };
+const OPTIONS: Options = {
+  allErrors: true,
+  strict: false,
+  validateFormats: true,
+  logger: false,
+  addUsedSchema: false,
+};
 const ERRORS_MAX = 100;
 
 /** Whether a schema keeps the interface's rules and compiles. Runs in the child: a pattern may be hostile. */
@@ -43,7 +49,10 @@ function compile(schema: JsonObject): Check {
  * container that only lacks a member stays. An array's item that does not fit goes as a whole when its
  * place cannot be left out without moving the others.
  */
-export function validate(schema: JsonObject, value: JsonObject): Extract<Validation, { readonly kind: 'ok' }> {
+export function validate(
+  schema: JsonObject,
+  value: JsonObject,
+): Extract<Validation, { readonly kind: 'ok' }> {
   const check = compile(schema);
   if (check(value)) return { kind: 'ok', value, errors: [] };
   const errors = (check.errors ?? []).slice(0, ERRORS_MAX).map((error) => validationError(error, value));
@@ -56,7 +65,10 @@ const KEEPS_CONTAINER = new Set([
   'required', 'dependentRequired', 'dependencies', 'minProperties', 'minItems', 'anyOf', 'oneOf', 'allOf', 'if', 'not', 'contains',
 ]); // prettier-ignore
 
-function validationError({ instancePath, keyword, params, message }: ErrorObject, value: JsonObject): ValidationError {
+function validationError(
+  { instancePath, keyword, params, message }: ErrorObject,
+  value: JsonObject,
+): ValidationError {
   const member: unknown =
     keyword === 'required'
       ? params['missingProperty']
@@ -87,7 +99,8 @@ function at(value: Json, pointer: string): Json | undefined {
 
 function without(value: Json, invalid: readonly string[], path: string): Json | undefined {
   if (path !== '' && invalid.includes(path)) return undefined;
-  if (!invalid.some((other) => other.startsWith(`${path}/`)) || typeof value !== 'object' || value === null) return value;
+  if (!invalid.some((other) => other.startsWith(`${path}/`)) || typeof value !== 'object' || value === null)
+    return value;
   if (isList(value)) return value.flatMap((item, index) => without(item, invalid, `${path}/${index}`) ?? []);
   const entries = Object.entries(value).flatMap(([key, member]): [string, Json][] => {
     const kept = without(member, invalid, `${path}/${escapeToken(key)}`);

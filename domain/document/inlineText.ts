@@ -1,7 +1,10 @@
 /** What inline markdown reads as: without emphasis, links, images, code marks and escapes. */
 export function inlineText(markdown: string): string {
   return markdown
-    .replace(/!?\[((?:\\.|[^\]\\])*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+(?:"[^"]*"|'[^']*'))?\)/g, '$1')
+    .replace(
+      /!?\[((?:\\.|[^\]\\])*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+(?:"[^"]*"|'[^']*'))?\)/g,
+      '$1',
+    )
     .replace(/(?<!\\)<((?:https?:\/\/|mailto:)[^\s<>]+)>/g, '$1')
     .replace(/(`+)(?!`)([\s\S]*?[^`])\1(?!`)/g, '$2')
     .replace(/(?<!\\)(\*{1,3})(?=\S)([^*]*?[^\s*\\])\1/g, '$2')

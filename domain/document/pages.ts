@@ -13,8 +13,7 @@ export type PageMeasure =
  * a Unicode code point. This one rule serves quotes, page counts, bills and ledgers.
  */
 export function pagesOf(measure: PageMeasure): number {
-  const pages =
-    measure.by === 'pages' ? measure.pages : Math.ceil(measure.characters / CHARACTERS_PER_PAGE);
+  const pages = measure.by === 'pages' ? measure.pages : Math.ceil(measure.characters / CHARACTERS_PER_PAGE);
   return Math.max(1, pages);
 }
 

@@ -31,7 +31,10 @@ export function conventionsOf({ segments }: Layout): Conventions {
 }
 
 /** All typed values of a document, by kind, in reading order. */
-export function candidatesOf(layout: Layout, conventions: Conventions): ReadonlyMap<ValueKind, readonly Candidate[]> {
+export function candidatesOf(
+  layout: Layout,
+  conventions: Conventions,
+): ReadonlyMap<ValueKind, readonly Candidate[]> {
   const byKind = new Map<ValueKind, Candidate[]>();
   for (const segment of layout.segments) {
     for (const candidate of inSegment(segment, conventions)) {
@@ -54,7 +57,9 @@ export function inSegment(segment: Segment, conventions: Conventions): readonly 
   const taken = [...ibans, ...vatIds, ...emails, ...urls, ...dates];
   const free = ({ from, to }: { readonly from: number; readonly to: number }): boolean =>
     !taken.some((other) => from < other.to && other.from < to);
-  const of = (kind: ValueKind, strictness: number) => (found: Found): Candidate => ({ kind, segment, strictness, ...found });
+  const of =
+    (kind: ValueKind, strictness: number) =>
+    (found: Found): Candidate => ({ kind, segment, strictness, ...found });
   return [
     ...ibans.map(({ valid, ...found }) => of('iban', valid ? 1 : 0.6)(found)),
     ...vatIds.map(of('vat_id', 0.9)),

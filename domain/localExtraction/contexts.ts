@@ -10,6 +10,8 @@ const ABOVE = 0.85;
 const ABOVE_ROWS_MAX = 6;
 const ABOVE_DECAY = 0.05;
 const ABOVE_POINTS_MAX = 75;
+/** Between a label and its amount it says nothing of what the amount is. */
+const CURRENCY_ALONE = /^[:\s]*(?:[A-Z]{3}|[€$£¥₹]|Rs\.?)$/;
 /** A second label that agrees adds this share of its score. */
 const AGREEMENT = 0.15;
 
@@ -20,7 +22,10 @@ const AGREEMENT = 0.15;
 export function contextScore(candidate: Candidate, layout: Layout, scoreOf: ScoreOf): number {
   const scores = [ownScore(candidate, scoreOf)];
   if (isBare(candidate.segment.text.slice(0, candidate.from)))
-    scores.push(leftScore(candidate.segment, layout, scoreOf), aboveScore(candidate.segment, layout, scoreOf));
+    scores.push(
+      leftScore(candidate.segment, layout, scoreOf),
+      aboveScore(candidate.segment, layout, scoreOf),
+    );
   const [best = 0, second = 0] = scores.sort((a, b) => b - a);
   return Math.min(1, best + AGREEMENT * second);
 }
@@ -38,7 +43,9 @@ function leftScore(segment: Segment, layout: Layout, scoreOf: ScoreOf): number {
   const before = row.filter(({ index }) => index < segment.index).reverse();
   let weight = LEFT;
   for (const { text } of before) {
-    if (/\p{L}{2,}/u.test(text)) return weight * Math.max(wholeScore(text, scoreOf), endingScore(text, scoreOf) * 0.95);
+    if (CURRENCY_ALONE.test(text)) continue;
+    if (/\p{L}{2,}/u.test(text))
+      return weight * Math.max(wholeScore(text, scoreOf), endingScore(text, scoreOf) * 0.95);
     weight -= LEFT_DECAY;
   }
   return 0;

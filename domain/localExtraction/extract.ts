@@ -31,7 +31,11 @@ export function extract(document: Document, schema: JsonObject): LocalExtraction
   const source = sourceOf(document);
   const totals = findTotals(fieldsOf(tree).filter(isTotal), source);
   const citations: Citation[] = [];
-  const fill = { source, totals, cite: (path: string, finding: Finding) => citations.push(...cited(path, finding)) };
+  const fill = {
+    source,
+    totals,
+    cite: (path: string, finding: Finding) => citations.push(...cited(path, finding)),
+  };
   return { value: objectOf(tree, fill) ?? {}, citations };
 }
 
@@ -47,7 +51,10 @@ function fieldsOf(node: SchemaNode): readonly Field[] {
   return node.kind === 'object' ? [...node.members.values()].flatMap(fieldsOf) : [];
 }
 
-function objectOf({ members }: Extract<SchemaNode, { readonly kind: 'object' }>, fill: Fill): JsonObject | undefined {
+function objectOf(
+  { members }: Extract<SchemaNode, { readonly kind: 'object' }>,
+  fill: Fill,
+): JsonObject | undefined {
   const entries: [string, Json][] = [];
   for (const [name, node] of members) {
     const value = valueOf(node, fill);

@@ -34,9 +34,13 @@ interface Place {
 
 const DEPTH_MAX = 12;
 const ROW_CONCEPTS = new Set(
-  'description quantity unit_price line_total line_number article_number unit tax_rate discount delivery_date order_number'.split(' '),
+  'description quantity unit_price line_total line_number article_number unit tax_rate discount delivery_date order_number'.split(
+    ' ',
+  ),
 );
-const ONLY_ROWS = new Set('quantity unit_price line_total line_number article_number unit description'.split(' '));
+const ONLY_ROWS = new Set(
+  'quantity unit_price line_total line_number article_number unit description'.split(' '),
+);
 
 /** The tree of a schema. References are followed, cycles and what cannot be filled are left out. */
 export function schemaTree(schema: JsonObject): SchemaNode | undefined {
@@ -120,7 +124,12 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const withParent = place.parent === '' || place.inRow ? [] : [nameWords(`${place.parent} ${place.name}`)];
   const phrases = [...withParent, nameWords(place.name), ...texts(schema['title']).map(labelWords)];
   const known = kindByFormat(format, type);
-  const concept = conceptOf({ phrases, about: texts(schema['description']).map(labelWords), kind: known, place });
+  const concept = conceptOf({
+    phrases,
+    about: texts(schema['description']).map(labelWords),
+    kind: known,
+    place,
+  });
   return {
     pointer: place.pointer,
     kind: known ?? (choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),
@@ -171,7 +180,8 @@ const likeness = (concept: Concept, names: readonly (readonly string[])[]): numb
   names.reduce(
     (best, name) =>
       concept.phrases.reduce(
-        (most, phrase) => Math.max(most, Math.min(phraseSimilarity(phrase, name), phraseSimilarity(name, phrase))),
+        (most, phrase) =>
+          Math.max(most, Math.min(phraseSimilarity(phrase, name), phraseSimilarity(name, phrase))),
         best,
       ),
     0,

@@ -31,7 +31,11 @@ export function confidenceOf(evidence: Evidence, words: readonly Word[]): number
 }
 
 /** The finding of a candidate as it stands in its segment. */
-export function findingOf(candidate: Candidate, evidence: Omit<Evidence, 'strictness'>, value?: Json): Finding {
+export function findingOf(
+  candidate: Candidate,
+  evidence: Omit<Evidence, 'strictness'>,
+  value?: Json,
+): Finding {
   const { segment, from, to, strictness, text } = candidate;
   const words = wordsIn(segment, from, to);
   return {

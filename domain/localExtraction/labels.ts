@@ -26,25 +26,40 @@ const OF_ROWS = new Set(['line_total', 'unit_price', 'quantity', 'line_number', 
 
 /** A matcher for one document. */
 export function labelMatcher(): LabelMatcher {
-  const known = new Map<string, ReadonlyMap<string, number>>();
-  const scoresOf = (label: readonly string[]): ReadonlyMap<string, number> => {
-    const key = label.join(' ');
-    const earlier = known.get(key);
-    if (earlier !== undefined) return earlier;
-    const scores = new Map(CONCEPTS.map((concept) => [concept.id, bestPhrase(concept.phrases, label)]));
-    known.set(key, scores);
-    return scores;
+  const byLabel = new Map<string, ReadonlyMap<string, number>>();
+  const byField = new Map<Field, { rivals: readonly Concept[]; scores: Map<string, number> }>();
+  const scoresOf = (label: readonly string[]): ReadonlyMap<string, number> =>
+    remembered(
+      byLabel,
+      label.join(' '),
+      () => new Map(CONCEPTS.map((concept) => [concept.id, bestPhrase(concept.phrases, label)])),
+    );
+  const compute = (field: Field, rivals: readonly Concept[], label: readonly string[]): number => {
+    const scores = scoresOf(label);
+    const own = bestPhrase(field.phrases, label);
+    const ours = Math.max(own, field.concept === undefined ? 0 : (scores.get(field.concept.id) ?? 0));
+    const theirs = rivals.reduce((most, { id }) => Math.max(most, scores.get(id) ?? 0), 0);
+    return Math.max(0, ours - RIVAL_WEIGHT * Math.max(0, theirs - ours));
   };
   return {
     concept: (concept, label) => scoresOf(label).get(concept.id) ?? 0,
     score: (field, label) => {
-      const scores = scoresOf(label);
-      const own = bestPhrase(field.phrases, label);
-      const ours = Math.max(own, field.concept === undefined ? 0 : (scores.get(field.concept.id) ?? 0));
-      const theirs = rivalsOf(field).reduce((most, { id }) => Math.max(most, scores.get(id) ?? 0), 0);
-      return Math.max(0, ours - RIVAL_WEIGHT * Math.max(0, theirs - ours));
+      const ofField = remembered(byField, field, () => ({
+        rivals: rivalsOf(field),
+        scores: new Map<string, number>(),
+      }));
+      return remembered(ofField.scores, label.join(' '), () => compute(field, ofField.rivals, label));
     },
   };
+}
+
+/** The value of a key, computed when it is asked for first. */
+function remembered<K, V>(known: Map<K, V>, key: K, compute: () => V): V {
+  const earlier = known.get(key);
+  if (earlier !== undefined) return earlier;
+  const value = compute();
+  known.set(key, value);
+  return value;
 }
 
 const bestPhrase = (phrases: readonly (readonly string[])[], label: readonly string[]): number =>

@@ -13,7 +13,8 @@ export interface NumberShape {
 const SYMBOLS: Readonly<Record<string, string>> = {
   '€': 'EUR', $: 'USD', '£': 'GBP', '¥': 'JPY', '₹': 'INR', '₽': 'RUB', '₩': 'KRW', 'zł': 'PLN', Kč: 'CZK', Fr: 'CHF', Rs: 'INR', 'Rs.': 'INR', 'R$': 'BRL', 'US$': 'USD', 'A$': 'AUD', 'C$': 'CAD', RM: 'MYR', Euro: 'EUR', Euros: 'EUR',
 }; // prettier-ignore
-const CODES = 'EUR|USD|GBP|CHF|JPY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|BRL|MXN|CNY|HKD|SGD|KRW|ZAR|MYR|AED|ILS|THB|IDR|PHP|RUB|UAH';
+const CODES =
+  'EUR|USD|GBP|CHF|JPY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|BRL|MXN|CNY|HKD|SGD|KRW|ZAR|MYR|AED|ILS|THB|IDR|PHP|RUB|UAH';
 const MONEY_WORD = `(?:${CODES})\\b|US\\$|R\\$|A\\$|C\\$|[€$£¥₹₽₩]|Rs\\.?|zł|Kč|RM|Euros?\\b`;
 
 /** A number stands by itself: no letter, digit or joint of an identifier touches it. */
@@ -46,10 +47,14 @@ export function currencyOf(text: string): string | undefined {
 const MONEY_MARK = new RegExp(`(?<![\\p{L}\\p{N}])(?:${MONEY_WORD})(?![\\p{L}])`, 'gu');
 
 /** Every currency that a text names, in order. */
-export const currenciesIn = (text: string): readonly { code: string; text: string; from: number; to: number }[] =>
+export const currenciesIn = (
+  text: string,
+): readonly { code: string; text: string; from: number; to: number }[] =>
   [...text.matchAll(MONEY_MARK)].flatMap((match) => {
     const code = currencyOf(match[0]);
-    return code === undefined ? [] : [{ code, text: match[0], from: match.index, to: match.index + match[0].length }];
+    return code === undefined
+      ? []
+      : [{ code, text: match[0], from: match.index, to: match.index + match[0].length }];
   });
 
 /** The mark that most numbers of the document speak for; a tie is a point. */
@@ -87,7 +92,10 @@ export function parseNumber(text: string, documentMark: DecimalMark): number | u
   const digits = text.replace(/[^\d.,]/g, '').replace(/^[.,]+|[.,]+$/g, '');
   if (!/\d/.test(digits)) return undefined;
   const mark = ownMark(digits) ?? documentMark;
-  const plain = digits.split(mark === ',' ? '.' : ',').join('').replace(',', '.');
+  const plain = digits
+    .split(mark === ',' ? '.' : ',')
+    .join('')
+    .replace(',', '.');
   const value = Number(plain);
   if (!Number.isFinite(value)) return undefined;
   return negative && value !== 0 ? -value : value;

@@ -1,7 +1,7 @@
 import type { Field } from './fields.ts';
 import { textFinding, type Finding } from './finding.ts';
 import { wholeScore } from './labels.ts';
-import { overlap, type Segment } from './layout.ts';
+import { overlap, type Layout, type Segment } from './layout.ts';
 import { CONCEPTS, type Concept } from './lexicon.ts';
 import type { Source } from './source.ts';
 import { folded } from './words.ts';
@@ -40,7 +40,18 @@ export function findParty(field: Field, source: Source): Finding | undefined {
   return field.concept?.id === 'buyer' ? buyerByPlace(source) : undefined;
 }
 
-function titles({ layout, labels }: Source): readonly Title[] {
+/** Computed once for a document, for every candidate asks. */
+const TITLES = new WeakMap<Source, readonly Title[]>();
+
+function titles(source: Source): readonly Title[] {
+  const known = TITLES.get(source);
+  if (known !== undefined) return known;
+  const all = findTitles(source);
+  TITLES.set(source, all);
+  return all;
+}
+
+function findTitles({ layout, labels }: Source): readonly Title[] {
   return layout.segments.flatMap((segment) => {
     const label = segment.text.split(':')[0] ?? '';
     if (label.length > 40 || /\d/.test(label)) return [];
@@ -48,7 +59,10 @@ function titles({ layout, labels }: Source): readonly Title[] {
       segment,
       concept,
       score: wholeScore(label, (words) => labels.concept(concept, words)),
-    })).reduce<Title | undefined>((most, title) => (title.score > (most?.score ?? 0) ? title : most), undefined);
+    })).reduce<Title | undefined>(
+      (most, title) => (title.score > (most?.score ?? 0) ? title : most),
+      undefined,
+    );
     return best !== undefined && best.score >= IS_TITLE ? [best] : [];
   });
 }
@@ -63,26 +77,34 @@ function nameFor({ segment, score }: Title, { layout }: Source): Finding | undef
   const evidence = { label: score, strictness: 0.6, margin: 0.3, agreement: 0 };
   const colon = segment.text.indexOf(':');
   const own = segment.text.slice(colon + 1).trim();
-  if (colon >= 0 && isName(own)) return textFinding([{ segment, from: colon + 1, to: segment.text.length }], evidence);
+  if (colon >= 0 && isName(own))
+    return textFinding([{ segment, from: colon + 1, to: segment.text.length }], evidence);
   const right = layout.rows[segment.row]?.segments.find(({ index }) => index === segment.index + 1);
   if (colon >= 0 && right !== undefined && isName(right.text)) return wholeFinding(right, evidence);
   const below = layout.segments
     .filter((other) => isBelow(other, segment, 60))
     .slice(0, 6)
-    .find(({ text }) => isName(text));
+    .find((other) => isName(other.text) && !isLabel(other, layout));
   return below === undefined ? undefined : wholeFinding(below, evidence);
 }
+
+/** What stands beside it begins with a colon. */
+const isLabel = ({ row, index }: Segment, { rows }: Layout): boolean =>
+  rows[row]?.segments.some((other) => other.index === index + 1 && /^\s*:/.test(other.text)) ?? false;
 
 type Strength = Parameters<typeof textFinding>[1];
 
 function wholeFinding(segment: Segment, evidence: Strength): Finding | undefined {
-  const from = /^(?:attn|z\.? ?hd\.?|t\.?a\.?v\.?|c\/o|firma|a l'attention de|:)[.:\s]+/i.exec(segment.text)?.[0].length ?? 0;
+  const from =
+    /^(?:attn|z\.? ?hd\.?|t\.?a\.?v\.?|c\/o|firma|a l'attention de|:)[.:\s]+/i.exec(segment.text)?.[0]
+      .length ?? 0;
   return textFinding([{ segment, from, to: segment.text.length }], evidence);
 }
 
 /** Letters, no label, no address line, not too long. */
 function isName(text: string): boolean {
   return (
+    /^[\p{L}\p{N}"'“„]/u.test(text) &&
     /\p{L}{2,}/u.test(text) &&
     text.length <= NAME_CHARACTERS_MAX &&
     !/^[^:]{2,30}:/.test(text) &&
@@ -105,24 +127,32 @@ function buyerByPlace(source: Source): Finding | undefined {
 }
 
 /** The top line of each block that holds a postal line, from the upper half of the first page. */
-function addressTops({ layout }: Source): readonly Segment[] {
-  const first = layout.segments.filter(({ page }) => page === layout.segments[0]?.page);
+function addressTops(source: Source): readonly Segment[] {
+  const { segments } = source.layout;
+  const first = segments.filter(({ page }) => page === segments[0]?.page);
   const height = first.reduce((most, { y1 }) => Math.max(most, y1), 0);
+  const named = new Set(titles(source).map(({ segment }) => segment));
   return first
     .filter(({ text, y0 }) => y0 < 0.5 * height && text.length < 60 && POSTAL_LINE.test(text))
-    .flatMap((postal) => topOfBlock(postal, first) ?? []);
+    .flatMap((postal) => topOfBlock(postal, first, named) ?? []);
 }
 
-function topOfBlock(postal: Segment, all: readonly Segment[]): Segment | undefined {
+function topOfBlock(
+  postal: Segment,
+  all: readonly Segment[],
+  titled: ReadonlySet<Segment>,
+): Segment | undefined {
   let top = postal;
   let name: Segment | undefined;
   for (let i = 0; i < 5; i += 1) {
     const lineHeight = top.y1 - top.y0;
     const above = all.findLast(
       (other) =>
-        Math.abs(other.x0 - top.x0) < 4 && other.y0 < top.y0 - 2 && top.y0 - other.y1 < Math.max(8, 1.9 * lineHeight),
+        Math.abs(other.x0 - top.x0) < 4 &&
+        other.y0 < top.y0 - 2 &&
+        top.y0 - other.y1 < Math.max(8, 1.9 * lineHeight),
     );
-    if (above === undefined) break;
+    if (above === undefined || titled.has(above)) break;
     top = above;
     if (isName(above.text)) name = above;
   }
@@ -145,7 +175,9 @@ function sellerByPlace({ layout }: Source): Finding | undefined {
 }
 
 /** The part of a segment up to its legal form, when it reads as a name. */
-function legalName(segment: Segment): { segment: Segment; from: number; to: number; text: string } | undefined {
+function legalName(
+  segment: Segment,
+): { segment: Segment; from: number; to: number; text: string } | undefined {
   const match = LEGAL_FORM.exec(segment.text);
   if (match === null) return undefined;
   const to = match.index + match[0].length;

@@ -44,7 +44,12 @@ type Cells = ReadonlyMap<Column, readonly Segment[]>;
 /** Fields to columns, the best pairs first; each column serves one field. */
 function mapColumns(table: Table, fields: readonly Field[], { labels }: Source): Mapped {
   const pairs = fields.flatMap((field) =>
-    table.columns.map((column, place) => ({ field, column, place, score: columnScore(field, column, labels) })),
+    table.columns.map((column, place) => ({
+      field,
+      column,
+      place,
+      score: columnScore(field, column, labels),
+    })),
   );
   const mapped = new Map<Field, Column>();
   const used = new Set<Column>();
@@ -57,7 +62,11 @@ function mapColumns(table: Table, fields: readonly Field[], { labels }: Source):
 }
 
 function columnScore(field: Field, { header }: Column, labels: Source['labels']): number {
-  const runs = header.flatMap((_, i) => [header.slice(i, i + 1), header.slice(i, i + 2), header.slice(i, i + 3)]);
+  const runs = header.flatMap((_, i) => [
+    header.slice(i, i + 1),
+    header.slice(i, i + 2),
+    header.slice(i, i + 3),
+  ]);
   const parts = runs.reduce((best, run) => Math.max(best, labels.score(field, run)), 0);
   return Math.max(labels.score(field, header), 0.9 * parts);
 }
@@ -65,7 +74,9 @@ function columnScore(field: Field, { header }: Column, labels: Source['labels'])
 /** What makes a line a row of its own: amounts if there are any, else any number. */
 function keyColumns(mapped: Mapped): readonly Field[] {
   const numeric = [...mapped.keys()].filter(({ kind }) => kind === 'number');
-  const amounts = numeric.filter(({ concept }) => concept?.id === 'line_total' || concept?.id === 'unit_price');
+  const amounts = numeric.filter(
+    ({ concept }) => concept?.id === 'line_total' || concept?.id === 'unit_price',
+  );
   if (amounts.length > 0) return amounts;
   return numeric.length > 0 ? numeric : [...mapped.keys()].slice(0, 1);
 }
@@ -108,7 +119,8 @@ function cellFinding(field: Field, segments: readonly Segment[], source: Source)
 const isText = ({ kind }: Field): boolean => kind === 'text' || kind === 'party';
 
 /** A number in the middle of a sentence is no cell's value. */
-const startsCell = (from: number, { text }: Segment): boolean => text.slice(0, from).replace(/[^\p{L}]/gu, '').length <= 4;
+const startsCell = (from: number, { text }: Segment): boolean =>
+  text.slice(0, from).replace(/[^\p{L}]/gu, '').length <= 4;
 
 function textSegment(cells: Cells, mapped: Mapped): Segment | undefined {
   const entry = [...mapped].find(([field]) => isText(field));
@@ -123,15 +135,24 @@ interface Continued {
 /** Adds a wrapped line to the row's text; undefined when the text has ended. */
 function goOn(current: Map<string, Finding>, cells: Cells, { mapped, last }: Continued): Segment | undefined {
   const entry = [...mapped].find(([field]) => isText(field));
-  if (entry === undefined || last === undefined) return undefined;
+  if (entry === undefined) return undefined;
   const [field, column] = entry;
   const next = cells.get(column)?.[0];
   const finding = current.get(field.pointer);
-  if (next === undefined || finding === undefined) return last;
+  if (next !== undefined && finding === undefined) return begin(current, field, next);
+  if (next === undefined || finding === undefined || last === undefined) return last;
   if (!isWrapped(last, next)) return undefined;
   const text = `${finding.text} ${next.text}`;
   current.set(field.pointer, { ...finding, value: text, text, words: [...finding.words, ...next.words] });
   return next;
+}
+
+/** A row's text may begin below its numbers. */
+function begin(current: Map<string, Finding>, { pointer }: Field, segment: Segment): Segment {
+  const evidence = { label: 0.7, strictness: 0.5, margin: 0.1, agreement: 0 };
+  const finding = textFinding([{ segment, from: 0, to: segment.text.length }], evidence);
+  if (finding !== undefined) current.set(pointer, finding);
+  return segment;
 }
 
 const isWrapped = (last: Segment, next: Segment): boolean =>

@@ -28,14 +28,17 @@ const HEADER_HIT = 0.75;
 /** Rows next to the header row that still belong to it, in points between their tops. */
 const HEADER_BAND = 36;
 const GAP_MAX = 70;
-const TOTAL_CONCEPTS = CONCEPTS.filter(({ id }) => ['grand_total', 'net_total', 'tax_total', 'line_sum'].includes(id));
+const TOTAL_CONCEPTS = CONCEPTS.filter(({ id }) =>
+  ['grand_total', 'net_total', 'tax_total', 'line_sum'].includes(id),
+);
 
 /** The tables whose headers say at least two of the fields, pages of one table joined. */
 export function tablesFor(fields: readonly Field[], source: Source): readonly Table[] {
   const headers = source.layout.rows.flatMap((row) => headerOf(row, fields, source) ?? []);
+  const starts = new Set(headers.map(({ row }) => row));
   const strongest = headers.reduce((most, { hits }) => Math.max(most, hits), 0);
   return apart(headers.filter(({ hits }) => hits >= Math.max(2, strongest - 1))).map((header) =>
-    tableUnder(header, source),
+    tableUnder(header, { source, starts }),
   );
 }
 
@@ -44,7 +47,10 @@ function apart(headers: readonly Header[]): readonly Header[] {
   const kept: Header[] = [];
   for (const header of headers) {
     const last = kept.at(-1);
-    const near = last !== undefined && last.row.page === header.row.page && top(header.row) - top(last.row) < HEADER_BAND;
+    const near =
+      last !== undefined &&
+      last.row.page === header.row.page &&
+      top(header.row) - top(last.row) < HEADER_BAND;
     if (!near) kept.push(header);
     else if (header.hits > last.hits) kept[kept.length - 1] = header;
   }
@@ -54,7 +60,9 @@ function apart(headers: readonly Header[]): readonly Header[] {
 function headerOf(row: Row, fields: readonly Field[], { labels }: Source): Header | undefined {
   if (row.segments.length < 2) return undefined;
   const words = row.segments.filter(({ text }) => !isNumeric(text)).map(({ text }) => text);
-  const hits = fields.filter((field) => words.some((text) => headerScore(text, field, labels) >= HEADER_HIT)).length;
+  const hits = fields.filter((field) =>
+    words.some((text) => headerScore(text, field, labels) >= HEADER_HIT),
+  ).length;
   return hits >= 2 ? { row, hits } : undefined;
 }
 
@@ -68,11 +76,17 @@ function headerScore(text: string, field: Field, labels: Source['labels']): numb
 const isNumeric = (text: string): boolean => /\d/.test(text) && !/\p{L}{4,}/u.test(text);
 const top = (row: Row): number => Math.min(...row.segments.map(({ y0 }) => y0));
 
-function tableUnder({ row: header, hits }: Header, source: Source): Table {
-  const { rows } = source.layout;
+interface Surroundings {
+  readonly source: Source;
+  /** Rows that begin a table themselves. */
+  readonly starts: ReadonlySet<Row>;
+}
+
+function tableUnder({ row: header, hits }: Header, around: Surroundings): Table {
+  const { rows } = around.source.layout;
   const band = bandOf(header, rows);
-  const below = rows.slice(header.index + 1).filter((row) => row.page === header.page && !band.includes(row));
-  const body = bodyOf(below, Math.max(...band.map(bottom)), source);
+  const below = rows.slice(header.index + 1).filter((row) => !band.includes(row));
+  const body = bodyOf(below, band, around);
   const columns = columnsOf(band, body);
   return { columns, rows: body, score: hits };
 }
@@ -86,7 +100,8 @@ function bandOf(header: Row, rows: readonly Row[]): readonly Row[] {
     Math.abs(top(row) - top(header)) <= HEADER_BAND &&
     row.segments.every(({ text, x0, x1 }) => !/\d/.test(text) && x1 - x0 < 140);
   const band = [header];
-  for (let i = header.index - 1; i >= 0 && nextTo(rows[i], band[0], isHeaderPart); i -= 1) band.unshift(rows[i] ?? header);
+  for (let i = header.index - 1; i >= 0 && nextTo(rows[i], band[0], isHeaderPart); i -= 1)
+    band.unshift(rows[i] ?? header);
   for (let i = header.index + 1; i < rows.length && nextTo(rows[i], band.at(-1), isHeaderPart); i += 1)
     band.push(rows[i] ?? header);
   return band;
@@ -95,25 +110,44 @@ function bandOf(header: Row, rows: readonly Row[]): readonly Row[] {
 const nextTo = (row: Row | undefined, edge: Row | undefined, isPart: (row: Row) => boolean): boolean =>
   row !== undefined && edge !== undefined && Math.abs(top(row) - top(edge)) < 16 && isPart(row);
 
-/** Rows up to a total, a wide gap or the page's end. */
-function bodyOf(rows: readonly Row[], from: number, source: Source): readonly Row[] {
+/** Rows up to a total or a wide gap. The next page goes on with the table when its first row has amounts. */
+function bodyOf(
+  rows: readonly Row[],
+  band: readonly Row[],
+  { source, starts }: Surroundings,
+): readonly Row[] {
   const body: Row[] = [];
-  let end = from;
+  const left = Math.min(...band.flatMap(({ segments }) => segments.map(({ x0 }) => x0)));
+  let page = band[0]?.page;
+  let end = Math.max(...band.map(bottom));
   for (const row of rows) {
-    if (top(row) - end > GAP_MAX || isTotalRow(row, source)) break;
+    if (isTotalRow(row, source) || beginsAnother(row, left) || (starts.has(row) && row.page !== page)) break;
+    if (row.page === page ? top(row) - end > GAP_MAX : amounts(row) < 2) break;
     body.push(row);
+    page = row.page;
     end = bottom(row);
   }
   return body;
 }
 
+/** The header of another table, or a title at the left edge. */
+function beginsAnother({ segments }: Row, left: number): boolean {
+  if (segments.length >= 3 && segments.every(({ text }) => !/\d/.test(text))) return true;
+  const [only, ...others] = segments;
+  return others.length === 0 && only !== undefined && /:\s*$/.test(only.text) && only.x0 <= left + 5;
+}
+
+const amounts = ({ segments }: Row): number => segments.filter(({ text }) => isNumeric(text)).length;
+
 /** A total's label, with an amount on its right and little else. */
 function isTotalRow({ segments }: Row, { labels }: Source): boolean {
   const texts = segments.filter(({ text }) => /\p{L}{3,}/u.test(text) && !isNumeric(text));
-  if (segments.length - texts.length > 3) return false;
+  if (segments.length - texts.length > 3 || !segments.some(({ text }) => /\d/.test(text))) return false;
   return texts.some(({ text }) => {
     const label = text.replace(/[:\d.,€$£%-]+/g, ' ');
-    return TOTAL_CONCEPTS.some((concept) => wholeScore(label, (words) => labels.concept(concept, words)) >= 0.8);
+    return TOTAL_CONCEPTS.some(
+      (concept) => wholeScore(label, (words) => labels.concept(concept, words)) >= 0.8,
+    );
   });
 }
 
@@ -131,7 +165,8 @@ function columnsOf(band: readonly Row[], body: readonly Row[]): readonly Column[
     else columns.push({ x0, x1, words: [] });
   }
   for (const segment of band.flatMap(({ segments }) => segments)) {
-    for (const word of headerWords(segment)) nearest(columns, word)?.words.push({ text: word.text, y: word.y, x: word.x0 });
+    for (const word of headerWords(segment))
+      nearest(columns, word)?.words.push({ text: word.text, y: word.y, x: word.x0 });
   }
   return columns.map(({ x0, x1, words }) => ({ x0, x1, header: labelWords(inOrder(words)) }));
 }

@@ -48,7 +48,13 @@ function bestChoice(source: Source): Choice {
       }
     }
   }
-  return best ?? { picks: { net_total: undefined, tax_total: undefined, grand_total: undefined }, score: 0, agrees: false };
+  return (
+    best ?? {
+      picks: { net_total: undefined, tax_total: undefined, grand_total: undefined },
+      score: 0,
+      agrees: false,
+    }
+  );
 }
 
 type Options = readonly (Ranked | undefined)[];
@@ -64,7 +70,9 @@ function choicesFor(id: Total, source: Source): Options {
     concept,
     phrases: [],
   };
-  const money = ranked(field, source).filter(({ candidate, score }) => score >= LABELLED && candidate.strictness >= 1);
+  const money = ranked(field, source).filter(
+    ({ candidate, score }) => score >= LABELLED && candidate.strictness >= 1,
+  );
   const any = money.length > 0 ? money : ranked(field, source).filter(({ score }) => score >= LABELLED);
   return [undefined, ...preferLater(any).slice(0, CHOICES_MAX)];
 }

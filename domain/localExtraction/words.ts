@@ -14,11 +14,29 @@ const STOP = new Set(
 );
 
 /** Second halves of German and Dutch compounds that labels are made of. */
-const HEADS = ['nummer', 'datum', 'betrag', 'summe', 'nr', 'bedrag', 'preis', 'prijs', 'name', 'adresse', 'total'];
+const HEADS = [
+  'nummer',
+  'datum',
+  'betrag',
+  'summe',
+  'nr',
+  'bedrag',
+  'preis',
+  'prijs',
+  'name',
+  'adresse',
+  'total',
+];
 
 /** Text for comparing: without case and diacritics. */
 export const folded = (text: string): string =>
-  text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/ß/g, 'ss').replace(/æ/g, 'ae').replace(/œ/g, 'oe');
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/ß/g, 'ss')
+    .replace(/æ/g, 'ae')
+    .replace(/œ/g, 'oe');
 
 /** The words of a label, folded: compounds split, spellings unified, articles dropped. */
 export function labelWords(text: string): readonly string[] {
@@ -28,7 +46,10 @@ export function labelWords(text: string): readonly string[] {
     .replace(/[’']/g, ' ')
     .split(/[^\p{L}\p{N}#%]+/u)
     .filter((word) => word !== '');
-  return words.flatMap(splitCompound).map(unified).filter((word) => !STOP.has(word));
+  return words
+    .flatMap(splitCompound)
+    .map(unified)
+    .filter((word) => !STOP.has(word));
 }
 
 const unified = (word: string): string => (Object.hasOwn(SAME, word) ? (SAME[word] ?? word) : word);
