@@ -59,7 +59,6 @@ function decodeLegacy(bytes: Uint8Array): string | undefined {
 /** More than 1 in 50 control or replacement characters: no person wrote that. */
 function looksBinary(text: string): boolean {
   const sample = text.slice(0, SAMPLE_BYTES);
-  // eslint-disable-next-line no-control-regex -- they are what it counts
   const odd = sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f-\u009f\ufffd]/g)?.length ?? 0;
   return odd * 50 > sample.length;
 }
