@@ -19,6 +19,10 @@ function decodeRaw(bytes: Uint8Array): string | undefined {
   return decodeStrictly(bytes, 'utf-8') ?? decodeLegacy(bytes);
 }
 
+/** Whether the bytes begin like marked text; UTF-16's mark is also how some sound files begin. */
+export const hasByteOrderMark = (bytes: Uint8Array): boolean =>
+  byteOrderMark(bytes) !== undefined && decodeText(bytes) !== undefined;
+
 function byteOrderMark(bytes: Uint8Array): string | undefined {
   const [a, b, c] = bytes;
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
