@@ -1,4 +1,4 @@
-import { digestOf } from '../../domain/kernel/chain.ts';
+import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { Snapshot, SnapshotStore } from '../../domain/ports/snapshotStore.ts';
 import { foldForward, hashOf, nothingYet, type Folded, type FoldSource } from './streamFold.ts';
@@ -40,6 +40,8 @@ const trustedSnapshot = async <State, Event>(
   }
   return undefined;
 };
+
+const digestOf = (state: JsonObject): string => sha256(canonicalJson(state));
 
 /** The snapshot of a folded stream; undefined while it has no event. */
 export const snapshotOf = <State>(

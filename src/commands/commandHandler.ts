@@ -1,10 +1,11 @@
 import type { Decider } from '../../domain/kernel/decider.ts';
-import type { EventCodec } from '../../domain/kernel/codec.ts';
+import type { Codec } from '../../domain/kernel/codec.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import { backOff } from './backOff.ts';
 import { decideBatch } from './decideBatch.ts';
+import type { DomainEvent } from './encode.ts';
 import { BUSY, CONTENDED, UNKNOWN, type Outcome } from './outcome.ts';
-import { settleAppend } from './settleAppend.ts';
+import { settleAppend, type Persistence } from './settleAppend.ts';
 import { foldForward, nothingYet, UnreadableStream, type Folded } from './streamFold.ts';
 import type { Commanded } from './turn.ts';
 import { DEFAULT_CONFLICT_PACING, DEFAULT_PERSISTENCE } from './writerDefaults.ts';
@@ -12,7 +13,7 @@ import { DEFAULT_CONFLICT_PACING, DEFAULT_PERSISTENCE } from './writerDefaults.t
 /** The rules of one kind of stream, where it is kept, and how long a caller waits. */
 export interface HandlerRules<State, Command, Event, Rejection> {
   readonly decider: Decider<State, Command, Event, Rejection>;
-  readonly codec: EventCodec<Event>;
+  readonly codec: Codec<Event>;
   readonly store: EventStore;
   readonly tenantOf: (command: Command) => string | null;
   readonly options?: HandlerOptions;
@@ -38,7 +39,7 @@ export type CommandHandler<State, Command, Event, Rejection> = (
  * the caller asks again, and the exact revision keeps a late commit from being doubled.
  */
 export const commandHandler =
-  <State, Command extends Commanded, Event, Rejection>(
+  <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
     rules: HandlerRules<State, Command, Event, Rejection>,
   ): CommandHandler<State, Command, Event, Rejection> =>
   async (stream, command) => {
@@ -57,18 +58,17 @@ interface Attempt<Command> {
   readonly deadline: AbortSignal;
 }
 
-const attemptOnce = async <State, Command extends Commanded, Event, Rejection>(
+const attemptOnce = async <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
   rules: HandlerRules<State, Command, Event, Rejection>,
   stream: string,
   { command, deadline }: Attempt<Command>,
 ): Promise<Outcome<State, Event, Rejection> | 'conflict'> => {
-  const { decider, codec, store, tenantOf, options = {} } = rules;
   const known = new Set<string>();
   const past = await foldAll(rules, stream, (commandId) => known.add(commandId));
   if (past === undefined) return BUSY;
-  const encoding = { stream, tenantId: tenantOf(command), codec };
+  const encoding = { stream, tenantId: rules.tenantOf(command), codec: rules.codec };
   const isKnown = (commandId: string) => known.has(commandId);
-  const batch = decideBatch({ decider, encoding, isKnown }, past, [command]);
+  const batch = decideBatch({ decider: rules.decider, encoding, isKnown }, past, [command]);
   const [verdict] = batch.verdicts;
   if (verdict === undefined) throw new Error(`stream ${stream}: a command was not decided`);
   if (verdict.kind === 'failed') throw verdict.error;
@@ -76,9 +76,7 @@ const attemptOnce = async <State, Command extends Commanded, Event, Rejection>(
   if (batch.events.length === 0) return { ...verdict, position: past.position };
 
   const frozen = { stream, expected: past.revision, events: batch.events };
-  const { appendTimeoutMs = DEFAULT_PERSISTENCE.appendTimeoutMs, random = Math.random } = options;
-  const persistence = { ...DEFAULT_PERSISTENCE, appendTimeoutMs, random, signal: deadline };
-  const result = await settleAppend(store, frozen, persistence);
+  const result = await settleAppend(rules.store, frozen, persistenceUntil(deadline, rules.options));
   switch (result.kind) {
     case 'appended':
       return { ...verdict, position: result.position };
@@ -89,6 +87,11 @@ const attemptOnce = async <State, Command extends Commanded, Event, Rejection>(
     case 'rejected':
       throw new Error(`stream ${stream}: the log refuses an append, ${result.reason}: ${result.detail}`);
   }
+};
+
+const persistenceUntil = (signal: AbortSignal, options: HandlerOptions = {}): Persistence => {
+  const { appendTimeoutMs = DEFAULT_PERSISTENCE.appendTimeoutMs, random = Math.random } = options;
+  return { ...DEFAULT_PERSISTENCE, appendTimeoutMs, random, signal };
 };
 
 /** undefined when the log cannot be read; throws when what it says cannot be believed. */

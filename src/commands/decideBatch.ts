@@ -1,7 +1,7 @@
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import { APPEND_BYTES_MAX, type NewEvent } from '../../domain/ports/eventStore.ts';
-import { bytesAtMost, encodeEvents, type Chained, type Encoding } from './encode.ts';
+import { bytesAtMost, encodeEvents, type Chained, type DomainEvent, type Encoding } from './encode.ts';
 import type { Folded } from './streamFold.ts';
 
 /** What one command comes to if the batch is appended. */
@@ -29,7 +29,7 @@ export interface BatchRules<State, Command, Event, Rejection> {
 type Identified = { readonly meta: CommandMeta };
 
 /** Decides commands in order, each on what those before it leave, and encodes what they say. */
-export const decideBatch = <State, Command extends Identified, Event, Rejection>(
+export const decideBatch = <State, Command extends Identified, Event extends DomainEvent, Rejection>(
   rules: BatchRules<State, Command, Event, Rejection>,
   from: Folded<State>,
   commands: readonly Command[],
@@ -65,7 +65,7 @@ interface Judged<State, Event, Rejection> {
 }
 
 /** A command that cannot be decided, evolved or encoded fails alone. */
-const verdictOn = <State, Command extends Identified, Event, Rejection>(
+const verdictOn = <State, Command extends Identified, Event extends DomainEvent, Rejection>(
   { decider: { decide, evolve }, encoding }: BatchRules<State, Command, Event, Rejection>,
   { state, hash }: Pick<Folded<State>, 'state' | 'hash'>,
   command: Command,

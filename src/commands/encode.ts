@@ -1,14 +1,21 @@
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import { chainHash } from '../../domain/kernel/chain.ts';
-import type { EventCodec } from '../../domain/kernel/codec.ts';
+import type { Codec } from '../../domain/kernel/codec.ts';
 import { deterministicEventId } from '../../domain/kernel/eventId.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { NewEvent } from '../../domain/ports/eventStore.ts';
+
+/** An event as deciders make it: its data is JSON by its schema. */
+export interface DomainEvent {
+  readonly type: string;
+  readonly data: object;
+}
 
 /** What all events of one stream share. */
 export interface Encoding<Event> {
   readonly stream: string;
   readonly tenantId: string | null;
-  readonly codec: EventCodec<Event>;
+  readonly codec: Codec<Event>;
 }
 
 /** Events ready to append, and the hash that the next one is chained to. */
@@ -21,7 +28,7 @@ export interface Chained {
  * Encodes the events of one command, each chained to the one before. Throws when an event does not fit
  * its own schema: once in the log it could never be read.
  */
-export const encodeEvents = <Event>(
+export const encodeEvents = <Event extends DomainEvent>(
   { stream, tenantId, codec }: Encoding<Event>,
   { events, meta }: { readonly events: readonly Event[]; readonly meta: CommandMeta },
   prevHash: string | null,
@@ -29,9 +36,10 @@ export const encodeEvents = <Event>(
   const encoded: NewEvent[] = [];
   let hash = prevHash;
   for (const event of events) {
-    const { type, data, schema_version } = codec.encode(event);
+    const { type } = event;
+    const data = event.data as JsonObject;
     const unsigned = {
-      schema_version,
+      schema_version: codec.versionOf(type),
       correlation_id: meta.correlation_id,
       causation_id: meta.command_id,
       actor: { key_id: meta.actor.key_id, role: meta.actor.role },
@@ -39,8 +47,9 @@ export const encodeEvents = <Event>(
       recorded_at: meta.now,
       prev_hash: hash,
     };
-    hash = chainHash({ type, data, metadata: unsigned });
     const id = deterministicEventId(stream, meta.command_id, encoded.length);
+    codec.decode({ id, type, data, metadata: unsigned, stream, revision: -1n, position: -1n });
+    hash = chainHash({ type, data, metadata: unsigned });
     encoded.push({ id, type, data, metadata: { ...unsigned, hash } });
   }
   return { events: encoded, hash };

@@ -1,5 +1,5 @@
-import { faultOf } from '../../domain/kernel/chain.ts';
-import type { EventCodec } from '../../domain/kernel/codec.ts';
+import { followChain } from '../../domain/kernel/chain.ts';
+import type { Codec } from '../../domain/kernel/codec.ts';
 import type { EventStore, ExpectedRevision, RecordedEvent } from '../../domain/ports/eventStore.ts';
 
 /** A stream's state as of `revision`, with what the next append needs. */
@@ -16,7 +16,7 @@ export interface Folded<State> {
 export interface FoldRules<State, Event> {
   readonly initialState: State;
   readonly evolve: (state: State, event: Event) => State;
-  readonly codec: EventCodec<Event>;
+  readonly codec: Codec<Event>;
 }
 
 /** A stream that cannot be folded; names the first event that cannot be believed. */
@@ -67,14 +67,14 @@ const foldOne = <State, Event>(
   folded: Folded<State>,
   recorded: RecordedEvent,
 ): Folded<State> => {
-  const { revision, hash } = folded;
-  const end = revision === 'no_stream' || hash === null ? undefined : { revision, hash };
-  const fault = faultOf(recorded, end);
-  if (fault !== undefined) throw new UnreadableStream(recorded, `the hash chain is broken: ${fault}`);
+  const nextRevision = folded.revision === 'no_stream' ? 0n : folded.revision + 1n;
+  const step = followChain({ nextRevision, hash: folded.hash }, recorded);
+  if (step.kind === 'broken')
+    throw new UnreadableStream(recorded, `the hash chain is broken: ${step.at.detail}`);
   return {
     state: stateAfter(rules, folded.state, recorded),
     revision: recorded.revision,
-    hash: hashOf(recorded),
+    hash: step.link.hash,
     position: recorded.position,
   };
 };

@@ -1,4 +1,5 @@
 import { snapshotOf, type SnapshotRules } from './coldLoad.ts';
+import type { DomainEvent } from './encode.ts';
 import { expire, newMailbox, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, type Outcome } from './outcome.ts';
 import type { Folded } from './streamFold.ts';
@@ -48,7 +49,7 @@ const TICK_MS = 25;
 const LEAVE_AFTER_MS = 500;
 
 /** One writer per stream: commands of a tenant are decided one after another and appended in batches. */
-export const streamWriter = <State, Command extends Commanded, Event, Rejection>(
+export const streamWriter = <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
   rules: WriterRules<State, Command, Event, Rejection>,
   limits: WriterLimits,
   streamOf: (tenantId: string) => string,
@@ -74,7 +75,7 @@ export const streamWriter = <State, Command extends Commanded, Event, Rejection>
   };
 };
 
-const enqueue = <State, Command extends Commanded, Event, Rejection>(
+const enqueue = <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
   writer: Writer<State, Command, Event, Rejection>,
   tenantId: string,
   command: Command | undefined,
@@ -117,7 +118,7 @@ const evict = <State, Command, Event, Rejection>({
 };
 
 /** Runs turns until nobody waits. What arrives in one turn of the event loop goes into one batch. */
-const start = <State, Command extends Commanded, Event, Rejection>(
+const start = <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
   writer: Writer<State, Command, Event, Rejection>,
   box: Mailbox<State, Command, Event, Rejection>,
 ): void => {
@@ -153,7 +154,7 @@ const tick = <State, Command, Event, Rejection>(writer: Writer<State, Command, E
   for (const box of writer.busy) expire(box, now);
 };
 
-const stateOf = async <State, Command extends Commanded, Event, Rejection>(
+const stateOf = async <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
   writer: Writer<State, Command, Event, Rejection>,
   tenantId: string,
   maxAgeMs: number,

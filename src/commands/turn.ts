@@ -3,6 +3,7 @@ import type { AppendResult } from '../../domain/ports/eventStore.ts';
 import { backOff } from './backOff.ts';
 import { coldLoad } from './coldLoad.ts';
 import { decideBatch, type DecidedBatch } from './decideBatch.ts';
+import type { DomainEvent } from './encode.ts';
 import { remember, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, CONTENDED, UNKNOWN } from './outcome.ts';
 import { LogWentBack, settleAppend } from './settleAppend.ts';
@@ -25,7 +26,7 @@ interface Turn<State, Command, Event, Rejection> {
  * Takes what is waiting, decides it and appends it as one batch, and answers. It decides again after a
  * conflict. Whatever goes wrong, each caller gets an answer and the mailbox can go on.
  */
-export const runTurn = async <State, Command extends Commanded, Event, Rejection>(
+export const runTurn = async <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
   rules: WriterRules<State, Command, Event, Rejection>,
   box: Mailbox<State, Command, Event, Rejection>,
 ): Promise<void> => {
@@ -50,7 +51,7 @@ export const runTurn = async <State, Command extends Commanded, Event, Rejection
 /** `again`: the log held more than was known. `conflict`: another process wrote at the same time. */
 type Next = 'over' | 'again' | 'conflict';
 
-const attemptTurn = async <State, Command extends Commanded, Event, Rejection>(
+const attemptTurn = async <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
   turn: Turn<State, Command, Event, Rejection>,
 ): Promise<Next> => {
   const { rules, box } = turn;
@@ -80,7 +81,7 @@ const attemptTurn = async <State, Command extends Commanded, Event, Rejection>(
 };
 
 /** Decides the commands that wait, and gives back those for which the batch had no room. */
-const decide = <State, Command extends Commanded, Event, Rejection>(
+const decide = <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
   turn: Turn<State, Command, Event, Rejection>,
   from: Folded<State>,
 ): DecidedBatch<State, Event, Rejection> => {
@@ -128,7 +129,7 @@ const answerUnwritten = async <State, Command, Event, Rejection>(
   return 'over';
 };
 
-const appended = <State, Command extends Commanded, Event, Rejection>(
+const appended = <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
   turn: Turn<State, Command, Event, Rejection>,
   { events, state, hash, verdicts }: DecidedBatch<State, Event, Rejection>,
   { revision, position }: Extract<AppendResult, { kind: 'appended' }>,
