@@ -25,11 +25,19 @@ export interface AccountWriter {
   execute(command: AccountCommand): Promise<AccountOutcome>;
   /**
    * The account at the log's end, as this process knows it: read anew when it is not cached, or when the
-   * log has not confirmed it for `maxAgeMs` (0: always). Throws when the log cannot be read.
+   * log has not confirmed it for `maxAgeMs` (0: always). Throws `AccountUnavailable`.
    */
   stateOf(tenantId: string, maxAgeMs?: number): Promise<AccountState>;
   /** Finishes what is in flight. Commands that come later are `busy`. */
   close(): Promise<void>;
+}
+
+/** The log cannot be read now, or the account's queue is full. Try again. */
+export class AccountUnavailable extends Error {
+  override readonly name = 'AccountUnavailable';
+  constructor(tenantId: string) {
+    super(`account ${tenantId} cannot be read now`);
+  }
 }
 
 export interface AccountWriterDeps {
@@ -59,7 +67,7 @@ export const accountWriter = (deps: AccountWriterDeps): AccountWriter => {
     execute: (command) => writer.execute(command.data.tenant_id, command),
     stateOf: async (tenantId, maxAgeMs) => {
       const state = await writer.stateOf(tenantId, maxAgeMs);
-      if (state === undefined) throw new Error(`account ${tenantId}: the log cannot be read now`);
+      if (state === undefined) throw new AccountUnavailable(tenantId);
       return state;
     },
     close: () => writer.close(),

@@ -1,4 +1,5 @@
 import type { GrantCredits, RefundCredits } from '../../domain/account/commands.ts';
+import type { AccountState } from '../../domain/account/state.ts';
 import { account } from '../../domain/account/decider.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
@@ -14,10 +15,10 @@ import {
 import { paymentEvent, type PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentStream } from '../../domain/payment/identity.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import type { AccountOutcome, AccountWriter } from './accountWriter.ts';
+import { AccountUnavailable, type AccountOutcome, type AccountWriter } from './accountWriter.ts';
 import { commandHandler, type CommandHandler, type HandlerOptions } from './commandHandler.ts';
 import { keyedQueue, type KeyedQueue } from './keyedQueue.ts';
-import { CONTENDED, type Outcome } from './outcome.ts';
+import { BUSY, CONTENDED, type Outcome } from './outcome.ts';
 
 /** `credited`: this very request moved the balance; false for a repeat and for whatever did not. */
 export interface PaymentResult {
@@ -97,11 +98,21 @@ const decidedWithoutClaim = async (
   { writer }: Parts,
   command: PaymentIntent,
 ): Promise<AccountOutcome | undefined> => {
-  const state = await writer.stateOf(command.data.tenant_id, 0);
+  const state = await stateNow(writer, command.data.tenant_id);
+  if (state === undefined) return BUSY;
   const decision = account.decide(state, command);
   if (decision.kind === 'rejected') return { ...decision, state };
   if (decision.events.length > 0) return undefined;
   return { kind: 'done', events: [], state, position: undefined };
+};
+
+const stateNow = async (writer: AccountWriter, tenantId: string): Promise<AccountState | undefined> => {
+  try {
+    return await writer.stateOf(tenantId, 0);
+  } catch (error) {
+    if (error instanceof AccountUnavailable) return undefined;
+    throw error;
+  }
 };
 
 const claimFor = (command: PaymentIntent): PaymentCommand => {
@@ -109,7 +120,7 @@ const claimFor = (command: PaymentIntent): PaymentCommand => {
   const kind = command.type === 'GrantCredits' ? 'sale' : 'refund';
   const intent = { type: command.type, data: command.data, meta: command.meta } as unknown as JsonObject;
   const data = { tenant_id, provider, provider_txn_id, fingerprint, kind, intent } as const;
-  return { type: 'ClaimPayment', data, meta: derivedMeta(command.meta, 'claim') };
+  return { type: 'ClaimPayment', data, meta: derivedMeta(command.meta, `claim ${command.meta.now}`) };
 };
 
 /** Each part of a payment is a command of its own, with an ID that a repetition derives again. */
@@ -159,7 +170,7 @@ const keepClaim = async (parts: Parts, stream: string, command: PaymentIntent): 
   const claim = await claimAt(parts, stream);
   if (claim?.tenant_id === command.data.tenant_id && claim.fingerprint === command.data.fingerprint) return;
   const data = claimFor(command).data;
-  const meta = derivedMeta(command.meta, 'claim again');
+  const meta = derivedMeta(command.meta, `claim again ${command.meta.now}`);
   const again = await parts.handle(stream, { type: 'ClaimPayment', data, meta } as PaymentCommand);
   if (again.kind === 'rejected') parts.onDoubleClaim?.(stream);
 };
