@@ -16,7 +16,9 @@ export interface RecorderState {
  * Rules of a stream that only records what happened elsewhere: usage events, documents. After an event
  * that `ends` the story nothing more is written, so a repeat does nothing.
  */
-export const recorder = <Event>(ends: (event: Event) => boolean): Decider<RecorderState, Record<Event>, Event, never> => ({
+export const recorder = <Event>(
+  ends: (event: Event) => boolean,
+): Decider<RecorderState, Record<Event>, Event, never> => ({
   initialState: { ended: false },
   decide: ({ ended }, { data }) => (ended ? accept<Event>() : accept(data)),
   evolve: ({ ended }, event) => ({ ended: ended || ends(event) }),

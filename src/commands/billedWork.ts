@@ -61,7 +61,11 @@ export interface BillingDeps {
 
 const isBilled = ({ role }: Caller): boolean => role === 'tenant';
 
-export const metaOf = ({ clock }: Pick<BillingDeps, 'clock'>, caller: Caller, correlation_id: string): CommandMeta => ({
+export const metaOf = (
+  { clock }: Pick<BillingDeps, 'clock'>,
+  caller: Caller,
+  correlation_id: string,
+): CommandMeta => ({
   now: clock.now(),
   actor: caller,
   correlation_id,

@@ -1,5 +1,11 @@
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import { deliverWork, type Delivered, type DeliverDeps, type WorkDone, type WorkRequest } from './deliverWork.ts';
+import {
+  deliverWork,
+  type Delivered,
+  type DeliverDeps,
+  type WorkDone,
+  type WorkRequest,
+} from './deliverWork.ts';
 import { chooseModels, type ChosenModels, type ModelChannel } from './models.ts';
 import { parseProblem, type WorkProblem } from './workProblem.ts';
 
@@ -16,7 +22,11 @@ export interface ConvertDeps extends DeliverDeps {
 const run = async (
   deps: ConvertDeps,
   request: ConvertRequest,
-  { models, ids, signal }: { models: ChosenModels; ids: { operation_id: string; document_id: string }; signal: AbortSignal },
+  {
+    models,
+    ids,
+    signal,
+  }: { models: ChosenModels; ids: { operation_id: string; document_id: string }; signal: AbortSignal },
 ): Promise<WorkDone | WorkProblem> => {
   const began = performance.now();
   const answer = await deps.parser.render({

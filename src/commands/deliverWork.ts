@@ -55,7 +55,10 @@ export interface WorkPlan {
   readonly models: ChosenModels;
   readonly idPrefix: 'ext' | 'cnv';
   readonly timedOut: 'extraction_failed' | 'conversion_failed';
-  readonly run: (ids: { operation_id: string; document_id: string }, signal: AbortSignal) => Promise<WorkDone | WorkProblem>;
+  readonly run: (
+    ids: { operation_id: string; document_id: string },
+    signal: AbortSignal,
+  ) => Promise<WorkDone | WorkProblem>;
 }
 
 export interface DeliverDeps extends BillingDeps {
@@ -112,7 +115,11 @@ const runHeld = async (deps: DeliverDeps, work: Work): Promise<WorkDone | WorkPr
 };
 
 /** Settles what was done; a hold that ran out is placed and settled again. */
-const settleDone = async (deps: DeliverDeps, work: Work, stored: StoredResult): Promise<Bill | WorkProblem> => {
+const settleDone = async (
+  deps: DeliverDeps,
+  work: Work,
+  stored: StoredResult,
+): Promise<Bill | WorkProblem> => {
   const scope = {
     project_id: work.request.project_id,
     task_id: work.request.task_id,
@@ -134,17 +141,27 @@ const settleDone = async (deps: DeliverDeps, work: Work, stored: StoredResult): 
   return second;
 };
 
-const finish = async (deps: DeliverDeps, work: Work, stored: StoredResult): Promise<Delivered | WorkProblem> => {
+const finish = async (
+  deps: DeliverDeps,
+  work: Work,
+  stored: StoredResult,
+): Promise<Delivered | WorkProblem> => {
   const bill = await settleDone(deps, work, stored);
   if (bill.kind === 'problem') return bill;
   if (bill.position !== undefined) deps.wrote(work.bill.tenant_id, bill.position);
   return { kind: 'delivered', body: stored.body, cost: bill.cost, free_pages: bill.free_pages };
 };
 
-const identityOf = ({ tenant_id, idempotency }: WorkRequest, { endpoint }: WorkPlan): WorkIdentity | undefined =>
-  idempotency === null ? undefined : { tenant_id, endpoint, ...idempotency };
+const identityOf = (
+  { tenant_id, idempotency }: WorkRequest,
+  { endpoint }: WorkPlan,
+): WorkIdentity | undefined => (idempotency === null ? undefined : { tenant_id, endpoint, ...idempotency });
 
-const workOf = (request: WorkRequest, plan: WorkPlan, ids: Pick<StoredResult, 'operation_id' | 'document_id' | 'pages'>) => ({
+const workOf = (
+  request: WorkRequest,
+  plan: WorkPlan,
+  ids: Pick<StoredResult, 'operation_id' | 'document_id' | 'pages'>,
+) => ({
   request,
   plan,
   document_id: ids.document_id,
@@ -161,11 +178,19 @@ const workOf = (request: WorkRequest, plan: WorkPlan, ids: Pick<StoredResult, 'o
 });
 
 /** The work from its start: count pages, hold, run, store the result, settle, answer. */
-const deliverNew = async (deps: DeliverDeps, request: WorkRequest, plan: WorkPlan): Promise<Delivered | WorkProblem> => {
+const deliverNew = async (
+  deps: DeliverDeps,
+  request: WorkRequest,
+  plan: WorkPlan,
+): Promise<Delivered | WorkProblem> => {
   const began = performance.now();
   const file = await inspect(deps, request);
   if (file.kind !== 'ok') return parseProblem(file, plan.timedOut);
-  const ids = { operation_id: deps.clock.newId(plan.idPrefix), document_id: deps.clock.newId('doc'), pages: file.pages };
+  const ids = {
+    operation_id: deps.clock.newId(plan.idPrefix),
+    document_id: deps.clock.newId('doc'),
+    pages: file.pages,
+  };
   const named = workOf(request, plan, ids);
   const hold = await placeHold(deps, named.bill);
   if (hold.kind === 'problem') return hold;
@@ -220,7 +245,10 @@ export const deliverWork = async (
 ): Promise<Delivered | WorkProblem> => {
   const free = deps.slots.take();
   if (free === undefined)
-    return workProblem('busy', 'The server is working on as many documents as it can. Try again in a moment.');
+    return workProblem(
+      'busy',
+      'The server is working on as many documents as it can. Try again in a moment.',
+    );
   try {
     const identity = identityOf(request, plan);
     const stored = identity && (await resultShelf(deps.objects).find(identity, deps.clock.now()));

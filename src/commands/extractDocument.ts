@@ -1,6 +1,12 @@
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { Extraction, ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
-import { deliverWork, type Delivered, type DeliverDeps, type WorkDone, type WorkRequest } from './deliverWork.ts';
+import {
+  deliverWork,
+  type Delivered,
+  type DeliverDeps,
+  type WorkDone,
+  type WorkRequest,
+} from './deliverWork.ts';
 import { chooseModels, type ChosenModels, type ModelChannel } from './models.ts';
 import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
 
@@ -42,7 +48,12 @@ const bodyOf = (
     artifact_id: null,
     duration_ms,
     warnings: extraction.warnings.map((warning) => ({ ...warning })),
-    pages: extraction.pages.map(({ page, status: pageStatus, source, detail }) => ({ page, status: pageStatus, source, detail })),
+    pages: extraction.pages.map(({ page, status: pageStatus, source, detail }) => ({
+      page,
+      status: pageStatus,
+      source,
+      detail,
+    })),
     citations: request.citations ? extraction.citations.map((citation) => ({ ...citation })) : [],
   },
 });
@@ -50,7 +61,11 @@ const bodyOf = (
 const run = async (
   deps: ExtractDeps,
   request: ExtractRequest,
-  { models, ids, signal }: { models: ChosenModels; ids: { operation_id: string; document_id: string }; signal: AbortSignal },
+  {
+    models,
+    ids,
+    signal,
+  }: { models: ChosenModels; ids: { operation_id: string; document_id: string }; signal: AbortSignal },
 ): Promise<WorkDone | WorkProblem> => {
   const began = performance.now();
   const answer = await deps.engine.extract({
@@ -75,7 +90,11 @@ const run = async (
     );
   const status = fits ? 'success' : 'partial';
   const duration_ms = Math.round(performance.now() - began);
-  return { kind: 'done', status, body: bodyOf({ extraction, status }, ids, { request, models, duration_ms }) };
+  return {
+    kind: 'done',
+    status,
+    body: bodyOf({ extraction, status }, ids, { request, models, duration_ms }),
+  };
 };
 
 /** The answer as the interface has it: what was done, and what it cost. */

@@ -43,7 +43,11 @@ const ownModel = (
  * other members are ignored; a key of a channel that does not run is ignored.
  */
 export const chooseModels = (
-  channels: { readonly llm: ModelChannel; readonly ocr: ModelChannel; readonly runs: { llm: boolean; ocr: boolean } },
+  channels: {
+    readonly llm: ModelChannel;
+    readonly ocr: ModelChannel;
+    readonly runs: { llm: boolean; ocr: boolean };
+  },
   platform: { readonly extraction: string; readonly ocr: string },
 ): ChosenModels | WorkProblem => {
   const { llm, ocr, runs } = channels;

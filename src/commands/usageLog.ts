@@ -55,7 +55,10 @@ const documentOf = (work: RequestedWork, file: ReceivedFile, created_at: string)
   },
 });
 
-const requestedMembers = ({ request, plan, bill, document_id, hold_id }: RequestedWork, requested_at: string) => ({
+const requestedMembers = (
+  { request, plan, bill, document_id, hold_id }: RequestedWork,
+  requested_at: string,
+) => ({
   tenant_id: bill.tenant_id,
   project_id: request.project_id,
   task_id: request.task_id,
@@ -73,7 +76,10 @@ const requestedMembers = ({ request, plan, bill, document_id, hold_id }: Request
 
 export const usageLog = (deps: UsageLogDeps): UsageLog => {
   const { store } = deps;
-  const rules = { store, tenantOf: ({ data }: { data: { data: { tenant_id: string } } }) => data.data.tenant_id };
+  const rules = {
+    store,
+    tenantOf: ({ data }: { data: { data: { tenant_id: string } } }) => data.data.tenant_id,
+  };
   const extractions = commandHandler({
     ...rules,
     decider: recorder<ExtractionEvent>(({ type }) => type === 'ExtractionCompleted'),
@@ -100,12 +106,23 @@ export const usageLog = (deps: UsageLogDeps): UsageLog => {
 
   const recordWork = (
     work: WorkToBill,
-    events: { readonly extract: (now: string) => ExtractionEvent; readonly to_markdown: (now: string) => ConversionEvent },
+    events: {
+      readonly extract: (now: string) => ExtractionEvent;
+      readonly to_markdown: (now: string) => ConversionEvent;
+    },
   ) =>
     record(work, (meta) =>
       work.operation === 'extract'
-        ? extractions(extractionStream(work.operation_id), { type: 'Record', data: events.extract(meta.now), meta })
-        : conversions(conversionStream(work.operation_id), { type: 'Record', data: events.to_markdown(meta.now), meta }),
+        ? extractions(extractionStream(work.operation_id), {
+            type: 'Record',
+            data: events.extract(meta.now),
+            meta,
+          })
+        : conversions(conversionStream(work.operation_id), {
+            type: 'Record',
+            data: events.to_markdown(meta.now),
+            meta,
+          }),
     );
 
   return {
@@ -119,23 +136,43 @@ export const usageLog = (deps: UsageLogDeps): UsageLog => {
         }),
       );
       await recordWork(work.bill, {
-        extract: (now) => ({ type: 'ExtractionRequested', data: { extraction_id: id, ...requestedMembers(work, now) } }),
-        to_markdown: (now) => ({ type: 'ConversionRequested', data: { conversion_id: id, ...requestedMembers(work, now) } }),
+        extract: (now) => ({
+          type: 'ExtractionRequested',
+          data: { extraction_id: id, ...requestedMembers(work, now) },
+        }),
+        to_markdown: (now) => ({
+          type: 'ConversionRequested',
+          data: { conversion_id: id, ...requestedMembers(work, now) },
+        }),
       });
     },
     completed: ({ operation_id: id, ...work }, end) => {
-      const members = (now: string) => ({ tenant_id: work.tenant_id, pages: work.pages, ...end, completed_at: now });
-      return recordWork({ operation_id: id, ...work }, {
-        extract: (now) => ({ type: 'ExtractionCompleted', data: { extraction_id: id, ...members(now) } }),
-        to_markdown: (now) => ({ type: 'ConversionCompleted', data: { conversion_id: id, ...members(now) } }),
+      const members = (now: string) => ({
+        tenant_id: work.tenant_id,
+        pages: work.pages,
+        ...end,
+        completed_at: now,
       });
+      return recordWork(
+        { operation_id: id, ...work },
+        {
+          extract: (now) => ({ type: 'ExtractionCompleted', data: { extraction_id: id, ...members(now) } }),
+          to_markdown: (now) => ({
+            type: 'ConversionCompleted',
+            data: { conversion_id: id, ...members(now) },
+          }),
+        },
+      );
     },
     failed: ({ operation_id: id, ...work }, code) => {
       const members = (now: string) => ({ tenant_id: work.tenant_id, code, failed_at: now });
-      return recordWork({ operation_id: id, ...work }, {
-        extract: (now) => ({ type: 'ExtractionFailed', data: { extraction_id: id, ...members(now) } }),
-        to_markdown: (now) => ({ type: 'ConversionFailed', data: { conversion_id: id, ...members(now) } }),
-      });
+      return recordWork(
+        { operation_id: id, ...work },
+        {
+          extract: (now) => ({ type: 'ExtractionFailed', data: { extraction_id: id, ...members(now) } }),
+          to_markdown: (now) => ({ type: 'ConversionFailed', data: { conversion_id: id, ...members(now) } }),
+        },
+      );
     },
   };
 };
