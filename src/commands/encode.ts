@@ -66,8 +66,7 @@ export const bytesAtMost = ({ type, data }: Pick<NewEvent, 'type' | 'data'>): nu
   return bytes;
 };
 
-const nestedBytes = (value: object | null): number =>
-  value === null ? 4 : 3 * JSON.stringify(value).length;
+const nestedBytes = (value: object | null): number => (value === null ? 4 : 3 * JSON.stringify(value).length);
 
 /** A character takes at most 3 bytes of UTF-8; a control character 6, which texts hardly have. */
 const scalarBytes = (value: unknown): number => (typeof value === 'string' ? 3 * value.length + 2 : 24);

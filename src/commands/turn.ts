@@ -153,7 +153,8 @@ const refused = <State, Command, Event, Rejection>(
   detail: string,
 ): Next => {
   const { box, entries } = turn;
-  if (batch.verdicts.length <= 1) throw new Error(`stream ${box.stream}: the log refuses an append, ${detail}`);
+  if (batch.verdicts.length <= 1)
+    throw new Error(`stream ${box.stream}: the log refuses an append, ${detail}`);
   box.limit = Math.max(1, Math.floor(batch.verdicts.length / 2));
   turn.entries = [];
   giveBack(box, entries);
