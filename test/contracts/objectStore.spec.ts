@@ -18,7 +18,10 @@ objectStoreContract('folder', async () => {
   return {
     store: await openObjectFolder(folder.path),
     reopen: () => openObjectFolder(folder.path),
-    close: () => Promise.resolve(folder.remove()),
+    close: () => {
+      folder.remove();
+      return Promise.resolve();
+    },
   };
 });
 
