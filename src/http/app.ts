@@ -127,8 +127,6 @@ const onFailure =
       next(error);
       return;
     }
-    // Unread input would be taken for the next request.
-    if (!req.complete) res.set('Connection', 'close');
     sendProblem(res, failure, facts.requestId);
   };
 

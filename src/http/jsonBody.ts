@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { Problem, problem } from './problems.ts';
+import type { Problem } from './problems.ts';
+import { problem } from './problems.ts';
 
 /** Requests of this service are small; schemas travel in forms. */
 export const JSON_BYTES_MAX = 1_048_576;
@@ -21,17 +22,16 @@ const checkHeaders = ({ headers }: IncomingMessage): void => {
 };
 
 const tooLarge = (): Problem =>
-  new Problem('body_too_large', {
-    detail: `The body has more than ${String(JSON_BYTES_MAX)} bytes.`,
-    members: { max_bytes: JSON_BYTES_MAX },
-    headers: { Connection: 'close' },
+  problem('body_too_large', `The body has more than ${String(JSON_BYTES_MAX)} bytes.`, {
+    max_bytes: JSON_BYTES_MAX,
   });
 
 const bytesOf = async (request: IncomingMessage): Promise<Buffer> => {
   if (Number(request.headers['content-length'] ?? 0) > JSON_BYTES_MAX) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // What is left unread is drained by the server after the answer; destroying it would cut the answer off.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > JSON_BYTES_MAX) throw tooLarge();
     chunks.push(chunk);

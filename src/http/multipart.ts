@@ -7,7 +7,8 @@ import { Transform } from 'node:stream';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
-import { Problem, invalid, problem } from './problems.ts';
+import type { Problem } from './problems.ts';
+import { invalid, problem } from './problems.ts';
 
 /** A file on the local disk, as it was uploaded. */
 export interface UploadedFile {
@@ -33,6 +34,8 @@ export interface UploadLimits {
 
 const FIELD_BYTES_MAX = 300 * 1024;
 const FIELDS_MAX = 64;
+/** Most that a form may have beside its file. */
+const FORM_BYTES_MAX = 2_097_152;
 const FILE_NAME_MAX = 255;
 
 const baseName = (name: string | undefined): string | null => {
@@ -115,6 +118,7 @@ const received = async (
   collected: Collected,
   { path, bytesMax }: { readonly path: string; readonly bytesMax: number },
 ): Promise<void> => {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax + FORM_BYTES_MAX) throw tooLarge(bytesMax);
   const parser = parserFor(request, bytesMax);
   parser.on('field', collectField(collected));
   parser.on('file', collectFile(collected, path, bytesMax));
@@ -124,12 +128,28 @@ const received = async (
   parser.once('fieldsLimit', () =>
     refuseLater(collected.refusals, problem('body_too_large', 'The form has too many fields.')),
   );
-  try {
-    await pipeline(request, parser);
-  } catch {
-    throw invalid({ loc: ['body'], msg: 'The form ends before its last boundary.', type: 'multipart' });
-  }
+  await parsed(request, parser);
 };
+
+const brokenForm = (): Problem =>
+  invalid({ loc: ['body'], msg: 'The form is broken or ends before its last boundary.', type: 'multipart' });
+
+/** Not a pipeline, for that would destroy the connection that the answer needs. */
+const parsed = (request: IncomingMessage, parser: busboy.Busboy): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const fail = () => {
+      request.unpipe(parser);
+      request.resume();
+      parser.destroy();
+      reject(brokenForm());
+    };
+    parser.once('error', fail);
+    parser.once('close', resolve);
+    request.once('close', () => {
+      if (!request.complete) fail();
+    });
+    request.pipe(parser);
+  });
 
 const fileIn = async (collected: Collected): Promise<UploadedFile> => {
   const stored = await collected.file;
