@@ -19,6 +19,10 @@ function decodeRaw(bytes: Uint8Array): string | undefined {
   return decodeStrictly(bytes, 'utf-8') ?? decodeLegacy(bytes);
 }
 
+/** Whether the bytes begin like marked text; UTF-16's mark is also how some sound files begin. */
+export const hasByteOrderMark = (bytes: Uint8Array): boolean =>
+  byteOrderMark(bytes) !== undefined && decodeText(bytes) !== undefined;
+
 function byteOrderMark(bytes: Uint8Array): string | undefined {
   const [a, b, c] = bytes;
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
@@ -59,7 +63,6 @@ function decodeLegacy(bytes: Uint8Array): string | undefined {
 /** More than 1 in 50 control or replacement characters: no person wrote that. */
 function looksBinary(text: string): boolean {
   const sample = text.slice(0, SAMPLE_BYTES);
-  // eslint-disable-next-line no-control-regex -- they are what it counts
   const odd = sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f-\u009f\ufffd]/g)?.length ?? 0;
   return odd * 50 > sample.length;
 }

@@ -63,10 +63,16 @@ function readHeading(cursor: Cursor): Block | undefined {
     cursor.at += 1;
     return heading(marks.length, title ?? '');
   }
-  const [, underline] = SETEXT.exec(cursor.lines[cursor.at + 1] ?? '') ?? [];
-  if (underline === undefined || ITEM.test(line) || line.includes('|')) return undefined;
+  const level = underlineLevel(cursor.lines[cursor.at + 1] ?? '');
+  if (level === undefined || ITEM.test(line) || line.includes('|')) return undefined;
   cursor.at += 2;
-  return heading(underline.startsWith('=') ? 1 : 2, line);
+  return heading(level, line);
+}
+
+function underlineLevel(line: string): 1 | 2 | undefined {
+  const [, underline] = SETEXT.exec(line) ?? [];
+  if (underline === undefined) return undefined;
+  return underline.startsWith('=') ? 1 : 2;
 }
 
 const heading = (level: number, markdown: string): Block => ({
@@ -141,7 +147,8 @@ function readParagraph(cursor: Cursor): Block {
 function readLazily(cursor: Cursor): readonly string[] {
   const more: string[] = [];
   for (let line = cursor.lines[cursor.at]; line !== undefined; line = cursor.lines[cursor.at]) {
-    if (line.trim() === '' || [FENCE, ATX, RULE, ITEM].some((start) => start.test(line ?? ''))) break;
+    const text = line;
+    if (line.trim() === '' || [FENCE, ATX, RULE, ITEM].some((start) => start.test(text))) break;
     if (line.includes('|') && TABLE_RULE.test(cursor.lines[cursor.at + 1] ?? '')) break;
     more.push(line.trim());
     cursor.at += 1;

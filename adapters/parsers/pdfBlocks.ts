@@ -17,9 +17,7 @@ function blockOf(block: LayoutBlock): Block | undefined {
   const text = oneLine(block.text ?? '');
   switch (block.kind) {
     case 'heading':
-      return isHeading(text)
-        ? { kind: 'heading', level: levelOf(block.level), text: bare(text), markdown: marked(text), box }
-        : paragraph(text, box);
+      return heading(block.level, text, box);
     case 'paragraph':
       return text === '' ? undefined : paragraph(text, box);
     case 'list_item':
@@ -28,16 +26,23 @@ function blockOf(block: LayoutBlock): Block | undefined {
       return table(block, box);
     case 'code':
     case 'grid_fallback':
-      return {
-        kind: 'code',
-        language: block.lang ?? null,
-        text: cleanText((block.lines ?? []).join('\n')),
-        box,
-      };
+      return code(block, box);
     default:
       return undefined;
   }
 }
+
+const heading = (level: number | undefined, text: string, box: Box | null): Block =>
+  isHeading(text)
+    ? { kind: 'heading', level: levelOf(level), text: bare(text), markdown: marked(text), box }
+    : paragraph(text, box);
+
+const code = ({ lang, lines }: LayoutBlock, box: Box | null): Block => ({
+  kind: 'code',
+  language: lang ?? null,
+  text: cleanText((lines ?? []).join('\n')),
+  box,
+});
 
 const isHeading = (text: string): boolean =>
   text.length <= HEADING_CHARACTERS_MAX && /[\p{L}\p{N}]/u.test(text);

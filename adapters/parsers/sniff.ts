@@ -1,5 +1,5 @@
 import { fileTypeFromBuffer } from 'file-type';
-import { decodeText } from './decodeText.ts';
+import { decodeText, hasByteOrderMark } from './decodeText.ts';
 
 /** What the bytes are. `text` holds the decoded text, for telling the type has read it anyway. */
 export type Sniffed =
@@ -17,7 +17,7 @@ const SUPPORTED = 'PDF, plain text and Markdown';
 export async function sniff(bytes: Uint8Array, fileName: string | null): Promise<Sniffed> {
   if (bytes.length === 0) return { kind: 'empty' };
   if (Buffer.from(bytes.subarray(0, PDF_HEADER_WITHIN)).includes('%PDF-')) return { kind: 'pdf' };
-  const known = await fileTypeFromBuffer(bytes);
+  const known = hasByteOrderMark(bytes) ? undefined : await fileTypeFromBuffer(bytes);
   if (known !== undefined && !known.mime.startsWith('text/'))
     return { kind: 'unsupported', detail: `A file of type ${known.mime} cannot be read. Send ${SUPPORTED}.` };
   const text = decodeText(bytes);

@@ -37,7 +37,10 @@ export function checkSchema(
 
 /** Drafts 2019-09 and 2020-12 have their own words; all else is read as draft-07. */
 function compile(schema: JsonObject): Check {
-  const { $schema, $id: _, ...rest } = schema;
+  const { $schema } = schema;
+  const rest = Object.fromEntries(
+    Object.entries(schema).filter(([key]) => key !== '$schema' && key !== '$id'),
+  );
   const isNew = '$defs' in schema || (typeof $schema === 'string' && /20(?:19-09|20-12)/.test($schema));
   const ajv = isNew ? new Ajv2020(OPTIONS) : new Ajv(OPTIONS);
   addFormats(ajv);

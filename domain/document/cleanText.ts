@@ -1,5 +1,4 @@
 /** Control characters that no rendering may carry (tab and line feed stay), and lone surrogates. */
-// eslint-disable-next-line no-control-regex -- they are what it removes
 const CONTROLS = /[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\ufeff\ufffe\uffff]/g;
 const LONE_SURROGATES = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 

@@ -64,9 +64,10 @@ function safeOutsideCode(markdown: string): string {
     .replace(/[\ue000\ue001]/g, '')
     .replace(AUTOLINK, (_, url: string) => keep(linkTo(url, url)))
     .replace(MAIL_AUTOLINK, (_, mail: string) => keep(linkTo(mail, `mailto:${mail}`)))
-    .replace(LINK, (_, image: string, label: string, destination: string) =>
-      image === '' && isSafeLink(destination) ? keep(`[${plainLabel(label)}](${destination})`) : label,
-    );
+    .replace(LINK, (...parts: string[]) => {
+      const [, image = '', label = '', destination = ''] = parts;
+      return image === '' && isSafeLink(destination) ? keep(`[${plainLabel(label)}](${destination})`) : label;
+    });
   return replaced
     .replace(DEFINITION, '$1\\[')
     .replace(OTHER_LINK, '\\]')

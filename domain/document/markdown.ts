@@ -18,16 +18,21 @@ export function markdownOf({ pages }: Document): string {
 
 function pageMarkdown({ blocks }: DocumentPage): string {
   let markdown = '';
-  let before: Block['kind'] | null = null;
+  let before: Block | null = null;
   for (const block of blocks) {
     const text = blockMarkdown(block);
     if (text === '') continue;
-    const joined = before === 'list_item' && block.kind === 'list_item' ? '\n' : '\n\n';
-    markdown += (before === null ? '' : joined) + text;
-    before = block.kind;
+    if (before !== null) markdown += areOneList(before, block) ? '\n' : '\n\n';
+    markdown += text;
+    before = block;
   }
   return markdown;
 }
+
+const areOneList = (before: Block, block: Block): boolean =>
+  before.kind === 'list_item' &&
+  block.kind === 'list_item' &&
+  (block.depth > 0 || before.depth > 0 || before.ordered === block.ordered);
 
 function blockMarkdown(block: Block): string {
   switch (block.kind) {

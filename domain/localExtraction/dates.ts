@@ -48,13 +48,12 @@ export function datesIn(text: string, dayFirst: boolean): readonly DateShape[] {
   return found.sort((a, b) => a.from - b.from);
 }
 
-function numericDate([, a = '', , b = '', c = '']: RegExpExecArray, dayFirst: boolean): string | undefined {
+function numericDate(match: RegExpExecArray, dayFirst: boolean): string | undefined {
+  const [a = '', b = '', c = ''] = [match[1], match[3], match[4]];
   if (a.length === 4) return c.length <= 2 ? calendarDay(Number(a), Number(b), Number(c)) : undefined;
   if (a.length > 2 || c.length === 3) return undefined;
-  const year = yearOf(c);
-  return dayFirst
-    ? (calendarDay(year, Number(b), Number(a)) ?? calendarDay(year, Number(a), Number(b)))
-    : (calendarDay(year, Number(a), Number(b)) ?? calendarDay(year, Number(b), Number(a)));
+  const days = [calendarDay(yearOf(c), Number(b), Number(a)), calendarDay(yearOf(c), Number(a), Number(b))];
+  return (dayFirst ? days : days.reverse()).find((day) => day !== undefined);
 }
 
 /** Two digits: 00 to 49 are of this century. A rule without a clock, so that results never change. */

@@ -103,11 +103,10 @@ function findLeaf(field: Field, source: Source): Finding | undefined {
 
 /** The value in the schema's JSON type; undefined when it has none. */
 function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined {
-  if (type === 'integer') return typeof value === 'number' && Number.isInteger(value) ? value : undefined;
-  if (type === 'number') return typeof value === 'number' ? value : undefined;
-  if (type === 'boolean') return typeof value === 'boolean' ? value : undefined;
-  if (kind === 'date' && withTime) return `${String(value)}T00:00:00Z`;
-  return typeof value === 'string' ? value : String(value);
+  if (type === 'integer') return Number.isInteger(value) ? value : undefined;
+  if (type !== 'string') return typeof value === type ? value : undefined;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return kind === 'date' && withTime ? `${text}T00:00:00Z` : text;
 }
 
 function listOf(pointer: string, field: Field, fill: Fill): Json | undefined {

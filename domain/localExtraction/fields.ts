@@ -90,11 +90,15 @@ function resolved(root: JsonObject, raw: unknown): JsonObject | undefined {
   for (let hop = 0; hop < DEPTH_MAX && schema !== undefined; hop += 1) {
     const next = onward(root, schema);
     if (next === undefined) return schema;
-    const { $ref: _, anyOf: __, oneOf: ___, allOf: ____, ...own } = schema;
-    schema = { ...next, ...own };
+    schema = { ...next, ...ownMembers(schema) };
   }
   return schema;
 }
+
+const FOLLOWED = new Set(['$ref', 'anyOf', 'oneOf', 'allOf']);
+
+const ownMembers = (schema: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(schema).filter(([key]) => !FOLLOWED.has(key)));
 
 function onward(root: JsonObject, schema: JsonObject): JsonObject | undefined {
   const { $ref, anyOf, oneOf, allOf } = schema;
@@ -117,28 +121,26 @@ const texts = (value: unknown): readonly string[] => (typeof value === 'string' 
 
 function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const type = rawType === 'number' || rawType === 'integer' || rawType === 'boolean' ? rawType : 'string';
-  const { format } = schema;
-  const constant = schema['const'];
-  const listed = Array.isArray(schema['enum']) ? schema['enum'] : constant === undefined ? [] : [constant];
-  const choices = listed.filter((one) => typeof one === 'string');
+  const choices = choicesOf(schema);
   const withParent = place.parent === '' || place.inRow ? [] : [nameWords(`${place.parent} ${place.name}`)];
   const phrases = [...withParent, nameWords(place.name), ...texts(schema['title']).map(labelWords)];
-  const known = kindByFormat(format, type);
-  const concept = conceptOf({
-    phrases,
-    about: texts(schema['description']).map(labelWords),
-    kind: known,
-    place,
-  });
+  const known = kindByFormat(schema['format'], type);
+  const about = texts(schema['description']).map(labelWords);
+  const concept = conceptOf({ phrases, about, kind: known, place });
   return {
     pointer: place.pointer,
     kind: known ?? (choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),
     type,
-    withTime: format === 'date-time',
+    withTime: schema['format'] === 'date-time',
     choices,
     concept,
     phrases: phrases.filter((words) => words.length > 0),
   };
+}
+
+function choicesOf(schema: JsonObject): readonly string[] {
+  const listed: unknown = schema['enum'] ?? [schema['const']];
+  return Array.isArray(listed) ? listed.filter((one) => typeof one === 'string') : [];
 }
 
 function kindByFormat(format: unknown, type: string): ValueKind | undefined {

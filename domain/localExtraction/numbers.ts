@@ -75,12 +75,16 @@ function ownMark(digits: string): DecimalMark | undefined {
   const comma = digits.lastIndexOf(',');
   const point = digits.lastIndexOf('.');
   if (comma >= 0 && point >= 0) return comma > point ? ',' : '.';
-  const at = Math.max(comma, point);
-  if (at < 0) return undefined;
-  const mark = comma >= 0 ? ',' : '.';
-  if (digits.split(mark).length > 2) return mark === ',' ? '.' : ',';
-  const decimals = digits.length - at - 1;
-  return decimals === 3 && at <= 3 && !digits.startsWith('0') ? undefined : mark;
+  if (comma < 0 && point < 0) return undefined;
+  return onlyMark(digits, comma >= 0 ? ',' : '.');
+}
+
+/** Of one kind of mark: several part thousands, one before three digits may be either. */
+function onlyMark(digits: string, mark: DecimalMark): DecimalMark | undefined {
+  const parts = digits.split(mark);
+  if (parts.length > 2) return mark === ',' ? '.' : ',';
+  const [whole = '', decimals = ''] = parts;
+  return decimals.length === 3 && whole.length <= 3 && !digits.startsWith('0') ? undefined : mark;
 }
 
 /**

@@ -38,23 +38,16 @@ export function findTotals(fields: readonly Field[], source: Source): ReadonlyMa
 }
 
 function bestChoice(source: Source): Choice {
-  const [nets, taxes, grosses] = TOTALS.map((id) => choicesFor(id, source)) as [Options, Options, Options];
-  let best: Choice | undefined;
+  const [nets = [], taxes = [], grosses = []] = TOTALS.map((id) => choicesFor(id, source));
+  const none = { net_total: undefined, tax_total: undefined, grand_total: undefined };
+  let best: Choice = { picks: none, score: 0, agrees: false };
   for (const net_total of nets) {
     for (const tax_total of taxes) {
-      for (const grand_total of grosses) {
-        const choice = weighed({ net_total, tax_total, grand_total });
-        if (best === undefined || choice.score > best.score + 1e-9) best = choice;
-      }
+      const choices = grosses.map((grand_total) => weighed({ net_total, tax_total, grand_total }));
+      best = choices.reduce((most, choice) => (choice.score > most.score + 1e-9 ? choice : most), best);
     }
   }
-  return (
-    best ?? {
-      picks: { net_total: undefined, tax_total: undefined, grand_total: undefined },
-      score: 0,
-      agrees: false,
-    }
-  );
+  return best;
 }
 
 type Options = readonly (Ranked | undefined)[];
