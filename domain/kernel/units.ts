@@ -33,4 +33,4 @@ export const asCredits = (n: number): Credits => {
 export const NO_CREDITS = asCredits(0);
 export const plus = (a: Credits, b: Credits): Credits => asCredits(a + b);
 export const minus = (a: Credits, b: Credits): Credits => asCredits(a - b);
-export const negated = (a: Credits): Credits => asCredits(-a);
+export const negated = (a: Credits): Credits => asCredits(0 - a);

@@ -1,0 +1,33 @@
+import 'reflect-metadata';
+import { container as root, type DependencyContainer, type InjectionToken } from 'tsyringe';
+
+/** A name for a part that carries the part's type. */
+export interface Token<T> {
+  readonly key: InjectionToken<T>;
+  readonly name: string;
+}
+
+export const token = <T>(name: string): Token<T> => ({ key: Symbol(name), name });
+
+/** Where parts are bound. A new one per process and per test, never the global one. */
+export type Container = DependencyContainer;
+
+export const newContainer = (): Container => root.createChildContainer();
+
+/** Binds a factory that runs once, when the part is first resolved. */
+export const bind = <T>(container: Container, { key }: Token<T>, factory: (from: Container) => T): void => {
+  let made: { readonly part: T } | undefined;
+  container.register(key, {
+    useFactory: () => {
+      made ??= { part: factory(container) };
+      return made.part;
+    },
+  });
+};
+
+/** Binds a part that exists already. */
+export const bindValue = <T>(container: Container, { key }: Token<T>, part: T): void => {
+  container.register(key, { useFactory: () => part });
+};
+
+export const resolve = <T>(container: Container, { key }: Token<T>): T => container.resolve<T>(key);

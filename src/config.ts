@@ -1,0 +1,158 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+const ROLES = ['api', 'projector', 'worker'] as const;
+export type Role = (typeof ROLES)[number];
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().int().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+
+const flag = z
+  .enum(['true', 'false'], { error: 'must be true or false' })
+  .transform((value) => value === 'true');
+
+const urlOf = (...schemes: readonly string[]) =>
+  z.string().refine((value) => schemes.some((scheme) => value.startsWith(`${scheme}://`)), {
+    error: `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
+  });
+
+const encryptionKey = z
+  .string()
+  .refine((value) => Buffer.from(value, 'base64').length === 32, { error: 'must be 32 bytes in base64' });
+
+const roles = z
+  .string()
+  .transform((value) => value.split(',').map((role) => role.trim()))
+  .pipe(z.array(z.enum(ROLES, { error: `must be a list of ${ROLES.join(', ')}` })).min(1));
+
+const environment = z.object({
+  PORT: wholeNumber(0, 65_535).default(8080),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  DATA_DIR: z.string().min(1).default('./data'),
+  EVENTSTORE_URL: urlOf('esdb', 'esdb+discover', 'kurrentdb').optional(),
+  DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
+  REDIS_URL: urlOf('redis', 'rediss').optional(),
+  S3_ENDPOINT: urlOf('http', 'https').optional(),
+  S3_BUCKET: z.string().min(3).optional(),
+  S3_ACCESS_KEY: z.string().min(1).optional(),
+  S3_SECRET_KEY: z.string().min(1).optional(),
+  S3_REGION: z.string().min(1).default('us-east-1'),
+  ADMIN_API_KEY: z.string().min(24, 'must have at least 24 characters').optional(),
+  FIELD_ENCRYPTION_KEY: encryptionKey.optional(),
+  EXTRACTION_MODEL: z.string().min(1).default('local/default'),
+  OCR_MODEL: z.string().min(1).default('local/default'),
+  OPENAI_API_KEY: z.string().min(1).optional(),
+  ANTHROPIC_API_KEY: z.string().min(1).optional(),
+  GOOGLE_API_KEY: z.string().min(1).optional(),
+  MISTRAL_API_KEY: z.string().min(1).optional(),
+  HEAVY_CONCURRENCY: wholeNumber(1, 1024).default(availableParallelism() * 2),
+  MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
+  PUBLIC_URL: urlOf('http', 'https').optional(),
+  LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
+  ROLES: roles.default([...ROLES]),
+  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+});
+
+/** A bad environment; `message` names each variable and what to do about it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+type Environment = z.output<typeof environment>;
+
+export interface S3Config {
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly region: string;
+}
+
+/** The service's configuration, checked. Members that are undefined select the embedded part. */
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  readonly dataDir: string;
+  readonly eventStoreUrl: string | undefined;
+  readonly databaseUrl: string | undefined;
+  readonly redisUrl: string | undefined;
+  readonly s3: S3Config | undefined;
+  readonly adminApiKey: string | undefined;
+  readonly fieldEncryptionKey: string | undefined;
+  readonly extractionModel: string;
+  readonly ocrModel: string;
+  readonly heavyConcurrency: number;
+  readonly maxUploadBytes: number;
+  readonly publicUrl: string | undefined;
+  readonly allowPrivateNetwork: boolean;
+  readonly roles: readonly Role[];
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+}
+
+const S3_VARIABLES = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] as const;
+
+const s3From = (env: Environment): S3Config | undefined => {
+  const missing = S3_VARIABLES.filter((name) => env[name] === undefined);
+  if (missing.length === S3_VARIABLES.length) return undefined;
+  if (missing.length > 0)
+    throw new ConfigError(
+      `${missing.join(', ')}: missing. Object storage on S3 needs all of ${S3_VARIABLES.join(', ')}; unset them all to use a folder.`,
+    );
+  const { S3_ENDPOINT = '', S3_BUCKET = '', S3_ACCESS_KEY = '', S3_SECRET_KEY = '', S3_REGION } = env;
+  return {
+    endpoint: S3_ENDPOINT,
+    bucket: S3_BUCKET,
+    accessKey: S3_ACCESS_KEY,
+    secretKey: S3_SECRET_KEY,
+    region: S3_REGION,
+  };
+};
+
+/** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
+const OURS =
+  /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|HEAVY_|MAX_UPLOAD|PUBLIC_URL|LLM_ALLOW|QUIRE_)/;
+
+const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] =>
+  Object.keys(env).filter((name) => OURS.test(name) && !(name in environment.shape));
+
+/**
+ * Reads the environment. An empty value counts as unset. Throws ConfigError with a sentence for each
+ * bad or unknown variable, before anything is opened.
+ */
+export const configFrom = (env: Readonly<Record<string, string | undefined>> = process.env): Config => {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const complaints = unknownOf(given).map(
+    (name) => `${name}: is not a variable of Quire; check its spelling.`,
+  );
+  const parsed = environment.safeParse(given);
+  if (!parsed.success)
+    complaints.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}.`));
+  if (!parsed.success || complaints.length > 0) throw new ConfigError(complaints.join('\n'));
+  const checked = parsed.data;
+  return {
+    port: checked.PORT,
+    host: checked.HOST,
+    dataDir: resolve(checked.DATA_DIR),
+    eventStoreUrl: checked.EVENTSTORE_URL,
+    databaseUrl: checked.DATABASE_URL,
+    redisUrl: checked.REDIS_URL,
+    s3: s3From(checked),
+    adminApiKey: checked.ADMIN_API_KEY,
+    fieldEncryptionKey: checked.FIELD_ENCRYPTION_KEY,
+    extractionModel: checked.EXTRACTION_MODEL,
+    ocrModel: checked.OCR_MODEL,
+    heavyConcurrency: checked.HEAVY_CONCURRENCY,
+    maxUploadBytes: checked.MAX_UPLOAD_BYTES,
+    publicUrl: checked.PUBLIC_URL,
+    allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
+    roles: checked.ROLES,
+    logLevel: checked.LOG_LEVEL,
+  };
+};

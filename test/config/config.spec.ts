@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { ConfigError, configFrom } from '../../src/config.ts';
+
+describe('the configuration', () => {
+  it('needs nothing: every part is embedded by default', () => {
+    const config = configFrom({});
+    expect(config).to.include({ port: 8080, host: '127.0.0.1', eventStoreUrl: undefined, logLevel: 'info' });
+    expect(config.roles).to.deep.equal(['api', 'projector', 'worker']);
+  });
+
+  it('takes an empty value as unset', () => {
+    expect(configFrom({ DATABASE_URL: '', ADMIN_API_KEY: '' }).databaseUrl).to.equal(undefined);
+  });
+
+  const refused = (env: Record<string, string>, ...words: readonly string[]) => {
+    it(`refuses ${JSON.stringify(env)} and names the variable`, () => {
+      expect(() => configFrom(env)).to.throw(ConfigError);
+      for (const word of words) expect(() => configFrom(env)).to.throw(word);
+    });
+  };
+  refused({ PORT: 'http' }, 'PORT', 'whole number');
+  refused({ PORT: '70000' }, 'PORT', 'at most 65535');
+  refused({ ADMIN_API_KEY: 'short' }, 'ADMIN_API_KEY', '24 characters');
+  refused({ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL', 'postgres://');
+  refused({ EVENTSTORE_URL: 'http://x' }, 'EVENTSTORE_URL', 'esdb://');
+  refused({ FIELD_ENCRYPTION_KEY: 'c2hvcnQ=' }, 'FIELD_ENCRYPTION_KEY', '32 bytes');
+  refused({ ROLES: 'api,cook' }, 'ROLES', 'projector');
+  refused({ LLM_ALLOW_PRIVATE_NETWORK: 'yes' }, 'LLM_ALLOW_PRIVATE_NETWORK', 'true or false');
+  refused({ S3_ENDPOINT: 'http://s3' }, 'S3_BUCKET', 'S3_SECRET_KEY');
+  refused({ REDIS_URI: 'redis://x', S3_BUKET: 'b' }, 'S3_BUKET', 'spelling');
+  refused({ EVENTSTORE_URI: 'esdb://x' }, 'EVENTSTORE_URI', 'spelling');
+});

@@ -1,0 +1,68 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+
+/** The admin key that services started here are given. */
+export const ADMIN_KEY = 'an-admin-key-for-specs-only-0123456789';
+
+export interface ServiceProcess {
+  readonly url: string;
+  readonly pid: number;
+  /** Milliseconds from spawn to the first healthy answer. */
+  readonly startedInMs: number;
+  readonly output: () => string;
+  /** Sends a signal to the process alone and waits for its end; gives the exit code. */
+  readonly stop: (signal: NodeJS.Signals) => Promise<number | null>;
+}
+
+const LISTENING = /listens on (http:\/\/[^\s]+)/;
+
+const untilListening = (child: ChildProcess, output: () => string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const look = () => {
+      const url = LISTENING.exec(output())?.[1];
+      if (url !== undefined) resolve(url);
+    };
+    child.stdout?.on('data', look);
+    child.once('exit', (code) => reject(new Error(`the service ended with ${String(code)}:\n${output()}`)));
+    child.once('error', reject);
+  });
+
+const untilHealthy = async (url: string): Promise<void> => {
+  for (let attempt = 0; attempt < 400; attempt += 1) {
+    const answer = await fetch(`${url}/health`).catch(() => undefined);
+    await answer?.arrayBuffer();
+    if (answer?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`${url}/health did not become healthy`);
+};
+
+/** Starts the real service with embedded parts in `dataDir`, on a free port, and waits until healthy. */
+export const startService = async (
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ServiceProcess> => {
+  const began = performance.now();
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+    env: { PATH, HOME, DATA_DIR: dataDir, PORT: '0', ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const output = () => text;
+  const url = await untilListening(child, output);
+  await untilHealthy(url);
+  const startedInMs = performance.now() - began;
+  const stop = async (signal: NodeJS.Signals): Promise<number | null> => {
+    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+    const ended = once(child, 'exit') as Promise<[number | null]>;
+    child.kill(signal);
+    return (await ended)[0];
+  };
+  return { url, pid: child.pid ?? 0, startedInMs, output, stop };
+};
