@@ -25,3 +25,17 @@ export interface SqlLock {
   readonly lost: Promise<void>;
   release(): Promise<void>;
 }
+
+/**
+ * The database cannot be reached, is shutting down or out of resources: the same work may succeed
+ * later. Adapters throw it instead of their driver's error; all other errors are about the statement.
+ */
+export class SqlUnavailable extends Error {
+  override readonly name = 'SqlUnavailable';
+}
+
+/** Time for loops that wait: back-off, linger, watchdog. `sleep` resolves early when `signal` aborts. */
+export interface Timers {
+  readonly nowMs: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
