@@ -87,6 +87,9 @@ const statementsOn = (client: Queryable, names: StatementNames): SqlTx => ({
     const { rows } = await client.query<SqlRow & pg.QueryResultRow>(config);
     return rows;
   },
+  script: async (text) => {
+    await client.query(text);
+  },
 });
 
 /** A swapped view changes the columns behind a prepared statement: prepare it afresh, once. */
@@ -100,6 +103,7 @@ const retryingStalePlans = (statements: SqlTx, names: StatementNames): SqlTx => 
       return statements.query(text, values);
     }
   },
+  script: (text) => statements.script(text),
 });
 
 const attempt = async <T>(client: pg.PoolClient, statements: SqlTx, work: (tx: SqlTx) => Promise<T>) => {
@@ -177,10 +181,7 @@ export const postgresSql = ({ url, poolMax = 10, connectTimeoutMs = 5_000 }: Pos
   return {
     query: (text, values) => orUnavailable(() => statements.query(text, values)),
     transaction: (work) => orUnavailable(() => transaction(work)),
-    script: (text) =>
-      orUnavailable(async () => {
-        await pool.query(text);
-      }),
+    script: (text) => orUnavailable(() => statements.script(text)),
     tryLock: (key) => orUnavailable(() => lockOn(config, key)),
     close: () => (closing ??= pool.end()),
   };
