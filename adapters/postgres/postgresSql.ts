@@ -92,6 +92,20 @@ const statementsOn = (client: Queryable, names: StatementNames): SqlTx => ({
   },
 });
 
+/** The driver wants the answer to one query before it is given the next. */
+const oneAtATime = (statements: SqlTx): SqlTx => {
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work, work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  return {
+    query: (text, values) => inTurn(() => statements.query(text, values)),
+    script: (text) => inTurn(() => statements.script(text)),
+  };
+};
+
 /** A swapped view changes the columns behind a prepared statement: prepare it afresh, once. */
 const retryingStalePlans = (statements: SqlTx, names: StatementNames): SqlTx => ({
   query: async (text, values) => {
@@ -138,13 +152,17 @@ const transactionOn =
   async <T>(work: (tx: SqlTx) => Promise<T>): Promise<T> => {
     const client = await pool.connect();
     let broken = false;
-    const once = () => attempt(client, statementsOn(client, names), work);
+    // The query in hand reports a lost connection; without a listener the event would end the process.
+    const ignore = () => undefined;
+    client.on('error', ignore);
+    const once = () => attempt(client, oneAtATime(statementsOn(client, names)), work);
     try {
       return await retrying(once);
     } catch (error) {
       broken = isUnavailable(error);
       throw error;
     } finally {
+      client.off('error', ignore);
       client.release(broken);
     }
   };
