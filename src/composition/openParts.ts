@@ -63,10 +63,16 @@ const openedParts = (): Opened => {
 
 const hostOf = (url: string): string => new URL(url).host;
 
-const openLog = ({ eventStoreUrl, dataDir }: Config, { keep }: Opened): readonly [EventStore & EventFeed, string] => {
+const openLog = (
+  { eventStoreUrl, dataDir }: Config,
+  { keep }: Opened,
+): readonly [EventStore & EventFeed, string] => {
   const close = (log: EventStore) => log.close();
   if (eventStoreUrl !== undefined)
-    return [keep(eventStoreDb({ connectionString: eventStoreUrl }), close), `EventStoreDB at ${hostOf(eventStoreUrl)}`];
+    return [
+      keep(eventStoreDb({ connectionString: eventStoreUrl }), close),
+      `EventStoreDB at ${hostOf(eventStoreUrl)}`,
+    ];
   const path = join(dataDir, 'events.db');
   return [keep(openSqliteEventLog({ path }), close), `SQLite at ${path}`];
 };
@@ -85,7 +91,8 @@ const openSql = async (
 };
 
 const openObjects = async ({ s3, dataDir }: Config): Promise<readonly [ObjectStore, string]> => {
-  if (s3 !== undefined) return [await openMinioObjectStore(s3), `S3 bucket ${s3.bucket} at ${hostOf(s3.endpoint)}`];
+  if (s3 !== undefined)
+    return [await openMinioObjectStore(s3), `S3 bucket ${s3.bucket} at ${hostOf(s3.endpoint)}`];
   const folder = join(dataDir, 'objects');
   return [await openObjectFolder(folder), `folder ${folder}`];
 };

@@ -45,7 +45,9 @@ export const auditLog = async (feed: EventFeed): Promise<number> => {
   let events = 0;
   for await (const recorded of everything(feed)) {
     events += 1;
-    expect(recorded.position > position, `position ${recorded.position.toString()} is out of order`).to.equal(true);
+    expect(recorded.position > position, `position ${recorded.position.toString()} is out of order`).to.equal(
+      true,
+    );
     ({ position } = recorded);
     const step = followChain(links.get(recorded.stream) ?? CHAIN_START, recorded);
     if (step.kind === 'broken') throw new Error(`${recorded.stream}: ${step.at.detail}`);
@@ -53,13 +55,17 @@ export const auditLog = async (feed: EventFeed): Promise<number> => {
 
     const event = decodeAny(recorded);
     const identity = identityOf(event);
-    if (identity !== undefined) expect(identities.has(identity), `${identity} took effect twice`).to.equal(false);
+    if (identity !== undefined)
+      expect(identities.has(identity), `${identity} took effect twice`).to.equal(false);
     if (identity !== undefined) identities.add(identity);
     if ('balance_after' in event.data) {
       const before = balances.get(recorded.stream) ?? 0;
       const sign = event.type === 'CreditsGranted' || event.type === 'CreditsAdjusted' ? 1 : -1;
       const after = before + sign * event.data.credits;
-      expect(event.data.balance_after, `${recorded.stream} revision ${recorded.revision.toString()}`).to.equal(after);
+      expect(
+        event.data.balance_after,
+        `${recorded.stream} revision ${recorded.revision.toString()}`,
+      ).to.equal(after);
       balances.set(recorded.stream, after);
     }
   }
@@ -70,7 +76,9 @@ const dumpsOf = async (sql: Sql): Promise<Readonly<Record<string, unknown>>> => 
   const dumps: Record<string, unknown> = {};
   for (const projector of READ_MODELS) {
     const tables = await dumpReadModel(sql, projector);
-    dumps[projector.name] = tables.map(({ table, rows, digest }) => `${table}: ${rows.toString()} rows, ${digest}`);
+    dumps[projector.name] = tables.map(
+      ({ table, rows, digest }) => `${table}: ${rows.toString()} rows, ${digest}`,
+    );
   }
   return dumps;
 };

@@ -23,7 +23,8 @@ const endWell = async (books: Books, dataDir: string): Promise<void> => {
   await settleUnknown(books, service.url);
   await expectBooksBalanced(books, service.url);
   const code = await service.stop('SIGTERM');
-  if (code !== 0) throw new Error(`after SIGTERM the service ended with ${String(code)}:\n${service.output()}`);
+  if (code !== 0)
+    throw new Error(`after SIGTERM the service ended with ${String(code)}:\n${service.output()}`);
 };
 
 const countOf = (books: Books, outcome: Books['operations'][number]['outcome']): number =>
@@ -40,7 +41,9 @@ const main = async (): Promise<void> => {
     starts.push(startedInMs);
     unknown += settled;
     if (round % 10 === 0 || round === rounds)
-      console.log(`round ${round}: ${books.operations.length} operations, last round ${sent} sent, healthy after ${Math.round(startedInMs)} ms`);
+      console.log(
+        `round ${round}: ${books.operations.length} operations, last round ${sent} sent, healthy after ${Math.round(startedInMs)} ms`,
+      );
   }
   await endWell(books, dataDir);
 
