@@ -1,6 +1,6 @@
 import { Map as ImmutableMap } from 'immutable';
 import type { Credits } from '../kernel/units.ts';
-import { NO_CREDITS } from '../kernel/units.ts';
+import { minus, NO_CREDITS } from '../kernel/units.ts';
 import type { AccountEventOf } from './events.ts';
 import type { Plan } from './words.ts';
 
@@ -30,6 +30,8 @@ export interface AccountState {
   readonly free_pages_used: number;
   readonly free_pages_held: number;
   readonly sales: ImmutableMap<string, SaleState>;
+  /** Payment key of a sale by its grant ID. */
+  readonly saleKeys: ImmutableMap<string, string>;
   readonly refunds: ImmutableMap<string, AccountEventOf<'CreditsRefunded'>['data']>;
   readonly adjustments: ImmutableMap<string, AccountEventOf<'CreditsAdjusted'>['data']>;
   readonly holds: ImmutableMap<string, AccountEventOf<'CreditsHeld'>['data']>;
@@ -48,6 +50,7 @@ export const NEW_ACCOUNT: AccountState = {
   free_pages_used: 0,
   free_pages_held: 0,
   sales: ImmutableMap(),
+  saleKeys: ImmutableMap(),
   refunds: ImmutableMap(),
   adjustments: ImmutableMap(),
   holds: ImmutableMap(),
@@ -55,4 +58,4 @@ export const NEW_ACCOUNT: AccountState = {
 };
 
 /** Credits that a command may take: balance − open holds. */
-export const availableIn = (state: AccountState): Credits => (state.balance - state.held) as Credits;
+export const availableIn = (state: AccountState): Credits => minus(state.balance, state.held);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { event } from '../kernel/event.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import { instant, tenantId } from '../kernel/units.ts';
 
 const claim = {
@@ -16,7 +17,7 @@ const claim = {
  */
 export const paymentClaimed = event('PaymentClaimed', {
   ...claim,
-  intent: z.record(z.string(), z.json()),
+  intent: z.record(z.string(), z.unknown()).transform((intent) => intent as JsonObject),
   claimed_at: instant,
 });
 

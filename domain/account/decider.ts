@@ -1,0 +1,69 @@
+import { accept, reject, type Decider, type Decision } from '../kernel/decider.ts';
+import { plus } from '../kernel/units.ts';
+import type { AccountCommand, AccountRejection, AdjustCredits, OpenAccount, SetPlan } from './commands.ts';
+import type { AccountEvent } from './events.ts';
+import { evolve } from './evolve.ts';
+import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
+import { opening } from './opening.ts';
+import { grantCredits, refundCredits } from './payments.ts';
+import { availableIn, NEW_ACCOUNT, type AccountState } from './state.ts';
+
+type AccountDecision = Decision<AccountEvent, AccountRejection>;
+
+const openAccount = (state: AccountState, { data, meta }: OpenAccount): AccountDecision =>
+  accept(...opening(state, data.tenant_id, meta));
+
+const setPlan = (state: AccountState, { data, meta }: SetPlan): AccountDecision => {
+  if (state.opened && state.plan === data.plan) return accept();
+  const { tenant_id, plan, reason } = data;
+  return accept(...opening(state, tenant_id, meta), {
+    type: 'PlanSet',
+    data: { plan, previous_plan: state.plan, reason, set_at: meta.now },
+  });
+};
+
+const adjustCredits = (state: AccountState, { data, meta }: AdjustCredits): AccountDecision => {
+  const earlier = data.idempotency_key === null ? undefined : state.adjustments.get(data.idempotency_key);
+  if (earlier?.fingerprint === data.fingerprint) return accept();
+  if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
+
+  const available_credits = availableIn(state);
+  if (data.credits < 0 && plus(available_credits, data.credits) < 0 && !data.allow_negative)
+    return reject({ code: 'insufficient_balance', available_credits });
+
+  const { tenant_id, ...adjustment } = data;
+  return accept(...opening(state, tenant_id, meta), {
+    type: 'CreditsAdjusted',
+    data: { ...adjustment, created_at: meta.now, balance_after: plus(state.balance, data.credits) },
+  });
+};
+
+const decide = (state: AccountState, command: AccountCommand): AccountDecision => {
+  switch (command.type) {
+    case 'OpenAccount':
+      return openAccount(state, command);
+    case 'SetPlan':
+      return setPlan(state, command);
+    case 'GrantCredits':
+      return grantCredits(state, command);
+    case 'RefundCredits':
+      return refundCredits(state, command);
+    case 'AdjustCredits':
+      return adjustCredits(state, command);
+    case 'HoldCredits':
+      return holdCredits(state, command);
+    case 'SettleHold':
+      return settleHold(state, command);
+    case 'ReleaseHold':
+      return releaseHold(state, command);
+    case 'ChargeCredits':
+      return chargeCredits(state, command);
+  }
+};
+
+/** Every rule about a tenant's credits. */
+export const account: Decider<AccountState, AccountCommand, AccountEvent, AccountRejection> = {
+  initialState: NEW_ACCOUNT,
+  decide,
+  evolve,
+};

@@ -1,0 +1,97 @@
+import { paymentKey } from '../payment/identity.ts';
+import { minus, plus } from '../kernel/units.ts';
+import type { AccountEvent, AccountEventOf } from './events.ts';
+import type { AccountState } from './state.ts';
+
+const granted = (state: AccountState, sale: AccountEventOf<'CreditsGranted'>['data']): AccountState => ({
+  ...state,
+  balance: plus(state.balance, sale.credits),
+  purchased: plus(state.purchased, sale.credits),
+  sales: state.sales.set(paymentKey(sale), {
+    sale,
+    refunded_credits: minus(sale.credits, sale.credits),
+    refunded_gross_minor: 0,
+    refunded_vat_minor: 0,
+    refunded_fee_minor: 0,
+  }),
+  saleKeys: state.saleKeys.set(sale.grant_id, paymentKey(sale)),
+});
+
+const refunded = (state: AccountState, refund: AccountEventOf<'CreditsRefunded'>['data']): AccountState => {
+  const saleKey = state.saleKeys.get(refund.grant_id) ?? '';
+  const of = state.sales.get(saleKey);
+  if (of === undefined) throw new Error(`refund ${refund.refund_id} names no sale of this account`);
+  return {
+    ...state,
+    balance: minus(state.balance, refund.credits),
+    purchased: minus(state.purchased, refund.credits),
+    refunds: state.refunds.set(paymentKey(refund), refund),
+    sales: state.sales.set(saleKey, {
+      sale: of.sale,
+      refunded_credits: plus(of.refunded_credits, refund.credits),
+      refunded_gross_minor: of.refunded_gross_minor + refund.gross_amount_minor,
+      refunded_vat_minor: of.refunded_vat_minor + refund.vat_amount_minor,
+      refunded_fee_minor: of.refunded_fee_minor + refund.provider_fee_minor,
+    }),
+  };
+};
+
+const adjusted = (state: AccountState, data: AccountEventOf<'CreditsAdjusted'>['data']): AccountState => ({
+  ...state,
+  balance: plus(state.balance, data.credits),
+  adjusted: plus(state.adjusted, data.credits),
+  adjustments:
+    data.idempotency_key === null ? state.adjustments : state.adjustments.set(data.idempotency_key, data),
+});
+
+const held = (state: AccountState, hold: AccountEventOf<'CreditsHeld'>['data']): AccountState => ({
+  ...state,
+  held: plus(state.held, hold.credits),
+  free_pages_held: state.free_pages_held + hold.free_pages,
+  holds: state.holds.set(hold.hold_id, hold),
+});
+
+/** Gives back what a hold had set aside; unknown holds change nothing. */
+const withoutHold = (state: AccountState, holdId: string): AccountState => {
+  const hold = state.holds.get(holdId);
+  if (hold === undefined) return state;
+  return {
+    ...state,
+    held: minus(state.held, hold.credits),
+    free_pages_held: state.free_pages_held - hold.free_pages,
+    holds: state.holds.delete(holdId),
+  };
+};
+
+const burned = (state: AccountState, burn: AccountEventOf<'CreditsBurned'>['data']): AccountState => {
+  const open = burn.hold_id === null ? state : withoutHold(state, burn.hold_id);
+  return {
+    ...open,
+    balance: minus(open.balance, burn.credits),
+    used: plus(open.used, burn.credits),
+    free_pages_used: open.free_pages_used + burn.free_pages,
+    charges: burn.idempotency_key === null ? open.charges : open.charges.set(burn.idempotency_key, burn),
+  };
+};
+
+/** What the account remembers of an event. It only remembers: every rule is in `decide`. */
+export const evolve = (state: AccountState, { type, data }: AccountEvent): AccountState => {
+  switch (type) {
+    case 'AccountOpened':
+      return { ...state, opened: true, tenant_id: data.tenant_id };
+    case 'PlanSet':
+      return { ...state, plan: data.plan };
+    case 'CreditsGranted':
+      return granted(state, data);
+    case 'CreditsRefunded':
+      return refunded(state, data);
+    case 'CreditsAdjusted':
+      return adjusted(state, data);
+    case 'CreditsHeld':
+      return held(state, data);
+    case 'HoldReleased':
+      return withoutHold(state, data.hold_id);
+    case 'CreditsBurned':
+      return burned(state, data);
+  }
+};

@@ -1,0 +1,108 @@
+import { accept, reject, type Decision } from '../kernel/decider.ts';
+import { asCredits, minus, NO_CREDITS, type Credits } from '../kernel/units.ts';
+import type { AccountRejection, ChargeCredits, HoldCredits, ReleaseHold, SettleHold } from './commands.ts';
+import type { AccountEvent } from './events.ts';
+import { opening } from './opening.ts';
+import { availableIn, type AccountState } from './state.ts';
+
+type AccountDecision = Decision<AccountEvent, AccountRejection>;
+
+/** How many pages are free and what the others cost. */
+export interface PageCost {
+  readonly free_pages: number;
+  /** (pages − free pages) × credits a page. */
+  readonly credits: Credits;
+}
+
+/** Free pages first, then credits: the one formula of quotes, holds and bills. */
+export const pageCost = (pages: number, freePagesLeft: number, creditsPerPage: Credits): PageCost => {
+  const free_pages = Math.min(pages, Math.max(0, freePagesLeft));
+  return { free_pages, credits: asCredits((pages - free_pages) * creditsPerPage) };
+};
+
+/** Free pages that are neither used nor held. */
+export const freePagesLeft = (state: AccountState, allowance: number): number =>
+  Math.max(0, allowance - state.free_pages_used - state.free_pages_held);
+
+const tooLittle = (state: AccountState, required: Credits): AccountRejection | undefined => {
+  const available_credits = availableIn(state);
+  if (required === NO_CREDITS || required <= available_credits) return undefined;
+  return { code: 'insufficient_credits', required_credits: required, available_credits };
+};
+
+/** Sets aside free pages and credits for one operation. The same hold again does nothing. */
+export const holdCredits = (state: AccountState, { data, meta }: HoldCredits): AccountDecision => {
+  if (state.holds.has(data.hold_id)) return accept();
+  const { tenant_id, free_pages_allowance, ...hold } = data;
+  const cost = pageCost(data.pages, freePagesLeft(state, free_pages_allowance), data.credits_per_page);
+  const rejection = tooLittle(state, cost.credits);
+  if (rejection !== undefined) return reject(rejection);
+  return accept(...opening(state, tenant_id, meta), {
+    type: 'CreditsHeld',
+    data: { ...hold, ...cost, created_at: meta.now },
+  });
+};
+
+/** Closes a hold by a burn: of the pages done, those held as free are free. */
+export const settleHold = (state: AccountState, { data, meta }: SettleHold): AccountDecision => {
+  const hold = state.holds.get(data.hold_id);
+  if (hold === undefined) return reject({ code: 'hold_not_open' });
+  if (data.pages > hold.pages) return reject({ code: 'burn_exceeds_hold' });
+  const { free_pages, credits } = pageCost(data.pages, hold.free_pages, hold.credits_per_page);
+  const { tenant_id: _, ...scope } = data;
+  return accept({
+    type: 'CreditsBurned',
+    data: {
+      ...scope,
+      operation_id: hold.operation_id,
+      idempotency_key: null,
+      fingerprint: null,
+      operation: hold.operation,
+      category: hold.category,
+      extraction_mode: hold.extraction_mode,
+      billing_type: hold.billing_type,
+      free_pages,
+      credits_per_page: hold.credits_per_page,
+      credits,
+      billing_config_version: hold.billing_config_version,
+      created_at: meta.now,
+      balance_after: minus(state.balance, credits),
+    },
+  });
+};
+
+/** Closes a hold unspent. */
+export const releaseHold = (state: AccountState, { data, meta }: ReleaseHold): AccountDecision =>
+  state.holds.has(data.hold_id)
+    ? accept({
+        type: 'HoldReleased',
+        data: { hold_id: data.hold_id, reason: data.reason, released_at: meta.now },
+      })
+    : reject({ code: 'hold_not_open' });
+
+/** A flat burn, once per idempotency key. */
+export const chargeCredits = (state: AccountState, { data, meta }: ChargeCredits): AccountDecision => {
+  const earlier = state.charges.get(data.idempotency_key);
+  if (earlier?.fingerprint === data.fingerprint) return accept();
+  if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
+  if (data.paid_plan_required && state.plan === 'free')
+    return reject({ code: 'plan_required', plan: state.plan, required_plan: 'paid' });
+  const rejection = tooLittle(state, data.credits);
+  if (rejection !== undefined) return reject(rejection);
+
+  const { tenant_id, paid_plan_required: _, ...charge } = data;
+  return accept(...opening(state, tenant_id, meta), {
+    type: 'CreditsBurned',
+    data: {
+      ...charge,
+      operation_id: data.usage_id,
+      hold_id: null,
+      extraction_mode: null,
+      pages: 0,
+      free_pages: 0,
+      credits_per_page: NO_CREDITS,
+      created_at: meta.now,
+      balance_after: minus(state.balance, data.credits),
+    },
+  });
+};

@@ -1,0 +1,85 @@
+import type { CommandMeta } from '../kernel/command.ts';
+import { accept, reject, type Decider } from '../kernel/decider.ts';
+import type { ApiKeyEvent, KeyRole } from './events.ts';
+
+export interface IssueApiKey {
+  readonly type: 'IssueApiKey';
+  readonly data: {
+    readonly key_id: string;
+    readonly key_hash: string;
+    readonly prefix: string;
+    readonly last4: string;
+    readonly tenant_id: string;
+    readonly role: KeyRole;
+    readonly name: string | null;
+    readonly expires_at: string | null;
+    /** The key that this one takes over from. */
+    readonly replaces: string | null;
+  };
+  readonly meta: CommandMeta;
+}
+
+/** Another key takes over; this one stops at `expires_at`, or earlier if it was to. */
+export interface RotateApiKey {
+  readonly type: 'RotateApiKey';
+  readonly data: { readonly replaced_by: string; readonly expires_at: string };
+  readonly meta: CommandMeta;
+}
+
+export interface RevokeApiKey {
+  readonly type: 'RevokeApiKey';
+  readonly meta: CommandMeta;
+}
+
+export type ApiKeyCommand = IssueApiKey | RotateApiKey | RevokeApiKey;
+
+export interface ApiKeyRejection {
+  readonly code: 'key_not_found';
+}
+
+export interface ApiKeyState {
+  readonly key: IssueApiKey['data'] | null;
+  readonly revoked: boolean;
+  readonly rotated: boolean;
+}
+
+const earlier = (a: string | null, b: string): string => (a !== null && a < b ? a : b);
+
+/** A key is issued once, rotated at most once, and stays revoked. */
+export const apiKey: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent, ApiKeyRejection> = {
+  initialState: { key: null, revoked: false, rotated: false },
+  decide: ({ key, revoked, rotated }, command) => {
+    const { now } = command.meta;
+    if (command.type === 'IssueApiKey')
+      return key === null
+        ? accept({ type: 'ApiKeyIssued', data: { ...command.data, created_at: now } })
+        : accept();
+    if (key === null) return reject({ code: 'key_not_found' });
+    const { key_id, key_hash } = key;
+    if (command.type === 'RevokeApiKey')
+      return revoked
+        ? accept()
+        : accept({ type: 'ApiKeyRevoked', data: { key_id, key_hash, revoked_at: now } });
+    if (revoked || rotated) return reject({ code: 'key_not_found' });
+    const { replaced_by } = command.data;
+    const expires_at = earlier(key.expires_at, command.data.expires_at);
+    return accept({
+      type: 'ApiKeyRotated',
+      data: { key_id, key_hash, replaced_by, expires_at, rotated_at: now },
+    });
+  },
+  evolve: (state, event) => {
+    switch (event.type) {
+      case 'ApiKeyIssued':
+        return { ...state, key: event.data };
+      case 'ApiKeyRotated':
+        return {
+          ...state,
+          rotated: true,
+          key: state.key === null ? null : { ...state.key, expires_at: event.data.expires_at },
+        };
+      case 'ApiKeyRevoked':
+        return { ...state, revoked: true };
+    }
+  },
+};

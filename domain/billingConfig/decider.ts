@@ -1,0 +1,114 @@
+import type { CommandMeta } from '../kernel/command.ts';
+import { accept, type Decider } from '../kernel/decider.ts';
+import { asCredits } from '../kernel/units.ts';
+import type { BillingConfigEvent, BillingRate, BillingTerms } from './events.ts';
+
+/** Terms that a publication changes; what is left out carries over. */
+export type TermsChange = {
+  readonly [Member in keyof BillingTerms]?: BillingTerms[Member] | undefined;
+};
+
+export interface PublishBillingConfig {
+  readonly type: 'PublishBillingConfig';
+  readonly data: { readonly terms: TermsChange; readonly note: string | null };
+  readonly meta: CommandMeta;
+}
+
+export interface SetBillingRate {
+  readonly type: 'SetBillingRate';
+  readonly data: BillingRate;
+  readonly meta: CommandMeta;
+}
+
+export type BillingConfigCommand = PublishBillingConfig | SetBillingRate;
+
+/** One version of everything that a bill depends on. */
+export interface BillingConfig {
+  readonly version: number;
+  readonly terms: BillingTerms;
+  readonly rates: readonly BillingRate[];
+  readonly note: string | null;
+  readonly created_at: string;
+  readonly created_by: string;
+}
+
+export interface BillingConfigState {
+  /** Version n at index n − 1. */
+  readonly versions: readonly BillingConfig[];
+}
+
+export const activeBillingConfig = ({ versions }: BillingConfigState): BillingConfig | undefined =>
+  versions.at(-1);
+
+/** Terms of a fresh installation. Source: api.md §5. */
+export const DEFAULT_TERMS: BillingTerms = {
+  free_pages: 50,
+  examples_export_fee_credits: asCredits(5_000),
+  training: {
+    base_credits: { light: asCredits(2_000), medium: asCredits(6_000), heavy: asCredits(18_000) },
+    credits_per_example: asCredits(20),
+    credits_per_metric_call: asCredits(10),
+  },
+  hold_ttl_seconds: 900,
+};
+
+const rate = (
+  operation: BillingRate['operation'],
+  extraction_mode: BillingRate['extraction_mode'],
+  [full_service, byok]: readonly [number, number],
+): readonly BillingRate[] => [
+  { operation, extraction_mode, billing_type: 'full_service', credits_per_page: asCredits(full_service) },
+  { operation, extraction_mode, billing_type: 'byok', credits_per_page: asCredits(byok) },
+];
+
+/** Rates of a fresh installation: the list prices of the interface, full service and own keys. */
+export const DEFAULT_RATES: readonly BillingRate[] = [
+  ...rate('extract', 'fast', [10, 2]),
+  ...rate('extract', 'standard', [40, 5]),
+  ...rate('extract', 'robust', [80, 10]),
+  ...rate('to_markdown', 'default', [40, 5]),
+  ...rate('to_markdown', 'fast', [10, 2]),
+];
+
+const isSameRate = (a: BillingRate, b: BillingRate): boolean =>
+  a.operation === b.operation && a.extraction_mode === b.extraction_mode && a.billing_type === b.billing_type;
+
+/** The rates with one of them set. */
+const withRate = (rates: readonly BillingRate[], set: BillingRate): readonly BillingRate[] =>
+  rates.some((one) => isSameRate(one, set))
+    ? rates.map((one) => (isSameRate(one, set) ? set : one))
+    : [...rates, set];
+
+const changed = (terms: BillingTerms, change: TermsChange): BillingTerms => ({
+  free_pages: change.free_pages ?? terms.free_pages,
+  examples_export_fee_credits: change.examples_export_fee_credits ?? terms.examples_export_fee_credits,
+  training: change.training ?? terms.training,
+  hold_ttl_seconds: change.hold_ttl_seconds ?? terms.hold_ttl_seconds,
+});
+
+/** Configs are appended, never changed: a rate change is a new version too. */
+export const billingConfig: Decider<BillingConfigState, BillingConfigCommand, BillingConfigEvent, never> = {
+  initialState: { versions: [] },
+  decide: ({ versions }, command) => {
+    const version = versions.length + 1;
+    const created = { created_at: command.meta.now, created_by: command.meta.actor.key_id };
+    if (command.type === 'SetBillingRate')
+      return accept({ type: 'BillingRateSet', data: { version, rate: command.data, ...created } });
+    const before = versions.at(-1);
+    const terms = changed(before?.terms ?? DEFAULT_TERMS, command.data.terms);
+    const rates = [...(before?.rates ?? DEFAULT_RATES)];
+    return accept({
+      type: 'BillingConfigPublished',
+      data: { version, terms, rates, note: command.data.note, ...created },
+    });
+  },
+  evolve: ({ versions }, event) => {
+    if (event.type === 'BillingConfigPublished') return { versions: [...versions, event.data] };
+    const { rate: set, ...created } = event.data;
+    const before = versions.at(-1);
+    const rates = withRate(before?.rates ?? DEFAULT_RATES, set);
+    return {
+      versions: [...versions, { terms: before?.terms ?? DEFAULT_TERMS, rates, note: null, ...created }],
+    };
+  },
+};
