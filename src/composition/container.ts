@@ -42,7 +42,8 @@ const bindCommands = (container: Container): void => {
     payments({
       store: resolve(from, t.PARTS).log,
       writer: resolve(from, t.ACCOUNTS),
-      onDoubleClaim: (stream) => resolve(from, t.LOGGER).error({ msg: 'two tenants hold one payment', stream }),
+      onDoubleClaim: (stream) =>
+        resolve(from, t.LOGGER).error({ msg: 'two tenants hold one payment', stream }),
     }),
   );
   bind(container, t.REFERENCE, (from) => referenceData({ store: resolve(from, t.PARTS).log }));

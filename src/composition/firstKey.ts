@@ -22,7 +22,14 @@ export const firstAdminKey = async (from: Container): Promise<string | undefined
     command_id: clock.uuid(),
   } as const;
   const issued = await resolve(from, t.API_KEYS).issue(
-    { key_id: clock.newId('key'), ...keyTraces(key), tenant_id: OPERATOR, role: 'admin', name: 'first start', expires_at: null },
+    {
+      key_id: clock.newId('key'),
+      ...keyTraces(key),
+      tenant_id: OPERATOR,
+      role: 'admin',
+      name: 'first start',
+      expires_at: null,
+    },
     meta,
   );
   if (issued.kind !== 'done') throw new Error(`the first admin key could not be stored: ${issued.kind}`);

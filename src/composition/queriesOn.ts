@@ -1,4 +1,9 @@
-import { apiKeyByHash, apiKeyById, apiKeysOfTenant, liveAdminKeys } from '../../projections/apiKeys/apiKeys.queries.ts';
+import {
+  apiKeyByHash,
+  apiKeyById,
+  apiKeysOfTenant,
+  liveAdminKeys,
+} from '../../projections/apiKeys/apiKeys.queries.ts';
 import { balanceOfTenant, openHoldsOfTenant } from '../../projections/balances/balances.queries.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { grantsOfTenant } from '../../projections/grants/grants.queries.ts';

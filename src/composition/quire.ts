@@ -71,9 +71,14 @@ const banner = (parts: Parts, url: string | undefined, key: string | undefined):
     `  objects       ${objects}`,
     `  rate limits   ${limits}`,
   ];
-  if (parts.recreated !== null) lines.push(`  read models are being rebuilt from the event log: ${parts.recreated}`);
+  if (parts.recreated !== null)
+    lines.push(`  read models are being rebuilt from the event log: ${parts.recreated}`);
   if (key !== undefined)
-    lines.push('', `  admin key     ${key}`, '                shown this once: keep it, it cannot be shown again');
+    lines.push(
+      '',
+      `  admin key     ${key}`,
+      '                shown this once: keep it, it cannot be shown again',
+    );
   return `${lines.join('\n')}\n`;
 };
 
