@@ -18,6 +18,9 @@ const statementsOf = (thread: PgliteThread): SqlTx => ({
     const reply = await thread.call({ kind: 'query', text, values: values?.map(textOfValue) ?? null });
     return rowsOf(reply.fields, reply.rows);
   },
+  script: async (text) => {
+    await thread.call({ kind: 'script', text });
+  },
 });
 
 /** Runs work one after another: PGlite has one session, so a transaction must be alone in it. */
@@ -68,10 +71,7 @@ const portOn = (thread: PgliteThread, closed: () => Promise<void>): Sql => {
   return {
     query: (text, values) => alone(() => statements.query(text, values)),
     transaction: (work) => alone(() => inTransaction(thread, work)),
-    script: (text) =>
-      alone(async () => {
-        await thread.call({ kind: 'script', text });
-      }),
+    script: (text) => alone(() => statements.script(text)),
     tryLock: (key) => Promise.resolve(lock(key)),
     close: () => (closing ??= alone(close)),
   };

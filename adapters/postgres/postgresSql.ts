@@ -87,7 +87,24 @@ const statementsOn = (client: Queryable, names: StatementNames): SqlTx => ({
     const { rows } = await client.query<SqlRow & pg.QueryResultRow>(config);
     return rows;
   },
+  script: async (text) => {
+    await client.query(text);
+  },
 });
+
+/** The driver wants the answer to one query before it is given the next. */
+const oneAtATime = (statements: SqlTx): SqlTx => {
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work, work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  return {
+    query: (text, values) => inTurn(() => statements.query(text, values)),
+    script: (text) => inTurn(() => statements.script(text)),
+  };
+};
 
 /** A swapped view changes the columns behind a prepared statement: prepare it afresh, once. */
 const retryingStalePlans = (statements: SqlTx, names: StatementNames): SqlTx => ({
@@ -100,6 +117,7 @@ const retryingStalePlans = (statements: SqlTx, names: StatementNames): SqlTx => 
       return statements.query(text, values);
     }
   },
+  script: (text) => statements.script(text),
 });
 
 const attempt = async <T>(client: pg.PoolClient, statements: SqlTx, work: (tx: SqlTx) => Promise<T>) => {
@@ -134,13 +152,17 @@ const transactionOn =
   async <T>(work: (tx: SqlTx) => Promise<T>): Promise<T> => {
     const client = await pool.connect();
     let broken = false;
-    const once = () => attempt(client, statementsOn(client, names), work);
+    // The query in hand reports a lost connection; without a listener the event would end the process.
+    const ignore = () => undefined;
+    client.on('error', ignore);
+    const once = () => attempt(client, oneAtATime(statementsOn(client, names)), work);
     try {
       return await retrying(once);
     } catch (error) {
       broken = isUnavailable(error);
       throw error;
     } finally {
+      client.off('error', ignore);
       client.release(broken);
     }
   };
@@ -177,10 +199,7 @@ export const postgresSql = ({ url, poolMax = 10, connectTimeoutMs = 5_000 }: Pos
   return {
     query: (text, values) => orUnavailable(() => statements.query(text, values)),
     transaction: (work) => orUnavailable(() => transaction(work)),
-    script: (text) =>
-      orUnavailable(async () => {
-        await pool.query(text);
-      }),
+    script: (text) => orUnavailable(() => statements.script(text)),
     tryLock: (key) => orUnavailable(() => lockOn(config, key)),
     close: () => (closing ??= pool.end()),
   };

@@ -1,17 +1,12 @@
-import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
+import { hash as digest } from 'node:crypto';
+import { canonicalJson } from './canonicalJson.ts';
 import type { RecordedEvent } from '../ports/eventStore.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
 
-/** Canonical JSON by RFC 8785: one text for one value, whatever the order of its members. */
-export const canonicalJson = (value: Json): string => {
-  const text = canonicalize(value);
-  if (text === undefined) throw new TypeError('only JSON values have a canonical form');
-  return text;
-};
+export { canonicalJson } from './canonicalJson.ts';
 
 /** SHA-256, hex. */
-export const sha256 = (text: string | Uint8Array): string => createHash('sha256').update(text).digest('hex');
+export const sha256 = (text: string | Uint8Array): string => digest('sha256', text);
 
 /** What the hash of an event covers: its type, data and metadata, `prev_hash` included, `hash` not. */
 export interface Hashed {

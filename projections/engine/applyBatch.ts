@@ -23,13 +23,17 @@ interface Share {
 const isPast = ({ generation: { position } }: Slot, to: bigint): boolean =>
   position !== null && position >= to;
 
-const sharesOf = (slots: readonly RunningSlot[], arrivals: readonly Arrival[], to: bigint): readonly Share[] =>
+const sharesOf = (
+  slots: readonly RunningSlot[],
+  arrivals: readonly Arrival[],
+  to: bigint,
+): readonly Share[] =>
   slots
     .filter((slot) => slot.generation.state !== 'stopped' && !isPast(slot, to))
     .map((slot) => ({ slot, to, arrivals: arrivalsFor(slot.projector, slot.generation.position, arrivals) }));
 
 /** Moves the checkpoints and applies the events, in the caller's transaction. */
-export const applyShares = async (tx: SqlTx, shares: readonly Share[]): Promise<void> => {
+const applyShares = async (tx: SqlTx, shares: readonly Share[]): Promise<void> => {
   await moveCheckpoints(
     tx,
     shares.map(({ slot, to, arrivals }) => ({ generation: slot.generation, to, applied: arrivals.length })),
@@ -43,6 +47,16 @@ export const applyShares = async (tx: SqlTx, shares: readonly Share[]): Promise<
   );
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
+};
+
+/** Applies arrivals to all slots in the caller's transaction, without moving on what the slots remember. */
+export const applyCheckpointed = async (
+  tx: SqlTx,
+  slots: readonly RunningSlot[],
+  arrivals: readonly Arrival[],
+): Promise<void> => {
+  const to = arrivals.at(-1)?.position;
+  if (to !== undefined) await applyShares(tx, sharesOf(slots, arrivals, to));
 };
 
 const commit = async (sql: Sql, shares: readonly Share[]): Promise<void> => {
@@ -77,7 +91,11 @@ const applyOne = async ({ sql, timers }: ApplyDeps, share: Share): Promise<boole
     } catch (error) {
       if (isForTheRunner(error) || arrival === undefined) throw error;
       if (tries === ATTEMPTS_MAX || arrival.undecodable !== undefined) {
-        await stop(sql, share.slot, failureAt(arrival, error instanceof Error ? error.message : String(error)));
+        await stop(
+          sql,
+          share.slot,
+          failureAt(arrival, error instanceof Error ? error.message : String(error)),
+        );
         return false;
       }
       await timers.sleep(RETRY_MS * tries);

@@ -10,6 +10,9 @@ type Cell<Type extends ColumnType> = Type extends 'text' | 'jsonb'
 type Columns = Readonly<Record<string, ColumnType>>;
 type RowOf<C extends Columns> = { readonly [K in keyof C]: Cell<C[K]> };
 
+/** A row that a bulk takes; it may have more members. */
+export type BulkRow<B> = B extends Bulk<infer C> ? RowOf<C> : never;
+
 /** A set of rows as parameters of one statement: an array a column, whatever the number of rows. */
 export interface Bulk<C extends Columns> {
   /** Column names, comma-separated. */

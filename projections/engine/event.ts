@@ -1,21 +1,8 @@
-import type { AccountEvent } from '../../domain/account/events.ts';
-import type { ApiKeyEvent } from '../../domain/apiKey/events.ts';
-import type { BillingConfigEvent } from '../../domain/billingConfig/events.ts';
-import type { ConversionEvent } from '../../domain/conversion/events.ts';
-import type { DocumentEvent } from '../../domain/document/events.ts';
-import type { ExtractionEvent } from '../../domain/extraction/events.ts';
+import type { AnyEvent } from '../../domain/catalogue.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
-import type { PriceListEvent } from '../../domain/priceList/events.ts';
 
 /** The events that read models are made of. */
-export type DomainEvent =
-  | AccountEvent
-  | ApiKeyEvent
-  | BillingConfigEvent
-  | ConversionEvent
-  | DocumentEvent
-  | ExtractionEvent
-  | PriceListEvent;
+export type DomainEvent = AnyEvent;
 
 type AsRecorded<Event> = Event extends DomainEvent ? Omit<RecordedEvent, 'type' | 'data'> & Event : never;
 

@@ -32,7 +32,11 @@ const gate = (): Gate => {
  */
 export const feedQueue = (
   feed: EventFeed,
-  { after, limit, signal }: { readonly after: bigint | null; readonly limit: number; readonly signal: AbortSignal },
+  {
+    after,
+    limit,
+    signal,
+  }: { readonly after: bigint | null; readonly limit: number; readonly signal: AbortSignal },
 ): FeedQueue => {
   let items: FeedItem[] = [];
   let arrived = 0;

@@ -70,7 +70,9 @@ export const follower = (deps: FollowDeps): Follower => {
       if (runs(slot)) continue;
       const { name } = slot.projector;
       const types: readonly string[] = slot.projector.eventTypes;
-      const count = arrivals.filter(({ recorded }) => recorded !== undefined && types.includes(recorded.type));
+      const count = arrivals.filter(
+        ({ recorded }) => recorded !== undefined && types.includes(recorded.type),
+      );
       missed.set(name, (missed.get(name) ?? 0) + count.length);
       if (before.has(slot)) deps.notify?.({ kind: 'stopped', name, reason: slot.generation.reason ?? '' });
     }

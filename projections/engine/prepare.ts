@@ -1,7 +1,7 @@
-import type { Sql } from './ports.ts';
+import type { Sql, SqlTx } from './ports.ts';
 import type { Projector } from './projector.ts';
 import type { Generation } from './registry.ts';
-import { abandon, createGeneration, ensureRegistry, generations } from './registry.ts';
+import { abandon, createGeneration, generations, lockRegistry } from './registry.ts';
 
 /** A projector and the generation that it writes. */
 export interface Slot {
@@ -9,7 +9,7 @@ export interface Slot {
   readonly generation: Generation;
 }
 
-const slotOf = async (sql: Sql, projector: Projector): Promise<Slot> => {
+const slotOf = async (sql: SqlTx, projector: Projector): Promise<Slot> => {
   const all = (await generations(sql, projector.name)).filter(({ state }) => state !== 'rebuilding');
   const serving = all.find(({ serves }) => serves);
   if (serving === undefined) {
@@ -27,12 +27,10 @@ const slotOf = async (sql: Sql, projector: Projector): Promise<Slot> => {
  * something to read. A read model whose version has changed goes on serving its old rows while the new
  * generation is built. Call it before queries are answered; the runner calls it again.
  */
-export const prepareReadModels = async (
-  sql: Sql,
-  projectors: readonly Projector[],
-): Promise<readonly Slot[]> => {
-  await ensureRegistry(sql);
-  const slots: Slot[] = [];
-  for (const projector of projectors) slots.push(await slotOf(sql, projector));
-  return slots;
-};
+export const prepareReadModels = (sql: Sql, projectors: readonly Projector[]): Promise<readonly Slot[]> =>
+  sql.transaction(async (tx) => {
+    await lockRegistry(tx);
+    const slots: Slot[] = [];
+    for (const projector of projectors) slots.push(await slotOf(tx, projector));
+    return slots;
+  });

@@ -1,4 +1,5 @@
 import { bigintOrNull, textOf } from './columns.ts';
+import { hasRegistry } from './registry.ts';
 import type { SqlTx, Timers } from './ports.ts';
 import type { RunningSlot } from './applyBatch.ts';
 
@@ -30,7 +31,8 @@ interface Checkpoint {
   readonly state: string;
 }
 
-const reachedBy = (checkpoints: readonly Checkpoint[], position: bigint): Reached => {
+const reachedBy = (checkpoints: readonly Checkpoint[] | undefined, position: bigint): Reached => {
+  if (checkpoints === undefined) return 'not_yet';
   if (checkpoints.every((at) => at.position !== null && at.position >= position)) return 'yes';
   const stuck = checkpoints.some(
     (at) => at.state !== 'live' && (at.position === null || at.position < position),
@@ -38,11 +40,17 @@ const reachedBy = (checkpoints: readonly Checkpoint[], position: bigint): Reache
   return stuck ? 'never' : 'not_yet';
 };
 
-const registryCheckpoints = async (sql: SqlTx, names: readonly string[]): Promise<readonly Checkpoint[]> => {
+/** undefined while some read model has no tables yet. */
+const registryCheckpoints = async (
+  sql: SqlTx,
+  names: readonly string[],
+): Promise<readonly Checkpoint[] | undefined> => {
+  if (!(await hasRegistry(sql))) return undefined;
   const rows = await sql.query(
     'select position, state from projections.registry where serves and name = any($1::text[])',
     [names],
   );
+  if (rows.length < names.length) return undefined;
   return rows.map((row) => ({ position: bigintOrNull(row, 'position'), state: textOf(row, 'state') }));
 };
 
@@ -65,7 +73,7 @@ export interface WaitOptions {
 export const progress = ({ sql, timers, names, slots, changes: changed }: ProgressDeps) => {
   let waiting = 0;
 
-  const checkpoints = async (wanted: readonly string[]): Promise<readonly Checkpoint[]> => {
+  const checkpoints = async (wanted: readonly string[]): Promise<readonly Checkpoint[] | undefined> => {
     const running = slots();
     if (running === undefined) return registryCheckpoints(sql, wanted);
     return running

@@ -59,8 +59,22 @@ const generationOf = (row: SqlRow): Generation => ({
   reason: textOrNull(row, 'reason'),
 });
 
-/** Makes the registry if it is missing. */
-export const ensureRegistry = (sql: Sql): Promise<void> => sql.script(REGISTRY);
+const PREPARE_LOCK = 0x70726570n;
+
+/**
+ * Makes the registry if it is missing, and keeps others from making generations until the transaction
+ * ends: two processes may start at once.
+ */
+export const lockRegistry = async (tx: SqlTx): Promise<void> => {
+  await tx.query('select pg_advisory_xact_lock($1)', [PREPARE_LOCK]);
+  await tx.script(REGISTRY);
+};
+
+/** False before any process has prepared the read models. */
+export const hasRegistry = async (sql: SqlTx): Promise<boolean> => {
+  const [row] = await sql.query(`select to_regclass('projections.registry') is not null as there`);
+  return row !== undefined && flagOf(row, 'there');
+};
 
 /** All generations that are not retired, or those of one read model. */
 export const generations = async (sql: SqlTx, name?: string): Promise<readonly Generation[]> => {
@@ -83,9 +97,9 @@ export const pointViews = async (tx: SqlTx, projector: Projector, schema: string
   for (const statement of viewStatements(projector, schema)) await tx.query(statement);
 };
 
-/** Makes empty tables for a new generation. The very first one serves at once. */
+/** Makes empty tables for a new generation, under `lockRegistry`. The very first one serves at once. */
 export const createGeneration = async (
-  sql: Sql,
+  sql: SqlTx,
   projector: Projector,
   state: GenerationState,
 ): Promise<Generation> => {
@@ -184,7 +198,9 @@ export const promote = async (tx: SqlTx, projector: Projector, next: Generation)
 
 /** Drops the tables of generations that nothing reads any more. */
 export const dropRetired = async (sql: Sql): Promise<void> => {
-  const rows = await sql.query(`select name, generation, schema_name from projections.registry where state = 'retired'`);
+  const rows = await sql.query(
+    `select name, generation, schema_name from projections.registry where state = 'retired'`,
+  );
   for (const row of rows) {
     await sql.query(`drop schema if exists ${textOf(row, 'schema_name')} cascade`);
   }

@@ -6,7 +6,7 @@ import { prepareReadModels } from './prepare.ts';
 import type { WaitOptions } from './progress.ts';
 import { changes, progress } from './progress.ts';
 import type { Projector } from './projector.ts';
-import { CheckpointMoved, dropRetired, generations, promote, resume } from './registry.ts';
+import { CheckpointMoved, dropRetired, generations, hasRegistry, promote, resume } from './registry.ts';
 import type { ProjectorStatus } from './status.ts';
 import { statusOfRegistry, statusOfSlots } from './status.ts';
 import type { Follower } from './follow.ts';
@@ -14,7 +14,12 @@ import { follower } from './follow.ts';
 
 /** What the runner tells about itself; the composition logs and measures it. */
 export type ProjectionNotice =
-  | { readonly kind: 'batch'; readonly events: number; readonly position: bigint; readonly durationMs: number }
+  | {
+      readonly kind: 'batch';
+      readonly events: number;
+      readonly position: bigint;
+      readonly durationMs: number;
+    }
   | { readonly kind: 'started'; readonly projectors: readonly string[] }
   | { readonly kind: 'promoted'; readonly name: string; readonly version: number }
   | { readonly kind: 'stopped'; readonly name: string; readonly reason: string }
@@ -172,7 +177,7 @@ export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
     waitFor: waits.waitFor,
     status: async () =>
       running === undefined
-        ? statusOfRegistry(await generations(sql), projectors)
+        ? statusOfRegistry((await hasRegistry(sql)) ? await generations(sql) : [], projectors)
         : statusOfSlots(running.slots, running.state()),
   };
 };

@@ -6,16 +6,37 @@ export interface Pacing {
   readonly random: () => number;
 }
 
-/** Waits before attempt `attempt` + 1. Ends early, without an error, when `signal` aborts. */
-export const backOff = (attempt: number, pacing: Pacing, signal?: AbortSignal): Promise<void> =>
+/** A switch that ends waiting. Lighter than an AbortSignal: every append listens to it. */
+export interface StopSwitch {
+  readonly isStopped: () => boolean;
+  readonly stop: () => void;
+  /** Called once at `stop`. */
+  readonly waiters: Set<() => void>;
+}
+
+export const stopSwitch = (): StopSwitch => {
+  const waiters = new Set<() => void>();
+  let stopped = false;
+  return {
+    isStopped: () => stopped,
+    stop: () => {
+      stopped = true;
+      for (const wake of [...waiters]) wake();
+    },
+    waiters,
+  };
+};
+
+/** Waits before attempt `attempt` + 1. Ends early, without an error, at `stop`. */
+export const backOff = (attempt: number, pacing: Pacing, stop?: StopSwitch): Promise<void> =>
   new Promise((resolve) => {
     const ceiling = Math.min(pacing.capMs, pacing.baseMs * 2 ** Math.min(attempt - 1, 20));
     const done = () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
+      stop?.waiters.delete(done);
       resolve();
     };
     const timer = setTimeout(done, ceiling * (0.5 + pacing.random() / 2));
-    signal?.addEventListener('abort', done, { once: true });
-    if (signal?.aborted === true) done();
+    stop?.waiters.add(done);
+    if (stop?.isStopped() === true) done();
   });

@@ -10,7 +10,11 @@ export interface CachedStream<State> {
 }
 
 export const cachedStream = <State, Event>(
-  { store, stream, maxAgeMs }: { readonly store: EventStore; readonly stream: string; readonly maxAgeMs: number },
+  {
+    store,
+    stream,
+    maxAgeMs,
+  }: { readonly store: EventStore; readonly stream: string; readonly maxAgeMs: number },
   rules: FoldRules<State, Event>,
 ): CachedStream<State> => {
   let folded: Folded<State> = nothingYet(rules.initialState);

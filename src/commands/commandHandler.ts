@@ -1,7 +1,7 @@
 import type { Decider } from '../../domain/kernel/decider.ts';
 import type { Codec } from '../../domain/kernel/codec.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import { backOff } from './backOff.ts';
+import { backOff, stopSwitch, type StopSwitch } from './backOff.ts';
 import { decideBatch } from './decideBatch.ts';
 import type { DomainEvent } from './encode.ts';
 import { BUSY, CONTENDED, UNKNOWN, type Outcome } from './outcome.ts';
@@ -44,18 +44,23 @@ export const commandHandler =
   ): CommandHandler<State, Command, Event, Rejection> =>
   async (stream, command) => {
     const { attemptsMax = 8, deadlineMs = 5000, random = Math.random } = rules.options ?? {};
-    const deadline = AbortSignal.timeout(deadlineMs);
-    for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-      const outcome = await attemptOnce(rules, stream, { command, deadline });
-      if (outcome !== 'conflict') return outcome;
-      await backOff(attempt, { ...DEFAULT_CONFLICT_PACING, random }, deadline);
+    const deadline = stopSwitch();
+    const timer = setTimeout(deadline.stop, deadlineMs);
+    try {
+      for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+        const outcome = await attemptOnce(rules, stream, { command, deadline });
+        if (outcome !== 'conflict') return outcome;
+        await backOff(attempt, { ...DEFAULT_CONFLICT_PACING, random }, deadline);
+      }
+      return CONTENDED;
+    } finally {
+      clearTimeout(timer);
     }
-    return CONTENDED;
   };
 
 interface Attempt<Command> {
   readonly command: Command;
-  readonly deadline: AbortSignal;
+  readonly deadline: StopSwitch;
 }
 
 const attemptOnce = async <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
@@ -89,9 +94,9 @@ const attemptOnce = async <State, Command extends Commanded, Event extends Domai
   }
 };
 
-const persistenceUntil = (signal: AbortSignal, options: HandlerOptions = {}): Persistence => {
+const persistenceUntil = (stop: StopSwitch, options: HandlerOptions = {}): Persistence => {
   const { appendTimeoutMs = DEFAULT_PERSISTENCE.appendTimeoutMs, random = Math.random } = options;
-  return { ...DEFAULT_PERSISTENCE, appendTimeoutMs, random, signal };
+  return { ...DEFAULT_PERSISTENCE, appendTimeoutMs, random, stop };
 };
 
 /** undefined when the log cannot be read; throws when what it says cannot be believed. */

@@ -61,7 +61,7 @@ export const decideBatch = <State, Command extends Identified, Event extends Dom
 interface Judged<State, Event, Rejection> {
   readonly verdict: Verdict<State, Event, Rejection>;
   /** undefined: nothing to append. */
-  readonly chained: Chained | undefined;
+  readonly chained: Chained<Event> | undefined;
 }
 
 /** A command that cannot be decided, evolved or encoded fails alone. */
@@ -74,9 +74,10 @@ const verdictOn = <State, Command extends Identified, Event extends DomainEvent,
     const decision = decide(state, command);
     if (decision.kind === 'rejected')
       return { verdict: { kind: 'rejected', rejection: decision.rejection, state }, chained: undefined };
-    const { events } = decision;
-    if (events.length === 0) return { verdict: { kind: 'done', events, state }, chained: undefined };
-    const chained = encodeEvents(encoding, { events, meta: command.meta }, hash);
+    if (decision.events.length === 0)
+      return { verdict: { kind: 'done', events: [], state }, chained: undefined };
+    const chained = encodeEvents(encoding, { events: decision.events, meta: command.meta }, hash);
+    const events = chained.decoded;
     return { verdict: { kind: 'done', events, state: events.reduce(evolve, state) }, chained };
   } catch (error) {
     return { verdict: { kind: 'failed', error }, chained: undefined };

@@ -1,5 +1,5 @@
 import type { AppendResult, EventStore, ExpectedRevision, NewEvent } from '../../domain/ports/eventStore.ts';
-import { backOff, type Pacing } from './backOff.ts';
+import { backOff, type Pacing, type StopSwitch } from './backOff.ts';
 
 /** Events for one stream at one revision. Never changed once it was sent. */
 export interface FrozenBatch {
@@ -13,7 +13,7 @@ export interface Persistence extends Pacing {
   /** A log silent for so long is asked again. */
   readonly appendTimeoutMs: number;
   /** Gives up: the batch stays unknown. */
-  readonly signal?: AbortSignal | undefined;
+  readonly stop?: StopSwitch | undefined;
   readonly onUnknown?: ((stream: string, reason: string) => void) | undefined;
 }
 
@@ -30,7 +30,7 @@ export class LogWentBack extends Error {
 /**
  * Appends a batch and stays with it until its fate is known: an unknown outcome is settled by the same
  * batch again at the same revision, for a log answers that with `appended` if it has it and with
- * `conflict` if it never will. Answers `unknown` only when `signal` aborts.
+ * `conflict` if it never will. Answers `unknown` only at `stop`.
  */
 export const settleAppend = async (
   store: EventStore,
@@ -43,8 +43,8 @@ export const settleAppend = async (
     if (result.kind === 'conflict') return checkedConflict(batch, result);
     if (result.kind !== 'unknown') return result;
     persistence.onUnknown?.(batch.stream, result.reason);
-    await backOff(attempt, persistence, persistence.signal);
-    if (persistence.signal?.aborted === true) return result;
+    await backOff(attempt, persistence, persistence.stop);
+    if (persistence.stop?.isStopped() === true) return result;
   }
 };
 
@@ -59,15 +59,15 @@ const checkedConflict = (
   return conflict;
 };
 
-/** A store that throws, or is silent for too long or past the signal, has left the outcome unknown. */
+/** A store that throws, or is silent for too long or past `stop`, has left the outcome unknown. */
 const answerWithin = (
-  { appendTimeoutMs, signal }: Persistence,
+  { appendTimeoutMs, stop }: Persistence,
   sent: Promise<AppendResult>,
 ): Promise<AppendResult> =>
   new Promise((resolve) => {
     const finish = (result: AppendResult) => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', giveUp);
+      stop?.waiters.delete(giveUp);
       resolve(result);
     };
     const giveUp = () => finish({ kind: 'unknown', reason: 'given up' });
@@ -75,6 +75,6 @@ const answerWithin = (
       () => finish({ kind: 'unknown', reason: `no answer within ${appendTimeoutMs} ms` }),
       appendTimeoutMs,
     );
-    signal?.addEventListener('abort', giveUp, { once: true });
+    stop?.waiters.add(giveUp);
     sent.then(finish, (error: unknown) => finish({ kind: 'unknown', reason: String(error) }));
   });

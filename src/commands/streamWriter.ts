@@ -1,3 +1,4 @@
+import { stopSwitch, type StopSwitch } from './backOff.ts';
 import { snapshotOf, type SnapshotRules } from './coldLoad.ts';
 import type { DomainEvent } from './encode.ts';
 import { expire, newMailbox, type Entry, type Mailbox } from './mailbox.ts';
@@ -36,7 +37,7 @@ interface Writer<State, Command, Event, Rejection> {
   /** Those with a turn running. */
   readonly busy: Set<Mailbox<State, Command, Event, Rejection>>;
   readonly saves: Set<Promise<void>>;
-  readonly givingUp: AbortController;
+  readonly givingUp: StopSwitch;
   clock: NodeJS.Timeout | undefined;
   closing: boolean;
   whenIdle: (() => void) | undefined;
@@ -54,8 +55,8 @@ export const streamWriter = <State, Command extends Commanded, Event extends Dom
   limits: WriterLimits,
   streamOf: (tenantId: string) => string,
 ): StreamWriter<State, Command, Event, Rejection> => {
-  const givingUp = new AbortController();
-  const persistence = { ...rules.persistence, signal: givingUp.signal };
+  const givingUp = stopSwitch();
+  const persistence = { ...rules.persistence, stop: givingUp };
   const writer: Writer<State, Command, Event, Rejection> = {
     rules: { ...rules, persistence },
     limits,
@@ -204,7 +205,7 @@ const close = async <State, Command, Event, Rejection>(
   writer.closing = true;
   if (busy.size > 0)
     await new Promise<void>((resolve) => {
-      const giveUp = setTimeout(() => givingUp.abort(), limits.closeTimeoutMs);
+      const giveUp = setTimeout(() => givingUp.stop(), limits.closeTimeoutMs);
       const leave = setTimeout(resolve, limits.closeTimeoutMs + LEAVE_AFTER_MS);
       writer.whenIdle = () => {
         clearTimeout(giveUp);

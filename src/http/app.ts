@@ -88,7 +88,9 @@ const nothingHere = (routes: readonly Route[]): RequestHandler => {
   return (req) => {
     const methods = known.filter(({ pattern }) => pattern.test(req.path)).map(({ method }) => method);
     if (methods.length === 0) throw problem('not_found', 'There is nothing at this path.');
-    const allowed = [...new Set(methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method])))];
+    const allowed = [
+      ...new Set(methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method]))),
+    ];
     throw new Problem('method_not_allowed', {
       detail: 'The path does not take this method.',
       headers: { Allow: allowed.map((method) => method.toUpperCase()).join(', ') },
@@ -161,7 +163,8 @@ export const httpApp = (deps: AppDeps): Express => {
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
   app.use(identify, observe(deps));
-  for (const route of routes) app[route.method](expressPath(route.path), handlerOf(route, { ...deps, onError }));
+  for (const route of routes)
+    app[route.method](expressPath(route.path), handlerOf(route, { ...deps, onError }));
   app.use(nothingHere(routes));
   app.use(onFailure(onError));
   return app;

@@ -124,7 +124,10 @@ const received = async (
   parser.on('field', collectField(collected));
   parser.on('file', collectFile(collected, path, bytesMax));
   parser.once('filesLimit', () =>
-    refuseLater(collected.refusals, invalid({ loc: ['body', 'file'], msg: 'Sent twice.', type: 'duplicate' })),
+    refuseLater(
+      collected.refusals,
+      invalid({ loc: ['body', 'file'], msg: 'Sent twice.', type: 'duplicate' }),
+    ),
   );
   parser.once('fieldsLimit', () =>
     refuseLater(collected.refusals, problem('body_too_large', 'The form has too many fields.')),

@@ -24,7 +24,10 @@ describe('the local engine on the invoices of this repository', () => {
   });
   after(() => workers.close());
 
-  const extraction = async (name: string, more: { citations?: boolean; schema?: JsonObject } = {}): Promise<Extraction> => {
+  const extraction = async (
+    name: string,
+    more: { citations?: boolean; schema?: JsonObject } = {},
+  ): Promise<Extraction> => {
     const result = await workers.localEngine.extract({ ...request(name), schema, citations: true, ...more });
     if (result.kind !== 'ok') throw new Error(result.kind);
     return result.extraction;
@@ -73,7 +76,9 @@ describe('the local engine on the invoices of this repository', () => {
     const { pages } = await parsed('invoice-2-pages.pdf');
     expect(citations.length).to.be.above(120);
     for (const { text, page, bbox, confidence } of citations) {
-      const words = pages[page - 1]!.lines.flatMap(({ words: all }) => all).filter((word) => isInside(word, bbox!));
+      const words = pages[page - 1]!.lines.flatMap(({ words: all }) => all).filter((word) =>
+        isInside(word, bbox!),
+      );
       for (const part of text.split(' ')) expect(words.map((word) => word.text)).to.include(part);
       expect(confidence).to.be.within(0, 1);
     }
@@ -100,7 +105,11 @@ describe('the local engine on the invoices of this repository', () => {
 
   it('refuses a schema that does not compile', async () => {
     const broken = { type: 'object', properties: { a: { type: 'nonsense' } } };
-    const result = await workers.localEngine.extract({ ...request('invoice.pdf'), schema: broken, citations: true });
+    const result = await workers.localEngine.extract({
+      ...request('invoice.pdf'),
+      schema: broken,
+      citations: true,
+    });
     expect(result.kind).to.equal('invalid_schema');
   });
 

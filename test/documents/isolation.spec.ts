@@ -10,8 +10,18 @@ const DEADLINE_MS = 15_000;
 
 describe('jobs in isolated processes', () => {
   let workers: DocumentWorkers;
-  const job = (fileName: string, more: Partial<ParseRequest> = {}): ReturnType<typeof workers.parser.inspect> =>
-    workers.parser.inspect({ path: '', fileName, effort: 'fast', pagesMax: 1, deadlineMs: DEADLINE_MS, ...more });
+  const job = (
+    fileName: string,
+    more: Partial<ParseRequest> = {},
+  ): ReturnType<typeof workers.parser.inspect> =>
+    workers.parser.inspect({
+      path: '',
+      fileName,
+      effort: 'fast',
+      pagesMax: 1,
+      deadlineMs: DEADLINE_MS,
+      ...more,
+    });
 
   beforeEach(() => {
     workers = openDocumentWorkers({ processes: 2, memoryMb: 300, entry: HOSTILE });
@@ -41,7 +51,11 @@ describe('jobs in isolated processes', () => {
   });
 
   it('does not let a killed job hurt its neighbours or those who wait', async () => {
-    const jobs = [job('endless', { deadlineMs: 300 }), job('exit'), ...['a', 'b', 'c', 'd'].map((name) => job(name))];
+    const jobs = [
+      job('endless', { deadlineMs: 300 }),
+      job('exit'),
+      ...['a', 'b', 'c', 'd'].map((name) => job(name)),
+    ];
     const kinds = (await Promise.all(jobs)).map(({ kind }) => kind);
     expect(kinds).to.deep.equal(['timed_out', 'unreadable', 'ok', 'ok', 'ok', 'ok']);
   });
@@ -64,7 +78,11 @@ describe('jobs in isolated processes', () => {
   it('aborts everything when it closes, and starts nothing afterwards', async () => {
     const running = [job('endless'), job('endless'), job('a')];
     await workers.close();
-    expect((await Promise.all(running)).map(({ kind }) => kind)).to.deep.equal(['aborted', 'aborted', 'aborted']);
+    expect((await Promise.all(running)).map(({ kind }) => kind)).to.deep.equal([
+      'aborted',
+      'aborted',
+      'aborted',
+    ]);
     expect((await job('a')).kind).to.equal('aborted');
   });
 });
@@ -100,7 +118,11 @@ describe('files of all kinds', () => {
   });
 
   it('counts the characters of a text', async () => {
-    expect(await inspect('a.txt', 'x'.repeat(3001))).to.deep.equal({ kind: 'ok', mimeType: 'text/plain', pages: 2 });
+    expect(await inspect('a.txt', 'x'.repeat(3001))).to.deep.equal({
+      kind: 'ok',
+      mimeType: 'text/plain',
+      pages: 2,
+    });
   });
 
   it('refuses more pages than allowed before it reads them', async () => {
@@ -115,14 +137,19 @@ describe('files of all kinds', () => {
 
   it('says of an encrypted PDF that it is', async () => {
     const inspected = await inspect('a.pdf', encryptedPdf('open sesame'));
-    expect(inspected).to.have.property('detail', 'The PDF is encrypted and needs a password. Send it without one.');
+    expect(inspected).to.have.property(
+      'detail',
+      'The PDF is encrypted and needs a password. Send it without one.',
+    );
     expect(inspected.kind).to.equal('unreadable');
   });
 
   it('says of a PDF cut short that it is damaged, or reads what is left of it', async () => {
     const whole = plainPdf(['one', 'two']);
     for (const part of [0.1, 0.5])
-      expect((await inspect('a.pdf', whole.subarray(0, Math.floor(whole.length * part)))).kind).to.equal('unreadable');
+      expect((await inspect('a.pdf', whole.subarray(0, Math.floor(whole.length * part)))).kind).to.equal(
+        'unreadable',
+      );
   });
 
   it('refuses garbage with a PDF name, an empty file and other types', async () => {
@@ -133,7 +160,9 @@ describe('files of all kinds', () => {
   });
 
   it('is not hurt by a page tree that contains itself or claims a billion pages', async () => {
-    const hostile = plainPdf(['a']).toString('latin1').replace('/Kids [4 0 R] /Count 1', '/Kids [2 0 R] /Count 999999999');
+    const hostile = plainPdf(['a'])
+      .toString('latin1')
+      .replace('/Kids [4 0 R] /Count 1', '/Kids [2 0 R] /Count 999999999');
     expect((await inspect('a.pdf', Buffer.from(hostile, 'latin1'))).kind).not.to.equal('ok');
     expect((await inspect('b.pdf', plainPdf(['fine']))).kind).to.equal('ok');
   });

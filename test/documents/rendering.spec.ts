@@ -32,7 +32,9 @@ describe('the page rule', () => {
   });
 
   it('bills one page per started 3,000 characters, at least one', () => {
-    const pages = [0, 1, 3000, 3001, 6000, 6001].map((characters) => pagesOf({ by: 'characters', characters }));
+    const pages = [0, 1, 3000, 3001, 6000, 6001].map((characters) =>
+      pagesOf({ by: 'characters', characters }),
+    );
     expect(pages).to.deep.equal([1, 1, 1, 2, 2, 3]);
   });
 
@@ -62,7 +64,9 @@ describe('markdown', () => {
         { text: 'd\ne', box: null, row: 1, column: 0, rowSpan: 1, columnSpan: 1 },
       ],
     };
-    expect(markdownOf(document([table]))).to.equal('| a\\|b | a\\|b | c |\n| --- | --- | --- |\n| d e |  | c |\n');
+    expect(markdownOf(document([table]))).to.equal(
+      '| a\\|b | a\\|b | c |\n| --- | --- | --- |\n| d e |  | c |\n',
+    );
     expect(plainTextOf(document([table]))).to.equal('a|b\ta|b\tc\nd e\t\tc\n');
   });
 
@@ -108,7 +112,9 @@ describe('markdown', () => {
   });
 
   it('promotes the first row of a table without a header', () => {
-    expect(markdownOf(document([tableOf([['1', '2'], ['3']], 0)]))).to.equal('| 1 | 2 |\n| --- | --- |\n| 3 |  |\n');
+    expect(markdownOf(document([tableOf([['1', '2'], ['3']], 0)]))).to.equal(
+      '| 1 | 2 |\n| --- | --- |\n| 3 |  |\n',
+    );
   });
 });
 
@@ -116,8 +122,39 @@ describe('markdown', () => {
 const wild = fc
   .array(
     fc.oneof(
-      fc.constantFrom('<', '>', '<b>', '</p>', '<!--', '-->', '<!', '<?', '`', '``', '\\', '[', ']', '](', '(', ')', '!['),
-      fc.constantFrom('javascript:', 'https://a.b', 'mailto:a@b.c', '\n', '\n\n', '\r\n', '|', '#', '* ', '&lt;', '\u0000', ' '),
+      fc.constantFrom(
+        '<',
+        '>',
+        '<b>',
+        '</p>',
+        '<!--',
+        '-->',
+        '<!',
+        '<?',
+        '`',
+        '``',
+        '\\',
+        '[',
+        ']',
+        '](',
+        '(',
+        ')',
+        '![',
+      ),
+      fc.constantFrom(
+        'javascript:',
+        'https://a.b',
+        'mailto:a@b.c',
+        '\n',
+        '\n\n',
+        '\r\n',
+        '|',
+        '#',
+        '* ',
+        '&lt;',
+        '\u0000',
+        ' ',
+      ),
       fc.string({ unit: 'grapheme', maxLength: 5 }),
     ),
     { maxLength: 40 },

@@ -28,7 +28,11 @@ export interface MemoryEventStore extends EventStore {
   /** Called before each append is looked at; lets a test write first. */
   beforeAppend: ((stream: string) => void) | undefined;
   /** Every append that was asked for. */
-  readonly appends: { readonly stream: string; readonly expected: ExpectedRevision; readonly ids: string[] }[];
+  readonly appends: {
+    readonly stream: string;
+    readonly expected: ExpectedRevision;
+    readonly ids: string[];
+  }[];
   readonly streams: Map<string, RecordedEvent[]>;
   readsFail: boolean;
 }

@@ -13,12 +13,20 @@ function pdfOf(objects: readonly (string | Buffer)[], trailer: string): Buffer {
   };
   for (const [i, body] of objects.entries()) {
     offsets.push(length);
-    add(Buffer.concat([text(`${i + 1} 0 obj\n`), typeof body === 'string' ? text(body) : body, text('\nendobj\n')]));
+    add(
+      Buffer.concat([
+        text(`${i + 1} 0 obj\n`),
+        typeof body === 'string' ? text(body) : body,
+        text('\nendobj\n'),
+      ]),
+    );
   }
   const start = length;
   const rows = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
   add(text(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${rows}`));
-  add(text(`trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${start}\n%%EOF\n`));
+  add(
+    text(`trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${start}\n%%EOF\n`),
+  );
   return Buffer.concat(parts);
 }
 
@@ -44,10 +52,7 @@ export function plainPdf(lines: readonly string[], trailer = '', more: readonly 
   );
 }
 
-const PADDING = Buffer.from(
-  '28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a',
-  'hex',
-);
+const PADDING = Buffer.from('28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a', 'hex');
 const md5 = (...parts: readonly Buffer[]): Buffer => createHash('md5').update(Buffer.concat(parts)).digest();
 const padded = (password: string): Buffer => Buffer.concat([text(password), PADDING]).subarray(0, 32);
 
