@@ -91,7 +91,8 @@ const collectField =
       refuseLater(refusals, problem('body_too_large', `The field ${name} is too long.`));
     else if (fields.has(name))
       refuseLater(refusals, invalid({ loc: ['body', name], msg: 'Sent twice.', type: 'duplicate' }));
-    else fields.set(name, value);
+    // An empty field counts as absent.
+    else if (value !== '') fields.set(name, value);
   };
 
 const collectFile =
