@@ -35,7 +35,7 @@ interface Store {
 }
 
 /** Nothing is dialled before the first call. Throws on a connection string that makes no sense. */
-export const eventStoreDb = (options: EventStoreDbOptions): EventStoreDb => {
+export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => {
   const { connectionString, appendTimeoutMs = APPEND_TIMEOUT_MS, readTimeoutMs = READ_TIMEOUT_MS } = options;
   const reads = connection(connectionString);
   reads.client();

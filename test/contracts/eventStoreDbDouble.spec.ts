@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { eventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import type { EventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import type { NewEvent } from '../../domain/ports/eventStore.ts';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
@@ -21,7 +21,7 @@ const contractOn = (title: string, refuseFeatures: boolean) =>
   eventLogContract(title, async () => {
     const double = await startEsdbDouble();
     double.faults.refuseFeatures = refuseFeatures;
-    const log = eventStoreDb({ connectionString: double.connectionString });
+    const log = openEventStoreDb({ connectionString: double.connectionString });
     const close = async () => {
       await log.close();
       await double.close();
@@ -40,7 +40,7 @@ describe('EventStoreDB adapter over the double', () => {
     beforeEach(async () => {
       double = await startEsdbDouble();
       const connectionString = double.connectionString;
-      log = eventStoreDb({ connectionString, appendTimeoutMs: 150, readTimeoutMs: 1000 });
+      log = openEventStoreDb({ connectionString, appendTimeoutMs: 150, readTimeoutMs: 1000 });
       await log.append('account-warm', 'no_stream', batchOf(1));
     });
     afterEach(async () => {
@@ -208,7 +208,7 @@ describe('EventStoreDB adapter over the double', () => {
     });
 
     it('allows one place to append to in a process', () => {
-      expect(() => eventStoreDb({ connectionString: 'esdb://127.0.0.1:1?tls=false' })).to.throw(
+      expect(() => openEventStoreDb({ connectionString: 'esdb://127.0.0.1:1?tls=false' })).to.throw(
         'already appends',
       );
     });
@@ -218,7 +218,7 @@ describe('EventStoreDB adapter over the double', () => {
     const folder = await mkdtemp(join(tmpdir(), 'quire-double-'));
     const file = join(folder, 'log.jsonl');
     const first = await startProcess(file, 0);
-    const log = eventStoreDb({ connectionString: first.connectionString, appendTimeoutMs: 500 });
+    const log = openEventStoreDb({ connectionString: first.connectionString, appendTimeoutMs: 500 });
     const acknowledged = batchOf(2);
     expect((await log.append('account-a', 'no_stream', acknowledged)).kind).to.equal('appended');
     first.child.stdin.write('{"kind":"die_after_commit"}\n');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { eventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { eventLogContract } from './eventLog.contract.ts';
 
 const url = process.env['EVENTSTORE_URL'];
@@ -12,7 +12,7 @@ if (url === undefined || url === '') {
   });
 } else {
   eventLogContract('contract, real EventStoreDB', () => {
-    const log = eventStoreDb({ connectionString: url });
+    const log = openEventStoreDb({ connectionString: url });
     return Promise.resolve({ log, close: () => log.close() });
   });
 }
