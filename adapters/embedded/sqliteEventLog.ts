@@ -58,22 +58,23 @@ const BACKWARDS = `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision <
 async function* readStream(
   file: LogFile,
   stream: string,
-  { from, direction = 'forwards', limit = Infinity }: ReadOptions,
+  options: ReadOptions,
 ): AsyncGenerator<RecordedEvent, void, void> {
-  const forwards = direction === 'forwards';
-  let next = asInteger(from ?? (forwards ? 0n : BigInt(Number.MAX_SAFE_INTEGER)));
-  let left = limit;
+  const forwards = options.direction !== 'backwards';
+  let next = options.from === undefined ? (forwards ? 0 : Number.MAX_SAFE_INTEGER) : asInteger(options.from);
+  let left = options.limit ?? Infinity;
   while (left > 0 && next >= 0) {
     const size = Math.min(left, READ_PAGE);
     const rows = file.rows(forwards ? FORWARDS : BACKWARDS, stream, next, size);
     for (const row of rows) yield recorded(row);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < size) return;
-    next = (last[2] as number) + (forwards ? 1 : -1);
-    left -= rows.length;
+    if (rows.length < size) return;
+    next = revisionOf(rows) + (forwards ? 1 : -1);
+    left -= size;
     await nextTurn();
   }
 }
+
+const revisionOf = (rows: Rows): number => rows.at(-1)?.[2] as number;
 
 interface Following {
   readonly file: LogFile;
@@ -82,48 +83,72 @@ interface Following {
   readonly isClosed: () => boolean;
 }
 
-async function* follow(following: Following): AsyncGenerator<FeedItem, void, void> {
-  const { file, wake, options, isClosed } = following;
+async function* follow({ file, wake, options, isClosed }: Following): AsyncGenerator<FeedItem, void, void> {
   const { categories, signal } = options;
+  const stopped = () => isClosed() || signal?.aborted === true;
   let position = asInteger(options.after ?? 0n);
   let caughtUp = false;
-  const stopped = () => isClosed() || signal?.aborted === true;
 
   while (!stopped()) {
     const seen = wake.count();
-    const head = lastPosition(file);
-    const rows = head > position ? pageAfter(file, { after: position, head, categories }) : [];
-    for (const row of rows) {
-      yield { kind: 'event', event: recorded(row) };
+    const page = pageAfter(file, position, categories);
+    for (const item of itemsOf(page)) {
+      yield item;
       if (stopped()) return;
     }
-    if (rows.length === FEED_PAGE) {
-      position = rows.at(-1)?.[0] as number;
+    position = page.end;
+    if (page.full) {
       await nextTurn();
       continue;
     }
-    if (head > position && rows.at(-1)?.[0] !== head) yield { kind: 'checkpoint', position: BigInt(head) };
-    position = Math.max(position, head);
     if (!caughtUp) yield { kind: 'caught_up' };
     caughtUp = true;
-    if (!stopped()) await wake.next(seen, signal);
+    await wake.next(seen, signal);
   }
 }
 
+type Rows = readonly (readonly unknown[])[];
+
 interface Page {
+  readonly rows: Rows;
+  /** There may be more behind it. */
+  readonly full: boolean;
+  /** Nothing that matches lies after the last row and up to here. */
+  readonly end: number;
+  /** `end` lies beyond the last row. */
+  readonly moved: boolean;
+}
+
+function* itemsOf({ rows, end, moved }: Page): Generator<FeedItem, void, void> {
+  for (const row of rows) yield { kind: 'event', event: recorded(row) };
+  if (moved) yield { kind: 'checkpoint', position: BigInt(end) };
+}
+
+const pageAfter = (file: LogFile, after: number, categories: readonly string[] | undefined): Page => {
+  // The head is read first: everything up to it is then either in the page or does not match.
+  const head = lastPosition(file);
+  if (head <= after) return { rows: [], full: false, end: after, moved: false };
+  const rows = matching(file, { after, head, categories });
+  const full = rows.length === FEED_PAGE;
+  const last = rows.at(-1)?.[0] as number | undefined;
+  return full
+    ? { rows, full, end: last ?? after, moved: false }
+    : { rows, full, end: head, moved: last !== head };
+};
+
+interface Stretch {
   readonly after: number;
-  /** Read before the page, so that everything up to it is either in the page or does not match. */
   readonly head: number;
   readonly categories: readonly string[] | undefined;
 }
 
-const ALL = `SELECT ${COLUMNS} FROM events WHERE position > ? AND position <= ? AND category NOT LIKE '$%'
+const ALL = `SELECT ${COLUMNS} FROM events WHERE position > ? AND position <= ?
   ORDER BY position LIMIT ${FEED_PAGE}`;
 
 const ONE_CATEGORY = `SELECT position FROM (SELECT position FROM events
   WHERE category = ? AND position > ? AND position <= ? ORDER BY position LIMIT ${FEED_PAGE})`;
 
-const pageAfter = (file: LogFile, { after, head, categories }: Page): readonly (readonly unknown[])[] => {
+const matching = (file: LogFile, { after, head, categories }: Stretch): Rows => {
   if (categories === undefined) return file.rows(ALL, after, head);
   if (categories.length === 0) return [];
   // One walk of the index per category, merged: `category IN (…)` would sort the rest of the log.

@@ -54,11 +54,17 @@ const flaw = ({ stream, expected, events }: Batch): string | undefined => {
   if (stream === '' || stream.startsWith('$')) return `"${stream}" is not a name for a stream of ours`;
   if (!isRevision(expected)) return `revision ${String(expected)} cannot be expected`;
   if (events.length === 0) return 'an append needs at least one event';
-  for (const { id, type, data, metadata } of events) {
-    if (!UUID.test(id.toLowerCase())) return `event ID "${id}" is not a UUID`;
-    if (type === '' || type.startsWith('$')) return `"${type}" is not an event type of ours`;
-    if (!isPlainJson(data) || !isPlainJson(metadata)) return `${type} holds a value that JSON cannot carry`;
+  for (const event of events) {
+    const detail = eventFlaw(event);
+    if (detail !== undefined) return detail;
   }
+  return undefined;
+};
+
+const eventFlaw = ({ id, type, data, metadata }: NewEvent): string | undefined => {
+  if (!UUID.test(id.toLowerCase())) return `event ID "${id}" is not a UUID`;
+  if (type === '' || type.startsWith('$')) return `"${type}" is not an event type of ours`;
+  if (!isPlainJson(data) || !isPlainJson(metadata)) return `${type} holds a value that JSON cannot carry`;
   return undefined;
 };
 

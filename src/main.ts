@@ -1,0 +1,27 @@
+import { ConfigError, configFrom } from './config.ts';
+import { startQuire } from './composition/quire.ts';
+
+/** Time that running work gets to finish after SIGTERM, ms. */
+const DRAIN_MS = 30_000;
+
+const fail = (error: unknown): never => {
+  const known = error instanceof Error && (error instanceof ConfigError || error.name === 'DataDirInUse');
+  console.error(known ? `Quire cannot start.\n${error.message}` : error);
+  process.exit(1);
+};
+
+const main = async (): Promise<void> => {
+  const quire = await startQuire(configFrom());
+  let stopping = false;
+  const stop = (signal: string) => {
+    if (stopping) process.exit(130);
+    stopping = true;
+    console.log(`\n${signal}: finishing running work (again to stop at once) …`);
+    setTimeout(() => process.exit(1), DRAIN_MS).unref();
+    quire.stop().then(() => process.exit(0), fail);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+};
+
+main().catch(fail);
