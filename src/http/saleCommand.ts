@@ -21,10 +21,15 @@ const checkNotAhead = (occurredAt: string, now: string): void => {
 };
 
 /** Members that were not sent and those that were null are one payload. */
-const digestOf = (kind: string, body: Readonly<Record<string, string | number | boolean | null | undefined>>) =>
+const digestOf = (
+  kind: string,
+  body: Readonly<Record<string, string | number | boolean | null | undefined>>,
+) =>
   fingerprintOf({
     kind,
-    ...Object.fromEntries(Object.entries(body).flatMap(([key, value]) => (value == null ? [] : [[key, value]]))),
+    ...Object.fromEntries(
+      Object.entries(body).flatMap(([key, value]) => (value == null ? [] : [[key, value]])),
+    ),
   });
 
 /** A sale as the account is asked for it: priced by the list, with the day's rate booked. */
@@ -114,7 +119,8 @@ export const refundCommand = (
 export const refundIn = ({ refunds, sales }: AccountState, { data }: RefundCredits) => {
   const refund = refunds.get(paymentKey(data));
   const sold = sales.find(({ sale }) => sale.grant_id === refund?.grant_id);
-  if (refund === undefined || sold === undefined) throw new Error('a refund that was done is not in its account');
+  if (refund === undefined || sold === undefined)
+    throw new Error('a refund that was done is not in its account');
   const { sale, refunded_credits, refunded_gross_minor } = sold;
   return {
     refund,
