@@ -157,7 +157,7 @@ export const usageLog = (deps: UsageLogDeps): UsageLog => {
   const streams = recorders(deps);
   const record = async (
     { caller, correlation_id, tenant_id }: WorkToBill,
-    append: (meta: CommandMeta) => Promise<{ readonly position?: bigint | undefined }>,
+    append: (meta: CommandMeta) => Promise<{ readonly kind: string; readonly position?: bigint | undefined }>,
   ): Promise<void> => {
     const { position } = await append(metaOf(deps, caller, correlation_id));
     if (position !== undefined) deps.wrote(tenant_id, position);
