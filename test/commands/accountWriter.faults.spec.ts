@@ -109,10 +109,11 @@ describe('account writer, when the log does not say what happened', () => {
 
   it('tells `contended` when others always come first', async () => {
     const { store, writer } = await setUp({ attemptsMax: 3 });
-    const other = accountWriter({ store: { ...store, append: store.append } });
+    const plain = { ...store };
+    const other = accountWriter({ store: plain });
     await other.stateOf('t');
     let n = 0;
-    const append = store.append;
+    const append: typeof store.append = (...appended) => plain.append(...appended);
     store.append = async (stream, expected, events) => {
       const mine = events[0]?.data['idempotency_key'] === 'mine';
       if (mine) await other.execute(charge('t', 1, `other ${(n += 1)}`));

@@ -40,7 +40,7 @@ const snapshotAt = (events: Awaited<ReturnType<typeof lived>>['events'], cut: nu
     .slice(0, cut + 1)
     .map((event) => accountCodec.decode(event))
     .reduce(account.evolve, account.initialState);
-  const hash = String(last.metadata['hash']);
+  const hash = last.metadata['hash'] as string;
   const folded = { state, revision: last.revision, hash, position: last.position };
   return snapshotOf(accountStream('t'), folded, accountSnapshots(memorySnapshots()))!;
 };
