@@ -44,7 +44,11 @@ const withNulls = (body: AddCreditsRequest, now: string) => ({
 });
 
 /** USD per unit of the currency, as booked on the day of the sale; null when none is known. */
-const bookedRate = async ({ reference }: Pick<ApiDeps, 'reference'>, currency: string, occurredAt: string) => {
+const bookedRate = async (
+  { reference }: Pick<ApiDeps, 'reference'>,
+  currency: string,
+  occurredAt: string,
+) => {
   const pair = { base: currency, quote: 'USD' };
   const fx = fxRateOn(await reference.fxRates(), pair, occurredAt.slice(0, 10));
   return { fx_rate_to_usd: fx?.rate ?? null, fx_rate_date: fx?.rate_date ?? null };
