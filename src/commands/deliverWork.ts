@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { DocumentParser, Inspection } from '../../domain/ports/documentParser.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
