@@ -1,57 +1,55 @@
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
+import { healthReport, type HealthPart } from '../http/health.ts';
 import type { HealthReport } from '../http/wire/reports.ts';
 import type { Parts } from './openParts.ts';
 
-/** A part that does not answer within this time is down, ms. */
-const CHECK_MS = 2_000;
-
-const answers = async (check: Promise<unknown>): Promise<'up' | 'down'> => {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<'down'>((resolve) => {
-    timer = setTimeout(() => resolve('down'), CHECK_MS);
-  });
-  const answer = check.then(
-    () => 'up' as const,
-    () => 'down' as const,
-  );
-  return Promise.race([answer, tooLate]).finally(() => clearTimeout(timer));
-};
-
-const projectionPart = async (runner: ProjectionRunner): Promise<Readonly<Record<string, unknown>>> => {
-  const statuses = await runner.status().catch(() => undefined);
-  if (statuses === undefined) return { status: 'down', lag_events: null, stopped: [] };
+/** How far the read models are, and which of them have stopped and why. */
+const projectionFacts = async (runner: ProjectionRunner): Promise<Readonly<Record<string, unknown>>> => {
+  const statuses = await runner.status();
   const stopped = statuses
     .filter(({ state }) => state === 'stopped')
     .map(({ name, position, reason }) => ({ name, position: position?.toString() ?? null, reason }));
   const lags = statuses.flatMap(({ lag_events }) => (lag_events === undefined ? [] : [lag_events]));
   return {
-    status: stopped.length > 0 ? 'degraded' : 'up',
+    ...(stopped.length > 0 && { status: 'degraded' }),
     lag_events: lags.length === 0 ? null : Math.max(...lags),
     stopped,
   };
 };
 
-/** Asks every part, all at once. */
-export const healthOf =
-  (parts: Parts, runner: ProjectionRunner, version: string) => async (): Promise<HealthReport> => {
-    const [log, sql, objects, projections] = await Promise.all([
-      answers(parts.log.head()),
-      answers(parts.sql.query('select 1 as one')),
-      answers(parts.objects.check()),
-      projectionPart(runner),
-    ]);
-    const report = {
-      event_log: { status: log, kind: parts.names.event_log.split(' ', 1)[0] },
-      read_models: { status: sql, kind: parts.names.read_models.split(' ', 1)[0] },
-      objects: { status: objects },
-      limits: { status: 'up' },
-      projections,
-    };
-    const isFine = Object.values(report).every(({ status }) => status === 'up');
-    return {
-      status: isFine ? 'ok' : 'degraded',
-      version,
-      uptime_seconds: Math.floor(process.uptime()),
-      parts: report,
-    };
-  };
+const kindOf = (name: string): string => name.split(' ', 1)[0] ?? name;
+
+/** What `/health` asks of each part. */
+export const healthOf = (
+  parts: Parts,
+  runner: ProjectionRunner,
+  version: string,
+): (() => Promise<HealthReport>) => {
+  const { names } = parts;
+  const asked: readonly HealthPart[] = [
+    {
+      name: 'event_log',
+      facts: async () => ({
+        kind: kindOf(names.event_log),
+        position: ((await parts.log.head()) ?? 0n).toString(),
+      }),
+    },
+    {
+      name: 'read_models',
+      facts: async () => {
+        await parts.sql.query('select 1 as one');
+        return { kind: kindOf(names.read_models) };
+      },
+    },
+    {
+      name: 'objects',
+      facts: async () => {
+        await parts.objects.check();
+        return { kind: kindOf(names.objects) };
+      },
+    },
+    { name: 'limits', facts: () => Promise.resolve({ kind: kindOf(names.limits) }) },
+    { name: 'projections', facts: () => projectionFacts(runner) },
+  ];
+  return healthReport({ version, upMs: () => process.uptime() * 1000, parts: asked });
+};

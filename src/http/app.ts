@@ -126,6 +126,7 @@ const asProblem = (error: unknown): Problem | undefined => {
 /** Expected problems are answered; anything else is a defect of ours: 500, logged once. */
 const onFailure =
   (logFailure: (error: unknown, requestId: string) => void): ErrorRequestHandler =>
+  // eslint-disable-next-line max-params -- Express tells an error handler by its four parameters
   (error: unknown, req, res, next) => {
     const facts = factsOf(req);
     const known = asProblem(error);

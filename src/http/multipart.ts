@@ -40,7 +40,6 @@ const FILE_NAME_MAX = 255;
 
 const baseName = (name: string | undefined): string | null => {
   const last = name?.split(/[\\/]/).at(-1) ?? '';
-  // eslint-disable-next-line no-control-regex -- control characters have no business in a name
   const clean = last.replace(/[\u0000-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, '').trim();
   return clean === '' ? null : clean.slice(0, FILE_NAME_MAX);
 };

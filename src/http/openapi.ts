@@ -113,7 +113,7 @@ const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Com
   const content =
     'schema' in reply
       ? { 'application/json': { schema: schemaOf(reply.schema, 'output', components) } }
-      : { [reply.contentType]: { schema: { type: 'string' } } };
+      : { [reply.contentType]: { schema: { type: reply.contentType.endsWith('json') ? 'object' : 'string' } } };
   const headers =
     idempotency === undefined
       ? {}

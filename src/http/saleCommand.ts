@@ -21,50 +21,64 @@ const checkNotAhead = (occurredAt: string, now: string): void => {
 };
 
 /** Members that were not sent and those that were null are one payload. */
-const digestOf = (kind: string, body: Readonly<Record<string, string | number | boolean | null | undefined>>) =>
+const digestOf = (
+  kind: string,
+  body: Readonly<Record<string, string | number | boolean | null | undefined>>,
+) =>
   fingerprintOf({
     kind,
-    ...Object.fromEntries(Object.entries(body).flatMap(([key, value]) => (value == null ? [] : [[key, value]]))),
+    ...Object.fromEntries(
+      Object.entries(body).flatMap(([key, value]) => (value == null ? [] : [[key, value]])),
+    ),
   });
+
+/** Members that were left out are null from here on. */
+const withNulls = (body: AddCreditsRequest, now: string) => ({
+  ...body,
+  credits: body.credits ?? null,
+  gross_amount_minor: body.gross_amount_minor ?? null,
+  price_list_version: body.price_list_version ?? null,
+  occurred_at: body.occurred_at ?? now,
+  invoice_ref: body.invoice_ref ?? null,
+  note: body.note ?? null,
+});
+
+/** USD per unit of the currency, as booked on the day of the sale; null when none is known. */
+const bookedRate = async ({ reference }: Pick<ApiDeps, 'reference'>, currency: string, occurredAt: string) => {
+  const pair = { base: currency, quote: 'USD' };
+  const fx = fxRateOn(await reference.fxRates(), pair, occurredAt.slice(0, 10));
+  return { fx_rate_to_usd: fx?.rate ?? null, fx_rate_date: fx?.rate_date ?? null };
+};
 
 /** A sale as the account is asked for it: priced by the list, with the day's rate booked. */
 export const saleCommand = async (
-  { reference, clock }: Pick<ApiDeps, 'reference' | 'clock'>,
+  deps: Pick<ApiDeps, 'reference' | 'clock'>,
   body: AddCreditsRequest,
   meta: CommandMeta,
 ): Promise<GrantCredits> => {
-  const occurred_at = body.occurred_at ?? meta.now;
-  checkNotAhead(occurred_at, meta.now);
-  const pricing = priceSale(await reference.priceLists(), {
-    currency: body.currency,
-    credits: body.credits ?? null,
-    gross_amount_minor: body.gross_amount_minor ?? null,
-    vat_amount_minor: body.vat_amount_minor,
-    price_list_version: body.price_list_version ?? null,
-    occurred_at,
-  });
+  const sale = withNulls(body, meta.now);
+  checkNotAhead(sale.occurred_at, meta.now);
+  const pricing = priceSale(await deps.reference.priceLists(), sale);
   if (pricing.kind === 'rejected') throw priceProblem(pricing.rejection);
-  const pair = { base: body.currency, quote: 'USD' };
-  const fx = fxRateOn(await reference.fxRates(), pair, occurred_at.slice(0, 10));
+  const { tenant_id, provider, provider_txn_id, currency, occurred_at } = sale;
   return {
     type: 'GrantCredits',
     meta,
     data: {
-      tenant_id: body.tenant_id,
-      grant_id: clock.newId('grt'),
-      provider: body.provider,
-      provider_txn_id: body.provider_txn_id,
+      tenant_id,
+      grant_id: deps.clock.newId('grt'),
+      provider,
+      provider_txn_id,
       credits: pricing.credits,
-      currency: body.currency,
-      gross_amount_minor: body.gross_amount_minor ?? null,
-      vat_amount_minor: body.vat_amount_minor,
-      provider_fee_minor: body.provider_fee_minor,
+      currency,
+      gross_amount_minor: sale.gross_amount_minor,
+      vat_amount_minor: sale.vat_amount_minor,
+      provider_fee_minor: sale.provider_fee_minor,
       ...pricing.priced,
-      fx_rate_to_usd: fx?.rate ?? null,
-      fx_rate_date: fx?.rate_date ?? null,
+      ...(await bookedRate(deps, currency, occurred_at)),
       fingerprint: digestOf('sale', body),
-      invoice_ref: body.invoice_ref ?? null,
-      note: body.note ?? null,
+      invoice_ref: sale.invoice_ref,
+      note: sale.note,
       occurred_at,
     },
   };
@@ -114,7 +128,8 @@ export const refundCommand = (
 export const refundIn = ({ refunds, sales }: AccountState, { data }: RefundCredits) => {
   const refund = refunds.get(paymentKey(data));
   const sold = sales.find(({ sale }) => sale.grant_id === refund?.grant_id);
-  if (refund === undefined || sold === undefined) throw new Error('a refund that was done is not in its account');
+  if (refund === undefined || sold === undefined)
+    throw new Error('a refund that was done is not in its account');
   const { sale, refunded_credits, refunded_gross_minor } = sold;
   return {
     refund,
