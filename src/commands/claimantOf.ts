@@ -15,7 +15,5 @@ export const claimantOf =
     let state = payment.initialState;
     for await (const recorded of store.read(paymentStream(identity)))
       state = payment.evolve(state, codec.decode(recorded));
-    return state.claim === null
-      ? undefined
-      : { tenant_id: state.claim.tenant_id, kind: state.claim.kind };
+    return state.claim === null ? undefined : { tenant_id: state.claim.tenant_id, kind: state.claim.kind };
   };

@@ -10,7 +10,12 @@ const ASSETS = {
   'favicon-32x32.png': 'image/png',
 } as const;
 
-export const ASSET_NAMES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png', 'start.js'] as const;
+export const ASSET_NAMES = [
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'favicon-32x32.png',
+  'start.js',
+] as const;
 export type AssetName = (typeof ASSET_NAMES)[number];
 
 /** The page may load what this origin serves, and call it: nothing else, no inline script. */
@@ -53,7 +58,8 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-const swaggerFolder = (): string => dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const swaggerFolder = (): string =>
+  dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
 /** One file of the reference page. */
 export const docsAsset = async (

@@ -40,8 +40,7 @@ const problemOf = <Rejection extends Rejected>(
   sentences: Sentences<Rejection>,
 ): Problem => {
   const sentence = sentences[rejection.code as Rejection['code']] as
-    | string
-    | ((rejection: Rejection) => Problem);
+    string | ((rejection: Rejection) => Problem);
   if (typeof sentence === 'function') return sentence(rejection);
   const { code, ...members } = rejection;
   return problem(code as ProblemCode, sentence, members);

@@ -4,7 +4,6 @@ import type { RouteRequest } from './defineRoute.ts';
 import { problem } from './problems.ts';
 import type { UploadedFile } from './multipart.ts';
 
-
 interface ScopeFields {
   readonly project_id: string;
   readonly task_id: string;
@@ -31,7 +30,7 @@ export const workOf = (request: RouteRequest<unknown, unknown, ScopeFields>): Wo
 });
 
 /** A caller's own model. Only a key makes it count; the fields beside it are ignored without one. */
-export const channelOf = (
-  provider_model: string | undefined,
-  api_key: string | undefined,
-): ModelChannel => ({ provider_model, api_key });
+export const channelOf = (provider_model: string | undefined, api_key: string | undefined): ModelChannel => ({
+  provider_model,
+  api_key,
+});

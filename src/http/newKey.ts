@@ -21,5 +21,8 @@ export const newKey = (
 };
 
 /** A key by its value or by its `key_id`. */
-export const keyNamed = ({ queries }: Pick<ApiDeps, 'queries'>, name: string): Promise<ApiKeyRow | undefined> =>
+export const keyNamed = (
+  { queries }: Pick<ApiDeps, 'queries'>,
+  name: string,
+): Promise<ApiKeyRow | undefined> =>
   isWellFormedKey(name) ? queries.apiKeyByHash(digestOfKey(name)) : queries.apiKeyById(name);

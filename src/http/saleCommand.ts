@@ -21,10 +21,15 @@ const checkNotAhead = (occurredAt: string, now: string): void => {
 };
 
 /** Members that were not sent and those that were null are one payload. */
-const digestOf = (kind: string, body: Readonly<Record<string, string | number | boolean | null | undefined>>) =>
+const digestOf = (
+  kind: string,
+  body: Readonly<Record<string, string | number | boolean | null | undefined>>,
+) =>
   fingerprintOf({
     kind,
-    ...Object.fromEntries(Object.entries(body).flatMap(([key, value]) => (value == null ? [] : [[key, value]]))),
+    ...Object.fromEntries(
+      Object.entries(body).flatMap(([key, value]) => (value == null ? [] : [[key, value]])),
+    ),
   });
 
 /** Members that were left out are null from here on. */
@@ -39,7 +44,11 @@ const withNulls = (body: AddCreditsRequest, now: string) => ({
 });
 
 /** USD per unit of the currency, as booked on the day of the sale; null when none is known. */
-const bookedRate = async ({ reference }: Pick<ApiDeps, 'reference'>, currency: string, occurredAt: string) => {
+const bookedRate = async (
+  { reference }: Pick<ApiDeps, 'reference'>,
+  currency: string,
+  occurredAt: string,
+) => {
   const pair = { base: currency, quote: 'USD' };
   const fx = fxRateOn(await reference.fxRates(), pair, occurredAt.slice(0, 10));
   return { fx_rate_to_usd: fx?.rate ?? null, fx_rate_date: fx?.rate_date ?? null };
@@ -123,7 +132,8 @@ export const refundCommand = (
 export const refundIn = ({ refunds, sales }: AccountState, { data }: RefundCredits) => {
   const refund = refunds.get(paymentKey(data));
   const sold = sales.find(({ sale }) => sale.grant_id === refund?.grant_id);
-  if (refund === undefined || sold === undefined) throw new Error('a refund that was done is not in its account');
+  if (refund === undefined || sold === undefined)
+    throw new Error('a refund that was done is not in its account');
   const { sale, refunded_credits, refunded_gross_minor } = sold;
   return {
     refund,

@@ -42,6 +42,12 @@ export const getQuote = (deps: ApiDeps) =>
         throw invalid({ loc: ['query', 'pages'], msg: 'Beyond what can be billed.', type: 'too_big' });
       const state = await deps.accounts.stateOf(tenant_id);
       if (!state.opened) throw tenantNotFound();
-      return { tenant_id, operation, extraction_mode, billing_type, ...quote(state, config, { pages, rate }) };
+      return {
+        tenant_id,
+        operation,
+        extraction_mode,
+        billing_type,
+        ...quote(state, config, { pages, rate }),
+      };
     },
   });

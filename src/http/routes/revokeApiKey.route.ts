@@ -24,7 +24,10 @@ const oneAtATime = () => {
 const checkNotLast = async ({ queries, hasBootstrapAdmin }: ApiDeps, key: ApiKeyRow, now: string) => {
   if (hasBootstrapAdmin || key.role !== 'admin' || !isLive(key, now)) return;
   if ((await queries.liveAdminKeys(now)) <= 1)
-    throw problem('last_admin_key', 'Without this key nobody could administer the service. Make another first.');
+    throw problem(
+      'last_admin_key',
+      'Without this key nobody could administer the service. Make another first.',
+    );
 };
 
 export const revokeApiKey = (deps: ApiDeps) => {

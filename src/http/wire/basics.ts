@@ -86,12 +86,18 @@ export const usdOut = z
   .regex(/^-?\d+(\.\d+)?$/)
   .meta({ description: 'US dollars as exact decimal text.' });
 
-export const currencyIn = z.string().regex(/^[A-Z]{3}$/).meta({ description: 'ISO 4217 code.' });
+export const currencyIn = z
+  .string()
+  .regex(/^[A-Z]{3}$/)
+  .meta({ description: 'ISO 4217 code.' });
 export const knownCurrencyIn = currencyIn.refine((code) => minorUnitDigits(code) !== undefined, {
   error: 'Not a currency of ISO 4217.',
 });
 
-export const decimalOut = z.string().regex(/^\d+(\.\d+)?$/).meta({ description: 'Exact decimal text.' });
+export const decimalOut = z
+  .string()
+  .regex(/^\d+(\.\d+)?$/)
+  .meta({ description: 'Exact decimal text.' });
 
 /** Members of every paged list's query. */
 export const pagingQuery = {
@@ -101,8 +107,6 @@ export const pagingQuery = {
 
 /** A page of a list, newest first. */
 export const pageOf = <Item extends z.ZodType>(item: Item, id: string) =>
-  z
-    .strictObject({ items: z.array(item), total: z.int(), limit: z.int(), offset: z.int() })
-    .meta({ id });
+  z.strictObject({ items: z.array(item), total: z.int(), limit: z.int(), offset: z.int() }).meta({ id });
 
 export const tenantParams = z.object({ tenant_id: tenantIdText });

@@ -6,12 +6,16 @@ import { booleanText, creditsOut, numberText, plainText, tenantIdText, wholeNumb
 const channel = <Name extends 'llm' | 'ocr'>(name: Name) => {
   const about = name === 'llm' ? 'extraction' : 'OCR';
   return {
-    [`${name}_provider_model`]: plainText(1, 200).optional().meta({
-      description: `Own ${about} model, \`<provider>/<model>\`.`,
-    }),
-    [`${name}_api_key`]: plainText(1, 1000).optional().meta({
-      description: `Own key for the ${about} model; switches to BYOK rates where that model is used.`,
-    }),
+    [`${name}_provider_model`]: plainText(1, 200)
+      .optional()
+      .meta({
+        description: `Own ${about} model, \`<provider>/<model>\`.`,
+      }),
+    [`${name}_api_key`]: plainText(1, 1000)
+      .optional()
+      .meta({
+        description: `Own key for the ${about} model; switches to BYOK rates where that model is used.`,
+      }),
     [`${name}_api_base`]: plainText(1, 2000).optional(),
     [`${name}_max_tokens`]: wholeNumberText(1, 10_000_000).optional(),
     [`${name}_temperature`]: numberText(0, 2).optional(),
@@ -33,7 +37,10 @@ const scope = {
 
 export const extractForm = z
   .strictObject({
-    schema: z.string().optional().meta({ description: 'JSON Schema with `type: "object"` and `properties`.' }),
+    schema: z
+      .string()
+      .optional()
+      .meta({ description: 'JSON Schema with `type: "object"` and `properties`.' }),
     mode: z.enum(['fast', 'standard', 'balanced', 'robust']).default('standard'),
     artifact_id: plainText(1, 200).optional(),
     config_id: plainText(1, 200).optional(),

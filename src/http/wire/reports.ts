@@ -17,7 +17,9 @@ const balanceMembers = {
 
 export const balanceResponse = z.strictObject(balanceMembers).meta({ id: 'BalanceResponse' });
 
-const bucket = z.strictObject({ rate_per_second: z.number(), burst: z.int() }).meta({ id: 'RateLimitBucket' });
+const bucket = z
+  .strictObject({ rate_per_second: z.number(), burst: z.int() })
+  .meta({ id: 'RateLimitBucket' });
 
 export const tenantInfoResponse = z
   .strictObject({
