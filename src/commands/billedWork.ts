@@ -164,15 +164,13 @@ export const settle = async (
     throw new Error(`a settlement was rejected with ${outcome.rejection.code}`);
   }
   if (outcome.kind !== 'done') return notNow(outcome.kind);
-  const burn = outcome.events.find((event) => event.type === 'CreditsBurned');
+  const burn = outcome.events.find((event) => event.type === 'CreditsBurned')?.data;
+  // A repeat of a settlement that had taken effect: the caller finds its burn in the log.
+  if (burn === undefined) return { kind: 'hold_not_open' };
   return {
     kind: 'billed',
-    cost: {
-      credits_used: burn?.data.credits ?? 0,
-      pages: work.pages,
-      balance_remaining: outcome.state.balance,
-    },
-    free_pages: burn?.data.free_pages ?? 0,
+    cost: { credits_used: burn.credits, pages: burn.pages, balance_remaining: outcome.state.balance },
+    free_pages: burn.free_pages,
     position: outcome.position,
   };
 };

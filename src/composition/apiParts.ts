@@ -21,7 +21,8 @@ const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: 
   const { log, objects, workers } = resolve(from, t.PARTS);
   const clock = resolve(from, t.CLOCK);
   const reference = resolve(from, t.REFERENCE);
-  const { note: wrote } = resolve(from, t.READS);
+  const reads = resolve(from, t.READS);
+  const wrote = (tenantId: string, position: bigint) => reads.note(tenantId, position);
   const { extractionModel, ocrModel } = resolve(from, t.CONFIG);
   return {
     accounts: resolve(from, t.ACCOUNTS),

@@ -20,12 +20,19 @@ const projectionFacts = async (runner: ProjectionRunner): Promise<Readonly<Recor
 const kindOf = (name: string): string => name.split(' ', 1)[0] ?? name;
 
 /** What `/health` asks of each part. */
-export const healthOf = (parts: Parts, runner: ProjectionRunner, version: string): (() => Promise<HealthReport>) => {
+export const healthOf = (
+  parts: Parts,
+  runner: ProjectionRunner,
+  version: string,
+): (() => Promise<HealthReport>) => {
   const { names } = parts;
   const asked: readonly HealthPart[] = [
     {
       name: 'event_log',
-      facts: async () => ({ kind: kindOf(names.event_log), position: ((await parts.log.head()) ?? 0n).toString() }),
+      facts: async () => ({
+        kind: kindOf(names.event_log),
+        position: ((await parts.log.head()) ?? 0n).toString(),
+      }),
     },
     {
       name: 'read_models',
