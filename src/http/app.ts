@@ -130,7 +130,8 @@ const onFailure =
   (error: unknown, req, res, next) => {
     const facts = factsOf(req);
     const known = asProblem(error);
-    if ((known === undefined || known !== error) && !req.destroyed) logFailure(error, facts.requestId);
+    const isOurs = !(error instanceof Problem || error instanceof URIError);
+    if (isOurs && !req.destroyed) logFailure(error, facts.requestId);
     const failure = known ?? problem('internal_error', 'The request failed; it has been logged.');
     facts.code = failure.code;
     if (res.headersSent) {

@@ -103,7 +103,7 @@ const collectFile =
         refusals,
         invalid({ loc: ['body', name], msg: 'Not a file of this form.', type: 'extra_forbidden' }),
       );
-      stream.resume();
+      stream.on('error', () => undefined).resume();
       return;
     }
     stream.once('limit', () => refuseLater(refusals, tooLarge(bytesMax)));
@@ -140,13 +140,14 @@ const brokenForm = (): Problem =>
 /** Not a pipeline, for that would destroy the connection that the answer needs. */
 const parsed = (request: IncomingMessage, parser: busboy.Busboy): Promise<void> =>
   new Promise((resolve, reject) => {
+    // More than once: a parser that is destroyed fails again.
     const fail = () => {
       request.unpipe(parser);
       request.resume();
-      parser.destroy();
       reject(brokenForm());
+      if (!parser.destroyed) parser.destroy();
     };
-    parser.once('error', fail);
+    parser.on('error', fail);
     parser.once('close', resolve);
     request.once('close', () => {
       if (!request.complete) fail();

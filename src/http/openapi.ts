@@ -23,18 +23,24 @@ const rehomed = (value: unknown): unknown => {
   );
 };
 
-/** What a member is documented as, where its own schema is about text of a URL or form. */
-const asDocumented = ({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void => {
+interface Converted {
+  readonly zodSchema: z.core.$ZodTypes;
+  readonly jsonSchema: Record<string, unknown>;
+}
+
+/**
+ * What a member is documented as, where its own schema is about text of a URL or form. zod leaves out the
+ * default of such a member, for it is given in what the text becomes.
+ */
+const asDocumented = ({ zodSchema, jsonSchema }: Converted): void => {
   const documented = jsonSchema['x-wire'];
-  if (typeof documented !== 'object' || documented === null) return;
-  const { default: fallback, description } = jsonSchema;
-  for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
-  Object.assign(
-    jsonSchema,
-    description === undefined ? {} : { description },
-    documented,
-    fallback === undefined ? {} : { default: fallback },
-  );
+  const { description } = jsonSchema;
+  if (typeof documented === 'object' && documented !== null) {
+    for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
+    Object.assign(jsonSchema, description === undefined ? {} : { description }, documented);
+  }
+  const { def } = zodSchema._zod;
+  if (def.type === 'default') jsonSchema['default'] = def.defaultValue;
 };
 
 const schemaOf = (schema: z.ZodType, io: 'input' | 'output', components: Components): Json => {

@@ -114,7 +114,9 @@ describe('authorisation: every route × every kind of key', () => {
         const options = { key: keys[kind], ...inputOf(route), headers: { 'idempotency-key': randomUUID() } };
         const reply = await api.call(route.method, pathOf(route), options);
         const refused = [401, 403].includes(reply.status) ? reply.code : 'pass';
-        expect(refused, `${kind}: ${String(reply.status)} ${reply.text.slice(0, 200)}`).to.equal(verdicts[at]);
+        expect(refused, `${kind}: ${String(reply.status)} ${reply.text.slice(0, 200)}`).to.equal(
+          verdicts[at],
+        );
       }
     });
   }

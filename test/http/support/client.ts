@@ -33,7 +33,10 @@ export interface Client {
   readonly sell: (tenantId: string, credits: number) => Promise<Reply>;
 }
 
-const requestOf = (method: string, { key = ADMIN_KEY, json, form, raw, headers }: CallOptions): RequestInit => ({
+const requestOf = (
+  method: string,
+  { key = ADMIN_KEY, json, form, raw, headers }: CallOptions,
+): RequestInit => ({
   method: method.toUpperCase(),
   headers: {
     ...(key !== null && { 'x-api-key': key }),
@@ -90,7 +93,11 @@ export const client = async (url: string): Promise<Client> => {
 };
 
 /** A form as a browser would send it. */
-export const formOf = (fields: Readonly<Record<string, string>>, file?: Blob, name = 'invoice.txt'): FormData => {
+export const formOf = (
+  fields: Readonly<Record<string, string>>,
+  file?: Blob,
+  name = 'invoice.txt',
+): FormData => {
   const form = new FormData();
   for (const [field, value] of Object.entries(fields)) form.set(field, value);
   if (file !== undefined) form.set('file', file, name);

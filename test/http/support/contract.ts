@@ -49,7 +49,7 @@ export const contractOf = (document: Json) => {
     const { method, status, contentType, body } = answered;
     const operation = paths[template]?.[method] as { readonly responses: Readonly<Record<string, Json>> };
     const response = operation.responses[String(status)];
-    const where = `${method} ${template} ${String(status)} ${String(JSON.stringify(body)).slice(0, 400)}`;
+    const where = `${method} ${template} ${String(status)} ${JSON.stringify(body ?? null).slice(0, 400)}`;
     expect(response, `${where}: the status is not declared`).to.not.equal(undefined);
     const content = response?.['content'] as Readonly<Record<string, Json>> | undefined;
     if (content === undefined) return;

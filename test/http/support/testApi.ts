@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { memoryRateLimiter } from '../../../adapters/embedded/rateLimiterMemory.ts';
 import { REPLAY_STORE_DDL } from '../../../adapters/postgres/replayStore.ts';
 import { SNAPSHOTS_DDL } from '../../../adapters/postgres/snapshots.ts';
 import type { ReplayStore } from '../../../domain/ports/replayStore.ts';
@@ -25,7 +26,7 @@ import { client, type Client } from './client.ts';
 /** Tenants whose name starts so have the limits of the interface; all others practically none. */
 export const LIMITED = 'limited-';
 
-const WIDE = { rate_per_second: 10_000, burst: 10_000 };
+const WIDE = { rate_per_second: 10_000, burst: 1_000_000 };
 const UNLIMITED: Buckets = { heavy: WIDE, general: WIDE };
 
 /** The real service over embedded parts, on a free port, and switches that break what it stands on. */
@@ -34,6 +35,8 @@ export interface TestApi extends Client {
   readonly deps: ApiDeps;
   readonly uploadDir: string;
   readonly faults: { replaysAway: boolean; draining: boolean };
+  /** Time as the rate limits see it: it stands still but for this. */
+  readonly passMs: (ms: number) => void;
   readonly stop: () => Promise<void>;
 }
 
@@ -55,7 +58,7 @@ const start = async (): Promise<TestApi> => {
     HEAVY_CONCURRENCY: '2',
     MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES),
   });
-  const logger = pino({ level: 'error', base: null });
+  const logger = pino({ level: 'silent' });
   const parts = await openParts(config, {
     lockLost: (error) => logger.error(error),
     redisOutage: (error) => logger.error(error),
@@ -70,13 +73,17 @@ const start = async (): Promise<TestApi> => {
   const deps = resolve(from, t.API);
   const routes = apiRoutes(deps);
   const faults = { replaysAway: false, draining: false };
+  let limiterMs = 0;
+  const passMs = (ms: number) => {
+    limiterMs += ms;
+  };
   const app = httpApp({
     routes,
     logger,
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     keys: deps.keys,
     limits: {
-      limiter: parts.limiter,
+      limiter: memoryRateLimiter(() => limiterMs),
       bucketsOf: (tenantId) => (tenantId.startsWith(LIMITED) ? DEFAULT_BUCKETS : UNLIMITED),
     },
     replays: breakable(resolve(from, t.REPLAYS), faults),
@@ -93,7 +100,7 @@ const start = async (): Promise<TestApi> => {
     await rm(dataDir, { recursive: true, force: true });
   };
   const api = await client(server.url);
-  return { ...api, routes, deps, uploadDir: parts.uploadDir, faults, stop };
+  return { ...api, routes, deps, uploadDir: parts.uploadDir, faults, passMs, stop };
 };
 
 let running: Promise<TestApi> | undefined;
