@@ -91,7 +91,11 @@ const tooLittle = (required: Credits, available: Credits): WorkProblem =>
   );
 
 /** Sets aside what the work may cost, free pages first. Work that is not billed needs no hold. */
-export const placeHold = async (deps: BillingDeps, work: WorkToBill): Promise<PlacedHold | WorkProblem> => {
+export const placeHold = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  hold_id = deps.clock.newId('hold'),
+): Promise<PlacedHold | WorkProblem> => {
   if (!isBilled(work.caller)) return { kind: 'held', hold_id: null };
   const config = await deps.billingConfig();
   const rate = rateOf(config, { ...work, extraction_mode: work.mode });
@@ -100,7 +104,6 @@ export const placeHold = async (deps: BillingDeps, work: WorkToBill): Promise<Pl
       loc: ['body', 'mode'],
     });
   const meta = metaOf(deps, work.caller, work.correlation_id);
-  const hold_id = deps.clock.newId('hold');
   const outcome = await deps.accounts.execute({
     type: 'HoldCredits',
     meta,
