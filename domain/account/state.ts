@@ -1,4 +1,4 @@
-import { Map as ImmutableMap } from 'immutable';
+import { Map as ImmutableMap, OrderedMap } from 'immutable';
 import type { Credits } from '../kernel/units.ts';
 import { NO_CREDITS } from '../kernel/units.ts';
 import type { AccountEventOf } from './events.ts';
@@ -13,10 +13,20 @@ export interface SaleState {
   readonly refunded_fee_minor: number;
 }
 
+/** How a hold ended: by a burn (`usage_id`) or unspent (null). */
+export interface ClosedHold {
+  readonly operation_id: string;
+  readonly usage_id: string | null;
+}
+
+/** Closed holds that are remembered, the latest ones: enough for any retry of a request. */
+export const CLOSED_HOLDS_MAX = 1_000;
+
 /**
  * What an account remembers in order to decide. Persistent maps: a batch is decided on successors of
  * one state, and the old state stays valid when the append conflicts. Keys of `sales` and `refunds`
- * are payment keys (`payment/identity.ts`), of `holds` hold IDs, of the others idempotency keys.
+ * are payment keys (`payment/identity.ts`), of `holds` and `closed` hold IDs, of `operations` operation IDs,
+ * of the others idempotency keys.
  */
 export interface AccountState {
   readonly opened: boolean;
@@ -30,10 +40,16 @@ export interface AccountState {
   readonly free_pages_used: number;
   readonly free_pages_held: number;
   readonly sales: ImmutableMap<string, SaleState>;
+  /** Payment key of each sale, by grant ID. */
+  readonly grants: ImmutableMap<string, string>;
   readonly refunds: ImmutableMap<string, AccountEventOf<'CreditsRefunded'>['data']>;
   readonly adjustments: ImmutableMap<string, AccountEventOf<'CreditsAdjusted'>['data']>;
   readonly holds: ImmutableMap<string, AccountEventOf<'CreditsHeld'>['data']>;
   readonly charges: ImmutableMap<string, AccountEventOf<'CreditsBurned'>['data']>;
+  /** Hold of each operation that has an open one, or was billed lately. */
+  readonly operations: ImmutableMap<string, string>;
+  /** The last `CLOSED_HOLDS_MAX` holds closed, oldest first: a late repeat is told from a stranger. */
+  readonly closed: OrderedMap<string, ClosedHold>;
 }
 
 export const NEW_ACCOUNT: AccountState = {
@@ -48,10 +64,13 @@ export const NEW_ACCOUNT: AccountState = {
   free_pages_used: 0,
   free_pages_held: 0,
   sales: ImmutableMap(),
+  grants: ImmutableMap(),
   refunds: ImmutableMap(),
   adjustments: ImmutableMap(),
   holds: ImmutableMap(),
   charges: ImmutableMap(),
+  operations: ImmutableMap(),
+  closed: OrderedMap(),
 };
 
 /** Credits that a command may take: balance − open holds. */

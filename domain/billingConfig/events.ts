@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { billingType, extractionMode } from '../account/words.ts';
+import { eventCodec } from '../kernel/codec.ts';
 import { event } from '../kernel/event.ts';
 import { creditsFromZero, instant, pages } from '../kernel/units.ts';
 
@@ -50,3 +51,6 @@ export type BillingConfigEvent = z.output<typeof billingConfigEvent>;
 
 /** The one stream of billing configs. */
 export const BILLING_CONFIG_STREAM = 'billingConfig';
+
+/** Reads and writes billingConfig events. */
+export const billingConfigCodec = eventCodec(billingConfigEvent);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eventCodec } from '../kernel/codec.ts';
 import { event } from '../kernel/event.ts';
 import { instant, tenantId } from '../kernel/units.ts';
 
@@ -30,3 +31,6 @@ export const paymentReleased = event('PaymentReleased', {
 
 export const paymentEvent = z.discriminatedUnion('type', [paymentClaimed, paymentReleased]);
 export type PaymentEvent = z.output<typeof paymentEvent>;
+
+/** Reads and writes payment events. */
+export const paymentCodec = eventCodec(paymentEvent);
