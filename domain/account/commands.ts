@@ -160,12 +160,7 @@ export type AccountRejection =
       readonly available_credits: Credits;
     }
   | { readonly code: 'plan_required'; readonly plan: Plan; readonly required_plan: Plan }
-  /**
-   * The hold was settled or released already, or is not known: it never existed, or ended too long ago
-   * to be remembered. A billed operation that asks for another hold gets `settled`.
-   */
-  | { readonly code: 'hold_not_open'; readonly ended: 'settled' | 'released' | 'unknown' }
+  /** The hold was settled or released already, or never existed; or its operation was billed already. */
+  | { readonly code: 'hold_not_open' }
   /** Settling more pages than were held. */
-  | { readonly code: 'burn_exceeds_hold' }
-  /** A total would pass 2^53 − 1 credits. */
-  | { readonly code: 'credits_out_of_range' };
+  | { readonly code: 'burn_exceeds_hold' };

@@ -1,24 +1,44 @@
-import type { Decider } from '../kernel/decider.ts';
-import { adjustCredits } from './adjustment.ts';
-import { chargeCredits } from './charge.ts';
-import type { AccountCommand, AccountRejection } from './commands.ts';
-import type { AccountDecision } from './decision.ts';
+import { accept, reject, type Decider, type Decision } from '../kernel/decider.ts';
+import { plus } from '../kernel/units.ts';
+import type { AccountCommand, AccountRejection, AdjustCredits, OpenAccount, SetPlan } from './commands.ts';
 import type { AccountEvent } from './events.ts';
 import { evolve } from './evolve.ts';
-import { holdCredits, releaseHold, settleHold } from './holds.ts';
-import { openAccount, setPlan } from './opening.ts';
-import { refundCredits } from './refund.ts';
-import { grantCredits } from './sale.ts';
-import { NEW_ACCOUNT, type AccountState } from './state.ts';
+import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
+import { opening } from './opening.ts';
+import { grantCredits, refundCredits } from './payments.ts';
+import { availableIn, NEW_ACCOUNT, type AccountState } from './state.ts';
 
-const decide = (state: AccountState, command: AccountCommand): AccountDecision => {
-  const { tenant_id } = command.data;
-  if (state.tenant_id !== null && state.tenant_id !== tenant_id)
-    throw new Error(`a command for ${tenant_id} was sent to the account of ${state.tenant_id}`);
-  return decideOn(state, command);
+type AccountDecision = Decision<AccountEvent, AccountRejection>;
+
+const openAccount = (state: AccountState, { data, meta }: OpenAccount): AccountDecision =>
+  accept(...opening(state, data.tenant_id, meta));
+
+const setPlan = (state: AccountState, { data, meta }: SetPlan): AccountDecision => {
+  const { tenant_id, plan, reason } = data;
+  if (state.plan === plan) return accept(...opening(state, tenant_id, meta));
+  return accept(...opening(state, tenant_id, meta), {
+    type: 'PlanSet',
+    data: { plan, previous_plan: state.plan, reason, set_at: meta.now },
+  });
 };
 
-const decideOn = (state: AccountState, command: AccountCommand): AccountDecision => {
+const adjustCredits = (state: AccountState, { data, meta }: AdjustCredits): AccountDecision => {
+  const earlier = data.idempotency_key === null ? undefined : state.adjustments.get(data.idempotency_key);
+  if (earlier?.fingerprint === data.fingerprint) return accept();
+  if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
+
+  const available_credits = availableIn(state);
+  if (data.credits < 0 && plus(available_credits, data.credits) < 0 && !data.allow_negative)
+    return reject({ code: 'insufficient_balance', available_credits });
+
+  const { tenant_id, ...adjustment } = data;
+  return accept(...opening(state, tenant_id, meta), {
+    type: 'CreditsAdjusted',
+    data: { ...adjustment, created_at: meta.now, balance_after: plus(state.balance, data.credits) },
+  });
+};
+
+const decide = (state: AccountState, command: AccountCommand): AccountDecision => {
   switch (command.type) {
     case 'OpenAccount':
       return openAccount(state, command);
@@ -41,7 +61,7 @@ const decideOn = (state: AccountState, command: AccountCommand): AccountDecision
   }
 };
 
-/** The credit account of one tenant. */
+/** Every rule about a tenant's credits. */
 export const account: Decider<AccountState, AccountCommand, AccountEvent, AccountRejection> = {
   initialState: NEW_ACCOUNT,
   decide,

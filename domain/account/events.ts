@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { eventCodec } from '../kernel/codec.ts';
 import { event } from '../kernel/event.ts';
 import {
   credits,
@@ -151,6 +150,3 @@ export const accountEvent = z.discriminatedUnion('type', [
 ]);
 export type AccountEvent = z.output<typeof accountEvent>;
 export type AccountEventOf<Type extends AccountEvent['type']> = Extract<AccountEvent, { type: Type }>;
-
-/** Reads and writes account events. */
-export const accountCodec = eventCodec(accountEvent);

@@ -1,81 +1,50 @@
+import { paymentKey } from '../payment/identity.ts';
 import { minus, plus } from '../kernel/units.ts';
-import { paymentKeyOf } from '../payment/identity.ts';
 import type { AccountEvent, AccountEventOf } from './events.ts';
-import { CLOSED_HOLDS_MAX, type AccountState, type ClosedHold } from './state.ts';
+import { BILLED_OPERATIONS_MAX, type AccountState } from './state.ts';
 
-type DataOf<Type extends AccountEvent['type']> = AccountEventOf<Type>['data'];
-
-/** Remembers an event. It holds no rule and asks no clock: what was recorded is what happened. */
-export const evolve = (state: AccountState, event: AccountEvent): AccountState => {
-  switch (event.type) {
-    case 'AccountOpened':
-      return { ...state, opened: true, tenant_id: event.data.tenant_id };
-    case 'PlanSet':
-      return { ...state, plan: event.data.plan };
-    case 'CreditsGranted':
-      return granted(state, event.data);
-    case 'CreditsRefunded':
-      return refunded(state, event.data);
-    case 'CreditsAdjusted':
-      return adjusted(state, event.data);
-    case 'CreditsHeld':
-      return held(state, event.data);
-    case 'HoldReleased':
-      return closed(state, event.data.hold_id, null);
-    case 'CreditsBurned':
-      return burned(state, event.data);
-  }
-};
-
-const granted = (state: AccountState, sale: DataOf<'CreditsGranted'>): AccountState => {
-  const key = paymentKeyOf(sale);
-  const sold = {
+const granted = (state: AccountState, sale: AccountEventOf<'CreditsGranted'>['data']): AccountState => ({
+  ...state,
+  balance: plus(state.balance, sale.credits),
+  purchased: plus(state.purchased, sale.credits),
+  sales: state.sales.set(paymentKey(sale), {
     sale,
     refunded_credits: minus(sale.credits, sale.credits),
     refunded_gross_minor: 0,
     refunded_vat_minor: 0,
     refunded_fee_minor: 0,
-  };
-  return {
-    ...state,
-    balance: plus(state.balance, sale.credits),
-    purchased: plus(state.purchased, sale.credits),
-    sales: state.sales.set(key, sold),
-    grants: state.grants.set(sale.grant_id, key),
-  };
-};
+  }),
+  saleKeys: state.saleKeys.set(sale.grant_id, paymentKey(sale)),
+});
 
-const refunded = (state: AccountState, refund: DataOf<'CreditsRefunded'>): AccountState => {
-  const saleKey = state.grants.get(refund.grant_id);
-  const sold = saleKey === undefined ? undefined : state.sales.get(saleKey);
-  if (saleKey === undefined || sold === undefined)
-    throw new Error(`refund ${refund.refund_id} names grant ${refund.grant_id}, which is no sale here`);
+const refunded = (state: AccountState, refund: AccountEventOf<'CreditsRefunded'>['data']): AccountState => {
+  const saleKey = state.saleKeys.get(refund.grant_id) ?? '';
+  const of = state.sales.get(saleKey);
+  if (of === undefined) throw new Error(`refund ${refund.refund_id} names no sale of this account`);
   return {
     ...state,
     balance: minus(state.balance, refund.credits),
     purchased: minus(state.purchased, refund.credits),
+    refunds: state.refunds.set(paymentKey(refund), refund),
     sales: state.sales.set(saleKey, {
-      sale: sold.sale,
-      refunded_credits: plus(sold.refunded_credits, refund.credits),
-      refunded_gross_minor: sold.refunded_gross_minor + refund.gross_amount_minor,
-      refunded_vat_minor: sold.refunded_vat_minor + refund.vat_amount_minor,
-      refunded_fee_minor: sold.refunded_fee_minor + refund.provider_fee_minor,
+      sale: of.sale,
+      refunded_credits: plus(of.refunded_credits, refund.credits),
+      refunded_gross_minor: of.refunded_gross_minor + refund.gross_amount_minor,
+      refunded_vat_minor: of.refunded_vat_minor + refund.vat_amount_minor,
+      refunded_fee_minor: of.refunded_fee_minor + refund.provider_fee_minor,
     }),
-    refunds: state.refunds.set(paymentKeyOf(refund), refund),
   };
 };
 
-const adjusted = (state: AccountState, adjustment: DataOf<'CreditsAdjusted'>): AccountState => ({
+const adjusted = (state: AccountState, data: AccountEventOf<'CreditsAdjusted'>['data']): AccountState => ({
   ...state,
-  balance: plus(state.balance, adjustment.credits),
-  adjusted: plus(state.adjusted, adjustment.credits),
+  balance: plus(state.balance, data.credits),
+  adjusted: plus(state.adjusted, data.credits),
   adjustments:
-    adjustment.idempotency_key === null
-      ? state.adjustments
-      : state.adjustments.set(adjustment.idempotency_key, adjustment),
+    data.idempotency_key === null ? state.adjustments : state.adjustments.set(data.idempotency_key, data),
 });
 
-const held = (state: AccountState, hold: DataOf<'CreditsHeld'>): AccountState => ({
+const held = (state: AccountState, hold: AccountEventOf<'CreditsHeld'>['data']): AccountState => ({
   ...state,
   held: plus(state.held, hold.credits),
   free_pages_held: state.free_pages_held + hold.free_pages,
@@ -83,40 +52,68 @@ const held = (state: AccountState, hold: DataOf<'CreditsHeld'>): AccountState =>
   operations: state.operations.set(hold.operation_id, hold.hold_id),
 });
 
-const burned = (state: AccountState, burn: DataOf<'CreditsBurned'>): AccountState => {
-  const before = burn.hold_id === null ? state : closed(state, burn.hold_id, burn.usage_id);
+/** Gives back what a hold had set aside; unknown holds change nothing. */
+const withoutHold = (state: AccountState, holdId: string): AccountState => {
+  const hold = state.holds.get(holdId);
+  if (hold === undefined) return state;
   return {
-    ...before,
-    balance: minus(before.balance, burn.credits),
-    used: plus(before.used, burn.credits),
-    free_pages_used: before.free_pages_used + burn.free_pages,
-    charges: burn.idempotency_key === null ? before.charges : before.charges.set(burn.idempotency_key, burn),
-  };
-};
-
-/** A hold ends. A released operation may hold again; a billed one is remembered as billed. */
-const closed = (state: AccountState, hold_id: string, usage_id: string | null): AccountState => {
-  const hold = state.holds.get(hold_id);
-  if (hold === undefined) throw new Error(`hold ${hold_id} ends, but is not open here`);
-  const ended = {
     ...state,
     held: minus(state.held, hold.credits),
     free_pages_held: state.free_pages_held - hold.free_pages,
-    holds: state.holds.remove(hold_id),
-    operations: usage_id === null ? state.operations.remove(hold.operation_id) : state.operations,
+    holds: state.holds.delete(holdId),
   };
-  return rememberClosed(ended, hold_id, { operation_id: hold.operation_id, usage_id });
 };
 
-const rememberClosed = (state: AccountState, hold_id: string, ended: ClosedHold): AccountState => {
-  const next = { ...state, closed: state.closed.set(hold_id, ended) };
-  if (next.closed.size <= CLOSED_HOLDS_MAX) return next;
-  const oldest = next.closed.keySeq().first(hold_id);
-  const { operation_id } = next.closed.get(oldest, ended);
-  const { operations } = next;
+/** A released operation may be held again. */
+const released = (state: AccountState, holdId: string): AccountState => {
+  const operation = state.holds.get(holdId)?.operation_id;
+  const { operations } = state;
+  const isOwn = operation !== undefined && operations.get(operation) === holdId;
+  return { ...withoutHold(state, holdId), operations: isOwn ? operations.delete(operation) : operations };
+};
+
+/** A billed operation may not, for as long as it is remembered; the oldest makes room. */
+const billed = (state: AccountState, operation: string): AccountState => {
+  const place = String(state.billed_count % BILLED_OPERATIONS_MAX);
+  const oldest = state.billed.get(place);
+  const { operations } = state;
   return {
-    ...next,
-    closed: next.closed.remove(oldest),
-    operations: operations.get(operation_id) === oldest ? operations.remove(operation_id) : operations,
+    ...state,
+    operations: oldest === undefined || oldest === operation ? operations : operations.delete(oldest),
+    billed: state.billed.set(place, operation),
+    billed_count: state.billed_count + 1,
   };
+};
+
+const burned = (state: AccountState, burn: AccountEventOf<'CreditsBurned'>['data']): AccountState => {
+  const open = burn.hold_id === null ? state : billed(withoutHold(state, burn.hold_id), burn.operation_id);
+  return {
+    ...open,
+    balance: minus(open.balance, burn.credits),
+    used: plus(open.used, burn.credits),
+    free_pages_used: open.free_pages_used + burn.free_pages,
+    charges: burn.idempotency_key === null ? open.charges : open.charges.set(burn.idempotency_key, burn),
+  };
+};
+
+/** What the account remembers of an event. It only remembers: every rule is in `decide`. */
+export const evolve = (state: AccountState, { type, data }: AccountEvent): AccountState => {
+  switch (type) {
+    case 'AccountOpened':
+      return { ...state, opened: true, tenant_id: data.tenant_id };
+    case 'PlanSet':
+      return { ...state, plan: data.plan };
+    case 'CreditsGranted':
+      return granted(state, data);
+    case 'CreditsRefunded':
+      return refunded(state, data);
+    case 'CreditsAdjusted':
+      return adjusted(state, data);
+    case 'CreditsHeld':
+      return held(state, data);
+    case 'HoldReleased':
+      return released(state, data.hold_id);
+    case 'CreditsBurned':
+      return burned(state, data);
+  }
 };

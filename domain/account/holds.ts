@@ -1,93 +1,135 @@
-import { reject } from '../kernel/decider.ts';
-import { freePagesLeft, pricePages } from '../rating/rating.ts';
-import { minus } from '../kernel/units.ts';
-import type { HoldCredits, ReleaseHold, SettleHold } from './commands.ts';
-import { covers, fits, repeated, reused, withoutTenant, type AccountDecision } from './decision.ts';
-import type { AccountEventOf } from './events.ts';
-import { accepted } from './opening.ts';
+import { accept, reject, type Decision } from '../kernel/decider.ts';
+import { asCredits, minus, NO_CREDITS, type Credits } from '../kernel/units.ts';
+import type { AccountRejection, ChargeCredits, HoldCredits, ReleaseHold, SettleHold } from './commands.ts';
+import type { AccountEvent, AccountEventOf } from './events.ts';
+import { opening } from './opening.ts';
 import { availableIn, type AccountState } from './state.ts';
 
-type Hold = AccountEventOf<'CreditsHeld'>['data'];
+type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
-/** Free pages that no bill and no open hold has taken yet. */
-export const freePagesOf = (state: AccountState, allowance: number): number =>
-  freePagesLeft(allowance, state.free_pages_used + state.free_pages_held);
+/** How many pages are free and what the others cost. */
+export interface PageCost {
+  readonly free_pages: number;
+  /** (pages − free pages) × credits a page. */
+  readonly credits: Credits;
+}
 
-/** Sets aside free pages first, then credits. At most one hold an operation is open or billed. */
-export const holdCredits = (state: AccountState, command: HoldCredits): AccountDecision => {
-  const { hold_id, operation_id } = command.data;
-  const open = state.holds.get(hold_id);
-  if (open !== undefined) return isSameWork(open, command.data) ? repeated() : reused();
-  if (state.closed.has(hold_id)) return notOpen(state, hold_id);
-  const other = state.operations.get(operation_id);
-  if (other !== undefined) return state.holds.has(other) ? reused() : notOpen(state, other);
-
-  const { free_pages_allowance, ...work } = withoutTenant(command.data);
-  const priced = pricePages(work.pages, freePagesOf(state, free_pages_allowance), work.credits_per_page);
-  const available_credits = availableIn(state);
-  if (!priced.payable || !covers(available_credits, priced.credits))
-    return reject({ code: 'insufficient_credits', required_credits: priced.credits, available_credits });
-  const { free_pages, credits } = priced;
-  return accepted(state, command, {
-    type: 'CreditsHeld',
-    data: { ...work, free_pages, credits, created_at: command.meta.now },
-  });
+/**
+ * Free pages first, then credits: the one formula of quotes, holds and bills. A price beyond 2^53 − 1 is
+ * that much: more than any account has.
+ */
+export const pageCost = (pages: number, freePagesLeft: number, creditsPerPage: Credits): PageCost => {
+  const free_pages = Math.min(pages, Math.max(0, freePagesLeft));
+  const exact = (pages - free_pages) * creditsPerPage;
+  return { free_pages, credits: asCredits(Math.min(exact, Number.MAX_SAFE_INTEGER)) };
 };
 
-const isSameWork = (open: Hold, asked: HoldCredits['data']): boolean =>
+/** Free pages that are neither used nor held. */
+export const freePagesLeft = (state: AccountState, allowance: number): number =>
+  Math.max(0, allowance - state.free_pages_used - state.free_pages_held);
+
+/** Whether an account can pay: nothing always, also from a debt; a price that was capped never. */
+export const covers = (available: Credits, required: Credits): boolean =>
+  required === NO_CREDITS || (required <= available && required < Number.MAX_SAFE_INTEGER);
+
+const tooLittle = (state: AccountState, required: Credits): AccountRejection | undefined => {
+  const available_credits = availableIn(state);
+  if (covers(available_credits, required)) return undefined;
+  return { code: 'insufficient_credits', required_credits: required, available_credits };
+};
+
+const isSameWork = (open: AccountEventOf<'CreditsHeld'>['data'], asked: HoldCredits['data']): boolean =>
   open.operation_id === asked.operation_id &&
   open.operation === asked.operation &&
   open.extraction_mode === asked.extraction_mode &&
   open.billing_type === asked.billing_type &&
   open.pages === asked.pages;
 
-/** Closes a hold by a burn: no more pages than held, the free ones first. The rest becomes available. */
-export const settleHold = (state: AccountState, command: SettleHold): AccountDecision => {
-  const { data, meta } = command;
-  const hold = state.holds.get(data.hold_id);
-  if (hold === undefined) {
-    const closed = state.closed.get(data.hold_id);
-    return closed?.usage_id === data.usage_id ? repeated() : notOpen(state, data.hold_id);
-  }
-  if (data.pages > hold.pages) return reject({ code: 'burn_exceeds_hold' });
+/** Whether this hold, or another of its operation, is open or was billed: an operation is billed once. */
+const earlierHold = (state: AccountState, data: HoldCredits['data']): AccountDecision | undefined => {
+  const open = state.holds.get(data.hold_id);
+  if (open !== undefined)
+    return isSameWork(open, data) ? accept() : reject({ code: 'idempotency_key_reused' });
+  const other = state.operations.get(data.operation_id);
+  if (other === undefined) return undefined;
+  const isOpen = state.holds.get(other)?.operation_id === data.operation_id;
+  return reject({ code: isOpen ? 'idempotency_key_reused' : 'hold_not_open' });
+};
 
-  const { free_pages, credits } = pricePages(data.pages, hold.free_pages, hold.credits_per_page);
-  if (!fits(state, { total: 'used', delta: credits })) return reject({ code: 'credits_out_of_range' });
-  const { operation_id, operation, category, extraction_mode, billing_type } = hold;
-  return accepted(state, command, {
+/** Sets aside free pages and credits for one operation. The same hold again does nothing. */
+export const holdCredits = (state: AccountState, { data, meta }: HoldCredits): AccountDecision => {
+  const earlier = earlierHold(state, data);
+  if (earlier !== undefined) return earlier;
+  const { tenant_id, free_pages_allowance, ...hold } = data;
+  const cost = pageCost(data.pages, freePagesLeft(state, free_pages_allowance), data.credits_per_page);
+  const rejection = tooLittle(state, cost.credits);
+  if (rejection !== undefined) return reject(rejection);
+  return accept(...opening(state, tenant_id, meta), {
+    type: 'CreditsHeld',
+    data: { ...hold, ...cost, created_at: meta.now },
+  });
+};
+
+/** Closes a hold by a burn: of the pages done, those held as free are free. */
+export const settleHold = (state: AccountState, { data, meta }: SettleHold): AccountDecision => {
+  const hold = state.holds.get(data.hold_id);
+  if (hold === undefined) return reject({ code: 'hold_not_open' });
+  if (data.pages > hold.pages) return reject({ code: 'burn_exceeds_hold' });
+  const { free_pages, credits } = pageCost(data.pages, hold.free_pages, hold.credits_per_page);
+  const { tenant_id: _, ...scope } = data;
+  return accept({
     type: 'CreditsBurned',
     data: {
-      ...withoutTenant(data),
-      operation_id,
-      operation,
-      category,
-      extraction_mode,
-      billing_type,
-      credits_per_page: hold.credits_per_page,
-      billing_config_version: hold.billing_config_version,
+      ...scope,
+      operation_id: hold.operation_id,
       idempotency_key: null,
       fingerprint: null,
+      operation: hold.operation,
+      category: hold.category,
+      extraction_mode: hold.extraction_mode,
+      billing_type: hold.billing_type,
       free_pages,
+      credits_per_page: hold.credits_per_page,
       credits,
+      billing_config_version: hold.billing_config_version,
       created_at: meta.now,
       balance_after: minus(state.balance, credits),
     },
   });
 };
 
-/** Closes a hold unspent. To release again what was released is a repeat. */
-export const releaseHold = (state: AccountState, command: ReleaseHold): AccountDecision => {
-  const { hold_id, reason } = command.data;
-  if (state.holds.has(hold_id))
-    return accepted(state, command, {
-      type: 'HoldReleased',
-      data: { hold_id, reason, released_at: command.meta.now },
-    });
-  return state.closed.get(hold_id)?.usage_id === null ? repeated() : notOpen(state, hold_id);
-};
+/** Closes a hold unspent. */
+export const releaseHold = (state: AccountState, { data, meta }: ReleaseHold): AccountDecision =>
+  state.holds.has(data.hold_id)
+    ? accept({
+        type: 'HoldReleased',
+        data: { hold_id: data.hold_id, reason: data.reason, released_at: meta.now },
+      })
+    : reject({ code: 'hold_not_open' });
 
-const notOpen = (state: AccountState, hold_id: string): AccountDecision => {
-  const closed = state.closed.get(hold_id);
-  if (closed === undefined) return reject({ code: 'hold_not_open', ended: 'unknown' });
-  return reject({ code: 'hold_not_open', ended: closed.usage_id === null ? 'released' : 'settled' });
+/** A flat burn, once per idempotency key. */
+export const chargeCredits = (state: AccountState, { data, meta }: ChargeCredits): AccountDecision => {
+  const earlier = state.charges.get(data.idempotency_key);
+  if (earlier?.fingerprint === data.fingerprint) return accept();
+  if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
+  if (data.paid_plan_required && state.plan === 'free')
+    return reject({ code: 'plan_required', plan: state.plan, required_plan: 'paid' });
+  const rejection = tooLittle(state, data.credits);
+  if (rejection !== undefined) return reject(rejection);
+
+  const { tenant_id, paid_plan_required: _, ...charge } = data;
+  return accept(...opening(state, tenant_id, meta), {
+    type: 'CreditsBurned',
+    data: {
+      ...charge,
+      operation_id: data.usage_id,
+      hold_id: null,
+      extraction_mode: null,
+      pages: 0,
+      free_pages: 0,
+      credits_per_page: NO_CREDITS,
+      created_at: meta.now,
+      balance_after: minus(state.balance, data.credits),
+    },
+  });
 };

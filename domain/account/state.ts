@@ -1,6 +1,6 @@
-import { Map as ImmutableMap, OrderedMap } from 'immutable';
+import { Map as ImmutableMap } from 'immutable';
 import type { Credits } from '../kernel/units.ts';
-import { NO_CREDITS } from '../kernel/units.ts';
+import { minus, NO_CREDITS } from '../kernel/units.ts';
 import type { AccountEventOf } from './events.ts';
 import type { Plan } from './words.ts';
 
@@ -13,20 +13,13 @@ export interface SaleState {
   readonly refunded_fee_minor: number;
 }
 
-/** How a hold ended: by a burn (`usage_id`) or unspent (null). */
-export interface ClosedHold {
-  readonly operation_id: string;
-  readonly usage_id: string | null;
-}
-
-/** Closed holds that are remembered, the latest ones: enough for any retry of a request. */
-export const CLOSED_HOLDS_MAX = 1_000;
+/** Billed operations that are remembered: enough for the retries of any client, and a small state. */
+export const BILLED_OPERATIONS_MAX = 1_000;
 
 /**
  * What an account remembers in order to decide. Persistent maps: a batch is decided on successors of
  * one state, and the old state stays valid when the append conflicts. Keys of `sales` and `refunds`
- * are payment keys (`payment/identity.ts`), of `holds` and `closed` hold IDs, of `operations` operation IDs,
- * of the others idempotency keys.
+ * are payment keys (`payment/identity.ts`), of `holds` hold IDs, of the others idempotency keys.
  */
 export interface AccountState {
   readonly opened: boolean;
@@ -40,16 +33,18 @@ export interface AccountState {
   readonly free_pages_used: number;
   readonly free_pages_held: number;
   readonly sales: ImmutableMap<string, SaleState>;
-  /** Payment key of each sale, by grant ID. */
-  readonly grants: ImmutableMap<string, string>;
+  /** Payment key of a sale by its grant ID. */
+  readonly saleKeys: ImmutableMap<string, string>;
   readonly refunds: ImmutableMap<string, AccountEventOf<'CreditsRefunded'>['data']>;
   readonly adjustments: ImmutableMap<string, AccountEventOf<'CreditsAdjusted'>['data']>;
   readonly holds: ImmutableMap<string, AccountEventOf<'CreditsHeld'>['data']>;
   readonly charges: ImmutableMap<string, AccountEventOf<'CreditsBurned'>['data']>;
-  /** Hold of each operation that has an open one, or was billed lately. */
+  /** Hold of each operation that has an open one or was billed lately. */
   readonly operations: ImmutableMap<string, string>;
-  /** The last `CLOSED_HOLDS_MAX` holds closed, oldest first: a late repeat is told from a stranger. */
-  readonly closed: OrderedMap<string, ClosedHold>;
+  /** The operations billed last, in a ring of `BILLED_OPERATIONS_MAX` places, by place. */
+  readonly billed: ImmutableMap<string, string>;
+  /** Operations billed so far. */
+  readonly billed_count: number;
 }
 
 export const NEW_ACCOUNT: AccountState = {
@@ -64,14 +59,15 @@ export const NEW_ACCOUNT: AccountState = {
   free_pages_used: 0,
   free_pages_held: 0,
   sales: ImmutableMap(),
-  grants: ImmutableMap(),
+  saleKeys: ImmutableMap(),
   refunds: ImmutableMap(),
   adjustments: ImmutableMap(),
   holds: ImmutableMap(),
   charges: ImmutableMap(),
   operations: ImmutableMap(),
-  closed: OrderedMap(),
+  billed: ImmutableMap(),
+  billed_count: 0,
 };
 
 /** Credits that a command may take: balance − open holds. */
-export const availableIn = (state: AccountState): Credits => (state.balance - state.held) as Credits;
+export const availableIn = (state: AccountState): Credits => minus(state.balance, state.held);

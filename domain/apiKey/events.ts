@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { eventCodec } from '../kernel/codec.ts';
 import { event } from '../kernel/event.ts';
 import { instant, tenantId } from '../kernel/units.ts';
 
@@ -44,6 +43,3 @@ export const apiKeyEvent = z.discriminatedUnion('type', [apiKeyIssued, apiKeyRot
 export type ApiKeyEvent = z.output<typeof apiKeyEvent>;
 
 export const apiKeyStream = (keyId: string): string => `apiKey-${keyId}`;
-
-/** Reads and writes apiKey events. */
-export const apiKeyCodec = eventCodec(apiKeyEvent);

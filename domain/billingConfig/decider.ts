@@ -1,11 +1,35 @@
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, reject, type Decider, type Decision } from '../kernel/decider.ts';
-import type { Credits } from '../kernel/units.ts';
-import { DEFAULT_RATES, DEFAULT_TERMS } from './defaults.ts';
+import { accept, type Decider } from '../kernel/decider.ts';
+import { asCredits } from '../kernel/units.ts';
 import type { BillingConfigEvent, BillingRate, BillingTerms } from './events.ts';
 
-/** One version: the terms and all rates as they were in force from `created_at` on. */
-export interface BillingConfigVersion {
+type Change<Terms> = { readonly [Member in keyof Terms]?: Terms[Member] | undefined };
+type Training = BillingTerms['training'];
+type TrainingChange = Omit<Change<Training>, 'base_credits'> & {
+  readonly base_credits?: Change<Training['base_credits']> | undefined;
+};
+
+/** Terms that a publication changes; what is left out carries over, at every depth. */
+export type TermsChange = Omit<Change<BillingTerms>, 'training'> & {
+  readonly training?: TrainingChange | undefined;
+};
+
+export interface PublishBillingConfig {
+  readonly type: 'PublishBillingConfig';
+  readonly data: { readonly terms: TermsChange; readonly note: string | null };
+  readonly meta: CommandMeta;
+}
+
+export interface SetBillingRate {
+  readonly type: 'SetBillingRate';
+  readonly data: BillingRate;
+  readonly meta: CommandMeta;
+}
+
+export type BillingConfigCommand = PublishBillingConfig | SetBillingRate;
+
+/** One version of everything that a bill depends on. */
+export interface BillingConfig {
   readonly version: number;
   readonly terms: BillingTerms;
   readonly rates: readonly BillingRate[];
@@ -14,106 +38,54 @@ export interface BillingConfigVersion {
   readonly created_by: string;
 }
 
-/** All versions ever published, in order: version n is at index n − 1. */
 export interface BillingConfigState {
-  readonly versions: readonly BillingConfigVersion[];
+  /** Version n at index n − 1. */
+  readonly versions: readonly BillingConfig[];
 }
 
-/** Terms that change; what is left out carries over. */
-export interface TermsChange {
-  readonly free_pages?: number | undefined;
-  readonly examples_export_fee_credits?: Credits | undefined;
-  readonly training?:
-    | {
-        readonly base_credits?:
-          Partial<Record<'light' | 'medium' | 'heavy', Credits | undefined>> | undefined;
-        readonly credits_per_example?: Credits | undefined;
-        readonly credits_per_metric_call?: Credits | undefined;
-      }
-    | undefined;
-  readonly hold_ttl_seconds?: number | undefined;
-}
-
-/** A new version with other terms; on an empty stream the defaults are what carries over. */
-export interface PublishBillingConfig {
-  readonly type: 'PublishBillingConfig';
-  readonly data: {
-    readonly terms: TermsChange;
-    readonly note: string | null;
-    /** The version that the caller has seen (0: none); null publishes whatever is active. */
-    readonly expected_version: number | null;
-  };
-  readonly meta: CommandMeta;
-}
-
-/** A new version with one other rate. */
-export interface SetBillingRate {
-  readonly type: 'SetBillingRate';
-  readonly data: { readonly rate: BillingRate };
-  readonly meta: CommandMeta;
-}
-
-export type BillingConfigCommand = PublishBillingConfig | SetBillingRate;
-
-/** `unknown_rate`: the operation has no such mode. */
-export type BillingConfigRejection =
-  { readonly code: 'version_conflict'; readonly active_version: number } | { readonly code: 'unknown_rate' };
-
-/** The version in force now; undefined before the first publish. */
-export const activeBillingConfig = ({ versions }: BillingConfigState): BillingConfigVersion | undefined =>
+export const activeBillingConfig = ({ versions }: BillingConfigState): BillingConfig | undefined =>
   versions.at(-1);
 
-export const billingConfigVersion = ({ versions }: BillingConfigState, version: number) =>
-  versions[version - 1];
-
-/** What the first publish starts from. */
-const NOTHING_YET = { version: 0, terms: DEFAULT_TERMS, rates: DEFAULT_RATES };
-
-type BillingConfigDecision = Decision<BillingConfigEvent, BillingConfigRejection>;
-
-const publish = (state: BillingConfigState, { data, meta }: PublishBillingConfig): BillingConfigDecision => {
-  const active = activeBillingConfig(state) ?? NOTHING_YET;
-  if (data.expected_version !== null && data.expected_version !== active.version)
-    return reject({ code: 'version_conflict', active_version: active.version });
-  return accept<BillingConfigEvent>({
-    type: 'BillingConfigPublished',
-    data: {
-      version: active.version + 1,
-      terms: changed(active.terms, data.terms),
-      rates: [...active.rates],
-      note: data.note,
-      created_at: meta.now,
-      created_by: meta.actor.key_id,
-    },
-  });
+/** Terms of a fresh installation. Source: api.md §5. */
+export const DEFAULT_TERMS: BillingTerms = {
+  free_pages: 50,
+  examples_export_fee_credits: asCredits(5_000),
+  training: {
+    base_credits: { light: asCredits(2_000), medium: asCredits(6_000), heavy: asCredits(18_000) },
+    credits_per_example: asCredits(20),
+    credits_per_metric_call: asCredits(10),
+  },
+  hold_ttl_seconds: 900,
 };
 
-/** Sets on an empty stream publish the defaults first, so that a version is never half a config. */
-const setRate = (state: BillingConfigState, { data, meta }: SetBillingRate): BillingConfigDecision => {
-  const active = activeBillingConfig(state);
-  if (!(active?.rates ?? DEFAULT_RATES).some((rate) => isSameKey(rate, data.rate)))
-    return reject({ code: 'unknown_rate' });
-  const by = { created_at: meta.now, created_by: meta.actor.key_id };
-  const first: BillingConfigEvent = {
-    type: 'BillingConfigPublished',
-    data: { version: 1, terms: DEFAULT_TERMS, rates: [...DEFAULT_RATES], note: null, ...by },
-  };
-  const version = (active?.version ?? 1) + 1;
-  const set: BillingConfigEvent = { type: 'BillingRateSet', data: { version, rate: data.rate, ...by } };
-  return accept<BillingConfigEvent>(...(active === undefined ? [first] : []), set);
-};
+const rate = (
+  operation: BillingRate['operation'],
+  extraction_mode: BillingRate['extraction_mode'],
+  [full_service, byok]: readonly [number, number],
+): readonly BillingRate[] => [
+  { operation, extraction_mode, billing_type: 'full_service', credits_per_page: asCredits(full_service) },
+  { operation, extraction_mode, billing_type: 'byok', credits_per_page: asCredits(byok) },
+];
 
-const changed = (terms: BillingTerms, change: TermsChange): BillingTerms => ({
-  free_pages: change.free_pages ?? terms.free_pages,
-  examples_export_fee_credits: change.examples_export_fee_credits ?? terms.examples_export_fee_credits,
-  training: changedTraining(terms.training, change.training),
-  hold_ttl_seconds: change.hold_ttl_seconds ?? terms.hold_ttl_seconds,
-});
+/** Rates of a fresh installation: the list prices of the interface, full service and own keys. */
+export const DEFAULT_RATES: readonly BillingRate[] = [
+  ...rate('extract', 'fast', [10, 2]),
+  ...rate('extract', 'standard', [40, 5]),
+  ...rate('extract', 'robust', [80, 10]),
+  ...rate('to_markdown', 'default', [40, 5]),
+  ...rate('to_markdown', 'fast', [10, 2]),
+];
 
-const changedTraining = (
-  training: BillingTerms['training'],
-  change: TermsChange['training'] = {},
-): BillingTerms['training'] => ({
+const isSameRate = (a: BillingRate, b: BillingRate): boolean =>
+  a.operation === b.operation && a.extraction_mode === b.extraction_mode && a.billing_type === b.billing_type;
+
+/** The rates with one of them set. */
+const withRate = (rates: readonly BillingRate[], set: BillingRate): readonly BillingRate[] =>
+  rates.some((one) => isSameRate(one, set))
+    ? rates.map((one) => (isSameRate(one, set) ? set : one))
+    : [...rates, set];
+
+const changedTraining = (training: Training, change: TrainingChange): Training => ({
   base_credits: {
     light: change.base_credits?.light ?? training.base_credits.light,
     medium: change.base_credits?.medium ?? training.base_credits.medium,
@@ -123,43 +95,36 @@ const changedTraining = (
   credits_per_metric_call: change.credits_per_metric_call ?? training.credits_per_metric_call,
 });
 
-const isSameKey = (a: BillingRate, b: BillingRate): boolean =>
-  a.operation === b.operation && a.extraction_mode === b.extraction_mode && a.billing_type === b.billing_type;
+const changed = (terms: BillingTerms, change: TermsChange): BillingTerms => ({
+  free_pages: change.free_pages ?? terms.free_pages,
+  examples_export_fee_credits: change.examples_export_fee_credits ?? terms.examples_export_fee_credits,
+  training: changedTraining(terms.training, change.training ?? {}),
+  hold_ttl_seconds: change.hold_ttl_seconds ?? terms.hold_ttl_seconds,
+});
 
-const evolve = ({ versions }: BillingConfigState, event: BillingConfigEvent): BillingConfigState => {
-  switch (event.type) {
-    case 'BillingConfigPublished':
-      return { versions: [...versions, event.data] };
-    case 'BillingRateSet':
-      return { versions: [...versions, withRate(versions, event.data)] };
-  }
-};
-
-const withRate = (
-  versions: readonly BillingConfigVersion[],
-  { rate, ...made }: Extract<BillingConfigEvent, { type: 'BillingRateSet' }>['data'],
-): BillingConfigVersion => {
-  const last = versions.at(-1);
-  if (last === undefined) throw new Error(`rate of version ${made.version} without a config before it`);
-  const rates = last.rates.map((old) => (isSameKey(old, rate) ? rate : old));
-  return { ...made, terms: last.terms, rates, note: null };
-};
-
-/** The one stream of billing configs. A published version never changes. */
-export const billingConfig: Decider<
-  BillingConfigState,
-  BillingConfigCommand,
-  BillingConfigEvent,
-  BillingConfigRejection
-> = {
+/** Configs are appended, never changed: a rate change is a new version too. */
+export const billingConfig: Decider<BillingConfigState, BillingConfigCommand, BillingConfigEvent, never> = {
   initialState: { versions: [] },
-  decide: (state, command) => {
-    switch (command.type) {
-      case 'PublishBillingConfig':
-        return publish(state, command);
-      case 'SetBillingRate':
-        return setRate(state, command);
-    }
+  decide: ({ versions }, command) => {
+    const version = versions.length + 1;
+    const created = { created_at: command.meta.now, created_by: command.meta.actor.key_id };
+    if (command.type === 'SetBillingRate')
+      return accept({ type: 'BillingRateSet', data: { version, rate: command.data, ...created } });
+    const before = versions.at(-1);
+    const terms = changed(before?.terms ?? DEFAULT_TERMS, command.data.terms);
+    const rates = [...(before?.rates ?? DEFAULT_RATES)];
+    return accept({
+      type: 'BillingConfigPublished',
+      data: { version, terms, rates, note: command.data.note, ...created },
+    });
   },
-  evolve,
+  evolve: ({ versions }, event) => {
+    if (event.type === 'BillingConfigPublished') return { versions: [...versions, event.data] };
+    const { rate: set, ...created } = event.data;
+    const before = versions.at(-1);
+    const rates = withRate(before?.rates ?? DEFAULT_RATES, set);
+    return {
+      versions: [...versions, { terms: before?.terms ?? DEFAULT_TERMS, rates, note: null, ...created }],
+    };
+  },
 };

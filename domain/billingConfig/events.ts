@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { billingType, extractionMode } from '../account/words.ts';
-import { eventCodec } from '../kernel/codec.ts';
 import { event } from '../kernel/event.ts';
 import { creditsFromZero, instant, pages } from '../kernel/units.ts';
 
@@ -51,6 +50,3 @@ export type BillingConfigEvent = z.output<typeof billingConfigEvent>;
 
 /** The one stream of billing configs. */
 export const BILLING_CONFIG_STREAM = 'billingConfig';
-
-/** Reads and writes billingConfig events. */
-export const billingConfigCodec = eventCodec(billingConfigEvent);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { billingType, extractionMode } from '../account/words.ts';
-import { eventCodec } from '../kernel/codec.ts';
 import { event } from '../kernel/event.ts';
 import { instant, pages, tenantId } from '../kernel/units.ts';
 
@@ -48,6 +47,3 @@ export const conversionEvent = z.discriminatedUnion('type', [
 export type ConversionEvent = z.output<typeof conversionEvent>;
 
 export const conversionStream = (conversionId: string): string => `conversion-${conversionId}`;
-
-/** Reads and writes conversion events. */
-export const conversionCodec = eventCodec(conversionEvent);

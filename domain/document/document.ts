@@ -14,7 +14,10 @@ export interface Word {
   readonly bold: boolean;
 }
 
-/** Words on one line, in reading order, with the text as it reads. */
+/**
+ * All words at one height of the page, from left to right, with the text as it reads. Where there is no
+ * geometry, a tab or two spaces in `text` part columns.
+ */
 export interface Line {
   readonly text: string;
   readonly box: Box | null;
@@ -23,6 +26,8 @@ export interface Line {
 
 export interface TableCell {
   readonly text: string;
+  /** With inline marks, where the format has them. */
+  readonly markdown?: string;
   readonly box: Box | null;
   readonly row: number;
   readonly column: number;
@@ -65,16 +70,20 @@ export type Block =
     }
   | { readonly kind: 'image'; readonly text: string; readonly box: Box | null };
 
-export interface DocumentPage {
+/** What became of a page, as answers tell it. */
+export interface PageSummary {
   /** From 1. */
   readonly page: number;
-  /** Points; null where the format has no geometry. */
-  readonly width: number | null;
-  readonly height: number | null;
   readonly status: 'ok' | 'failed' | 'skipped';
   readonly source: TextSource;
   /** Why it failed or was skipped. */
   readonly detail: string | null;
+}
+
+export interface DocumentPage extends PageSummary {
+  /** Points; null where the format has no geometry. */
+  readonly width: number | null;
+  readonly height: number | null;
   readonly lines: readonly Line[];
   readonly blocks: readonly Block[];
 }
@@ -90,3 +99,11 @@ export interface Document {
   readonly pages: readonly DocumentPage[];
   readonly warnings: readonly DocumentWarning[];
 }
+
+/** A page without its contents. */
+export const pageSummary = ({ page, status, source, detail }: DocumentPage): PageSummary => ({
+  page,
+  status,
+  source,
+  detail,
+});

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { eventCodec } from '../kernel/codec.ts';
 import { event } from '../kernel/event.ts';
 import { instant, pages, tenantId } from '../kernel/units.ts';
 
@@ -22,6 +21,3 @@ export const documentEvent = z.discriminatedUnion('type', [documentRegistered]);
 export type DocumentEvent = z.output<typeof documentEvent>;
 
 export const documentStream = (documentId: string): string => `document-${documentId}`;
-
-/** Reads and writes document events. */
-export const documentCodec = eventCodec(documentEvent);

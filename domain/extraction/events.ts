@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { billingType, extractionMode } from '../account/words.ts';
-import { eventCodec } from '../kernel/codec.ts';
 import { event } from '../kernel/event.ts';
 import { instant, pages, tenantId } from '../kernel/units.ts';
 
@@ -48,6 +47,3 @@ export const extractionEvent = z.discriminatedUnion('type', [
 export type ExtractionEvent = z.output<typeof extractionEvent>;
 
 export const extractionStream = (extractionId: string): string => `extraction-${extractionId}`;
-
-/** Reads and writes extraction events. */
-export const extractionCodec = eventCodec(extractionEvent);

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { eventCodec } from '../kernel/codec.ts';
 import { event } from '../kernel/event.ts';
 import { currencyCode, day, decimalText, instant } from '../kernel/units.ts';
 
@@ -17,6 +16,3 @@ export type FxRatesEvent = z.output<typeof fxRatesEvent>;
 
 /** The one stream of exchange rates. */
 export const FX_RATES_STREAM = 'fxRates';
-
-/** Reads and writes fxRates events. */
-export const fxRatesCodec = eventCodec(fxRatesEvent);

@@ -1,61 +1,75 @@
 import canonicalize from 'canonicalize';
+import type { Json } from './json.ts';
 
 /**
- * Canonical JSON (RFC 8785): keys sorted by UTF-16 code units, no white space, numbers and strings as
- * ECMAScript writes them. Members that are undefined are left out. Throws on what JSON cannot carry.
- *
- * The common shapes are written here, since this runs for every event appended or verified; whatever
- * they do not cover goes through the reference implementation, and a spec holds the two together.
+ * Canonical JSON by RFC 8785: one text for one value, whatever the order of its members. Every event is
+ * hashed over it, so flat objects of plain values, which events are, take a short way: their sorted
+ * members are remembered by shape. All else goes through the reference implementation.
  */
-export const canonicalJson = (value: unknown): string => {
-  if (typeof value === 'string') return quoted(value);
-  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : byReference(value);
-  if (typeof value === 'boolean') return value ? 'true' : 'false';
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return arrayText(value);
-  if (isPlain(value)) return objectText(value);
-  return byReference(value);
-};
-
-/** Nothing in it that JSON escapes: no quote, backslash or control character, and only ASCII. */
-const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
-
-/** With the `u` flag a pair is one character, so only a half without its other half matches. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-const quoted = (text: string): string => {
-  if (PLAIN_TEXT.test(text)) return `"${text}"`;
-  if (LONE_SURROGATE.test(text)) throw new TypeError('a lone surrogate has no canonical JSON');
-  return JSON.stringify(text);
-};
-
-const arrayText = (items: readonly unknown[]): string => {
-  let text = '[';
-  for (let at = 0; at < items.length; at += 1)
-    text += (at === 0 ? '' : ',') + canonicalJson(items[at] === undefined ? null : items[at]);
-  return `${text}]`;
-};
-
-const objectText = (value: Readonly<Record<string, unknown>>): string => {
-  let text = '{';
-  let separator = '';
-  for (const key of Object.keys(value).sort()) {
-    const member = value[key];
-    if (member === undefined) continue;
-    text += `${separator}${quoted(key)}:${canonicalJson(member)}`;
-    separator = ',';
-  }
-  return `${text}}`;
-};
-
-const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> => {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-};
-
-const byReference = (value: unknown): string => {
-  const text = canonicalize(value);
-  if (text === undefined) throw new TypeError(`a ${typeof value} has no canonical JSON`);
+export const canonicalJson = (value: Json): string => {
+  const text = shortWay(value) ?? canonicalize(value);
+  if (text === undefined) throw new TypeError('only JSON values have a canonical form');
   return text;
+};
+
+/** A character that JSON escapes, or half of a surrogate pair, which the reference refuses. */
+const NOT_VERBATIM = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/** undefined: not for the short way. */
+const shortWay = (value: unknown): string | undefined => {
+  switch (typeof value) {
+    case 'string':
+      return NOT_VERBATIM.test(value) ? undefined : `"${value}"`;
+    case 'number':
+      return Number.isSafeInteger(value) ? String(value) : undefined;
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'object':
+      return value === null ? 'null' : shortObject(value);
+    default:
+      return undefined;
+  }
+};
+
+const shortObject = (value: object): string | undefined => {
+  if (Array.isArray(value) || 'toJSON' in value) return undefined;
+  const members = value as Readonly<Record<string, unknown>>;
+  const { keys, prefixes } = shapeOf(members);
+  let text = '';
+  for (let n = 0; n < keys.length; n += 1) {
+    const member = shortWay(members[keys[n] ?? '']);
+    if (member === undefined) return undefined;
+    text += (prefixes[n] ?? '') + member;
+  }
+  return `{${text}}`;
+};
+
+/** The members of an object in their canonical order, and what stands before each value. */
+interface Shape {
+  readonly keys: readonly string[];
+  /** `"first":`, then `,"next":`. */
+  readonly prefixes: readonly string[];
+}
+
+const SHAPES_MAX = 8;
+/** By number of members: the shapes met last. */
+const shapes = new Map<number, readonly Shape[]>();
+
+const shapeOf = (members: Readonly<Record<string, unknown>>): Shape => {
+  const keys = Object.keys(members);
+  const known = shapes.get(keys.length) ?? [];
+  for (const shape of known) if (hasAll(members, shape.keys)) return shape;
+  keys.sort();
+  const prefixes = keys.map((key, n) => `${n === 0 ? '' : ','}${JSON.stringify(key)}:`);
+  const shape = { keys, prefixes };
+  // Names that every object inherits would make other objects look like this one.
+  if (keys.some((key) => key in Object.prototype)) return shape;
+  shapes.set(keys.length, [shape, ...known].slice(0, SHAPES_MAX));
+  return shape;
+};
+
+/** With as many members as there are keys, none of them undefined: exactly these. */
+const hasAll = (members: Readonly<Record<string, unknown>>, keys: readonly string[]): boolean => {
+  for (const key of keys) if (members[key] === undefined) return false;
+  return true;
 };

@@ -1,78 +1,66 @@
-import type { RecordedEvent } from '../ports/eventStore.ts';
+import { hash as digest } from 'node:crypto';
 import { canonicalJson } from './canonicalJson.ts';
-import { sha256Hex } from './digest.ts';
+import type { RecordedEvent } from '../ports/eventStore.ts';
+import type { JsonObject } from './json.ts';
 
 export { canonicalJson } from './canonicalJson.ts';
 
-/** SHA-256 over the canonical JSON of a value, hex. */
-export const digestOf = (value: unknown): string => sha256Hex(canonicalJson(value));
+/** SHA-256, hex. */
+export const sha256 = (text: string | Uint8Array): string => digest('sha256', text);
 
-/** What a link of the chain covers. A `hash` in the metadata is left out. */
+/** What the hash of an event covers: its type, data and metadata, `prev_hash` included, `hash` not. */
 export interface Hashed {
   readonly type: string;
-  readonly data: unknown;
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
 }
 
-/** Hash of one event: SHA-256, hex, over the canonical JSON of type, data and metadata without `hash`. */
-export const chainHash = ({ type, data, metadata }: Hashed): string =>
-  digestOf({ data, metadata: 'hash' in metadata ? { ...metadata, hash: undefined } : metadata, type });
+/** SHA-256 over the canonical JSON of type, data and metadata without `hash`. */
+export const chainHash = ({ type, data, metadata }: Hashed): string => {
+  const { hash: _, ...covered } = metadata;
+  return sha256(canonicalJson({ type, data, metadata: covered }));
+};
 
-/** The last link known to be good: where a verification starts, and what it returns. */
-export interface ChainEnd {
+/** The first place where a stream's chain does not hold. */
+export interface ChainBreak {
   readonly revision: bigint;
-  readonly hash: string;
+  readonly reason: 'revision' | 'prev_hash' | 'hash';
+  readonly detail: string;
 }
 
-export type ChainFault =
-  | 'revision_missing'
-  | 'revision_repeated'
-  | 'other_stream'
-  | 'hash_missing'
-  | 'previous_hash_differs'
-  | 'content_differs';
+/** Where a chain stands: the next revision, and the hash that its event must name. */
+export interface ChainLink {
+  readonly nextRevision: bigint;
+  readonly hash: string | null;
+}
 
-export type ChainVerdict =
-  | { readonly kind: 'intact'; readonly end: ChainEnd | undefined }
-  | {
-      readonly kind: 'broken';
-      readonly stream: string;
-      readonly revision: bigint;
-      readonly fault: ChainFault;
-    };
+export const CHAIN_START: ChainLink = { nextRevision: 0n, hash: null };
 
-/**
- * Checks consecutive events of one stream, from its start or after a known good link. A change, a
- * removal or a swap is found at the first revision that it touches. What was cut off at the end leaves
- * no trace in the rest: compare `end` with a link kept elsewhere (a snapshot, a read model, a seal).
- */
-export const verifyChain = (events: Iterable<RecordedEvent>, after?: ChainEnd): ChainVerdict => {
-  let end = after;
-  let stream: string | undefined;
+/** Checks one event against the link before it; gives the link after it, or the break. */
+export const followChain = (
+  link: ChainLink,
+  event: RecordedEvent,
+):
+  | { readonly kind: 'linked'; readonly link: ChainLink }
+  | { readonly kind: 'broken'; readonly at: ChainBreak } => {
+  const broken = (reason: ChainBreak['reason'], detail: string) =>
+    ({ kind: 'broken', at: { revision: event.revision, reason, detail } }) as const;
+  if (event.revision !== link.nextRevision)
+    return broken('revision', `revision ${link.nextRevision.toString()} is missing`);
+  if ((event.metadata['prev_hash'] ?? null) !== link.hash)
+    return broken('prev_hash', 'it does not name the hash of the event before it');
+  const hash = chainHash(event);
+  if (event.metadata['hash'] !== hash) return broken('hash', 'its content does not have the hash it carries');
+  return { kind: 'linked', link: { nextRevision: event.revision + 1n, hash } };
+};
+
+/** Checks a whole stream from its start; null when the chain holds. */
+export const verifyChain = (events: Iterable<RecordedEvent>): ChainBreak | null => {
+  let link = CHAIN_START;
   for (const event of events) {
-    stream ??= event.stream;
-    const fault = event.stream === stream ? faultOf(event, end) : 'other_stream';
-    if (fault !== undefined) return { kind: 'broken', stream, revision: firstTouched(event, end), fault };
-    end = { revision: event.revision, hash: hashIn(event) ?? '' };
+    const step = followChain(link, event);
+    if (step.kind === 'broken') return step.at;
+    ({ link } = step);
   }
-  return { kind: 'intact', end };
+  return null;
 };
-
-/** What is wrong with an event as the successor of `end`; undefined when it is its true successor. */
-export const faultOf = (event: RecordedEvent, end: ChainEnd | undefined): ChainFault | undefined => {
-  const expected = end === undefined ? 0n : end.revision + 1n;
-  if (event.revision > expected) return 'revision_missing';
-  if (event.revision < expected) return 'revision_repeated';
-  const hash = hashIn(event);
-  if (hash === undefined) return 'hash_missing';
-  if (event.metadata['prev_hash'] !== (end?.hash ?? null)) return 'previous_hash_differs';
-  return chainHash(event) === hash ? undefined : 'content_differs';
-};
-
-const firstTouched = (event: RecordedEvent, end: ChainEnd | undefined): bigint => {
-  const expected = end === undefined ? 0n : end.revision + 1n;
-  return event.revision > expected ? expected : event.revision;
-};
-
-const hashIn = ({ metadata }: RecordedEvent): string | undefined =>
-  typeof metadata['hash'] === 'string' ? metadata['hash'] : undefined;

@@ -1,19 +1,18 @@
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 
-/** The namespace of event IDs: a UUID drawn once for Quire. */
-const NAMESPACE = Buffer.from('6f1c1d3e8a574b0f9e2a5d7c4b8136aa', 'hex');
+/** Namespace of Quire's event IDs, a constant UUID. */
+const NAMESPACE = Buffer.from('6f1d8c1e7b8a4c0f9d3e51f0a2c4b697', 'hex');
 
-/**
- * UUIDv5 over the stream, the command and the event's place among the command's events. The same
- * command decided again gives the same IDs, which is what lets the log recognise a repeated append.
- */
-export const deterministicEventId = (stream: string, commandId: string, index: number): string => {
-  const digest = createHash('sha1')
-    .update(NAMESPACE)
-    .update(`${stream}\u001f${commandId}\u001f${String(index)}`, 'utf8')
-    .digest();
-  digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x50;
-  digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80;
-  const hex = digest.toString('hex', 0, 16);
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+/** The variant bits of RFC 9562 in a hex digit. */
+const VARIANT = '89ab89ab89ab89ab';
+
+/** UUID version 5 (RFC 9562) of a name in Quire's namespace. */
+export const uuidOfName = (name: string): string => {
+  const hex = digest('sha1', Buffer.concat([NAMESPACE, Buffer.from(name)]));
+  const variant = VARIANT.charAt(Number.parseInt(hex.charAt(16), 16));
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };
+
+/** The ID of the `index`-th event that a command yields in a stream: the same command, the same IDs. */
+export const deterministicEventId = (stream: string, commandId: string, index: number): string =>
+  uuidOfName(`${stream}\u001f${commandId}\u001f${index}`);

@@ -1,85 +1,52 @@
-/** An exact fraction. `denominator` > 0. */
-export interface Fraction {
-  readonly numerator: bigint;
-  readonly denominator: bigint;
+/** A decimal as a whole number of units of 10^−scale: exact, never a float. */
+export interface Decimal {
+  readonly units: bigint;
+  readonly scale: number;
 }
-
-const magnitude = (n: bigint): bigint => (n < 0n ? -n : n);
-
-const nonZero = (denominator: bigint): bigint => {
-  if (denominator === 0n) throw new RangeError('division by zero');
-  return denominator;
-};
-
-/** Quotient rounded towards negative infinity. */
-export const divideDown = (numerator: bigint, denominator: bigint): bigint => {
-  const quotient = numerator / nonZero(denominator);
-  const exact = quotient * denominator === numerator;
-  return !exact && numerator < 0n !== denominator < 0n ? quotient - 1n : quotient;
-};
-
-/** Quotient rounded towards positive infinity. */
-export const divideUp = (numerator: bigint, denominator: bigint): bigint =>
-  -divideDown(-numerator, denominator);
-
-/** Quotient rounded to the nearest whole number, a tie to the even one. */
-export const divideHalfEven = (numerator: bigint, denominator: bigint): bigint => {
-  const down = divideDown(numerator, denominator);
-  const twice = 2n * magnitude(numerator - down * denominator);
-  const size = magnitude(denominator);
-  if (twice < size) return down;
-  if (twice > size) return down + 1n;
-  return down % 2n === 0n ? down : down + 1n;
-};
-
-export const fraction = (numerator: bigint, denominator = 1n): Fraction =>
-  nonZero(denominator) < 0n
-    ? { numerator: -numerator, denominator: -denominator }
-    : { numerator, denominator };
-
-export const times = (a: Fraction, b: Fraction): Fraction => ({
-  numerator: a.numerator * b.numerator,
-  denominator: a.denominator * b.denominator,
-});
-
-export const over = (a: Fraction, b: Fraction): Fraction =>
-  fraction(a.numerator * b.denominator, a.denominator * b.numerator);
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 
-/** Exact value of decimal text such as `"0.92"`. Throws on anything else: no exponent, no sign `+`. */
-export const parseDecimal = (text: string): Fraction => {
+/** Reads decimal text such as `-12.345`. Throws RangeError for anything else. */
+export const parseDecimal = (text: string): Decimal => {
   const match = DECIMAL.exec(text);
-  if (match === null) throw new RangeError(`"${text}" is not decimal text`);
-  const [, sign, whole = '', decimals = ''] = match;
-  const units = BigInt(whole + decimals);
-  return { numerator: sign === '-' ? -units : units, denominator: 10n ** BigInt(decimals.length) };
+  if (match === null) throw new RangeError(`${text} is not a decimal`);
+  const [, sign = '', whole = '0', fraction = ''] = match;
+  const units = BigInt(whole + fraction);
+  return { units: sign === '-' ? -units : units, scale: fraction.length };
 };
 
-/** Decimal text as a whole number of 10^−`digits`. Throws when it has more decimals than that. */
-export const parseScaled = (text: string, digits: number): bigint => {
-  const { numerator, denominator } = parseDecimal(text);
-  const scaled = numerator * 10n ** BigInt(digits);
-  if (scaled % denominator !== 0n) throw new RangeError(`"${text}" has more than ${digits} decimals`);
-  return scaled / denominator;
+export const powerOfTen = (exponent: number): bigint => 10n ** BigInt(exponent);
+
+const absolute = (n: bigint): bigint => (n < 0n ? -n : n);
+
+/** ⌊a ÷ b⌋ for b > 0: towards minus infinity. */
+export const divideDown = (a: bigint, b: bigint): bigint => {
+  const quotient = a / b;
+  return a % b !== 0n && a < 0n ? quotient - 1n : quotient;
 };
 
-/** Decimals that matter in decimal text: trailing zeros do not. */
-export const decimalsOf = (text: string): number => (/\.(\d*?)0*$/.exec(text)?.[1] ?? '').length;
+/** a ÷ b for b > 0, to the nearest whole number; a half goes to the even neighbour. */
+export const divideHalfEven = (a: bigint, b: bigint): bigint => {
+  const down = divideDown(a, b);
+  const twice = 2n * (a - down * b);
+  if (twice === b) return down % 2n === 0n ? down : down + 1n;
+  return twice > b ? down + 1n : down;
+};
 
-/** A whole number of 10^−`digits` as decimal text with exactly `digits` decimals. */
-export const formatScaled = (units: bigint, digits: number): string => {
-  const text = magnitude(units)
+/** A decimal in units of 10^−scale, rounded half-even where digits are lost. */
+export const atScale = (decimal: Decimal, scale: number): bigint =>
+  scale >= decimal.scale
+    ? decimal.units * powerOfTen(scale - decimal.scale)
+    : divideHalfEven(decimal.units, powerOfTen(decimal.scale - scale));
+
+/** Decimal text of whole units of 10^−scale, with exactly `scale` digits after the point. */
+export const decimalOf = (units: bigint, scale: number): string => {
+  const digits = absolute(units)
     .toString()
-    .padStart(digits + 1, '0');
-  const whole = text.slice(0, text.length - digits);
-  const decimals = digits === 0 ? '' : `.${text.slice(text.length - digits)}`;
-  return `${units < 0n ? '-' : ''}${whole}${decimals}`;
+    .padStart(scale + 1, '0');
+  const sign = units < 0n ? '-' : '';
+  return scale === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 };
 
-/** Decimal text without zeros that say nothing: `"1.10"` → `"1.1"`, `"2.00"` → `"2"`. */
-export const trimZeros = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
-
-/** A fraction as decimal text with exactly `digits` decimals, rounded half-even. */
-export const formatHalfEven = ({ numerator, denominator }: Fraction, digits: number): string =>
-  formatScaled(divideHalfEven(numerator * 10n ** BigInt(digits), denominator), digits);
+/** List value of credits in USD as text: 1,000 credits are 1.00 USD. */
+export const listValueUsd = (credits: number): string => decimalOf(BigInt(credits), 3);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { eventCodec } from '../kernel/codec.ts';
 import { event } from '../kernel/event.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import { instant, tenantId } from '../kernel/units.ts';
 
 const claim = {
@@ -17,7 +17,7 @@ const claim = {
  */
 export const paymentClaimed = event('PaymentClaimed', {
   ...claim,
-  intent: z.record(z.string(), z.json()),
+  intent: z.record(z.string(), z.unknown()).transform((intent) => intent as JsonObject),
   claimed_at: instant,
 });
 
@@ -31,6 +31,3 @@ export const paymentReleased = event('PaymentReleased', {
 
 export const paymentEvent = z.discriminatedUnion('type', [paymentClaimed, paymentReleased]);
 export type PaymentEvent = z.output<typeof paymentEvent>;
-
-/** Reads and writes payment events. */
-export const paymentCodec = eventCodec(paymentEvent);

@@ -1,4 +1,4 @@
-import type { Document } from '../document/document.ts';
+import type { Document, DocumentWarning, PageSummary } from '../document/document.ts';
 
 /** How much work to put in: `standard` reads the text layer and OCRs pages without one. */
 export type ParseEffort = 'fast' | 'standard' | 'robust';
@@ -10,26 +10,47 @@ export interface ParseRequest {
   readonly fileName: string | null;
   readonly effort: ParseEffort;
   readonly pagesMax: number;
+  /** Of the work itself, not of waiting for a free process. */
   readonly deadlineMs: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What a file is and how many pages it bills; the same function for quote, count, bill and ledger. */
 export type Inspection =
   { readonly kind: 'ok'; readonly mimeType: string; readonly pages: number } | ParseFailure;
 
+/** `detail` is a sentence for the caller; it names no path and no content. */
 export type ParseFailure =
+  | { readonly kind: 'empty'; readonly detail: string }
   | { readonly kind: 'unsupported'; readonly detail: string }
   | { readonly kind: 'unreadable'; readonly detail: string }
-  | { readonly kind: 'too_many_pages'; readonly pages: number; readonly pagesMax: number }
+  | {
+      readonly kind: 'too_many_pages';
+      readonly pages: number;
+      readonly pagesMax: number;
+      readonly detail: string;
+    }
   | { readonly kind: 'timed_out'; readonly detail: string }
   | { readonly kind: 'aborted' };
 
 export type ParseResult = { readonly kind: 'ok'; readonly document: Document } | ParseFailure;
 
+/** Both renderings of a document, and what became of each page. */
+export interface Rendition {
+  readonly mimeType: string;
+  readonly markdown: string;
+  readonly plainText: string;
+  readonly pages: readonly PageSummary[];
+  readonly warnings: readonly DocumentWarning[];
+}
+
+export type RenderResult = { readonly kind: 'ok'; readonly rendition: Rendition } | ParseFailure;
+
 /** Parses files in isolation: a hostile file costs only its own request. */
 export interface DocumentParser {
   inspect(request: ParseRequest): Promise<Inspection>;
   parse(request: ParseRequest): Promise<ParseResult>;
+  /** Parses and renders beside the API: prefer it to `parse` where only the text is wanted. */
+  render(request: ParseRequest): Promise<RenderResult>;
   close(): Promise<void>;
 }

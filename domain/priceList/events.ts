@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { eventCodec } from '../kernel/codec.ts';
 import { event } from '../kernel/event.ts';
 import { currencyCode, decimalText, instant } from '../kernel/units.ts';
 import { taxBasis } from '../account/words.ts';
@@ -28,6 +27,3 @@ export type PriceListEvent = z.output<typeof priceListEvent>;
 
 /** The one stream of price lists. */
 export const PRICE_LIST_STREAM = 'priceList';
-
-/** Reads and writes priceList events. */
-export const priceListCodec = eventCodec(priceListEvent);

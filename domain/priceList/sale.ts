@@ -1,142 +1,90 @@
-import type { GrantCredits } from '../account/commands.ts';
-import { fingerprint } from '../kernel/fingerprint.ts';
-import { DAY_MS, epochMs } from '../kernel/instants.ts';
-import { asCredits } from '../kernel/units.ts';
-import { activePriceList, priceListVersion, type PriceListState, type PriceListVersion } from './decider.ts';
+import { parseDecimal, powerOfTen, type Decimal } from '../kernel/rounding.ts';
+import { asCredits, type Credits } from '../kernel/units.ts';
+import { priceListFor, type Priced, type PriceListState } from './decider.ts';
 import type { PriceListEntry } from './events.ts';
-import { amountFor, creditsFor, isPriced, priceInMinor } from './pricing.ts';
 
-/** A sale as the caller states it, with the defaults of the interface filled in. */
-export interface SaleRequest {
-  readonly tenant_id: string;
-  readonly provider: string;
-  readonly provider_txn_id: string;
-  readonly credits: number | null;
+/** The part of a sale that is checked against a price list. */
+export interface SaleOffer {
   readonly currency: string;
+  readonly credits: number | null;
   readonly gross_amount_minor: number | null;
   readonly vat_amount_minor: number;
-  readonly provider_fee_minor: number;
   readonly price_list_version: number | null;
-  /** null: now. */
-  readonly occurred_at: string | null;
-  readonly invoice_ref: string | null;
-  readonly note: string | null;
+  readonly occurred_at: string;
 }
 
-/** What the price list says about a sale: these members of `GrantCredits`. */
-export type PricedSale = Pick<
-  GrantCredits['data'],
-  | 'credits'
-  | 'currency'
-  | 'gross_amount_minor'
-  | 'vat_amount_minor'
-  | 'provider_fee_minor'
-  | 'price_list_version'
-  | 'price_per_1000_credits'
-  | 'tax_basis'
-  | 'occurred_at'
->;
-
-/** `expected_minor` is the gross amount that the credits cost, with the VAT that the caller stated. */
 export type SaleRejection =
-  | { readonly code: 'currency_not_offered'; readonly currency: string; readonly offered: readonly string[] }
+  | { readonly code: 'currency_not_offered'; readonly currency: string }
   | { readonly code: 'price_mismatch'; readonly expected_minor: number }
-  | { readonly code: 'price_list_version_unknown' }
-  | { readonly code: 'invalid_sale'; readonly member: keyof SaleRequest; readonly reason: InvalidSale };
+  | { readonly code: 'price_list_version_unknown' };
 
-/** What makes a sale meaningless whatever the price list says. */
-export type InvalidSale =
-  'credits_or_amount_required' | 'not_above_zero' | 'above_gross' | 'in_the_future' | 'out_of_range';
-
-export type SaleCheck =
-  | { readonly kind: 'priced'; readonly sale: PricedSale }
+export type SalePricing =
+  | { readonly kind: 'priced'; readonly credits: Credits; readonly priced: Priced }
   | { readonly kind: 'rejected'; readonly rejection: SaleRejection };
 
-/** A webhook may arrive so long after the version that the customer saw was superseded. */
-export const PRICE_LIST_GRACE_MS = DAY_MS;
-/** A payment provider's clock may be so far ahead of ours. */
-export const CLOCK_SKEW_MS = 5 * 60_000;
+/** Price of 1,000 credits in minor units: exact, with the decimals that the list has. */
+const priceInMinor = ({ price_per_1000_credits, minor_unit_digits }: PriceListEntry): Decimal => {
+  const { units, scale } = parseDecimal(price_per_1000_credits);
+  return scale <= minor_unit_digits
+    ? { units: units * powerOfTen(minor_unit_digits - scale), scale: 0 }
+    : { units, scale: scale - minor_unit_digits };
+};
 
-const rejected = (rejection: SaleRejection): SaleCheck => ({ kind: 'rejected', rejection });
-const invalid = (member: keyof SaleRequest, reason: InvalidSale): SaleRejection => ({
-  code: 'invalid_sale',
-  member,
-  reason,
-});
-
-/** Digest of what the caller sent: it binds the payment's identity to this sale. */
-export const saleFingerprint = ({ provider, ...request }: SaleRequest): string =>
-  fingerprint({ kind: 'sale', ...request, provider: provider.toLowerCase() });
+const absolute = (n: bigint): bigint => (n < 0n ? -n : n);
 
 /**
- * Checks a sale against the price list that is active, or that the caller names. `now` is when it is
- * recorded. The count that the customer was shown is what is granted; it is derived only when left out.
+ * `|credits × p − A × 1000| < max(p, 1000)`: within less than one credit or one minor unit. `p` is the
+ * price of 1,000 credits and `A` the priced amount, both in minor units. Source: api.md §5.
  */
-export const checkSale = (lists: PriceListState, request: SaleRequest, now: string): SaleCheck => {
-  const occurred_at = request.occurred_at ?? now;
-  const nonsense = nonsenseIn(request, epochMs(occurred_at) - epochMs(now));
-  if (nonsense !== undefined) return rejected(nonsense);
-  const list = listFor(lists, request.price_list_version, occurred_at);
-  if (list === undefined) return rejected({ code: 'price_list_version_unknown' });
-  const { currency } = request;
-  const entry = list.entries.find((candidate) => candidate.currency === currency);
-  if (entry === undefined) {
-    const offered = list.entries.map((candidate) => candidate.currency);
-    return rejected({ code: 'currency_not_offered', currency, offered });
-  }
-  const credits = countOf(request, entry);
-  if (typeof credits !== 'number') return rejected(credits);
-  const { gross_amount_minor, vat_amount_minor, provider_fee_minor } = request;
-  return {
-    kind: 'priced',
-    sale: {
-      credits: asCredits(credits),
-      currency,
-      gross_amount_minor,
-      vat_amount_minor,
-      provider_fee_minor,
-      price_list_version: list.version,
-      price_per_1000_credits: entry.price_per_1000_credits,
-      tax_basis: entry.tax_basis,
-      occurred_at,
-    },
+export const isPriceOf = (credits: number, amountMinor: number, price: Decimal): boolean => {
+  const one = powerOfTen(price.scale);
+  const difference = absolute(BigInt(credits) * price.units - BigInt(amountMinor) * 1000n * one);
+  const bound = price.units > 1000n * one ? price.units : 1000n * one;
+  return difference < bound;
+};
+
+/** A whole number that JSON carries exactly; what is beyond 2^53 − 1 is that much. */
+const exactly = (n: bigint): number => Number(n > MAX_EXACT ? MAX_EXACT : n);
+const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** ⌊A × 1000 ÷ p⌋ credits, at least 1. */
+export const creditsFor = (amountMinor: number, price: Decimal): number => {
+  const derived = (BigInt(amountMinor) * 1000n * powerOfTen(price.scale)) / price.units;
+  return derived < 1n ? 1 : exactly(derived);
+};
+
+/** What `credits` cost in whole minor units, rounded up. */
+const amountFor = (credits: number, price: Decimal): bigint => {
+  const unit = 1000n * powerOfTen(price.scale);
+  return (BigInt(credits) * price.units + unit - 1n) / unit;
+};
+
+/**
+ * Checks a sale against its price list. List prices exclude VAT unless the entry says otherwise. A sale
+ * without money has only a count. Money of 0 buys nothing: credits given away are an adjustment, not a
+ * sale. Expects `credits` or `gross_amount_minor`, and VAT ≤ gross.
+ */
+export const priceSale = (lists: PriceListState, offer: SaleOffer): SalePricing => {
+  const list = priceListFor(lists, offer.price_list_version, offer.occurred_at);
+  if (list === undefined) return { kind: 'rejected', rejection: { code: 'price_list_version_unknown' } };
+  const entry = list.entries.find(({ currency }) => currency === offer.currency);
+  if (entry === undefined)
+    return { kind: 'rejected', rejection: { code: 'currency_not_offered', currency: offer.currency } };
+
+  const priced: Priced = {
+    price_list_version: list.version,
+    price_per_1000_credits: entry.price_per_1000_credits,
+    tax_basis: entry.tax_basis,
   };
-};
+  const gross = offer.gross_amount_minor;
+  if (gross === null) return { kind: 'priced', credits: asCredits(offer.credits ?? 0), priced };
 
-const nonsenseIn = (request: SaleRequest, aheadMs: number): SaleRejection | undefined => {
-  const { credits, gross_amount_minor: gross } = request;
-  if (credits === null && gross === null) return invalid('credits', 'credits_or_amount_required');
-  if (credits !== null && credits <= 0) return invalid('credits', 'not_above_zero');
-  if (request.vat_amount_minor > (gross ?? 0)) return invalid('vat_amount_minor', 'above_gross');
-  if (request.provider_fee_minor > (gross ?? 0)) return invalid('provider_fee_minor', 'above_gross');
-  return aheadMs > CLOCK_SKEW_MS ? invalid('occurred_at', 'in_the_future') : undefined;
-};
-
-/** The active version, or the one named if it was in force at that time or at most 24 h before. */
-const listFor = (
-  lists: PriceListState,
-  version: number | null,
-  occurredAt: string,
-): PriceListVersion | undefined => {
-  if (version === null) return activePriceList(lists);
-  const named = priceListVersion(lists, version);
-  if (named === undefined || epochMs(occurredAt) < epochMs(named.published_at)) return undefined;
-  if (named.superseded_at === null) return named;
-  return epochMs(occurredAt) <= epochMs(named.superseded_at) + PRICE_LIST_GRACE_MS ? named : undefined;
-};
-
-/** The count that is granted, or why amount and count do not belong together. */
-const countOf = (request: SaleRequest, entry: PriceListEntry): number | SaleRejection => {
-  const { gross_amount_minor: gross } = request;
-  if (gross === null) return request.credits ?? invalid('credits', 'credits_or_amount_required');
-  const vat = BigInt(entry.tax_basis === 'inclusive' ? 0 : request.vat_amount_minor);
-  const amount = BigInt(gross) - vat;
   const price = priceInMinor(entry);
-  const count = request.credits === null ? creditsFor(amount, price) : BigInt(request.credits);
-  if (count > BigInt(Number.MAX_SAFE_INTEGER)) return invalid('gross_amount_minor', 'out_of_range');
-  if (gross > 0 && isPriced(count, amount, price)) return Number(count);
-  const expected_minor = Number(amountFor(count, price) + vat);
-  return Number.isSafeInteger(expected_minor)
-    ? { code: 'price_mismatch', expected_minor }
-    : invalid('credits', 'out_of_range');
+  const amount = entry.tax_basis === 'inclusive' ? gross : gross - offer.vat_amount_minor;
+  const credits = offer.credits ?? creditsFor(amount, price);
+  if (gross > 0 && isPriceOf(credits, amount, price))
+    return { kind: 'priced', credits: asCredits(credits), priced };
+  const net = amountFor(credits, price);
+  const expected = entry.tax_basis === 'inclusive' ? net : net + BigInt(offer.vat_amount_minor);
+  return { kind: 'rejected', rejection: { code: 'price_mismatch', expected_minor: exactly(expected) } };
 };

@@ -1,57 +1,77 @@
-import type { BillingType, ExtractionMode } from '../account/words.ts';
+import { covers, freePagesLeft, pageCost } from '../account/holds.ts';
+import { availableIn, type AccountState } from '../account/state.ts';
+import type { BillingType, Category, ExtractionMode } from '../account/words.ts';
+import type { BillingConfig } from '../billingConfig/decider.ts';
 import type { BillingRate } from '../billingConfig/events.ts';
-import { asCredits, type Credits } from '../kernel/units.ts';
+import { listValueUsd } from '../kernel/rounding.ts';
+import type { Credits } from '../kernel/units.ts';
 
-/** Modes as callers name them: `balanced` is an old name of `standard`. */
-export type ModeName = ExtractionMode | 'balanced';
-
-/** Work that is billed by the page. */
-export type PagedOperation = BillingRate['operation'];
-
-/**
- * The mode that a rate is looked up by. A conversion has no `standard`: its ordinary mode is `default`,
- * and a caller who names the ordinary mode of extraction means that.
- */
-export const ratedMode = (operation: PagedOperation, mode: ModeName): ExtractionMode => {
-  const name = mode === 'balanced' ? 'standard' : mode;
-  return operation === 'to_markdown' && name === 'standard' ? 'default' : name;
-};
+/** Work that has a rate by the page. */
+export type RatedOperation = BillingRate['operation'];
 
 export interface RateKey {
-  readonly operation: PagedOperation;
-  readonly extraction_mode: ModeName;
+  readonly operation: RatedOperation;
+  readonly extraction_mode: ExtractionMode;
   readonly billing_type: BillingType;
 }
 
-/** The rate of an operation, mode and billing type; undefined where none is published. */
-export const rateFor = (rates: readonly BillingRate[], key: RateKey): BillingRate | undefined => {
-  const mode = ratedMode(key.operation, key.extraction_mode);
-  return rates.find(
-    (rate) =>
-      rate.operation === key.operation &&
-      rate.extraction_mode === mode &&
-      rate.billing_type === key.billing_type,
-  );
+/** `balanced` is an old name of `standard`; anything that is no mode is undefined. */
+export const modeOf = (word: string): ExtractionMode | undefined => {
+  const mode = word === 'balanced' ? 'standard' : word;
+  return mode === 'fast' || mode === 'standard' || mode === 'robust' || mode === 'default' ? mode : undefined;
 };
 
-/** Free pages a tenant has left: allowance − used − held, never below 0 when an allowance shrank. */
-export const freePagesLeft = (allowance: number, taken: number): number => Math.max(0, allowance - taken);
+/** The mode that an operation is rated by: conversion knows `default` where extraction says `standard`. */
+export const ratedMode = (operation: RatedOperation, mode: ExtractionMode): ExtractionMode =>
+  operation === 'to_markdown' && mode === 'standard' ? 'default' : mode;
 
-export interface PricedPages {
-  readonly free_pages: number;
+/** Credits a page; undefined where the config has no such rate. */
+export const rateOf = ({ rates }: BillingConfig, key: RateKey): Credits | undefined =>
+  rates.find(
+    (rate) =>
+      rate.operation === key.operation &&
+      rate.billing_type === key.billing_type &&
+      rate.extraction_mode === ratedMode(key.operation, key.extraction_mode),
+  )?.credits_per_page;
+
+/** How reports group an operation. */
+export const categoryOf = (operation: RatedOperation): Category =>
+  operation === 'extract' ? 'extraction' : 'ocr';
+
+/** What some pages would cost a tenant now; the bill that follows agrees to the credit. */
+export interface Quote {
+  readonly pages: number;
+  readonly free_pages_applied: number;
   readonly billable_pages: number;
-  /** Billable pages × rate; capped at 2^53 − 1, see `payable`. */
+  readonly credits_per_page: Credits;
   readonly credits: Credits;
-  /** False when the product is beyond what any account can hold. */
-  readonly payable: boolean;
+  readonly list_value_usd: string;
+  readonly available_credits: Credits;
+  readonly sufficient: boolean;
+  readonly billing_config_version: number;
 }
 
-/** Pages × rate → credits: free pages first, the rest at the rate. Quote, hold and settle all ask here. */
-export const pricePages = (pages: number, freePages: number, creditsPerPage: Credits): PricedPages => {
-  const free_pages = Math.min(pages, freePages);
-  const billable_pages = pages - free_pages;
-  const exact = billable_pages * creditsPerPage;
-  const payable = Number.isSafeInteger(exact);
-  const credits = asCredits(payable ? exact : Number.MAX_SAFE_INTEGER);
-  return { free_pages, billable_pages, credits, payable };
+/** Quotes with the formula of the hold: free pages first, then pages × rate. */
+export const quote = (
+  state: AccountState,
+  config: BillingConfig,
+  work: { pages: number; rate: Credits },
+): Quote => {
+  const { free_pages, credits } = pageCost(
+    work.pages,
+    freePagesLeft(state, config.terms.free_pages),
+    work.rate,
+  );
+  const available_credits = availableIn(state);
+  return {
+    pages: work.pages,
+    free_pages_applied: free_pages,
+    billable_pages: work.pages - free_pages,
+    credits_per_page: work.rate,
+    credits,
+    list_value_usd: listValueUsd(credits),
+    available_credits,
+    sufficient: covers(available_credits, credits),
+    billing_config_version: config.version,
+  };
 };

@@ -3,16 +3,17 @@ export type SqlValue = string | number | bigint | boolean | null | readonly SqlV
 /** int8 and numeric arrive as bigint and text; timestamps are stored as text by convention. */
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** A Postgres session's worth of SQL: one statement a call, `$1` parameters. */
+/** A Postgres session's worth of SQL. */
 export interface SqlTx {
+  /** One statement, with `$1` parameters. */
   query(text: string, values?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
+  /** Several statements without parameters, all or nothing. */
+  script(text: string): Promise<void>;
 }
 
 /** Postgres, real or embedded. `transaction` commits when `work` resolves, rolls back when it throws. */
 export interface Sql extends SqlTx {
   transaction<T>(work: (tx: SqlTx) => Promise<T>): Promise<T>;
-  /** Runs a script of several statements without parameters. */
-  script(text: string): Promise<void>;
   /**
    * Holds a session-wide advisory lock while it can. undefined when another session has it. `lost`
    * resolves when the session that holds the lock is gone.
@@ -24,4 +25,18 @@ export interface Sql extends SqlTx {
 export interface SqlLock {
   readonly lost: Promise<void>;
   release(): Promise<void>;
+}
+
+/**
+ * The database cannot be reached, is shutting down or out of resources: the same work may succeed
+ * later. Adapters throw it instead of their driver's error; all other errors are about the statement.
+ */
+export class SqlUnavailable extends Error {
+  override readonly name = 'SqlUnavailable';
+}
+
+/** Time for loops that wait: back-off, linger, watchdog. `sleep` resolves early when `signal` aborts. */
+export interface Timers {
+  readonly nowMs: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }

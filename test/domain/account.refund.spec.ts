@@ -1,17 +1,18 @@
 import { expect } from 'chai';
 import { account } from '../../domain/account/decider.ts';
-import { refundableOf } from '../../domain/account/refund.ts';
+import type { AccountCommand } from '../../domain/account/commands.ts';
+import { remainingOf } from '../../domain/account/payments.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
-import { adjust, charge, hold, refund, sell, settle } from '../support/accountCommands.ts';
+import { adjust, charge, hold, refund, sell, settle } from '../support/moneyCommands.ts';
 import { specFor } from '../support/specFor.ts';
 
 const { given } = specFor(account);
 const spend = (credits: number) => charge(credits);
-const leftOf = (...past: Parameters<typeof given>) => {
+const leftOf = (...past: readonly AccountCommand[]) => {
   const sold = given(...past)
     .state()
     .sales.first();
-  return sold === undefined ? undefined : refundableOf(sold);
+  return sold === undefined ? undefined : remainingOf(sold);
 };
 
 describe('refunding a sale', () => {
@@ -200,7 +201,7 @@ describe('refunding a sale', () => {
   });
 
   it('leaves nothing of a sale that was refunded in full', () => {
-    const nothing = { credits: 0, gross_minor: 0, vat_minor: 0, fee_minor: 0 };
+    const nothing = { credits: 0, gross: 0, vat: 0, fee: 0 };
     expect(leftOf(sell(), refund({ gross_amount_minor: 1_190, provider_fee_minor: 45 }))).to.deep.equal(
       nothing,
     );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { AccountCommand } from '../../domain/account/commands.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
-import { adjust, charge, hold, open, refund, release, sell, setPlan, settle } from './accountCommands.ts';
+import { adjust, charge, hold, open, refund, release, sell, setPlan, settle } from './moneyCommands.ts';
 
 /** Few identities and round amounts, so that repeats, clashes and exact remainders are frequent. */
 const provider = fc.constantFrom('stripe', 'Stripe', 'manual');

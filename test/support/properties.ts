@@ -16,6 +16,6 @@ export const holds = (name: string, property: fc.IRawProperty<unknown>, share = 
     const seed = seedOf();
     const numRuns = propertyRuns(share);
     console.log(`        seed ${seed}, ${numRuns} runs`);
-    fc.assert(property, { seed, numRuns });
+    void fc.assert(property, { seed, numRuns });
   });
 };

@@ -1,0 +1,78 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
+
+const BLOCK = 512;
+const OPEN_MARK = 'quire.open';
+
+const textAt = (tar: Buffer, start: number, length: number): string =>
+  tar.toString('utf8', start, start + length).replace(/\0.*$/s, '');
+
+/** Writes the files of a tar archive below `folder`. Only plain files and folders: others are skipped. */
+const untar = async (tar: Buffer, folder: string): Promise<void> => {
+  for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0;) {
+    const prefix = textAt(tar, at + 345, 155);
+    const path = join(folder, prefix, textAt(tar, at, 100));
+    const bytes = Number.parseInt(textAt(tar, at + 124, 12).trim() || '0', 8);
+    const kind = textAt(tar, at + 156, 1);
+    if (kind === '5') await mkdir(path, { recursive: true, mode: 0o700 });
+    if (kind === '0' || kind === '') {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await writeFile(path, tar.subarray(at + BLOCK, at + BLOCK + bytes), { mode: 0o600 });
+    }
+    at += BLOCK + Math.ceil(bytes / BLOCK) * BLOCK;
+  }
+};
+
+/** Changes with every start of the operating system; null where the system does not tell. */
+const bootId = (): string | null => {
+  const file = '/proc/sys/kernel/random/boot_id';
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : null;
+};
+
+/**
+ * Why the folder cannot be trusted, or null. PGlite never syncs to disk: what was open when the
+ * operating system went down may be torn without a sign, what a killed process left is whole.
+ */
+export const reasonToRecreate = (folder: string): string | null => {
+  const mark = join(folder, OPEN_MARK);
+  if (!existsSync(mark)) return null;
+  const openedAtBoot = readFileSync(mark, 'utf8').trim();
+  const now = bootId();
+  return now !== null && openedAtBoot !== '' && openedAtBoot !== now
+    ? 'it was open when the operating system went down'
+    : null;
+};
+
+/** Notes that the folder is in use, until `markClosed`. */
+export const markOpen = (folder: string): Promise<void> =>
+  writeFile(join(folder, OPEN_MARK), bootId() ?? '', { mode: 0o600 });
+
+export const markClosed = (folder: string): Promise<void> => rm(join(folder, OPEN_MARK), { force: true });
+
+/**
+ * Makes an empty database in `folder` if there is none, from the archive in the package: unpacking
+ * takes a tenth of the time and memory of initialising one. It appears whole or not at all.
+ */
+export const ensureDatabase = async (folder: string): Promise<void> => {
+  if (existsSync(join(folder, 'PG_VERSION'))) return;
+  const fresh = `${folder}.new`;
+  await rm(fresh, { recursive: true, force: true });
+  await mkdir(fresh, { recursive: true, mode: 0o700 });
+  const archive = Buffer.from(await (await dataDir()).arrayBuffer());
+  await untar(archive[0] === 0x1f && archive[1] === 0x8b ? gunzipSync(archive) : archive, fresh);
+  await rm(folder, { recursive: true, force: true });
+  await rename(fresh, folder);
+};
+
+/** Moves a folder that cannot be used out of the way; of several such, only the last is kept. */
+export const moveAside = async (folder: string): Promise<void> => {
+  const parent = dirname(folder);
+  const aside = `${basename(folder)}.broken`;
+  for (const name of await readdir(parent)) {
+    if (name.startsWith(aside)) await rm(join(parent, name), { recursive: true, force: true });
+  }
+  if (existsSync(folder)) await rename(folder, join(parent, aside));
+};

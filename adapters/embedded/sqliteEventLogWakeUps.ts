@@ -1,0 +1,38 @@
+/** Wakes the subscriptions that wait at the end of the log. */
+export interface WakeUps {
+  /** How often `all` was called: read it before looking at the log, hand it to `next`. */
+  readonly count: () => number;
+  readonly all: () => void;
+  /** Resolves at the next `all` after `seen`, when `signal` aborts, or after the poll interval. */
+  readonly next: (seen: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/** `pollMs` is for a reader whose writer is another process; without it nothing wakes but `all`. */
+export const wakeUps = (pollMs: number | undefined): WakeUps => {
+  const sleepers = new Set<() => void>();
+  let count = 0;
+
+  const next = (seen: number, signal: AbortSignal | undefined): Promise<void> => {
+    if (count !== seen || signal?.aborted === true) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = () => {
+        sleepers.delete(wake);
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', wake);
+        resolve();
+      };
+      const timer = pollMs === undefined ? undefined : setTimeout(wake, pollMs);
+      sleepers.add(wake);
+      signal?.addEventListener('abort', wake, { once: true });
+    });
+  };
+
+  return {
+    count: () => count,
+    all: () => {
+      count += 1;
+      for (const wake of [...sleepers]) wake();
+    },
+    next,
+  };
+};

@@ -1,0 +1,82 @@
+import { stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { Client, S3Error } from 'minio';
+import { checkObjectKey } from '../../domain/ports/objectKey.ts';
+import type { ObjectStore } from '../../domain/ports/objectStore.ts';
+
+export interface MinioOptions {
+  /** `http(s)://host:port`. */
+  readonly endpoint: string;
+  readonly bucket: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly region: string;
+}
+
+/** Objects in a bucket of MinIO or any S3. The bucket is made when it is not there. */
+export async function openMinioObjectStore(options: MinioOptions): Promise<ObjectStore> {
+  const { bucket, region } = options;
+  const client = clientOf(options);
+  if (!(await client.bucketExists(bucket))) await makeBucket(client, bucket, region);
+  return {
+    put: async (key, bytes) => {
+      const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      await client.putObject(bucket, checkObjectKey(key), body, body.length);
+    },
+    putFile: async (key, path) => {
+      const { size } = await stat(path);
+      await client.putObject(bucket, checkObjectKey(key), createReadStream(path), size);
+    },
+    get: async (key) => {
+      const stream = await absentAsUndefined(client.getObject(bucket, checkObjectKey(key)));
+      return stream === undefined ? undefined : collect(stream);
+    },
+    open: (key) => absentAsUndefined(client.getObject(bucket, checkObjectKey(key))),
+    remove: async (key) => {
+      await absentAsUndefined(client.removeObject(bucket, checkObjectKey(key)));
+    },
+    check: async () => {
+      if (!(await client.bucketExists(bucket))) throw new Error(`the bucket ${bucket} does not exist`);
+    },
+  };
+}
+
+function clientOf({ endpoint, accessKey, secretKey, region }: MinioOptions): Client {
+  const { hostname, port, protocol } = new URL(endpoint);
+  const useSSL = protocol === 'https:';
+  return new Client({
+    endPoint: hostname,
+    port: port === '' ? (useSSL ? 443 : 80) : Number(port),
+    useSSL,
+    accessKey,
+    secretKey,
+    region,
+    pathStyle: true,
+  });
+}
+
+/** Another replica may make it first. */
+async function makeBucket(client: Client, bucket: string, region: string): Promise<void> {
+  try {
+    await client.makeBucket(bucket, region);
+  } catch (error) {
+    if (!(await client.bucketExists(bucket))) throw error;
+  }
+}
+
+async function collect(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+const ABSENT = new Set(['NoSuchKey', 'NotFound']);
+
+async function absentAsUndefined<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof S3Error && ABSENT.has(error.code ?? '')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,19 @@
+import process from 'node:process';
+import type { Job, ChildMessage } from './jobs.ts';
+import { runJob } from './runJob.ts';
+
+/*
+ * The process that parses. It does one job at a time and knows nothing of the service: no environment, no
+ * network use, only the file it is told to read. It ends with its parent.
+ */
+const send = (message: ChildMessage): void => {
+  process.send?.(message);
+};
+
+process.on('disconnect', () => process.exit(0));
+process.on('message', (job) => {
+  runJob(job as Job).then(
+    (answer) => send({ kind: 'answer', answer }),
+    (error: unknown) => send({ kind: 'failed', message: error instanceof Error ? error.message : 'unknown' }),
+  );
+});

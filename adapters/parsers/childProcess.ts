@@ -1,0 +1,103 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildMessage, JobOutcome } from './jobs.ts';
+import { watchMemory } from './memoryWatch.ts';
+
+export interface ChildOptions {
+  /** The module that the child runs. */
+  readonly entry: string;
+  readonly memoryMb: number;
+}
+
+export interface JobLimits {
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One process that does one job at a time until it is killed or fails. */
+export interface Child {
+  run(job: unknown, limits: JobLimits): Promise<JobOutcome>;
+  /** False once the process has ended or was killed. */
+  readonly alive: () => boolean;
+  kill(): void;
+  readonly exited: Promise<void>;
+}
+
+/** Fits any shell that POSIX knows; where `ulimit -d` is missing the memory watch is what limits. */
+const SHELL_LINE = 'ulimit -d "$0" 2>/dev/null; ulimit -c 0 2>/dev/null; exec "$@"';
+
+/**
+ * `ulimit -d` caps all private memory, V8's and native alike, and a growth beyond it fails inside the
+ * child. The environment is empty: what a hostile file may reach holds no secret.
+ */
+export function startChild({ entry, memoryMb }: ChildOptions): Child {
+  const heapMb = Math.max(64, Math.floor(memoryMb / 2));
+  const node = [process.execPath, `--max-old-space-size=${heapMb}`, '--no-warnings', entry];
+  const child = spawn('/bin/sh', ['-c', SHELL_LINE, String(memoryMb * 1024), ...node], {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', MALLOC_ARENA_MAX: '2' },
+    serialization: 'advanced',
+  });
+  child.unref();
+  child.channel?.unref();
+  let alive = true;
+  const exited = new Promise<void>((resolve) => {
+    const end = (): void => {
+      alive = false;
+      resolve();
+    };
+    child.once('exit', end).once('error', end);
+  });
+  const kill = (): void => {
+    alive = false;
+    child.kill('SIGKILL');
+  };
+  return {
+    run: (job, limits) => runJob({ child, kill, memoryMb }, job, limits),
+    alive: () => alive && child.connected,
+    kill,
+    exited,
+  };
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly kill: () => void;
+  readonly memoryMb: number;
+}
+
+function runJob({ child, kill, memoryMb }: Running, job: unknown, limits: JobLimits): Promise<JobOutcome> {
+  const { deadlineMs, signal } = limits;
+  return new Promise((resolve) => {
+    const settle = (outcome: JobOutcome): void => {
+      clearTimeout(deadline);
+      stopWatching();
+      child.off('message', onMessage).off('exit', onExit).off('error', onExit);
+      signal?.removeEventListener('abort', onAbort);
+      child.unref();
+      child.channel?.unref();
+      resolve(outcome);
+    };
+    const killWith = (outcome: JobOutcome): void => {
+      kill();
+      settle(outcome);
+    };
+    const onMessage = (message: unknown): void => settle(outcomeOf(message as ChildMessage));
+    const onExit = (): void => settle({ kind: 'died' });
+    const onAbort = (): void => killWith({ kind: 'aborted' });
+    const deadline = setTimeout(() => killWith({ kind: 'timed_out' }), deadlineMs);
+    const stopWatching = watchMemory(child.pid, memoryMb, () => killWith({ kind: 'out_of_memory' }));
+
+    child.ref();
+    child.channel?.ref();
+    child.once('message', onMessage).once('exit', onExit).once('error', onExit);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    child.send(job as object, (error) => {
+      if (error !== null) killWith({ kind: 'died' });
+    });
+  });
+}
+
+const outcomeOf = (message: ChildMessage): JobOutcome =>
+  message.kind === 'answer'
+    ? { kind: 'answered', answer: message.answer }
+    : { kind: 'failed', message: message.message };

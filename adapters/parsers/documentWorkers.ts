@@ -1,0 +1,144 @@
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { checkSchemaRules } from '../../domain/extraction/schemaRules.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { DocumentParser, ParseFailure, ParseRequest } from '../../domain/ports/documentParser.ts';
+import type { ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
+import type { SchemaValidator } from '../../domain/ports/schemaValidator.ts';
+import { openChildPool, type ChildPool } from './childPool.ts';
+import type { Answers, Job, JobFile, JobOutcome } from './jobs.ts';
+
+export interface DocumentWorkersOptions {
+  /** Jobs at the same time. Default: the number of cores. */
+  readonly processes?: number;
+  /** Of one child, native memory included. Default: 1,024. */
+  readonly memoryMb?: number;
+  /** How long a child may rest before it ends. Default: 30 s. */
+  readonly idleMs?: number;
+  /** For checking a schema or validating against it. Default: 5 s. */
+  readonly schemaDeadlineMs?: number;
+  /** The module that children run; tests give their own. */
+  readonly entry?: string;
+}
+
+/** One pool of isolated processes, and the three ports that it serves. `close` ends it for all. */
+export interface DocumentWorkers {
+  readonly parser: DocumentParser;
+  readonly localEngine: ExtractionEngine;
+  readonly schemaValidator: SchemaValidator;
+  close(): Promise<void>;
+}
+
+export const LOCAL_ENGINE_NAME = 'local/default';
+const SCHEMA_DEADLINE_MS = 5000;
+
+/** Nothing is started before the first job; at rest no child is left. */
+export function openDocumentWorkers(options: DocumentWorkersOptions = {}): DocumentWorkers {
+  const pool = openChildPool({
+    processes: options.processes ?? availableParallelism(),
+    memoryMb: options.memoryMb ?? 1024,
+    idleMs: options.idleMs ?? 30_000,
+    entry: options.entry ?? fileURLToPath(new URL('./child.js', import.meta.url)),
+  });
+  const close = (): Promise<void> => pool.close();
+  return {
+    parser: documentParser(pool),
+    localEngine: localEngine(pool),
+    schemaValidator: schemaValidator(pool, options.schemaDeadlineMs ?? SCHEMA_DEADLINE_MS),
+    close,
+  };
+}
+
+function documentParser(pool: ChildPool): DocumentParser {
+  return {
+    inspect: (request) => runFileJob(pool, { kind: 'inspect', file: fileOf(request) }, request),
+    parse: (request) => runFileJob(pool, { kind: 'parse', file: fileOf(request) }, request),
+    render: (request) => runFileJob(pool, { kind: 'render', file: fileOf(request) }, request),
+    close: () => pool.close(),
+  };
+}
+
+function localEngine(pool: ChildPool): ExtractionEngine {
+  return {
+    name: LOCAL_ENGINE_NAME,
+    extract: (request) => {
+      const { schema, citations } = request;
+      return runFileJob(pool, { kind: 'extract', file: fileOf(request), schema, citations }, request);
+    },
+  };
+}
+
+const fileOf = ({ path, fileName, effort, pagesMax }: ParseRequest): JobFile => ({
+  path,
+  fileName,
+  effort,
+  pagesMax,
+});
+
+type FileJob = Extract<Job, { readonly file: JobFile }>;
+/** The answer that goes with a job's kind. */
+type AnswerTo<J extends Job> = Answers[J['kind']];
+
+/** The child is our own code and answers by the job's kind; everything else becomes a failure value. */
+async function runFileJob<K extends FileJob['kind']>(
+  pool: ChildPool,
+  job: FileJob & { readonly kind: K },
+  request: ParseRequest,
+): Promise<Answers[K] | ParseFailure> {
+  const outcome = await pool.run(job, request);
+  return outcome.kind === 'answered'
+    ? (outcome.answer as Answers[K])
+    : failureOf(outcome, request.deadlineMs);
+}
+
+function failureOf(
+  outcome: Exclude<JobOutcome, { readonly kind: 'answered' }>,
+  deadlineMs: number,
+): ParseFailure {
+  switch (outcome.kind) {
+    case 'aborted':
+      return { kind: 'aborted' };
+    case 'timed_out':
+      return {
+        kind: 'timed_out',
+        detail: `The document was not read within ${Math.round(deadlineMs / 1000)} s.`,
+      };
+    case 'out_of_memory':
+      return { kind: 'unreadable', detail: 'The document needs more memory than one document may use.' };
+    case 'died':
+      return {
+        kind: 'unreadable',
+        detail: 'The document cannot be read: it is damaged or needs more memory than one document may use.',
+      };
+    case 'failed':
+      throw new Error(`a document job failed: ${outcome.message}`);
+  }
+}
+
+function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
+  const run = async <J extends Job>(
+    job: J,
+    signal: AbortSignal | undefined,
+  ): Promise<AnswerTo<J> | Unavailable> => {
+    const outcome = await pool.run(job, { deadlineMs, signal });
+    if (outcome.kind === 'answered') return outcome.answer as AnswerTo<J>;
+    if (outcome.kind === 'failed') throw new Error(`a schema job failed: ${outcome.message}`);
+    if (outcome.kind === 'timed_out')
+      return { kind: 'unavailable', detail: 'The schema takes too long to check: simplify its patterns.' };
+    return { kind: 'unavailable', detail: 'The schema could not be checked.' };
+  };
+  return {
+    check: async (schema, signal) => {
+      const verdict = checkSchemaRules(schema);
+      if (verdict.kind !== 'ok') return verdict;
+      return run({ kind: 'checkSchema', schema: verdict.schema } as const, signal);
+    },
+    validate: (schema: JsonObject, value: JsonObject, signal) =>
+      run({ kind: 'validate', schema, value } as const, signal),
+  };
+}
+
+interface Unavailable {
+  readonly kind: 'unavailable';
+  readonly detail: string;
+}

@@ -1,0 +1,52 @@
+import type {
+  ParseEffort,
+  Inspection,
+  ParseResult,
+  RenderResult,
+} from '../../domain/ports/documentParser.ts';
+import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
+import type { SchemaCheck, Validation } from '../../domain/ports/schemaValidator.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+
+/** The file that a job reads, as it crosses the process border. */
+export interface JobFile {
+  readonly path: string;
+  readonly fileName: string | null;
+  readonly effort: ParseEffort;
+  readonly pagesMax: number;
+}
+
+/** Work for a child. Each kind has its answer in `Answers`. */
+export type Job =
+  | { readonly kind: 'inspect' | 'parse' | 'render'; readonly file: JobFile }
+  | {
+      readonly kind: 'extract';
+      readonly file: JobFile;
+      readonly schema: JsonObject;
+      readonly citations: boolean;
+    }
+  | { readonly kind: 'checkSchema'; readonly schema: JsonObject }
+  | { readonly kind: 'validate'; readonly schema: JsonObject; readonly value: JsonObject };
+
+export interface Answers {
+  readonly inspect: Inspection;
+  readonly parse: ParseResult;
+  readonly render: RenderResult;
+  readonly extract: ExtractionResult;
+  readonly checkSchema: SchemaCheck;
+  readonly validate: Validation;
+}
+
+/** What a child sends: the answer, or that its own code failed. */
+export type ChildMessage =
+  | { readonly kind: 'answer'; readonly answer: unknown }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** How a job ended for the pool. Only `answered` comes from the child's own words. */
+export type JobOutcome =
+  | { readonly kind: 'answered'; readonly answer: unknown }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'died' }
+  | { readonly kind: 'out_of_memory' }
+  | { readonly kind: 'timed_out' }
+  | { readonly kind: 'aborted' };

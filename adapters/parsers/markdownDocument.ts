@@ -1,0 +1,201 @@
+import type { Block, Document, Line, TableCell } from '../../domain/document/document.ts';
+import { inlineText } from '../../domain/document/inlineText.ts';
+import { lineOf } from './textDocument.ts';
+import { documentOfBlocks, type PlacedBlock } from './virtualPages.ts';
+
+/** What is left to read: the lines, and where the next one is. */
+interface Cursor {
+  readonly lines: readonly string[];
+  at: number;
+}
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^\s`]*)/;
+const ATX = /^ {0,3}(#{1,6})(?:\s+(.*?))??(?:\s+#+)?\s*$/;
+const SETEXT = /^ {0,3}(=+|-{2,})\s*$/;
+const RULE = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
+const ITEM = /^(\s*)(?:[-*+]|(\d{1,9})[.)])\s+(.*)$/;
+const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+
+/** Markdown as blocks: headings, lists, tables, code and paragraphs. Raw HTML tags are dropped, text stays. */
+export function markdownDocument(text: string, pages: number): Document {
+  const source = withoutHtml(resolveReferences(text));
+  const cursor: Cursor = { lines: source.split('\n'), at: 0 };
+  const placed: PlacedBlock[] = [];
+  let offset = 0;
+  while (cursor.at < cursor.lines.length) {
+    const from = cursor.at;
+    const blocks = readBlocks(cursor);
+    for (const block of blocks) placed.push({ offset, block, lines: linesOf(block) });
+    for (const line of cursor.lines.slice(from, cursor.at)) offset += line.length + 1;
+  }
+  return documentOfBlocks({ mimeType: 'text/markdown', placed, length: offset, pages });
+}
+
+function readBlocks(cursor: Cursor): readonly Block[] {
+  const line = cursor.lines[cursor.at] ?? '';
+  if (line.trim() === '' || RULE.test(line)) {
+    cursor.at += 1;
+    return [];
+  }
+  const block = readCode(cursor) ?? readHeading(cursor) ?? readTable(cursor) ?? readItem(cursor);
+  return [block ?? readParagraph(cursor)];
+}
+
+function readCode(cursor: Cursor): Block | undefined {
+  const [, fence, language] = FENCE.exec(cursor.lines[cursor.at] ?? '') ?? [];
+  if (fence === undefined) return undefined;
+  const from = cursor.at + 1;
+  const closes = (line: string): boolean => {
+    const trimmed = line.trim();
+    return trimmed.startsWith(fence) && trimmed === fence.charAt(0).repeat(trimmed.length);
+  };
+  const length = cursor.lines.slice(from).findIndex(closes);
+  const to = length < 0 ? cursor.lines.length : from + length;
+  cursor.at = to + 1;
+  const text = cursor.lines.slice(from, to).join('\n');
+  return { kind: 'code', language: language === '' ? null : (language ?? null), text, box: null };
+}
+
+function readHeading(cursor: Cursor): Block | undefined {
+  const line = cursor.lines[cursor.at] ?? '';
+  const [, marks, title] = ATX.exec(line) ?? [];
+  if (marks !== undefined) {
+    cursor.at += 1;
+    return heading(marks.length, title ?? '');
+  }
+  const level = underlineLevel(cursor.lines[cursor.at + 1] ?? '');
+  if (level === undefined || ITEM.test(line) || line.includes('|')) return undefined;
+  cursor.at += 2;
+  return heading(level, line);
+}
+
+function underlineLevel(line: string): 1 | 2 | undefined {
+  const [, underline] = SETEXT.exec(line) ?? [];
+  if (underline === undefined) return undefined;
+  return underline.startsWith('=') ? 1 : 2;
+}
+
+const heading = (level: number, markdown: string): Block => ({
+  kind: 'heading',
+  level: Math.min(6, level) as 1 | 2 | 3 | 4 | 5 | 6,
+  text: inlineText(markdown),
+  markdown: markdown.trim(),
+  box: null,
+});
+
+function readTable(cursor: Cursor): Block | undefined {
+  const header = cursor.lines[cursor.at] ?? '';
+  const rule = cursor.lines[cursor.at + 1] ?? '';
+  if (!header.includes('|') || !TABLE_RULE.test(rule)) return undefined;
+  const columns = cellsOf(header).length;
+  if (cellsOf(rule).length !== columns) return undefined;
+  const rows = [cellsOf(header)];
+  cursor.at += 2;
+  for (let line = cursor.lines[cursor.at]; line !== undefined; line = cursor.lines[cursor.at]) {
+    if (line.trim() === '' || !line.includes('|')) break;
+    rows.push(cellsOf(line).slice(0, columns));
+    cursor.at += 1;
+  }
+  const cells = rows.flatMap((row, index) => row.map((cell, column) => tableCell(cell, index, column)));
+  return { kind: 'table', rows: rows.length, columns, headerRows: 1, cells, box: null };
+}
+
+const tableCell = (markdown: string, row: number, column: number): TableCell => ({
+  text: inlineText(markdown),
+  markdown,
+  box: null,
+  row,
+  column,
+  rowSpan: 1,
+  columnSpan: 1,
+});
+
+const cellsOf = (line: string): string[] =>
+  line
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '')
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim().replace(/\\\|/g, '|'));
+
+function readItem(cursor: Cursor): Block | undefined {
+  const [, indent, number, first] = ITEM.exec(cursor.lines[cursor.at] ?? '') ?? [];
+  if (indent === undefined || first === undefined) return undefined;
+  cursor.at += 1;
+  const markdown = [first, ...readLazily(cursor)].join(' ');
+  return {
+    kind: 'list_item',
+    ordered: number !== undefined,
+    number: number === undefined ? null : Number(number),
+    depth: Math.ceil(indent.replace(/\t/g, '    ').length / 4),
+    text: inlineText(markdown),
+    markdown,
+    box: null,
+  };
+}
+
+function readParagraph(cursor: Cursor): Block {
+  const first = cursor.lines[cursor.at] ?? '';
+  cursor.at += 1;
+  const markdown = [first, ...readLazily(cursor)]
+    .map((line) => line.trim().replace(/^(?:>\s?)+/, ''))
+    .join('\n');
+  return { kind: 'paragraph', text: inlineText(markdown), markdown, box: null };
+}
+
+/** The lines that go on with the block: up to a blank line or whatever begins another block. */
+function readLazily(cursor: Cursor): readonly string[] {
+  const more: string[] = [];
+  for (let line = cursor.lines[cursor.at]; line !== undefined; line = cursor.lines[cursor.at]) {
+    const text = line;
+    if (line.trim() === '' || [FENCE, ATX, RULE, ITEM].some((start) => start.test(text))) break;
+    if (line.includes('|') && TABLE_RULE.test(cursor.lines[cursor.at + 1] ?? '')) break;
+    more.push(line.trim());
+    cursor.at += 1;
+  }
+  return more;
+}
+
+/** Comments and tags outside of code go; a line break tag becomes a space. */
+function withoutHtml(text: string): string {
+  return text
+    .split(/(^ {0,3}(?:`{3,}|~{3,})[^\n]*\n[\s\S]*?^ {0,3}(?:`{3,}|~{3,})[ \t]*$|`[^`\n]+`)/m)
+    .map((part, index) => (index % 2 === 1 ? part : stripTags(part)))
+    .join('');
+}
+
+const stripTags = (text: string): string =>
+  text
+    .replace(/<!--[\s\S]*?-->/g, (comment) => comment.replace(/[^\n]/g, ''))
+    .replace(/<(script|style)\b[^>]*>[\s\S]*?<\/\1\s*>/gi, '')
+    .replace(/<br\s*\/?>/gi, ' ')
+    .replace(/<\/?[a-z][a-z\d-]*(?:\s[^<>]*)?\/?>/gi, '');
+
+const DEFINITION = /^ {0,3}\[([^\]]+)\]:\s*<?(\S+?)>?(?:\s+["'(].*["')])?\s*$/gm;
+
+/** `[label][name]` and `[name]` with a definition become inline links; the definitions go. */
+function resolveReferences(text: string): string {
+  const definitions = new Map<string, string>();
+  const rest = text.replace(DEFINITION, (_, name: string, destination: string) => {
+    definitions.set(name.toLowerCase(), destination);
+    return '';
+  });
+  if (definitions.size === 0) return text;
+  return rest.replace(
+    /(?<!\\)\[([^[\]]+)\](?:\[([^[\]]*)\])?(?!\()/g,
+    (whole, label: string, name?: string) => {
+      const destination = definitions.get((name === undefined || name === '' ? label : name).toLowerCase());
+      return destination === undefined ? whole : `[${label}](${destination})`;
+    },
+  );
+}
+
+const linesOf = (block: Block): readonly Line[] =>
+  block.kind === 'table' ? tableLines(block.cells) : block.text.split('\n').map(lineOf);
+
+/** A tab between cells, which is how lines without geometry show their columns. */
+function tableLines(cells: readonly TableCell[]): readonly Line[] {
+  const rows: string[][] = [];
+  for (const { row, text } of cells) (rows[row] ??= []).push(text);
+  return rows.map((row) => lineOf(row.join('\t')));
+}

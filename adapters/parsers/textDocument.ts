@@ -1,0 +1,43 @@
+import type { Block, Document, Line } from '../../domain/document/document.ts';
+import { escapeText } from '../../domain/document/inline.ts';
+import { documentOfBlocks, type PlacedBlock } from './virtualPages.ts';
+
+/** Plain text: a blank line parts paragraphs, and each line stays a line. */
+export function textDocument(text: string, pages: number): Document {
+  const placed: PlacedBlock[] = [];
+  let paragraph: string[] = [];
+  let start = 0;
+  let offset = 0;
+  const flush = (): void => {
+    if (paragraph.length > 0) placed.push({ offset: start, ...paragraphOf(paragraph) });
+    paragraph = [];
+  };
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') flush();
+    else {
+      if (paragraph.length === 0) start = offset;
+      paragraph.push(line.replace(/\s+$/, ''));
+    }
+    offset += line.length + 1;
+  }
+  flush();
+  return documentOfBlocks({ mimeType: 'text/plain', placed, length: text.length, pages });
+}
+
+function paragraphOf(lines: readonly string[]): { block: Block; lines: readonly Line[] } {
+  const text = lines.join('\n');
+  return {
+    block: { kind: 'paragraph', text, markdown: escapeText(text), box: null },
+    lines: lines.map(lineOf),
+  };
+}
+
+/** A line of a format without geometry. */
+export const lineOf = (text: string): Line => ({
+  text,
+  box: null,
+  words: text
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map((word) => ({ text: word, box: null, confidence: 1, fontSize: null, bold: false })),
+});

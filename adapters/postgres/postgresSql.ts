@@ -1,0 +1,206 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import type { Sql, SqlLock, SqlRow, SqlTx, SqlValue } from '../../projections/engine/ports.ts';
+import { SqlUnavailable } from '../../projections/engine/ports.ts';
+
+export interface PostgresOptions {
+  readonly url: string;
+  readonly poolMax?: number;
+  readonly connectTimeoutMs?: number;
+}
+
+const TRANSACTION_ATTEMPTS_MAX = 5;
+const STATEMENTS_MAX = 400;
+/** Types that the driver would make Dates of: kept as text, as all that is not named elsewhere. */
+const TEXT_TYPES = new Set([1082, 1114, 1184]);
+const STALE_PLAN = '0A000';
+const INT8 = 20;
+const INT8_ARRAY = 1016;
+const TEXT_ARRAY = 1009;
+
+type ParseText = (text: string) => unknown;
+const driverParser = pg.types.getTypeParser as (oid: number, format?: string) => ParseText;
+
+const parseBigints: ParseText = (text) =>
+  (driverParser(TEXT_ARRAY)(text) as readonly (string | null)[]).map((n) => (n === null ? null : BigInt(n)));
+
+const typeParser = (oid: number, format?: string): ParseText => {
+  if (oid === INT8) return BigInt;
+  if (oid === INT8_ARRAY) return parseBigints;
+  if (TEXT_TYPES.has(oid)) return (text) => text;
+  return driverParser(oid, format);
+};
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** Classes 08 connection, 53 resources, 57 operator, 58 system; the driver's own errors have no SQLSTATE. */
+const isUnavailable = (error: unknown): boolean => {
+  const code = codeOf(error);
+  if (/^(08|53|57|58)...$/.test(code)) return true;
+  if (/^E[A-Z]+$/.test(code)) return true;
+  return error instanceof Error && /^(Connection terminated|timeout exceeded|Client)/i.test(error.message);
+};
+
+const translated = (error: unknown): unknown =>
+  isUnavailable(error) && error instanceof Error
+    ? new SqlUnavailable(`Postgres is not available: ${error.message}`, { cause: error })
+    : error;
+
+const orUnavailable = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw translated(error);
+  }
+};
+
+interface StatementNames {
+  readonly of: (text: string) => string | undefined;
+  /** The plan kept under the old name has other columns than the tables now: use another name. */
+  readonly renew: (text: string) => void;
+}
+
+/** Statements with parameters are prepared once a connection, under a name kept by their text. */
+const statementNames = (): StatementNames => {
+  const names = new Map<string, string>();
+  let made = 0;
+  const renew = (text: string) => {
+    made += 1;
+    names.set(text, `q${String(made)}`);
+  };
+  return {
+    of: (text) => {
+      if (!names.has(text) && made < STATEMENTS_MAX) renew(text);
+      return names.get(text);
+    },
+    renew,
+  };
+};
+
+type Queryable = Pick<pg.ClientBase, 'query'>;
+
+const statementsOn = (client: Queryable, names: StatementNames): SqlTx => ({
+  query: async (text: string, values?: readonly SqlValue[]) => {
+    const name = values === undefined ? undefined : names.of(text);
+    const config = { text, values: [...(values ?? [])], ...(name === undefined ? {} : { name }) };
+    const { rows } = await client.query<SqlRow & pg.QueryResultRow>(config);
+    return rows;
+  },
+  script: async (text) => {
+    await client.query(text);
+  },
+});
+
+/** The driver wants the answer to one query before it is given the next. */
+const oneAtATime = (statements: SqlTx): SqlTx => {
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = last.then(work, work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  return {
+    query: (text, values) => inTurn(() => statements.query(text, values)),
+    script: (text) => inTurn(() => statements.script(text)),
+  };
+};
+
+/** A swapped view changes the columns behind a prepared statement: prepare it afresh, once. */
+const retryingStalePlans = (statements: SqlTx, names: StatementNames): SqlTx => ({
+  query: async (text, values) => {
+    try {
+      return await statements.query(text, values);
+    } catch (error) {
+      if (codeOf(error) !== STALE_PLAN) throw error;
+      names.renew(text);
+      return statements.query(text, values);
+    }
+  },
+  script: (text) => statements.script(text),
+});
+
+const attempt = async <T>(client: pg.PoolClient, statements: SqlTx, work: (tx: SqlTx) => Promise<T>) => {
+  await client.query('begin');
+  try {
+    const result = await work(statements);
+    const { command } = await client.query('commit');
+    if (command === 'ROLLBACK') throw new Error('the transaction was aborted by an earlier error');
+    return result;
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+};
+
+const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
+
+const retrying = async <T>(once: () => Promise<T>): Promise<T> => {
+  for (let tries = 1; tries < TRANSACTION_ATTEMPTS_MAX; tries += 1) {
+    try {
+      return await once();
+    } catch (error) {
+      if (!isRetryable(error)) throw error;
+      await wait(2 ** tries * (5 + Math.random() * 5));
+    }
+  }
+  return once();
+};
+
+const transactionOn =
+  (pool: pg.Pool, names: StatementNames) =>
+  async <T>(work: (tx: SqlTx) => Promise<T>): Promise<T> => {
+    const client = await pool.connect();
+    let broken = false;
+    // The query in hand reports a lost connection; without a listener the event would end the process.
+    const ignore = () => undefined;
+    client.on('error', ignore);
+    const once = () => attempt(client, oneAtATime(statementsOn(client, names)), work);
+    try {
+      return await retrying(once);
+    } catch (error) {
+      broken = isUnavailable(error);
+      throw error;
+    } finally {
+      client.off('error', ignore);
+      client.release(broken);
+    }
+  };
+
+const lockOn = async (config: pg.ClientConfig, key: bigint): Promise<SqlLock | undefined> => {
+  const client = new pg.Client(config);
+  const lost = new Promise<void>((resolve) => {
+    client.on('error', () => resolve());
+    client.on('end', () => resolve());
+  });
+  await client.connect();
+  const { rows } = await client.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [key]);
+  if (rows[0]?.got === true) return { lost, release: () => client.end() };
+  await client.end();
+  return undefined;
+};
+
+/** A Postgres server through a pool of connections. Locks have a connection of their own each. */
+export const postgresSql = ({ url, poolMax = 10, connectTimeoutMs = 5_000 }: PostgresOptions): Sql => {
+  const config = {
+    connectionString: url,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    application_name: 'quire',
+    types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
+  };
+  const pool = new pg.Pool({ ...config, max: poolMax });
+  // An idle connection that breaks is replaced at the next use; without a listener it would throw.
+  pool.on('error', () => undefined);
+  const names = statementNames();
+  const transaction = transactionOn(pool, names);
+  const statements = retryingStalePlans(statementsOn(pool, names), names);
+  let closing: Promise<void> | undefined;
+  return {
+    query: (text, values) => orUnavailable(() => statements.query(text, values)),
+    transaction: (work) => orUnavailable(() => transaction(work)),
+    script: (text) => orUnavailable(() => statements.script(text)),
+    tryLock: (key) => orUnavailable(() => lockOn(config, key)),
+    close: () => (closing ??= pool.end()),
+  };
+};

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  ReplayAnswer,
+  ReplayBegin,
+  ReplayLease,
+  ReplayScope,
+  ReplayStore,
+} from '../../domain/ports/replayStore.ts';
+import type { Sql, SqlValue } from '../../projections/engine/ports.ts';
+
+/** Run once at start. A row without `status` is a request in progress; `expires_at_ms` ends its lease. */
+export const REPLAY_STORE_DDL = `
+create schema if not exists http_cache;
+create table if not exists http_cache.replays (
+  tenant_id text not null,
+  endpoint text not null,
+  idempotency_key text not null,
+  fingerprint text not null,
+  owner text not null,
+  expires_at_ms bigint not null,
+  status integer,
+  body text,
+  primary key (tenant_id, endpoint, idempotency_key)
+);
+create index if not exists replays_expiry on http_cache.replays (expires_at_ms);
+`;
+
+/** One statement, so two processes never both start: the row is ours if it was absent or expired. */
+const START = `
+  insert into http_cache.replays
+    (tenant_id, endpoint, idempotency_key, fingerprint, owner, expires_at_ms)
+  values ($1, $2, $3, $4, $5, $6)
+  on conflict (tenant_id, endpoint, idempotency_key) do update
+    set fingerprint = excluded.fingerprint, owner = excluded.owner,
+        expires_at_ms = excluded.expires_at_ms, status = null, body = null
+    where http_cache.replays.expires_at_ms <= $7
+  returning owner`;
+
+const FIND = `
+  select fingerprint, status, body from http_cache.replays
+  where tenant_id = $1 and endpoint = $2 and idempotency_key = $3`;
+
+const MINE = `tenant_id = $1 and endpoint = $2 and idempotency_key = $3 and owner = $4 and status is null`;
+const RENEW = `update http_cache.replays set expires_at_ms = $5 where ${MINE} returning owner`;
+const COMPLETE = `
+  update http_cache.replays set status = $5, body = $6, expires_at_ms = $7 where ${MINE} returning owner`;
+const ABANDON = `delete from http_cache.replays where ${MINE}`;
+const PURGE = `delete from http_cache.replays where expires_at_ms <= $1 returning 1 as one`;
+
+const BEGIN_ATTEMPTS_MAX = 3;
+
+const keyOf = ({ tenant_id, endpoint, idempotency_key }: ReplayScope): readonly SqlValue[] => [
+  tenant_id,
+  endpoint,
+  idempotency_key,
+];
+
+const ownOf = ({ scope, owner }: ReplayLease): readonly SqlValue[] => [...keyOf(scope), owner];
+
+/** The replay store on Postgres, real or embedded. `nowMs` is the wall clock. */
+export const replayStore = (sql: Sql, nowMs: () => number): ReplayStore => {
+  const found = async (scope: ReplayScope, fingerprint: string): Promise<ReplayBegin | undefined> => {
+    const [row] = await sql.query(FIND, keyOf(scope));
+    if (row === undefined) return undefined;
+    if (row['fingerprint'] !== fingerprint) return { kind: 'reused' };
+    const { status, body } = row;
+    return typeof status === 'number' && typeof body === 'string'
+      ? { kind: 'replay', status, body }
+      : { kind: 'in_progress' };
+  };
+
+  const begin = async (scope: ReplayScope, fingerprint: string, leaseMs: number): Promise<ReplayBegin> => {
+    for (let attempt = 1; attempt <= BEGIN_ATTEMPTS_MAX; attempt += 1) {
+      const owner = randomUUID();
+      const now = nowMs();
+      const values = [...keyOf(scope), fingerprint, owner, BigInt(now + leaseMs), BigInt(now)];
+      const started = await sql.query(START, values);
+      if (started.length > 0) return { kind: 'started', lease: { scope, owner } };
+      const earlier = await found(scope, fingerprint);
+      if (earlier !== undefined) return earlier;
+    }
+    return { kind: 'in_progress' };
+  };
+
+  const changed = async (text: string, values: readonly SqlValue[]): Promise<boolean> =>
+    (await sql.query(text, values)).length > 0;
+
+  return {
+    begin,
+    renew: (lease, leaseMs) => changed(RENEW, [...ownOf(lease), BigInt(nowMs() + leaseMs)]),
+    complete: (lease, { status, body, keepMs }: ReplayAnswer) =>
+      changed(COMPLETE, [...ownOf(lease), status, body, BigInt(nowMs() + keepMs)]),
+    abandon: async (lease) => {
+      await sql.query(ABANDON, ownOf(lease));
+    },
+    purge: async () => (await sql.query(PURGE, [BigInt(nowMs())])).length,
+  };
+};

@@ -1,0 +1,128 @@
+import { accept, reject, type Decision } from '../kernel/decider.ts';
+import { asCredits, minus, plus, type Credits } from '../kernel/units.ts';
+import { paymentKey } from '../payment/identity.ts';
+import type { AccountRejection, GrantCredits, RefundCredits } from './commands.ts';
+import type { AccountEvent } from './events.ts';
+import { opening } from './opening.ts';
+import { availableIn, type AccountState, type SaleState } from './state.ts';
+
+type AccountDecision = Decision<AccountEvent, AccountRejection>;
+
+/** A sale. A first sale moves the plan from free to paid. */
+export const grantCredits = (state: AccountState, { data, meta }: GrantCredits): AccountDecision => {
+  const key = paymentKey(data);
+  const earlier = state.sales.get(key);
+  if (earlier?.sale.fingerprint === data.fingerprint) return accept();
+  if (earlier !== undefined || state.refunds.has(key)) return reject({ code: 'idempotency_key_reused' });
+
+  const { tenant_id, ...sale } = data;
+  const balance_after = plus(state.balance, data.credits);
+  const events: AccountEvent[] = [
+    ...opening(state, tenant_id, meta),
+    { type: 'CreditsGranted', data: { ...sale, created_at: meta.now, balance_after } },
+  ];
+  if (state.plan === 'free' && state.sales.isEmpty())
+    events.push({
+      type: 'PlanSet',
+      data: { plan: 'paid', previous_plan: 'free', reason: 'first sale', set_at: meta.now },
+    });
+  return accept(...events);
+};
+
+/** What a refund takes back, in full. */
+export interface Amounts {
+  readonly credits: Credits;
+  readonly gross: number;
+  readonly vat: number;
+  readonly fee: number;
+}
+
+/** What of a sale is not refunded yet; a sale without money has 0 of it. */
+export const remainingOf = ({ sale, ...refunded }: SaleState): Amounts => ({
+  credits: minus(sale.credits, refunded.refunded_credits),
+  gross: (sale.gross_amount_minor ?? 0) - refunded.refunded_gross_minor,
+  vat: sale.vat_amount_minor - refunded.refunded_vat_minor,
+  fee: sale.provider_fee_minor - refunded.refunded_fee_minor,
+});
+
+/** ⌊whole × part ÷ of⌋, exact; 0 of nothing. */
+const share = (whole: number, part: number, of: number): number =>
+  of === 0 ? 0 : Number((BigInt(whole) * BigInt(part)) / BigInt(of));
+
+/**
+ * Fills what the caller left out: credits and VAT in proportion to the money, rounded down and never more
+ * than remains; all remaining money takes all that remains, so a sale and its full refund come to zero.
+ */
+const amountsOf = (data: RefundCredits['data'], of: SaleState): Amounts => {
+  const remaining = remainingOf(of);
+  const gross = data.gross_amount_minor ?? 0;
+  const all = gross > 0 && gross === remaining.gross;
+  const proportion = (whole: number, left: number) =>
+    all ? left : Math.min(left, share(whole, gross, of.sale.gross_amount_minor ?? 0));
+  return {
+    credits: data.credits ?? asCredits(proportion(of.sale.credits, remaining.credits)),
+    gross,
+    vat: data.vat_amount_minor ?? Math.min(gross, proportion(of.sale.vat_amount_minor, remaining.vat)),
+    fee: data.provider_fee_minor,
+  };
+};
+
+const exceeds = (wanted: Amounts, remaining: Amounts): boolean =>
+  wanted.credits > remaining.credits ||
+  wanted.gross > remaining.gross ||
+  wanted.vat > Math.min(remaining.vat, wanted.gross) ||
+  wanted.fee > remaining.fee;
+
+/** What the sale still has comes first, then what the account can give back. */
+const beyondLimits = (state: AccountState, of: SaleState, wanted: Amounts): AccountRejection | undefined => {
+  const remaining = remainingOf(of);
+  if (exceeds(wanted, remaining))
+    return {
+      code: 'refund_exceeds_original',
+      refundable_credits: remaining.credits,
+      refundable_amount_minor: of.sale.gross_amount_minor === null ? null : remaining.gross,
+    };
+  const available_credits = availableIn(state);
+  const most = Math.max(0, available_credits);
+  if (wanted.credits <= most) return undefined;
+  const max_refundable_credits = asCredits(Math.min(most, remaining.credits));
+  return { code: 'insufficient_balance', available_credits, max_refundable_credits };
+};
+
+/** Order of checks: repeat, 404, mismatch, exceeds, balance. */
+export const refundCredits = (state: AccountState, { data, meta }: RefundCredits): AccountDecision => {
+  const key = paymentKey(data);
+  const earlier = state.refunds.get(key);
+  if (earlier?.fingerprint === data.fingerprint) return accept();
+  if (earlier !== undefined || state.sales.has(key)) return reject({ code: 'idempotency_key_reused' });
+
+  const of = state.sales.get(
+    paymentKey({ provider: data.original_provider, provider_txn_id: data.original_provider_txn_id }),
+  );
+  if (of === undefined) return reject({ code: 'original_grant_not_found' });
+  if (data.currency !== null && data.currency !== of.sale.currency)
+    return reject({ code: 'refund_mismatch', reason: 'currency' });
+
+  const wanted = amountsOf(data, of);
+  const rejection = beyondLimits(state, of, wanted);
+  if (rejection !== undefined) return reject(rejection);
+  return accept({
+    type: 'CreditsRefunded',
+    data: {
+      refund_id: data.refund_id,
+      grant_id: of.sale.grant_id,
+      provider: data.provider,
+      provider_txn_id: data.provider_txn_id,
+      credits: wanted.credits,
+      currency: of.sale.currency,
+      gross_amount_minor: wanted.gross,
+      vat_amount_minor: wanted.vat,
+      provider_fee_minor: wanted.fee,
+      fingerprint: data.fingerprint,
+      reason: data.reason,
+      occurred_at: data.occurred_at,
+      created_at: meta.now,
+      balance_after: minus(state.balance, wanted.credits),
+    },
+  });
+};

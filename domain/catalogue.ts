@@ -1,0 +1,42 @@
+import type { z } from 'zod';
+import { accountEvent } from './account/events.ts';
+import { apiKeyEvent } from './apiKey/events.ts';
+import { billingConfigEvent } from './billingConfig/events.ts';
+import { conversionEvent } from './conversion/events.ts';
+import { documentEvent } from './document/events.ts';
+import { extractionEvent } from './extraction/events.ts';
+import { fxRatesEvent } from './fxRates/events.ts';
+import { eventCodec, UndecodableEvent } from './kernel/codec.ts';
+import { paymentEvent } from './payment/events.ts';
+import type { RecordedEvent } from './ports/eventStore.ts';
+import { priceListEvent } from './priceList/events.ts';
+
+/** Every kind of stream, by category, with the events that it may hold. */
+export const EVENT_CATALOGUE = {
+  account: accountEvent,
+  payment: paymentEvent,
+  priceList: priceListEvent,
+  billingConfig: billingConfigEvent,
+  fxRates: fxRatesEvent,
+  apiKey: apiKeyEvent,
+  document: documentEvent,
+  extraction: extractionEvent,
+  conversion: conversionEvent,
+} as const;
+
+export type Category = keyof typeof EVENT_CATALOGUE;
+export type AnyEvent = z.output<(typeof EVENT_CATALOGUE)[Category]>;
+
+/** The part of a stream's name before the first hyphen: where EventStoreDB splits. */
+export const categoryOfStream = (stream: string): string => stream.split('-', 1)[0] ?? stream;
+
+const CODECS: ReadonlyMap<string, { readonly decode: (recorded: RecordedEvent) => AnyEvent }> = new Map(
+  Object.entries(EVENT_CATALOGUE).map(([category, union]) => [category, eventCodec<AnyEvent>(union)]),
+);
+
+/** Decodes an event of any stream in its current form. Throws UndecodableEvent. */
+export const decodeAny = (recorded: RecordedEvent): AnyEvent => {
+  const codec = CODECS.get(categoryOfStream(recorded.stream));
+  if (codec === undefined) throw new UndecodableEvent(recorded, 'this program knows no such stream');
+  return codec.decode(recorded);
+};

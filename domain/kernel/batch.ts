@@ -1,0 +1,94 @@
+import type { ExpectedRevision, NewEvent } from '../ports/eventStore.ts';
+
+/** EventStoreDB's own limit of one append (`MaxAppendSize`); `APPEND_BYTES_MAX` stays below it. */
+export const SERVER_APPEND_BYTES_MAX = 1024 * 1024;
+
+/** An event with its JSON as text, ready for a log. */
+export interface EncodedEvent {
+  /** Lower case. */
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+}
+
+/** What a log makes of a batch before it looks at the stream. */
+export type EncodedBatch =
+  | { readonly kind: 'encoded'; readonly events: readonly EncodedEvent[]; readonly bytes: number }
+  | { readonly kind: 'rejected'; readonly reason: 'too_large' | 'invalid'; readonly detail: string };
+
+/** A batch as a caller hands it to `EventStore.append`. */
+export interface Batch {
+  readonly stream: string;
+  readonly expected: ExpectedRevision;
+  readonly events: readonly NewEvent[];
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** True when `value` is what JSON carries exactly; a bigint, NaN, Date or undefined is not. */
+export const isPlainJson = (value: unknown): boolean => {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    case 'object':
+      return value === null || isPlainContainer(value);
+    default:
+      return false;
+  }
+};
+
+const isPlainContainer = (value: object): boolean => {
+  if (Array.isArray(value)) return value.every(isPlainJson);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  return Object.values(value).every(isPlainJson);
+};
+
+const isRevision = (expected: ExpectedRevision): boolean => expected === 'no_stream' || expected >= 0n;
+
+const flaw = ({ stream, expected, events }: Batch): string | undefined => {
+  if (stream === '' || stream.startsWith('$')) return `"${stream}" is not a name for a stream of ours`;
+  if (!isRevision(expected)) return `revision ${String(expected)} cannot be expected`;
+  if (events.length === 0) return 'an append needs at least one event';
+  for (const event of events) {
+    const detail = eventFlaw(event);
+    if (detail !== undefined) return detail;
+  }
+  return undefined;
+};
+
+const eventFlaw = ({ id, type, data, metadata }: NewEvent): string | undefined => {
+  if (!UUID.test(id.toLowerCase())) return `event ID "${id}" is not a UUID`;
+  if (type === '' || type.startsWith('$')) return `"${type}" is not an event type of ours`;
+  if (!isPlainJson(data) || !isPlainJson(metadata)) return `${type} holds a value that JSON cannot carry`;
+  return undefined;
+};
+
+/** Checks a batch and turns its events to text, so that every log refuses the same batches. */
+export const encodeBatch = (batch: Batch): EncodedBatch => {
+  const detail = flaw(batch);
+  if (detail !== undefined) return { kind: 'rejected', reason: 'invalid', detail };
+
+  const events = batch.events.map(({ id, type, data, metadata }) => ({
+    id: id.toLowerCase(),
+    type,
+    data: JSON.stringify(data),
+    metadata: JSON.stringify(metadata),
+  }));
+  const bytes = events.reduce((sum, event) => sum + bytesOf(event), 0);
+  if (bytes <= SERVER_APPEND_BYTES_MAX) return { kind: 'encoded', events, bytes };
+  return { kind: 'rejected', reason: 'too_large', detail: `the append has ${String(bytes)} bytes` };
+};
+
+const bytesOf = ({ type, data, metadata }: EncodedEvent): number =>
+  Buffer.byteLength(data) + Buffer.byteLength(metadata) + 2 * type.length;
+
+/** The part of a stream's name before the first hyphen, or the whole name. */
+export const categoryOf = (stream: string): string => {
+  const hyphen = stream.indexOf('-');
+  return hyphen === -1 ? stream : stream.slice(0, hyphen);
+};

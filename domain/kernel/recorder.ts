@@ -1,0 +1,25 @@
+import type { CommandMeta } from './command.ts';
+import { accept, type Decider } from './decider.ts';
+
+/** Writes down what happened. */
+export interface Record<Event> {
+  readonly type: 'Record';
+  readonly data: Event;
+  readonly meta: CommandMeta;
+}
+
+export interface RecorderState {
+  readonly ended: boolean;
+}
+
+/**
+ * Rules of a stream that only records what happened elsewhere: usage events, documents. After an event
+ * that `ends` the story nothing more is written, so a repeat does nothing.
+ */
+export const recorder = <Event>(
+  ends: (event: Event) => boolean,
+): Decider<RecorderState, Record<Event>, Event, never> => ({
+  initialState: { ended: false },
+  decide: ({ ended }, { data }) => (ended ? accept<Event>() : accept(data)),
+  evolve: ({ ended }, event) => ({ ended: ended || ends(event) }),
+});

@@ -1,0 +1,79 @@
+import type { Candidate } from './candidates.ts';
+import { overlap, type Layout, type Segment } from './layout.ts';
+import { endingScore, wholeScore } from './labels.ts';
+
+type ScoreOf = (label: readonly string[]) => number;
+
+const LEFT = 0.97;
+const LEFT_DECAY = 0.06;
+const ABOVE = 0.85;
+const ABOVE_ROWS_MAX = 6;
+const ABOVE_DECAY = 0.05;
+const ABOVE_POINTS_MAX = 75;
+/** Between a label and its amount it says nothing of what the amount is. */
+const CURRENCY_ALONE = /^[:\s]*(?:[A-Z]{3}|[€$£¥₹]|Rs\.?)$/;
+/** A second label that agrees adds this share of its score. */
+const AGREEMENT = 0.15;
+
+/**
+ * How well what stands around a value names a field: before it in its own segment, in the segments to its
+ * left, or above it in its column. The best counts, and a little of the second.
+ */
+export function contextScore(candidate: Candidate, layout: Layout, scoreOf: ScoreOf): number {
+  const scores = [ownScore(candidate, scoreOf)];
+  if (isBare(candidate.segment.text.slice(0, candidate.from)))
+    scores.push(
+      leftScore(candidate.segment, layout, scoreOf),
+      aboveScore(candidate.segment, layout, scoreOf),
+    );
+  const [best = 0, second = 0] = scores.sort((a, b) => b - a);
+  return Math.min(1, best + AGREEMENT * second);
+}
+
+/** No word stands before the value in its own segment: signs, currencies and other values do not count. */
+const isBare = (before: string): boolean =>
+  !/\p{L}{3,}/u.test(before.replace(/\b(?:[A-Z]{3}|Rs|Euros?)\b\.?/g, ''));
+
+const ownScore = ({ segment, from }: Candidate, scoreOf: ScoreOf): number =>
+  endingScore(segment.text.slice(0, from), scoreOf);
+
+/** The first segments to the left that are words; other values on the way make it less. */
+function leftScore(segment: Segment, layout: Layout, scoreOf: ScoreOf): number {
+  const row = layout.rows[segment.row]?.segments ?? [];
+  const before = row.filter(({ index }) => index < segment.index).reverse();
+  let weight = LEFT;
+  for (const { text } of before) {
+    if (CURRENCY_ALONE.test(text)) continue;
+    if (/\p{L}{2,}/u.test(text))
+      return weight * Math.max(wholeScore(text, scoreOf), endingScore(text, scoreOf) * 0.95);
+    weight -= LEFT_DECAY;
+  }
+  return 0;
+}
+
+function aboveScore(segment: Segment, layout: Layout, scoreOf: ScoreOf): number {
+  let weight = ABOVE;
+  let best = 0;
+  for (let row = segment.row - 1; row >= Math.max(0, segment.row - ABOVE_ROWS_MAX); row -= 1) {
+    const above = layout.rows[row]?.segments.find((other) => isAbove(other, segment));
+    if (above === undefined) continue;
+    best = Math.max(best, weight * wholeScore(wordsAbove(above, segment), scoreOf));
+    weight -= ABOVE_DECAY;
+  }
+  return best;
+}
+
+const isAbove = (other: Segment, segment: Segment): boolean =>
+  other.page === segment.page &&
+  overlap(other, segment) > 0.15 &&
+  segment.y0 - other.y1 < ABOVE_POINTS_MAX &&
+  segment.y0 > other.y0 + 2;
+
+/** Of a wide header, only the words over the value. */
+function wordsAbove(above: Segment, segment: Segment): string {
+  if (above.x1 - above.x0 < 1.6 * (segment.x1 - segment.x0) || above.words.length < 2) return above.text;
+  const over = above.words.filter(
+    ({ box }) => box !== null && box[0] < segment.x1 + 8 && box[2] > segment.x0 - 8,
+  );
+  return over.length === 0 ? above.text : over.map(({ text }) => text).join(' ');
+}

@@ -1,0 +1,162 @@
+import type { Document } from '../document/document.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Citation } from '../ports/extractionEngine.ts';
+import { findCurrency } from './currencies.ts';
+import { schemaTree, type Field, type SchemaNode } from './fields.ts';
+import type { Finding } from './finding.ts';
+import { boxAround } from './layout.ts';
+import { findParty } from './parties.ts';
+import { LABELLED, pick, ranked } from './ranking.ts';
+import { findRows, type RowFindings } from './rowValues.ts';
+import { sourceOf, type Source } from './source.ts';
+import { findBoolean, findChoice, findText, findTexts } from './texts.ts';
+import { findTotals, isTotal } from './totals.ts';
+import { findingOf } from './finding.ts';
+
+/** Raised by whatever changes a result. */
+export const LOCAL_ENGINE_VERSION = 1;
+
+export interface LocalExtraction {
+  readonly value: JsonObject;
+  readonly citations: readonly Citation[];
+}
+
+/**
+ * Fills a schema from a document, without a model: typed values that stand in the document, chosen by the
+ * labels around them. Pure and reproducible; what is not found is left out, nothing is made up.
+ */
+export function extract(document: Document, schema: JsonObject): LocalExtraction {
+  const tree = schemaTree(schema);
+  if (tree?.kind !== 'object') return { value: {}, citations: [] };
+  const source = sourceOf(document);
+  const totals = findTotals(fieldsOf(tree).filter(isTotal), source);
+  const citations: Citation[] = [];
+  const fill = {
+    source,
+    totals,
+    cite: (path: string, finding: Finding) => citations.push(...cited(path, finding)),
+  };
+  return { value: objectOf(tree, fill) ?? {}, citations };
+}
+
+interface Fill {
+  readonly source: Source;
+  readonly totals: ReadonlyMap<string, Finding>;
+  readonly cite: (path: string, finding: Finding) => void;
+}
+
+/** The leaves outside arrays. */
+function fieldsOf(node: SchemaNode): readonly Field[] {
+  if (node.kind === 'leaf') return [node.field];
+  return node.kind === 'object' ? [...node.members.values()].flatMap(fieldsOf) : [];
+}
+
+function objectOf(
+  { members }: Extract<SchemaNode, { readonly kind: 'object' }>,
+  fill: Fill,
+): JsonObject | undefined {
+  const entries: [string, Json][] = [];
+  for (const [name, node] of members) {
+    const value = valueOf(node, fill);
+    if (value !== undefined) entries.push([name, value]);
+  }
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
+  switch (node.kind) {
+    case 'object':
+      return objectOf(node, fill);
+    case 'leaf':
+      return leafOf(node.field, fill);
+    case 'list':
+      return listOf(node.pointer, node.field, fill);
+    case 'rows':
+      return rowsOf(node, fill);
+  }
+}
+
+function leafOf(field: Field, fill: Fill): Json | undefined {
+  const finding = fill.totals.get(field.pointer) ?? findLeaf(field, fill.source);
+  if (finding === undefined) return undefined;
+  const value = coerced(field, finding.value);
+  if (value !== undefined) fill.cite(field.pointer, finding);
+  return value;
+}
+
+function findLeaf(field: Field, source: Source): Finding | undefined {
+  if (isTotal(field)) return undefined;
+  if (field.choices.length > 0) return findChoice(field, source);
+  switch (field.kind) {
+    case 'boolean':
+      return findBoolean(field, source);
+    case 'party':
+      return findParty(field, source);
+    case 'currency':
+      return findCurrency(field, source);
+    case 'text':
+      return findText(field, source);
+    default:
+      return pick(field, source);
+  }
+}
+
+/** The value in the schema's JSON type; undefined when it has none. */
+function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined {
+  if (type === 'integer') return Number.isInteger(value) ? value : undefined;
+  if (type !== 'string') return typeof value === type ? value : undefined;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return kind === 'date' && withTime ? `${text}T00:00:00Z` : text;
+}
+
+function listOf(pointer: string, field: Field, fill: Fill): Json | undefined {
+  const isText = field.kind === 'text' || field.kind === 'party';
+  const findings = isText
+    ? findTexts(field, fill.source)
+    : ranked(field, fill.source)
+        .filter(({ score }) => score >= LABELLED)
+        .sort((a, b) => a.candidate.segment.index - b.candidate.segment.index)
+        .map(({ candidate, score }) => findingOf(candidate, { label: score, margin: 0.2, agreement: 0 }));
+  const values = distinct(findings).flatMap((finding, index) => {
+    const value = coerced(field, finding.value);
+    if (value !== undefined) fill.cite(`${pointer}/${index}`, finding);
+    return value === undefined ? [] : [value];
+  });
+  return values.length === 0 ? undefined : values;
+}
+
+const distinct = (findings: readonly Finding[]): readonly Finding[] =>
+  findings.filter(({ value }, index) => findings.findIndex((other) => other.value === value) === index);
+
+function rowsOf(
+  { pointer, columns }: Extract<SchemaNode, { readonly kind: 'rows' }>,
+  fill: Fill,
+): Json | undefined {
+  const fields = [...columns.values()].flatMap(fieldsOf);
+  const rows = findRows(fields, fill.source);
+  const values = rows.map((row, index) => rowOf({ row, columns, at: `${pointer}/${index}` }, fill));
+  return values.length === 0 ? undefined : values;
+}
+
+interface RowPlace {
+  readonly row: RowFindings;
+  readonly columns: ReadonlyMap<string, SchemaNode>;
+  readonly at: string;
+}
+
+function rowOf({ row, columns, at }: RowPlace, fill: Fill): JsonObject {
+  const entries: [string, Json][] = [];
+  for (const [name, node] of columns) {
+    if (node.kind !== 'leaf') continue;
+    const finding = row.get(node.field.pointer);
+    const value = finding === undefined ? undefined : coerced(node.field, finding.value);
+    if (finding === undefined || value === undefined) continue;
+    entries.push([name, value]);
+    fill.cite(`${at}${node.field.pointer}`, finding);
+  }
+  return Object.fromEntries(entries);
+}
+
+const cited = (path: string, { text, page, words, confidence }: Finding): readonly Citation[] => [
+  { path, text, page, bbox: boxAround(words), confidence },
+];

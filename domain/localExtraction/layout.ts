@@ -1,0 +1,143 @@
+import type { Box, Document, DocumentPage, Line, Word } from '../document/document.ts';
+
+/** A piece of a line that stands by itself: words without a wide gap between them. */
+export interface Segment {
+  /** Its place in reading order. */
+  readonly index: number;
+  readonly row: number;
+  readonly page: number;
+  readonly text: string;
+  /** Where each word begins in `text`. */
+  readonly starts: readonly number[];
+  readonly words: readonly Word[];
+  /** Points; made up from lines and columns of characters where the format has no geometry. */
+  readonly x0: number;
+  readonly x1: number;
+  readonly y0: number;
+  readonly y1: number;
+}
+
+export interface Row {
+  readonly index: number;
+  readonly page: number;
+  readonly segments: readonly Segment[];
+}
+
+export interface Layout {
+  readonly rows: readonly Row[];
+  readonly segments: readonly Segment[];
+  readonly pages: number;
+}
+
+interface Placed {
+  readonly word: Word;
+  readonly box: Box;
+}
+
+const CHARACTER_WIDTH = 6;
+const ROW_HEIGHT = 12;
+const ROW_TEXT_HEIGHT = 10;
+/** Cells that a tab parts stand this far from each other. */
+const TAB_WIDTH = 120;
+
+/** The lines of a document as rows of segments. */
+export function layoutOf({ pages }: Document): Layout {
+  const rows: Row[] = [];
+  const segments: Segment[] = [];
+  for (const page of pages) {
+    for (const [index, line] of page.lines.entries()) {
+      const row = rows.length;
+      const parts = groupsOf(page, line, index).map((words): Segment => {
+        const segment = segmentOf(words, { index: segments.length, row, page: page.page });
+        segments.push(segment);
+        return segment;
+      });
+      if (parts.length > 0) rows.push({ index: row, page: page.page, segments: parts });
+    }
+  }
+  return { rows, segments, pages: pages.length };
+}
+
+function groupsOf(page: DocumentPage, line: Line, index: number): readonly (readonly Placed[])[] {
+  const placed = line.words.flatMap((word) => (word.box === null ? [] : [{ word, box: word.box }]));
+  if (page.width === null || placed.length === 0) return virtualGroups(line, index);
+  const groups: Placed[][] = [];
+  let end = Number.NEGATIVE_INFINITY;
+  for (const word of placed) {
+    const [x0, y0, x1, y1] = word.box;
+    const gap = Math.max(4, 0.9 * (y1 - y0));
+    if (x0 - end > gap) groups.push([word]);
+    else groups.at(-1)?.push(word);
+    end = Math.max(end, x1);
+  }
+  return groups;
+}
+
+function virtualGroups(line: Line, index: number): readonly (readonly Placed[])[] {
+  const top = index * ROW_HEIGHT;
+  return line.text
+    .split(/\t| {2,}/)
+    .map((cell, column) => {
+      let x = line.text.includes('\t') ? column * TAB_WIDTH : line.text.indexOf(cell) * CHARACTER_WIDTH;
+      return cell
+        .split(/\s+/)
+        .filter((text) => text !== '')
+        .map((text): Placed => {
+          const x1 = x + text.length * CHARACTER_WIDTH;
+          const box: Box = [x, top, x1, top + ROW_TEXT_HEIGHT];
+          x = x1 + CHARACTER_WIDTH;
+          return { word: { text, box: null, confidence: 1, fontSize: null, bold: false }, box };
+        });
+    })
+    .filter((group) => group.length > 0);
+}
+
+function segmentOf(
+  placed: readonly Placed[],
+  at: { readonly index: number; readonly row: number; readonly page: number },
+): Segment {
+  const starts: number[] = [];
+  let text = '';
+  for (const { word } of placed) {
+    if (text !== '') text += ' ';
+    starts.push(text.length);
+    text += word.text;
+  }
+  const boxes = placed.map(({ box }) => box);
+  return {
+    ...at,
+    text,
+    starts,
+    words: placed.map(({ word }) => word),
+    x0: Math.min(...boxes.map(([x0]) => x0)),
+    y0: Math.min(...boxes.map(([, y0]) => y0)),
+    x1: Math.max(...boxes.map(([, , x1]) => x1)),
+    y1: Math.max(...boxes.map(([, , , y1]) => y1)),
+  };
+}
+
+/** The words that a range of a segment's text touches. */
+export const wordsIn = (segment: Segment, from: number, to: number): readonly Word[] =>
+  segment.words.filter((word, i) => {
+    const start = segment.starts[i] ?? 0;
+    return start < to && start + word.text.length > from;
+  });
+
+/** The box around words; null where one has none. */
+export function boxAround(words: readonly Word[]): Box | null {
+  const boxes = words.flatMap(({ box }) => (box === null ? [] : [box]));
+  if (boxes.length === 0) return null;
+  return [
+    Math.min(...boxes.map(([x0]) => x0)),
+    Math.min(...boxes.map(([, y0]) => y0)),
+    Math.max(...boxes.map(([, , x1]) => x1)),
+    Math.max(...boxes.map(([, , , y1]) => y1)),
+  ];
+}
+
+/** Share of the narrower one's width that two segments have in common. */
+export function overlap(a: Pick<Segment, 'x0' | 'x1'>, b: Pick<Segment, 'x0' | 'x1'>): number {
+  const common = Math.min(a.x1, b.x1) - Math.max(a.x0, b.x0);
+  const width = Math.min(a.x1 - a.x0, b.x1 - b.x0);
+  return width <= 0 ? 0 : Math.max(0, common / width);
+}

@@ -1,0 +1,71 @@
+import type { Candidate } from './candidates.ts';
+import { contextScore } from './contexts.ts';
+import type { Field } from './fields.ts';
+import { findingOf, type Finding } from './finding.ts';
+import type { ValueKind } from './lexicon.ts';
+import { partyAt } from './parties.ts';
+import type { Source } from './source.ts';
+
+export interface Ranked {
+  readonly candidate: Candidate;
+  readonly score: number;
+}
+
+/** Below this a label is no label. */
+export const LABELLED = 0.55;
+
+/** Kinds that some value of may be taken without any label, and how much its form alone is worth. */
+const UNLABELLED: Readonly<Partial<Record<ValueKind, number>>> = {
+  iban: 0.6,
+  vat_id: 0.45,
+  email: 0.5,
+  url: 0.4,
+  bic: 0.3,
+};
+
+/** The candidates for a field, the best first; of equals the first in the document. */
+export function ranked(field: Field, source: Source): readonly Ranked[] {
+  const kinds: readonly ValueKind[] = field.kind === 'percent' ? ['percent', 'number'] : kindsFor(field);
+  return kinds
+    .flatMap((kind) => source.candidates.get(kind) ?? [])
+    .map((candidate) => ({ candidate, score: scoreOf(field, candidate, source) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || a.candidate.segment.index - b.candidate.segment.index);
+}
+
+const kindsFor = ({ kind, concept }: Field): readonly ValueKind[] => {
+  if (kind === 'number') return concept?.kind === 'percent' ? ['percent', 'number'] : ['number'];
+  return kind === 'integer' ? ['number'] : [kind];
+};
+
+function scoreOf(field: Field, candidate: Candidate, source: Source): number {
+  const label = contextScore(candidate, source.layout, (words) => source.labels.score(field, words));
+  const base = Math.max(label, UNLABELLED[field.kind] ?? 0);
+  return base * (0.8 + 0.2 * candidate.strictness) * partyFactor(field, candidate, source);
+}
+
+/** A seller's field is not taken from the buyer's section, nor the other way round. */
+function partyFactor(field: Field, { segment }: Candidate, source: Source): number {
+  const wanted = partyOf(field);
+  if (wanted === undefined) return 1;
+  const section = partyAt(segment, source);
+  if (section === wanted) return 1;
+  return section === undefined ? 0.9 : 0.5;
+}
+
+function partyOf({ kind, concept, phrases }: Field): string | undefined {
+  if (!['vat_id', 'email', 'phone', 'url', 'iban'].includes(kind)) return undefined;
+  if (concept?.id === 'buyer_vat_id') return 'buyer';
+  const said = new Set(phrases.flat());
+  if (['buyer', 'customer', 'client', 'recipient'].some((word) => said.has(word))) return 'buyer';
+  return kind === 'iban' ? undefined : 'seller';
+}
+
+/** The best candidate as a finding, when its label or form is good enough. */
+export function pick(field: Field, source: Source): Finding | undefined {
+  const [best, next] = ranked(field, source);
+  const least = UNLABELLED[field.kind] === undefined ? LABELLED : 0.35;
+  if (best === undefined || best.score < least) return undefined;
+  const rival = next !== undefined && next.candidate.value !== best.candidate.value ? next.score : 0;
+  return findingOf(best.candidate, { label: best.score, margin: best.score - rival, agreement: 0 });
+}

@@ -1,0 +1,19 @@
+import type { Document } from '../document/document.ts';
+import { candidatesOf, conventionsOf, type Candidate, type Conventions } from './candidates.ts';
+import { labelMatcher, type LabelMatcher } from './labels.ts';
+import { layoutOf, type Layout } from './layout.ts';
+import type { ValueKind } from './lexicon.ts';
+
+/** A document as the extractor sees it: laid out, with its typed values. */
+export interface Source {
+  readonly layout: Layout;
+  readonly conventions: Conventions;
+  readonly candidates: ReadonlyMap<ValueKind, readonly Candidate[]>;
+  readonly labels: LabelMatcher;
+}
+
+export function sourceOf(document: Document): Source {
+  const layout = layoutOf(document);
+  const conventions = conventionsOf(layout);
+  return { layout, conventions, candidates: candidatesOf(layout, conventions), labels: labelMatcher() };
+}

@@ -1,0 +1,202 @@
+import type { Field } from './fields.ts';
+import { wholeScore } from './labels.ts';
+import { overlap, type Row, type Segment } from './layout.ts';
+import { CONCEPTS } from './lexicon.ts';
+import type { Source } from './source.ts';
+import { labelWords } from './words.ts';
+
+/** A column of a table: where it lies, and what its header says. */
+export interface Column {
+  x0: number;
+  x1: number;
+  readonly header: readonly string[];
+}
+
+/** Rows under one header, with what the header's words say of each column. */
+export interface Table {
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+  readonly score: number;
+}
+
+interface Header {
+  readonly row: Row;
+  readonly hits: number;
+}
+
+const HEADER_HIT = 0.75;
+/** Rows next to the header row that still belong to it, in points between their tops. */
+const HEADER_BAND = 36;
+const GAP_MAX = 70;
+const TOTAL_CONCEPTS = CONCEPTS.filter(({ id }) =>
+  ['grand_total', 'net_total', 'tax_total', 'line_sum'].includes(id),
+);
+
+/** The tables whose headers say at least two of the fields, pages of one table joined. */
+export function tablesFor(fields: readonly Field[], source: Source): readonly Table[] {
+  const headers = source.layout.rows.flatMap((row) => headerOf(row, fields, source) ?? []);
+  const starts = new Set(headers.map(({ row }) => row));
+  const strongest = headers.reduce((most, { hits }) => Math.max(most, hits), 0);
+  return apart(headers.filter(({ hits }) => hits >= Math.max(2, strongest - 1))).map((header) =>
+    tableUnder(header, { source, starts }),
+  );
+}
+
+/** Of headers that stand in one band, the strongest. */
+function apart(headers: readonly Header[]): readonly Header[] {
+  const kept: Header[] = [];
+  for (const header of headers) {
+    const last = kept.at(-1);
+    const near =
+      last !== undefined &&
+      last.row.page === header.row.page &&
+      top(header.row) - top(last.row) < HEADER_BAND;
+    if (!near) kept.push(header);
+    else if (header.hits > last.hits) kept[kept.length - 1] = header;
+  }
+  return kept;
+}
+
+function headerOf(row: Row, fields: readonly Field[], { labels }: Source): Header | undefined {
+  if (row.segments.length < 2) return undefined;
+  const words = row.segments.filter(({ text }) => !isNumeric(text)).map(({ text }) => text);
+  const hits = fields.filter((field) =>
+    words.some((text) => headerScore(text, field, labels) >= HEADER_HIT),
+  ).length;
+  return hits >= 2 ? { row, hits } : undefined;
+}
+
+/** A header's segment may say more than one column: each word and pair of words is tried. */
+function headerScore(text: string, field: Field, labels: Source['labels']): number {
+  const words = labelWords(text);
+  const runs = words.flatMap((_, i) => [words.slice(i, i + 1), words.slice(i, i + 2), words.slice(i, i + 3)]);
+  return [words, ...runs].reduce((best, run) => Math.max(best, labels.score(field, run)), 0);
+}
+
+const isNumeric = (text: string): boolean => /\d/.test(text) && !/\p{L}{4,}/u.test(text);
+const top = (row: Row): number => Math.min(...row.segments.map(({ y0 }) => y0));
+
+interface Surroundings {
+  readonly source: Source;
+  /** Rows that begin a table themselves. */
+  readonly starts: ReadonlySet<Row>;
+}
+
+function tableUnder({ row: header, hits }: Header, around: Surroundings): Table {
+  const { rows } = around.source.layout;
+  const band = bandOf(header, rows);
+  const below = rows.slice(header.index + 1).filter((row) => !band.includes(row));
+  const body = bodyOf(below, band, around);
+  const columns = columnsOf(band, body);
+  return { columns, rows: body, score: hits };
+}
+
+const bottom = (row: Row): number => Math.max(...row.segments.map(({ y1 }) => y1));
+
+/** The header's row with the rows of words right above and below it. */
+function bandOf(header: Row, rows: readonly Row[]): readonly Row[] {
+  const isHeaderPart = (row: Row): boolean =>
+    row.page === header.page &&
+    Math.abs(top(row) - top(header)) <= HEADER_BAND &&
+    row.segments.every(({ text, x0, x1 }) => !/\d/.test(text) && x1 - x0 < 140);
+  const band = [header];
+  for (let i = header.index - 1; i >= 0 && nextTo(rows[i], band[0], isHeaderPart); i -= 1)
+    band.unshift(rows[i] ?? header);
+  for (let i = header.index + 1; i < rows.length && nextTo(rows[i], band.at(-1), isHeaderPart); i += 1)
+    band.push(rows[i] ?? header);
+  return band;
+}
+
+const nextTo = (row: Row | undefined, edge: Row | undefined, isPart: (row: Row) => boolean): boolean =>
+  row !== undefined && edge !== undefined && Math.abs(top(row) - top(edge)) < 16 && isPart(row);
+
+/** Rows up to a total or a wide gap. The next page goes on with the table when its first row has amounts. */
+function bodyOf(
+  rows: readonly Row[],
+  band: readonly Row[],
+  { source, starts }: Surroundings,
+): readonly Row[] {
+  const body: Row[] = [];
+  const left = Math.min(...band.flatMap(({ segments }) => segments.map(({ x0 }) => x0)));
+  let page = band[0]?.page;
+  let end = Math.max(...band.map(bottom));
+  for (const row of rows) {
+    if (isTotalRow(row, source) || beginsAnother(row, left) || (starts.has(row) && row.page !== page)) break;
+    if (row.page === page ? top(row) - end > GAP_MAX : amounts(row) < 2) break;
+    body.push(row);
+    page = row.page;
+    end = bottom(row);
+  }
+  return body;
+}
+
+/** The header of another table, or a title at the left edge. */
+function beginsAnother({ segments }: Row, left: number): boolean {
+  if (segments.length >= 3 && segments.every(({ text }) => !/\d/.test(text))) return true;
+  const [only, ...others] = segments;
+  return others.length === 0 && only !== undefined && /:\s*$/.test(only.text) && only.x0 <= left + 5;
+}
+
+const amounts = ({ segments }: Row): number => segments.filter(({ text }) => isNumeric(text)).length;
+
+/** A total's label, with an amount on its right and little else. */
+function isTotalRow({ segments }: Row, { labels }: Source): boolean {
+  const texts = segments.filter(({ text }) => /\p{L}{3,}/u.test(text) && !isNumeric(text));
+  if (segments.length - texts.length > 3 || !segments.some(({ text }) => /\d/.test(text))) return false;
+  return texts.some(({ text }) => {
+    const label = text.replace(/[:\d.,€$£%-]+/g, ' ');
+    return TOTAL_CONCEPTS.some(
+      (concept) => wholeScore(label, (words) => labels.concept(concept, words)) >= 0.8,
+    );
+  });
+}
+
+/** Columns are where the rows with several numbers have their segments; headers go to the nearest. */
+function columnsOf(band: readonly Row[], body: readonly Row[]): readonly Column[] {
+  const full = body.filter((row) => row.segments.filter(({ text }) => isNumeric(text)).length >= 2);
+  const most = full.reduce((count, row) => Math.max(count, row.segments.length), 0);
+  const spans = (full.length > 0 ? full : body)
+    .filter((row) => row.segments.length >= most - 1)
+    .flatMap(({ segments }) => segments);
+  const columns: { x0: number; x1: number; words: { text: string; y: number; x: number }[] }[] = [];
+  for (const { x0, x1 } of [...spans].sort((a, b) => a.x0 - b.x0)) {
+    const last = columns.at(-1);
+    if (last !== undefined && x0 < last.x1 - 1) last.x1 = Math.max(last.x1, x1);
+    else columns.push({ x0, x1, words: [] });
+  }
+  for (const segment of band.flatMap(({ segments }) => segments)) {
+    for (const word of headerWords(segment))
+      nearest(columns, word)?.words.push({ text: word.text, y: word.y, x: word.x0 });
+  }
+  return columns.map(({ x0, x1, words }) => ({ x0, x1, header: labelWords(inOrder(words)) }));
+}
+
+const inOrder = (words: readonly { text: string; y: number; x: number }[]): string =>
+  [...words]
+    .sort((a, b) => a.y - b.y || a.x - b.x)
+    .map(({ text }) => text)
+    .join(' ')
+    .replace(/- (?=\p{Ll})/gu, '');
+
+function headerWords(segment: Segment): readonly { text: string; x0: number; x1: number; y: number }[] {
+  return segment.words.map(({ text, box }) =>
+    box === null
+      ? { text, x0: segment.x0, x1: segment.x1, y: segment.y0 }
+      : { text, x0: box[0], x1: box[2], y: box[1] },
+  );
+}
+
+/** The column that a span lies in or is nearest to, by the smaller distance of its edges. */
+export function nearest<C extends { readonly x0: number; readonly x1: number }>(
+  columns: readonly C[],
+  span: { readonly x0: number; readonly x1: number },
+): C | undefined {
+  const distance = (column: C): number => {
+    if (overlap(column, span) > 0) return -overlap(column, span);
+    return Math.min(Math.abs(column.x0 - span.x1), Math.abs(column.x1 - span.x0));
+  };
+  return columns.reduce<C | undefined>(
+    (best, column) => (best === undefined || distance(column) < distance(best) ? column : best),
+    undefined,
+  );
+}

@@ -1,0 +1,100 @@
+/** Spellings of one short word that labels use for another. */
+const SAME: Readonly<Record<string, string>> = {
+  no: 'nr', num: 'nr', number: 'nr', numero: 'nr', nummer: 'nr', n: 'nr', numer: 'nr', nro: 'nr', nbr: 'nr',
+  '#': 'nr', id: 'nr', ident: 'nr', identification: 'nr', identifikation: 'nr', identnr: 'nr',
+  qty: 'quantity', amt: 'amount', inv: 'invoice', tel: 'phone', telephone: 'phone', telefon: 'phone',
+  ust: 'vat', mwst: 'vat', tva: 'vat', iva: 'vat', btw: 'vat', gst: 'vat', umsatzsteuer: 'vat',
+  mehrwertsteuer: 'vat', vats: 'vat', ustid: 'vat', uid: 'vat', dates: 'date', datum: 'date', fecha: 'date', data: 'date',
+}; // prettier-ignore
+
+const STOP = new Set(
+  'the of der die das des dem den de du la le les los las del della dello di da el il lo a an van het l d your our ihre ihr unsere uw votre notre vos su in im en em et und and y e o or oder ou is are which who that'.split(
+    ' ',
+  ),
+);
+
+/** Second halves of German and Dutch compounds that labels are made of. */
+const HEADS = [
+  'nummer',
+  'datum',
+  'betrag',
+  'summe',
+  'nr',
+  'bedrag',
+  'preis',
+  'prijs',
+  'name',
+  'adresse',
+  'total',
+];
+
+/** Text for comparing: without case and diacritics. */
+export const folded = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/ß/g, 'ss')
+    .replace(/æ/g, 'ae')
+    .replace(/œ/g, 'oe');
+
+/** The words of a label, folded: compounds split, spellings unified, articles dropped. */
+export function labelWords(text: string): readonly string[] {
+  const words = folded(text)
+    .replace(/n[°º]\s*/g, ' nr ')
+    .replace(/\b(?:st|u|e)\.-?/g, (short) => short.replace('.', ''))
+    .replace(/[’']/g, ' ')
+    .split(/[^\p{L}\p{N}#%]+/u)
+    .filter((word) => word !== '');
+  return words
+    .flatMap(splitCompound)
+    .map(unified)
+    .filter((word) => !STOP.has(word));
+}
+
+const unified = (word: string): string => (Object.hasOwn(SAME, word) ? (SAME[word] ?? word) : word);
+
+function splitCompound(word: string): readonly string[] {
+  const head = HEADS.find((end) => word.endsWith(end) && word.length >= end.length + 3);
+  if (head === undefined) return [word];
+  const stem = word.slice(0, -head.length);
+  return [stem.endsWith('s') && stem.length > 4 ? stem.slice(0, -1) : stem, head];
+}
+
+/** Tokens of a property name: `invoiceNumber`, `invoice_number`, `invoice-number`. */
+export const nameWords = (name: string): readonly string[] =>
+  labelWords(name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replace(/_/g, ' '));
+
+/** How far two words are the same, 0..1: equal, one the end or start of the other, or one letter off. */
+export function wordSimilarity(a: string, b: string): number {
+  if (a === b) return 1;
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
+  if (short.length < 5) return 0;
+  if (long.endsWith(short)) return 0.85;
+  if (long.startsWith(short)) return short.length * 2 >= long.length ? 0.85 : 0.6;
+  return short.length >= 6 && oneLetterOff(short, long) ? 0.85 : 0;
+}
+
+function oneLetterOff(short: string, long: string): boolean {
+  if (long.length - short.length > 1) return false;
+  let i = 0;
+  while (i < short.length && short[i] === long[i]) i += 1;
+  const sameLength = short.length === long.length;
+  return short.slice(sameLength ? i + 1 : i) === long.slice(i + 1);
+}
+
+/**
+ * How well a label says a phrase, 0..1 = matched words / (words of the phrase + a part of the label's
+ * others). Order does not count: "total net" is "net total".
+ */
+export function phraseSimilarity(phrase: readonly string[], label: readonly string[]): number {
+  if (phrase.length === 0 || label.length === 0) return 0;
+  let matched = 0;
+  for (const word of phrase) {
+    const best = label.reduce((most, other) => Math.max(most, wordSimilarity(word, other)), 0);
+    if (best === 0 && phrase.length <= 2) return 0;
+    matched += best;
+  }
+  const extra = Math.max(0, label.length - phrase.length);
+  return matched / (phrase.length + 0.4 * extra);
+}

@@ -1,0 +1,147 @@
+import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
+import { tenantOf } from '../engine/event.ts';
+
+/** What a batch does to one tenant's row. `plan` is null where no event of the batch says it. */
+export interface TenantDelta {
+  readonly tenant_id: string;
+  plan: string | null;
+  held_credits: bigint;
+  purchased_credits: bigint;
+  used_credits: bigint;
+  adjusted_credits: bigint;
+  free_pages_used: bigint;
+  free_pages_held: bigint;
+  grants_count: bigint;
+  /** When its first event in the batch happened: that of the account, if the row is new. */
+  readonly created_at: string;
+  last_activity_at: string;
+}
+
+export interface OpenHold {
+  readonly tenant_id: string;
+  readonly hold_id: string;
+  readonly operation: string;
+  readonly credits: number;
+  readonly free_pages: number;
+  readonly created_at: string;
+  readonly expires_at: string;
+}
+
+export interface ClosedHold {
+  readonly tenant_id: string;
+  readonly hold_id: string;
+}
+
+/** A batch, summed up: it does not matter for the rows how many events it had. */
+export interface BalanceChanges {
+  readonly tenants: readonly TenantDelta[];
+  readonly opened: readonly OpenHold[];
+  /** Holds of earlier batches that were settled or released. */
+  readonly closed: readonly ClosedHold[];
+}
+
+export const BALANCE_EVENTS = [
+  'AccountOpened',
+  'PlanSet',
+  'CreditsGranted',
+  'CreditsRefunded',
+  'CreditsAdjusted',
+  'CreditsHeld',
+  'HoldReleased',
+  'CreditsBurned',
+] as const;
+type BalanceEvent = ProjectedEventOf<(typeof BALANCE_EVENTS)[number]>;
+
+const isBalanceEvent = (event: ProjectedEvent): event is BalanceEvent =>
+  (BALANCE_EVENTS as readonly string[]).includes(event.type);
+
+const happenedAt = ({ type, data }: BalanceEvent): string => {
+  if (type === 'PlanSet') return data.set_at;
+  if (type === 'HoldReleased') return data.released_at;
+  return data.created_at;
+};
+
+const untouched = (tenant_id: string, at: string): TenantDelta => ({
+  tenant_id,
+  plan: null,
+  held_credits: 0n,
+  purchased_credits: 0n,
+  used_credits: 0n,
+  adjusted_credits: 0n,
+  free_pages_used: 0n,
+  free_pages_held: 0n,
+  grants_count: 0n,
+  created_at: at,
+  last_activity_at: at,
+});
+
+/** Sums up a batch tenant by tenant, in order. */
+export const balanceChanges = (events: readonly ProjectedEvent[]): BalanceChanges => {
+  const tenants = new Map<string, TenantDelta>();
+  const opened = new Map<string, OpenHold>();
+  const closed: ClosedHold[] = [];
+
+  const close = (delta: TenantDelta, hold_id: string) => {
+    const { tenant_id } = delta;
+    const hold = opened.get(`${tenant_id} ${hold_id}`);
+    if (hold === undefined) {
+      closed.push({ tenant_id, hold_id });
+      return;
+    }
+    opened.delete(`${tenant_id} ${hold_id}`);
+    delta.held_credits -= BigInt(hold.credits);
+    delta.free_pages_held -= BigInt(hold.free_pages);
+  };
+
+  const hold = (delta: TenantDelta, data: ProjectedEventOf<'CreditsHeld'>['data']) => {
+    const { tenant_id } = delta;
+    const { hold_id, operation, credits, free_pages, created_at, expires_at } = data;
+    const row = { tenant_id, hold_id, operation, credits, free_pages, created_at, expires_at };
+    opened.set(`${tenant_id} ${hold_id}`, row);
+    delta.held_credits += BigInt(credits);
+    delta.free_pages_held += BigInt(free_pages);
+  };
+
+  const add = (delta: TenantDelta, { type, data }: BalanceEvent): void => {
+    switch (type) {
+      case 'AccountOpened':
+        delta.plan = 'free';
+        return;
+      case 'PlanSet':
+        delta.plan = data.plan;
+        return;
+      case 'CreditsGranted':
+        delta.purchased_credits += BigInt(data.credits);
+        delta.grants_count += 1n;
+        return;
+      case 'CreditsRefunded':
+        delta.purchased_credits -= BigInt(data.credits);
+        delta.grants_count += 1n;
+        return;
+      case 'CreditsAdjusted':
+        delta.adjusted_credits += BigInt(data.credits);
+        return;
+      case 'CreditsHeld':
+        hold(delta, data);
+        return;
+      case 'HoldReleased':
+        close(delta, data.hold_id);
+        return;
+      case 'CreditsBurned':
+        delta.used_credits += BigInt(data.credits);
+        delta.free_pages_used += BigInt(data.free_pages);
+        if (data.hold_id !== null) close(delta, data.hold_id);
+    }
+  };
+
+  for (const event of events) {
+    if (!isBalanceEvent(event)) continue;
+    const tenantId = tenantOf(event);
+    const at = happenedAt(event);
+    const delta = tenants.get(tenantId) ?? untouched(tenantId, at);
+    tenants.set(tenantId, delta);
+    delta.last_activity_at = at;
+    add(delta, event);
+  }
+  return { tenants: [...tenants.values()], opened: [...opened.values()], closed };
+};

@@ -1,0 +1,33 @@
+import type { DomainEvent, ProjectedEvent } from './event.ts';
+import type { SqlTx } from './ports.ts';
+
+/** A table of a read model, and the columns that order its rows uniquely. */
+export interface ReadTable {
+  readonly name: string;
+  readonly key: readonly string[];
+}
+
+/** Events to apply, in the order of the log, to the tables in `schema`. */
+export interface ProjectorBatch {
+  readonly schema: string;
+  readonly events: readonly ProjectedEvent[];
+}
+
+/**
+ * Turns events into the rows of one read model. A changed meaning or shape of its rows raises `version`,
+ * and the engine builds it anew. `apply` runs in the transaction that moves the checkpoint, so an event
+ * takes effect exactly once; it writes sets of rows, never a statement an event, and the rows must not
+ * depend on how events are cut into batches.
+ */
+export interface Projector {
+  /** snake_case; part of schema names. */
+  readonly name: string;
+  readonly version: number;
+  readonly eventTypes: readonly DomainEvent['type'][];
+  readonly tables: readonly ReadTable[];
+  readonly ddl: (schema: string) => string;
+  readonly apply: (tx: SqlTx, batch: ProjectorBatch) => Promise<void>;
+}
+
+/** The schema of the views that queries read: they point at the tables of the live generation. */
+export const READ_SCHEMA = 'read';

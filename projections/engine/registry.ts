@@ -1,0 +1,216 @@
+import { bigintOrNull, flagOf, textOf, textOrNull, wholeOf } from './columns.ts';
+import type { Sql, SqlRow, SqlTx } from './ports.ts';
+import type { Projector } from './projector.ts';
+import { READ_SCHEMA } from './projector.ts';
+
+/**
+ * `building`: a new version catches up before it serves. `rebuilding`: `rebuild.ts` fills it. `stopped`:
+ * an event could not be applied. `retired`: replaced; its tables are gone or will be.
+ */
+export type GenerationState = 'live' | 'building' | 'rebuilding' | 'stopped' | 'retired';
+
+/** One set of tables of one read model. */
+export interface Generation {
+  readonly name: string;
+  readonly version: number;
+  readonly generation: number;
+  readonly schema: string;
+  readonly position: bigint | null;
+  readonly state: GenerationState;
+  /** True for the one that the views point at. */
+  readonly serves: boolean;
+  readonly reason: string | null;
+}
+
+/** Another process, or a rebuild, has moved the checkpoint: what this one knows is out of date. */
+export class CheckpointMoved extends Error {
+  override readonly name = 'CheckpointMoved';
+}
+
+const NOW = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const REGISTRY = `
+  create schema if not exists projections;
+  create schema if not exists ${READ_SCHEMA};
+  create table if not exists projections.registry (
+    name text not null,
+    version int4 not null,
+    generation int4 not null,
+    schema_name text not null,
+    position int8,
+    state text not null,
+    serves boolean not null,
+    reason text,
+    failed_position int8,
+    failed_event_id text,
+    events_applied int8 not null default 0,
+    updated_at text not null,
+    primary key (name, generation)
+  ) with (fillfactor = 50)`;
+
+const generationOf = (row: SqlRow): Generation => ({
+  name: textOf(row, 'name'),
+  version: wholeOf(row, 'version'),
+  generation: wholeOf(row, 'generation'),
+  schema: textOf(row, 'schema_name'),
+  position: bigintOrNull(row, 'position'),
+  state: textOf(row, 'state') as GenerationState,
+  serves: flagOf(row, 'serves'),
+  reason: textOrNull(row, 'reason'),
+});
+
+const PREPARE_LOCK = 0x70726570n;
+
+/**
+ * Makes the registry if it is missing, and keeps others from making generations until the transaction
+ * ends: two processes may start at once.
+ */
+export const lockRegistry = async (tx: SqlTx): Promise<void> => {
+  await tx.query('select pg_advisory_xact_lock($1)', [PREPARE_LOCK]);
+  await tx.script(REGISTRY);
+};
+
+/** False before any process has prepared the read models. */
+export const hasRegistry = async (sql: SqlTx): Promise<boolean> => {
+  const [row] = await sql.query(`select to_regclass('projections.registry') is not null as there`);
+  return row !== undefined && flagOf(row, 'there');
+};
+
+/** All generations that are not retired, or those of one read model. */
+export const generations = async (sql: SqlTx, name?: string): Promise<readonly Generation[]> => {
+  const rows = await sql.query(
+    `select * from projections.registry
+     where state <> 'retired' and ($1::text is null or name = $1) order by name, generation`,
+    [name ?? null],
+  );
+  return rows.map(generationOf);
+};
+
+const viewStatements = ({ tables }: Projector, schema: string): readonly string[] =>
+  tables.flatMap(({ name }) => [
+    `drop view if exists ${READ_SCHEMA}.${name}`,
+    `create view ${READ_SCHEMA}.${name} as select * from ${schema}.${name}`,
+  ]);
+
+/** Points the views at a generation's tables. */
+export const pointViews = async (tx: SqlTx, projector: Projector, schema: string): Promise<void> => {
+  for (const statement of viewStatements(projector, schema)) await tx.query(statement);
+};
+
+/** Makes empty tables for a new generation, under `lockRegistry`. The very first one serves at once. */
+export const createGeneration = async (
+  sql: SqlTx,
+  projector: Projector,
+  state: GenerationState,
+): Promise<Generation> => {
+  const [last] = await sql.query(
+    'select coalesce(max(generation), 0) as generation from projections.registry where name = $1',
+    [projector.name],
+  );
+  const generation = (last === undefined ? 0 : wholeOf(last, 'generation')) + 1;
+  const schema = `rm_${projector.name}_v${String(projector.version)}_g${String(generation)}`;
+  const serves = state === 'live';
+  await sql.script(`
+    drop schema if exists ${schema} cascade;
+    create schema ${schema};
+    ${projector.ddl(schema)};
+    ${serves ? `${viewStatements(projector, schema).join(';')};` : ''}
+    insert into projections.registry (name, version, generation, schema_name, state, serves, updated_at)
+    values ('${projector.name}', ${String(projector.version)}, ${String(generation)}, '${schema}', '${state}',
+      ${String(serves)}, ${NOW})`);
+  const { name, version } = projector;
+  return { name, version, generation, schema, position: null, state, serves, reason: null };
+};
+
+/** One checkpoint to move, from the position last known. */
+export interface CheckpointMove {
+  readonly generation: Generation;
+  readonly to: bigint;
+  readonly applied: number;
+}
+
+const MOVE = `
+  update projections.registry r
+  set position = u.to_position, events_applied = r.events_applied + u.applied, updated_at = ${NOW}
+  from unnest($1::text[], $2::int4[], $3::int8[], $4::int8[], $5::int8[])
+    as u(name, generation, from_position, to_position, applied)
+  where r.name = u.name and r.generation = u.generation and r.position is not distinct from u.from_position
+    and r.state in ('live', 'building', 'rebuilding')
+  returning r.name`;
+
+/**
+ * Moves checkpoints by compare-and-set. Call it first in the transaction that applies the events: it
+ * locks the rows, so that of two runners the later one finds them moved. Throws CheckpointMoved then.
+ */
+export const moveCheckpoints = async (tx: SqlTx, moves: readonly CheckpointMove[]): Promise<void> => {
+  const moved = await tx.query(MOVE, [
+    moves.map(({ generation }) => generation.name),
+    moves.map(({ generation }) => generation.generation),
+    moves.map(({ generation }) => generation.position),
+    moves.map(({ to }) => to),
+    moves.map(({ applied }) => applied),
+  ]);
+  if (moved.length !== moves.length) {
+    throw new CheckpointMoved(`moved ${String(moved.length)} of ${String(moves.length)} checkpoints`);
+  }
+};
+
+/** Why a projector stopped. */
+export interface Failure {
+  readonly position: bigint;
+  readonly eventId: string;
+  readonly reason: string;
+}
+
+/** Stops one generation where it is. */
+export const markStopped = async (sql: SqlTx, { name, generation }: Generation, failure: Failure) => {
+  await sql.query(
+    `update projections.registry set state = 'stopped', reason = $3, failed_position = $4, failed_event_id = $5,
+       updated_at = ${NOW}
+     where name = $1 and generation = $2 and state in ('live', 'building')`,
+    [name, generation, failure.reason, failure.position, failure.eventId],
+  );
+};
+
+/** Lets a stopped generation try again from where it stopped. */
+export const resume = async (sql: SqlTx, { name, generation, serves }: Generation): Promise<void> => {
+  await sql.query(
+    `update projections.registry set state = $3, reason = null, failed_position = null, failed_event_id = null
+     where name = $1 and generation = $2 and state = 'stopped'`,
+    [name, generation, serves ? 'live' : 'building'],
+  );
+};
+
+/** Makes `next` the generation that serves and retires the one that did. Call it in a transaction. */
+export const promote = async (tx: SqlTx, projector: Projector, next: Generation): Promise<void> => {
+  await tx.query(
+    `update projections.registry set state = 'retired', serves = false, updated_at = ${NOW}
+     where name = $1 and serves and generation <> $2`,
+    [next.name, next.generation],
+  );
+  await tx.query(
+    `update projections.registry set state = 'live', serves = true, updated_at = ${NOW}
+     where name = $1 and generation = $2`,
+    [next.name, next.generation],
+  );
+  await pointViews(tx, projector, next.schema);
+};
+
+/** Drops the tables of generations that nothing reads any more. */
+export const dropRetired = async (sql: Sql): Promise<void> => {
+  const rows = await sql.query(
+    `select name, generation, schema_name from projections.registry where state = 'retired'`,
+  );
+  for (const row of rows) {
+    await sql.query(`drop schema if exists ${textOf(row, 'schema_name')} cascade`);
+  }
+};
+
+/** Retires a generation that will not be finished. */
+export const abandon = async (sql: SqlTx, { name, generation }: Generation): Promise<void> => {
+  await sql.query(
+    `update projections.registry set state = 'retired', serves = false, updated_at = ${NOW}
+     where name = $1 and generation = $2 and not serves`,
+    [name, generation],
+  );
+};

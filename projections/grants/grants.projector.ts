@@ -1,0 +1,102 @@
+import { bulk } from '../engine/bulk.ts';
+import type { ProjectedEventOf } from '../engine/event.ts';
+import { only, tenantOf } from '../engine/event.ts';
+import type { Projector } from '../engine/projector.ts';
+import { grantsDdl, grantsTables } from './grants.schema.ts';
+
+const grants = bulk({
+  tenant_id: 'text',
+  position: 'int8',
+  grant_id: 'text',
+  kind: 'text',
+  credits: 'int8',
+  original_grant_id: 'text',
+  currency: 'text',
+  gross_amount_minor: 'int8',
+  vat_amount_minor: 'int8',
+  provider_fee_minor: 'int8',
+  net_amount_minor: 'int8',
+  price_list_version: 'int4',
+  fx_rate_to_usd: 'text',
+  provider: 'text',
+  provider_txn_id: 'text',
+  invoice_ref: 'text',
+  occurred_at: 'text',
+  created_at: 'text',
+});
+const refunded = bulk({ tenant_id: 'text', grant_id: 'text', credits: 'int8', amount_minor: 'int8' });
+
+const saleRow = (event: ProjectedEventOf<'CreditsGranted'>) => {
+  const { data, position } = event;
+  const gross = data.gross_amount_minor;
+  return {
+    ...data,
+    tenant_id: tenantOf(event),
+    position,
+    kind: 'sale',
+    original_grant_id: null,
+    net_amount_minor: gross === null ? null : gross - data.vat_amount_minor,
+  };
+};
+
+/** A refund takes price list and rate from its sale, in the statement. */
+const refundRow = (event: ProjectedEventOf<'CreditsRefunded'>) => {
+  const { data, position } = event;
+  return {
+    ...data,
+    tenant_id: tenantOf(event),
+    position,
+    grant_id: data.refund_id,
+    kind: 'refund',
+    credits: data.credits === 0 ? 0 : -data.credits,
+    original_grant_id: data.grant_id,
+    net_amount_minor: data.gross_amount_minor - data.vat_amount_minor,
+    price_list_version: null,
+    fx_rate_to_usd: null,
+    invoice_ref: null,
+  };
+};
+
+const ISSUE = (schema: string) => `
+  insert into ${schema}.grants (${grants.names}, refunded_credits, refunded_amount_minor)
+  select ${grants.names}, 0, 0 from ${grants.source()}`;
+
+/** The sale is there already, though perhaps since a statement ago. */
+const REFUND = (schema: string) => `
+  with sums as (
+    select tenant_id, grant_id, sum(credits)::int8 as credits, sum(amount_minor)::int8 as amount_minor
+    from ${refunded.source()} group by tenant_id, grant_id
+  ), sales as (
+    update ${schema}.grants g
+    set refunded_credits = g.refunded_credits + s.credits,
+        refunded_amount_minor = g.refunded_amount_minor + s.amount_minor
+    from sums s where g.tenant_id = s.tenant_id and g.grant_id = s.grant_id
+    returning g.tenant_id, g.grant_id, g.price_list_version, g.fx_rate_to_usd
+  )
+  update ${schema}.grants g
+  set price_list_version = s.price_list_version, fx_rate_to_usd = s.fx_rate_to_usd
+  from sales s
+  where g.tenant_id = s.tenant_id and g.original_grant_id = s.grant_id and g.price_list_version is null`;
+
+/** What was sold and refunded, one row each. */
+export const grantsProjector: Projector = {
+  name: 'grants',
+  version: 1,
+  eventTypes: ['CreditsGranted', 'CreditsRefunded'],
+  tables: grantsTables,
+  ddl: grantsDdl,
+  apply: async (tx, { schema, events }) => {
+    const sales = only(events, 'CreditsGranted');
+    const refunds = only(events, 'CreditsRefunded');
+    const rows = [...sales.map(saleRow), ...refunds.map(refundRow)];
+    await tx.query(ISSUE(schema), grants.values(rows));
+    if (refunds.length === 0) return;
+    const taken = refunds.map((event) => ({
+      tenant_id: tenantOf(event),
+      grant_id: event.data.grant_id,
+      credits: event.data.credits,
+      amount_minor: event.data.gross_amount_minor,
+    }));
+    await tx.query(REFUND(schema), refunded.values(taken));
+  },
+};

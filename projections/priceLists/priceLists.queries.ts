@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { PriceListEntry } from '../../domain/priceList/events.ts';
+import { priceListEntry } from '../../domain/priceList/events.ts';
+import { textOf, textOrNull, wholeOf } from '../engine/columns.ts';
+import type { SqlRow, SqlTx } from '../engine/ports.ts';
+
+/** A published price list, as `CreditPriceListResponse`. */
+export interface PriceListRow {
+  readonly version: number;
+  readonly entries: readonly PriceListEntry[];
+  readonly published_at: string;
+  readonly published_by: string;
+  readonly note: string | null;
+}
+
+const entries = z.array(priceListEntry);
+
+const rowOf = (row: SqlRow): PriceListRow => ({
+  version: wholeOf(row, 'version'),
+  entries: entries.parse(row['entries']),
+  published_at: textOf(row, 'published_at'),
+  published_by: textOf(row, 'published_by'),
+  note: textOrNull(row, 'note'),
+});
+
+/** The active price list; undefined before the first is published. */
+export const activePriceList = (sql: SqlTx) => async (): Promise<PriceListRow | undefined> => {
+  const rows = await sql.query('select * from read.price_lists order by version desc limit 1');
+  return rows.map(rowOf)[0];
+};
+
+/** All versions, newest first. */
+export const priceListHistory = (sql: SqlTx) => async (): Promise<readonly PriceListRow[]> =>
+  (await sql.query('select * from read.price_lists order by version desc')).map(rowOf);

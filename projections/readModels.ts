@@ -1,0 +1,23 @@
+import { apiKeysProjector } from './apiKeys/apiKeys.projector.ts';
+import { balancesProjector } from './balances/balances.projector.ts';
+import { billingConfigsProjector } from './billingConfigs/billingConfigs.projector.ts';
+import { documentsProjector } from './documents/documents.projector.ts';
+import type { Projector } from './engine/projector.ts';
+import { grantsProjector } from './grants/grants.projector.ts';
+import { ledgerProjector } from './ledger/ledger.projector.ts';
+import { openClaimsProjector } from './openClaims/openClaims.projector.ts';
+import { priceListsProjector } from './priceLists/priceLists.projector.ts';
+import { usageEventsProjector } from './usageEvents/usageEvents.projector.ts';
+
+/** All read models of the service. */
+export const READ_MODELS: readonly Projector[] = [
+  balancesProjector,
+  ledgerProjector,
+  grantsProjector,
+  priceListsProjector,
+  billingConfigsProjector,
+  apiKeysProjector,
+  documentsProjector,
+  usageEventsProjector,
+  openClaimsProjector,
+];

@@ -1,0 +1,260 @@
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { DocumentParser, Inspection } from '../../domain/ports/documentParser.ts';
+import type { EventStore } from '../../domain/ports/eventStore.ts';
+import type { ObjectStore } from '../../domain/ports/objectStore.ts';
+import type { RatedOperation } from '../../domain/rating/rating.ts';
+import {
+  placeHold,
+  release,
+  settle,
+  type Bill,
+  type BillingDeps,
+  type Caller,
+  type Cost,
+  type WorkToBill,
+} from './billedWork.ts';
+import { findBurn } from './findBurn.ts';
+import type { HeavySlots } from './heavySlots.ts';
+import type { ChosenModels } from './models.ts';
+import { resultShelf, type StoredResult, type WorkIdentity } from './storedResult.ts';
+import type { UsageLog } from './usageLog.ts';
+import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
+
+/** A file that was received and lies on the local disk. */
+export interface ReceivedFile {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly file_name: string | null;
+}
+
+/** What extraction and conversion requests have in common. */
+export interface WorkRequest {
+  readonly tenant_id: string;
+  readonly caller: Caller;
+  readonly correlation_id: string;
+  readonly idempotency: Pick<WorkIdentity, 'idempotency_key' | 'fingerprint'> | null;
+  readonly file: ReceivedFile;
+  readonly project_id: string;
+  readonly task_id: string;
+  readonly signal: AbortSignal;
+}
+
+/** What was done, before it is billed. */
+export interface WorkDone {
+  readonly kind: 'done';
+  readonly body: JsonObject;
+  readonly status: 'success' | 'partial';
+}
+
+/** One kind of work: what it is billed as, and how it is done. */
+export interface WorkPlan {
+  readonly operation: RatedOperation;
+  readonly endpoint: string;
+  readonly mode: WorkToBill['mode'];
+  readonly models: ChosenModels;
+  readonly idPrefix: 'ext' | 'cnv';
+  readonly timedOut: 'extraction_failed' | 'conversion_failed';
+  readonly run: (
+    ids: { operation_id: string; document_id: string },
+    signal: AbortSignal,
+  ) => Promise<WorkDone | WorkProblem>;
+}
+
+export interface DeliverDeps extends BillingDeps {
+  readonly store: EventStore;
+  readonly objects: ObjectStore;
+  readonly parser: DocumentParser;
+  readonly usage: UsageLog;
+  readonly slots: HeavySlots;
+  /** Most pages of one call. */
+  readonly pagesMax: number;
+  readonly inspectDeadlineMs: number;
+  /** Notes where a tenant's reads must have got to, to see this. */
+  readonly wrote: (tenantId: string, position: bigint) => void;
+}
+
+export interface Delivered {
+  readonly kind: 'delivered';
+  readonly body: JsonObject;
+  readonly cost: Cost;
+  readonly free_pages: number;
+}
+
+interface Work {
+  readonly request: WorkRequest;
+  readonly plan: WorkPlan;
+  readonly bill: WorkToBill;
+  readonly document_id: string;
+  readonly hold_id: string | null;
+}
+
+const inspect = (deps: DeliverDeps, { file, signal }: WorkRequest): Promise<Inspection> =>
+  deps.parser.inspect({
+    path: file.path,
+    fileName: file.file_name,
+    effort: 'fast',
+    pagesMax: deps.pagesMax,
+    deadlineMs: deps.inspectDeadlineMs,
+    signal,
+  });
+
+/** Does the work under its hold. Whatever fails gives the hold back. */
+const runHeld = async (deps: DeliverDeps, work: Work): Promise<WorkDone | WorkProblem> => {
+  const { request, plan, bill, document_id } = work;
+  const done = await plan
+    .run({ operation_id: bill.operation_id, document_id }, request.signal)
+    .catch((error: unknown) => ({ kind: 'thrown', error }) as const);
+  if (done.kind === 'done') return done;
+  const cancelled = request.signal.aborted;
+  await release(deps, bill, { hold_id: work.hold_id, reason: cancelled ? 'cancelled' : 'failed' });
+  const code = done.kind === 'thrown' ? plan.timedOut : done.code;
+  await deps.usage.failed(bill, code);
+  if (done.kind === 'thrown') throw done.error;
+  return done;
+};
+
+/** Settles what was done; a hold that ran out is placed and settled again. */
+const settleDone = async (
+  deps: DeliverDeps,
+  work: Work,
+  stored: StoredResult,
+): Promise<Bill | WorkProblem> => {
+  const scope = {
+    project_id: work.request.project_id,
+    task_id: work.request.task_id,
+    document_id: stored.document_id,
+  };
+  const first = await settle(deps, work.bill, { hold_id: stored.hold_id, usage_id: stored.usage_id, scope });
+  if (first.kind !== 'hold_not_open') return first;
+
+  const burn = await findBurn(deps.store, work.bill.tenant_id, stored.hold_id ?? '');
+  if (burn !== undefined) {
+    const { balance } = await deps.accounts.stateOf(work.bill.tenant_id);
+    const cost = { credits_used: burn.credits, pages: burn.pages, balance_remaining: balance };
+    return { kind: 'billed', cost, free_pages: burn.free_pages, position: undefined };
+  }
+  const again = await placeHold(deps, work.bill);
+  if (again.kind === 'problem') return again;
+  const second = await settle(deps, work.bill, { hold_id: again.hold_id, usage_id: stored.usage_id, scope });
+  if (second.kind === 'hold_not_open') throw new Error('a hold that was just placed is not open');
+  return second;
+};
+
+const finish = async (
+  deps: DeliverDeps,
+  work: Work,
+  stored: StoredResult,
+): Promise<Delivered | WorkProblem> => {
+  const bill = await settleDone(deps, work, stored);
+  if (bill.kind === 'problem') return bill;
+  if (bill.position !== undefined) deps.wrote(work.bill.tenant_id, bill.position);
+  return { kind: 'delivered', body: stored.body, cost: bill.cost, free_pages: bill.free_pages };
+};
+
+const identityOf = (
+  { tenant_id, idempotency }: WorkRequest,
+  { endpoint }: WorkPlan,
+): WorkIdentity | undefined => (idempotency === null ? undefined : { tenant_id, endpoint, ...idempotency });
+
+const workOf = (
+  request: WorkRequest,
+  plan: WorkPlan,
+  ids: Pick<StoredResult, 'operation_id' | 'document_id' | 'pages'>,
+) => ({
+  request,
+  plan,
+  document_id: ids.document_id,
+  bill: {
+    operation: plan.operation,
+    operation_id: ids.operation_id,
+    tenant_id: request.tenant_id,
+    mode: plan.mode,
+    billing_type: plan.models.billing_type,
+    pages: ids.pages,
+    caller: request.caller,
+    correlation_id: request.correlation_id,
+  },
+});
+
+/** The work from its start: count pages, hold, run, store the result, settle, answer. */
+const deliverNew = async (
+  deps: DeliverDeps,
+  request: WorkRequest,
+  plan: WorkPlan,
+): Promise<Delivered | WorkProblem> => {
+  const began = performance.now();
+  const file = await inspect(deps, request);
+  if (file.kind !== 'ok') return parseProblem(file, plan.timedOut);
+  const ids = {
+    operation_id: deps.clock.newId(plan.idPrefix),
+    document_id: deps.clock.newId('doc'),
+    pages: file.pages,
+  };
+  const named = workOf(request, plan, ids);
+  const hold = await placeHold(deps, named.bill);
+  if (hold.kind === 'problem') return hold;
+
+  const work: Work = { ...named, hold_id: hold.hold_id };
+  await deps.usage.requested({ ...work, mime_type: file.mimeType });
+  const done = await runHeld(deps, work);
+  if (done.kind === 'problem') return done;
+
+  const identity = identityOf(request, plan);
+  const stored: StoredResult = {
+    ...ids,
+    usage_id: deps.clock.newId('use'),
+    hold_id: hold.hold_id,
+    fingerprint: identity?.fingerprint ?? '',
+    stored_at: deps.clock.now(),
+    body: done.body,
+  };
+  if (identity !== undefined) await keep(deps, work, { identity, stored });
+  const answer = await finish(deps, work, stored);
+  if (answer.kind === 'delivered')
+    await deps.usage.completed(work.bill, {
+      status: done.status,
+      free_pages: answer.free_pages,
+      duration_ms: Math.round(performance.now() - began),
+    });
+  return answer;
+};
+
+/** Stores the result before it is settled, so that a retry after a crash pays once. */
+const keep = async (
+  deps: DeliverDeps,
+  work: Work,
+  { identity, stored }: { readonly identity: WorkIdentity; readonly stored: StoredResult },
+): Promise<void> => {
+  try {
+    await resultShelf(deps.objects).put(identity, stored);
+  } catch (error) {
+    await release(deps, work.bill, { hold_id: work.hold_id, reason: 'failed' });
+    throw error;
+  }
+};
+
+/**
+ * Delivers billed work once: a result that an earlier, interrupted request stored is settled and
+ * answered; otherwise the work is done. Nothing is burned unless it is delivered.
+ */
+export const deliverWork = async (
+  deps: DeliverDeps,
+  request: WorkRequest,
+  plan: WorkPlan,
+): Promise<Delivered | WorkProblem> => {
+  const free = deps.slots.take();
+  if (free === undefined)
+    return workProblem(
+      'busy',
+      'The server is working on as many documents as it can. Try again in a moment.',
+    );
+  try {
+    const identity = identityOf(request, plan);
+    const stored = identity && (await resultShelf(deps.objects).find(identity, deps.clock.now()));
+    if (stored === undefined) return await deliverNew(deps, request, plan);
+    return await finish(deps, { ...workOf(request, plan, stored), hold_id: stored.hold_id }, stored);
+  } finally {
+    free();
+  }
+};

@@ -1,0 +1,125 @@
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { Extraction, ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
+import {
+  deliverWork,
+  type Delivered,
+  type DeliverDeps,
+  type WorkDone,
+  type WorkRequest,
+} from './deliverWork.ts';
+import { chooseModels, type ChosenModels, type ModelChannel } from './models.ts';
+import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
+
+export interface ExtractRequest extends WorkRequest {
+  readonly schema: JsonObject;
+  readonly mode: 'fast' | 'standard' | 'robust';
+  readonly allow_partial: boolean;
+  readonly citations: boolean;
+  readonly llm: ModelChannel;
+  readonly ocr: ModelChannel;
+}
+
+export interface ExtractDeps extends DeliverDeps {
+  readonly engine: ExtractionEngine;
+  readonly platformModels: { readonly extraction: string; readonly ocr: string };
+  readonly deadlineMs: Readonly<Record<ExtractRequest['mode'], number>>;
+}
+
+/** The body of the answer, but for the bill and what is known only after it. */
+const bodyOf = (
+  { extraction, status }: { readonly extraction: Extraction; readonly status: WorkDone['status'] },
+  ids: { readonly operation_id: string; readonly document_id: string },
+  { request, models, duration_ms }: { request: ExtractRequest; models: ChosenModels; duration_ms: number },
+): JsonObject => ({
+  status,
+  result: extraction.value,
+  validation_errors: status === 'partial' ? extraction.validationErrors.map((error) => ({ ...error })) : null,
+  meta: {
+    extraction_id: ids.operation_id,
+    document_id: ids.document_id,
+    file_name: request.file.file_name,
+    mime_type: extraction.mimeType,
+    mode: request.mode,
+    billing_type: models.billing_type,
+    model: models.model,
+    ocr_model: models.ocr_model,
+    config_id: null,
+    config_version: null,
+    artifact_id: null,
+    duration_ms,
+    warnings: extraction.warnings.map((warning) => ({ ...warning })),
+    pages: extraction.pages.map(({ page, status: pageStatus, source, detail }) => ({
+      page,
+      status: pageStatus,
+      source,
+      detail,
+    })),
+    citations: request.citations ? extraction.citations.map((citation) => ({ ...citation })) : [],
+  },
+});
+
+const run = async (
+  deps: ExtractDeps,
+  request: ExtractRequest,
+  {
+    models,
+    ids,
+    signal,
+  }: { models: ChosenModels; ids: { operation_id: string; document_id: string }; signal: AbortSignal },
+): Promise<WorkDone | WorkProblem> => {
+  const began = performance.now();
+  const answer = await deps.engine.extract({
+    path: request.file.path,
+    fileName: request.file.file_name,
+    effort: request.mode,
+    pagesMax: deps.pagesMax,
+    deadlineMs: deps.deadlineMs[request.mode],
+    signal,
+    schema: request.schema,
+    citations: request.citations,
+  });
+  if (answer.kind === 'invalid_schema') return workProblem('invalid_schema', answer.detail);
+  if (answer.kind !== 'ok') return parseProblem(answer, 'extraction_failed');
+  const { extraction } = answer;
+  const fits = extraction.validationErrors.length === 0;
+  if (!fits && !request.allow_partial)
+    return workProblem(
+      'output_schema_mismatch',
+      'What the document says does not fit the schema, and nothing was billed. Send allow_partial=true to get what fits.',
+      { validation_errors: extraction.validationErrors },
+    );
+  const status = fits ? 'success' : 'partial';
+  const duration_ms = Math.round(performance.now() - began);
+  return {
+    kind: 'done',
+    status,
+    body: bodyOf({ extraction, status }, ids, { request, models, duration_ms }),
+  };
+};
+
+/** The answer as the interface has it: what was done, and what it cost. */
+const withBill = ({ body, cost, free_pages, ...rest }: Delivered): Delivered => ({
+  ...rest,
+  cost,
+  free_pages,
+  body: { ...body, cost: { ...cost }, meta: { ...(body['meta'] as JsonObject), free_pages } },
+});
+
+/** Data from a document by the caller's schema: held, done, stored, settled, answered. */
+export const extractDocument =
+  (deps: ExtractDeps) =>
+  async (request: ExtractRequest): Promise<Delivered | WorkProblem> => {
+    const runs = { llm: true, ocr: request.mode === 'robust' };
+    const models = chooseModels({ llm: request.llm, ocr: request.ocr, runs }, deps.platformModels);
+    if (models.kind === 'problem') return models;
+    const answer = await deliverWork(deps, request, {
+      operation: 'extract',
+      endpoint: 'extract',
+      mode: request.mode,
+      models,
+      idPrefix: 'ext',
+      timedOut: 'extraction_failed',
+      run: (ids, signal) => run(deps, request, { models, ids, signal }),
+    });
+    return answer.kind === 'delivered' ? withBill(answer) : answer;
+  };

@@ -1,0 +1,122 @@
+import { accountStream } from '../../domain/account/stream.ts';
+import { deterministicEventId } from '../../domain/kernel/eventId.ts';
+import type { Clock } from '../../domain/ports/clock.ts';
+import type { AccountWriter } from './accountWriter.ts';
+import type { Payments } from './payments.ts';
+
+/** A hold that a read model lists as open. */
+export interface OpenHold {
+  readonly tenant_id: string;
+  readonly hold_id: string;
+}
+
+export interface HoldSweeperDeps {
+  readonly writer: AccountWriter;
+  readonly payments: Pick<Payments, 'finishClaim'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Open holds whose `expires_at` is before `now`, oldest first. May be late; the account decides. */
+  readonly openHoldsBefore: (now: string, limit: number) => Promise<readonly OpenHold[]>;
+  /** Payment streams claimed before `before` whose claim has neither an effect nor a release. */
+  readonly openClaimsBefore: (before: string, limit: number) => Promise<readonly string[]>;
+  /** A younger claim may still be in its own request's hands. */
+  readonly claimAgeMs?: number;
+  readonly everyMs?: number;
+  readonly onSweep?: (report: SweepReport) => void;
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface SweepReport {
+  readonly released: number;
+  readonly finished: number;
+  /** Holds and claims that could not be settled now; the next sweep tries again. */
+  readonly left: number;
+}
+
+export interface HoldSweeper {
+  /** One sweep; two at a time are one. */
+  sweep(): Promise<SweepReport>;
+  /** Sweeps now and then every minute. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+const PAGE = 500;
+
+/** Releases holds that ran out and settles claims that a crash left open. Runs safely beside others. */
+export const holdSweeper = (deps: HoldSweeperDeps): HoldSweeper => {
+  const { everyMs = 60_000 } = deps;
+  let timer: NodeJS.Timeout | undefined;
+  let sweeping: Promise<SweepReport> | undefined;
+  const sweep = () => {
+    sweeping ??= sweepOnce(deps).finally(() => (sweeping = undefined));
+    return sweeping;
+  };
+  const quietly = () => void sweep().catch((error: unknown) => deps.onError?.(error));
+  return {
+    sweep,
+    start: () => {
+      if (timer !== undefined) return;
+      timer = setInterval(quietly, everyMs);
+      quietly();
+    },
+    stop: async () => {
+      clearInterval(timer);
+      timer = undefined;
+      await sweeping?.catch(() => undefined);
+    },
+  };
+};
+
+const sweepOnce = async (deps: HoldSweeperDeps): Promise<SweepReport> => {
+  const now = deps.clock.now();
+  const holds = await deps.openHoldsBefore(now, PAGE);
+  const released = await settleEach(deps, holds, (hold) => releaseExpired(deps, hold, now));
+  const before = new Date(Date.parse(now) - (deps.claimAgeMs ?? 60_000)).toISOString();
+  const claims = await deps.openClaimsBefore(before, PAGE);
+  const finished = await settleEach(deps, claims, (stream) => finishClaim(deps, stream));
+  const left = holds.length + claims.length - released - finished;
+  const report = { released, finished, left };
+  deps.onSweep?.(report);
+  return report;
+};
+
+/** Counts what was settled. One that fails does not keep the others from being tried. */
+const settleEach = async <Item>(
+  { onError }: HoldSweeperDeps,
+  items: readonly Item[],
+  settle: (item: Item) => Promise<boolean>,
+): Promise<number> => {
+  let settled = 0;
+  for (const item of items) {
+    try {
+      if (await settle(item)) settled += 1;
+    } catch (error) {
+      onError?.(error);
+    }
+  }
+  return settled;
+};
+
+/** Every sweeper derives the same command ID, so a hold is released once whoever comes first. */
+const releaseExpired = async (
+  { writer }: HoldSweeperDeps,
+  { tenant_id, hold_id }: OpenHold,
+  now: string,
+): Promise<boolean> => {
+  const outcome = await writer.execute({
+    type: 'ReleaseHold',
+    data: { tenant_id, hold_id, reason: 'expired' },
+    meta: {
+      now,
+      actor: { key_id: 'system', role: 'system' },
+      correlation_id: `sweep-${hold_id}`,
+      command_id: deterministicEventId(accountStream(tenant_id), `expire ${hold_id}`, 0),
+    },
+  });
+  return outcome.kind === 'done' || outcome.kind === 'rejected';
+};
+
+const finishClaim = async ({ payments }: HoldSweeperDeps, stream: string): Promise<boolean> => {
+  const outcome = await payments.finishClaim(stream);
+  return outcome === undefined || outcome.kind === 'done' || outcome.kind === 'rejected';
+};

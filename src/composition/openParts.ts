@@ -1,0 +1,139 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { EventStore } from '../../domain/ports/eventStore.ts';
+import type { ObjectStore } from '../../domain/ports/objectStore.ts';
+import type { RateLimiter } from '../../domain/ports/rateLimiter.ts';
+import { lockDataDir } from '../../adapters/embedded/dataDirLock.ts';
+import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
+import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
+import { memoryRateLimiter } from '../../adapters/embedded/rateLimiterMemory.ts';
+import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
+import { eventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import { openMinioObjectStore } from '../../adapters/minio/objectStore.ts';
+import { openDocumentWorkers, type DocumentWorkers } from '../../adapters/parsers/documentWorkers.ts';
+import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
+import { redisClient } from '../../adapters/redis/redisClient.ts';
+import { redisRateLimiter } from '../../adapters/redis/rateLimiterRedis.ts';
+import type { Sql } from '../../projections/engine/ports.ts';
+import type { Config } from '../config.ts';
+
+/** What a part is, for the banner and for health: never an address with a password. */
+export interface PartNames {
+  readonly event_log: string;
+  readonly read_models: string;
+  readonly objects: string;
+  readonly limits: string;
+}
+
+/** The outside world, opened. */
+export interface Parts {
+  readonly log: EventStore & EventFeed;
+  readonly sql: Sql;
+  readonly objects: ObjectStore;
+  readonly limiter: RateLimiter;
+  readonly workers: DocumentWorkers;
+  /** Received files while they are worked on. */
+  readonly uploadDir: string;
+  readonly names: PartNames;
+  /** Why the embedded read models had to be made anew; null otherwise. */
+  readonly recreated: string | null;
+  /** Closes in reverse order of opening. */
+  readonly close: () => Promise<void>;
+}
+
+/** What was opened so far, to close again when a later part does not open. */
+interface Opened {
+  readonly keep: <T>(part: T, close: (part: T) => Promise<void>) => T;
+  readonly close: () => Promise<void>;
+}
+
+const openedParts = (): Opened => {
+  const closers: (() => Promise<void>)[] = [];
+  return {
+    keep: (part, close) => {
+      closers.push(() => close(part));
+      return part;
+    },
+    close: async () => {
+      for (const close of closers.splice(0).reverse()) await close();
+    },
+  };
+};
+
+const hostOf = (url: string): string => new URL(url).host;
+
+const openLog = (
+  { eventStoreUrl, dataDir }: Config,
+  { keep }: Opened,
+): readonly [EventStore & EventFeed, string] => {
+  const close = (log: EventStore) => log.close();
+  if (eventStoreUrl !== undefined)
+    return [
+      keep(eventStoreDb({ connectionString: eventStoreUrl }), close),
+      `EventStoreDB at ${hostOf(eventStoreUrl)}`,
+    ];
+  const path = join(dataDir, 'events.db');
+  return [keep(openSqliteEventLog({ path }), close), `SQLite at ${path}`];
+};
+
+const openSql = async (
+  { databaseUrl, dataDir }: Config,
+  { keep }: Opened,
+): Promise<{ sql: Sql; name: string; recreated: string | null }> => {
+  if (databaseUrl !== undefined) {
+    const sql = keep(postgresSql({ url: databaseUrl }), (part) => part.close());
+    return { sql, name: `PostgreSQL at ${hostOf(databaseUrl)}`, recreated: null };
+  }
+  const folder = join(dataDir, 'read-models');
+  const { sql, recreated } = await pgliteSql(folder);
+  return { sql: keep(sql, (part) => part.close()), name: `PGlite in ${folder}`, recreated };
+};
+
+const openObjects = async ({ s3, dataDir }: Config): Promise<readonly [ObjectStore, string]> => {
+  if (s3 !== undefined)
+    return [await openMinioObjectStore(s3), `S3 bucket ${s3.bucket} at ${hostOf(s3.endpoint)}`];
+  const folder = join(dataDir, 'objects');
+  return [await openObjectFolder(folder), `folder ${folder}`];
+};
+
+const openLimiter = (
+  { redisUrl }: Config,
+  { keep }: Opened,
+  onOutage: (error: unknown) => void,
+): readonly [RateLimiter, string] => {
+  const nowMs = () => Date.now();
+  const fallback = memoryRateLimiter(nowMs);
+  if (redisUrl === undefined) return [keep(fallback, (part) => part.close()), 'in process'];
+  const client = redisClient(redisUrl, onOutage);
+  const limiter = redisRateLimiter({ client, fallback, nowMs, onOutage });
+  return [keep(limiter, (part) => part.close()), `Redis at ${hostOf(redisUrl)}, in process while it is away`];
+};
+
+/**
+ * Opens every part that the configuration names, embedded where it names none. When one does not open,
+ * those before it are closed again.
+ */
+export const openParts = async (
+  config: Config,
+  on: { readonly lockLost: (error: Error) => void; readonly redisOutage: (error: unknown) => void },
+): Promise<Parts> => {
+  const opened = openedParts();
+  try {
+    opened.keep(await lockDataDir(config.dataDir, on.lockLost), (lock) => lock.release());
+    const uploadDir = join(config.dataDir, 'uploads');
+    // Whatever is there was left by a process that is gone: this one owns the folder.
+    await rm(uploadDir, { recursive: true, force: true });
+    await mkdir(uploadDir, { recursive: true, mode: 0o700 });
+    const [log, event_log] = openLog(config, opened);
+    const { sql, name: read_models, recreated } = await openSql(config, opened);
+    const [objects, objectsName] = await openObjects(config);
+    const [limiter, limits] = openLimiter(config, opened, on.redisOutage);
+    const workers = opened.keep(openDocumentWorkers(), (part) => part.close());
+    const names = { event_log, read_models, objects: objectsName, limits };
+    return { log, sql, objects, limiter, workers, uploadDir, names, recreated, close: opened.close };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+};

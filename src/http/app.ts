@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import express from 'express';
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import type { Caller, Route } from './defineRoute.ts';
+import type { HttpMetrics } from './metrics.ts';
+import { Problem, problem, problemBody, statusOf } from './problems.ts';
+import type { ServeDeps } from './serveRoute.ts';
+import { serveRoute } from './serveRoute.ts';
+
+export interface AppDeps extends Omit<ServeDeps, 'onError'> {
+  readonly routes: readonly Route[];
+  readonly logger: Logger;
+  readonly metrics: HttpMetrics;
+}
+
+/** What the log line and the metrics say of a request. */
+interface Facts {
+  requestId: string;
+  route: string;
+  caller: Caller | undefined;
+  code: string | undefined;
+}
+
+const FACTS = new WeakMap<Request, Facts>();
+
+const factsOf = (req: Request): Facts => {
+  const known = FACTS.get(req);
+  if (known !== undefined) return known;
+  const facts: Facts = { requestId: randomUUID(), route: 'none', caller: undefined, code: undefined };
+  FACTS.set(req, facts);
+  return facts;
+};
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
+
+/** JSON answers load nothing and are framed by nobody. Pages that need more say so themselves. */
+const SAFE_HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+};
+
+const identify: RequestHandler = (req, res, next) => {
+  const facts = factsOf(req);
+  const given = req.get('x-request-id');
+  if (given !== undefined && SANE_REQUEST_ID.test(given)) facts.requestId = given;
+  res.set(SAFE_HEADERS).set('X-Request-Id', facts.requestId);
+  next();
+};
+
+/** One line a request: never a key, a query value, a body or a file name. */
+const observe =
+  ({ logger, metrics }: AppDeps): RequestHandler =>
+  (req, res, next) => {
+    const began = performance.now();
+    res.once('close', () => {
+      const { requestId, route, caller, code } = factsOf(req);
+      const seconds = (performance.now() - began) / 1000;
+      const status = res.writableFinished ? res.statusCode : 499;
+      metrics.observe({ method: req.method, route, status, seconds });
+      logger.info({
+        msg: 'request',
+        request_id: requestId,
+        method: req.method,
+        route,
+        status,
+        duration_ms: Math.round(seconds * 1000),
+        ...(caller && { tenant_id: caller.tenant_id, key_id: caller.key_id, role: caller.role }),
+        ...(code !== undefined && { code }),
+      });
+    });
+    next();
+  };
+
+/** Express writes `:name` where the interface writes `{name}`. */
+export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+const pathPattern = (path: string): RegExp =>
+  new RegExp(`^${path.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`);
+
+/** 404, or 405 with the methods that the path has. */
+const nothingHere = (routes: readonly Route[]): RequestHandler => {
+  const known = routes.map(({ path, method }) => ({ pattern: pathPattern(path), method }));
+  return (req) => {
+    const methods = known.filter(({ pattern }) => pattern.test(req.path)).map(({ method }) => method);
+    if (methods.length === 0) throw problem('not_found', 'There is nothing at this path.');
+    const allowed = [
+      ...new Set(methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method]))),
+    ];
+    throw new Problem('method_not_allowed', {
+      detail: 'The path does not take this method.',
+      headers: { Allow: allowed.map((method) => method.toUpperCase()).join(', ') },
+    });
+  };
+};
+
+const sendProblem = (res: Response, failure: Problem, requestId: string): void => {
+  res.set(failure.details.headers ?? {});
+  res
+    .status(statusOf(failure.code))
+    .type('application/problem+json')
+    .end(JSON.stringify(problemBody(failure, requestId)));
+};
+
+const asProblem = (error: unknown): Problem | undefined => {
+  if (error instanceof Problem) return error;
+  // Express: a path with a broken percent-encoding.
+  if (error instanceof URIError) {
+    const issue = { loc: ['path'], msg: 'Broken percent-encoding.', type: 'invalid_format' };
+    return new Problem('validation_error', { detail: [issue] });
+  }
+  return undefined;
+};
+
+/** Expected problems are answered; anything else is a defect of ours: 500, logged once. */
+const onFailure =
+  (logFailure: (error: unknown, requestId: string) => void): ErrorRequestHandler =>
+  (error: unknown, req, res, next) => {
+    const facts = factsOf(req);
+    const known = asProblem(error);
+    if (known === undefined && !req.destroyed) logFailure(error, facts.requestId);
+    const failure = known ?? problem('internal_error', 'The request failed; it has been logged.');
+    facts.code = failure.code;
+    if (res.headersSent) {
+      next(error);
+      return;
+    }
+    sendProblem(res, failure, facts.requestId);
+  };
+
+const handlerOf =
+  (route: Route, deps: ServeDeps): RequestHandler =>
+  async (req, res) => {
+    const facts = factsOf(req);
+    facts.route = route.operationId;
+    const exchange = { req, res, requestId: facts.requestId, caller: undefined };
+    try {
+      await serveRoute(route, exchange, deps);
+    } finally {
+      facts.caller = exchange.caller;
+    }
+  };
+
+/** The whole HTTP surface, built from the table of routes. */
+export const httpApp = (deps: AppDeps): Express => {
+  const { routes, logger } = deps;
+  const onError = (error: unknown, requestId: string) =>
+    logger.error({ msg: 'request failed', request_id: requestId, err: error });
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  app.set('case sensitive routing', true);
+  app.use(identify, observe(deps));
+  for (const route of routes)
+    app[route.method](expressPath(route.path), handlerOf(route, { ...deps, onError }));
+  app.use(nothingHere(routes));
+  app.use(onFailure(onError));
+  return app;
+};

@@ -1,0 +1,130 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { KeyRole } from '../../domain/apiKey/events.ts';
+import type { Caller } from './defineRoute.ts';
+import { Problem, retryLater } from './problems.ts';
+
+/** A key as looked up by its digest. */
+export interface KeyRecord {
+  readonly key_id: string;
+  readonly tenant_id: string;
+  readonly role: KeyRole;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+/** By SHA-256 of the whole key, hex. Throws when it cannot tell. */
+export type KeyLookup = (keyHash: string) => Promise<KeyRecord | undefined>;
+
+export interface AuthenticatorDeps {
+  readonly lookup: KeyLookup;
+  readonly isWellFormed: (key: string) => boolean;
+  /** The bootstrap admin key; any string. */
+  readonly adminKey: string | undefined;
+  readonly nowMs: () => number;
+}
+
+/** Tells callers by their key. Answers are cached in this process for up to 60 s. */
+export interface Authenticator {
+  /** Throws the one 401 for keys that are missing, unknown, revoked or expired alike. */
+  authenticate(key: string | undefined): Promise<Caller>;
+  /** Refuses the key from now on in this process, however late the look-up learns of it. */
+  refuse(keyHash: string): void;
+  /** Looks the key up afresh next time. */
+  forget(keyHash: string): void;
+  /** Forgets all; gives how many there were. */
+  flush(): number;
+  /** When this process last saw the key, RFC 3339; null if it has not. */
+  lastUsedAt(keyId: string): string | null;
+}
+
+const TTL_MS = 60_000;
+const NEGATIVE_TTL_MS = 1_000;
+const ENTRIES_MAX = 10_000;
+const KEY_LENGTH_MAX = 512;
+
+/** The tenant of the bootstrap key. It has no account, for admin keys are not billed. */
+export const BOOTSTRAP_ADMIN: Caller = { key_id: 'key_bootstrap', tenant_id: 'quire:admin', role: 'admin' };
+
+export const digestOfKey = (key: string): string => createHash('sha256').update(key, 'utf8').digest('hex');
+
+const notValid = (): Problem =>
+  new Problem('invalid_api_key', {
+    detail: 'Send a valid API key in the header X-API-KEY.',
+    headers: { 'WWW-Authenticate': 'ApiKey' },
+  });
+
+interface Entry {
+  readonly record: Promise<KeyRecord | undefined>;
+  staleAt: number;
+}
+
+const isLive = ({ expires_at, revoked_at }: KeyRecord, now: number): boolean =>
+  revoked_at === null && (expires_at === null || Date.parse(expires_at) > now);
+
+/** Equal digests compared in constant time: neither length nor prefix of the admin key shows. */
+const sameKey = (hash: string, expected: string | undefined): boolean =>
+  expected !== undefined && timingSafeEqual(Buffer.from(hash, 'hex'), Buffer.from(expected, 'hex'));
+
+export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
+  const { lookup, isWellFormed, adminKey, nowMs } = deps;
+  const adminHash = adminKey === undefined ? undefined : digestOfKey(adminKey);
+  const entries = new Map<string, Entry>();
+  const usedAt = new Map<string, number>();
+
+  const remember = (hash: string, entry: Entry): void => {
+    if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
+    entries.delete(hash);
+    entries.set(hash, entry);
+  };
+
+  const lookUp = (hash: string): Promise<KeyRecord | undefined> => {
+    const entry: Entry = { record: lookup(hash), staleAt: nowMs() + TTL_MS };
+    remember(hash, entry);
+    entry.record.then(
+      (record) => {
+        if (record === undefined) entry.staleAt = nowMs() + NEGATIVE_TTL_MS;
+      },
+      () => {
+        if (entries.get(hash) === entry) entries.delete(hash);
+      },
+    );
+    return entry.record;
+  };
+
+  const recordOf = async (hash: string): Promise<KeyRecord | undefined> => {
+    const known = entries.get(hash);
+    try {
+      return await (known !== undefined && known.staleAt > nowMs() ? known.record : lookUp(hash));
+    } catch {
+      throw retryLater('not_ready', 'API keys cannot be looked up right now.');
+    }
+  };
+
+  const authenticate = async (key: string | undefined): Promise<Caller> => {
+    if (key === undefined || key === '' || key.length > KEY_LENGTH_MAX) throw notValid();
+    const hash = digestOfKey(key);
+    if (sameKey(hash, adminHash)) return BOOTSTRAP_ADMIN;
+    if (!isWellFormed(key)) throw notValid();
+    const record = await recordOf(hash);
+    if (record === undefined || !isLive(record, nowMs())) throw notValid();
+    usedAt.set(record.key_id, nowMs());
+    return { key_id: record.key_id, tenant_id: record.tenant_id, role: record.role };
+  };
+
+  return {
+    authenticate,
+    refuse: (hash) => remember(hash, { record: Promise.resolve(undefined), staleAt: nowMs() + TTL_MS }),
+    forget: (hash) => {
+      entries.delete(hash);
+    },
+    flush: () => {
+      const flushed = entries.size;
+      entries.clear();
+      return flushed;
+    },
+    lastUsedAt: (keyId) => {
+      const at = usedAt.get(keyId);
+      return at === undefined ? null : new Date(at).toISOString();
+    },
+  };
+};

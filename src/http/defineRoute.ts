@@ -1,0 +1,158 @@
+import type { z } from 'zod';
+import type { KeyRole } from '../../domain/apiKey/events.ts';
+import type { CommandMeta } from '../../domain/kernel/command.ts';
+import type { UploadedFile } from './multipart.ts';
+import type { ProblemCode } from './problems.ts';
+
+/** Who calls: the API key, never its value. */
+export interface Caller {
+  readonly key_id: string;
+  readonly tenant_id: string;
+  readonly role: KeyRole;
+}
+
+export type Access = 'public' | 'any' | 'admin' | 'admin_or_service';
+export type BucketClass = 'heavy' | 'general';
+export type TenantSource = 'path' | 'query' | 'body';
+
+/** What a handler gets: checked input, who calls, and for which tenant. */
+export interface RouteRequest<Params, Query, Body> {
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  /** The upload of a route with `upload`; it is removed after the answer. */
+  readonly file: UploadedFile | undefined;
+  readonly caller: Caller;
+  /** The tenant that the request names, or the key's own. */
+  readonly tenant_id: string;
+  readonly idempotency_key: string | null;
+  /** Digest of the normalised request; own provider keys enter it as digests. */
+  readonly fingerprint: string;
+  readonly meta: CommandMeta;
+  /** Aborts when the caller hangs up. */
+  readonly signal: AbortSignal;
+  readonly answer: {
+    status: (status: number) => void;
+    header: (name: string, value: string) => void;
+  };
+}
+
+/** A body that is not JSON, as a route with `contentType` returns it. */
+export interface RawBody {
+  readonly contentType: string;
+  readonly body: string | Uint8Array;
+}
+
+export type Reply<Schema extends z.ZodType> =
+  | { readonly status: 200 | 201 | 202; readonly schema: Schema }
+  | { readonly status: 204 }
+  | { readonly status: 200; readonly contentType: string };
+
+export interface Idempotency {
+  readonly keyLengthMax: number;
+  readonly keepMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** How most routes that take an `Idempotency-Key` treat it. */
+export const KEPT_A_DAY: Idempotency = { keyLengthMax: 255, keepMs: 24 * HOUR_MS };
+
+interface RouteFacts {
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  /** With `{name}` for a path parameter. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly access: Access;
+  /** Where `tenant_id` stands; a key of another tenant is refused before anything is looked up. */
+  readonly tenant?: TenantSource;
+  /** True: a service key may name any tenant. */
+  readonly serviceActsForAll?: boolean;
+  /** Left out: not limited. */
+  readonly bucket?: BucketClass;
+  readonly idempotency?: Idempotency;
+  /** Answered even while shutting down. */
+  readonly always?: boolean;
+  /** Problems of its own; those of access, input and limits are added by what the route declares. */
+  readonly problems: readonly ProblemCode[];
+}
+
+/** A route as data plus one function; what it is made of follows from the schemas. */
+export interface RouteSpec<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Answer extends z.ZodType,
+> extends RouteFacts {
+  readonly params?: Params;
+  readonly query?: Query;
+  /** JSON, or with `upload` the fields of a multipart form. */
+  readonly body?: Body;
+  readonly upload?: boolean;
+  readonly reply: Reply<Answer>;
+  /** Other statuses that carry the same schema. */
+  readonly alsoStatus?: readonly number[];
+  readonly handle: (
+    request: RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>>,
+  ) => Promise<z.input<Answer> | RawBody | undefined>;
+}
+
+/** A route whose types are forgotten: what the server, the reference and the specs read. */
+export interface Route extends RouteFacts {
+  readonly params?: z.ZodType | undefined;
+  readonly query?: z.ZodType | undefined;
+  readonly body?: z.ZodType | undefined;
+  readonly upload?: boolean | undefined;
+  readonly reply: Reply<z.ZodType>;
+  readonly alsoStatus?: readonly number[] | undefined;
+  // A method, for its parameter is checked against the same schemas before it is called.
+  handle(request: RouteRequest<unknown, unknown, unknown>): Promise<unknown>;
+}
+
+/** Declares a route. OpenAPI, validation, access, limits and problem answers are read from it. */
+export const defineRoute = <
+  Params extends z.ZodType = z.ZodUndefined,
+  Query extends z.ZodType = z.ZodUndefined,
+  Body extends z.ZodType = z.ZodUndefined,
+  Answer extends z.ZodType = z.ZodUndefined,
+>(
+  spec: RouteSpec<Params, Query, Body, Answer>,
+): Route => ({
+  ...spec,
+  handle: (request) =>
+    spec.handle(request as RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>>),
+});
+
+const inputProblems = (route: Route): readonly ProblemCode[] => {
+  if (route.upload === true)
+    return ['unsupported_media_type', 'missing_file', 'empty_file', 'file_too_large', 'body_too_large'];
+  return route.body === undefined ? [] : ['malformed_json', 'unsupported_media_type', 'body_too_large'];
+};
+
+const accessProblems = ({ access, tenant }: Route): readonly ProblemCode[] => [
+  ...(access === 'public' ? [] : (['invalid_api_key', 'not_ready'] as const)),
+  ...(access === 'admin' || access === 'admin_or_service' ? (['admin_required'] as const) : []),
+  ...(access === 'any' && tenant !== undefined ? (['tenant_mismatch'] as const) : []),
+];
+
+/** Every problem that the route can answer with: its own, and those of what it declares. */
+export const problemsOf = (route: Route): readonly ProblemCode[] => {
+  const takesInput = [route.params, route.query, route.body].some((schema) => schema !== undefined);
+  return [
+    ...new Set<ProblemCode>([
+      ...accessProblems(route),
+      ...inputProblems(route),
+      ...(takesInput || route.idempotency !== undefined ? (['validation_error'] as const) : []),
+      ...(route.bucket === undefined ? [] : (['rate_limited'] as const)),
+      ...(route.idempotency === undefined
+        ? []
+        : (['request_in_progress', 'idempotency_key_reused', 'not_ready'] as const)),
+      ...(route.always === true ? [] : (['shutting_down'] as const)),
+      ...route.problems,
+      'internal_error',
+    ]),
+  ];
+};

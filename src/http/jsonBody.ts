@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http';
+import type { Problem } from './problems.ts';
+import { problem } from './problems.ts';
+
+/** Requests of this service are small; schemas travel in forms. */
+export const JSON_BYTES_MAX = 1_048_576;
+
+const isJson = (contentType: string): boolean =>
+  /^application\/([a-z0-9.!#$&^_-]+\+)?json\s*(;|$)/i.test(contentType.trim());
+
+const isUtf8 = (contentType: string): boolean => {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)"?/i.exec(contentType)?.[1]?.toLowerCase();
+  return charset === undefined || charset === 'utf-8' || charset === 'utf8';
+};
+
+const checkHeaders = ({ headers }: IncomingMessage): void => {
+  const contentType = headers['content-type'] ?? '';
+  if (!isJson(contentType)) throw problem('unsupported_media_type', 'Send application/json.');
+  if (!isUtf8(contentType)) throw problem('unsupported_media_type', 'JSON travels in UTF-8.');
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw problem('unsupported_media_type', 'Send the body uncompressed.');
+};
+
+const tooLarge = (): Problem =>
+  problem('body_too_large', `The body has more than ${String(JSON_BYTES_MAX)} bytes.`, {
+    max_bytes: JSON_BYTES_MAX,
+  });
+
+const bytesOf = async (request: IncomingMessage): Promise<Buffer> => {
+  if (Number(request.headers['content-length'] ?? 0) > JSON_BYTES_MAX) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // What is left unread is drained by the server after the answer; destroying it would cut the answer off.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > JSON_BYTES_MAX) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+/** Half a surrogate pair is no text, and NUL is none that a database stores. */
+const UNSTORABLE = /\p{Surrogate}|\0/u;
+const MAYBE_UNSTORABLE = /\\u(0000|d[89a-f])/i;
+
+const isStorable = (value: unknown): boolean => {
+  if (typeof value === 'string') return !UNSTORABLE.test(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([key, member]) => isStorable(key) && isStorable(member));
+};
+
+const parsed = (text: string): unknown => {
+  const value = JSON.parse(text) as unknown;
+  if (MAYBE_UNSTORABLE.test(text) && !isStorable(value)) throw new SyntaxError('unstorable text');
+  return value;
+};
+
+/** Reads a JSON body: type, size, encoding and syntax are checked, in this order. */
+export const readJson = async (request: IncomingMessage): Promise<unknown> => {
+  checkHeaders(request);
+  const bytes = await bytesOf(request);
+  try {
+    return parsed(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw problem('malformed_json', 'The body is not JSON in UTF-8 (no NUL, no half surrogate pairs).');
+  }
+};

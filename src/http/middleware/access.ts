@@ -1,0 +1,33 @@
+import type { Caller, Route } from '../defineRoute.ts';
+import { problem } from '../problems.ts';
+
+const ROLES: Readonly<Record<Route['access'], readonly Caller['role'][]>> = {
+  public: ['tenant', 'service', 'admin'],
+  any: ['tenant', 'service', 'admin'],
+  admin: ['admin'],
+  admin_or_service: ['admin', 'service'],
+};
+
+/** 403 for a key whose role is too small. */
+export const checkRole = ({ access }: Route, { role }: Caller): void => {
+  if (!ROLES[access].includes(role)) throw problem('admin_required', 'This needs an admin key.');
+};
+
+const mayActFor = (tenantId: string, route: Route, caller: Caller): boolean => {
+  if (caller.role === 'admin' || caller.tenant_id === tenantId) return true;
+  return caller.role === 'service' && route.serviceActsForAll === true;
+};
+
+/** The `tenant_id` of one part of a request, if it is text there. */
+export const tenantNamedIn = (part: unknown): string | undefined => {
+  if (typeof part !== 'object' || part === null || !('tenant_id' in part)) return undefined;
+  return typeof part.tenant_id === 'string' ? part.tenant_id : undefined;
+};
+
+/** 403 for a key of another tenant: before the rest is checked, and before anything is looked up. */
+export const checkTenant = (route: Route, caller: Caller, part: unknown): void => {
+  const tenantId = tenantNamedIn(part);
+  if (tenantId === undefined || mayActFor(tenantId, route, caller)) return;
+  if (ROLES[route.access].includes('tenant'))
+    throw problem('tenant_mismatch', 'The API key belongs to another tenant.');
+};

@@ -1,0 +1,41 @@
+import type { Bucket, RateDecision, RateLimiter } from '../../../domain/ports/rateLimiter.ts';
+import type { BucketClass, Caller } from '../defineRoute.ts';
+import { Problem } from '../problems.ts';
+
+export type Buckets = Readonly<Record<BucketClass, Bucket>>;
+
+/** The interface's limits, where a tenant has no others. */
+export const DEFAULT_BUCKETS: Buckets = {
+  heavy: { rate_per_second: 5, burst: 20 },
+  general: { rate_per_second: 50, burst: 200 },
+};
+
+export interface RateLimits {
+  readonly limiter: RateLimiter;
+  /** What holds for a tenant; called for each request. */
+  readonly bucketsOf: (tenantId: string) => Buckets;
+}
+
+const headersOf = ({ burst }: Bucket, { remaining, resetMs }: RateDecision): Record<string, string> => ({
+  'RateLimit-Limit': String(burst),
+  'RateLimit-Remaining': String(remaining),
+  'RateLimit-Reset': String(Math.ceil(resetMs / 1000)),
+});
+
+/** Takes a token of the caller's tenant. Gives the headers to answer with; throws the 429. */
+export const takeToken = async (
+  { limiter, bucketsOf }: RateLimits,
+  { tenant_id }: Caller,
+  name: BucketClass,
+): Promise<Record<string, string>> => {
+  const bucket = bucketsOf(tenant_id)[name];
+  const decision = await limiter.take(`${name}:${tenant_id}`, bucket);
+  const headers = headersOf(bucket, decision);
+  if (decision.allowed) return headers;
+  const rate = `${String(bucket.rate_per_second)} requests a second, ${String(bucket.burst)} at once`;
+  throw new Problem('rate_limited', {
+    detail: `The rate limit of the ${name} bucket was exceeded: ${rate}.`,
+    members: { bucket: name },
+    headers: { ...headers, 'Retry-After': String(Math.max(1, Math.ceil(decision.retryAfterMs / 1000))) },
+  });
+};

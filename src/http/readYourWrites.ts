@@ -1,0 +1,46 @@
+/** The read models' runner, as reads need it. */
+export interface ProjectionWait {
+  waitFor(position: bigint, options: { readonly timeoutMs: number }): Promise<boolean>;
+}
+
+/** Lets a tenant read what this process has just written for it. */
+export interface ReadYourWrites {
+  /** Remembers how far the log is for `scope` (a tenant, or `ALL_TENANTS`). */
+  note(scope: string, position: bigint | undefined): void;
+  /**
+   * Waits, at most about a second, until the read models have what was noted. Gives the position they
+   * still miss, undefined when they have it.
+   */
+  settle(scope: string): Promise<bigint | undefined>;
+}
+
+/** Scope of what belongs to no tenant: price lists, billing configs. */
+export const ALL_TENANTS = '';
+
+const WAIT_MS = 1_000;
+const SCOPES_MAX = 10_000;
+
+export const readYourWrites = (projections: ProjectionWait): ReadYourWrites => {
+  const noted = new Map<string, bigint>();
+
+  const isThere = async (position: bigint, scope: string): Promise<boolean> => {
+    if (!(await projections.waitFor(position, { timeoutMs: WAIT_MS }))) return false;
+    if (noted.get(scope) === position) noted.delete(scope);
+    return true;
+  };
+
+  return {
+    note: (scope, position) => {
+      if (position === undefined) return;
+      const earlier = noted.get(scope);
+      if (earlier !== undefined && earlier >= position) return;
+      noted.delete(scope);
+      noted.set(scope, position);
+      if (noted.size > SCOPES_MAX) noted.delete(noted.keys().next().value ?? '');
+    },
+    settle: async (scope) => {
+      const position = noted.get(scope);
+      return position === undefined || (await isThere(position, scope)) ? undefined : position;
+    },
+  };
+};

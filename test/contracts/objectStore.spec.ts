@@ -1,0 +1,72 @@
+import { createRequire } from 'node:module';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
+import { openMinioObjectStore } from '../../adapters/minio/objectStore.ts';
+import { tempFolder } from '../support/tempFolder.ts';
+import { objectStoreContract } from './objectStore.contract.ts';
+
+interface S3Server {
+  run(): Promise<{ readonly port: number }>;
+  close(): Promise<void>;
+}
+const S3rver = createRequire(import.meta.url)('@20minutes/s3rver') as new (options: object) => S3Server;
+
+objectStoreContract('folder', async () => {
+  const folder = tempFolder();
+  return {
+    store: await openObjectFolder(folder.path),
+    reopen: () => openObjectFolder(folder.path),
+    close: () => {
+      folder.remove();
+      return Promise.resolve();
+    },
+  };
+});
+
+objectStoreContract('S3', async () => {
+  const folder = tempFolder();
+  const server = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: folder.path });
+  const { port } = await server.run();
+  const open = (): ReturnType<typeof openMinioObjectStore> =>
+    openMinioObjectStore({
+      endpoint: `http://127.0.0.1:${port}`,
+      bucket: 'quire',
+      accessKey: 'S3RVER',
+      secretKey: 'S3RVER',
+      region: 'us-east-1',
+    });
+  return {
+    store: await open(),
+    reopen: open,
+    close: async () => {
+      await server.close();
+      folder.remove();
+    },
+  };
+});
+
+describe('object folder', () => {
+  it('clears what a crash left half written', async () => {
+    const folder = tempFolder();
+    const incoming = join(folder.path, 'incoming');
+    mkdirSync(incoming);
+    writeFileSync(join(incoming, 'half'), 'x');
+    await openObjectFolder(folder.path);
+    expect(readdirSync(incoming)).to.deep.equal([]);
+    folder.remove();
+  });
+
+  it('leaves nothing behind when a file to store is not there', async () => {
+    const folder = tempFolder();
+    const store = await openObjectFolder(folder.path);
+    const failed: unknown = await store
+      .putFile('k', join(folder.path, 'none'))
+      .catch((error: unknown) => error);
+    expect(failed).to.be.an.instanceOf(Error);
+    expect(readdirSync(join(folder.path, 'incoming'))).to.deep.equal([]);
+    expect(existsSync(join(folder.path, 'objects', 'k.bin'))).to.equal(false);
+    folder.remove();
+  });
+});

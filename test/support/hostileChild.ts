@@ -1,0 +1,34 @@
+import process from 'node:process';
+
+/*
+ * A child that does what a hostile file would make a parser do, by the name of the file: `endless`,
+ * `memory`, `exit`, `throw`; any other name is answered.
+ */
+interface HostileJob {
+  readonly file: { readonly fileName: string | null };
+}
+
+const hoard: Buffer[] = [];
+const send = (message: unknown): void => {
+  process.send?.(message);
+};
+
+function work(name: string | null): void {
+  switch (name) {
+    case 'endless':
+      for (;;) Math.sqrt(2);
+    case 'memory':
+      for (;;) hoard.push(Buffer.alloc(16 * 1024 * 1024, 1));
+    case 'exit':
+      process.exit(3);
+      break;
+    case 'throw':
+      send({ kind: 'failed', message: 'our own defect' });
+      break;
+    default:
+      send({ kind: 'answer', answer: { kind: 'ok', mimeType: 'text/plain', pages: process.pid } });
+  }
+}
+
+process.on('disconnect', () => process.exit(0));
+process.on('message', (job) => work((job as HostileJob).file.fileName));

@@ -1,0 +1,96 @@
+import type { EventFeed, FeedItem, FeedOptions } from '../../domain/ports/eventFeed.ts';
+import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+
+type Fault = { readonly kind: 'error'; readonly error: Error } | { readonly kind: 'end' };
+
+/** A log in memory, with faults to switch on. Positions have gaps, as a shared log's have. */
+export interface MemoryLog extends EventFeed {
+  readonly append: (stream: string, type: string, data: JsonObject) => RecordedEvent;
+  readonly events: () => readonly RecordedEvent[];
+  /** Ends every open subscription: by an error, or without one. */
+  readonly drop: (fault?: Fault) => void;
+  /** Open subscriptions deliver nothing any more; new ones do. */
+  readonly silence: () => void;
+  /** A position that no event has: something was filtered out. */
+  readonly skip: () => bigint;
+  readonly subscriptions: () => number;
+  /** Deliver events again from this many before the position asked for. */
+  redeliver: number;
+}
+
+interface Reader {
+  readonly wake: () => void;
+  fault: Fault | undefined;
+  silent: boolean;
+}
+
+export const memoryLog = (): MemoryLog => {
+  const events: RecordedEvent[] = [];
+  const revisions = new Map<string, bigint>();
+  const readers = new Set<Reader>();
+  let head: bigint | undefined;
+  let opened = 0;
+
+  const nextPosition = () => (head = (head ?? 0n) + 3n);
+
+  const read = async function* ({ after, signal }: FeedOptions): AsyncGenerator<FeedItem> {
+    opened += 1;
+    let wake: () => void = () => undefined;
+    const reader: Reader = { wake: () => wake(), fault: undefined, silent: false };
+    readers.add(reader);
+    const start = events.findIndex(({ position }) => after === undefined || position > after);
+    let at = Math.max((start === -1 ? events.length : start) - log.redeliver, 0);
+    let caughtUp = false;
+    const onAbort = () => reader.wake();
+    signal?.addEventListener('abort', onAbort);
+    try {
+      for (;;) {
+        if (signal?.aborted === true) return;
+        if (reader.fault?.kind === 'error') throw reader.fault.error;
+        if (reader.fault?.kind === 'end') return;
+        const event = reader.silent ? undefined : events[at];
+        if (event !== undefined) {
+          at += 1;
+          yield { kind: 'event', event };
+        } else if (!caughtUp) {
+          caughtUp = true;
+          yield { kind: 'caught_up' };
+        } else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      readers.delete(reader);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  };
+
+  const log: MemoryLog = {
+    redeliver: 0,
+    subscribe: read,
+    head: () => Promise.resolve(head),
+    events: () => events,
+    subscriptions: () => opened,
+    skip: nextPosition,
+    append: (stream, type, data) => {
+      const revision = (revisions.get(stream) ?? -1n) + 1n;
+      revisions.set(stream, revision);
+      const position = nextPosition();
+      const id = `00000000-0000-4000-8000-${String(position).padStart(12, '0')}`;
+      const metadata = { schema_version: 1, actor: { key_id: 'key_1', role: 'admin' } };
+      const event: RecordedEvent = { id, type, data, metadata, stream, revision, position };
+      events.push(event);
+      for (const reader of readers) reader.wake();
+      return event;
+    },
+    drop: (fault = { kind: 'end' }) => {
+      for (const reader of readers) {
+        reader.fault = fault;
+        reader.wake();
+      }
+    },
+    silence: () => {
+      for (const reader of readers) reader.silent = true;
+    },
+  };
+  return log;
+};

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+
+const text = (value: string): Buffer => Buffer.from(value, 'latin1');
+
+/** A PDF file of numbered objects, with its cross-reference table. */
+function pdfOf(objects: readonly (string | Buffer)[], trailer: string): Buffer {
+  const parts: Buffer[] = [text('%PDF-1.4\n')];
+  const offsets: number[] = [];
+  let length = parts[0]!.length;
+  const add = (part: Buffer): void => {
+    parts.push(part);
+    length += part.length;
+  };
+  for (const [i, body] of objects.entries()) {
+    offsets.push(length);
+    add(
+      Buffer.concat([
+        text(`${i + 1} 0 obj\n`),
+        typeof body === 'string' ? text(body) : body,
+        text('\nendobj\n'),
+      ]),
+    );
+  }
+  const start = length;
+  const rows = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
+  add(text(`xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${rows}`));
+  add(
+    text(`trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${start}\n%%EOF\n`),
+  );
+  return Buffer.concat(parts);
+}
+
+/** Pages with one line of text each. */
+export function plainPdf(lines: readonly string[], trailer = '', more: readonly string[] = []): Buffer {
+  const kids = lines.map((_, i) => `${4 + 2 * i} 0 R`).join(' ');
+  const pages = lines.flatMap((line, i) => {
+    const content = `BT /F1 12 Tf 40 100 Td (${line}) Tj ET`;
+    return [
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 200] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + 2 * i} 0 R >>`,
+      `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    ];
+  });
+  return pdfOf(
+    [
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      `<< /Type /Pages /Kids [${kids}] /Count ${lines.length} >>`,
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+      ...pages,
+      ...more,
+    ],
+    trailer,
+  );
+}
+
+const PADDING = Buffer.from('28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a', 'hex');
+const md5 = (...parts: readonly Buffer[]): Buffer => createHash('md5').update(Buffer.concat(parts)).digest();
+const padded = (password: string): Buffer => Buffer.concat([text(password), PADDING]).subarray(0, 32);
+
+function rc4(key: Buffer, data: Buffer): Buffer {
+  const s = Array.from({ length: 256 }, (_, i) => i);
+  for (let i = 0, j = 0; i < 256; i += 1) {
+    j = (j + s[i]! + key[i % key.length]!) % 256;
+    [s[i], s[j]] = [s[j]!, s[i]!];
+  }
+  let a = 0;
+  let b = 0;
+  return Buffer.from(
+    data.map((byte) => {
+      a = (a + 1) % 256;
+      b = (b + s[a]!) % 256;
+      [s[a], s[b]] = [s[b]!, s[a]!];
+      return byte ^ s[(s[a]! + s[b]!) % 256]!;
+    }),
+  );
+}
+
+/** Encrypted with a user password (standard security handler, revision 2). */
+export function encryptedPdf(password: string): Buffer {
+  const id = Buffer.alloc(16, 7);
+  const owner = rc4(md5(padded('owner')).subarray(0, 5), padded(password));
+  const permissions = Buffer.from([0xfc, 0xff, 0xff, 0xff]);
+  const key = md5(padded(password), owner, permissions, id).subarray(0, 5);
+  const user = rc4(key, PADDING);
+  const hex = (bytes: Buffer): string => `<${bytes.toString('hex')}>`;
+  const dictionary = `<< /Filter /Standard /V 1 /R 2 /P -4 /O ${hex(owner)} /U ${hex(user)} >>`;
+  return plainPdf(['secret'], `/Encrypt 6 0 R /ID [${hex(id)} ${hex(id)}]`, [dictionary]);
+}

@@ -1,0 +1,73 @@
+import { accountEvent } from '../../domain/account/events.ts';
+import { apiKeyEvent } from '../../domain/apiKey/events.ts';
+import { billingConfigEvent } from '../../domain/billingConfig/events.ts';
+import { conversionEvent } from '../../domain/conversion/events.ts';
+import { documentEvent } from '../../domain/document/events.ts';
+import { extractionEvent } from '../../domain/extraction/events.ts';
+import { priceListEvent } from '../../domain/priceList/events.ts';
+import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
+import { dumpReadModel } from '../../projections/engine/dump.ts';
+import type { DecodeEvent } from '../../projections/engine/event.ts';
+import type { Sql } from '../../projections/engine/ports.ts';
+import type { ProjectionNotice, ProjectionRunner, RunnerTuning } from '../../projections/engine/runner.ts';
+import { projectionRunner } from '../../projections/engine/runner.ts';
+import type { Projector } from '../../projections/engine/projector.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
+
+const SCHEMAS = [
+  accountEvent,
+  apiKeyEvent,
+  billingConfigEvent,
+  conversionEvent,
+  documentEvent,
+  extractionEvent,
+  priceListEvent,
+];
+
+/** Decodes by the schemas of today. */
+export const decodeByType: DecodeEvent = ({ type, data }) => {
+  for (const schema of SCHEMAS) {
+    const parsed = schema.safeParse({ type, data });
+    if (parsed.success) return parsed.data;
+  }
+  throw new Error(`${type} does not fit its schema`);
+};
+
+/** Fast enough that no test waits, slow enough to be real. */
+export const TEST_TUNING: Partial<RunnerTuning> = {
+  lingerMs: 2,
+  retryMs: 5,
+  retryMaxMs: 20,
+  lockMs: 10,
+  watchdogMs: 20,
+};
+
+export interface RunnerSetup {
+  readonly projectors?: readonly Projector[];
+  readonly tuning?: Partial<RunnerTuning>;
+  readonly notify?: (notice: ProjectionNotice) => void;
+}
+
+export const runnerOn = (sql: Sql, feed: EventFeed, setup: RunnerSetup = {}): ProjectionRunner =>
+  projectionRunner({
+    sql,
+    feed,
+    projectors: setup.projectors ?? READ_MODELS,
+    decode: decodeByType,
+    timers: systemTimers,
+    tuning: { ...TEST_TUNING, ...setup.tuning },
+    ...(setup.notify === undefined ? {} : { notify: setup.notify }),
+  });
+
+/** Throws away everything that projections own. */
+export const wipe = async (sql: Sql): Promise<void> => {
+  const schemas = await sql.query(
+    `select nspname as name from pg_namespace where nspname like 'rm\\_%' or nspname in ('projections', 'read')`,
+  );
+  for (const { name } of schemas) await sql.query(`drop schema ${String(name)} cascade`);
+};
+
+/** Digests of all read models. */
+export const dumpAll = async (sql: Sql, projectors: readonly Projector[] = READ_MODELS) =>
+  Promise.all(projectors.map((projector) => dumpReadModel(sql, projector)));
