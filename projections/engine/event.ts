@@ -1,7 +1,7 @@
 import type { AnyEvent } from '../../domain/catalogue.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 
-/** The events that read models are made of. */
+/** The events that read models can be made of: all there are. */
 export type DomainEvent = AnyEvent;
 
 type AsRecorded<Event> = Event extends DomainEvent ? Omit<RecordedEvent, 'type' | 'data'> & Event : never;

@@ -31,10 +31,12 @@ export const openClaimsProjector: Projector = {
   tables: openClaimsTables,
   ddl: openClaimsDdl,
   apply: async (tx, { schema, events }) => {
-    const last = new Map(events.flatMap((event) => {
-      const effect = effectOf(event);
-      return effect === undefined ? [] : [effect];
-    }));
+    const last = new Map(
+      events.flatMap((event) => {
+        const effect = effectOf(event);
+        return effect === undefined ? [] : [effect];
+      }),
+    );
     const open = [...last.values()].filter((row): row is Claim => row !== null);
     const closed = [...last].filter(([, row]) => row === null).map(([stream]) => stream);
     if (closed.length > 0)

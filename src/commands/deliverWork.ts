@@ -100,11 +100,16 @@ const inspect = (deps: DeliverDeps, { file, signal }: WorkRequest): Promise<Insp
   });
 
 /** Does the work under its hold. Whatever fails gives the hold back. */
-const runHeld = async (deps: DeliverDeps, work: Work): Promise<WorkDone | WorkProblem> => {
+const runHeld = async (
+  deps: DeliverDeps,
+  work: Work & { readonly mime_type: string },
+): Promise<WorkDone | WorkProblem> => {
   const { request, plan, bill, document_id } = work;
-  const done = await plan
-    .run({ operation_id: bill.operation_id, document_id }, request.signal)
-    .catch((error: unknown) => ({ kind: 'thrown', error }) as const);
+  const attempt = async () => {
+    await deps.usage.requested(work);
+    return plan.run({ operation_id: bill.operation_id, document_id }, request.signal);
+  };
+  const done = await attempt().catch((error: unknown) => ({ kind: 'thrown', error }) as const);
   if (done.kind === 'done') return done;
   const cancelled = request.signal.aborted;
   await release(deps, bill, { hold_id: work.hold_id, reason: cancelled ? 'cancelled' : 'failed' });
@@ -196,8 +201,7 @@ const deliverNew = async (
   if (hold.kind === 'problem') return hold;
 
   const work: Work = { ...named, hold_id: hold.hold_id };
-  await deps.usage.requested({ ...work, mime_type: file.mimeType });
-  const done = await runHeld(deps, work);
+  const done = await runHeld(deps, { ...work, mime_type: file.mimeType });
   if (done.kind === 'problem') return done;
 
   const identity = identityOf(request, plan);

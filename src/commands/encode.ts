@@ -28,7 +28,9 @@ export interface Chained<Event> {
 
 /**
  * Encodes the events of one command, each chained to the one before. Throws when an event does not fit
- * its own schema: once in the log it could never be read.
+ * its own schema: once in the log it could never be read. An ID covers the event's hash too: the log
+ * takes equal IDs for equal events, so the same command decided at another time, or on another state,
+ * must not look like a repetition of what is stored, or the chain would go on from the wrong link.
  */
 export const encodeEvents = <Event extends DomainEvent>(
   { stream, tenantId, codec }: Encoding<Event>,
@@ -49,13 +51,13 @@ export const encodeEvents = <Event extends DomainEvent>(
       recorded_at: meta.now,
       prev_hash: hash,
     };
-    const id = deterministicEventId(stream, meta.command_id, encoded.length);
-    const draft = { id, type, data: event.data as JsonObject, metadata: unsigned };
+    const draft = { id: meta.command_id, type, data: event.data as JsonObject, metadata: unsigned };
     // What decoding makes has its members in the schema's order, always the same: quicker to go on with.
     const clean = codec.decode({ ...draft, stream, revision: -1n, position: -1n });
     const data = clean.data as JsonObject;
     decoded.push(clean);
     hash = chainHash({ type, data, metadata: unsigned });
+    const id = deterministicEventId(stream, `${meta.command_id}\u001f${hash}`, encoded.length);
     encoded.push({ id, type, data, metadata: { ...unsigned, hash } });
   }
   return { decoded, events: encoded, hash };

@@ -9,7 +9,7 @@ import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
 import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { memoryRateLimiter } from '../../adapters/embedded/rateLimiterMemory.ts';
 import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
-import { eventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { openMinioObjectStore } from '../../adapters/minio/objectStore.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../adapters/parsers/documentWorkers.ts';
 import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
@@ -70,7 +70,7 @@ const openLog = (
   const close = (log: EventStore) => log.close();
   if (eventStoreUrl !== undefined)
     return [
-      keep(eventStoreDb({ connectionString: eventStoreUrl }), close),
+      keep(openEventStoreDb({ connectionString: eventStoreUrl }), close),
       `EventStoreDB at ${hostOf(eventStoreUrl)}`,
     ];
   const path = join(dataDir, 'events.db');

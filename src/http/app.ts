@@ -4,7 +4,7 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } 
 import type { Logger } from 'pino';
 import type { Caller, Route } from './defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
-import { Problem, problem, problemBody, statusOf } from './problems.ts';
+import { Problem, problem, problemBody, retryLater, statusOf } from './problems.ts';
 import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
 
@@ -106,6 +106,13 @@ const sendProblem = (res: Response, failure: Problem, requestId: string): void =
     .end(JSON.stringify(problemBody(failure, requestId)));
 };
 
+/** Parts that are away for now, by the names of what they throw. */
+const OUTAGES: Readonly<Record<string, () => Problem>> = {
+  SqlUnavailable: () => retryLater('not_ready', 'The read models cannot be reached right now.'),
+  AccountUnavailable: () => retryLater('not_ready', 'The event log cannot be reached right now.'),
+  ObjectStoreFailed: () => problem('storage_error', 'The object storage failed; nothing was billed.'),
+};
+
 const asProblem = (error: unknown): Problem | undefined => {
   if (error instanceof Problem) return error;
   // Express: a path with a broken percent-encoding.
@@ -113,16 +120,17 @@ const asProblem = (error: unknown): Problem | undefined => {
     const issue = { loc: ['path'], msg: 'Broken percent-encoding.', type: 'invalid_format' };
     return new Problem('validation_error', { detail: [issue] });
   }
-  return undefined;
+  return error instanceof Error ? OUTAGES[error.name]?.() : undefined;
 };
 
 /** Expected problems are answered; anything else is a defect of ours: 500, logged once. */
 const onFailure =
   (logFailure: (error: unknown, requestId: string) => void): ErrorRequestHandler =>
+  // eslint-disable-next-line max-params -- Express tells an error handler by its four parameters
   (error: unknown, req, res, next) => {
     const facts = factsOf(req);
     const known = asProblem(error);
-    if (known === undefined && !req.destroyed) logFailure(error, facts.requestId);
+    if ((known === undefined || known !== error) && !req.destroyed) logFailure(error, facts.requestId);
     const failure = known ?? problem('internal_error', 'The request failed; it has been logged.');
     facts.code = failure.code;
     if (res.headersSent) {

@@ -40,7 +40,6 @@ const FILE_NAME_MAX = 255;
 
 const baseName = (name: string | undefined): string | null => {
   const last = name?.split(/[\\/]/).at(-1) ?? '';
-  // eslint-disable-next-line no-control-regex -- control characters have no business in a name
   const clean = last.replace(/[\u0000-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, '').trim();
   return clean === '' ? null : clean.slice(0, FILE_NAME_MAX);
 };
@@ -91,7 +90,8 @@ const collectField =
       refuseLater(refusals, problem('body_too_large', `The field ${name} is too long.`));
     else if (fields.has(name))
       refuseLater(refusals, invalid({ loc: ['body', name], msg: 'Sent twice.', type: 'duplicate' }));
-    else fields.set(name, value);
+    // An empty field counts as absent.
+    else if (value !== '') fields.set(name, value);
   };
 
 const collectFile =

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { decodeAny } from '../../domain/catalogue.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
@@ -9,7 +10,7 @@ import { bookkeeper } from '../support/billingHistory.ts';
 import type { MemoryLog } from '../support/memoryLog.ts';
 import { memoryLog } from '../support/memoryLog.ts';
 import type { RunnerSetup } from '../support/projecting.ts';
-import { decodeByType, runnerOn as newRunner, wipe } from '../support/projecting.ts';
+import { runnerOn as newRunner, wipe } from '../support/projecting.ts';
 
 const WAIT = { timeoutMs: 10_000 };
 
@@ -221,7 +222,7 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
       expect(one).to.include({ state: 'stopped' });
       expect(one?.reason)
         .to.contain(`position ${String(position)}`)
-        .and.contain('does not fit');
+        .and.contain('operation_id');
       expect(await rows('one')).to.deep.equal(good);
       await runner.stop();
     });
@@ -304,7 +305,7 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
       const runner = runnerOn(sql, log, { projectors });
       runner.start();
       burn(200);
-      const deps = { sql, feed: log, projectors, decode: decodeByType, timers: systemTimers };
+      const deps = { sql, feed: log, projectors, decode: decodeAny, timers: systemTimers };
       const rebuilding = rebuildReadModels(deps, { batchMax: 10, onProgress: () => void burn(2) });
       const rebuilt = await rebuilding;
       expect(rebuilt.flatMap(({ differences }) => differences)).to.deep.equal([]);
@@ -328,7 +329,7 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
       expect(await runner.waitFor(burn(6), WAIT)).to.equal(true);
       await runner.stop();
       await sql.query('delete from rm_one_v1_g1.one where id = $1', [burns()[2]!]);
-      const deps = { sql, feed: log, projectors, decode: decodeByType, timers: systemTimers };
+      const deps = { sql, feed: log, projectors, decode: decodeAny, timers: systemTimers };
       const [one] = await rebuildReadModels(deps);
       expect(one?.differences).to.deep.equal([{ table: 'one', before: 5n, after: 6n }]);
       expect(await rows('one')).to.deep.equal(burns());
@@ -340,7 +341,7 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
       expect(await runner.waitFor(burn(6), WAIT)).to.equal(true);
       await runner.stop();
       const projectors = [counter('one', 1, (id) => id === burns()[3])];
-      const deps = { sql, feed: log, projectors, decode: decodeByType, timers: systemTimers };
+      const deps = { sql, feed: log, projectors, decode: decodeAny, timers: systemTimers };
       let failure: unknown;
       await rebuildReadModels(deps).catch((error: unknown) => (failure = error));
       expect(failure).to.be.instanceOf(Error);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { decodeAny } from '../../domain/catalogue.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { balanceOfTenant, openHoldsOfTenant } from '../../projections/balances/balances.queries.ts';
@@ -10,7 +11,7 @@ import type { TenantModel } from '../support/billingHistory.ts';
 import { balanceIn, billingHistory } from '../support/billingHistory.ts';
 import type { MemoryLog } from '../support/memoryLog.ts';
 import { memoryLog } from '../support/memoryLog.ts';
-import { decodeByType, dumpAll, runnerOn, wipe } from '../support/projecting.ts';
+import { dumpAll, runnerOn, wipe } from '../support/projecting.ts';
 
 const WAIT = { timeoutMs: 15_000 };
 
@@ -147,7 +148,7 @@ export const readModelsSuite = (name: string, open: () => Promise<Sql>) => {
       const before = await dumpAll(sql);
       const progress: number[] = [];
       const rebuilt = await rebuildReadModels(
-        { sql, feed: log, projectors: READ_MODELS, decode: decodeByType, timers: systemTimers },
+        { sql, feed: log, projectors: READ_MODELS, decode: decodeAny, timers: systemTimers },
         { batchMax: 333, onProgress: ({ eventsDone }) => progress.push(eventsDone) },
       );
       expect(rebuilt.map(({ name: model }) => model)).to.deep.equal(READ_MODELS.map((model) => model.name));

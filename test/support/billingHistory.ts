@@ -1,17 +1,7 @@
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { MemoryLog } from './memoryLog.ts';
-
-/** A small seeded generator (mulberry32): the same seed gives the same history. */
-export const seeded = (seed: number) => {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-  return { below: (n: number) => Math.floor(next() * n) };
-};
+import type { Random } from './random.ts';
+import { seededRandom } from './random.ts';
 
 /** What the read models must say of one tenant, kept by plain addition. */
 export interface TenantModel {
@@ -228,23 +218,23 @@ export const bookkeeper = (log: MemoryLog, tenant_id: string): Bookkeeper => {
   };
 };
 
-const step = (books: Bookkeeper, random: ReturnType<typeof seeded>) => {
+const step = (books: Bookkeeper, random: Random) => {
   const open = [...books.model.holds.keys()];
-  const some = open[random.below(Math.max(open.length, 1))];
-  const pages = 1 + random.below(4);
+  const some = open[random.between(0, Math.max(open.length - 1, 0))];
+  const pages = random.between(1, 4);
   const actions: readonly (() => void)[] = [
-    () => books.sell(100 + random.below(1000)),
+    () => books.sell(random.between(100, 1100)),
     () => books.refund(),
-    () => books.adjust(random.below(100) - 50 || 7),
-    () => void books.hold(pages, random.below(pages + 1)),
+    () => books.adjust(random.between(-50, 50) || 7),
+    () => void books.hold(pages, random.between(0, pages)),
     () => void books.hold(pages, 0),
     () => (some === undefined ? undefined : books.settle(some)),
     () => (some === undefined ? undefined : books.settle(some)),
     () => (some === undefined ? undefined : books.release(some)),
-    () => books.charge(random.below(30)),
-    () => books.setPlan(random.below(2) === 0 ? 'paid' : 'enterprise'),
+    () => books.charge(random.between(0, 30)),
+    () => books.setPlan(random.pick(['paid', 'enterprise'])),
   ];
-  actions[random.below(actions.length)]!();
+  random.pick(actions)();
 };
 
 const reference = (log: MemoryLog, n: number) => {
@@ -361,10 +351,10 @@ const oneKey = (log: MemoryLog, n: number) => {
 
 /** Appends a random history of all kinds of events, and gives the models of its tenants. */
 export const billingHistory = (log: MemoryLog, seed: number, steps: number): readonly TenantModel[] => {
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   const books = ['t0', 't1', 'acme.de:eu@x-1'].map((tenantId) => bookkeeper(log, tenantId));
   for (let n = 0; n < steps; n += 1) {
-    step(books[random.below(books.length)]!, random);
+    step(random.pick(books), random);
     if (n % 40 === 0) oneExtraction(log, n / 40);
     if (n % 50 === 0) oneKey(log, n / 50);
     if (n % 100 === 0 && n < 900) reference(log, n / 100);

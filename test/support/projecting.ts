@@ -1,38 +1,12 @@
-import { accountEvent } from '../../domain/account/events.ts';
-import { apiKeyEvent } from '../../domain/apiKey/events.ts';
-import { billingConfigEvent } from '../../domain/billingConfig/events.ts';
-import { conversionEvent } from '../../domain/conversion/events.ts';
-import { documentEvent } from '../../domain/document/events.ts';
-import { extractionEvent } from '../../domain/extraction/events.ts';
-import { priceListEvent } from '../../domain/priceList/events.ts';
+import { decodeAny } from '../../domain/catalogue.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { dumpReadModel } from '../../projections/engine/dump.ts';
-import type { DecodeEvent } from '../../projections/engine/event.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { ProjectionNotice, ProjectionRunner, RunnerTuning } from '../../projections/engine/runner.ts';
 import { projectionRunner } from '../../projections/engine/runner.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
-
-const SCHEMAS = [
-  accountEvent,
-  apiKeyEvent,
-  billingConfigEvent,
-  conversionEvent,
-  documentEvent,
-  extractionEvent,
-  priceListEvent,
-];
-
-/** Decodes by the schemas of today. */
-export const decodeByType: DecodeEvent = ({ type, data }) => {
-  for (const schema of SCHEMAS) {
-    const parsed = schema.safeParse({ type, data });
-    if (parsed.success) return parsed.data;
-  }
-  throw new Error(`${type} does not fit its schema`);
-};
 
 /** Fast enough that no test waits, slow enough to be real. */
 export const TEST_TUNING: Partial<RunnerTuning> = {
@@ -54,7 +28,7 @@ export const runnerOn = (sql: Sql, feed: EventFeed, setup: RunnerSetup = {}): Pr
     sql,
     feed,
     projectors: setup.projectors ?? READ_MODELS,
-    decode: decodeByType,
+    decode: decodeAny,
     timers: systemTimers,
     tuning: { ...TEST_TUNING, ...setup.tuning },
     ...(setup.notify === undefined ? {} : { notify: setup.notify }),
