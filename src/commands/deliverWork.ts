@@ -172,6 +172,7 @@ const deliverNew = async (
   const named = workOf(request, plan, ids);
   const hold = await placeHold(deps, named.bill);
   if (hold.kind === 'problem') return hold;
+  if (hold.kind === 'hold_not_open') throw new Error('a new operation has a hold already');
 
   const work: Work = { ...named, hold_id: hold.hold_id };
   const done = await runHeld(deps, { ...work, mime_type: file.mimeType });

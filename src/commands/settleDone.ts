@@ -6,6 +6,7 @@ import {
   settle,
   type Bill,
   type BillingDeps,
+  type HoldNotOpen,
   type Settlement,
   type WorkToBill,
 } from './billedWork.ts';
@@ -43,7 +44,7 @@ const settleAgain = async (
   done: Settlement & { readonly hold_id: string },
 ) => {
   const hold = await placeHold(deps, work, `${done.hold_id}_again`);
-  if (hold.kind === 'problem') return hold;
+  if (hold.kind !== 'held') return hold;
   const earlier = await earlierBill(deps, work, done.hold_id);
   if (earlier !== undefined) {
     await release(deps, work, { hold_id: hold.hold_id, reason: 'cancelled' });
@@ -56,7 +57,7 @@ const settleOnce = async (
   deps: SettleDeps,
   work: WorkToBill,
   done: Settlement,
-): Promise<Bill | WorkProblem | { readonly kind: 'hold_not_open' }> => {
+): Promise<Bill | WorkProblem | HoldNotOpen> => {
   const first = await settle(deps, work, done);
   if (first.kind !== 'hold_not_open' || done.hold_id === null) return first;
   const settlement = { ...done, hold_id: done.hold_id };
