@@ -35,6 +35,16 @@ interface Message {
 
 type Result = Omit<Extract<PgliteReply, { kind: 'done' }>, 'id' | 'kind'>;
 
+/**
+ * Small for a process that shares its memory. A killed process may lose the last commits, never half of
+ * one: read models then catch up from the log.
+ */
+const SETTINGS = [
+  'shared_buffers = 16MB',
+  'max_wal_size = 64MB',
+  'min_wal_size = 32MB',
+  'synchronous_commit = off',
+];
 const STATEMENTS_MAX = 400;
 const { serialize } = protocol;
 
@@ -127,7 +137,7 @@ const serve = async (): Promise<void> => {
   if (port === null) throw new Error('pgliteWorker runs as a worker thread');
   const { folder } = workerData as { readonly folder: string | null };
   const db = await PGlite.create({
-    postgresqlconf: ['shared_buffers = 16MB', 'max_wal_size = 64MB', 'min_wal_size = 32MB'],
+    postgresqlconf: SETTINGS,
     ...(folder === null ? { dataDir: 'memory://', loadDataDir: await dataDir() } : { dataDir: folder }),
   });
   const { query, script } = session(db);

@@ -52,8 +52,9 @@ export const BALANCE_EVENTS = [
 ] as const;
 type BalanceEvent = ProjectedEventOf<(typeof BALANCE_EVENTS)[number]>;
 
-const isBalanceEvent = (event: ProjectedEvent): event is BalanceEvent =>
-  (BALANCE_EVENTS as readonly string[]).includes(event.type);
+const BALANCE_TYPES: ReadonlySet<string> = new Set(BALANCE_EVENTS);
+
+const isBalanceEvent = (event: ProjectedEvent): event is BalanceEvent => BALANCE_TYPES.has(event.type);
 
 const happenedAt = ({ type, data }: BalanceEvent): string => {
   if (type === 'PlanSet') return data.set_at;
@@ -75,63 +76,69 @@ const untouched = (tenant_id: string, at: string): TenantDelta => ({
   last_activity_at: at,
 });
 
+type Opened = Map<string, OpenHold>;
+
+const holdKey = ({ tenant_id }: TenantDelta, holdId: string): string => `${tenant_id} ${holdId}`;
+
+const open = (delta: TenantDelta, data: ProjectedEventOf<'CreditsHeld'>['data'], opened: Opened): void => {
+  const { tenant_id } = delta;
+  const { hold_id, operation, credits, free_pages, created_at, expires_at } = data;
+  const row = { tenant_id, hold_id, operation, credits, free_pages, created_at, expires_at };
+  opened.set(holdKey(delta, hold_id), row);
+  delta.held_credits += BigInt(credits);
+  delta.free_pages_held += BigInt(free_pages);
+};
+
+/** The hold that an event closes; null for most. */
+const closedBy = ({ type, data }: BalanceEvent): string | null => {
+  if (type === 'HoldReleased') return data.hold_id;
+  return type === 'CreditsBurned' ? data.hold_id : null;
+};
+
+/** What an event adds, but for holds. */
+const add = (delta: TenantDelta, { type, data }: BalanceEvent): void => {
+  switch (type) {
+    case 'AccountOpened':
+      delta.plan = 'free';
+      return;
+    case 'PlanSet':
+      delta.plan = data.plan;
+      return;
+    case 'CreditsGranted':
+      delta.purchased_credits += BigInt(data.credits);
+      delta.grants_count += 1n;
+      return;
+    case 'CreditsRefunded':
+      delta.purchased_credits -= BigInt(data.credits);
+      delta.grants_count += 1n;
+      return;
+    case 'CreditsAdjusted':
+      delta.adjusted_credits += BigInt(data.credits);
+      return;
+    case 'CreditsBurned':
+      delta.used_credits += BigInt(data.credits);
+      delta.free_pages_used += BigInt(data.free_pages);
+      return;
+    case 'CreditsHeld':
+    case 'HoldReleased':
+  }
+};
+
 /** Sums up a batch tenant by tenant, in order. */
 export const balanceChanges = (events: readonly ProjectedEvent[]): BalanceChanges => {
   const tenants = new Map<string, TenantDelta>();
-  const opened = new Map<string, OpenHold>();
+  const opened: Opened = new Map();
   const closed: ClosedHold[] = [];
 
-  const close = (delta: TenantDelta, hold_id: string) => {
-    const { tenant_id } = delta;
-    const hold = opened.get(`${tenant_id} ${hold_id}`);
+  const close = (delta: TenantDelta, hold_id: string): void => {
+    const hold = opened.get(holdKey(delta, hold_id));
     if (hold === undefined) {
-      closed.push({ tenant_id, hold_id });
+      closed.push({ tenant_id: delta.tenant_id, hold_id });
       return;
     }
-    opened.delete(`${tenant_id} ${hold_id}`);
+    opened.delete(holdKey(delta, hold_id));
     delta.held_credits -= BigInt(hold.credits);
     delta.free_pages_held -= BigInt(hold.free_pages);
-  };
-
-  const hold = (delta: TenantDelta, data: ProjectedEventOf<'CreditsHeld'>['data']) => {
-    const { tenant_id } = delta;
-    const { hold_id, operation, credits, free_pages, created_at, expires_at } = data;
-    const row = { tenant_id, hold_id, operation, credits, free_pages, created_at, expires_at };
-    opened.set(`${tenant_id} ${hold_id}`, row);
-    delta.held_credits += BigInt(credits);
-    delta.free_pages_held += BigInt(free_pages);
-  };
-
-  const add = (delta: TenantDelta, { type, data }: BalanceEvent): void => {
-    switch (type) {
-      case 'AccountOpened':
-        delta.plan = 'free';
-        return;
-      case 'PlanSet':
-        delta.plan = data.plan;
-        return;
-      case 'CreditsGranted':
-        delta.purchased_credits += BigInt(data.credits);
-        delta.grants_count += 1n;
-        return;
-      case 'CreditsRefunded':
-        delta.purchased_credits -= BigInt(data.credits);
-        delta.grants_count += 1n;
-        return;
-      case 'CreditsAdjusted':
-        delta.adjusted_credits += BigInt(data.credits);
-        return;
-      case 'CreditsHeld':
-        hold(delta, data);
-        return;
-      case 'HoldReleased':
-        close(delta, data.hold_id);
-        return;
-      case 'CreditsBurned':
-        delta.used_credits += BigInt(data.credits);
-        delta.free_pages_used += BigInt(data.free_pages);
-        if (data.hold_id !== null) close(delta, data.hold_id);
-    }
   };
 
   for (const event of events) {
@@ -142,6 +149,9 @@ export const balanceChanges = (events: readonly ProjectedEvent[]): BalanceChange
     tenants.set(tenantId, delta);
     delta.last_activity_at = at;
     add(delta, event);
+    if (event.type === 'CreditsHeld') open(delta, event.data, opened);
+    const holdId = closedBy(event);
+    if (holdId !== null) close(delta, holdId);
   }
   return { tenants: [...tenants.values()], opened: [...opened.values()], closed };
 };

@@ -24,7 +24,10 @@ export const arrivalsFrom = (projectors: readonly Projector[], decode: DecodeEve
     if (!wanted.has(recorded.type)) return { position };
     try {
       const { type, data } = decode(recorded);
-      return { position, recorded, event: { ...recorded, type, data } as ProjectedEvent };
+      const { id, stream, revision, metadata } = recorded;
+      // The decoder pairs each type with its data; spread over a union, TypeScript forgets that.
+      const event = { id, stream, revision, position, metadata, type, data } as ProjectedEvent;
+      return { position, recorded, event };
     } catch (error) {
       return { position, recorded, undecodable: messageOf(error) };
     }

@@ -6,11 +6,12 @@ import { arrivalsFrom } from './arrivals.ts';
 import type { DecodeEvent } from './event.ts';
 import type { FeedQueue } from './feedQueue.ts';
 import { feedQueue } from './feedQueue.ts';
+import type { ProjectionNotice, RunnerTuning } from './notices.ts';
 import type { Sql, Timers } from './ports.ts';
 import { SqlUnavailable } from './ports.ts';
 import { CheckpointMoved } from './registry.ts';
-import type { ProjectionNotice, RunnerTuning } from './runner.ts';
 import type { FollowState } from './status.ts';
+import { abortWhenSilent } from './watchdog.ts';
 
 export interface FollowDeps {
   readonly sql: Sql;
@@ -39,6 +40,16 @@ interface Subscription {
   readonly signal: AbortSignal;
 }
 
+/** What changes while a follower runs. */
+interface Progress {
+  caughtUp: boolean;
+  lastBatch: number;
+  applying: number;
+  queue: FeedQueue | undefined;
+  /** Events that arrived since a slot stopped, by name. */
+  readonly missed: Map<string, number>;
+}
+
 /** A batch of fewer events than this, right after one with as many, waits for more. */
 const BUSY_EVENTS = 50;
 
@@ -53,119 +64,146 @@ const startOf = (slots: readonly RunningSlot[]): bigint | null | undefined => {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-export const follower = (deps: FollowDeps): Follower => {
-  const { slots, timers, tuning, feed } = deps;
-  const toArrival = arrivalsFrom(
-    slots.map(({ projector }) => projector),
-    deps.decode,
-  );
-  const missed = new Map<string, number>();
-  let caughtUp = false;
-  let lastBatch = 0;
-  let applying = 0;
-  let queue: FeedQueue | undefined;
+/** Applies batches and keeps count of them. */
+const batches = (deps: FollowDeps, progress: Progress) => {
+  const { slots, timers, notify } = deps;
 
   const noteStopped = (before: ReadonlySet<RunningSlot>, arrivals: readonly Arrival[]) => {
     for (const slot of slots) {
       if (runs(slot)) continue;
       const { name } = slot.projector;
       const types: readonly string[] = slot.projector.eventTypes;
-      const count = arrivals.filter(
+      const wanted = arrivals.filter(
         ({ recorded }) => recorded !== undefined && types.includes(recorded.type),
       );
-      missed.set(name, (missed.get(name) ?? 0) + count.length);
-      if (before.has(slot)) deps.notify?.({ kind: 'stopped', name, reason: slot.generation.reason ?? '' });
+      progress.missed.set(name, (progress.missed.get(name) ?? 0) + wanted.length);
+      if (before.has(slot)) notify?.({ kind: 'stopped', name, reason: slot.generation.reason ?? '' });
     }
   };
 
-  const apply = async (arrivals: readonly Arrival[]): Promise<void> => {
+  return async (arrivals: readonly Arrival[]): Promise<void> => {
     const position = arrivals.at(-1)?.position;
     if (position === undefined) return;
     const began = timers.nowMs();
     const before = new Set(slots.filter(runs));
-    applying = arrivals.length;
+    progress.applying = arrivals.length;
     await applyArrivals(deps, slots, arrivals);
-    applying = 0;
-    lastBatch = arrivals.length;
+    progress.applying = 0;
     noteStopped(before, arrivals);
     deps.onProgress();
-    deps.notify?.({ kind: 'batch', events: arrivals.length, position, durationMs: timers.nowMs() - began });
+    notify?.({ kind: 'batch', events: arrivals.length, position, durationMs: timers.nowMs() - began });
   };
+};
 
-  const takeBatch = async ({ queue: from, signal }: Subscription): Promise<readonly FeedItem[]> => {
-    const items = await from.take(tuning.batchMax);
-    const isSmall = items.length > 0 && items.length < BUSY_EVENTS && from.length() === 0;
-    if (!isSmall || lastBatch < BUSY_EVENTS || deps.isAwaited()) return items;
-    await timers.sleep(tuning.lingerMs, signal);
-    return from.length() === 0 ? items : [...items, ...(await from.take(tuning.batchMax - items.length))];
-  };
+/** Takes what has arrived; under load it waits a little, since a batch costs much the same at any size. */
+const takeBatch = async (
+  { timers, tuning, isAwaited }: FollowDeps,
+  progress: Progress,
+  { queue, signal }: Subscription,
+): Promise<readonly FeedItem[]> => {
+  const items = await queue.take(tuning.batchMax);
+  const isSmall = items.length > 0 && items.length < BUSY_EVENTS && queue.length() === 0;
+  const isLoaded = progress.lastBatch >= BUSY_EVENTS && !isAwaited();
+  progress.lastBatch = items.length;
+  if (!isSmall || !isLoaded) return items;
+  await timers.sleep(tuning.lingerMs, signal);
+  if (queue.length() === 0) return items;
+  const all = [...items, ...(await queue.take(tuning.batchMax - items.length))];
+  progress.lastBatch = all.length;
+  return all;
+};
+
+/** Follows one subscription until it ends, by itself or through its signal. */
+const consuming = (deps: FollowDeps, progress: Progress) => {
+  const { slots } = deps;
+  const toArrival = arrivalsFrom(
+    slots.map(({ projector }) => projector),
+    deps.decode,
+  );
+  const apply = batches(deps, progress);
 
   const becomeLive = async (head: bigint | undefined): Promise<void> => {
     if (head !== undefined) await apply([{ position: head }]);
-    caughtUp = true;
+    progress.caughtUp = true;
     await deps.onCaughtUp();
     deps.onProgress();
   };
 
-  const consume = async (subscription: Subscription): Promise<void> => {
-    for (;;) {
-      const items = await takeBatch(subscription);
+  return async (subscription: Subscription): Promise<void> => {
+    while (!subscription.signal.aborted && slots.some(runs)) {
+      const items = await takeBatch(deps, progress, subscription);
       if (items.length === 0) return;
       await apply(items.flatMap((item) => (item.kind === 'caught_up' ? [] : [toArrival(item)])));
       if (items.some(({ kind }) => kind === 'caught_up')) await becomeLive(subscription.head);
-      if (subscription.signal.aborted || !slots.some(runs)) return;
     }
   };
+};
 
-  /** Aborts a subscription that has been silent while the log grew, twice in a row. */
-  const watch = async (from: FeedQueue, dropped: AbortController): Promise<void> => {
-    let silentSince: number | undefined;
-    while (!dropped.signal.aborted) {
-      const arrived = from.arrived();
-      await timers.sleep(tuning.watchdogMs, dropped.signal);
-      if (from.arrived() !== arrived || from.length() > 0 || applying > 0) {
-        silentSince = undefined;
-        continue;
-      }
-      const head = await feed.head().catch(() => undefined);
-      const at = startOf(slots);
-      const isBehind = head !== undefined && at !== undefined && (at === null || at < head);
-      if (isBehind && silentSince === arrived) dropped.abort();
-      silentSince = isBehind ? arrived : undefined;
-    }
-  };
+/** Subscribes after a position and consumes, until the subscription ends or falls silent. */
+const subscribing = (deps: FollowDeps, progress: Progress) => {
+  const { slots, timers, tuning, feed } = deps;
+  const consume = consuming(deps, progress);
 
   const subscribeOnce = async (after: bigint | null, outer: AbortSignal): Promise<void> => {
     const dropped = new AbortController();
     const signal = AbortSignal.any([outer, dropped.signal]);
     const head = await feed.head();
-    queue = feedQueue(feed, { after, limit: tuning.batchMax * 2, signal });
-    const watching = watch(queue, dropped);
+    const queue = feedQueue(feed, { after, limit: tuning.batchMax * 2, signal });
+    progress.queue = queue;
+    const watching = abortWhenSilent(dropped, {
+      timers,
+      everyMs: tuning.watchdogMs,
+      arrived: () => queue.arrived(),
+      isBusy: () => queue.length() > 0 || progress.applying > 0,
+      reached: () => startOf(slots),
+      head: () => feed.head(),
+    });
     try {
       await consume({ queue, head, signal });
     } finally {
       dropped.abort();
       await watching;
-      queue = undefined;
-      caughtUp = false;
+      progress.queue = undefined;
+      progress.caughtUp = false;
+      progress.applying = 0;
     }
   };
+
+  /** Subscribes, and says why the subscription ended if nobody asked for that. Throws what only the runner mends. */
+  return async (after: bigint | null, signal: AbortSignal): Promise<void> => {
+    let reason = 'the subscription ended';
+    try {
+      await subscribeOnce(after, signal);
+    } catch (error) {
+      if (error instanceof CheckpointMoved || error instanceof SqlUnavailable) throw error;
+      reason = messageOf(error);
+    }
+    if (!signal.aborted) deps.notify?.({ kind: 'dropped', reason });
+  };
+};
+
+export const follower = (deps: FollowDeps): Follower => {
+  const { slots, timers, tuning } = deps;
+  const progress: Progress = {
+    caughtUp: false,
+    lastBatch: 0,
+    applying: 0,
+    queue: undefined,
+    missed: new Map(),
+  };
+  const subscribe = subscribing(deps, progress);
 
   const run = async (signal: AbortSignal): Promise<void> => {
     let delayMs = tuning.retryMs;
     while (!signal.aborted) {
       const after = startOf(slots);
-      if (after === undefined) return timers.sleep(2 ** 30, signal);
-      const began = timers.nowMs();
-      let reason = 'the subscription ended';
-      try {
-        await subscribeOnce(after, signal);
-      } catch (error) {
-        if (error instanceof CheckpointMoved || error instanceof SqlUnavailable) throw error;
-        reason = messageOf(error);
+      if (after === undefined) {
+        // Everything has stopped: hold the lock and show it, until somebody repairs and restarts.
+        await timers.sleep(tuning.retryMaxMs, signal);
+        continue;
       }
-      if (signal.aborted) return;
-      deps.notify?.({ kind: 'dropped', reason });
+      const began = timers.nowMs();
+      await subscribe(after, signal);
       const wasUp = timers.nowMs() - began > tuning.retryMaxMs;
       delayMs = wasUp ? tuning.retryMs : Math.min(delayMs * 2, tuning.retryMaxMs);
       await timers.sleep(delayMs, signal);
@@ -174,7 +212,11 @@ export const follower = (deps: FollowDeps): Follower => {
 
   return {
     slots,
-    state: () => ({ caughtUp, waiting: (queue?.length() ?? 0) + applying, missed }),
+    state: () => ({
+      caughtUp: progress.caughtUp,
+      waiting: (progress.queue?.length() ?? 0) + progress.applying,
+      missed: progress.missed,
+    }),
     run,
   };
 };

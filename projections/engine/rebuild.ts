@@ -1,23 +1,13 @@
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { RunningSlot } from './applyBatch.ts';
-import { applyCheckpointed } from './applyBatch.ts';
+import { advance, BATCH_MAX } from './replay.ts';
 import type { Arrival } from './arrivals.ts';
-import { arrivalsFrom } from './arrivals.ts';
 import { bigintOf, bigintOrNull, onlyRow } from './columns.ts';
-import type { DecodeEvent } from './event.ts';
-import type { Sql, SqlTx, Timers } from './ports.ts';
+import type { SqlTx } from './ports.ts';
+import type { RebuildDeps } from './replay.ts';
 import { prepareReadModels } from './prepare.ts';
 import type { Projector } from './projector.ts';
 import type { Generation } from './registry.ts';
 import { abandon, createGeneration, dropRetired, generations, lockRegistry, promote } from './registry.ts';
-
-export interface RebuildDeps {
-  readonly sql: Sql;
-  readonly feed: EventFeed;
-  readonly projectors: readonly Projector[];
-  readonly decode: DecodeEvent;
-  readonly timers: Timers;
-}
 
 export interface RebuildProgress {
   readonly eventsDone: number;
@@ -59,70 +49,6 @@ export class RebuildBusy extends Error {
 
 /** The advisory lock of the one rebuild at a time. */
 export const REBUILD_LOCK = 0x72627569n;
-const BATCH_MAX = 1000;
-
-interface Stretch {
-  readonly after: bigint | null;
-  readonly target: bigint;
-  readonly batchMax: number;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** The log after a position, up to a target, in batches. */
-const readUpTo = async function* (
-  { feed, projectors, decode }: RebuildDeps,
-  { after, target, batchMax, signal }: Stretch,
-): AsyncGenerator<readonly Arrival[]> {
-  const toArrival = arrivalsFrom(projectors, decode);
-  const done = new AbortController();
-  const until = signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]);
-  let batch: Arrival[] = [];
-  try {
-    for await (const item of feed.subscribe({ after: after ?? undefined, signal: until })) {
-      if (item.kind !== 'caught_up') {
-        const arrival = toArrival(item);
-        if (arrival.position <= target) batch.push(arrival);
-        if (batch.length >= batchMax) {
-          yield batch;
-          batch = [];
-        }
-        if (arrival.position < target) continue;
-      }
-      // Nothing up to the target is missing, whether its last event was delivered or filtered out.
-      if (batch.at(-1)?.position !== target) batch.push({ position: target });
-      yield batch;
-      return;
-    }
-  } finally {
-    done.abort();
-  }
-  signal?.throwIfAborted();
-  throw new Error('the subscription ended before the end of the log');
-};
-
-/** Applies the log to `slots` up to `target`, through `within`: a transaction a batch, or the caller's. */
-const advance = async (
-  deps: RebuildDeps,
-  slots: readonly RunningSlot[],
-  stretch: Stretch & { readonly within?: SqlTx; readonly onBatch?: (batch: readonly Arrival[]) => void },
-): Promise<void> => {
-  if (stretch.after !== null && stretch.after >= stretch.target) return;
-  for await (const batch of readUpTo(deps, stretch)) {
-    const bad = batch.find(({ undecodable }) => undecodable !== undefined);
-    if (bad !== undefined) {
-      throw new Error(
-        `event at position ${String(bad.position)} cannot be decoded: ${bad.undecodable ?? ''}`,
-      );
-    }
-    if (stretch.within === undefined) {
-      await deps.sql.transaction((tx) => applyCheckpointed(tx, slots, batch));
-    } else await applyCheckpointed(stretch.within, slots, batch);
-    const position = batch.at(-1)?.position ?? null;
-    for (const slot of slots) slot.generation = { ...slot.generation, position };
-    stretch.onBatch?.(batch);
-  }
-};
-
 const rowCount = async (tx: SqlTx, schema: string, table: string): Promise<bigint> =>
   bigintOf(onlyRow(await tx.query(`select count(*) as n from ${schema}.${table}`)), 'n');
 

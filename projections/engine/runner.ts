@@ -1,6 +1,8 @@
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import type { DecodeEvent } from './event.ts';
+import type { ProjectionNotice, RunnerTuning } from './notices.ts';
+import { RUNNER_TUNING } from './notices.ts';
 import type { Sql, SqlLock, Timers } from './ports.ts';
 import { prepareReadModels } from './prepare.ts';
 import type { WaitOptions } from './progress.ts';
@@ -9,44 +11,8 @@ import type { Projector } from './projector.ts';
 import { CheckpointMoved, dropRetired, generations, hasRegistry, promote, resume } from './registry.ts';
 import type { ProjectorStatus } from './status.ts';
 import { statusOfRegistry, statusOfSlots } from './status.ts';
-import type { Follower } from './follow.ts';
+import type { FollowDeps, Follower } from './follow.ts';
 import { follower } from './follow.ts';
-
-/** What the runner tells about itself; the composition logs and measures it. */
-export type ProjectionNotice =
-  | {
-      readonly kind: 'batch';
-      readonly events: number;
-      readonly position: bigint;
-      readonly durationMs: number;
-    }
-  | { readonly kind: 'started'; readonly projectors: readonly string[] }
-  | { readonly kind: 'promoted'; readonly name: string; readonly version: number }
-  | { readonly kind: 'stopped'; readonly name: string; readonly reason: string }
-  | { readonly kind: 'dropped'; readonly reason: string }
-  | { readonly kind: 'failed'; readonly reason: string };
-
-export interface RunnerTuning {
-  /** Most events in one transaction. */
-  readonly batchMax: number;
-  /** Under load, how long to gather events before a small batch is written. */
-  readonly lingerMs: number;
-  readonly retryMs: number;
-  readonly retryMaxMs: number;
-  /** How often to ask for a lock that another process holds. */
-  readonly lockMs: number;
-  /** How often a silent subscription is compared with the log's head. */
-  readonly watchdogMs: number;
-}
-
-export const RUNNER_TUNING: RunnerTuning = {
-  batchMax: 1000,
-  lingerMs: 15,
-  retryMs: 100,
-  retryMaxMs: 5_000,
-  lockMs: 1_000,
-  watchdogMs: 5_000,
-};
 
 export interface RunnerDeps {
   readonly sql: Sql;
@@ -117,67 +83,84 @@ const promoteBuilt = async (deps: RunnerDeps, slots: readonly RunningSlot[]): Pr
   }
 };
 
-export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
-  const { sql, timers, projectors } = deps;
-  const tuning = { ...RUNNER_TUNING, ...deps.tuning };
-  const stopping = new AbortController();
-  const changed = changes();
-  const names = projectors.map(({ name }) => name);
-  let running: Follower | undefined;
-  let loop: Promise<void> | undefined;
-  let afresh = true;
-  const waits = progress({ sql, timers, names, slots: () => running?.slots, changes: changed });
+const statusFromRegistry = async ({ sql, projectors }: RunnerDeps): Promise<readonly ProjectorStatus[]> =>
+  statusOfRegistry((await hasRegistry(sql)) ? await generations(sql) : [], projectors);
 
-  const projectAlone = async (lock: SqlLock): Promise<void> => {
+interface Turns {
+  readonly running: () => Follower | undefined;
+  /** Projects, as often as this process holds the lock, until it is aborted. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+const turns = (deps: RunnerDeps, waits: Pick<FollowDeps, 'isAwaited' | 'onProgress'>): Turns => {
+  const { timers, projectors, notify } = deps;
+  const tuning = { ...RUNNER_TUNING, ...deps.tuning };
+  let running: Follower | undefined;
+  let afresh = true;
+
+  const projectAlone = async (lock: SqlLock, signal: AbortSignal): Promise<void> => {
     const slots = await loadSlots(deps, afresh);
     afresh = false;
-    deps.notify?.({ kind: 'started', projectors: names });
     const lost = new AbortController();
     void lock.lost.then(() => lost.abort());
-    running = follower({
-      ...deps,
-      tuning,
-      slots,
-      isAwaited: waits.isAwaited,
-      onProgress: changed.fire,
-      onCaughtUp: () => promoteBuilt(deps, slots),
-    });
+    running = follower({ ...deps, ...waits, tuning, slots, onCaughtUp: () => promoteBuilt(deps, slots) });
+    notify?.({ kind: 'started', projectors: projectors.map(({ name }) => name) });
     try {
-      await running.run(AbortSignal.any([stopping.signal, lost.signal]));
+      await running.run(AbortSignal.any([signal, lost.signal]));
     } finally {
       running = undefined;
-      changed.fire();
+      waits.onProgress();
     }
   };
 
-  const run = async (): Promise<void> => {
-    const { signal } = stopping;
+  const turn = async (signal: AbortSignal): Promise<void> => {
+    const lock = await alone(deps, tuning.lockMs, signal);
+    if (lock === undefined) return;
+    try {
+      await projectAlone(lock, signal);
+    } finally {
+      await lock.release().catch(() => undefined);
+    }
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
-      let lock: SqlLock | undefined;
       try {
-        lock = await alone(deps, tuning.lockMs, signal);
-        if (lock !== undefined) await projectAlone(lock);
+        await turn(signal);
       } catch (error) {
-        if (!(error instanceof CheckpointMoved)) deps.notify?.({ kind: 'failed', reason: messageOf(error) });
+        if (!(error instanceof CheckpointMoved)) notify?.({ kind: 'failed', reason: messageOf(error) });
         await timers.sleep(tuning.retryMs, signal);
-      } finally {
-        await lock?.release().catch(() => undefined);
       }
     }
   };
+  return { running: () => running, run };
+};
+
+export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
+  const { sql, timers, projectors } = deps;
+  const stopping = new AbortController();
+  const changed = changes();
+  const names = projectors.map(({ name }) => name);
+  let loop: Promise<void> | undefined;
+  const waits = progress({ sql, timers, names, slots: () => running()?.slots, changes: changed });
+  const { running, run } = turns(deps, {
+    isAwaited: () => waits.isAwaited(),
+    onProgress: () => changed.fire(),
+  });
 
   return {
     start: () => {
-      loop ??= run();
+      loop ??= run(stopping.signal);
     },
     stop: async () => {
       stopping.abort();
       await loop;
     },
     waitFor: waits.waitFor,
-    status: async () =>
-      running === undefined
-        ? statusOfRegistry((await hasRegistry(sql)) ? await generations(sql) : [], projectors)
-        : statusOfSlots(running.slots, running.state()),
+    status: () => {
+      const follow = running();
+      if (follow === undefined) return statusFromRegistry(deps);
+      return Promise.resolve(statusOfSlots(follow.slots, follow.state()));
+    },
   };
 };

@@ -1,3 +1,4 @@
+import { negated } from '../../domain/kernel/units.ts';
 import { bulk } from '../engine/bulk.ts';
 import type { ProjectedEventOf } from '../engine/event.ts';
 import { only, tenantOf } from '../engine/event.ts';
@@ -48,7 +49,7 @@ const refundRow = (event: ProjectedEventOf<'CreditsRefunded'>) => {
     position,
     grant_id: data.refund_id,
     kind: 'refund',
-    credits: data.credits === 0 ? 0 : -data.credits,
+    credits: negated(data.credits),
     original_grant_id: data.grant_id,
     net_amount_minor: data.gross_amount_minor - data.vat_amount_minor,
     price_list_version: null,

@@ -1,3 +1,4 @@
+import { negated, plus } from '../../domain/kernel/units.ts';
 import { jsonText } from '../engine/bulk.ts';
 import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
 import { tenantOf } from '../engine/event.ts';
@@ -91,7 +92,7 @@ const refundRow = (event: ProjectedEventOf<'CreditsRefunded'>): LedgerRow => {
     ...NOT_USAGE,
     id: refund_id,
     kind: 'refund',
-    credits_delta: credits === 0 ? 0 : -credits,
+    credits_delta: negated(credits),
     balance_after,
     created_at,
     details: jsonText({
@@ -125,49 +126,58 @@ const adjustmentRow = (event: ProjectedEventOf<'CreditsAdjusted'>): LedgerRow =>
   };
 };
 
-/** An operation with free and paid pages is two rows, the free one first. */
-const usageRows = (event: ProjectedEventOf<'CreditsBurned'>): readonly LedgerRow[] => {
+type Burned = ProjectedEventOf<'CreditsBurned'>;
+
+/** What differs between the rows of one operation. */
+type UsagePart = Pick<LedgerRow, 'part' | 'id' | 'pages' | 'free_pages' | 'credits_delta' | 'balance_after'>;
+
+/** Written out, not spread: there is one for every burn, and spreading so many members is slow. */
+const usageRow = (event: Burned, part: UsagePart): LedgerRow => {
   const { data } = event;
-  const { usage_id, pages, free_pages, credits, balance_after } = data;
-  const { operation, category, extraction_mode, billing_type, credits_per_page } = data;
-  const { billing_config_version, project_id, task_id, document_id, job_id, api_key_id, created_at } = data;
-  const both = {
-    ...placeOf(event),
+  return {
+    tenant_id: tenantOf(event),
+    position: event.position,
+    part: part.part,
+    id: part.id,
     kind: 'usage',
-    operation,
-    category,
-    extraction_mode,
-    billing_type,
-    credits_per_page,
-    billing_config_version,
-    project_id,
-    task_id,
-    document_id,
-    job_id,
-    api_key_id,
+    operation: data.operation,
+    category: data.category,
+    extraction_mode: data.extraction_mode,
+    billing_type: data.billing_type,
+    pages: part.pages,
+    free_pages: part.free_pages,
+    credits_per_page: data.credits_per_page,
+    credits_delta: part.credits_delta,
+    balance_after: part.balance_after,
+    billing_config_version: data.billing_config_version,
+    project_id: data.project_id,
+    task_id: data.task_id,
+    document_id: data.document_id,
+    job_id: data.job_id,
+    api_key_id: data.api_key_id,
     details: null,
-    created_at,
-  } as const;
-  const free: LedgerRow = {
-    ...both,
-    part: 0,
-    id: free_pages === pages ? usage_id : `${usage_id}_free`,
-    pages: free_pages,
-    free_pages,
-    credits_delta: 0,
-    balance_after: balance_after + credits,
+    created_at: data.created_at,
   };
-  const paid: LedgerRow = {
-    ...both,
-    part: 1,
-    id: usage_id,
-    pages: pages - free_pages,
-    free_pages: 0,
-    credits_delta: credits === 0 ? 0 : -credits,
-    balance_after,
-  };
-  if (free_pages === 0) return [paid];
-  return free_pages === pages ? [free] : [free, paid];
+};
+
+/** An operation with free and paid pages is two rows, the free one first. */
+const usageRows = (event: Burned): readonly LedgerRow[] => {
+  const { usage_id, pages, free_pages, credits, balance_after } = event.data;
+  const rows: LedgerRow[] = [];
+  if (free_pages > 0) {
+    const id = free_pages === pages ? usage_id : `${usage_id}_free`;
+    const before = plus(balance_after, credits);
+    const part = { part: 0, id, pages: free_pages, free_pages, credits_delta: 0, balance_after: before };
+    rows.push(usageRow(event, part));
+  }
+  if (free_pages < pages || pages === 0) {
+    const paid = pages - free_pages;
+    const credits_delta = negated(credits);
+    rows.push(
+      usageRow(event, { part: 1, id: usage_id, pages: paid, free_pages: 0, credits_delta, balance_after }),
+    );
+  }
+  return rows;
 };
 
 /** The postings that an event makes. */

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { PriceListEntry } from '../../domain/priceList/events.ts';
 import { priceListEntry } from '../../domain/priceList/events.ts';
 import { textOf, textOrNull, wholeOf } from '../engine/columns.ts';
@@ -13,11 +12,14 @@ export interface PriceListRow {
   readonly note: string | null;
 }
 
-const entries = z.array(priceListEntry);
+const entriesOf = (row: SqlRow): readonly PriceListEntry[] => {
+  const entries: unknown = row['entries'];
+  return Array.isArray(entries) ? entries.map((entry) => priceListEntry.parse(entry)) : [];
+};
 
 const rowOf = (row: SqlRow): PriceListRow => ({
   version: wholeOf(row, 'version'),
-  entries: entries.parse(row['entries']),
+  entries: entriesOf(row),
   published_at: textOf(row, 'published_at'),
   published_by: textOf(row, 'published_by'),
   note: textOrNull(row, 'note'),

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { DocumentParser, Inspection } from '../../domain/ports/documentParser.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
@@ -7,16 +6,14 @@ import type { RatedOperation } from '../../domain/rating/rating.ts';
 import {
   placeHold,
   release,
-  settle,
-  type Bill,
   type BillingDeps,
   type Caller,
   type Cost,
   type WorkToBill,
 } from './billedWork.ts';
-import { findBurn } from './findBurn.ts';
 import type { HeavySlots } from './heavySlots.ts';
 import type { ChosenModels } from './models.ts';
+import { settleDone } from './settleDone.ts';
 import { resultShelf, type StoredResult, type WorkIdentity } from './storedResult.ts';
 import type { UsageLog } from './usageLog.ts';
 import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
@@ -120,39 +117,14 @@ const runHeld = async (
   return done;
 };
 
-/** Settles what was done; a hold that ran out is placed and settled again. */
-const settleDone = async (
-  deps: DeliverDeps,
-  work: Work,
-  stored: StoredResult,
-): Promise<Bill | WorkProblem> => {
-  const scope = {
-    project_id: work.request.project_id,
-    task_id: work.request.task_id,
-    document_id: stored.document_id,
-  };
-  const first = await settle(deps, work.bill, { hold_id: stored.hold_id, usage_id: stored.usage_id, scope });
-  if (first.kind !== 'hold_not_open') return first;
-
-  const burn = await findBurn(deps.store, work.bill.tenant_id, stored.hold_id ?? '');
-  if (burn !== undefined) {
-    const { balance } = await deps.accounts.stateOf(work.bill.tenant_id);
-    const cost = { credits_used: burn.credits, pages: burn.pages, balance_remaining: balance };
-    return { kind: 'billed', cost, free_pages: burn.free_pages, position: undefined };
-  }
-  const again = await placeHold(deps, work.bill);
-  if (again.kind === 'problem') return again;
-  const second = await settle(deps, work.bill, { hold_id: again.hold_id, usage_id: stored.usage_id, scope });
-  if (second.kind === 'hold_not_open') throw new Error('a hold that was just placed is not open');
-  return second;
-};
-
 const finish = async (
   deps: DeliverDeps,
   work: Work,
   stored: StoredResult,
 ): Promise<Delivered | WorkProblem> => {
-  const bill = await settleDone(deps, work, stored);
+  const { project_id, task_id } = work.request;
+  const scope = { project_id, task_id, document_id: stored.document_id };
+  const bill = await settleDone(deps, work.bill, { ...stored, scope });
   if (bill.kind === 'problem') return bill;
   if (bill.position !== undefined) deps.wrote(work.bill.tenant_id, bill.position);
   return { kind: 'delivered', body: stored.body, cost: bill.cost, free_pages: bill.free_pages };
@@ -200,6 +172,7 @@ const deliverNew = async (
   const named = workOf(request, plan, ids);
   const hold = await placeHold(deps, named.bill);
   if (hold.kind === 'problem') return hold;
+  if (hold.kind === 'hold_not_open') throw new Error('a new operation has a hold already');
 
   const work: Work = { ...named, hold_id: hold.hold_id };
   const done = await runHeld(deps, { ...work, mime_type: file.mimeType });

@@ -40,28 +40,38 @@ export const encodeEvents = <Event extends DomainEvent>(
   const encoded: NewEvent[] = [];
   const decoded: Event[] = [];
   let hash = prevHash;
-  for (const event of events) {
-    const { type } = event;
-    const unsigned = {
-      schema_version: codec.versionOf(type),
-      correlation_id: meta.correlation_id,
-      causation_id: meta.command_id,
-      actor: { key_id: meta.actor.key_id, role: meta.actor.role },
-      tenant_id: tenantId,
-      recorded_at: meta.now,
-      prev_hash: hash,
-    };
-    const draft = { id: meta.command_id, type, data: event.data as JsonObject, metadata: unsigned };
+  for (const { type, data: made } of events) {
+    const unsigned = metadataOf(meta, { schema_version: codec.versionOf(type), tenantId, prevHash: hash });
     // What decoding makes has its members in the schema's order, always the same: quicker to go on with.
-    const clean = codec.decode({ ...draft, stream, revision: -1n, position: -1n });
+    const clean = codec.decode({ ...NOWHERE, stream, type, data: made as JsonObject, metadata: unsigned });
     const data = clean.data as JsonObject;
-    decoded.push(clean);
     hash = chainHash({ type, data, metadata: unsigned });
     const id = deterministicEventId(stream, `${meta.command_id}\u001f${hash}`, encoded.length);
+    decoded.push(clean);
     encoded.push({ id, type, data, metadata: { ...unsigned, hash } });
   }
   return { decoded, events: encoded, hash };
 };
+
+/** The place of an event that is not in the log yet. */
+const NOWHERE = { id: '', revision: -1n, position: -1n };
+
+const metadataOf = (
+  { correlation_id, command_id, actor, now }: CommandMeta,
+  of: {
+    readonly schema_version: number;
+    readonly tenantId: string | null;
+    readonly prevHash: string | null;
+  },
+) => ({
+  schema_version: of.schema_version,
+  correlation_id,
+  causation_id: command_id,
+  actor: { key_id: actor.key_id, role: actor.role },
+  tenant_id: of.tenantId,
+  recorded_at: now,
+  prev_hash: of.prevHash,
+});
 
 /** Bytes of metadata, keys and quotes that every event has, generously. */
 const ENVELOPE_BYTES = 700;

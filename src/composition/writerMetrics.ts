@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { ProjectionNotice } from '../../projections/engine/runner.ts';
+import type { ProjectionNotice } from '../../projections/engine/notices.ts';
 import type { WriterHooks } from '../commands/writerRules.ts';
 
 /** What the account writer and the projections count. */

@@ -5,7 +5,8 @@ import type { Sql } from '../../projections/engine/ports.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
-import type { ProjectionNotice, ProjectionRunner } from '../../projections/engine/runner.ts';
+import type { ProjectionNotice } from '../../projections/engine/notices.ts';
+import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import { bookkeeper } from '../support/billingHistory.ts';
 import type { MemoryLog } from '../support/memoryLog.ts';
 import { memoryLog } from '../support/memoryLog.ts';
@@ -85,7 +86,7 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
       log
         .events()
         .filter(({ type }) => type === 'CreditsBurned')
-        .map(({ data }) => String(data['usage_id']))
+        .map(({ data }) => data['usage_id'] as string)
         .sort();
 
     it('follows the log live, and answers when a position is reached', async () => {
@@ -218,6 +219,7 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
       const runner = runnerOn(sql, log, { projectors: [counter('one'), opened] });
       runner.start();
       expect(await runner.waitFor(head, { ...WAIT, projectors: ['opened'] })).to.equal(true);
+      expect(await runner.waitFor(head, WAIT), 'never, and at once').to.equal(false);
       const [one] = await runner.status();
       expect(one).to.include({ state: 'stopped' });
       expect(one?.reason)

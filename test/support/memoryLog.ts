@@ -39,16 +39,17 @@ export const memoryLog = (): MemoryLog => {
     let wake: () => void = () => undefined;
     const reader: Reader = { wake: () => wake(), fault: undefined, silent: false };
     readers.add(reader);
-    const start = events.findIndex(({ position }) => after === undefined || position > after);
-    let at = Math.max((start === -1 ? events.length : start) - log.redeliver, 0);
+    const delivered = events.filter(({ position }) => after !== undefined && position <= after).length;
+    let at = Math.max(delivered - log.redeliver, 0);
     let caughtUp = false;
     const onAbort = () => reader.wake();
     signal?.addEventListener('abort', onAbort);
+    const isOver = () => {
+      if (reader.fault?.kind === 'error') throw reader.fault.error;
+      return reader.fault !== undefined || signal?.aborted === true;
+    };
     try {
-      for (;;) {
-        if (signal?.aborted === true) return;
-        if (reader.fault?.kind === 'error') throw reader.fault.error;
-        if (reader.fault?.kind === 'end') return;
+      while (!isOver()) {
         const event = reader.silent ? undefined : events[at];
         if (event !== undefined) {
           at += 1;

@@ -1,0 +1,35 @@
+/** What the runner tells about itself; the composition logs and measures it. */
+export type ProjectionNotice =
+  | {
+      readonly kind: 'batch';
+      readonly events: number;
+      readonly position: bigint;
+      readonly durationMs: number;
+    }
+  | { readonly kind: 'started'; readonly projectors: readonly string[] }
+  | { readonly kind: 'promoted'; readonly name: string; readonly version: number }
+  | { readonly kind: 'stopped'; readonly name: string; readonly reason: string }
+  | { readonly kind: 'dropped'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export interface RunnerTuning {
+  /** Most events in one transaction. */
+  readonly batchMax: number;
+  /** Under load, how long to gather events before a small batch is written. */
+  readonly lingerMs: number;
+  readonly retryMs: number;
+  readonly retryMaxMs: number;
+  /** How often to ask for a lock that another process holds. */
+  readonly lockMs: number;
+  /** How often a silent subscription is compared with the log's head. */
+  readonly watchdogMs: number;
+}
+
+export const RUNNER_TUNING: RunnerTuning = {
+  batchMax: 1000,
+  lingerMs: 15,
+  retryMs: 100,
+  retryMaxMs: 5_000,
+  lockMs: 1_000,
+  watchdogMs: 5_000,
+};
