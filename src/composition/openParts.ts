@@ -102,9 +102,9 @@ const openLimiter = async (
   { keep }: Opened,
   onOutage: (error: unknown) => void,
 ): Promise<readonly [RateLimiter, string]> => {
-  const nowMs = () => Date.now();
+  const nowMs = () => performance.now();
   const fallback = memoryRateLimiter(nowMs);
-  if (redisUrl === undefined) return [keep(fallback, (part) => part.close()), 'in process'];
+  if (redisUrl === undefined) return [keep(fallback, (part) => part.close()), 'memory of this process'];
   const { redisClient } = await import('../../adapters/redis/redisClient.ts');
   const { redisRateLimiter } = await import('../../adapters/redis/rateLimiterRedis.ts');
   const client = redisClient(redisUrl, onOutage);

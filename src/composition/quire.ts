@@ -20,6 +20,9 @@ const CATCH_UP_MS = 10_000;
 /** How long running requests get after SIGTERM before their holds are left to expire, ms. */
 const DRAIN_MS = 25_000;
 
+/** How often answers that are no longer kept are removed, ms. */
+const PURGE_EVERY_MS = 60 * 60 * 1000;
+
 /** A running service. */
 export interface Quire {
   /** undefined in a process without the role `api`. */
@@ -85,6 +88,13 @@ const banner = (parts: Parts, url: string | undefined, key: string | undefined):
 const within = (work: Promise<void>, ms: number): Promise<void> =>
   Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
 
+/** Answers that are kept no longer only take room: a purge that fails is tried again. */
+const purgeNowAndThen = (from: Container): NodeJS.Timeout => {
+  const replays = resolve(from, t.REPLAYS);
+  const onError = (err: unknown) => resolve(from, t.LOGGER).warn({ msg: 'purge failed', err });
+  return setInterval(() => void replays.purge().catch(onError), PURGE_EVERY_MS).unref();
+};
+
 /** Opens the parts, prepares them, starts this process's roles, and prints where it listens. */
 export const startQuire = async (config: Config): Promise<Quire> => {
   const logger = pino({ level: config.logLevel, redact: REDACTED, base: null });
@@ -107,11 +117,13 @@ export const startQuire = async (config: Config): Promise<Quire> => {
     const key = does('api') ? await firstAdminKey(from) : undefined;
     const server = does('api') ? await serve(from, () => draining) : undefined;
     if (does('worker')) sweeper.start();
+    const purge = purgeNowAndThen(from);
     process.stdout.write(banner(parts, server?.url, key));
     return {
       url: server?.url,
       stop: async () => {
         draining = true;
+        clearInterval(purge);
         resolve(from, t.SLOTS).close();
         await sweeper.stop();
         if (server !== undefined) await within(server.close(), DRAIN_MS);
