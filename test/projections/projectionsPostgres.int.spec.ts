@@ -4,6 +4,7 @@ import { READ_MODELS } from '../../projections/readModels.ts';
 import { bookkeeper } from '../support/billingHistory.ts';
 import { memoryLog } from '../support/memoryLog.ts';
 import { runnerOn, wipe } from '../support/projecting.ts';
+import { bulkSuite } from './bulk.suite.ts';
 import { engineSuite } from './engine.suite.ts';
 import { readModelsSuite } from './readModels.suite.ts';
 
@@ -17,6 +18,7 @@ if (url === undefined) {
   const open = () => Promise.resolve(postgresSql({ url }));
   readModelsSuite('PostgreSQL', open);
   engineSuite('PostgreSQL', open);
+  bulkSuite('PostgreSQL', open);
 
   describe('two processes on PostgreSQL', function () {
     this.timeout(30_000);
