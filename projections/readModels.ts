@@ -5,6 +5,7 @@ import { documentsProjector } from './documents/documents.projector.ts';
 import type { Projector } from './engine/projector.ts';
 import { grantsProjector } from './grants/grants.projector.ts';
 import { ledgerProjector } from './ledger/ledger.projector.ts';
+import { openClaimsProjector } from './openClaims/openClaims.projector.ts';
 import { priceListsProjector } from './priceLists/priceLists.projector.ts';
 import { usageEventsProjector } from './usageEvents/usageEvents.projector.ts';
 
@@ -18,4 +19,5 @@ export const READ_MODELS: readonly Projector[] = [
   apiKeysProjector,
   documentsProjector,
   usageEventsProjector,
+  openClaimsProjector,
 ];

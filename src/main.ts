@@ -10,8 +10,19 @@ const fail = (error: unknown): never => {
   process.exit(1);
 };
 
+/**
+ * The EventStoreDB client can throw where nobody can catch it (a late second answer to an append). What
+ * this process knows is then in doubt: it ends, and the next start settles what was left open.
+ */
+const dieOf = (error: unknown): void => {
+  console.error('Quire stops: a defect left it in an unknown state.', error);
+  process.exit(70);
+};
+
 const main = async (): Promise<void> => {
   const quire = await startQuire(configFrom());
+  process.on('uncaughtException', dieOf);
+  process.on('unhandledRejection', dieOf);
   let stopping = false;
   const stop = (signal: string) => {
     if (stopping) process.exit(130);

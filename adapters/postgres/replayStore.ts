@@ -25,6 +25,12 @@ create table if not exists http_cache.replays (
 create index if not exists replays_expiry on http_cache.replays (expires_at_ms);
 `;
 
+/**
+ * Frees what a process that is gone left in progress. Only for a store that this process alone uses: in a
+ * shared one, leases tell who still lives.
+ */
+export const ABANDON_ALL = 'delete from http_cache.replays where status is null';
+
 /** One statement, so two processes never both start: the row is ours if it was absent or expired. */
 const START = `
   insert into http_cache.replays

@@ -4,11 +4,7 @@ import { Redis } from 'ioredis';
  * A connection that fails fast: nothing is queued while it is down, nothing is sent twice, and no
  * command waits longer than `commandTimeoutMs`. It reconnects by itself, at most 2 s apart.
  */
-export const redisClient = (
-  url: string,
-  onError: (error: Error) => void,
-  commandTimeoutMs = 100,
-): Redis => {
+export const redisClient = (url: string, onError: (error: Error) => void, commandTimeoutMs = 100): Redis => {
   const client = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,

@@ -160,7 +160,7 @@ export type AccountRejection =
       readonly available_credits: Credits;
     }
   | { readonly code: 'plan_required'; readonly plan: Plan; readonly required_plan: Plan }
-  /** The hold was settled or released already, or never existed. */
+  /** The hold was settled or released already, or never existed; or its operation was billed already. */
   | { readonly code: 'hold_not_open' }
   /** Settling more pages than were held. */
   | { readonly code: 'burn_exceeds_hold' };

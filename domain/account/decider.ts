@@ -14,8 +14,8 @@ const openAccount = (state: AccountState, { data, meta }: OpenAccount): AccountD
   accept(...opening(state, data.tenant_id, meta));
 
 const setPlan = (state: AccountState, { data, meta }: SetPlan): AccountDecision => {
-  if (state.opened && state.plan === data.plan) return accept();
   const { tenant_id, plan, reason } = data;
+  if (state.plan === plan) return accept(...opening(state, tenant_id, meta));
   return accept(...opening(state, tenant_id, meta), {
     type: 'PlanSet',
     data: { plan, previous_plan: state.plan, reason, set_at: meta.now },

@@ -1,7 +1,7 @@
 import { paymentKey } from '../payment/identity.ts';
 import { minus, plus } from '../kernel/units.ts';
 import type { AccountEvent, AccountEventOf } from './events.ts';
-import type { AccountState } from './state.ts';
+import { BILLED_OPERATIONS_MAX, type AccountState } from './state.ts';
 
 const granted = (state: AccountState, sale: AccountEventOf<'CreditsGranted'>['data']): AccountState => ({
   ...state,
@@ -49,6 +49,7 @@ const held = (state: AccountState, hold: AccountEventOf<'CreditsHeld'>['data']):
   held: plus(state.held, hold.credits),
   free_pages_held: state.free_pages_held + hold.free_pages,
   holds: state.holds.set(hold.hold_id, hold),
+  operations: state.operations.set(hold.operation_id, hold.hold_id),
 });
 
 /** Gives back what a hold had set aside; unknown holds change nothing. */
@@ -63,8 +64,29 @@ const withoutHold = (state: AccountState, holdId: string): AccountState => {
   };
 };
 
+/** A released operation may be held again. */
+const released = (state: AccountState, holdId: string): AccountState => {
+  const operation = state.holds.get(holdId)?.operation_id;
+  const { operations } = state;
+  const isOwn = operation !== undefined && operations.get(operation) === holdId;
+  return { ...withoutHold(state, holdId), operations: isOwn ? operations.delete(operation) : operations };
+};
+
+/** A billed operation may not, for as long as it is remembered; the oldest makes room. */
+const billed = (state: AccountState, operation: string): AccountState => {
+  const place = String(state.billed_count % BILLED_OPERATIONS_MAX);
+  const oldest = state.billed.get(place);
+  const { operations } = state;
+  return {
+    ...state,
+    operations: oldest === undefined || oldest === operation ? operations : operations.delete(oldest),
+    billed: state.billed.set(place, operation),
+    billed_count: state.billed_count + 1,
+  };
+};
+
 const burned = (state: AccountState, burn: AccountEventOf<'CreditsBurned'>['data']): AccountState => {
-  const open = burn.hold_id === null ? state : withoutHold(state, burn.hold_id);
+  const open = burn.hold_id === null ? state : billed(withoutHold(state, burn.hold_id), burn.operation_id);
   return {
     ...open,
     balance: minus(open.balance, burn.credits),
@@ -90,7 +112,7 @@ export const evolve = (state: AccountState, { type, data }: AccountEvent): Accou
     case 'CreditsHeld':
       return held(state, data);
     case 'HoldReleased':
-      return withoutHold(state, data.hold_id);
+      return released(state, data.hold_id);
     case 'CreditsBurned':
       return burned(state, data);
   }

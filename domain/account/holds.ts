@@ -1,7 +1,7 @@
 import { accept, reject, type Decision } from '../kernel/decider.ts';
 import { asCredits, minus, NO_CREDITS, type Credits } from '../kernel/units.ts';
 import type { AccountRejection, ChargeCredits, HoldCredits, ReleaseHold, SettleHold } from './commands.ts';
-import type { AccountEvent } from './events.ts';
+import type { AccountEvent, AccountEventOf } from './events.ts';
 import { opening } from './opening.ts';
 import { availableIn, type AccountState } from './state.ts';
 
@@ -14,25 +14,52 @@ export interface PageCost {
   readonly credits: Credits;
 }
 
-/** Free pages first, then credits: the one formula of quotes, holds and bills. */
+/**
+ * Free pages first, then credits: the one formula of quotes, holds and bills. A price beyond 2^53 − 1 is
+ * that much: more than any account has.
+ */
 export const pageCost = (pages: number, freePagesLeft: number, creditsPerPage: Credits): PageCost => {
   const free_pages = Math.min(pages, Math.max(0, freePagesLeft));
-  return { free_pages, credits: asCredits((pages - free_pages) * creditsPerPage) };
+  const exact = (pages - free_pages) * creditsPerPage;
+  return { free_pages, credits: asCredits(Math.min(exact, Number.MAX_SAFE_INTEGER)) };
 };
 
 /** Free pages that are neither used nor held. */
 export const freePagesLeft = (state: AccountState, allowance: number): number =>
   Math.max(0, allowance - state.free_pages_used - state.free_pages_held);
 
+/** Whether an account can pay: nothing always, also from a debt; a price that was capped never. */
+export const covers = (available: Credits, required: Credits): boolean =>
+  required === NO_CREDITS || (required <= available && required < Number.MAX_SAFE_INTEGER);
+
 const tooLittle = (state: AccountState, required: Credits): AccountRejection | undefined => {
   const available_credits = availableIn(state);
-  if (required === NO_CREDITS || required <= available_credits) return undefined;
+  if (covers(available_credits, required)) return undefined;
   return { code: 'insufficient_credits', required_credits: required, available_credits };
+};
+
+const isSameWork = (open: AccountEventOf<'CreditsHeld'>['data'], asked: HoldCredits['data']): boolean =>
+  open.operation_id === asked.operation_id &&
+  open.operation === asked.operation &&
+  open.extraction_mode === asked.extraction_mode &&
+  open.billing_type === asked.billing_type &&
+  open.pages === asked.pages;
+
+/** Whether this hold, or another of its operation, is open or was billed: an operation is billed once. */
+const earlierHold = (state: AccountState, data: HoldCredits['data']): AccountDecision | undefined => {
+  const open = state.holds.get(data.hold_id);
+  if (open !== undefined)
+    return isSameWork(open, data) ? accept() : reject({ code: 'idempotency_key_reused' });
+  const other = state.operations.get(data.operation_id);
+  if (other === undefined) return undefined;
+  const isOpen = state.holds.get(other)?.operation_id === data.operation_id;
+  return reject({ code: isOpen ? 'idempotency_key_reused' : 'hold_not_open' });
 };
 
 /** Sets aside free pages and credits for one operation. The same hold again does nothing. */
 export const holdCredits = (state: AccountState, { data, meta }: HoldCredits): AccountDecision => {
-  if (state.holds.has(data.hold_id)) return accept();
+  const earlier = earlierHold(state, data);
+  if (earlier !== undefined) return earlier;
   const { tenant_id, free_pages_allowance, ...hold } = data;
   const cost = pageCost(data.pages, freePagesLeft(state, free_pages_allowance), data.credits_per_page);
   const rejection = tooLittle(state, cost.credits);
@@ -90,17 +117,29 @@ export const chargeCredits = (state: AccountState, { data, meta }: ChargeCredits
   const rejection = tooLittle(state, data.credits);
   if (rejection !== undefined) return reject(rejection);
 
-  const { tenant_id, paid_plan_required: _, ...charge } = data;
-  return accept(...opening(state, tenant_id, meta), {
+  // Named one by one: the hottest command, and a rest of an object costs more than all the rules above.
+  return accept(...opening(state, data.tenant_id, meta), {
     type: 'CreditsBurned',
     data: {
-      ...charge,
+      usage_id: data.usage_id,
       operation_id: data.usage_id,
       hold_id: null,
+      idempotency_key: data.idempotency_key,
+      fingerprint: data.fingerprint,
+      operation: data.operation,
+      category: data.category,
       extraction_mode: null,
+      billing_type: data.billing_type,
       pages: 0,
       free_pages: 0,
       credits_per_page: NO_CREDITS,
+      credits: data.credits,
+      billing_config_version: data.billing_config_version,
+      project_id: data.project_id,
+      task_id: data.task_id,
+      document_id: data.document_id,
+      job_id: data.job_id,
+      api_key_id: data.api_key_id,
       created_at: meta.now,
       balance_after: minus(state.balance, data.credits),
     },

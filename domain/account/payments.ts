@@ -21,7 +21,7 @@ export const grantCredits = (state: AccountState, { data, meta }: GrantCredits):
     ...opening(state, tenant_id, meta),
     { type: 'CreditsGranted', data: { ...sale, created_at: meta.now, balance_after } },
   ];
-  if (state.plan === 'free')
+  if (state.plan === 'free' && state.sales.isEmpty())
     events.push({
       type: 'PlanSet',
       data: { plan: 'paid', previous_plan: 'free', reason: 'first sale', set_at: meta.now },
@@ -30,14 +30,15 @@ export const grantCredits = (state: AccountState, { data, meta }: GrantCredits):
 };
 
 /** What a refund takes back, in full. */
-interface Amounts {
+export interface Amounts {
   readonly credits: Credits;
   readonly gross: number;
   readonly vat: number;
   readonly fee: number;
 }
 
-const remainingOf = ({ sale, ...refunded }: SaleState): Amounts => ({
+/** What of a sale is not refunded yet; a sale without money has 0 of it. */
+export const remainingOf = ({ sale, ...refunded }: SaleState): Amounts => ({
   credits: minus(sale.credits, refunded.refunded_credits),
   gross: (sale.gross_amount_minor ?? 0) - refunded.refunded_gross_minor,
   vat: sale.vat_amount_minor - refunded.refunded_vat_minor,
@@ -61,7 +62,7 @@ const amountsOf = (data: RefundCredits['data'], of: SaleState): Amounts => {
   return {
     credits: data.credits ?? asCredits(proportion(of.sale.credits, remaining.credits)),
     gross,
-    vat: data.vat_amount_minor ?? proportion(of.sale.vat_amount_minor, remaining.vat),
+    vat: data.vat_amount_minor ?? Math.min(gross, proportion(of.sale.vat_amount_minor, remaining.vat)),
     fee: data.provider_fee_minor,
   };
 };

@@ -13,6 +13,9 @@ export interface SaleState {
   readonly refunded_fee_minor: number;
 }
 
+/** Billed operations that are remembered: enough for the retries of any client, and a small state. */
+export const BILLED_OPERATIONS_MAX = 1_000;
+
 /**
  * What an account remembers in order to decide. Persistent maps: a batch is decided on successors of
  * one state, and the old state stays valid when the append conflicts. Keys of `sales` and `refunds`
@@ -36,6 +39,12 @@ export interface AccountState {
   readonly adjustments: ImmutableMap<string, AccountEventOf<'CreditsAdjusted'>['data']>;
   readonly holds: ImmutableMap<string, AccountEventOf<'CreditsHeld'>['data']>;
   readonly charges: ImmutableMap<string, AccountEventOf<'CreditsBurned'>['data']>;
+  /** Hold of each operation that has an open one or was billed lately. */
+  readonly operations: ImmutableMap<string, string>;
+  /** The operations billed last, in a ring of `BILLED_OPERATIONS_MAX` places, by place. */
+  readonly billed: ImmutableMap<string, string>;
+  /** Operations billed so far. */
+  readonly billed_count: number;
 }
 
 export const NEW_ACCOUNT: AccountState = {
@@ -55,6 +64,9 @@ export const NEW_ACCOUNT: AccountState = {
   adjustments: ImmutableMap(),
   holds: ImmutableMap(),
   charges: ImmutableMap(),
+  operations: ImmutableMap(),
+  billed: ImmutableMap(),
+  billed_count: 0,
 };
 
 /** Credits that a command may take: balance − open holds. */

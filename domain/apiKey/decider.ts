@@ -41,14 +41,21 @@ export interface ApiKeyState {
   readonly key: IssueApiKey['data'] | null;
   readonly revoked: boolean;
   readonly rotated: boolean;
+  /** The key that took over; null before a rotation. */
+  readonly replaced_by: string | null;
 }
+
+/** Opens anything at `now`: issued, neither revoked nor expired. */
+const isLive = ({ key, revoked }: ApiKeyState, now: string): boolean =>
+  key !== null && !revoked && (key.expires_at === null || Date.parse(now) < Date.parse(key.expires_at));
 
 const earlier = (a: string | null, b: string): string => (a !== null && a < b ? a : b);
 
 /** A key is issued once, rotated at most once, and stays revoked. */
 export const apiKey: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent, ApiKeyRejection> = {
-  initialState: { key: null, revoked: false, rotated: false },
-  decide: ({ key, revoked, rotated }, command) => {
+  initialState: { key: null, revoked: false, rotated: false, replaced_by: null },
+  decide: (state, command) => {
+    const { key, revoked } = state;
     const { now } = command.meta;
     if (command.type === 'IssueApiKey')
       return key === null
@@ -60,8 +67,9 @@ export const apiKey: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent, ApiKeyReje
       return revoked
         ? accept()
         : accept({ type: 'ApiKeyRevoked', data: { key_id, key_hash, revoked_at: now } });
-    if (revoked || rotated) return reject({ code: 'key_not_found' });
     const { replaced_by } = command.data;
+    if (state.replaced_by === replaced_by) return accept();
+    if (state.rotated || !isLive(state, now)) return reject({ code: 'key_not_found' });
     const expires_at = earlier(key.expires_at, command.data.expires_at);
     return accept({
       type: 'ApiKeyRotated',
@@ -76,6 +84,7 @@ export const apiKey: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent, ApiKeyReje
         return {
           ...state,
           rotated: true,
+          replaced_by: event.data.replaced_by,
           key: state.key === null ? null : { ...state.key, expires_at: event.data.expires_at },
         };
       case 'ApiKeyRevoked':

@@ -3,9 +3,15 @@ import { accept, type Decider } from '../kernel/decider.ts';
 import { asCredits } from '../kernel/units.ts';
 import type { BillingConfigEvent, BillingRate, BillingTerms } from './events.ts';
 
-/** Terms that a publication changes; what is left out carries over. */
-export type TermsChange = {
-  readonly [Member in keyof BillingTerms]?: BillingTerms[Member] | undefined;
+type Change<Terms> = { readonly [Member in keyof Terms]?: Terms[Member] | undefined };
+type Training = BillingTerms['training'];
+type TrainingChange = Omit<Change<Training>, 'base_credits'> & {
+  readonly base_credits?: Change<Training['base_credits']> | undefined;
+};
+
+/** Terms that a publication changes; what is left out carries over, at every depth. */
+export type TermsChange = Omit<Change<BillingTerms>, 'training'> & {
+  readonly training?: TrainingChange | undefined;
 };
 
 export interface PublishBillingConfig {
@@ -79,10 +85,20 @@ const withRate = (rates: readonly BillingRate[], set: BillingRate): readonly Bil
     ? rates.map((one) => (isSameRate(one, set) ? set : one))
     : [...rates, set];
 
+const changedTraining = (training: Training, change: TrainingChange): Training => ({
+  base_credits: {
+    light: change.base_credits?.light ?? training.base_credits.light,
+    medium: change.base_credits?.medium ?? training.base_credits.medium,
+    heavy: change.base_credits?.heavy ?? training.base_credits.heavy,
+  },
+  credits_per_example: change.credits_per_example ?? training.credits_per_example,
+  credits_per_metric_call: change.credits_per_metric_call ?? training.credits_per_metric_call,
+});
+
 const changed = (terms: BillingTerms, change: TermsChange): BillingTerms => ({
   free_pages: change.free_pages ?? terms.free_pages,
   examples_export_fee_credits: change.examples_export_fee_credits ?? terms.examples_export_fee_credits,
-  training: change.training ?? terms.training,
+  training: changedTraining(terms.training, change.training ?? {}),
   hold_ttl_seconds: change.hold_ttl_seconds ?? terms.hold_ttl_seconds,
 });
 

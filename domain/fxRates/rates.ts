@@ -3,7 +3,7 @@ import { accept, type Decider } from '../kernel/decider.ts';
 import { decimalOf, divideHalfEven, parseDecimal, powerOfTen } from '../kernel/rounding.ts';
 import type { FxRatesEvent } from './events.ts';
 
-/** Rates of one day by currency, 1 `base` = rate units. A later publication of a day replaces it. */
+/** Rates of one day by currency, 1 `base` = rate units. A later one of the same day and base replaces it. */
 export interface PublishFxRates {
   readonly type: 'PublishFxRates';
   readonly data: {
@@ -23,12 +23,12 @@ interface DayRates {
 }
 
 export interface FxRatesState {
-  /** By date, oldest first, each date once. */
+  /** Oldest first; of several bases of one day EUR comes last, for look-ups start from the end. */
   readonly days: readonly DayRates[];
 }
 
 /** Digits after the point of a rate that is computed from two others. */
-export const CROSS_RATE_DIGITS = 10;
+export const CROSS_RATE_DIGITS = 18;
 
 /** A rate as published or crossed, and the day it is of. */
 export interface FxRate {
@@ -40,16 +40,20 @@ export interface FxRate {
 const inBase = ({ base, rates }: DayRates, currency: string): string | undefined =>
   currency === base ? '1' : rates[currency];
 
-/** units of `quote` for 1 `base` through the day's own base: q ÷ b, half-even at 10 digits. */
+/** units of `quote` for 1 `base` through the day's own base: q ÷ b, half-even. */
 const crossed = (baseRate: string, quoteRate: string): string => {
   const [b, q] = [parseDecimal(baseRate), parseDecimal(quoteRate)];
   const numerator = q.units * powerOfTen(b.scale + CROSS_RATE_DIGITS);
   return decimalOf(divideHalfEven(numerator, b.units * powerOfTen(q.scale)), CROSS_RATE_DIGITS);
 };
 
+/** A rate of 0 is none. */
+const isQuoted = (rate: string | undefined): rate is string =>
+  rate !== undefined && parseDecimal(rate).units > 0n;
+
 const rateOn = (day: DayRates, base: string, quote: string): string | undefined => {
   const [baseRate, quoteRate] = [inBase(day, base), inBase(day, quote)];
-  if (baseRate === undefined || quoteRate === undefined) return undefined;
+  if (!isQuoted(baseRate) || !isQuoted(quoteRate)) return undefined;
   return base === day.base ? quoteRate : crossed(baseRate, quoteRate);
 };
 
@@ -72,13 +76,23 @@ export const fxRateOn = (
   return undefined;
 };
 
+type TableKey = Pick<DayRates, 'date' | 'base'>;
+
+const isSameTable = (a: TableKey, b: TableKey): boolean => a.date === b.date && a.base === b.base;
+
+const comesBefore = (a: TableKey, b: TableKey): boolean => {
+  if (a.date !== b.date) return a.date < b.date;
+  if (a.base === 'EUR' || b.base === 'EUR') return b.base === 'EUR';
+  return a.base < b.base;
+};
+
 /** Rates are published by day; a correction is a further publication. */
 export const fxRates: Decider<FxRatesState, PublishFxRates, FxRatesEvent, never> = {
   initialState: { days: [] },
   decide: ({ days }, { data, meta }) => {
-    const known = days.find(({ date }) => date === data.date);
+    const known = days.find((day) => isSameTable(day, data));
     const isSame =
-      known?.base === data.base &&
+      known !== undefined &&
       Object.keys(known.rates).length === Object.keys(data.rates).length &&
       Object.entries(data.rates).every(([currency, rate]) => known.rates[currency] === rate);
     if (isSame) return accept();
@@ -89,9 +103,10 @@ export const fxRates: Decider<FxRatesState, PublishFxRates, FxRatesEvent, never>
   },
   evolve: ({ days }, { data }) => {
     const { date, base, rates, source } = data;
-    const after = days.findIndex((day) => day.date >= date);
+    const table = { date, base, rates, source };
+    const after = days.findIndex((day) => isSameTable(day, table) || comesBefore(table, day));
     const at = after === -1 ? days.length : after;
-    const replaced = days[at]?.date === date ? 1 : 0;
-    return { days: [...days.slice(0, at), { date, base, rates, source }, ...days.slice(at + replaced)] };
+    const replaced = at < days.length && days[at] !== undefined && isSameTable(days[at], table) ? 1 : 0;
+    return { days: [...days.slice(0, at), table, ...days.slice(at + replaced)] };
   },
 };

@@ -17,6 +17,7 @@ export interface Hashed {
 
 /** SHA-256 over the canonical JSON of type, data and metadata without `hash`. */
 export const chainHash = ({ type, data, metadata }: Hashed): string => {
+  if (!('hash' in metadata)) return sha256(canonicalJson({ type, data, metadata }));
   const { hash: _, ...covered } = metadata;
   return sha256(canonicalJson({ type, data, metadata: covered }));
 };

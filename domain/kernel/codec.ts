@@ -37,7 +37,11 @@ const lift = (recorded: RecordedEvent, steps: readonly Upcaster[]): JsonObject =
     throw new UndecodableEvent(recorded, 'its metadata has no schema_version');
   if (version > steps.length + 1)
     throw new UndecodableEvent(recorded, `schema_version ${version} is newer than this program`);
-  return steps.slice(version - 1).reduce((data, step) => step(data), recorded.data);
+  try {
+    return steps.slice(version - 1).reduce((data, step) => step(data), recorded.data);
+  } catch (error) {
+    throw new UndecodableEvent(recorded, `it cannot be lifted from version ${version}: ${String(error)}`);
+  }
 };
 
 /** A codec over a discriminated union of events; decoding checks every member. */

@@ -43,21 +43,26 @@ export const isPriceOf = (credits: number, amountMinor: number, price: Decimal):
   return difference < bound;
 };
 
+/** A whole number that JSON carries exactly; what is beyond 2^53 − 1 is that much. */
+const exactly = (n: bigint): number => Number(n > MAX_EXACT ? MAX_EXACT : n);
+const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
+
 /** ⌊A × 1000 ÷ p⌋ credits, at least 1. */
 export const creditsFor = (amountMinor: number, price: Decimal): number => {
   const derived = (BigInt(amountMinor) * 1000n * powerOfTen(price.scale)) / price.units;
-  return derived < 1n ? 1 : Number(derived);
+  return derived < 1n ? 1 : exactly(derived);
 };
 
 /** What `credits` cost in whole minor units, rounded up. */
-const amountFor = (credits: number, price: Decimal): number => {
+const amountFor = (credits: number, price: Decimal): bigint => {
   const unit = 1000n * powerOfTen(price.scale);
-  return Number((BigInt(credits) * price.units + unit - 1n) / unit);
+  return (BigInt(credits) * price.units + unit - 1n) / unit;
 };
 
 /**
  * Checks a sale against its price list. List prices exclude VAT unless the entry says otherwise. A sale
- * without money has only a count. Expects `credits` or `gross_amount_minor`, and VAT ≤ gross.
+ * without money has only a count. Money of 0 buys nothing: credits given away are an adjustment, not a
+ * sale. Expects `credits` or `gross_amount_minor`, and VAT ≤ gross.
  */
 export const priceSale = (lists: PriceListState, offer: SaleOffer): SalePricing => {
   const list = priceListFor(lists, offer.price_list_version, offer.occurred_at);
@@ -77,8 +82,9 @@ export const priceSale = (lists: PriceListState, offer: SaleOffer): SalePricing 
   const price = priceInMinor(entry);
   const amount = entry.tax_basis === 'inclusive' ? gross : gross - offer.vat_amount_minor;
   const credits = offer.credits ?? creditsFor(amount, price);
-  if (isPriceOf(credits, amount, price)) return { kind: 'priced', credits: asCredits(credits), priced };
+  if (gross > 0 && isPriceOf(credits, amount, price))
+    return { kind: 'priced', credits: asCredits(credits), priced };
   const net = amountFor(credits, price);
-  const expected_minor = entry.tax_basis === 'inclusive' ? net : net + offer.vat_amount_minor;
-  return { kind: 'rejected', rejection: { code: 'price_mismatch', expected_minor } };
+  const expected = entry.tax_basis === 'inclusive' ? net : net + BigInt(offer.vat_amount_minor);
+  return { kind: 'rejected', rejection: { code: 'price_mismatch', expected_minor: exactly(expected) } };
 };

@@ -1,4 +1,4 @@
-import { freePagesLeft, pageCost } from '../account/holds.ts';
+import { covers, freePagesLeft, pageCost } from '../account/holds.ts';
 import { availableIn, type AccountState } from '../account/state.ts';
 import type { BillingType, Category, ExtractionMode } from '../account/words.ts';
 import type { BillingConfig } from '../billingConfig/decider.ts';
@@ -71,7 +71,7 @@ export const quote = (
     credits,
     list_value_usd: listValueUsd(credits),
     available_credits,
-    sufficient: credits === 0 || credits <= available_credits,
+    sufficient: covers(available_credits, credits),
     billing_config_version: config.version,
   };
 };

@@ -5,7 +5,7 @@ import type { SnapshotStore } from '../../domain/ports/snapshotStore.ts';
 import type { SnapshotRules } from './coldLoad.ts';
 
 /** Raise it when `evolve` or the state's shape changes: snapshots of other versions are ignored. */
-export const ACCOUNT_REDUCER_VERSION = 1;
+export const ACCOUNT_REDUCER_VERSION = 2;
 
 /** Snapshots of accounts, in a store. */
 export const accountSnapshots = (store: SnapshotStore, everyEvents = 500): SnapshotRules<AccountState> => ({

@@ -46,6 +46,11 @@ export interface PlacedHold {
   readonly hold_id: string | null;
 }
 
+/** The hold was closed before, or its operation has another one. */
+export interface HoldNotOpen {
+  readonly kind: 'hold_not_open';
+}
+
 export interface Bill {
   readonly kind: 'billed';
   readonly cost: Cost;
@@ -90,8 +95,15 @@ const tooLittle = (required: Credits, available: Credits): WorkProblem =>
     { required_credits: required, available_credits: available },
   );
 
-/** Sets aside what the work may cost, free pages first. Work that is not billed needs no hold. */
-export const placeHold = async (deps: BillingDeps, work: WorkToBill): Promise<PlacedHold | WorkProblem> => {
+/**
+ * Sets aside what the work may cost, free pages first. Work that is not billed needs no hold.
+ * `hold_not_open`: the operation was billed already, or has another hold.
+ */
+export const placeHold = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  hold_id = deps.clock.newId('hold'),
+): Promise<PlacedHold | WorkProblem | HoldNotOpen> => {
   if (!isBilled(work.caller)) return { kind: 'held', hold_id: null };
   const config = await deps.billingConfig();
   const rate = rateOf(config, { ...work, extraction_mode: work.mode });
@@ -100,7 +112,6 @@ export const placeHold = async (deps: BillingDeps, work: WorkToBill): Promise<Pl
       loc: ['body', 'mode'],
     });
   const meta = metaOf(deps, work.caller, work.correlation_id);
-  const hold_id = deps.clock.newId('hold');
   const outcome = await deps.accounts.execute({
     type: 'HoldCredits',
     meta,
@@ -121,9 +132,12 @@ export const placeHold = async (deps: BillingDeps, work: WorkToBill): Promise<Pl
   });
   if (outcome.kind === 'done') return { kind: 'held', hold_id };
   if (outcome.kind !== 'rejected') return notNow(outcome.kind);
-  if (outcome.rejection.code !== 'insufficient_credits')
-    throw new Error(`a hold was rejected with ${outcome.rejection.code}`);
-  return tooLittle(outcome.rejection.required_credits, outcome.rejection.available_credits);
+  const { rejection } = outcome;
+  if (rejection.code === 'insufficient_credits')
+    return tooLittle(rejection.required_credits, rejection.available_credits);
+  if (rejection.code === 'hold_not_open' || rejection.code === 'idempotency_key_reused')
+    return { kind: 'hold_not_open' };
+  throw new Error(`a hold was rejected with ${rejection.code}`);
 };
 
 /** A hold and what its settlement says. */
@@ -138,7 +152,7 @@ export const settle = async (
   deps: BillingDeps,
   work: WorkToBill,
   { hold_id, usage_id, scope }: Settlement,
-): Promise<Bill | WorkProblem | { readonly kind: 'hold_not_open' }> => {
+): Promise<Bill | WorkProblem | HoldNotOpen> => {
   if (hold_id === null)
     return {
       kind: 'billed',
@@ -164,15 +178,13 @@ export const settle = async (
     throw new Error(`a settlement was rejected with ${outcome.rejection.code}`);
   }
   if (outcome.kind !== 'done') return notNow(outcome.kind);
-  const burn = outcome.events.find((event) => event.type === 'CreditsBurned');
+  const burn = outcome.events.find((event) => event.type === 'CreditsBurned')?.data;
+  // A repeat of a settlement that had taken effect: the caller finds its burn in the log.
+  if (burn === undefined) return { kind: 'hold_not_open' };
   return {
     kind: 'billed',
-    cost: {
-      credits_used: burn?.data.credits ?? 0,
-      pages: work.pages,
-      balance_remaining: outcome.state.balance,
-    },
-    free_pages: burn?.data.free_pages ?? 0,
+    cost: { credits_used: burn.credits, pages: burn.pages, balance_remaining: outcome.state.balance },
+    free_pages: burn.free_pages,
     position: outcome.position,
   };
 };

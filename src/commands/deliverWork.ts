@@ -6,16 +6,14 @@ import type { RatedOperation } from '../../domain/rating/rating.ts';
 import {
   placeHold,
   release,
-  settle,
-  type Bill,
   type BillingDeps,
   type Caller,
   type Cost,
   type WorkToBill,
 } from './billedWork.ts';
-import { findBurn } from './findBurn.ts';
 import type { HeavySlots } from './heavySlots.ts';
 import type { ChosenModels } from './models.ts';
+import { settleDone } from './settleDone.ts';
 import { resultShelf, type StoredResult, type WorkIdentity } from './storedResult.ts';
 import type { UsageLog } from './usageLog.ts';
 import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
@@ -100,11 +98,16 @@ const inspect = (deps: DeliverDeps, { file, signal }: WorkRequest): Promise<Insp
   });
 
 /** Does the work under its hold. Whatever fails gives the hold back. */
-const runHeld = async (deps: DeliverDeps, work: Work): Promise<WorkDone | WorkProblem> => {
+const runHeld = async (
+  deps: DeliverDeps,
+  work: Work & { readonly mime_type: string },
+): Promise<WorkDone | WorkProblem> => {
   const { request, plan, bill, document_id } = work;
-  const done = await plan
-    .run({ operation_id: bill.operation_id, document_id }, request.signal)
-    .catch((error: unknown) => ({ kind: 'thrown', error }) as const);
+  const attempt = async () => {
+    await deps.usage.requested(work);
+    return plan.run({ operation_id: bill.operation_id, document_id }, request.signal);
+  };
+  const done = await attempt().catch((error: unknown) => ({ kind: 'thrown', error }) as const);
   if (done.kind === 'done') return done;
   const cancelled = request.signal.aborted;
   await release(deps, bill, { hold_id: work.hold_id, reason: cancelled ? 'cancelled' : 'failed' });
@@ -114,39 +117,14 @@ const runHeld = async (deps: DeliverDeps, work: Work): Promise<WorkDone | WorkPr
   return done;
 };
 
-/** Settles what was done; a hold that ran out is placed and settled again. */
-const settleDone = async (
-  deps: DeliverDeps,
-  work: Work,
-  stored: StoredResult,
-): Promise<Bill | WorkProblem> => {
-  const scope = {
-    project_id: work.request.project_id,
-    task_id: work.request.task_id,
-    document_id: stored.document_id,
-  };
-  const first = await settle(deps, work.bill, { hold_id: stored.hold_id, usage_id: stored.usage_id, scope });
-  if (first.kind !== 'hold_not_open') return first;
-
-  const burn = await findBurn(deps.store, work.bill.tenant_id, stored.hold_id ?? '');
-  if (burn !== undefined) {
-    const { balance } = await deps.accounts.stateOf(work.bill.tenant_id);
-    const cost = { credits_used: burn.credits, pages: burn.pages, balance_remaining: balance };
-    return { kind: 'billed', cost, free_pages: burn.free_pages, position: undefined };
-  }
-  const again = await placeHold(deps, work.bill);
-  if (again.kind === 'problem') return again;
-  const second = await settle(deps, work.bill, { hold_id: again.hold_id, usage_id: stored.usage_id, scope });
-  if (second.kind === 'hold_not_open') throw new Error('a hold that was just placed is not open');
-  return second;
-};
-
 const finish = async (
   deps: DeliverDeps,
   work: Work,
   stored: StoredResult,
 ): Promise<Delivered | WorkProblem> => {
-  const bill = await settleDone(deps, work, stored);
+  const { project_id, task_id } = work.request;
+  const scope = { project_id, task_id, document_id: stored.document_id };
+  const bill = await settleDone(deps, work.bill, { ...stored, scope });
   if (bill.kind === 'problem') return bill;
   if (bill.position !== undefined) deps.wrote(work.bill.tenant_id, bill.position);
   return { kind: 'delivered', body: stored.body, cost: bill.cost, free_pages: bill.free_pages };
@@ -194,10 +172,10 @@ const deliverNew = async (
   const named = workOf(request, plan, ids);
   const hold = await placeHold(deps, named.bill);
   if (hold.kind === 'problem') return hold;
+  if (hold.kind === 'hold_not_open') throw new Error('a new operation has a hold already');
 
   const work: Work = { ...named, hold_id: hold.hold_id };
-  await deps.usage.requested({ ...work, mime_type: file.mimeType });
-  const done = await runHeld(deps, work);
+  const done = await runHeld(deps, { ...work, mime_type: file.mimeType });
   if (done.kind === 'problem') return done;
 
   const identity = identityOf(request, plan);

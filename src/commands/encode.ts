@@ -28,7 +28,9 @@ export interface Chained<Event> {
 
 /**
  * Encodes the events of one command, each chained to the one before. Throws when an event does not fit
- * its own schema: once in the log it could never be read.
+ * its own schema: once in the log it could never be read. An ID covers the event's hash too: the log
+ * takes equal IDs for equal events, so the same command decided at another time, or on another state,
+ * must not look like a repetition of what is stored, or the chain would go on from the wrong link.
  */
 export const encodeEvents = <Event extends DomainEvent>(
   { stream, tenantId, codec }: Encoding<Event>,
@@ -38,28 +40,38 @@ export const encodeEvents = <Event extends DomainEvent>(
   const encoded: NewEvent[] = [];
   const decoded: Event[] = [];
   let hash = prevHash;
-  for (const event of events) {
-    const { type } = event;
-    const unsigned = {
-      schema_version: codec.versionOf(type),
-      correlation_id: meta.correlation_id,
-      causation_id: meta.command_id,
-      actor: { key_id: meta.actor.key_id, role: meta.actor.role },
-      tenant_id: tenantId,
-      recorded_at: meta.now,
-      prev_hash: hash,
-    };
-    const id = deterministicEventId(stream, meta.command_id, encoded.length);
-    const draft = { id, type, data: event.data as JsonObject, metadata: unsigned };
+  for (const { type, data: made } of events) {
+    const unsigned = metadataOf(meta, { schema_version: codec.versionOf(type), tenantId, prevHash: hash });
     // What decoding makes has its members in the schema's order, always the same: quicker to go on with.
-    const clean = codec.decode({ ...draft, stream, revision: -1n, position: -1n });
+    const clean = codec.decode({ ...NOWHERE, stream, type, data: made as JsonObject, metadata: unsigned });
     const data = clean.data as JsonObject;
-    decoded.push(clean);
     hash = chainHash({ type, data, metadata: unsigned });
+    const id = deterministicEventId(stream, `${meta.command_id}\u001f${hash}`, encoded.length);
+    decoded.push(clean);
     encoded.push({ id, type, data, metadata: { ...unsigned, hash } });
   }
   return { decoded, events: encoded, hash };
 };
+
+/** The place of an event that is not in the log yet. */
+const NOWHERE = { id: '', revision: -1n, position: -1n };
+
+const metadataOf = (
+  { correlation_id, command_id, actor, now }: CommandMeta,
+  of: {
+    readonly schema_version: number;
+    readonly tenantId: string | null;
+    readonly prevHash: string | null;
+  },
+) => ({
+  schema_version: of.schema_version,
+  correlation_id,
+  causation_id: command_id,
+  actor: { key_id: actor.key_id, role: actor.role },
+  tenant_id: of.tenantId,
+  recorded_at: now,
+  prev_hash: of.prevHash,
+});
 
 /** Bytes of metadata, keys and quotes that every event has, generously. */
 const ENVELOPE_BYTES = 700;

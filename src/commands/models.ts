@@ -38,6 +38,10 @@ const ownModel = (
   );
 };
 
+/** The OCR step's model: its own, or the extraction model's, or the platform's. */
+const inherited = (ocr: string | undefined, llm: string | undefined, platform: string): string =>
+  ocr ?? llm ?? platform;
+
 /**
  * Chooses by the BYOK rules: a key of a channel that runs switches to own-key rates; without a key the
  * other members are ignored; a key of a channel that does not run is ignored.
@@ -50,16 +54,15 @@ export const chooseModels = (
   },
   platform: { readonly extraction: string; readonly ocr: string },
 ): ChosenModels | WorkProblem => {
-  const { llm, ocr, runs } = channels;
-  const ownLlm = runs.llm ? ownModel(llm, platform.extraction, 'llm') : undefined;
-  if (typeof ownLlm === 'object') return ownLlm;
-  const ownOcr = runs.ocr ? ownModel(ocr, platform.ocr, 'ocr') : undefined;
-  if (typeof ownOcr === 'object') return ownOcr;
-  const byok = ownLlm !== undefined || ownOcr !== undefined;
+  const { runs } = channels;
+  const llm = runs.llm ? ownModel(channels.llm, platform.extraction, 'llm') : undefined;
+  if (typeof llm === 'object') return llm;
+  const ocr = runs.ocr ? ownModel(channels.ocr, platform.ocr, 'ocr') : undefined;
+  if (typeof ocr === 'object') return ocr;
   return {
     kind: 'models',
-    billing_type: byok ? 'byok' : 'full_service',
-    model: ownLlm ?? platform.extraction,
-    ocr_model: runs.ocr ? (ownOcr ?? ownLlm ?? platform.ocr) : null,
+    billing_type: llm === undefined && ocr === undefined ? 'full_service' : 'byok',
+    model: llm ?? platform.extraction,
+    ocr_model: runs.ocr ? inherited(ocr, llm, platform.ocr) : null,
   };
 };

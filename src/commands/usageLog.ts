@@ -2,6 +2,7 @@ import { conversionEvent, conversionStream, type ConversionEvent } from '../../d
 import { documentEvent, documentStream, type DocumentEvent } from '../../domain/document/events.ts';
 import { extractionEvent, extractionStream, type ExtractionEvent } from '../../domain/extraction/events.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
+import type { CommandMeta } from '../../domain/kernel/command.ts';
 import { recorder } from '../../domain/kernel/recorder.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
@@ -74,105 +75,106 @@ const requestedMembers = (
   requested_at,
 });
 
-export const usageLog = (deps: UsageLogDeps): UsageLog => {
-  const { store } = deps;
-  const rules = {
+const tenantOf = ({ data }: { readonly data: { readonly data: { readonly tenant_id: string } } }): string =>
+  data.data.tenant_id;
+
+/** The three streams that work is recorded in. */
+const recorders = ({ store }: UsageLogDeps) => ({
+  extractions: commandHandler({
     store,
-    tenantOf: ({ data }: { data: { data: { tenant_id: string } } }) => data.data.tenant_id,
-  };
-  const extractions = commandHandler({
-    ...rules,
+    tenantOf,
     decider: recorder<ExtractionEvent>(({ type }) => type === 'ExtractionCompleted'),
     codec: eventCodec(extractionEvent),
-  });
-  const conversions = commandHandler({
-    ...rules,
+  }),
+  conversions: commandHandler({
+    store,
+    tenantOf,
     decider: recorder<ConversionEvent>(({ type }) => type === 'ConversionCompleted'),
     codec: eventCodec(conversionEvent),
-  });
-  const documents = commandHandler({
-    ...rules,
+  }),
+  documents: commandHandler({
+    store,
+    tenantOf,
     decider: recorder<DocumentEvent>(() => true),
     codec: eventCodec(documentEvent),
-  });
+  }),
+});
 
+type Recorders = ReturnType<typeof recorders>;
+
+/** One fact about work, in the words of an extraction and of a conversion. */
+interface Fact {
+  readonly extract: (now: string) => ExtractionEvent;
+  readonly to_markdown: (now: string) => ConversionEvent;
+}
+
+const recordFact =
+  ({ extractions, conversions }: Recorders, work: WorkToBill, fact: Fact) =>
+  (meta: CommandMeta) =>
+    work.operation === 'extract'
+      ? extractions(extractionStream(work.operation_id), {
+          type: 'Record',
+          data: fact.extract(meta.now),
+          meta,
+        })
+      : conversions(conversionStream(work.operation_id), {
+          type: 'Record',
+          data: fact.to_markdown(meta.now),
+          meta,
+        });
+
+const requestedFact = (work: RequestedWork): Fact => {
+  const id = work.bill.operation_id;
+  return {
+    extract: (now) => ({
+      type: 'ExtractionRequested',
+      data: { extraction_id: id, ...requestedMembers(work, now) },
+    }),
+    to_markdown: (now) => ({
+      type: 'ConversionRequested',
+      data: { conversion_id: id, ...requestedMembers(work, now) },
+    }),
+  };
+};
+
+const completedFact = ({ operation_id: id, tenant_id, pages }: WorkToBill, end: WorkEnd): Fact => {
+  const members = (now: string) => ({ tenant_id, pages, ...end, completed_at: now });
+  return {
+    extract: (now) => ({ type: 'ExtractionCompleted', data: { extraction_id: id, ...members(now) } }),
+    to_markdown: (now) => ({ type: 'ConversionCompleted', data: { conversion_id: id, ...members(now) } }),
+  };
+};
+
+const failedFact = ({ operation_id: id, tenant_id }: WorkToBill, code: string): Fact => {
+  const members = (now: string) => ({ tenant_id, code, failed_at: now });
+  return {
+    extract: (now) => ({ type: 'ExtractionFailed', data: { extraction_id: id, ...members(now) } }),
+    to_markdown: (now) => ({ type: 'ConversionFailed', data: { conversion_id: id, ...members(now) } }),
+  };
+};
+
+export const usageLog = (deps: UsageLogDeps): UsageLog => {
+  const streams = recorders(deps);
   const record = async (
     { caller, correlation_id, tenant_id }: WorkToBill,
-    append: (meta: ReturnType<typeof metaOf>) => Promise<{ kind: string; position?: bigint | undefined }>,
+    append: (meta: CommandMeta) => Promise<{ readonly kind: string; readonly position?: bigint | undefined }>,
   ): Promise<void> => {
-    const outcome = await append(metaOf(deps, caller, correlation_id));
-    if (outcome.position !== undefined) deps.wrote(tenant_id, outcome.position);
+    const { position } = await append(metaOf(deps, caller, correlation_id));
+    if (position !== undefined) deps.wrote(tenant_id, position);
   };
-
-  const recordWork = (
-    work: WorkToBill,
-    events: {
-      readonly extract: (now: string) => ExtractionEvent;
-      readonly to_markdown: (now: string) => ConversionEvent;
-    },
-  ) =>
-    record(work, (meta) =>
-      work.operation === 'extract'
-        ? extractions(extractionStream(work.operation_id), {
-            type: 'Record',
-            data: events.extract(meta.now),
-            meta,
-          })
-        : conversions(conversionStream(work.operation_id), {
-            type: 'Record',
-            data: events.to_markdown(meta.now),
-            meta,
-          }),
-    );
-
+  const recordWork = (work: WorkToBill, fact: Fact) => record(work, recordFact(streams, work, fact));
   return {
     requested: async (work) => {
-      const id = work.bill.operation_id;
       await record(work.bill, (meta) =>
-        documents(documentStream(work.document_id), {
+        streams.documents(documentStream(work.document_id), {
           type: 'Record',
           data: documentOf(work, work.request.file, meta.now),
           meta,
         }),
       );
-      await recordWork(work.bill, {
-        extract: (now) => ({
-          type: 'ExtractionRequested',
-          data: { extraction_id: id, ...requestedMembers(work, now) },
-        }),
-        to_markdown: (now) => ({
-          type: 'ConversionRequested',
-          data: { conversion_id: id, ...requestedMembers(work, now) },
-        }),
-      });
+      await recordWork(work.bill, requestedFact(work));
     },
-    completed: ({ operation_id: id, ...work }, end) => {
-      const members = (now: string) => ({
-        tenant_id: work.tenant_id,
-        pages: work.pages,
-        ...end,
-        completed_at: now,
-      });
-      return recordWork(
-        { operation_id: id, ...work },
-        {
-          extract: (now) => ({ type: 'ExtractionCompleted', data: { extraction_id: id, ...members(now) } }),
-          to_markdown: (now) => ({
-            type: 'ConversionCompleted',
-            data: { conversion_id: id, ...members(now) },
-          }),
-        },
-      );
-    },
-    failed: ({ operation_id: id, ...work }, code) => {
-      const members = (now: string) => ({ tenant_id: work.tenant_id, code, failed_at: now });
-      return recordWork(
-        { operation_id: id, ...work },
-        {
-          extract: (now) => ({ type: 'ExtractionFailed', data: { extraction_id: id, ...members(now) } }),
-          to_markdown: (now) => ({ type: 'ConversionFailed', data: { conversion_id: id, ...members(now) } }),
-        },
-      );
-    },
+    completed: (work, end) => recordWork(work, completedFact(work, end)),
+    failed: (work, code) => recordWork(work, failedFact(work, code)),
   };
 };

@@ -6,15 +6,8 @@ import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import type { RateLimiter } from '../../domain/ports/rateLimiter.ts';
 import { lockDataDir } from '../../adapters/embedded/dataDirLock.ts';
 import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { memoryRateLimiter } from '../../adapters/embedded/rateLimiterMemory.ts';
-import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
-import { eventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
-import { openMinioObjectStore } from '../../adapters/minio/objectStore.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../adapters/parsers/documentWorkers.ts';
-import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
-import { redisClient } from '../../adapters/redis/redisClient.ts';
-import { redisRateLimiter } from '../../adapters/redis/rateLimiterRedis.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { Config } from '../config.ts';
 
@@ -61,12 +54,21 @@ const openedParts = (): Opened => {
   };
 };
 
+// A driver is loaded only where it is used: those of servers alone are half of an embedded start's memory.
+
 const hostOf = (url: string): string => new URL(url).host;
 
-const openLog = ({ eventStoreUrl, dataDir }: Config, { keep }: Opened): readonly [EventStore & EventFeed, string] => {
+const openLog = async (
+  { eventStoreUrl, dataDir }: Config,
+  { keep }: Opened,
+): Promise<readonly [EventStore & EventFeed, string]> => {
   const close = (log: EventStore) => log.close();
-  if (eventStoreUrl !== undefined)
-    return [keep(eventStoreDb({ connectionString: eventStoreUrl }), close), `EventStoreDB at ${hostOf(eventStoreUrl)}`];
+  if (eventStoreUrl !== undefined) {
+    const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
+    const log = keep(openEventStoreDb({ connectionString: eventStoreUrl }), close);
+    return [log, `EventStoreDB at ${hostOf(eventStoreUrl)}`];
+  }
+  const { openSqliteEventLog } = await import('../../adapters/embedded/sqliteEventLog.ts');
   const path = join(dataDir, 'events.db');
   return [keep(openSqliteEventLog({ path }), close), `SQLite at ${path}`];
 };
@@ -76,28 +78,35 @@ const openSql = async (
   { keep }: Opened,
 ): Promise<{ sql: Sql; name: string; recreated: string | null }> => {
   if (databaseUrl !== undefined) {
+    const { postgresSql } = await import('../../adapters/postgres/postgresSql.ts');
     const sql = keep(postgresSql({ url: databaseUrl }), (part) => part.close());
     return { sql, name: `PostgreSQL at ${hostOf(databaseUrl)}`, recreated: null };
   }
+  const { pgliteSql } = await import('../../adapters/embedded/pgliteSql.ts');
   const folder = join(dataDir, 'read-models');
   const { sql, recreated } = await pgliteSql(folder);
   return { sql: keep(sql, (part) => part.close()), name: `PGlite in ${folder}`, recreated };
 };
 
 const openObjects = async ({ s3, dataDir }: Config): Promise<readonly [ObjectStore, string]> => {
-  if (s3 !== undefined) return [await openMinioObjectStore(s3), `S3 bucket ${s3.bucket} at ${hostOf(s3.endpoint)}`];
+  if (s3 !== undefined) {
+    const { openMinioObjectStore } = await import('../../adapters/minio/objectStore.ts');
+    return [await openMinioObjectStore(s3), `S3 bucket ${s3.bucket} at ${hostOf(s3.endpoint)}`];
+  }
   const folder = join(dataDir, 'objects');
   return [await openObjectFolder(folder), `folder ${folder}`];
 };
 
-const openLimiter = (
+const openLimiter = async (
   { redisUrl }: Config,
   { keep }: Opened,
   onOutage: (error: unknown) => void,
-): readonly [RateLimiter, string] => {
+): Promise<readonly [RateLimiter, string]> => {
   const nowMs = () => Date.now();
   const fallback = memoryRateLimiter(nowMs);
   if (redisUrl === undefined) return [keep(fallback, (part) => part.close()), 'in process'];
+  const { redisClient } = await import('../../adapters/redis/redisClient.ts');
+  const { redisRateLimiter } = await import('../../adapters/redis/rateLimiterRedis.ts');
   const client = redisClient(redisUrl, onOutage);
   const limiter = redisRateLimiter({ client, fallback, nowMs, onOutage });
   return [keep(limiter, (part) => part.close()), `Redis at ${hostOf(redisUrl)}, in process while it is away`];
@@ -118,10 +127,10 @@ export const openParts = async (
     // Whatever is there was left by a process that is gone: this one owns the folder.
     await rm(uploadDir, { recursive: true, force: true });
     await mkdir(uploadDir, { recursive: true, mode: 0o700 });
-    const [log, event_log] = openLog(config, opened);
+    const [log, event_log] = await openLog(config, opened);
     const { sql, name: read_models, recreated } = await openSql(config, opened);
     const [objects, objectsName] = await openObjects(config);
-    const [limiter, limits] = openLimiter(config, opened, on.redisOutage);
+    const [limiter, limits] = await openLimiter(config, opened, on.redisOutage);
     const workers = opened.keep(openDocumentWorkers(), (part) => part.close());
     const names = { event_log, read_models, objects: objectsName, limits };
     return { log, sql, objects, limiter, workers, uploadDir, names, recreated, close: opened.close };

@@ -4,7 +4,7 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } 
 import type { Logger } from 'pino';
 import type { Caller, Route } from './defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
-import { Problem, problem, problemBody, statusOf } from './problems.ts';
+import { Problem, problem, problemBody, retryLater, statusOf } from './problems.ts';
 import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
 
@@ -88,7 +88,9 @@ const nothingHere = (routes: readonly Route[]): RequestHandler => {
   return (req) => {
     const methods = known.filter(({ pattern }) => pattern.test(req.path)).map(({ method }) => method);
     if (methods.length === 0) throw problem('not_found', 'There is nothing at this path.');
-    const allowed = [...new Set(methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method])))];
+    const allowed = [
+      ...new Set(methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method]))),
+    ];
     throw new Problem('method_not_allowed', {
       detail: 'The path does not take this method.',
       headers: { Allow: allowed.map((method) => method.toUpperCase()).join(', ') },
@@ -104,6 +106,13 @@ const sendProblem = (res: Response, failure: Problem, requestId: string): void =
     .end(JSON.stringify(problemBody(failure, requestId)));
 };
 
+/** Parts that are away for now, by the names of what they throw. */
+const OUTAGES: Readonly<Record<string, () => Problem>> = {
+  SqlUnavailable: () => retryLater('not_ready', 'The read models cannot be reached right now.'),
+  AccountUnavailable: () => retryLater('not_ready', 'The event log cannot be reached right now.'),
+  ObjectStoreFailed: () => problem('storage_error', 'The object storage failed; nothing was billed.'),
+};
+
 const asProblem = (error: unknown): Problem | undefined => {
   if (error instanceof Problem) return error;
   // Express: a path with a broken percent-encoding.
@@ -111,16 +120,18 @@ const asProblem = (error: unknown): Problem | undefined => {
     const issue = { loc: ['path'], msg: 'Broken percent-encoding.', type: 'invalid_format' };
     return new Problem('validation_error', { detail: [issue] });
   }
-  return undefined;
+  return error instanceof Error ? OUTAGES[error.name]?.() : undefined;
 };
 
 /** Expected problems are answered; anything else is a defect of ours: 500, logged once. */
 const onFailure =
   (logFailure: (error: unknown, requestId: string) => void): ErrorRequestHandler =>
+  // eslint-disable-next-line max-params -- Express tells an error handler by its four parameters
   (error: unknown, req, res, next) => {
     const facts = factsOf(req);
     const known = asProblem(error);
-    if (known === undefined && !req.destroyed) logFailure(error, facts.requestId);
+    const isOurs = !(error instanceof Problem || error instanceof URIError);
+    if (isOurs && !req.destroyed) logFailure(error, facts.requestId);
     const failure = known ?? problem('internal_error', 'The request failed; it has been logged.');
     facts.code = failure.code;
     if (res.headersSent) {
@@ -154,7 +165,8 @@ export const httpApp = (deps: AppDeps): Express => {
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
   app.use(identify, observe(deps));
-  for (const route of routes) app[route.method](expressPath(route.path), handlerOf(route, { ...deps, onError }));
+  for (const route of routes)
+    app[route.method](expressPath(route.path), handlerOf(route, { ...deps, onError }));
   app.use(nothingHere(routes));
   app.use(onFailure(onError));
   return app;

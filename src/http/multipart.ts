@@ -40,7 +40,6 @@ const FILE_NAME_MAX = 255;
 
 const baseName = (name: string | undefined): string | null => {
   const last = name?.split(/[\\/]/).at(-1) ?? '';
-  // eslint-disable-next-line no-control-regex -- control characters have no business in a name
   const clean = last.replace(/[\u0000-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, '').trim();
   return clean === '' ? null : clean.slice(0, FILE_NAME_MAX);
 };
@@ -91,7 +90,8 @@ const collectField =
       refuseLater(refusals, problem('body_too_large', `The field ${name} is too long.`));
     else if (fields.has(name))
       refuseLater(refusals, invalid({ loc: ['body', name], msg: 'Sent twice.', type: 'duplicate' }));
-    else fields.set(name, value);
+    // An empty field counts as absent.
+    else if (value !== '') fields.set(name, value);
   };
 
 const collectFile =
@@ -103,7 +103,7 @@ const collectFile =
         refusals,
         invalid({ loc: ['body', name], msg: 'Not a file of this form.', type: 'extra_forbidden' }),
       );
-      stream.resume();
+      stream.on('error', () => undefined).resume();
       return;
     }
     stream.once('limit', () => refuseLater(refusals, tooLarge(bytesMax)));
@@ -123,7 +123,10 @@ const received = async (
   parser.on('field', collectField(collected));
   parser.on('file', collectFile(collected, path, bytesMax));
   parser.once('filesLimit', () =>
-    refuseLater(collected.refusals, invalid({ loc: ['body', 'file'], msg: 'Sent twice.', type: 'duplicate' })),
+    refuseLater(
+      collected.refusals,
+      invalid({ loc: ['body', 'file'], msg: 'Sent twice.', type: 'duplicate' }),
+    ),
   );
   parser.once('fieldsLimit', () =>
     refuseLater(collected.refusals, problem('body_too_large', 'The form has too many fields.')),
@@ -137,13 +140,14 @@ const brokenForm = (): Problem =>
 /** Not a pipeline, for that would destroy the connection that the answer needs. */
 const parsed = (request: IncomingMessage, parser: busboy.Busboy): Promise<void> =>
   new Promise((resolve, reject) => {
+    // More than once: a parser that is destroyed fails again.
     const fail = () => {
       request.unpipe(parser);
       request.resume();
-      parser.destroy();
       reject(brokenForm());
+      if (!parser.destroyed) parser.destroy();
     };
-    parser.once('error', fail);
+    parser.on('error', fail);
     parser.once('close', resolve);
     request.once('close', () => {
       if (!request.complete) fail();

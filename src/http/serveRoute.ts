@@ -135,7 +135,10 @@ const handled = async (
     },
   });
   if (isRaw(route, body)) {
-    res.status(status).type(body.contentType).end(req.method === 'HEAD' ? undefined : body.body);
+    res
+      .status(status)
+      .type(body.contentType)
+      .end(req.method === 'HEAD' ? undefined : body.body);
     return { status, body: '', replayed: false };
   }
   return { status, body: status === 204 ? '' : textOf(body), replayed: false };

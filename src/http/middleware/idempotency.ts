@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import type { ReplayBegin, ReplayLease, ReplayScope, ReplayStore } from '../../../domain/ports/replayStore.ts';
+import type {
+  ReplayBegin,
+  ReplayLease,
+  ReplayScope,
+  ReplayStore,
+} from '../../../domain/ports/replayStore.ts';
 import type { Idempotency } from '../defineRoute.ts';
 import { invalid, problem, retryLater } from '../problems.ts';
 

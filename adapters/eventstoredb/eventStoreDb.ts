@@ -1,0 +1,160 @@
+import { BACKWARDS, END, FORWARDS, NO_STREAM, START, jsonEvent } from '@eventstore/db-client';
+import { encodeBatch } from '../../domain/kernel/batch.ts';
+import type { Batch } from '../../domain/kernel/batch.ts';
+import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { AppendResult, EventStore, ReadOptions, RecordedEvent } from '../../domain/ports/eventStore.ts';
+import { appendConnection, connection } from './connection.ts';
+import type { Connection } from './connection.ts';
+import { isStreamNotFound, outcomeOf } from './outcome.ts';
+import { reading } from './reading.ts';
+import { isSystem, recorded } from './recorded.ts';
+import { subscribeToAll } from './subscription.ts';
+import { within } from './timeLimit.ts';
+
+const APPEND_TIMEOUT_MS = 2500;
+const READ_TIMEOUT_MS = 10_000;
+/** Sent as a point in time by our clock: far enough ahead that a skew between clocks does not matter. */
+const SERVER_DEADLINE_MS = 120_000;
+
+export interface EventStoreDbOptions {
+  /** `esdb://host:port?tls=false`; credentials, if any, stand in it. */
+  readonly connectionString: string;
+  readonly appendTimeoutMs?: number;
+  /** For the next event of a read, and for the confirmation of a subscription. */
+  readonly readTimeoutMs?: number;
+}
+
+/** The log in EventStoreDB. */
+export type EventStoreDb = EventStore & EventFeed;
+
+interface Store {
+  readonly appends: Connection;
+  readonly reads: Connection;
+  readonly appendTimeoutMs: number;
+  readonly readTimeoutMs: number;
+}
+
+/** Nothing is dialled before the first call. Throws on a connection string that makes no sense. */
+export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => {
+  const { connectionString, appendTimeoutMs = APPEND_TIMEOUT_MS, readTimeoutMs = READ_TIMEOUT_MS } = options;
+  const reads = connection(connectionString);
+  reads.client();
+  const store = { appends: appendConnection(connectionString), reads, appendTimeoutMs, readTimeoutMs };
+  const ending = new AbortController();
+
+  return {
+    append: (stream, expected, events) => append(store, { stream, expected, events }),
+    read: (stream, readOptions = {}) => read(store, stream, readOptions),
+    subscribe: (feedOptions) => {
+      const { signal } = feedOptions;
+      const either = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
+      return counted(reads, (onConfirmed) =>
+        subscribeToAll({
+          client: reads.client(),
+          options: { ...feedOptions, signal: either },
+          timeoutMs: readTimeoutMs,
+          onConfirmed,
+        }),
+      );
+    },
+    head: () => head(store),
+    close: async () => {
+      ending.abort();
+      await Promise.all([store.appends.close(), reads.close()]);
+    },
+  };
+};
+
+const append = async (store: Store, batch: Batch): Promise<AppendResult> => {
+  const encoded = encodeBatch(batch);
+  if (encoded.kind === 'rejected') return encoded;
+  const { stream, expected, events } = batch;
+  const { appends, appendTimeoutMs: ms } = store;
+  try {
+    const written = await within(
+      appends.client().appendToStream(
+        stream,
+        events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata })),
+        { expectedRevision: expected === 'no_stream' ? NO_STREAM : expected, deadline: SERVER_DEADLINE_MS },
+      ),
+      { what: 'an append', ms },
+    );
+    appends.succeeded();
+    const revision = written.nextExpectedRevision;
+    const position = written.position?.commit ?? (await positionAt(store, stream, revision));
+    return { kind: 'appended', revision, position };
+  } catch (error) {
+    const outcome = outcomeOf(error);
+    if (outcome.kind === 'unknown') appends.failed();
+    else appends.succeeded();
+    return outcome;
+  }
+};
+
+/** A repeated append may be answered without a position; the event itself has it. */
+const positionAt = async (store: Store, stream: string, revision: bigint): Promise<bigint> => {
+  for await (const event of read(store, stream, { from: revision, limit: 1 })) return event.position;
+  throw new Error(`${stream} has no revision ${String(revision)}`);
+};
+
+async function* read(
+  { reads, readTimeoutMs }: Store,
+  stream: string,
+  { from, direction = 'forwards', limit = Infinity }: ReadOptions,
+): AsyncGenerator<RecordedEvent, void, void> {
+  if (limit <= 0) return;
+  const forwards = direction === 'forwards';
+  const items = counted(reads, () =>
+    reading(
+      reads.client().readStream(stream, {
+        direction: forwards ? FORWARDS : BACKWARDS,
+        fromRevision: from ?? (forwards ? START : END),
+        maxCount: Math.min(limit, Number.MAX_SAFE_INTEGER),
+      }),
+      { what: `a read of ${stream}`, ms: readTimeoutMs },
+    ),
+  );
+  for await (const resolved of items) {
+    const event = recorded(resolved);
+    if (event !== undefined) yield event;
+  }
+}
+
+/** Tells the connection how a read went. A stream that does not exist reads as empty. */
+async function* counted<T>(
+  reads: Connection,
+  open: (onConfirmed: () => void) => AsyncIterable<T>,
+): AsyncGenerator<T, void, void> {
+  try {
+    yield* open(reads.succeeded);
+  } catch (error) {
+    if (isStreamNotFound(error)) return;
+    reads.failed();
+    throw error;
+  }
+  reads.succeeded();
+}
+
+const HEAD_PAGE = 32;
+const HEAD_PAGE_MAX = 8192;
+
+/** Backwards from the end of `$all`, over what the server has written for itself. */
+const head = async ({ reads, readTimeoutMs }: Store): Promise<bigint | undefined> => {
+  let from: bigint | undefined;
+  for (let maxCount = HEAD_PAGE; ; maxCount = Math.min(maxCount * 4, HEAD_PAGE_MAX)) {
+    const fromPosition = from === undefined ? END : { commit: from, prepare: from };
+    const page = counted(reads, () =>
+      reading(reads.client().readAll({ direction: BACKWARDS, fromPosition, maxCount }), {
+        what: 'a read of $all',
+        ms: readTimeoutMs,
+      }),
+    );
+    let seen = 0;
+    for await (const resolved of page) {
+      if (!isSystem(resolved)) return recorded(resolved)?.position;
+      seen += 1;
+      from = resolved.commitPosition;
+    }
+    if (seen < maxCount) return undefined;
+  }
+};

@@ -1,0 +1,73 @@
+import { claimantOf } from '../commands/claimantOf.ts';
+import { convertDocument } from '../commands/convertDocument.ts';
+import { extractDocument, type ExtractDeps } from '../commands/extractDocument.ts';
+import { guardedObjects } from '../commands/guardedObjects.ts';
+import { usageLog } from '../commands/usageLog.ts';
+import { activeBillingConfig } from '../../domain/billingConfig/decider.ts';
+import type { ApiDeps } from '../http/apiDeps.ts';
+import { DEFAULT_BUCKETS } from '../http/middleware/limits.ts';
+import { healthOf } from './health.ts';
+import { resolve, type Container } from './token.ts';
+import * as t from './tokens.ts';
+import { VERSION } from './version.ts';
+
+/** Most pages of one call. */
+const PAGES_MAX = 100;
+const INSPECT_DEADLINE_MS = 20_000;
+const CONVERT_DEADLINE_MS = 120_000;
+const EXTRACT_DEADLINES_MS = { fast: 60_000, standard: 120_000, robust: 300_000 };
+
+const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: number } => {
+  const { log, objects, workers } = resolve(from, t.PARTS);
+  const clock = resolve(from, t.CLOCK);
+  const reference = resolve(from, t.REFERENCE);
+  const reads = resolve(from, t.READS);
+  const wrote = (tenantId: string, position: bigint) => reads.note(tenantId, position);
+  const { extractionModel, ocrModel } = resolve(from, t.CONFIG);
+  return {
+    accounts: resolve(from, t.ACCOUNTS),
+    billingConfig: async () => {
+      const active = activeBillingConfig(await reference.billingConfig());
+      if (active === undefined) throw new Error('there is no billing config yet');
+      return active;
+    },
+    clock,
+    store: log,
+    objects: guardedObjects(objects),
+    parser: workers.parser,
+    engine: workers.localEngine,
+    usage: usageLog({ store: log, clock, wrote }),
+    slots: resolve(from, t.SLOTS),
+    pagesMax: PAGES_MAX,
+    inspectDeadlineMs: INSPECT_DEADLINE_MS,
+    convertDeadlineMs: CONVERT_DEADLINE_MS,
+    deadlineMs: EXTRACT_DEADLINES_MS,
+    platformModels: { extraction: extractionModel, ocr: ocrModel },
+    wrote,
+  };
+};
+
+/** Everything that the routes call. */
+export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Array): ApiDeps => {
+  const parts = resolve(from, t.PARTS);
+  const registry = resolve(from, t.REGISTRY);
+  const work = workDeps(from);
+  return {
+    accounts: resolve(from, t.ACCOUNTS),
+    payments: resolve(from, t.PAYMENTS),
+    claimantOf: claimantOf(parts.log),
+    reference: resolve(from, t.REFERENCE),
+    apiKeys: resolve(from, t.API_KEYS),
+    keys: resolve(from, t.AUTHENTICATOR),
+    hasBootstrapAdmin: resolve(from, t.CONFIG).adminApiKey !== undefined,
+    queries: resolve(from, t.QUERIES),
+    reads: resolve(from, t.READS),
+    bucketsOf: () => DEFAULT_BUCKETS,
+    extract: extractDocument(work),
+    convert: convertDocument(work),
+    health: healthOf(parts, resolve(from, t.RUNNER), VERSION),
+    metrics: { contentType: registry.contentType, text: () => registry.metrics() },
+    clock: resolve(from, t.CLOCK),
+    randomBytes,
+  };
+};

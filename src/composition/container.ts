@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
+import { systemClock } from '../../adapters/embedded/systemClock.ts';
+import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
+import { replayStore } from '../../adapters/postgres/replayStore.ts';
+import { sqlSnapshots } from '../../adapters/postgres/snapshots.ts';
+import { decodeAny } from '../../domain/catalogue.ts';
+import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
+import { expiredHolds } from '../../projections/balances/balances.queries.ts';
+import { projectionRunner } from '../../projections/engine/runner.ts';
+import { openClaimsBefore } from '../../projections/openClaims/openClaims.queries.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
+import { accountWriter } from '../commands/accountWriter.ts';
+import { apiKeys } from '../commands/apiKeys.ts';
+import { heavySlots } from '../commands/heavySlots.ts';
+import { holdSweeper } from '../commands/holdSweeper.ts';
+import { payments } from '../commands/payments.ts';
+import { referenceData } from '../commands/referenceData.ts';
+import type { Config } from '../config.ts';
+import { authenticator } from '../http/authenticate.ts';
+import { readYourWrites } from '../http/readYourWrites.ts';
+import { apiDeps } from './apiParts.ts';
+import type { Parts } from './openParts.ts';
+import { queriesOn } from './queriesOn.ts';
+import { bind, bindValue, newContainer, resolve, type Container } from './token.ts';
+import * as t from './tokens.ts';
+import { writerMetrics } from './writerMetrics.ts';
+
+const nowMs = () => Date.now();
+
+const bindCommands = (container: Container): void => {
+  bind(container, t.SNAPSHOTS, (from) => sqlSnapshots(resolve(from, t.PARTS).sql));
+  bind(container, t.ACCOUNTS, (from) =>
+    accountWriter({
+      store: resolve(from, t.PARTS).log,
+      snapshots: resolve(from, t.SNAPSHOTS),
+      hooks: resolve(from, t.WRITER_METRICS).hooks,
+    }),
+  );
+  bind(container, t.PAYMENTS, (from) =>
+    payments({
+      store: resolve(from, t.PARTS).log,
+      writer: resolve(from, t.ACCOUNTS),
+      onDoubleClaim: (stream) =>
+        resolve(from, t.LOGGER).error({ msg: 'two tenants hold one payment', stream }),
+    }),
+  );
+  bind(container, t.REFERENCE, (from) => referenceData({ store: resolve(from, t.PARTS).log }));
+  bind(container, t.API_KEYS, (from) =>
+    apiKeys({ store: resolve(from, t.PARTS).log, writer: resolve(from, t.ACCOUNTS) }),
+  );
+  bind(container, t.SLOTS, (from) => heavySlots(resolve(from, t.CONFIG).heavyConcurrency));
+  bind(container, t.SWEEPER, (from) => {
+    const { sql } = resolve(from, t.PARTS);
+    const logger = resolve(from, t.LOGGER);
+    return holdSweeper({
+      writer: resolve(from, t.ACCOUNTS),
+      payments: resolve(from, t.PAYMENTS),
+      clock: resolve(from, t.CLOCK),
+      openHoldsBefore: expiredHolds(sql),
+      openClaimsBefore: openClaimsBefore(sql),
+      onSweep: (report) => {
+        if (report.released + report.finished + report.left > 0) logger.info({ msg: 'sweep', ...report });
+      },
+      onError: (err) => logger.error({ msg: 'sweep failed', err }),
+    });
+  });
+};
+
+const bindReads = (container: Container): void => {
+  bind(container, t.RUNNER, (from) => {
+    const { sql, log } = resolve(from, t.PARTS);
+    const { onProjection } = resolve(from, t.WRITER_METRICS);
+    const logger = resolve(from, t.LOGGER);
+    return projectionRunner({
+      sql,
+      feed: log,
+      projectors: READ_MODELS,
+      decode: decodeAny,
+      timers: systemTimers,
+      notify: (notice) => {
+        onProjection(notice);
+        const level = notice.kind === 'batch' ? 'debug' : notice.kind === 'stopped' ? 'error' : 'info';
+        logger[level]({ msg: 'projections', ...notice });
+      },
+    });
+  });
+  bind(container, t.QUERIES, (from) => queriesOn(resolve(from, t.PARTS).sql));
+  bind(container, t.READS, (from) => readYourWrites(resolve(from, t.RUNNER)));
+  bind(container, t.REPLAYS, (from) => replayStore(resolve(from, t.PARTS).sql, nowMs));
+  bind(container, t.AUTHENTICATOR, (from) =>
+    authenticator({
+      lookup: resolve(from, t.QUERIES).apiKeyByHash,
+      isWellFormed: isWellFormedKey,
+      adminKey: resolve(from, t.CONFIG).adminApiKey,
+      nowMs,
+    }),
+  );
+};
+
+/** Binds everything over parts that are open already. A new container per process and per test. */
+export const containerOver = (config: Config, parts: Parts, logger: Logger): Container => {
+  const container = newContainer();
+  bindValue(container, t.CONFIG, config);
+  bindValue(container, t.PARTS, parts);
+  bindValue(container, t.LOGGER, logger);
+  bind(container, t.REGISTRY, () => new Registry());
+  bind(container, t.WRITER_METRICS, (from) => writerMetrics(resolve(from, t.REGISTRY)));
+  bind(container, t.CLOCK, () => systemClock());
+  bindCommands(container);
+  bindReads(container);
+  bind(container, t.API, (from) => apiDeps(from, (count) => randomBytes(count)));
+  return container;
+};

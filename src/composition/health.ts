@@ -1,0 +1,55 @@
+import type { ProjectionRunner } from '../../projections/engine/runner.ts';
+import { healthReport, type HealthPart } from '../http/health.ts';
+import type { HealthReport } from '../http/wire/reports.ts';
+import type { Parts } from './openParts.ts';
+
+/** How far the read models are, and which of them have stopped and why. */
+const projectionFacts = async (runner: ProjectionRunner): Promise<Readonly<Record<string, unknown>>> => {
+  const statuses = await runner.status();
+  const stopped = statuses
+    .filter(({ state }) => state === 'stopped')
+    .map(({ name, position, reason }) => ({ name, position: position?.toString() ?? null, reason }));
+  const lags = statuses.flatMap(({ lag_events }) => (lag_events === undefined ? [] : [lag_events]));
+  return {
+    ...(stopped.length > 0 && { status: 'degraded' }),
+    lag_events: lags.length === 0 ? null : Math.max(...lags),
+    stopped,
+  };
+};
+
+const kindOf = (name: string): string => name.split(' ', 1)[0] ?? name;
+
+/** What `/health` asks of each part. */
+export const healthOf = (
+  parts: Parts,
+  runner: ProjectionRunner,
+  version: string,
+): (() => Promise<HealthReport>) => {
+  const { names } = parts;
+  const asked: readonly HealthPart[] = [
+    {
+      name: 'event_log',
+      facts: async () => ({
+        kind: kindOf(names.event_log),
+        position: ((await parts.log.head()) ?? 0n).toString(),
+      }),
+    },
+    {
+      name: 'read_models',
+      facts: async () => {
+        await parts.sql.query('select 1 as one');
+        return { kind: kindOf(names.read_models) };
+      },
+    },
+    {
+      name: 'objects',
+      facts: async () => {
+        await parts.objects.check();
+        return { kind: kindOf(names.objects) };
+      },
+    },
+    { name: 'limits', facts: () => Promise.resolve({ kind: kindOf(names.limits) }) },
+    { name: 'projections', facts: () => projectionFacts(runner) },
+  ];
+  return healthReport({ version, upMs: () => process.uptime() * 1000, parts: asked });
+};

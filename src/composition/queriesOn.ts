@@ -1,0 +1,23 @@
+import {
+  apiKeyByHash,
+  apiKeyById,
+  apiKeysOfTenant,
+  liveAdminKeys,
+} from '../../projections/apiKeys/apiKeys.queries.ts';
+import { balanceOfTenant, openHoldsOfTenant } from '../../projections/balances/balances.queries.ts';
+import type { SqlTx } from '../../projections/engine/ports.ts';
+import { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
+import { usageOfTenant } from '../../projections/ledger/ledger.queries.ts';
+import type { Queries } from '../http/queries.ts';
+
+/** The routes' questions, asked of the read models. */
+export const queriesOn = (sql: SqlTx): Queries => ({
+  balanceOfTenant: balanceOfTenant(sql),
+  openHoldsOfTenant: openHoldsOfTenant(sql),
+  grantsOfTenant: grantsOfTenant(sql),
+  usageOfTenant: usageOfTenant(sql),
+  apiKeyByHash: apiKeyByHash(sql),
+  apiKeyById: apiKeyById(sql),
+  apiKeysOfTenant: apiKeysOfTenant(sql),
+  liveAdminKeys: liveAdminKeys(sql),
+});

@@ -1,0 +1,127 @@
+import { pino } from 'pino';
+import { ABANDON_ALL, REPLAY_STORE_DDL } from '../../adapters/postgres/replayStore.ts';
+import { SNAPSHOTS_DDL } from '../../adapters/postgres/snapshots.ts';
+import { prepareReadModels } from '../../projections/engine/prepare.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
+import type { Config } from '../config.ts';
+import { httpApp } from '../http/app.ts';
+import { DEFAULT_BUCKETS } from '../http/middleware/limits.ts';
+import { httpMetrics } from '../http/metrics.ts';
+import { apiRoutes } from '../http/routes.ts';
+import { listen, type HttpServer } from '../http/server.ts';
+import { containerOver } from './container.ts';
+import { firstAdminKey } from './firstKey.ts';
+import { openParts, type Parts } from './openParts.ts';
+import { resolve, type Container } from './token.ts';
+import * as t from './tokens.ts';
+
+/** How long a start waits for read models to catch up before it serves with what they have, ms. */
+const CATCH_UP_MS = 10_000;
+/** How long running requests get after SIGTERM before their holds are left to expire, ms. */
+const DRAIN_MS = 25_000;
+
+/** A running service. */
+export interface Quire {
+  /** undefined in a process without the role `api`. */
+  readonly url: string | undefined;
+  /** Takes no new work, lets running work finish, closes every part. */
+  readonly stop: () => Promise<void>;
+}
+
+const REDACTED = ['req.headers', 'key', 'api_key', '*.api_key', '*.key', '*.password', 'connectionString'];
+
+const prepareTables = async ({ databaseUrl }: Config, { sql }: Parts): Promise<void> => {
+  await sql.script(SNAPSHOTS_DDL);
+  await sql.script(REPLAY_STORE_DDL);
+  if (databaseUrl === undefined) await sql.script(ABANDON_ALL);
+  await prepareReadModels(sql, READ_MODELS);
+};
+
+const serve = async (from: Container, draining: () => boolean): Promise<HttpServer> => {
+  const config = resolve(from, t.CONFIG);
+  const parts = resolve(from, t.PARTS);
+  const app = httpApp({
+    routes: apiRoutes(resolve(from, t.API)),
+    logger: resolve(from, t.LOGGER),
+    metrics: httpMetrics(resolve(from, t.REGISTRY)),
+    keys: resolve(from, t.AUTHENTICATOR),
+    limits: { limiter: parts.limiter, bucketsOf: () => DEFAULT_BUCKETS },
+    replays: resolve(from, t.REPLAYS),
+    uploads: { dir: parts.uploadDir, bytesMax: config.maxUploadBytes },
+    clock: resolve(from, t.CLOCK),
+    isDraining: draining,
+  });
+  return listen(app, config);
+};
+
+/** Waits until the read models have what the log has; late ones serve what they have. */
+const catchUp = async (from: Container): Promise<void> => {
+  const head = await resolve(from, t.PARTS).log.head();
+  if (head !== undefined) await resolve(from, t.RUNNER).waitFor(head, { timeoutMs: CATCH_UP_MS });
+};
+
+const banner = (parts: Parts, url: string | undefined, key: string | undefined): string => {
+  const { event_log, read_models, objects, limits } = parts.names;
+  const lines = [
+    '',
+    url === undefined ? 'Quire runs without an API' : `Quire listens on ${url}`,
+    `  reference     ${url ?? '-'}/docs`,
+    `  event log     ${event_log}`,
+    `  read models   ${read_models}`,
+    `  objects       ${objects}`,
+    `  rate limits   ${limits}`,
+  ];
+  if (parts.recreated !== null)
+    lines.push(`  read models are being rebuilt from the event log: ${parts.recreated}`);
+  if (key !== undefined)
+    lines.push(
+      '',
+      `  admin key     ${key}`,
+      '                shown this once: keep it, it cannot be shown again',
+    );
+  return `${lines.join('\n')}\n`;
+};
+
+const within = (work: Promise<void>, ms: number): Promise<void> =>
+  Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
+
+/** Opens the parts, prepares them, starts this process's roles, and prints where it listens. */
+export const startQuire = async (config: Config): Promise<Quire> => {
+  const logger = pino({ level: config.logLevel, redact: REDACTED, base: null });
+  const parts = await openParts(config, {
+    lockLost: (err) => {
+      logger.fatal({ msg: 'the data folder was taken by another process', err });
+      process.exit(1);
+    },
+    redisOutage: (err) => logger.warn({ msg: 'Redis is away; limits go on in process', err }),
+  });
+  let draining = false;
+  try {
+    await prepareTables(config, parts);
+    const from = containerOver(config, parts, logger);
+    const does = (role: Config['roles'][number]) => config.roles.includes(role);
+    const [runner, sweeper] = [resolve(from, t.RUNNER), resolve(from, t.SWEEPER)];
+    await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
+    if (does('projector')) runner.start();
+    await catchUp(from);
+    const key = does('api') ? await firstAdminKey(from) : undefined;
+    const server = does('api') ? await serve(from, () => draining) : undefined;
+    if (does('worker')) sweeper.start();
+    process.stdout.write(banner(parts, server?.url, key));
+    return {
+      url: server?.url,
+      stop: async () => {
+        draining = true;
+        resolve(from, t.SLOTS).close();
+        await sweeper.stop();
+        if (server !== undefined) await within(server.close(), DRAIN_MS);
+        await resolve(from, t.ACCOUNTS).close();
+        await runner.stop();
+        await parts.close();
+      },
+    };
+  } catch (error) {
+    await parts.close();
+    throw error;
+  }
+};

@@ -1,0 +1,45 @@
+import type { Clock } from '../../domain/ports/clock.ts';
+import type { AccountWriter } from '../commands/accountWriter.ts';
+import type { ApiKeys } from '../commands/apiKeys.ts';
+import type { ConvertRequest } from '../commands/convertDocument.ts';
+import type { Delivered } from '../commands/deliverWork.ts';
+import type { ExtractRequest } from '../commands/extractDocument.ts';
+import type { Payments } from '../commands/payments.ts';
+import type { ReferenceData } from '../commands/referenceData.ts';
+import type { WorkProblem } from '../commands/workProblem.ts';
+import type { Authenticator } from './authenticate.ts';
+import type { Buckets } from './middleware/limits.ts';
+import type { Queries } from './queries.ts';
+import type { ReadYourWrites } from './readYourWrites.ts';
+import type { HealthReport } from './wire/reports.ts';
+
+/** Who holds a payment identity, as the log says. */
+export interface PaymentClaimant {
+  readonly tenant_id: string;
+  readonly kind: 'sale' | 'refund';
+}
+
+/** What the routes call: commands, queries, and nothing else. */
+export interface ApiDeps {
+  readonly accounts: AccountWriter;
+  readonly payments: Payments;
+  readonly claimantOf: (payment: {
+    readonly provider: string;
+    readonly provider_txn_id: string;
+  }) => Promise<PaymentClaimant | undefined>;
+  readonly reference: ReferenceData;
+  readonly apiKeys: ApiKeys;
+  readonly keys: Authenticator;
+  /** True when `ADMIN_API_KEY` is set: then no issued admin key is the last one. */
+  readonly hasBootstrapAdmin: boolean;
+  readonly queries: Queries;
+  readonly reads: ReadYourWrites;
+  readonly bucketsOf: (tenantId: string) => Buckets;
+  readonly extract: (request: ExtractRequest) => Promise<Delivered | WorkProblem>;
+  readonly convert: (request: ConvertRequest) => Promise<Delivered | WorkProblem>;
+  readonly health: () => Promise<HealthReport>;
+  /** Prometheus text, and its content type. */
+  readonly metrics: { readonly contentType: string; readonly text: () => Promise<string> };
+  readonly clock: Clock;
+  readonly randomBytes: (count: number) => Uint8Array;
+}

@@ -1,0 +1,254 @@
+import { z } from 'zod';
+import type { Route } from './defineRoute.ts';
+import { problemsOf } from './defineRoute.ts';
+import type { ProblemCode } from './problems.ts';
+import { PROBLEM_CODES, statusOf } from './problems.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Schemas that have an `id`, gathered from all routes. */
+type Components = Record<string, unknown>;
+
+const COMPONENT = '#/components/schemas/';
+
+/** JSON Schema's `$defs` become components; references follow. */
+const rehomed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(rehomed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      key === '$ref' && typeof member === 'string' ? member.replace('#/$defs/', COMPONENT) : rehomed(member),
+    ]),
+  );
+};
+
+interface Converted {
+  readonly zodSchema: z.core.$ZodTypes;
+  readonly jsonSchema: Record<string, unknown>;
+}
+
+/**
+ * What a member is documented as, where its own schema is about text of a URL or form. zod leaves out the
+ * default of such a member, for it is given in what the text becomes.
+ */
+const asDocumented = ({ zodSchema, jsonSchema }: Converted): void => {
+  const documented = jsonSchema['x-wire'];
+  const { description } = jsonSchema;
+  if (typeof documented === 'object' && documented !== null) {
+    for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
+    Object.assign(jsonSchema, description === undefined ? {} : { description }, documented);
+  }
+  const { def } = zodSchema._zod;
+  if (def.type === 'default') jsonSchema['default'] = def.defaultValue;
+};
+
+const schemaOf = (schema: z.ZodType, io: 'input' | 'output', components: Components): Json => {
+  const { $defs = {}, ...top } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: asDocumented,
+  }) as Record<string, unknown>;
+  for (const [id, definition] of Object.entries($defs as Record<string, unknown>))
+    components[id] = rehomed(definition);
+  const { $schema: _, id, ...plain } = rehomed(top) as Record<string, unknown>;
+  if (typeof id !== 'string') return plain;
+  components[id] = plain;
+  return { $ref: `${COMPONENT}${id}` };
+};
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly required?: readonly string[];
+}
+
+const parametersIn = (
+  schema: z.ZodType | undefined,
+  where: 'path' | 'query',
+  components: Components,
+): readonly Json[] => {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = schemaOf(schema, 'input', components) as ObjectSchema;
+  return Object.entries(properties).map(([name, { description, ...member }]) => ({
+    name,
+    in: where,
+    required: required.includes(name),
+    ...(description !== undefined && { description }),
+    schema: member,
+  }));
+};
+
+const idempotencyHeader = ({ idempotency }: Route): readonly Json[] =>
+  idempotency === undefined
+    ? []
+    : [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description: 'A repeat with the same key and request gets the same answer; only 2xx is kept.',
+          schema: { type: 'string', minLength: 1, maxLength: idempotency.keyLengthMax, pattern: '^[!-~]+$' },
+        },
+      ];
+
+const withFile = (form: Json, components: Components): Json => {
+  const id = (form['$ref'] as string | undefined)?.slice(COMPONENT.length) ?? '';
+  const fields = (components[id] ?? form) as ObjectSchema;
+  return {
+    ...fields,
+    properties: {
+      file: { type: 'string', contentMediaType: 'application/octet-stream', description: 'The document.' },
+      ...fields.properties,
+    },
+    required: ['file', ...(fields.required ?? [])],
+  };
+};
+
+const requestBody = ({ body, upload }: Route, components: Components): Json => {
+  if (body === undefined) return {};
+  const schema = schemaOf(body, 'input', components);
+  const content =
+    upload === true
+      ? { 'multipart/form-data': { schema: withFile(schema, components) } }
+      : { 'application/json': { schema } };
+  return { requestBody: { required: true, content } };
+};
+
+const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Components): Json => {
+  if (reply.status === 204) return { 204: { description: 'Done; no content.' } };
+  const content =
+    'schema' in reply
+      ? { 'application/json': { schema: schemaOf(reply.schema, 'output', components) } }
+      : {
+          [reply.contentType]: { schema: { type: reply.contentType.endsWith('json') ? 'object' : 'string' } },
+        };
+  const headers =
+    idempotency === undefined
+      ? {}
+      : {
+          headers: {
+            'Idempotent-Replayed': {
+              description: '`true` on an answer that was given before.',
+              schema: { type: 'string', const: 'true' },
+            },
+          },
+        };
+  const answer = { description: 'Success.', content, ...headers };
+  return Object.fromEntries([reply.status, ...alsoStatus].map((status) => [String(status), answer]));
+};
+
+const problemContent = (codes: readonly ProblemCode[]): Json => {
+  const others = codes.filter((code) => code !== 'validation_error');
+  const schemas = [
+    ...(codes.includes('validation_error') ? [{ $ref: `${COMPONENT}HTTPValidationError` }] : []),
+    ...(others.length === 0
+      ? []
+      : [
+          {
+            allOf: [
+              { $ref: `${COMPONENT}Problem` },
+              { type: 'object', properties: { code: { enum: others } } },
+            ],
+          },
+        ]),
+  ];
+  return { 'application/problem+json': { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } } };
+};
+
+const retryHeader = {
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+};
+
+const problems = (route: Route): Json => {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of problemsOf(route))
+    byStatus.set(statusOf(code), [...(byStatus.get(statusOf(code)) ?? []), code]);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      String(status),
+      {
+        description: codes.map((code) => `\`${code}\``).join(', '),
+        ...((status === 429 || status === 503) && { headers: retryHeader }),
+        content: problemContent(codes),
+      },
+    ]),
+  );
+};
+
+const operation = (route: Route, components: Components): Json => ({
+  operationId: route.operationId,
+  summary: route.summary,
+  ...(route.description !== undefined && { description: route.description }),
+  tags: [route.tag],
+  security: route.access === 'public' ? [] : [{ apiKey: [] }],
+  parameters: [
+    ...parametersIn(route.params, 'path', components),
+    ...parametersIn(route.query, 'query', components),
+    ...idempotencyHeader(route),
+  ],
+  ...requestBody(route, components),
+  responses: { ...problems(route), ...success(route, components) },
+});
+
+const PROBLEM_SCHEMAS = {
+  Problem: {
+    type: 'object',
+    description: 'RFC 9457. Each code has a page at its `type`. Further members depend on the code.',
+    properties: {
+      type: { type: 'string', description: 'A path of this service.' },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      code: { type: 'string', enum: PROBLEM_CODES },
+      detail: { type: 'string', description: 'A sentence for people.' },
+      request_id: { type: 'string' },
+    },
+    required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
+  },
+  HTTPValidationError: {
+    type: 'object',
+    properties: {
+      type: { type: 'string' },
+      title: { type: 'string' },
+      status: { type: 'integer', const: 422 },
+      code: { type: 'string', const: 'validation_error' },
+      detail: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            loc: { type: 'array', items: { type: ['string', 'integer'] } },
+            msg: { type: 'string' },
+            type: { type: 'string' },
+          },
+          required: ['loc', 'msg', 'type'],
+        },
+      },
+      request_id: { type: 'string' },
+    },
+    required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
+  },
+};
+
+/** The whole interface as OpenAPI 3.1, made from the routes. */
+export const openApiDocument = (routes: readonly Route[]): Json => {
+  const components: Components = { ...PROBLEM_SCHEMAS };
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) (paths[route.path] ??= {})[route.method] = operation(route, components);
+  const sorted = Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Quire',
+      version: '1.0.0',
+      description: 'Documents in, data out; pages cost credits, and every movement of credits is an event.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY' } },
+      schemas: sorted,
+    },
+  };
+};

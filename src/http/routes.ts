@@ -1,0 +1,70 @@
+import type { ApiDeps } from './apiDeps.ts';
+import type { Route } from './defineRoute.ts';
+import { addCredits } from './routes/addCredits.route.ts';
+import { adjustCredits } from './routes/adjustCredits.route.ts';
+import { createAdminBillingConfig } from './routes/createAdminBillingConfig.route.ts';
+import { createApiKey } from './routes/createApiKey.route.ts';
+import { createBillingConfig } from './routes/createBillingConfig.route.ts';
+import { extract } from './routes/extract.route.ts';
+import { flushApiKeyCache } from './routes/flushApiKeyCache.route.ts';
+import { getAdminCreditPrices } from './routes/getAdminCreditPrices.route.ts';
+import { getBalance } from './routes/getBalance.route.ts';
+import { getBillingConfig } from './routes/getBillingConfig.route.ts';
+import { getBillingConfigHistory } from './routes/getBillingConfigHistory.route.ts';
+import { getBillingRates } from './routes/getBillingRates.route.ts';
+import { getCreditPrices } from './routes/getCreditPrices.route.ts';
+import { getDocs } from './routes/getDocs.route.ts';
+import { getDocsAsset } from './routes/getDocsAsset.route.ts';
+import { getHealth } from './routes/getHealth.route.ts';
+import { getMetrics } from './routes/getMetrics.route.ts';
+import { getOpenApi } from './routes/getOpenApi.route.ts';
+import { getProblemPage } from './routes/getProblemPage.route.ts';
+import { getQuote } from './routes/getQuote.route.ts';
+import { getTenantInfo } from './routes/getTenantInfo.route.ts';
+import { listApiKeys } from './routes/listApiKeys.route.ts';
+import { listGrants } from './routes/listGrants.route.ts';
+import { listUsage } from './routes/listUsage.route.ts';
+import { publishCreditPrices } from './routes/publishCreditPrices.route.ts';
+import { refundCredits } from './routes/refundCredits.route.ts';
+import { revokeApiKey } from './routes/revokeApiKey.route.ts';
+import { rotateApiKey } from './routes/rotateApiKey.route.ts';
+import { setBillingRate } from './routes/setBillingRate.route.ts';
+import { setPlan } from './routes/setPlan.route.ts';
+import { toMarkdown } from './routes/toMarkdown.route.ts';
+
+/** The table of all routes: what the server, the reference and the specs read. */
+export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
+  const routes = [
+    addCredits(deps),
+    adjustCredits(deps),
+    createAdminBillingConfig(deps),
+    createApiKey(deps),
+    createBillingConfig(deps),
+    extract(deps),
+    flushApiKeyCache(deps),
+    getAdminCreditPrices(deps),
+    getBalance(deps),
+    getBillingConfig(deps),
+    getBillingConfigHistory(deps),
+    getBillingRates(deps),
+    getCreditPrices(deps),
+    getHealth(deps),
+    getMetrics(deps),
+    getQuote(deps),
+    getTenantInfo(deps),
+    listApiKeys(deps),
+    listGrants(deps),
+    listUsage(deps),
+    publishCreditPrices(deps),
+    refundCredits(deps),
+    revokeApiKey(deps),
+    rotateApiKey(deps),
+    setBillingRate(deps),
+    setPlan(deps),
+    toMarkdown(deps),
+    getDocs(),
+    getDocsAsset(),
+    getProblemPage(),
+  ];
+  return [...routes, getOpenApi(routes)];
+};

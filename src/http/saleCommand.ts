@@ -1,0 +1,144 @@
+import type { GrantCredits, RefundCredits } from '../../domain/account/commands.ts';
+import type { AccountEventOf } from '../../domain/account/events.ts';
+import type { AccountState } from '../../domain/account/state.ts';
+import { fxRateOn } from '../../domain/fxRates/rates.ts';
+import type { CommandMeta } from '../../domain/kernel/command.ts';
+import { fingerprintOf } from '../../domain/kernel/fingerprint.ts';
+import { asCredits } from '../../domain/kernel/units.ts';
+import { paymentKey } from '../../domain/payment/identity.ts';
+import { priceSale } from '../../domain/priceList/sale.ts';
+import type { ApiDeps } from './apiDeps.ts';
+import { priceProblem } from './doneOrProblem.ts';
+import { invalid } from './problems.ts';
+import type { AddCreditsRequest, RefundRequest } from './wire/money.ts';
+
+/** A payment provider's clock may be so far ahead of ours. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+
+const checkNotAhead = (occurredAt: string, now: string): void => {
+  if (Date.parse(occurredAt) - Date.parse(now) > CLOCK_SKEW_MS)
+    throw invalid({ loc: ['body', 'occurred_at'], msg: 'Lies in the future.', type: 'value_error' });
+};
+
+/** Members that were not sent and those that were null are one payload. */
+const digestOf = (
+  kind: string,
+  body: Readonly<Record<string, string | number | boolean | null | undefined>>,
+) =>
+  fingerprintOf({
+    kind,
+    ...Object.fromEntries(
+      Object.entries(body).flatMap(([key, value]) => (value == null ? [] : [[key, value]])),
+    ),
+  });
+
+/** Members that were left out are null from here on. */
+const withNulls = (body: AddCreditsRequest, now: string) => ({
+  ...body,
+  credits: body.credits ?? null,
+  gross_amount_minor: body.gross_amount_minor ?? null,
+  price_list_version: body.price_list_version ?? null,
+  occurred_at: body.occurred_at ?? now,
+  invoice_ref: body.invoice_ref ?? null,
+  note: body.note ?? null,
+});
+
+/** USD per unit of the currency, as booked on the day of the sale; null when none is known. */
+const bookedRate = async (
+  { reference }: Pick<ApiDeps, 'reference'>,
+  currency: string,
+  occurredAt: string,
+) => {
+  const pair = { base: currency, quote: 'USD' };
+  const fx = fxRateOn(await reference.fxRates(), pair, occurredAt.slice(0, 10));
+  return { fx_rate_to_usd: fx?.rate ?? null, fx_rate_date: fx?.rate_date ?? null };
+};
+
+/** A sale as the account is asked for it: priced by the list, with the day's rate booked. */
+export const saleCommand = async (
+  deps: Pick<ApiDeps, 'reference' | 'clock'>,
+  body: AddCreditsRequest,
+  meta: CommandMeta,
+): Promise<GrantCredits> => {
+  const sale = withNulls(body, meta.now);
+  checkNotAhead(sale.occurred_at, meta.now);
+  const pricing = priceSale(await deps.reference.priceLists(), sale);
+  if (pricing.kind === 'rejected') throw priceProblem(pricing.rejection);
+  const { tenant_id, provider, provider_txn_id, currency, occurred_at } = sale;
+  return {
+    type: 'GrantCredits',
+    meta,
+    data: {
+      tenant_id,
+      grant_id: deps.clock.newId('grt'),
+      provider,
+      provider_txn_id,
+      credits: pricing.credits,
+      currency,
+      gross_amount_minor: sale.gross_amount_minor,
+      vat_amount_minor: sale.vat_amount_minor,
+      provider_fee_minor: sale.provider_fee_minor,
+      ...pricing.priced,
+      ...(await bookedRate(deps, currency, occurred_at)),
+      fingerprint: digestOf('sale', body),
+      invoice_ref: sale.invoice_ref,
+      note: sale.note,
+      occurred_at,
+    },
+  };
+};
+
+/** The sale that the account has under this identity: this one, or the one that it repeats. */
+export const saleIn = (
+  { sales }: AccountState,
+  { data }: GrantCredits,
+): AccountEventOf<'CreditsGranted'>['data'] => {
+  const sold = sales.get(paymentKey(data));
+  if (sold === undefined) throw new Error('a sale that was done is not in its account');
+  return sold.sale;
+};
+
+/** A refund as the account is asked for it; what was left out is derived there. */
+export const refundCommand = (
+  { clock }: Pick<ApiDeps, 'clock'>,
+  body: RefundRequest,
+  meta: CommandMeta,
+): RefundCredits => {
+  const occurred_at = body.occurred_at ?? meta.now;
+  checkNotAhead(occurred_at, meta.now);
+  return {
+    type: 'RefundCredits',
+    meta,
+    data: {
+      tenant_id: body.tenant_id,
+      refund_id: clock.newId('rfd'),
+      provider: body.provider,
+      provider_txn_id: body.provider_txn_id,
+      original_provider: body.original_provider ?? body.provider,
+      original_provider_txn_id: body.original_provider_txn_id,
+      credits: typeof body.credits === 'number' ? asCredits(body.credits) : null,
+      currency: body.currency ?? null,
+      gross_amount_minor: body.gross_amount_minor ?? null,
+      vat_amount_minor: body.vat_amount_minor ?? null,
+      provider_fee_minor: body.provider_fee_minor,
+      fingerprint: digestOf('refund', body),
+      reason: body.reason ?? null,
+      occurred_at,
+    },
+  };
+};
+
+/** The refund under this identity, and what is left of its sale. */
+export const refundIn = ({ refunds, sales }: AccountState, { data }: RefundCredits) => {
+  const refund = refunds.get(paymentKey(data));
+  const sold = sales.find(({ sale }) => sale.grant_id === refund?.grant_id);
+  if (refund === undefined || sold === undefined)
+    throw new Error('a refund that was done is not in its account');
+  const { sale, refunded_credits, refunded_gross_minor } = sold;
+  return {
+    refund,
+    refundable_credits: sale.credits - refunded_credits,
+    refundable_amount_minor:
+      sale.gross_amount_minor === null ? null : sale.gross_amount_minor - refunded_gross_minor,
+  };
+};

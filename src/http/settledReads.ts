@@ -1,0 +1,18 @@
+import type { RouteRequest } from './defineRoute.ts';
+import type { ReadYourWrites } from './readYourWrites.ts';
+import { ALL_TENANTS } from './readYourWrites.ts';
+
+/** Waits for what this process wrote; a late read model answers with what it has, and says so. */
+export const settleReads = async (
+  reads: ReadYourWrites,
+  { answer }: Pick<RouteRequest<unknown, unknown, unknown>, 'answer'>,
+  tenantId: string,
+): Promise<void> => {
+  const missing = [await reads.settle(tenantId), await reads.settle(ALL_TENANTS)].filter(
+    (position) => position !== undefined,
+  );
+  const [first, ...others] = missing;
+  if (first === undefined) return;
+  const last = others.reduce((a, b) => (a > b ? a : b), first);
+  answer.header('X-Projection-Lag', String(last));
+};

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { minorUnitDigits } from '../../../domain/kernel/currencies.ts';
+
+/**
+ * A text of a URL or a form that stands for another type. `documented` is what the reference shows for
+ * it (`openapi.ts` reads `x-wire`).
+ */
+const spelled = <Output>(
+  schema: z.ZodType<Output, string>,
+  documented: Readonly<Record<string, unknown>>,
+): z.ZodType<Output, string> => schema.meta({ 'x-wire': documented });
+
+const digits = z.string().regex(/^-?\d{1,16}$/, 'Expected a whole number.');
+
+/** `limit=100`: digits only, so neither `1e2` nor an empty text is a number. */
+export const wholeNumberText = (min: number, max: number) =>
+  spelled(digits.transform(Number).pipe(z.int().min(min).max(max)), {
+    type: 'integer',
+    minimum: min,
+    ...(max === Number.MAX_SAFE_INTEGER ? {} : { maximum: max }),
+  });
+
+export const numberText = (min: number, max: number) =>
+  spelled(
+    z
+      .string()
+      .regex(/^-?\d{1,9}(\.\d{1,9})?$/, 'Expected a decimal number.')
+      .transform(Number)
+      .pipe(z.number().min(min).max(max)),
+    { type: 'number', minimum: min, maximum: max },
+  );
+
+export const booleanText = spelled(
+  z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1'),
+  { type: 'boolean' },
+);
+
+const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
+
+export const tenantIdText = z.string().regex(TENANT_ID).meta({
+  description: '1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.',
+});
+
+/** Free text: no NUL, which no database keeps. */
+export const plainText = (min: number, max: number) =>
+  z
+    .string()
+    .min(min)
+    .max(max)
+    .regex(/^[^\0]*$/, 'Must not contain NUL.');
+
+/** Any RFC 3339 time; kept in UTC with milliseconds. */
+export const instantIn = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text).toISOString())
+  .meta({ 'x-wire': { type: 'string', format: 'date-time' } });
+
+export const instantOut = z.iso.datetime({ precision: 3 }).meta({
+  'x-wire': { type: 'string', format: 'date-time' },
+  description: 'RFC 3339 UTC with milliseconds.',
+});
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A UTC day, inclusive at both ends, or a time. */
+const boundary = (endOfDay: boolean) =>
+  spelled(
+    z
+      .union([z.iso.date(), z.iso.datetime({ offset: true })])
+      .transform((text) =>
+        DAY.test(text)
+          ? `${text}T${endOfDay ? '23:59:59.999' : '00:00:00.000'}Z`
+          : new Date(text).toISOString(),
+      ),
+    { type: 'string', description: '`YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.' },
+  );
+
+export const fromBoundary = boundary(false);
+export const toBoundary = boundary(true);
+
+export const creditsOut = z.int().meta({ description: 'Whole credits.' });
+export const minorIn = z.int().min(0).meta({ description: 'Money in minor units of `currency`.' });
+export const minorOut = z.int();
+export const usdOut = z
+  .string()
+  .regex(/^-?\d+(\.\d+)?$/)
+  .meta({ description: 'US dollars as exact decimal text.' });
+
+export const currencyIn = z
+  .string()
+  .regex(/^[A-Z]{3}$/)
+  .meta({ description: 'ISO 4217 code.' });
+export const knownCurrencyIn = currencyIn.refine((code) => minorUnitDigits(code) !== undefined, {
+  error: 'Not a currency of ISO 4217.',
+});
+
+export const decimalOut = z
+  .string()
+  .regex(/^\d+(\.\d+)?$/)
+  .meta({ description: 'Exact decimal text.' });
+
+/** Members of every paged list's query. */
+export const pagingQuery = {
+  limit: wholeNumberText(1, 1000).default(100),
+  offset: wholeNumberText(0, Number.MAX_SAFE_INTEGER).default(0),
+};
+
+/** A page of a list, newest first. */
+export const pageOf = <Item extends z.ZodType>(item: Item, id: string) =>
+  z.strictObject({ items: z.array(item), total: z.int(), limit: z.int(), offset: z.int() }).meta({ id });
+
+export const tenantParams = z.object({ tenant_id: tenantIdText });

@@ -1,0 +1,145 @@
+import { z } from 'zod';
+import { billingType } from '../../../domain/account/words.ts';
+import { booleanText, creditsOut, numberText, plainText, tenantIdText, wholeNumberText } from './basics.ts';
+
+/** `<channel>_…` fields of a form: a caller's own model. */
+const channel = <Name extends 'llm' | 'ocr'>(name: Name) => {
+  const about = name === 'llm' ? 'extraction' : 'OCR';
+  return {
+    [`${name}_provider_model`]: plainText(1, 200)
+      .optional()
+      .meta({
+        description: `Own ${about} model, \`<provider>/<model>\`.`,
+      }),
+    [`${name}_api_key`]: plainText(1, 1000)
+      .optional()
+      .meta({
+        description: `Own key for the ${about} model; switches to BYOK rates where that model is used.`,
+      }),
+    [`${name}_api_base`]: plainText(1, 2000).optional(),
+    [`${name}_max_tokens`]: wholeNumberText(1, 10_000_000).optional(),
+    [`${name}_temperature`]: numberText(0, 2).optional(),
+    [`${name}_num_retries`]: wholeNumberText(0, 10).optional(),
+  } as {
+    [Field in `${Name}_${'provider_model' | 'api_key' | 'api_base'}`]: z.ZodOptional<z.ZodString>;
+  } & {
+    [Field in `${Name}_${'max_tokens' | 'temperature' | 'num_retries'}`]: z.ZodOptional<
+      z.ZodType<number, string>
+    >;
+  };
+};
+
+const scope = {
+  tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
+  project_id: plainText(1, 128).default('default'),
+  task_id: plainText(1, 128).default('default'),
+};
+
+export const extractForm = z
+  .strictObject({
+    schema: z
+      .string()
+      .optional()
+      .meta({ description: 'JSON Schema with `type: "object"` and `properties`.' }),
+    mode: z.enum(['fast', 'standard', 'balanced', 'robust']).default('standard'),
+    artifact_id: plainText(1, 200).optional(),
+    config_id: plainText(1, 200).optional(),
+    allow_partial: booleanText.default(false),
+    citations: booleanText.default(true),
+    ...scope,
+    ...channel('llm'),
+    ...channel('ocr'),
+  })
+  .meta({ id: 'ExtractForm' });
+export type ExtractForm = z.output<typeof extractForm>;
+
+export const toMarkdownForm = z
+  .strictObject({
+    conversion_mode: z.enum(['default', 'fast']).default('default'),
+    ...scope,
+    ...channel('ocr'),
+  })
+  .meta({ id: 'ToMarkdownForm' });
+
+const cost = z
+  .strictObject({
+    credits_used: creditsOut,
+    pages: z.int(),
+    balance_remaining: creditsOut.nullable().meta({ description: 'null for keys that are not billed.' }),
+  })
+  .meta({ id: 'Cost' });
+
+const page = z.strictObject({
+  page: z.int(),
+  status: z.enum(['ok', 'failed', 'skipped']),
+  source: z.enum(['text_layer', 'ocr', 'model', 'markup']),
+  detail: z.string().nullable(),
+});
+
+const citation = z
+  .strictObject({
+    path: z.string().meta({ description: 'JSON Pointer into `result`.' }),
+    text: z.string(),
+    page: z.int(),
+    bbox: z.array(z.number()).length(4).nullable().meta({ description: 'Points from the top left.' }),
+    confidence: z.number().min(0).max(1),
+  })
+  .meta({ id: 'Citation' });
+
+export const validationErrorItem = z
+  .strictObject({
+    path: z.string(),
+    keyword: z.string(),
+    message: z.string(),
+    params: z.record(z.string(), z.unknown()),
+    actual: z.unknown(),
+  })
+  .meta({ id: 'OutputValidationError' });
+
+const warning = z.strictObject({ code: z.string(), message: z.string() });
+
+export const extractResponse = z
+  .strictObject({
+    status: z.enum(['success', 'partial']),
+    result: z.record(z.string(), z.unknown()),
+    cost,
+    validation_errors: z.array(validationErrorItem).nullable(),
+    meta: z.strictObject({
+      extraction_id: z.string(),
+      document_id: z.string(),
+      file_name: z.string().nullable(),
+      mime_type: z.string(),
+      mode: z.enum(['fast', 'standard', 'robust']),
+      billing_type: billingType,
+      model: z.string(),
+      ocr_model: z.string().nullable(),
+      config_id: z.string().nullable(),
+      config_version: z.int().nullable(),
+      artifact_id: z.string().nullable(),
+      free_pages: z.int(),
+      duration_ms: z.int(),
+      warnings: z.array(warning),
+      pages: z.array(page),
+      citations: z.array(citation),
+    }),
+  })
+  .meta({ id: 'ExtractionResult' });
+
+export const markdownResponse = z
+  .strictObject({
+    markdown: z.string(),
+    plain_text: z.string(),
+    meta: z.strictObject({
+      conversion_id: z.string(),
+      document_id: z.string(),
+      file_name: z.string().nullable(),
+      mime_type: z.string(),
+      pages: z.int(),
+      mode: z.enum(['default', 'fast']),
+      model: z.string(),
+      billing_type: billingType,
+      cost,
+      duration_ms: z.int(),
+    }),
+  })
+  .meta({ id: 'MarkdownResult' });

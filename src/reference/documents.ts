@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { EVENT_CATALOGUE } from '../../domain/catalogue.ts';
+import type { ApiDeps } from '../http/apiDeps.ts';
+import { openApiDocument } from '../http/openapi.ts';
+import { apiRoutes } from '../http/routes.ts';
+
+interface Member {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Member[];
+  readonly format?: string;
+  readonly items?: Member;
+}
+
+/** A member's type in a few words. */
+const typeOf = (member: Member): string => {
+  if (member.const !== undefined) return `\`${JSON.stringify(member.const)}\``;
+  if (member.enum !== undefined) return member.enum.map((value) => `\`${String(value)}\``).join(', ');
+  if (member.anyOf !== undefined) return member.anyOf.map(typeOf).join(' or ');
+  if (member.type === 'array') return `list of ${typeOf(member.items ?? {})}`;
+  return member.format ?? member.type ?? 'any';
+};
+
+interface EventSchema {
+  readonly properties: {
+    readonly type: { readonly const: string };
+    readonly data: { readonly properties?: Readonly<Record<string, Member>> };
+  };
+}
+
+const eventSection = ({ properties: { type, data } }: EventSchema): string => {
+  const rows = Object.entries(data.properties ?? {}).map(
+    ([name, member]) => `| \`${name}\` | ${typeOf(member)} |`,
+  );
+  return [`### ${type.const}`, '', '| member | type |', '|---|---|', ...rows, ''].join('\n');
+};
+
+const schemasOf = (union: z.ZodType): readonly EventSchema[] => {
+  const schema = z.toJSONSchema(union, { io: 'input', unrepresentable: 'any' }) as unknown as {
+    readonly oneOf?: readonly EventSchema[];
+    readonly anyOf?: readonly EventSchema[];
+  };
+  return schema.oneOf ?? schema.anyOf ?? [];
+};
+
+/** Every event that the log may hold, from the schemas that decode them. */
+const eventsReference = (): string => {
+  const sections = Object.entries(EVENT_CATALOGUE).map(([category, union]) =>
+    [`## \`${category}\``, '', ...schemasOf(union).map(eventSection)].join('\n'),
+  );
+  return [
+    '# Events',
+    '',
+    'Made from the schemas in `domain/` by `npm run docs:generate`. Streams are named by their category, then a hyphen and an ID where there are many of a kind. All events are version 1. Their metadata: `schema_version`, `correlation_id`, `causation_id`, `actor`, `tenant_id`, `recorded_at`, `prev_hash`, `hash` (SHA-256 over the canonical JSON, RFC 8785, of type, data and metadata without `hash`).',
+    '',
+    ...sections,
+  ].join('\n');
+};
+
+/** Reference documents by their path below the repository's root. */
+export const referenceDocuments = (): Readonly<Record<string, string>> => ({
+  'docs/reference/openapi.json': `${JSON.stringify(openApiDocument(apiRoutes({} as ApiDeps)), null, 2)}\n`,
+  'docs/reference/events.md': `${eventsReference().trimEnd()}\n`,
+});

@@ -1,0 +1,284 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import type { EventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import type { NewEvent } from '../../domain/ports/eventStore.ts';
+import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
+import type { EsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
+import type { AppendFault } from '../support/esdbDouble/faults.ts';
+import { batchOf, eventsOf, everything, idsOf, taken, until } from '../support/eventLogProbe.ts';
+import { eventLogContract } from './eventLog.contract.ts';
+
+const MAIN = fileURLToPath(new URL('../support/esdbDouble/main.js', import.meta.url));
+
+const contractOn = (title: string, refuseFeatures: boolean) =>
+  eventLogContract(title, async () => {
+    const double = await startEsdbDouble();
+    double.faults.refuseFeatures = refuseFeatures;
+    const log = openEventStoreDb({ connectionString: double.connectionString });
+    const close = async () => {
+      await log.close();
+      await double.close();
+    };
+    return { log, close };
+  });
+
+describe('EventStoreDB adapter over the double', () => {
+  contractOn('contract, batch append', false);
+  contractOn('contract, server features refused (single append)', true);
+
+  describe('faults', () => {
+    let double: EsdbDouble;
+    let log: EventStoreDb;
+
+    beforeEach(async () => {
+      double = await startEsdbDouble();
+      const connectionString = double.connectionString;
+      log = openEventStoreDb({ connectionString, appendTimeoutMs: 150, readTimeoutMs: 1000 });
+      await log.append('account-warm', 'no_stream', batchOf(1));
+    });
+    afterEach(async () => {
+      await log.close();
+      await double.close();
+    });
+
+    /** Repeats the identical batch until its outcome is known, as a writer does. */
+    const settled = async (batch: ReturnType<typeof batchOf>) => {
+      for (let attempt = 0; attempt < 50; attempt += 1) {
+        const result = await log.append('account-a', 'no_stream', batch);
+        if (result.kind !== 'unknown') return result;
+      }
+      throw new Error('the outcome stayed unknown');
+    };
+
+    const committed: readonly AppendFault[] = [
+      { kind: 'die_after_commit' },
+      { kind: 'commit_silently' },
+      { kind: 'late', ms: 300 },
+    ];
+    for (const fault of [...committed, { kind: 'silence' }, { kind: 'not_ready' }] as const) {
+      it(`${fault.kind}: the outcome is unknown, and the identical batch settles it`, async () => {
+        const batch = batchOf(3);
+        double.faults.nextAppend(fault);
+        expect((await log.append('account-a', 'no_stream', batch)).kind).to.equal('unknown');
+        const lengthBefore = double.log.stream('account-a').length;
+        expect(lengthBefore).to.equal(committed.includes(fault) ? 3 : 0);
+        expect(await settled(batch)).to.include({ kind: 'appended', revision: 2n });
+        expect(double.log.stream('account-a')).to.have.length(3);
+      });
+    }
+
+    for (const fault of [{ kind: 'silence' }, { kind: 'not_ready' }] as const) {
+      it(`${fault.kind}: a batch whose slot was taken meanwhile is a conflict, not a second write`, async () => {
+        const batch = batchOf(2);
+        double.faults.nextAppend(fault);
+        expect((await log.append('account-a', 'no_stream', batch)).kind).to.equal('unknown');
+        await settled(batchOf(1));
+        expect(await log.append('account-a', 'no_stream', batch)).to.deep.equal({
+          kind: 'conflict',
+          actual: 0n,
+        });
+        expect(double.log.stream('account-a')).to.have.length(1);
+      });
+    }
+
+    it('takes a late answer for an append it has given up without harm', async () => {
+      double.faults.nextAppend({ kind: 'late', ms: 250 });
+      expect((await log.append('account-a', 'no_stream', batchOf(1))).kind).to.equal('unknown');
+      const [next] = await Promise.all([log.append('account-b', 'no_stream', batchOf(1)), elapsed(300)]);
+      expect(next.kind).to.equal('appended');
+      expect((await log.append('account-b', 0n, batchOf(1))).kind).to.equal('appended');
+    });
+
+    it('a second answer surfaces as an error of the process, with the append answered and nothing doubled', async () => {
+      double.faults.nextAppend({ kind: 'twice' });
+      const surfaced = nextProcessError();
+      const result = await log.append('account-a', 'no_stream', batchOf(1));
+      expect(result).to.include({ kind: 'appended', revision: 0n });
+      expect(await surfaced).to.be.instanceOf(TypeError);
+      expect(double.log.stream('account-a')).to.have.length(1);
+    });
+
+    it('reads the position back when the server does not tell it', async () => {
+      double.faults.nextAppend({ kind: 'no_position' });
+      const result = await log.append('account-a', 'no_stream', batchOf(2));
+      const position = double.log.stream('account-a').at(-1)!.position;
+      expect(result).to.deep.equal({ kind: 'appended', revision: 1n, position: BigInt(position) });
+    });
+
+    it('answers every append in flight when the connection is cut, and goes on by itself', async () => {
+      double.faults.nextAppend(...Array.from({ length: 20 }, () => ({ kind: 'silence' }) as const));
+      const flying = Array.from({ length: 20 }, (_, n) =>
+        log.append(`account-${n}`, 'no_stream', batchOf(1)),
+      );
+      await elapsed(50);
+      double.closeConnections();
+      for (const result of await Promise.all(flying)) expect(result.kind).to.equal('unknown');
+      expect((await settled(batchOf(1))).kind).to.equal('appended');
+    });
+
+    it('answers within its own time while nothing passes, and goes on when it does', async () => {
+      double.freeze(true);
+      const batch = batchOf(1);
+      for (let attempt = 0; attempt < 4; attempt += 1)
+        expect((await log.append('account-a', 'no_stream', batch)).kind).to.equal('unknown');
+      const failure = await taken(log.read('account-warm')).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(Error).and.have.property('name', 'ServerSilent');
+      double.freeze(false);
+      expect((await settled(batch)).kind).to.equal('appended');
+      expect(await taken(log.read('account-warm'))).to.have.length(1);
+      expect(double.log.stream('account-a')).to.have.length(1);
+    });
+
+    it('ends the subscription when the server ends it, and resumes without loss or repetition', async () => {
+      await log.append('account-a', 'no_stream', batchOf(3));
+      let ended = 0;
+      const seen: bigint[] = [];
+      for (let after: bigint | undefined; seen.length < 6; ended += 1) {
+        for await (const item of log.subscribe({ after, categories: ['account'] })) {
+          if (item.kind === 'event') seen.push((after = item.event.position));
+          if (item.kind === 'caught_up' && ended < 2) double.endSubscriptions();
+          if (item.kind === 'caught_up' && ended === 1) await log.append('account-a', 2n, batchOf(2));
+          if (seen.length === 6) break;
+        }
+      }
+      expect(ended).to.equal(3);
+      expect(seen).to.deep.equal(
+        double.log
+          .all()
+          .slice(1)
+          .map(({ position }) => BigInt(position)),
+      );
+    });
+
+    it('throws when the connection of a subscription is cut', async () => {
+      const following = taken(
+        (async function* () {
+          for await (const item of log.subscribe({})) {
+            if (item.kind === 'caught_up') double.closeConnections();
+            yield item;
+          }
+        })(),
+      );
+      expect(await following.catch((error: unknown) => error)).to.be.instanceOf(Error);
+      expect(eventsOf(await until(log, {}, 'caught_up'))).to.have.length(1);
+    });
+
+    it('throws when a subscription is never confirmed', async () => {
+      double.freeze(true);
+      const failure = await taken(log.subscribe({})).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(Error).and.have.property('name', 'ServerSilent');
+    });
+
+    it('finds the head behind what the server writes for itself', async () => {
+      const { position } = double.log.all().at(-1)!;
+      for (let n = 0; n < 100; n += 1)
+        double.log.append('$stats', 'any', [{ ...SYSTEM, id: `stats-${String(n)}` }]);
+      expect(await log.head()).to.equal(BigInt(position));
+    });
+
+    it('moves over a long filtered-out stretch with checkpoints once it is live', async () => {
+      const write = async () => {
+        await log.append('noise-a', 'no_stream', batchOf(1000));
+        await log.append('account-a', 'no_stream', batchOf(1));
+      };
+      const items = await everything(
+        log,
+        { categories: ['account'] },
+        { events: 2, onCaughtUp: () => void write() },
+      );
+      expect(items.some(({ kind }) => kind === 'checkpoint')).to.equal(true);
+    });
+
+    it('delivers thousands of events to a slow reader in order', async () => {
+      double.log.append('account-a', 'no_stream', batchOf(8000).map(asProposed));
+      let count = 0;
+      for await (const item of log.subscribe({ categories: ['account'] })) {
+        if (item.kind === 'event') count += 1;
+        if (count % 500 === 0) await elapsed(1);
+        if (item.kind === 'caught_up') break;
+      }
+      expect(count).to.equal(8001);
+    });
+
+    it('allows one place to append to in a process', () => {
+      expect(() => openEventStoreDb({ connectionString: 'esdb://127.0.0.1:1?tls=false' })).to.throw(
+        'already appends',
+      );
+    });
+  });
+
+  it('survives kill -9 of the server: what was acknowledged is there once, a cut batch settles', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'quire-double-'));
+    const file = join(folder, 'log.jsonl');
+    const first = await startProcess(file, 0);
+    const log = openEventStoreDb({ connectionString: first.connectionString, appendTimeoutMs: 500 });
+    const acknowledged = batchOf(2);
+    expect((await log.append('account-a', 'no_stream', acknowledged)).kind).to.equal('appended');
+    first.child.stdin.write('{"kind":"die_after_commit"}\n');
+    const cut = batchOf(2);
+    await elapsed(50);
+    expect((await log.append('account-a', 1n, cut)).kind).to.equal('unknown');
+    await first.exited;
+
+    const second = await startProcess(file, first.port);
+    let result = await log.append('account-a', 1n, cut);
+    for (let attempt = 0; result.kind === 'unknown' && attempt < 20; attempt += 1)
+      result = await log.append('account-a', 1n, cut);
+    expect(result).to.include({ kind: 'appended', revision: 3n });
+    expect(idsOf(await taken(log.read('account-a')))).to.deep.equal(idsOf([...acknowledged, ...cut]));
+    await log.close();
+    second.child.kill('SIGKILL');
+    await second.exited;
+    await rm(folder, { recursive: true, force: true });
+  });
+});
+
+const elapsed = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** The client throws where nobody can catch it; a service logs that and exits. Mocha's own traps wait. */
+const nextProcessError = (): Promise<unknown> => {
+  const names = ['uncaughtException', 'unhandledRejection'] as const;
+  const traps = names.map((name) => ({ name, listeners: process.listeners(name as 'uncaughtException') }));
+  for (const { name } of traps) process.removeAllListeners(name);
+  return new Promise((resolve) => {
+    const restore = (error: unknown) => {
+      for (const { name, listeners } of traps) {
+        process.removeAllListeners(name);
+        for (const listener of listeners) process.on(name, listener);
+      }
+      resolve(error);
+    };
+    for (const name of names) process.once(name, restore);
+  });
+};
+
+const asProposed = ({ id, type, data, metadata }: NewEvent) => ({
+  id,
+  type,
+  contentType: 'application/json',
+  data: Buffer.from(JSON.stringify(data)),
+  metadata: Buffer.from(JSON.stringify(metadata)),
+});
+
+const SYSTEM = {
+  type: '$statsCollected',
+  contentType: 'application/json',
+  data: Buffer.from('{}'),
+  metadata: Buffer.from(''),
+};
+
+const startProcess = async (file: string, port: number) => {
+  const child = spawn(process.execPath, [MAIN, '--port', String(port), '--file', file], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const [connectionString] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  return { child, exited, connectionString, port: Number(/:(\d+)\?/.exec(connectionString)?.[1]) };
+};

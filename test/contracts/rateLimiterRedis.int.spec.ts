@@ -1,0 +1,85 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { memoryRateLimiter } from '../../adapters/embedded/rateLimiterMemory.ts';
+import { redisClient } from '../../adapters/redis/redisClient.ts';
+import { redisRateLimiter } from '../../adapters/redis/rateLimiterRedis.ts';
+import { rateLimiterContract } from './rateLimiter.contract.ts';
+
+const { REDIS_URL } = process.env;
+const nowMs = () => performance.now();
+const HEAVY = { rate_per_second: 5, burst: 20 };
+
+const open = async (url: string) => {
+  const client = redisClient(url, () => undefined);
+  if (client.status !== 'ready') await new Promise((resolve) => client.once('ready', resolve));
+  return redisRateLimiter({ client, fallback: memoryRateLimiter(nowMs), nowMs });
+};
+
+if (REDIS_URL !== undefined) {
+  rateLimiterContract('Redis', async () => ({
+    limiter: await open(REDIS_URL),
+    passMs: (ms) => pause(ms),
+    driftMs: 400,
+  }));
+
+  describe('rate limiter: Redis shared by processes', () => {
+    it('is one bucket for all of them', async () => {
+      const limiters = [await open(REDIS_URL), await open(REDIS_URL)];
+      const key = `shared:${String(process.pid)}:${String(Date.now())}`;
+      const calls = Array.from({ length: 80 }, (_, n) => limiters[n % 2]!.take(key, HEAVY));
+      const admitted = (await Promise.all(calls)).filter(({ allowed }) => allowed).length;
+      expect(admitted).to.be.within(20, 22);
+      for (const limiter of limiters) await limiter.close();
+    });
+  });
+}
+
+/** A server that takes connections and never answers: Redis, frozen. */
+const silentServer = (): Promise<{ url: string; close: () => void }> =>
+  new Promise((resolve) => {
+    const sockets = new Set<Socket>();
+    const server: Server = createServer((socket) => sockets.add(socket));
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      const close = () => {
+        for (const socket of sockets) socket.destroy();
+        server.close();
+      };
+      resolve({ url: `redis://127.0.0.1:${String(port)}`, close });
+    });
+  });
+
+describe('rate limiter: Redis away', () => {
+  const limited = async (url: string) => {
+    const outages: unknown[] = [];
+    const client = redisClient(url, () => undefined);
+    const limiter = redisRateLimiter({
+      client,
+      fallback: memoryRateLimiter(nowMs),
+      nowMs,
+      onOutage: (error) => outages.push(error),
+    });
+    let admitted = 0;
+    const began = nowMs();
+    for (let n = 0; n < 40; n += 1) if ((await limiter.take('k', HEAVY)).allowed) admitted += 1;
+    const tookMs = nowMs() - began;
+    await limiter.close();
+    return { admitted, tookMs, outages: outages.length };
+  };
+
+  it('goes on in process when nothing listens', async () => {
+    const { admitted, tookMs, outages } = await limited('redis://127.0.0.1:1');
+    expect(admitted).to.be.within(20, 24);
+    expect(outages).to.be.within(1, 5);
+    expect(tookMs).to.be.below(1_500);
+  });
+
+  it('goes on in process when the server is frozen, and soon without waiting for it', async () => {
+    const frozen = await silentServer();
+    const { admitted, tookMs } = await limited(frozen.url);
+    frozen.close();
+    expect(admitted).to.be.within(20, 30);
+    expect(tookMs).to.be.below(2_000);
+  });
+});

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { REPLAY_STORE_DDL, replayStore } from '../../adapters/postgres/replayStore.ts';
+import type { ReplayScope, ReplayStore } from '../../domain/ports/replayStore.ts';
+import type { Sql } from '../../projections/engine/ports.ts';
+
+const LEASE_MS = 10_000;
+const ANSWER = { status: 200, body: '{"a":"ü\\u0000"}', keepMs: 60_000 };
+
+/** What the replay store does on every Postgres. */
+export const replayStoreContract = (name: string, open: () => Promise<Sql>): void => {
+  describe(`replay store: ${name}`, () => {
+    let sql: Sql;
+    let now = Date.parse('2026-01-01T00:00:00.000Z');
+    let store: ReplayStore;
+    before(async () => {
+      sql = await open();
+      await sql.script(REPLAY_STORE_DDL);
+      await sql.script(REPLAY_STORE_DDL);
+      store = replayStore(sql, () => now);
+    });
+    after(async () => {
+      await sql.close();
+    });
+
+    const scopeOf = (tenant_id = 'acme'): ReplayScope => ({
+      tenant_id,
+      endpoint: 'extract',
+      idempotency_key: randomUUID(),
+    });
+    const started = async (scope: ReplayScope, fingerprint = 'f') => {
+      const begin = await store.begin(scope, fingerprint, LEASE_MS);
+      if (begin.kind !== 'started') throw new Error(`not started: ${begin.kind}`);
+      return begin.lease;
+    };
+    const kindOf = async (scope: ReplayScope, fingerprint = 'f') =>
+      (await store.begin(scope, fingerprint, LEASE_MS)).kind;
+
+    it('starts a request once, and replays its answer', async () => {
+      const scope = scopeOf();
+      const lease = await started(scope);
+      expect(await kindOf(scope)).to.equal('in_progress');
+      expect(await store.complete(lease, ANSWER)).to.equal(true);
+      const { status, body } = ANSWER;
+      expect(await store.begin(scope, 'f', LEASE_MS)).to.deep.equal({ kind: 'replay', status, body });
+    });
+
+    it('tells another request under the same key, running or answered', async () => {
+      const scope = scopeOf();
+      const lease = await started(scope);
+      expect(await kindOf(scope, 'g')).to.equal('reused');
+      await store.complete(lease, ANSWER);
+      expect(await kindOf(scope, 'g')).to.equal('reused');
+    });
+
+    it('keeps tenants, endpoints and keys apart', async () => {
+      const scope = scopeOf();
+      await started(scope);
+      expect(await kindOf({ ...scope, tenant_id: 'other' })).to.equal('started');
+      expect(await kindOf({ ...scope, endpoint: 'other' })).to.equal('started');
+      expect(await kindOf({ ...scope, idempotency_key: 'other' })).to.equal('started');
+    });
+
+    it('frees the key of a request that was abandoned', async () => {
+      const scope = scopeOf();
+      await store.abandon(await started(scope));
+      expect(await kindOf(scope, 'g')).to.equal('started');
+    });
+
+    it('gives a request whose process died to the next, but not one that is renewed', async () => {
+      const scope = scopeOf();
+      const lease = await started(scope);
+      now += LEASE_MS - 1;
+      expect(await store.renew(lease, LEASE_MS)).to.equal(true);
+      now += LEASE_MS - 1;
+      expect(await kindOf(scope)).to.equal('in_progress');
+      now += 1;
+      expect(await kindOf(scope)).to.equal('started');
+    });
+
+    it('does not let a process that lost its lease complete, renew or abandon', async () => {
+      const scope = scopeOf();
+      const lost = await started(scope);
+      now += LEASE_MS;
+      const held = await started(scope, 'g');
+      expect(await store.complete(lost, ANSWER)).to.equal(false);
+      expect(await store.renew(lost, LEASE_MS)).to.equal(false);
+      await store.abandon(lost);
+      expect(await kindOf(scope, 'g')).to.equal('in_progress');
+      expect(await store.complete(held, ANSWER)).to.equal(true);
+    });
+
+    it('forgets an answer when its time is over, and a purge removes it', async () => {
+      const scope = scopeOf();
+      await store.complete(await started(scope), ANSWER);
+      now += ANSWER.keepMs;
+      expect(await store.purge()).to.be.at.least(1);
+      expect(await store.purge()).to.equal(0);
+      expect(await kindOf(scope, 'g')).to.equal('started');
+    });
+
+    it('starts one of many at once', async () => {
+      const scope = scopeOf();
+      const kinds = await Promise.all(Array.from({ length: 16 }, () => kindOf(scope)));
+      expect(kinds.filter((kind) => kind === 'started')).to.have.lengthOf(1);
+      expect(kinds.filter((kind) => kind === 'in_progress')).to.have.lengthOf(15);
+    });
+  });
+};

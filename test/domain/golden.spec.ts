@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { readdirSync, readFileSync } from 'node:fs';
+import { categoryOfStream, decodeAny, EVENT_CATALOGUE } from '../../domain/catalogue.ts';
+import { verifyChain } from '../../domain/kernel/chain.ts';
+import { eventMetadata } from '../../domain/kernel/event.ts';
+import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+
+/** From the compiled spec in dist/test/domain to the sources. */
+const FOLDER = new URL('../../../test/golden/', import.meta.url);
+
+interface Golden {
+  readonly file: string;
+  readonly event: RecordedEvent;
+}
+
+const golden: readonly Golden[] = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => {
+    const stored = JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as Omit<
+      RecordedEvent,
+      'revision'
+    > & {
+      readonly revision: number;
+    };
+    return { file, event: { ...stored, revision: BigInt(stored.revision), position: 0n } };
+  });
+
+const typesOf = (category: keyof typeof EVENT_CATALOGUE) =>
+  EVENT_CATALOGUE[category].options.map(({ shape }) => shape.type.value);
+
+const categories = Object.keys(EVENT_CATALOGUE) as (keyof typeof EVENT_CATALOGUE)[];
+
+/** One stored example of every version of every event ever written. Never change one: add. */
+describe('golden events', () => {
+  for (const { file, event } of golden)
+    it(`${file} still decodes, and to nothing else than what was stored`, () => {
+      const version = eventMetadata.parse(event.metadata).schema_version;
+      expect(file).to.equal(`${event.type}.v${version}.json`);
+      const decoded = decodeAny(event);
+      expect(decoded.type).to.equal(event.type);
+      const isLatest = !golden.some(({ file: other }) => other === `${event.type}.v${version + 1}.json`);
+      if (isLatest) expect(decoded.data).to.deep.equal(event.data);
+    });
+
+  for (const category of categories)
+    for (const type of typesOf(category))
+      it(`has an example of ${type}, in a stream of ${category}`, () => {
+        const example = golden.find(({ event }) => event.type === type);
+        expect(example, `test/golden/${type}.v1.json is missing`).not.to.equal(undefined);
+        expect(categoryOfStream(example!.event.stream)).to.equal(category);
+      });
+
+  it('carry hashes that still hold', () => {
+    for (const stream of new Set(golden.map(({ event }) => event.stream))) {
+      const events = golden.filter(({ event }) => event.stream === stream).map(({ event }) => event);
+      events.sort((a, b) => Number(a.revision - b.revision));
+      expect(verifyChain(events), stream).to.equal(null);
+    }
+  });
+});

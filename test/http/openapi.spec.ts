@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { testApi, type TestApi } from './support/testApi.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+describe('the reference', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await testApi();
+  });
+
+  it('is OpenAPI 3.1 with version 1.0.0 and every route', () => {
+    expect(api.openapi['openapi']).to.equal('3.1.0');
+    expect((api.openapi['info'] as Json)['version']).to.equal('1.0.0');
+    const paths = api.openapi['paths'] as Readonly<Record<string, Json>>;
+    const described = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    );
+    expect(described).to.have.members(api.routes.map(({ method, path }) => `${method} ${path}`));
+  });
+
+  it('has no reference that leads nowhere', () => {
+    const refs = [...JSON.stringify(api.openapi).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
+      ([, ref]) => ref ?? '',
+    );
+    expect(refs.length).to.be.above(50);
+    for (const ref of new Set(refs)) {
+      const found = ref
+        .split('/')
+        .reduce<unknown>((at, name) => (at as Json | undefined)?.[name], api.openapi);
+      expect(found, ref).to.not.equal(undefined);
+    }
+  });
+
+  it('shows numbers and flags of queries and forms as what they are', () => {
+    const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
+    const parameters = paths['/v1/billing/usage/{tenant_id}']!['get']!['parameters'] as Json[];
+    expect(parameters.find(({ name }) => name === 'limit')!['schema']).to.deep.equal({
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      default: 100,
+    });
+    const body = JSON.stringify(paths['/v1/extract']!['post']!['requestBody']);
+    expect(body).to.include('"allow_partial":{"type":"boolean","default":false}');
+    expect(body).to.include('"required":["file"]');
+  });
+
+  it('asks for the key everywhere but where nobody needs one', () => {
+    const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
+    for (const { path, method, access } of api.routes)
+      expect(paths[path]![method]!['security']).to.deep.equal(access === 'public' ? [] : [{ apiKey: [] }]);
+  });
+
+  it('is a page that loads everything from this origin', async () => {
+    const page = await api.call('get', '/docs', { key: null });
+    expect(page.headers.get('content-security-policy')).to.include("default-src 'none'");
+    const loaded = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url ?? '');
+    expect(loaded.length).to.equal(4);
+    for (const url of loaded) {
+      expect(url).to.match(/^\/docs\/assets\//);
+      const asset = await fetch(`${api.url}${url}`);
+      expect(asset.status, url).to.equal(200);
+      expect((await asset.arrayBuffer()).byteLength, url).to.be.above(100);
+    }
+    expect((await api.call('get', '/docs/assets/package.json', { key: null })).code).to.equal(
+      'validation_error',
+    );
+  });
+
+  it('has figures for Prometheus', async () => {
+    const { text, headers } = await api.call('get', '/metrics', { key: null });
+    expect(headers.get('content-type')).to.include('text/plain');
+    expect(text).to.include('quire_http_requests_total{');
+  });
+
+  it('answers HEAD without a body', async () => {
+    const head = await fetch(`${api.url}/health`, { method: 'HEAD' });
+    expect(head.status).to.equal(200);
+    expect(await head.text()).to.equal('');
+  });
+});

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { ADMIN_KEY } from '../../support/serviceProcess.ts';
+import { contractOf } from './contract.ts';
+
+export interface CallOptions {
+  /** `null`: none. Default: the admin key. */
+  readonly key?: string | null;
+  readonly json?: unknown;
+  readonly form?: FormData;
+  /** Sent as it is. */
+  readonly raw?: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer, read and held against the contract. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** undefined when the body is not JSON. */
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly code: unknown;
+}
+
+export interface Client {
+  readonly url: string;
+  readonly openapi: Readonly<Record<string, unknown>>;
+  readonly call: (method: string, path: string, options?: CallOptions) => Promise<Reply>;
+  /** Makes a key; its tenant exists from then on. */
+  readonly newKey: (tenantId: string, role?: 'tenant' | 'service' | 'admin') => Promise<string>;
+  /** Sells a tenant credits at the first price list. */
+  readonly sell: (tenantId: string, credits: number) => Promise<Reply>;
+}
+
+const requestOf = (
+  method: string,
+  { key = ADMIN_KEY, json, form, raw, headers }: CallOptions,
+): RequestInit => ({
+  method: method.toUpperCase(),
+  headers: {
+    ...(key !== null && { 'x-api-key': key }),
+    ...(json !== undefined && { 'content-type': 'application/json' }),
+    ...headers,
+  },
+  ...(json !== undefined && { body: JSON.stringify(json) }),
+  ...(form !== undefined && { body: form }),
+  ...(raw !== undefined && { body: typeof raw === 'string' ? raw : Buffer.from(raw) }),
+});
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+};
+
+/** A client that checks every answer against the OpenAPI document of the service it talks to. */
+export const client = async (url: string): Promise<Client> => {
+  const openapi = (await (await fetch(`${url}/openapi.json`)).json()) as Record<string, unknown>;
+  const check = contractOf(openapi);
+
+  const call = async (method: string, path: string, options: CallOptions = {}): Promise<Reply> => {
+    const response = await fetch(`${url}${path}`, requestOf(method, options));
+    const text = await response.text();
+    const body = parsed(text);
+    const { status, headers } = response;
+    expect(headers.get('x-request-id'), `${method} ${path}`).to.be.a('string');
+    check({
+      method: method.toLowerCase(),
+      path: new URL(response.url).pathname,
+      status,
+      contentType: headers.get('content-type') ?? '',
+      body,
+    });
+    const members = (body ?? {}) as Record<string, unknown>;
+    return { status, headers, text, body: members, code: members['code'] };
+  };
+
+  const newKey = async (tenant_id: string, role = 'tenant'): Promise<string> => {
+    const made = await call('post', '/v1/api-keys', { json: { tenant_id, role } });
+    expect(made.status, made.text).to.equal(201);
+    return String(made.body['key']);
+  };
+
+  const sell = (tenant_id: string, credits: number) =>
+    call('post', '/v1/billing/credits', {
+      json: { tenant_id, provider_txn_id: randomUUID(), credits, gross_amount_minor: credits / 10 },
+    });
+
+  return { url, openapi, call, newKey, sell };
+};
+
+/** A form as a browser would send it. */
+export const formOf = (
+  fields: Readonly<Record<string, string>>,
+  file?: Blob,
+  name = 'invoice.txt',
+): FormData => {
+  const form = new FormData();
+  for (const [field, value] of Object.entries(fields)) form.set(field, value);
+  if (file !== undefined) form.set('file', file, name);
+  return form;
+};
+
+/** A small invoice as text. */
+export const INVOICE = new Blob(
+  ['Invoice number: Q-1001\nDate: 2026-03-01\nCustomer: Acme GmbH\nTotal: 120.50 EUR\n'],
+  { type: 'text/plain' },
+);
+
+export const INVOICE_SCHEMA = JSON.stringify({
+  type: 'object',
+  properties: { invoice_number: { type: 'string' }, total: { type: 'number' } },
+});
+
+/** The problem codes and issue types that a 422 lists. */
+export const issuesIn = ({ body }: Reply): readonly string[] =>
+  (body['detail'] as readonly { readonly loc: readonly unknown[]; readonly type: string }[]).map(
+    ({ loc, type }) => `${loc.join('.')} ${type}`,
+  );

@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { memoryRateLimiter } from '../../../adapters/embedded/rateLimiterMemory.ts';
+import { REPLAY_STORE_DDL } from '../../../adapters/postgres/replayStore.ts';
+import { SNAPSHOTS_DDL } from '../../../adapters/postgres/snapshots.ts';
+import type { ReplayStore } from '../../../domain/ports/replayStore.ts';
+import { prepareReadModels } from '../../../projections/engine/prepare.ts';
+import { READ_MODELS } from '../../../projections/readModels.ts';
+import { containerOver } from '../../../src/composition/container.ts';
+import { openParts } from '../../../src/composition/openParts.ts';
+import { resolve } from '../../../src/composition/token.ts';
+import * as t from '../../../src/composition/tokens.ts';
+import { configFrom } from '../../../src/config.ts';
+import { httpApp } from '../../../src/http/app.ts';
+import type { ApiDeps } from '../../../src/http/apiDeps.ts';
+import type { Route } from '../../../src/http/defineRoute.ts';
+import { httpMetrics } from '../../../src/http/metrics.ts';
+import { DEFAULT_BUCKETS, type Buckets } from '../../../src/http/middleware/limits.ts';
+import { apiRoutes } from '../../../src/http/routes.ts';
+import { listen } from '../../../src/http/server.ts';
+import { ADMIN_KEY } from '../../support/serviceProcess.ts';
+import { client, type Client } from './client.ts';
+
+/** Tenants whose name starts so have the limits of the interface; all others practically none. */
+export const LIMITED = 'limited-';
+
+const WIDE = { rate_per_second: 10_000, burst: 1_000_000 };
+const UNLIMITED: Buckets = { heavy: WIDE, general: WIDE };
+
+/** The real service over embedded parts, on a free port, and switches that break what it stands on. */
+export interface TestApi extends Client {
+  readonly routes: readonly Route[];
+  readonly deps: ApiDeps;
+  readonly uploadDir: string;
+  readonly faults: { replaysAway: boolean; draining: boolean };
+  /** Time as the rate limits see it: it stands still but for this. */
+  readonly passMs: (ms: number) => void;
+  readonly stop: () => Promise<void>;
+}
+
+const breakable = (store: ReplayStore, faults: { readonly replaysAway: boolean }): ReplayStore => ({
+  ...store,
+  begin: (...args) =>
+    faults.replaysAway ? Promise.reject(new Error('the replay store is away')) : store.begin(...args),
+});
+
+const MAX_UPLOAD_BYTES = 1_000_000;
+
+const start = async (): Promise<TestApi> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'quire-http-'));
+  const config = configFrom({
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ADMIN_API_KEY: ADMIN_KEY,
+    LOG_LEVEL: 'silent',
+    HEAVY_CONCURRENCY: '2',
+    MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES),
+  });
+  const logger = pino({ level: 'silent' });
+  const parts = await openParts(config, {
+    lockLost: (error) => logger.error(error),
+    redisOutage: (error) => logger.error(error),
+  });
+  await parts.sql.script(SNAPSHOTS_DDL);
+  await parts.sql.script(REPLAY_STORE_DDL);
+  await prepareReadModels(parts.sql, READ_MODELS);
+  const from = containerOver(config, parts, logger);
+  const runner = resolve(from, t.RUNNER);
+  await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
+  runner.start();
+  const deps = resolve(from, t.API);
+  const routes = apiRoutes(deps);
+  const faults = { replaysAway: false, draining: false };
+  let limiterMs = 0;
+  const passMs = (ms: number) => {
+    limiterMs += ms;
+  };
+  const app = httpApp({
+    routes,
+    logger,
+    metrics: httpMetrics(resolve(from, t.REGISTRY)),
+    keys: deps.keys,
+    limits: {
+      limiter: memoryRateLimiter(() => limiterMs),
+      bucketsOf: (tenantId) => (tenantId.startsWith(LIMITED) ? DEFAULT_BUCKETS : UNLIMITED),
+    },
+    replays: breakable(resolve(from, t.REPLAYS), faults),
+    uploads: { dir: parts.uploadDir, bytesMax: MAX_UPLOAD_BYTES },
+    clock: deps.clock,
+    isDraining: () => faults.draining,
+  });
+  const server = await listen(app, { host: '127.0.0.1', port: 0 });
+  const stop = async () => {
+    await server.close();
+    await resolve(from, t.ACCOUNTS).close();
+    await runner.stop();
+    await parts.close();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  const api = await client(server.url);
+  return { ...api, routes, deps, uploadDir: parts.uploadDir, faults, passMs, stop };
+};
+
+let running: Promise<TestApi> | undefined;
+
+/** One service for all HTTP specs of a run: started by the first that asks, stopped at the end. */
+export const testApi = (): Promise<TestApi> => (running ??= start());
+
+after(async () => {
+  await (await running)?.stop();
+});

@@ -1,0 +1,13 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { referenceDocuments } from '../../src/reference/documents.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+describe('the generated reference', () => {
+  for (const [path, text] of Object.entries(referenceDocuments()))
+    it(`${path} is as the code says; otherwise run npm run docs:generate`, async () => {
+      expect((await readFile(`${ROOT}${path}`, 'utf8')) === text).to.equal(true);
+    });
+});

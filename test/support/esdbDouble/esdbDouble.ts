@@ -1,0 +1,148 @@
+import type { AddressInfo, Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { once } from 'node:events';
+import { Server, ServerCredentials, status as grpcStatus } from '@grpc/grpc-js';
+import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
+import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import featuresPb from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import { batchAppend, singleAppend } from './appends.ts';
+import { doubleLog } from './doubleLog.ts';
+import type { DoubleLog, DoubleLogOptions } from './doubleLog.ts';
+import { faults } from './faults.ts';
+import type { Faults } from './faults.ts';
+import { read } from './reads.ts';
+
+export interface EsdbDoubleOptions extends DoubleLogOptions {
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+  /** What `die_after_commit` does; by default every connection is cut. */
+  readonly onDie?: () => void;
+}
+
+/** A server that speaks EventStoreDB's protocol as far as appends, reads and `$all` subscriptions go. */
+export interface EsdbDouble {
+  readonly connectionString: string;
+  readonly port: number;
+  readonly log: DoubleLog;
+  readonly faults: Faults;
+  /** Ends every subscription without an error. */
+  readonly endSubscriptions: () => void;
+  /** Cuts every TCP connection; new ones are taken. */
+  readonly closeConnections: () => void;
+  /** While frozen, nothing passes in either direction and no connection is cut: a black hole. */
+  readonly freeze: (frozen: boolean) => void;
+  readonly close: () => Promise<void>;
+}
+
+export const startEsdbDouble = async (options: EsdbDoubleOptions = {}): Promise<EsdbDouble> => {
+  const log = doubleLog(options);
+  log.append('$settings', 'no_stream', [SYSTEM_EVENT]);
+  const switches = faults();
+  const subscriptions = new Set<ServerWritableStream<ReadReq, ReadResp>>();
+  const server = new Server({ 'grpc.max_receive_message_length': 17 * 1024 * 1024 });
+  let cut: () => void = () => undefined;
+  const appending = { log, faults: switches, die: () => (options.onDie ?? cut)() };
+  const streams = {
+    read: read({ log, subscriptions }),
+    append: singleAppend(appending),
+    batchAppend: batchAppend(appending),
+    delete: unimplemented,
+    tombstone: unimplemented,
+  };
+  server.addService(streamsGrpc.StreamsService, streams);
+  server.addService(featuresGrpc.ServerFeaturesService, { getSupportedMethods: features(switches) });
+  const inner = await new Promise<number>((resolve, reject) =>
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
+      error === null ? resolve(port) : reject(error),
+    ),
+  );
+  const door = await frontDoor(options.port ?? 0, inner);
+  cut = door.closeConnections;
+  return {
+    connectionString: `esdb://127.0.0.1:${String(door.port)}?tls=false`,
+    port: door.port,
+    log,
+    faults: switches,
+    endSubscriptions: () => {
+      for (const call of subscriptions) call.end();
+    },
+    closeConnections: door.closeConnections,
+    freeze: door.freeze,
+    close: async () => {
+      await door.close();
+      server.forceShutdown();
+      log.close();
+    },
+  };
+};
+
+const SYSTEM_EVENT = {
+  id: '00000000-0000-4000-8000-000000000000',
+  type: '$settings',
+  contentType: 'application/json',
+  data: Buffer.from('{}'),
+  metadata: Buffer.from(''),
+};
+
+const unimplemented = (_: unknown, answer: sendUnaryData<never>): void =>
+  answer({ code: grpcStatus.UNIMPLEMENTED, details: 'not in the double' });
+
+const features =
+  (switches: Faults) =>
+  (_: ServerUnaryCall<unknown, SupportedMethods>, answer: sendUnaryData<SupportedMethods>): void => {
+    if (switches.refuseFeatures) {
+      answer({ code: grpcStatus.UNIMPLEMENTED, details: 'refused' });
+      return;
+    }
+    const methods = new featuresPb.SupportedMethods().setEventStoreServerVersion('24.10.0');
+    for (const name of ['append', 'batchappend', 'read']) {
+      const method = new featuresPb.SupportedMethod().setMethodName(name);
+      methods.addMethods(method.setServiceName('event_store.client.streams.streams'));
+    }
+    answer(null, methods);
+  };
+
+/** A TCP relay in front of the server: it can cut or freeze connections, which the server cannot. */
+const frontDoor = async (port: number, inner: number) => {
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+    if (frozen) socket.pause();
+  };
+  const relay = createServer((outside) => {
+    const inside = connect(inner, '127.0.0.1');
+    outside.pipe(inside).pipe(outside);
+    outside.on('close', () => inside.destroy());
+    inside.on('close', () => outside.destroy());
+    keep(outside);
+    keep(inside);
+  });
+  relay.listen(port, '127.0.0.1');
+  await once(relay, 'listening');
+  const closeConnections = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: (relay.address() as AddressInfo).port,
+    closeConnections,
+    freeze: (on: boolean) => {
+      frozen = on;
+      for (const socket of sockets)
+        if (on) socket.pause();
+        else socket.resume();
+    },
+    close: async () => {
+      const closed = once(relay, 'close');
+      relay.close();
+      closeConnections();
+      await closed;
+    },
+  };
+};

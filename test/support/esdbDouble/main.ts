@@ -1,0 +1,34 @@
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { startEsdbDouble } from './esdbDouble.ts';
+import type { AppendFault } from './faults.ts';
+
+/**
+ * The double as a process of its own: `node dist/test/support/esdbDouble/main.js --port N [--file F]`.
+ * It prints its connection string. Lines on its input throw switches: an append fault as JSON, or
+ * `end_subscriptions`, `close_connections`, `freeze`, `thaw`, `refuse_features`.
+ */
+const { values } = parseArgs({ options: { port: { type: 'string' }, file: { type: 'string' } } });
+const double = await startEsdbDouble({
+  port: Number(values.port ?? 0),
+  ...(values.file === undefined ? {} : { file: values.file }),
+  onDie: () => process.kill(process.pid, 'SIGKILL'),
+});
+process.stdout.write(`${double.connectionString}\n`);
+
+const switches: Readonly<Record<string, () => void>> = {
+  end_subscriptions: double.endSubscriptions,
+  close_connections: double.closeConnections,
+  freeze: () => double.freeze(true),
+  thaw: () => double.freeze(false),
+  refuse_features: () => {
+    double.faults.refuseFeatures = true;
+  },
+};
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const known = switches[line.trim()];
+  if (known !== undefined) known();
+  else if (line.startsWith('{')) double.faults.nextAppend(JSON.parse(line) as AppendFault);
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void double.close().then(() => process.exit(0)));

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { ServerWritableStream } from '@grpc/grpc-js';
+import { status as grpcStatus } from '@grpc/grpc-js';
+import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
+import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { DoubleLog, StoredEvent } from './doubleLog.ts';
+import * as messages from './messages.ts';
+
+type Call = ServerWritableStream<ReadReq, ReadResp>;
+
+/** What the handler of reads works on. */
+export interface Reading {
+  readonly log: DoubleLog;
+  /** Open subscriptions, to be ended gracefully. */
+  readonly subscriptions: Set<Call>;
+}
+
+/** `Streams/Read`: a stream or `$all`, a count or a subscription. */
+export const read =
+  ({ log, subscriptions }: Reading) =>
+  (call: Call): void => {
+    const options = call.request.getOptions();
+    call.on('error', () => undefined);
+    if (options === undefined) {
+      refuse(call, grpcStatus.INVALID_ARGUMENT, 'no options');
+      return;
+    }
+    if (!options.hasSubscription()) {
+      void sendAll(call, selected(log, options));
+      return;
+    }
+    if (!options.hasAll()) {
+      refuse(call, grpcStatus.UNIMPLEMENTED, 'only $all is subscribed to');
+      return;
+    }
+
+    subscriptions.add(call);
+    const forget = () => void subscriptions.delete(call);
+    call.on('cancelled', forget);
+    void subscribe(call, log, options).then(forget, forget);
+  };
+
+const refuse = (call: Call, code: grpcStatus, details: string): void =>
+  void call.emit('error', { code, details });
+
+const isOpen = (call: Call): boolean => !call.cancelled && !call.destroyed && !call.writableEnded;
+
+const send = async (call: Call, message: ReadResp): Promise<void> => {
+  if (!isOpen(call) || call.write(message)) return;
+  const gone = new AbortController();
+  const leave = () => gone.abort();
+  call.once('cancelled', leave).once('close', leave).once('finish', leave);
+  await once(call, 'drain', { signal: gone.signal }).catch(() => undefined);
+  call.off('cancelled', leave).off('close', leave).off('finish', leave);
+};
+
+const sendAll = async (call: Call, messagesToSend: Iterable<ReadResp>): Promise<void> => {
+  for (const message of messagesToSend) {
+    if (!isOpen(call)) return;
+    await send(call, message);
+  }
+  if (isOpen(call)) call.end();
+};
+
+const { BACKWARDS } = streamsPb.ReadReq.Options.ReadDirection;
+
+const selected = (log: DoubleLog, options: ReadReq.Options): readonly ReadResp[] => {
+  const name = messages.streamName(options.getStream()?.getStreamIdentifier());
+  const source = options.hasAll() ? log.all() : log.stream(name);
+  if (!options.hasAll() && source.length === 0) {
+    const notFound = new streamsPb.ReadResp.StreamNotFound();
+    notFound.setStreamIdentifier(messages.streamIdentifier(name));
+    return [new streamsPb.ReadResp().setStreamNotFound(notFound)];
+  }
+  const from = options.hasAll() ? fromPosition(options) : fromRevision(options);
+  const place = (event: StoredEvent) => (options.hasAll() ? event.position : event.revision);
+  const backwards = options.getReadDirection() === BACKWARDS;
+  const inRange = source.filter((event) => (backwards ? place(event) <= from : place(event) >= from));
+  const ordered = backwards ? inRange.reverse() : inRange;
+  return ordered.slice(0, Math.min(Number(options.getCount()), ordered.length)).map(messages.readEvent);
+};
+
+const fromRevision = (options: ReadReq.Options): number => {
+  const stream = options.getStream();
+  if (stream?.hasEnd() === true) return Infinity;
+  return stream?.hasStart() === true ? -1 : Number(stream?.getRevision() ?? 0);
+};
+
+const fromPosition = (options: ReadReq.Options): number => {
+  const all = options.getAll();
+  if (all?.hasEnd() === true) return Infinity;
+  return all?.hasStart() === true ? -1 : Number(all?.getPosition()?.getCommitPosition() ?? 0);
+};
+
+/** Events considered per checkpoint: the interval the client asks for times this window. */
+const SEARCH_WINDOW = 32;
+
+const subscribe = async (call: Call, log: DoubleLog, options: ReadReq.Options): Promise<void> => {
+  const matches = matcher(options);
+  const interval = (options.getFilter()?.getCheckpointintervalmultiplier() ?? 0) * SEARCH_WINDOW;
+  let index = startIndex(log.all(), fromPosition(options));
+  let considered = 0;
+  let live = false;
+
+  const confirmation = new streamsPb.ReadResp.SubscriptionConfirmation().setSubscriptionId(randomUUID());
+  await send(call, new streamsPb.ReadResp().setConfirmation(confirmation));
+  while (isOpen(call)) {
+    const event = log.all()[index];
+    if (event === undefined) {
+      if (!live) await goLive(call, log.all().at(-1), options.hasFilter());
+      live = true;
+      await grownOrGone(call, log, index);
+      continue;
+    }
+    index += 1;
+    considered += 1;
+    if (matches(event)) await send(call, messages.readEvent(event));
+    if (interval > 0 && considered % interval === 0) await send(call, checkpoint(event));
+  }
+};
+
+const startIndex = (all: readonly StoredEvent[], after: number): number => {
+  const index = all.findIndex(({ position }) => position > after);
+  return index === -1 ? all.length : index;
+};
+
+const checkpoint = ({ position }: StoredEvent): ReadResp => {
+  const at = String(position);
+  const message = new streamsPb.ReadResp.Checkpoint().setCommitPosition(at).setPreparePosition(at);
+  return new streamsPb.ReadResp().setCheckpoint(message);
+};
+
+const goLive = async (call: Call, last: StoredEvent | undefined, filtered: boolean): Promise<void> => {
+  if (filtered && last !== undefined) await send(call, checkpoint(last));
+  await send(call, new streamsPb.ReadResp().setCaughtUp(new streamsPb.ReadResp.CaughtUp()));
+};
+
+const grownOrGone = async (call: Call, log: DoubleLog, length: number): Promise<void> => {
+  let leave: () => void = () => undefined;
+  const gone = new Promise<void>((resolve) => (leave = resolve));
+  call.once('cancelled', leave).once('finish', leave).once('close', leave);
+  await Promise.race([log.grown(length), gone]);
+  call.off('cancelled', leave).off('finish', leave).off('close', leave);
+};
+
+const matcher = (options: ReadReq.Options): ((event: StoredEvent) => boolean) => {
+  const filter = options.getFilter();
+  if (filter === undefined) return () => true;
+  const onStream = filter.hasStreamIdentifier();
+  const expression = onStream ? filter.getStreamIdentifier() : filter.getEventType();
+  const prefixes = expression?.getPrefixList() ?? [];
+  const regex = prefixes.length > 0 ? undefined : new RegExp(expression?.getRegex() ?? '');
+  return ({ stream, type }) => {
+    const text = onStream ? stream : type;
+    return regex?.test(text) ?? prefixes.some((prefix) => text.startsWith(prefix));
+  };
+};
