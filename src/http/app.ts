@@ -4,7 +4,7 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } 
 import type { Logger } from 'pino';
 import type { Caller, Route } from './defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
-import { Problem, problem, problemBody, retryLater, statusOf } from './problems.ts';
+import { Problem, invalid, problem, problemBody, retryLater, statusOf } from './problems.ts';
 import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
 
@@ -113,13 +113,23 @@ const OUTAGES: Readonly<Record<string, () => Problem>> = {
   ObjectStoreFailed: () => problem('storage_error', 'The object storage failed; nothing was billed.'),
 };
 
+/** What `asCredits` throws: a total would leave the range in which numbers are exact. */
+const isOutOfRange = (error: unknown): boolean =>
+  error instanceof RangeError && error.message.includes('safe whole number of credits');
+
+/** The caller went away while its body was read. */
+const isHangUp = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ECONNRESET' && error.message === 'aborted';
+
 const asProblem = (error: unknown): Problem | undefined => {
   if (error instanceof Problem) return error;
   // Express: a path with a broken percent-encoding.
   if (error instanceof URIError) {
     const issue = { loc: ['path'], msg: 'Broken percent-encoding.', type: 'invalid_format' };
-    return new Problem('validation_error', { detail: [issue] });
+    return invalid(issue);
   }
+  if (isOutOfRange(error))
+    return invalid({ loc: ['body'], msg: 'A total would pass 2^53 − 1 credits.', type: 'too_big' });
   return error instanceof Error ? OUTAGES[error.name]?.() : undefined;
 };
 
@@ -130,8 +140,8 @@ const onFailure =
   (error: unknown, req, res, next) => {
     const facts = factsOf(req);
     const known = asProblem(error);
-    const isOurs = !(error instanceof Problem || error instanceof URIError);
-    if (isOurs && !req.destroyed) logFailure(error, facts.requestId);
+    const isExpected = error instanceof Problem || error instanceof URIError || isHangUp(error);
+    if (!isExpected) logFailure(error, facts.requestId);
     const failure = known ?? problem('internal_error', 'The request failed; it has been logged.');
     facts.code = failure.code;
     if (res.headersSent) {

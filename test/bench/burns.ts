@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os';
-import { pathToFileURL } from 'node:url';
 import type { Contestant, Load } from './contestant.ts';
 import { medianRun, type Run } from './measure.ts';
 import { serverSettings, sqlContestants } from './sqlBurns.ts';
@@ -83,12 +81,3 @@ const tableOf = (contestants: readonly Contestant[], runs: Runs) => {
     }),
   );
 };
-
-const { env, argv } = process;
-if (argv[1] !== undefined && import.meta.url === pathToFileURL(argv[1]).href)
-  await benchBurns({
-    databaseUrl: env['BENCH_DATABASE_URL'],
-    folder: env['BENCH_DIR'] ?? tmpdir(),
-    seconds: Number(env['BENCH_SECONDS'] ?? 6),
-    rounds: Number(env['BENCH_ROUNDS'] ?? 5),
-  });

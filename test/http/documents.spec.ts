@@ -61,6 +61,35 @@ describe('documents over HTTP', () => {
       expect(other.code).to.equal('idempotency_key_reused');
     });
 
+    it('pays once, also when the answer and the replay cache were lost', async () => {
+      const tenant = 'docs-4';
+      const options = { key: await api.newKey(tenant), headers: { 'idempotency-key': randomUUID() } };
+      await api.sell(tenant, 10_000);
+      const long = text('Invoice number: A-2\n'.padEnd(3000 * 51, 'Lorem ipsum dolor sit amet.\n'));
+      const first = await extract({}, long, options);
+      expect(first.body['cost']).to.include({ credits_used: 40, pages: 51 });
+      await api.forgetReplays();
+      const again = await extract({}, long, options);
+      expect(again.headers.get('idempotent-replayed')).to.equal(null);
+      expect(again.body).to.deep.equal(first.body);
+      const balance = await api.call('get', `/v1/billing/balance/${tenant}`);
+      expect(balance.body).to.include({ total_credits_used: 40, held_credits: 0, free_pages_remaining: 0 });
+    });
+
+    it('burns nothing when the result cannot be stored', async () => {
+      const tenant = 'docs-5';
+      const options = { key: await api.newKey(tenant), headers: { 'idempotency-key': randomUUID() } };
+      api.faults.objectsAway = true;
+      try {
+        expect((await extract({}, INVOICE, options)).code).to.equal('storage_error');
+      } finally {
+        api.faults.objectsAway = false;
+      }
+      const balance = await api.call('get', `/v1/billing/balance/${tenant}`);
+      expect(balance.body).to.include({ free_pages_remaining: 50, held_credits: 0 });
+      expect((await extract({}, INVOICE, options)).status).to.equal(200);
+    });
+
     it('bills pages beyond the free ones, and not those of service and admin keys', async () => {
       const tenant = 'docs-2';
       const own = await api.newKey(tenant);

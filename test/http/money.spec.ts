@@ -223,6 +223,13 @@ describe('money over HTTP', () => {
         expect((await adjust('adjust-4', { credits, reason: 'x' })).code).to.equal('validation_error');
       });
 
+    it('refuses what would make a total inexact', async () => {
+      const most = { credits: Number.MAX_SAFE_INTEGER, reason: 'x' };
+      expect((await adjust('adjust-6', most)).status).to.equal(200);
+      expect((await adjust('adjust-6', most)).code).to.equal('validation_error');
+      expect((await balance('adjust-6'))['balance_credits']).to.equal(Number.MAX_SAFE_INTEGER);
+    });
+
     it('remembers the key for ever, also when the replay cache has forgotten it', async () => {
       const first = await adjust('adjust-5', { credits: 10, reason: 'x' }, 'for-ever');
       const outcome = await api.deps.accounts.stateOf('adjust-5');

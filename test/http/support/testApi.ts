@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { memoryRateLimiter } from '../../../adapters/embedded/rateLimiterMemory.ts';
 import { REPLAY_STORE_DDL } from '../../../adapters/postgres/replayStore.ts';
 import { SNAPSHOTS_DDL } from '../../../adapters/postgres/snapshots.ts';
+import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import type { ReplayStore } from '../../../domain/ports/replayStore.ts';
 import { prepareReadModels } from '../../../projections/engine/prepare.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
@@ -29,12 +30,20 @@ export const LIMITED = 'limited-';
 const WIDE = { rate_per_second: 10_000, burst: 1_000_000 };
 const UNLIMITED: Buckets = { heavy: WIDE, general: WIDE };
 
+interface Faults {
+  replaysAway: boolean;
+  objectsAway: boolean;
+  draining: boolean;
+}
+
 /** The real service over embedded parts, on a free port, and switches that break what it stands on. */
 export interface TestApi extends Client {
   readonly routes: readonly Route[];
   readonly deps: ApiDeps;
   readonly uploadDir: string;
-  readonly faults: { replaysAway: boolean; draining: boolean };
+  readonly faults: Faults;
+  /** Empties the replay cache, as a lost database would. */
+  readonly forgetReplays: () => Promise<void>;
   /** Time as the rate limits see it: it stands still but for this. */
   readonly passMs: (ms: number) => void;
   readonly stop: () => Promise<void>;
@@ -44,6 +53,12 @@ const breakable = (store: ReplayStore, faults: { readonly replaysAway: boolean }
   ...store,
   begin: (...args) =>
     faults.replaysAway ? Promise.reject(new Error('the replay store is away')) : store.begin(...args),
+});
+
+const breakableObjects = (objects: ObjectStore, faults: Faults): ObjectStore => ({
+  ...objects,
+  put: (key, bytes) =>
+    faults.objectsAway ? Promise.reject(new Error('the object store is away')) : objects.put(key, bytes),
 });
 
 const MAX_UPLOAD_BYTES = 1_000_000;
@@ -59,10 +74,12 @@ const start = async (): Promise<TestApi> => {
     MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES),
   });
   const logger = pino({ level: 'silent' });
-  const parts = await openParts(config, {
+  const faults: Faults = { replaysAway: false, objectsAway: false, draining: false };
+  const opened = await openParts(config, {
     lockLost: (error) => logger.error(error),
     redisOutage: (error) => logger.error(error),
   });
+  const parts = { ...opened, objects: breakableObjects(opened.objects, faults) };
   await parts.sql.script(SNAPSHOTS_DDL);
   await parts.sql.script(REPLAY_STORE_DDL);
   await prepareReadModels(parts.sql, READ_MODELS);
@@ -72,7 +89,6 @@ const start = async (): Promise<TestApi> => {
   runner.start();
   const deps = resolve(from, t.API);
   const routes = apiRoutes(deps);
-  const faults = { replaysAway: false, draining: false };
   let limiterMs = 0;
   const passMs = (ms: number) => {
     limiterMs += ms;
@@ -92,6 +108,7 @@ const start = async (): Promise<TestApi> => {
     isDraining: () => faults.draining,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
+  const forgetReplays = () => parts.sql.script('delete from http_cache.replays');
   const stop = async () => {
     await server.close();
     await resolve(from, t.ACCOUNTS).close();
@@ -100,7 +117,7 @@ const start = async (): Promise<TestApi> => {
     await rm(dataDir, { recursive: true, force: true });
   };
   const api = await client(server.url);
-  return { ...api, routes, deps, uploadDir: parts.uploadDir, faults, passMs, stop };
+  return { ...api, routes, deps, uploadDir: parts.uploadDir, faults, forgetReplays, passMs, stop };
 };
 
 let running: Promise<TestApi> | undefined;
