@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
 
@@ -52,12 +55,8 @@ export const markOpen = (folder: string): Promise<void> =>
 
 export const markClosed = (folder: string): Promise<void> => rm(join(folder, OPEN_MARK), { force: true });
 
-/**
- * Makes an empty database in `folder` if there is none, from the archive in the package: unpacking
- * takes a tenth of the time and memory of initialising one. It appears whole or not at all.
- */
-export const ensureDatabase = async (folder: string): Promise<void> => {
-  if (existsSync(join(folder, 'PG_VERSION'))) return;
+/** Writes an empty database to `folder`. It appears whole or not at all. */
+export const unpackDatabase = async (folder: string): Promise<void> => {
   const fresh = `${folder}.new`;
   await rm(fresh, { recursive: true, force: true });
   await mkdir(fresh, { recursive: true, mode: 0o700 });
@@ -65,6 +64,16 @@ export const ensureDatabase = async (folder: string): Promise<void> => {
   await untar(archive[0] === 0x1f && archive[1] === 0x8b ? gunzipSync(archive) : archive, fresh);
   await rm(folder, { recursive: true, force: true });
   await rename(fresh, folder);
+};
+
+/**
+ * Makes an empty database in `folder` if there is none, from the archive in the package: unpacking
+ * takes a tenth of the time and memory of initialising one.
+ */
+export const ensureDatabase = async (folder: string): Promise<void> => {
+  if (existsSync(join(folder, 'PG_VERSION'))) return;
+  const script = fileURLToPath(new URL('./pgliteUnpack.js', import.meta.url));
+  await promisify(execFile)(process.execPath, [script, folder]);
 };
 
 /** Moves a folder that cannot be used out of the way; of several such, only the last is kept. */

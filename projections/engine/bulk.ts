@@ -56,3 +56,40 @@ export const bulk = <const C extends Columns>(columns: C): Bulk<C> => {
 
 /** JSON as a text parameter for a jsonb column, without what jsonb refuses. */
 export const jsonText = (value: unknown): string => JSON.stringify(value).replaceAll('\\u0000', '\uFFFD');
+
+type Scalar = string | number | bigint | boolean | null | undefined;
+
+const SAFE = /^[A-Za-z0-9_.:@/+-]+$/;
+
+/** A field of a record inside an array: quoted for the record, then escaped for the array. */
+const recordField = (value: Scalar): string => {
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'string') return String(value);
+  if (SAFE.test(value)) return value;
+  const inRecord = `"${value.replaceAll('\0', '\uFFFD').replace(/["\\]/g, '$&$&')}"`;
+  return inRecord.replace(/["\\]/g, '\\$&');
+};
+
+/** Rows that a statement takes as one array of a table's own row type. */
+export interface Records<C extends Columns> {
+  readonly names: string;
+  /** `unnest(…) as u`, with the parameter `$1`. */
+  readonly source: (table: string) => string;
+  readonly values: (rows: readonly RowOf<C>[]) => readonly [string];
+}
+
+/**
+ * Rows for `unnest`, like `bulk`, at half the cost where there are many columns: Postgres walks one array
+ * instead of one a column. `columns` are all the columns of the table, in its order.
+ */
+export const records = <const C extends Columns>(columns: C): Records<C> => {
+  const keys = Object.keys(columns);
+  const recordOf = (row: Readonly<Record<string, Scalar>>): string =>
+    `"(${keys.map((key) => recordField(row[key])).join(',')})"`;
+  return {
+    names: keys.join(', '),
+    // A parameter of type text: a prepared statement outlives its table, the type of a parameter does not.
+    source: (table) => `unnest($1::text::${table}[]) as u`,
+    values: (rows) => [`{${rows.map(recordOf).join(',')}}`],
+  };
+};

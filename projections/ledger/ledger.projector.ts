@@ -1,10 +1,10 @@
-import { bulk } from '../engine/bulk.ts';
+import { bulk, records } from '../engine/bulk.ts';
 import type { Projector } from '../engine/projector.ts';
 import { ledgerDdl, ledgerTables } from './ledger.schema.ts';
 import type { LedgerRow } from './ledgerRows.ts';
 import { LEDGER_EVENTS, ledgerRowsOf } from './ledgerRows.ts';
 
-const postings = bulk({
+const postings = records({
   tenant_id: 'text',
   position: 'int8',
   part: 'int4',
@@ -85,7 +85,7 @@ const countsOf = (rows: readonly LedgerRow[]): readonly DayCount[] => {
 };
 
 const POST = (schema: string) => `
-  insert into ${schema}.ledger (${postings.names}) select ${postings.names} from ${postings.source()}`;
+  insert into ${schema}.ledger (${postings.names}) select ${postings.names} from ${postings.source(`${schema}.ledger`)}`;
 
 const COUNT = (schema: string) => `
   insert into ${schema}.ledger_days as d (${counts.names}) select ${counts.names} from ${counts.source()}
