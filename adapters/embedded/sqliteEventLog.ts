@@ -3,7 +3,8 @@ import type { EventFeed, FeedItem, FeedOptions } from '../../domain/ports/eventF
 import type { EventStore, ReadOptions, RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { COLUMNS, asInteger, openLogFile, recorded } from './sqliteEventLogFile.ts';
 import type { LogFile } from './sqliteEventLogFile.ts';
-import { groupWriter, lastPosition } from './sqliteEventLogWriter.ts';
+import { lastPosition } from './sqliteEventLogCommit.ts';
+import { groupWriter } from './sqliteEventLogWriter.ts';
 import { wakeUps } from './sqliteEventLogWakeUps.ts';
 import type { WakeUps } from './sqliteEventLogWakeUps.ts';
 
@@ -24,12 +25,12 @@ export type SqliteEventLog = EventStore & EventFeed;
 export const openSqliteEventLog = ({ path, readOnly = false }: SqliteEventLogOptions): SqliteEventLog => {
   const file = openLogFile(path, readOnly);
   const wake = wakeUps(readOnly ? POLL_MS : undefined);
-  const writer = groupWriter(file, wake.all);
+  const writer = readOnly ? undefined : groupWriter(path, wake.all);
   let closed = false;
 
   return {
     append: (stream, expected, events) => {
-      if (readOnly) return Promise.reject(new Error('the event log is open for reading only'));
+      if (writer === undefined) return Promise.reject(new Error('the event log is open for reading only'));
       return writer.append({ stream, expected, events });
     },
     read: (stream, options = {}) => readStream(file, stream, options),
@@ -39,11 +40,10 @@ export const openSqliteEventLog = ({ path, readOnly = false }: SqliteEventLogOpt
       const position = lastPosition(file);
       return position === 0 ? undefined : BigInt(position);
     },
-    // eslint-disable-next-line @typescript-eslint/require-await -- as above
     close: async () => {
       if (closed) return;
-      writer.close();
       closed = true;
+      await writer?.close();
       wake.all();
       file.close();
     },

@@ -1,64 +1,29 @@
-import { categoryOf, encodeBatch } from '../../domain/kernel/batch.ts';
-import type { Batch, EncodedEvent } from '../../domain/kernel/batch.ts';
-import type { AppendResult, ExpectedRevision } from '../../domain/ports/eventStore.ts';
-import type { LogFile } from './sqliteEventLogFile.ts';
+import { Worker } from 'node:worker_threads';
+import { encodeBatch } from '../../domain/kernel/batch.ts';
+import type { Batch } from '../../domain/kernel/batch.ts';
+import type { AppendResult } from '../../domain/ports/eventStore.ts';
+import type { EncodedAppend } from './sqliteEventLogCommit.ts';
+import type { GroupMessage } from './sqliteEventLogThread.ts';
 
 const GROUP_APPENDS_MAX = 2000;
 const GROUP_BYTES_MAX = 8 * 1024 * 1024;
 
-interface Waiting {
-  readonly stream: string;
-  readonly expected: ExpectedRevision;
-  readonly events: readonly EncodedEvent[];
+interface Waiting extends EncodedAppend {
   readonly bytes: number;
   readonly answer: (result: AppendResult) => void;
 }
 
-/** Appends of one turn of the event loop share a transaction, hence one sync of the disk. */
+/** Appends that wait while a group is being committed share the next transaction, and its sync. */
 export interface GroupWriter {
   append(batch: Batch): Promise<AppendResult>;
   /** Commits what waits; later appends are answered `unknown`. */
-  close(): void;
+  close(): Promise<void>;
 }
 
-export const groupWriter = (file: LogFile, onCommit: () => void): GroupWriter => {
-  let waiting: Waiting[] = [];
-  let scheduled = false;
-  let closed = false;
+const CLOSED: AppendResult = { kind: 'unknown', reason: 'the log is closed' };
+const UNANSWERED: AppendResult = { kind: 'unknown', reason: 'no result' };
 
-  const drain = () => {
-    scheduled = false;
-    const size = groupSize(waiting);
-    const group = waiting.slice(0, size);
-    waiting = waiting.slice(size);
-    if (waiting.length > 0) schedule();
-    if (commitGroup(file, group)) onCommit();
-  };
-  const schedule = () => {
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(drain);
-  };
-
-  return {
-    append: (batch) => {
-      if (closed) return Promise.resolve({ kind: 'unknown', reason: 'the log is closed' });
-      const encoded = encodeBatch(batch);
-      if (encoded.kind === 'rejected') return Promise.resolve(encoded);
-      const { stream, expected } = batch;
-      const { events, bytes } = encoded;
-      return new Promise((answer) => {
-        waiting.push({ stream, expected, events, bytes, answer });
-        schedule();
-      });
-    },
-    close: () => {
-      closed = true;
-      while (waiting.length > 0) drain();
-    },
-  };
-};
-
+/** How many of those that wait fit into one transaction. */
 const groupSize = (waiting: readonly Waiting[]): number => {
   let bytes = 0;
   let size = 0;
@@ -69,86 +34,100 @@ const groupSize = (waiting: readonly Waiting[]): number => {
   return size;
 };
 
-/**
- * One transaction for the group; answers only after the commit. A failure rolls all back, but after a
- * failed commit nobody can tell from here what the disk holds: every caller hears `unknown`. True when
- * something was written.
- */
-const commitGroup = (file: LogFile, group: readonly Waiting[]): boolean => {
-  if (group.length === 0) return false;
-  try {
-    file.exec('BEGIN IMMEDIATE');
-    const before = lastPosition(file);
-    const writing: Writing = { file, position: before };
-    const results = group.map((waiting) => place(writing, waiting));
-    file.exec('COMMIT');
-    group.forEach(({ answer }, index) => answer(results[index] ?? UNANSWERED));
-    return writing.position > before;
-  } catch (error) {
-    rollBack(file);
-    const reason = error instanceof Error ? error.message : String(error);
-    for (const { answer } of group) answer({ kind: 'unknown', reason });
-    return false;
-  }
-};
-
-const UNANSWERED: AppendResult = { kind: 'unknown', reason: 'no result' };
-
-const rollBack = (file: LogFile): void => {
-  try {
-    file.exec('ROLLBACK');
-  } catch {
-    // No transaction was open: BEGIN itself failed, or SQLite has rolled back already.
-  }
-};
-
-/** Position of the last event, 0 when there is none. */
-export const lastPosition = (file: LogFile): number =>
-  (file.rows('SELECT coalesce(max(position), 0) FROM events')[0]?.[0] as number | undefined) ?? 0;
-
-interface Writing {
-  readonly file: LogFile;
-  /** Position of the last event written. */
-  position: number;
+/** The thread that commits, and the group that it has in hand. */
+interface Committing {
+  readonly thread: Worker;
+  /** Resolves when the thread has ended, however it ended. */
+  readonly ended: Promise<unknown>;
+  waiting: Waiting[];
+  inFlight: readonly Waiting[];
+  scheduled: boolean;
+  closed: boolean;
+  onDrained: (() => void) | undefined;
 }
 
-const place = (writing: Writing, waiting: Waiting): AppendResult => {
-  const current = lastRevision(writing.file, waiting.stream);
-  const expected = waiting.expected === 'no_stream' ? -1 : Number(waiting.expected);
-  if (current === expected) return write(writing, waiting, current);
-  const earlier = current > expected ? earlierWrite(writing.file, waiting, expected) : undefined;
-  return earlier ?? { kind: 'conflict', actual: current < 0 ? 'no_stream' : BigInt(current) };
+/** Hands over what fits; more that comes meanwhile waits for the next group. */
+const send = (state: Committing): void => {
+  state.scheduled = false;
+  if (state.inFlight.length > 0 || state.waiting.length === 0) return;
+  const size = groupSize(state.waiting);
+  state.inFlight = state.waiting.slice(0, size);
+  state.waiting = state.waiting.slice(size);
+  const message: GroupMessage = state.inFlight.map(({ stream, expected, events }) => ({
+    stream,
+    expected,
+    events,
+  }));
+  state.thread.ref();
+  state.thread.postMessage(message);
 };
 
-const lastRevision = (file: LogFile, stream: string): number =>
-  (file.rows('SELECT coalesce(max(revision), -1) FROM events WHERE stream = ?', stream)[0]?.[0] as
-    number | undefined) ?? -1;
+/** Sends at the end of this turn, so that all appends of the turn go together. */
+const schedule = (state: Committing): void => {
+  if (state.scheduled || state.inFlight.length > 0) return;
+  state.scheduled = true;
+  setImmediate(send, state);
+};
 
-const INSERT = `INSERT INTO events (position, stream, revision, category, id, type, data, metadata)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+const finish = (state: Committing, results: readonly AppendResult[]): void => {
+  const group = state.inFlight;
+  state.inFlight = [];
+  state.thread.unref();
+  group.forEach(({ answer }, index) => answer(results[index] ?? UNANSWERED));
+  if (state.waiting.length > 0) schedule(state);
+  else state.onDrained?.();
+};
 
-const write = (writing: Writing, { stream, events }: Waiting, current: number): AppendResult => {
-  const category = categoryOf(stream);
-  let revision = current;
-  for (const { id, type, data, metadata } of events) {
-    revision += 1;
-    writing.position += 1;
-    writing.file.run(INSERT, writing.position, stream, revision, category, id, type, data, metadata);
-  }
-  return { kind: 'appended', revision: BigInt(revision), position: BigInt(writing.position) };
+/** What a thread that died had in hand may or may not be committed. */
+const lose = (state: Committing, reason: string): void => {
+  state.closed = true;
+  for (const { answer } of [...state.inFlight, ...state.waiting]) answer({ kind: 'unknown', reason });
+  [state.inFlight, state.waiting] = [[], []];
+  state.onDrained?.();
+};
+
+const drainAndEnd = async (state: Committing): Promise<void> => {
+  state.closed = true;
+  if (state.waiting.length + state.inFlight.length > 0)
+    await new Promise<void>((resolve) => {
+      state.onDrained = resolve;
+    });
+  const goodbye: GroupMessage = null;
+  state.thread.ref();
+  state.thread.postMessage(goodbye);
+  await state.ended;
 };
 
 /**
- * The same batch at the same revision was written before: its original place. As on the server, every
- * ID of the batch must stand at its own revision; a batch that goes on past the end is a conflict.
+ * Writes in a thread of its own, so that a sync of the disk stops no request. One group is in flight at
+ * a time, and it is the thread alone that writes: the order of the log is the order of its commits.
  */
-const earlierWrite = (file: LogFile, waiting: Waiting, expected: number): AppendResult | undefined => {
-  const { stream, events } = waiting;
-  const rows = file.rows(
-    'SELECT id, position FROM events WHERE stream = ? AND revision > ? ORDER BY revision LIMIT ?',
-    ...[stream, expected, events.length],
-  );
-  if (!events.every(({ id }, index) => rows[index]?.[0] === id)) return undefined;
-  const position = rows[events.length - 1]?.[1] as number;
-  return { kind: 'appended', revision: BigInt(expected + events.length), position: BigInt(position) };
+export const groupWriter = (path: string, onCommit: () => void): GroupWriter => {
+  const thread = new Worker(new URL('./sqliteEventLogThread.js', import.meta.url), { workerData: { path } });
+  const ended = new Promise((resolve) => thread.once('exit', resolve));
+  const state: Committing = {
+    ...{ thread, ended, waiting: [], inFlight: [] },
+    ...{ scheduled: false, closed: false, onDrained: undefined },
+  };
+  thread.unref();
+  thread.on('message', (results: readonly AppendResult[]) => {
+    onCommit();
+    finish(state, results);
+  });
+  thread.on('error', (error) => lose(state, error instanceof Error ? error.message : String(error)));
+
+  return {
+    append: (batch) => {
+      if (state.closed) return Promise.resolve(CLOSED);
+      const encoded = encodeBatch(batch);
+      if (encoded.kind === 'rejected') return Promise.resolve(encoded);
+      const { stream, expected } = batch;
+      const { events, bytes } = encoded;
+      return new Promise((answer) => {
+        state.waiting.push({ stream, expected, events, bytes, answer });
+        schedule(state);
+      });
+    },
+    close: () => drainAndEnd(state),
+  };
 };
