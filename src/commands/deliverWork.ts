@@ -65,6 +65,8 @@ export interface DeliverDeps extends BillingDeps {
   readonly parser: DocumentParser;
   readonly usage: UsageLog;
   readonly slots: HeavySlots;
+  /** Told of a usage event that was not written: it costs a record, never work that was billed. */
+  readonly onError?: (error: unknown) => void;
   /** Most pages of one call. */
   readonly pagesMax: number;
   readonly inspectDeadlineMs: number;
@@ -97,7 +99,12 @@ const inspect = (deps: DeliverDeps, { file, signal }: WorkRequest): Promise<Insp
     signal,
   });
 
-/** Does the work under its hold. Whatever fails gives the hold back. */
+/** What became of the work is known by now; a usage log that fails does not change it. */
+const quietly = async ({ onError }: DeliverDeps, recorded: Promise<void>): Promise<void> => {
+  await recorded.catch((error: unknown) => onError?.(error));
+};
+
+/** Does the work under its hold. Whatever fails gives the hold back, and so does a caller that left. */
 const runHeld = async (
   deps: DeliverDeps,
   work: Work & { readonly mime_type: string },
@@ -105,14 +112,15 @@ const runHeld = async (
   const { request, plan, bill, document_id } = work;
   const attempt = async () => {
     await deps.usage.requested(work);
-    return plan.run({ operation_id: bill.operation_id, document_id }, request.signal);
+    const done = await plan.run({ operation_id: bill.operation_id, document_id }, request.signal);
+    return request.signal.aborted ? parseProblem({ kind: 'aborted' }, plan.timedOut) : done;
   };
   const done = await attempt().catch((error: unknown) => ({ kind: 'thrown', error }) as const);
   if (done.kind === 'done') return done;
   const cancelled = request.signal.aborted;
   await release(deps, bill, { hold_id: work.hold_id, reason: cancelled ? 'cancelled' : 'failed' });
   const code = done.kind === 'thrown' ? plan.timedOut : done.code;
-  await deps.usage.failed(bill, code);
+  await quietly(deps, deps.usage.failed(bill, code));
   if (done.kind === 'thrown') throw done.error;
   return done;
 };
@@ -127,7 +135,10 @@ const finish = async (
   const bill = await settleDone(deps, work.bill, { ...stored, scope });
   if (bill.kind === 'problem') return bill;
   if (bill.position !== undefined) deps.wrote(work.bill.tenant_id, bill.position);
-  return { kind: 'delivered', body: stored.body, cost: bill.cost, free_pages: bill.free_pages };
+  const { status, duration_ms } = stored;
+  const { free_pages } = bill;
+  await quietly(deps, deps.usage.completed(work.bill, { status, free_pages, duration_ms }));
+  return { kind: 'delivered', body: stored.body, cost: bill.cost, free_pages };
 };
 
 const identityOf = (
@@ -185,17 +196,12 @@ const deliverNew = async (
     hold_id: hold.hold_id,
     fingerprint: identity?.fingerprint ?? '',
     stored_at: deps.clock.now(),
+    status: done.status,
+    duration_ms: Math.round(performance.now() - began),
     body: done.body,
   };
   if (identity !== undefined) await keep(deps, work, { identity, stored });
-  const answer = await finish(deps, work, stored);
-  if (answer.kind === 'delivered')
-    await deps.usage.completed(work.bill, {
-      status: done.status,
-      free_pages: answer.free_pages,
-      duration_ms: Math.round(performance.now() - began),
-    });
-  return answer;
+  return finish(deps, work, stored);
 };
 
 /** Stores the result before it is settled, so that a retry after a crash pays once. */

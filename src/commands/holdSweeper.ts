@@ -97,7 +97,10 @@ const settleEach = async <Item>(
   return settled;
 };
 
-/** Every sweeper derives the same command ID, so a hold is released once whoever comes first. */
+/**
+ * A hold is released once whoever comes first, for the account releases only what is open. The command ID
+ * names the instant: a retry may hold the same anew, and that has to be released anew when it runs out.
+ */
 const releaseExpired = async (
   { writer }: HoldSweeperDeps,
   { tenant_id, hold_id }: OpenHold,
@@ -110,7 +113,7 @@ const releaseExpired = async (
       now,
       actor: { key_id: 'system', role: 'system' },
       correlation_id: `sweep-${hold_id}`,
-      command_id: deterministicEventId(accountStream(tenant_id), `expire ${hold_id}`, 0),
+      command_id: deterministicEventId(accountStream(tenant_id), `expire ${hold_id} ${now}`, 0),
     },
   });
   return outcome.kind === 'done' || outcome.kind === 'rejected';

@@ -29,7 +29,8 @@ const earlierBill = async (
 ): Promise<Bill | undefined> => {
   const burn = await findBurn(store, tenant_id, { operation_id, hold_id: holdId });
   if (burn === undefined) return undefined;
-  const { balance } = await accounts.stateOf(tenant_id);
+  // Another process may have billed it: what this one remembers can be older than the burn.
+  const { balance } = await accounts.stateOf(tenant_id, 0);
   const cost = { credits_used: burn.credits, pages: burn.pages, balance_remaining: balance };
   return { kind: 'billed', cost, free_pages: burn.free_pages, position: undefined };
 };
@@ -66,8 +67,8 @@ const settleOnce = async (
 
 /**
  * Settles work that was done, once, whatever happened before: the hold may be open, settled by a request
- * that never got its answer, or released because it ran out. An outcome that is not known is asked for
- * again: work that is delivered is billed, and work that is not must not be.
+ * that never got its answer, or released because it ran out. An outcome that is not known, or cannot be
+ * read now, is asked for again: work that is delivered is billed, and work that is not must not be.
  */
 export const settleDone = async (
   deps: SettleDeps,
@@ -75,8 +76,9 @@ export const settleDone = async (
   done: Settlement,
 ): Promise<Bill | WorkProblem> => {
   for (let attempt = 1; attempt < SETTLE_ATTEMPTS; attempt += 1) {
-    const bill = await settleOnce(deps, work, done);
-    if (bill.kind === 'billed' || (bill.kind === 'problem' && bill.code !== 'busy')) return bill;
+    // An error that stays is thrown by the last attempt.
+    const bill = await settleOnce(deps, work, done).catch(() => undefined);
+    if (bill?.kind === 'billed' || (bill?.kind === 'problem' && bill.code !== 'busy')) return bill;
     await pause(SETTLE_PAUSE_MS * attempt);
   }
   const last = await settleOnce(deps, work, done);

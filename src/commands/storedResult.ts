@@ -19,6 +19,8 @@ const storedResult = z.object({
   fingerprint: z.string(),
   stored_at: z.string(),
   pages: z.number(),
+  status: z.enum(['success', 'partial']),
+  duration_ms: z.number(),
   body: z.record(z.string(), z.unknown()).transform((body) => body as JsonObject),
 });
 

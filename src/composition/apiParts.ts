@@ -24,6 +24,7 @@ const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: 
   const reads = resolve(from, t.READS);
   const wrote = (tenantId: string, position: bigint) => reads.note(tenantId, position);
   const { extractionModel, ocrModel } = resolve(from, t.CONFIG);
+  const logger = resolve(from, t.LOGGER);
   return {
     accounts: resolve(from, t.ACCOUNTS),
     billingConfig: async () => {
@@ -38,6 +39,7 @@ const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: 
     engine: workers.localEngine,
     usage: usageLog({ store: log, clock, wrote }),
     slots: resolve(from, t.SLOTS),
+    onError: (err) => logger.error({ msg: 'a usage event was not written', err }),
     pagesMax: PAGES_MAX,
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     convertDeadlineMs: CONVERT_DEADLINE_MS,
