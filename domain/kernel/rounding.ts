@@ -48,5 +48,5 @@ export const decimalOf = (units: bigint, scale: number): string => {
   return scale === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 };
 
-/** List value of credits in USD as text: 1,000 credits are 1.00 USD. */
-export const listValueUsd = (credits: number): string => decimalOf(BigInt(credits), 3);
+/** List value of credits in USD as text, cents at least: 1,000 credits are `1.00`, 5 are `0.005`. */
+export const listValueUsd = (credits: number): string => decimalOf(BigInt(credits), 3).replace(/0$/, '');

@@ -1,3 +1,4 @@
+import { listValueUsd } from '../../domain/kernel/rounding.ts';
 import type { RowPage } from '../balances/balances.queries.ts';
 import { bigintOrNull, onlyRow, textOf, textOrNull, wholeOf, wholeOrNull } from '../engine/columns.ts';
 import type { SqlRow, SqlTx, SqlValue } from '../engine/ports.ts';
@@ -44,16 +45,6 @@ export interface LedgerQuery {
   /** All kinds by default. */
   readonly kinds?: readonly LedgerKind[] | undefined;
 }
-
-/** Credits as US dollars of list value, exact, with at least two decimals. */
-const listValueUsd = (credits: number): string => {
-  const absolute = Math.abs(credits);
-  const whole = Math.floor(absolute / 1000);
-  const decimals = String(absolute % 1000)
-    .padStart(3, '0')
-    .replace(/0$/, '');
-  return `${credits < 0 ? '-' : ''}${String(whole)}.${decimals}`;
-};
 
 const kindOf = (row: SqlRow): LedgerKind => {
   const kind = textOf(row, 'kind');

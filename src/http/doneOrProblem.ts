@@ -101,7 +101,11 @@ export const priceProblem = (rejection: Rejected & Readonly<Record<string, unkno
     case 'currency_not_offered':
       return problem(code, 'The price list has no price in this currency.', members);
     case 'price_mismatch':
-      return problem(code, 'The credits do not cost this amount by the price list.', members);
+      return problem(
+        code,
+        `By the price list these credits cost ${String(members['expected_minor'])} in minor units, VAT included. Send the count and the amount that the customer was shown.`,
+        members,
+      );
     case 'price_list_version_unknown':
       return problem(code, 'There is no such price list, or it was not in force then.', members);
     default:

@@ -138,7 +138,7 @@ describe('a quote', () => {
       billable_pages: 10,
       credits_per_page: 40,
       credits: 400,
-      list_value_usd: '0.400',
+      list_value_usd: '0.40',
       available_credits: 399,
       sufficient: false,
       billing_config_version: 1,

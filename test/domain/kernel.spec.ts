@@ -208,10 +208,10 @@ describe('rounding', () => {
 
   it('values 1,000 credits at 1.00 USD', () => {
     expect([listValueUsd(1_000), listValueUsd(1), listValueUsd(-40), listValueUsd(0)]).to.deep.equal([
-      '1.000',
+      '1.00',
       '0.001',
-      '-0.040',
-      '0.000',
+      '-0.04',
+      '0.00',
     ]);
   });
 });

@@ -296,7 +296,7 @@ describe('money over HTTP', () => {
         billable_pages: 10,
         credits_per_page: 40,
         credits: 400,
-        list_value_usd: '0.400',
+        list_value_usd: '0.40',
         sufficient: true,
       });
       expect((await ask('operation=to_markdown&billing_type=byok&pages=51')).body).to.include({
