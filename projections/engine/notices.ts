@@ -27,7 +27,7 @@ export interface RunnerTuning {
 
 export const RUNNER_TUNING: RunnerTuning = {
   batchMax: 1000,
-  lingerMs: 15,
+  lingerMs: 40,
   retryMs: 100,
   retryMaxMs: 5_000,
   lockMs: 1_000,
