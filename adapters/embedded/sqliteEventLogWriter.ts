@@ -73,9 +73,10 @@ const finish = (state: Committing, results: readonly AppendResult[]): void => {
   const group = state.inFlight;
   state.inFlight = [];
   state.thread.unref();
+  // The thread gets its next group first: it commits while the callers are answered.
+  send(state);
   group.forEach(({ answer }, index) => answer(results[index] ?? UNANSWERED));
-  if (state.waiting.length > 0) schedule(state);
-  else state.onDrained?.();
+  if (state.inFlight.length === 0) state.onDrained?.();
 };
 
 /** What a thread that died had in hand may or may not be committed. */

@@ -87,3 +87,11 @@ export const expire = <State, Command, Event, Rejection>(
     entry.answer(BUSY);
   }
 };
+
+/** Puts entries back in front of those that wait: their batch had no room for them. */
+export const giveBack = <State, Command, Event, Rejection>(
+  box: Mailbox<State, Command, Event, Rejection>,
+  entries: readonly Entry<State, Command, Event, Rejection>[],
+): void => {
+  if (entries.length > 0) box.waiting = [...entries, ...box.waiting];
+};

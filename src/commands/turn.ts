@@ -4,7 +4,7 @@ import { backOff } from './backOff.ts';
 import { coldLoad } from './coldLoad.ts';
 import { decideBatch, type DecidedBatch } from './decideBatch.ts';
 import type { DomainEvent } from './encode.ts';
-import { remember, type Entry, type Mailbox } from './mailbox.ts';
+import { giveBack, remember, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, CONTENDED, UNKNOWN } from './outcome.ts';
 import { LogWentBack, settleAppend } from './settleAppend.ts';
 import { foldForward, UnreadableStream, type Folded, type FoldSource } from './streamFold.ts';
@@ -103,13 +103,6 @@ const decide = <State, Command extends Commanded, Event extends DomainEvent, Rej
   turn.entries = [...writers, ...readers];
   box.inFlight = turn.entries;
   return batch;
-};
-
-const giveBack = <State, Command, Event, Rejection>(
-  box: Mailbox<State, Command, Event, Rejection>,
-  entries: readonly Entry<State, Command, Event, Rejection>[],
-): void => {
-  if (entries.length > 0) box.waiting = [...entries, ...box.waiting];
 };
 
 /**
