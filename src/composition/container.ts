@@ -29,6 +29,16 @@ import { writerMetrics } from './writerMetrics.ts';
 
 const nowMs = () => Date.now();
 
+/** How loudly the projections' notices are logged. */
+const LEVELS = {
+  batch: 'debug',
+  started: 'debug',
+  promoted: 'info',
+  dropped: 'warn',
+  failed: 'error',
+  stopped: 'error',
+} as const;
+
 const bindCommands = (container: Container): void => {
   bind(container, t.SNAPSHOTS, (from) => sqlSnapshots(resolve(from, t.PARTS).sql));
   bind(container, t.ACCOUNTS, (from) =>
@@ -81,7 +91,7 @@ const bindReads = (container: Container): void => {
       timers: systemTimers,
       notify: (notice) => {
         onProjection(notice);
-        const level = notice.kind === 'batch' ? 'debug' : notice.kind === 'stopped' ? 'error' : 'info';
+        const level = LEVELS[notice.kind];
         logger[level]({ msg: 'projections', ...notice });
       },
     });
