@@ -3,6 +3,7 @@ import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { SNAPSHOTS_DDL, sqlSnapshots } from '../../adapters/postgres/snapshots.ts';
 import type { Snapshot } from '../../domain/ports/snapshotStore.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
+import { ACCOUNT_REDUCER_VERSION } from '../../src/commands/accountSnapshot.ts';
 import { accountWriter } from '../../src/commands/accountWriter.ts';
 import { adjustment } from '../support/accountCommands.ts';
 import { memoryEventStore } from '../support/memoryEventStore.ts';
@@ -47,7 +48,7 @@ describe('snapshots on SQL', () => {
     const writer = accountWriter({ store, snapshots, snapshotEveryEvents: 5 });
     for (let n = 0; n < 20; n += 1) await writer.execute(adjustment('t', 1));
     await writer.close();
-    expect((await snapshots.load('account-t', 1))?.revision).to.not.equal(undefined);
+    expect(await snapshots.load('account-t', ACCOUNT_REDUCER_VERSION)).to.not.equal(undefined);
     expect((await accountWriter({ store, snapshots }).stateOf('t')).balance).to.equal(20);
     await sql.query('delete from snapshots');
     expect((await accountWriter({ store, snapshots }).stateOf('t')).balance).to.equal(20);
