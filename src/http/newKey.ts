@@ -2,7 +2,7 @@ import type { KeyRole } from '../../domain/apiKey/events.ts';
 import { formatKey, isWellFormedKey, keyTraces } from '../../domain/apiKey/keyFormat.ts';
 import type { ApiDeps } from './apiDeps.ts';
 import { digestOfKey } from './authenticate.ts';
-import type { ApiKeyRow } from './queries.ts';
+import type { ApiKeyRow } from '../../projections/apiKeys/apiKeys.queries.ts';
 
 const RANDOM_BYTES = 96;
 

@@ -2,7 +2,7 @@ import { activeBillingConfig } from '../../domain/billingConfig/decider.ts';
 import type { ApiDeps } from './apiDeps.ts';
 import type { RouteRequest } from './defineRoute.ts';
 import { problem } from './problems.ts';
-import type { BalanceRow } from './queries.ts';
+import type { BalanceRow } from '../../projections/balances/balances.queries.ts';
 import { settleReads } from './settledReads.ts';
 
 /** The billing config in force. The first start publishes one. */

@@ -221,7 +221,7 @@ describe('currencies', () => {
     const digits = { USD: 2, EUR: 2, JPY: 0, KWD: 3, HUF: 2, IQD: 3, COP: 2, AFN: 2, IDR: 2, LBP: 2, CLF: 4 };
     for (const [currency, expected] of Object.entries(digits))
       expect(minorUnitDigits(currency), currency).to.equal(expected);
-    for (const unknown of ['XAU', 'XXX', 'usd', 'EU', '', 'ZZZ'])
+    for (const unknown of ['XAU', 'XTS', 'usd', 'EU', '', 'ZZZ'])
       expect(minorUnitDigits(unknown)).to.equal(undefined);
   });
 });

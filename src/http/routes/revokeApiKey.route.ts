@@ -4,7 +4,7 @@ import { defineRoute } from '../defineRoute.ts';
 import { doneOr } from '../doneOrProblem.ts';
 import { keyNamed } from '../newKey.ts';
 import { problem } from '../problems.ts';
-import type { ApiKeyRow } from '../queries.ts';
+import type { ApiKeyRow } from '../../../projections/apiKeys/apiKeys.queries.ts';
 import { ALL_TENANTS } from '../readYourWrites.ts';
 import { plainText } from '../wire/basics.ts';
 
