@@ -50,6 +50,16 @@ const share = (whole: number, part: number, of: number): number =>
   of === 0 ? 0 : Number((BigInt(whole) * BigInt(part)) / BigInt(of));
 
 /**
+ * A derived share of VAT, held between two bounds: no more than the refund's money can carry, and no less
+ * than what the money that stays behind could not carry. Rounding each share down alone would leave more
+ * VAT than money for the last refund of a sale.
+ */
+const carriedVat = (share: number, gross: number, remaining: Amounts): number => {
+  const leftBehind = remaining.gross - gross;
+  return Math.min(gross, remaining.vat, Math.max(share, remaining.vat - leftBehind));
+};
+
+/**
  * Fills what the caller left out: credits and VAT in proportion to the money, rounded down and never more
  * than remains; all remaining money takes all that remains, so a sale and its full refund come to zero.
  */
@@ -62,7 +72,9 @@ const amountsOf = (data: RefundCredits['data'], of: SaleState): Amounts => {
   return {
     credits: data.credits ?? asCredits(proportion(of.sale.credits, remaining.credits)),
     gross,
-    vat: data.vat_amount_minor ?? Math.min(gross, proportion(of.sale.vat_amount_minor, remaining.vat)),
+    vat:
+      data.vat_amount_minor ??
+      carriedVat(proportion(of.sale.vat_amount_minor, remaining.vat), gross, remaining),
     fee: data.provider_fee_minor,
   };
 };

@@ -67,6 +67,18 @@ describe('refunding a sale', () => {
       ]);
   });
 
+  it('leaves no more VAT behind than money, so that the last refund can carry it', () => {
+    const gross = { gross_amount_minor: 600_462, vat_amount_minor: 300_232, provider_fee_minor: 0 };
+    const part = (n: number, gross_amount_minor: number) =>
+      refund({ provider_txn_id: `part_${n}`, gross_amount_minor, provider_fee_minor: 0 });
+    given(sell(gross), part(1, 1), part(2, 600_460))
+      .when(part(3, 1))
+      .then(['CreditsRefunded', { gross_amount_minor: 1, vat_amount_minor: 1 }]);
+    given(sell(gross), part(1, 1))
+      .when(part(2, 600_460))
+      .then(['CreditsRefunded', { vat_amount_minor: 300_231 }]);
+  });
+
   it('never derives more than is left', () => {
     given(sell(), refund({ credits: asCredits(900) }))
       .when(refund({ provider_txn_id: 'ref_2', gross_amount_minor: 595 }))

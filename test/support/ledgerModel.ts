@@ -89,7 +89,9 @@ const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row)
   const part = (whole: number, rest: number) =>
     gross === 0 ? 0 : gross === left.gross ? rest : Math.min(rest, Math.floor((whole * gross) / sale.gross));
   const credits = data.credits ?? part(sale.credits, left.credits);
-  const vat = data.vat_amount_minor ?? Math.min(gross, part(sale.vat, left.vat));
+  // What is left of the sale never holds more VAT than money.
+  const kept = Math.min(left.vat - part(sale.vat, left.vat), left.gross - gross);
+  const vat = data.vat_amount_minor ?? Math.min(gross, left.vat, left.vat - kept);
   const fee = data.provider_fee_minor;
   const overs = [credits - left.credits, gross - left.gross, vat - left.vat, fee - left.fee, vat - gross];
   if (overs.some((over) => over > 0)) return 'refund_exceeds_original';
