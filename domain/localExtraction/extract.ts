@@ -13,9 +13,6 @@ import { findBoolean, findChoice, findText, findTexts } from './texts.ts';
 import { findTotals, isTotal } from './totals.ts';
 import { findingOf } from './finding.ts';
 
-/** Raised by whatever changes a result. */
-export const LOCAL_ENGINE_VERSION = 1;
-
 export interface LocalExtraction {
   readonly value: JsonObject;
   readonly citations: readonly Citation[];

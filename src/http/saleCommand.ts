@@ -1,3 +1,4 @@
+import { remainingOf } from '../../domain/account/payments.ts';
 import type { GrantCredits, RefundCredits } from '../../domain/account/commands.ts';
 import type { AccountEventOf } from '../../domain/account/events.ts';
 import type { AccountState } from '../../domain/account/state.ts';
@@ -134,11 +135,10 @@ export const refundIn = ({ refunds, sales }: AccountState, { data }: RefundCredi
   const sold = sales.find(({ sale }) => sale.grant_id === refund?.grant_id);
   if (refund === undefined || sold === undefined)
     throw new Error('a refund that was done is not in its account');
-  const { sale, refunded_credits, refunded_gross_minor } = sold;
+  const { credits, gross } = remainingOf(sold);
   return {
     refund,
-    refundable_credits: sale.credits - refunded_credits,
-    refundable_amount_minor:
-      sale.gross_amount_minor === null ? null : sale.gross_amount_minor - refunded_gross_minor,
+    refundable_credits: credits,
+    refundable_amount_minor: sold.sale.gross_amount_minor === null ? null : gross,
   };
 };

@@ -362,6 +362,22 @@ describe('money over HTTP', () => {
       expect(admin.status).to.equal(201);
     });
 
+    it('keep all of the changes that are published at once', async () => {
+      const publish = (training: object) => api.call('post', '/v1/billing/config', { json: { training } });
+      for (let n = 30; n < 35; n += 1) {
+        await Promise.all([
+          publish({ credits_per_example: n }),
+          publish({ credits_per_metric_call: n }),
+          publish({ base_credits: { light: n } }),
+          publish({ base_credits: { heavy: n } }),
+        ]);
+        const training = (await api.call('get', '/v1/billing/config')).body['training'];
+        const now = training as { base_credits: object };
+        expect(now).to.include({ credits_per_example: n, credits_per_metric_call: n });
+        expect(now.base_credits).to.include({ light: n, heavy: n });
+      }
+    });
+
     it('set one rate as a new version, and only where there is one', async () => {
       const set = (json: unknown) => api.call('post', '/v1/billing/rates', { json });
       const rate = { operation: 'to_markdown', extraction_mode: 'fast', billing_type: 'byok' };
