@@ -7,9 +7,12 @@ import { documentEvent } from './document/events.ts';
 import { extractionEvent } from './extraction/events.ts';
 import { fxRatesEvent } from './fxRates/events.ts';
 import { eventCodec, UndecodableEvent } from './kernel/codec.ts';
+import { llmCostEvent } from './llmCost/events.ts';
 import { paymentEvent } from './payment/events.ts';
 import type { RecordedEvent } from './ports/eventStore.ts';
 import { priceListEvent } from './priceList/events.ts';
+import { providerPricingEvent } from './providerPricing/events.ts';
+import { rateLimitsEvent } from './rateLimits/events.ts';
 
 /** Every kind of stream, by category, with the events that it may hold. */
 export const EVENT_CATALOGUE = {
@@ -17,7 +20,10 @@ export const EVENT_CATALOGUE = {
   payment: paymentEvent,
   priceList: priceListEvent,
   billingConfig: billingConfigEvent,
+  providerPricing: providerPricingEvent,
   fxRates: fxRatesEvent,
+  llmCost: llmCostEvent,
+  rateLimits: rateLimitsEvent,
   apiKey: apiKeyEvent,
   document: documentEvent,
   extraction: extractionEvent,
