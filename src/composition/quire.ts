@@ -95,10 +95,13 @@ const purgeNowAndThen = (from: Container): NodeJS.Timeout => {
   return setInterval(() => void replays.purge().catch(onError), PURGE_EVERY_MS).unref();
 };
 
-/** Opens the parts, prepares them, starts this process's roles, and prints where it listens. */
-export const startQuire = async (config: Config): Promise<Quire> => {
+/**
+ * Opens the parts, prepares them, starts this process's roles, and prints where it listens. `open` may
+ * put something around the parts: specs do, to end the process at a chosen moment.
+ */
+export const startQuire = async (config: Config, open: typeof openParts = openParts): Promise<Quire> => {
   const logger = pino({ level: config.logLevel, redact: REDACTED, base: null });
-  const parts = await openParts(config, {
+  const parts = await open(config, {
     lockLost: (err) => {
       logger.fatal({ msg: 'the data folder was taken by another process', err });
       process.exit(1);

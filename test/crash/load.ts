@@ -20,6 +20,12 @@ const SCHEMA = JSON.stringify({
   type: 'object',
   properties: { invoice_number: { type: 'string' }, total: { type: 'number' } },
 });
+/** Asks for what no document here has: the work fails, and its hold is released. */
+const IMPOSSIBLE = JSON.stringify({
+  type: 'object',
+  properties: { passport_number: { type: 'string' } },
+  required: ['passport_number'],
+});
 const TEXT = 'Invoice number: Q-1001\nDate: 2026-03-01\nTotal: 120.50 EUR\n';
 
 const json = (path: string, body: unknown, identity: string) => (url: string) =>
@@ -66,12 +72,12 @@ const adjustment = (tenant: string, random: Random): Operation => {
   return operation({ kind: 'adjustment', tenant, identity, send });
 };
 
-const extract = (tenant: string, key: string): Operation => {
+const extract = (tenant: string, key: string, schema: string): Operation => {
   const identity = randomUUID();
   const send = (url: string) => {
     const form = new FormData();
     form.set('file', new Blob([TEXT], { type: 'text/plain' }), 'invoice.txt');
-    form.set('schema', SCHEMA);
+    form.set('schema', schema);
     form.set('mode', 'fast');
     return fetch(`${url}/v1/extract`, {
       method: 'POST',
@@ -91,7 +97,8 @@ export const nextOperation = (
   const { tenant, key } = random.pick(tenants);
   const sales = earlier.slice(-40).filter(({ kind, outcome }) => kind === 'sale' && outcome === 'done');
   const dice = random.next();
-  if (dice < 0.35) return extract(tenant, key);
+  if (dice < 0.07) return extract(tenant, key, IMPOSSIBLE);
+  if (dice < 0.35) return extract(tenant, key, SCHEMA);
   if (dice < 0.55 && sales.length > 0) return refund(random.pick(sales), random);
   if (dice < 0.75) return adjustment(tenant, random);
   return sale(tenant, random);

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { fileURLToPath } from 'node:url';
 import { seededRandom, type Random } from '../support/random.ts';
-import { ADMIN_KEY, startService } from '../support/serviceProcess.ts';
+import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
+import { isOfRebuild, KILL_POINTS, type KillPoint } from './killPoints.ts';
 import { nextOperation, sendOnce, type Operation } from './load.ts';
 
 export interface Tenant {
@@ -18,20 +20,27 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const isSettled = ({ outcome }: Operation): boolean => outcome !== 'unknown';
 
-const settle = async (operation: Operation, url: string): Promise<void> => {
-  for (let attempt = 0; attempt < 600; attempt += 1) {
+/** Tells whether a service that is asked still runs. */
+type IsAlive = () => boolean;
+
+const settle = async (operation: Operation, url: string, isAlive: IsAlive): Promise<void> => {
+  for (let attempt = 0; attempt < 600 && isAlive(); attempt += 1) {
     await sendOnce(operation, url);
     if (isSettled(operation)) return;
     await pause(50);
   }
-  throw new Error(`${operation.kind} ${operation.identity} never settled`);
+  if (isAlive()) throw new Error(`${operation.kind} ${operation.identity} never settled`);
 };
 
 /** Sends everything whose outcome is unknown until it is known: what a careful client does. */
-export const settleUnknown = async (books: Books, url: string): Promise<number> => {
+export const settleUnknown = async (
+  books: Books,
+  url: string,
+  isAlive: IsAlive = () => true,
+): Promise<number> => {
   const open = books.operations.filter(({ outcome }) => outcome === 'unknown');
-  for (const operation of open) await settle(operation, url);
-  return open.length;
+  for (const operation of open) await settle(operation, url, isAlive);
+  return open.filter(isSettled).length;
 };
 
 const sumOf = (books: Books, tenant: string, member: 'purchased' | 'adjusted' | 'used'): number =>
@@ -87,24 +96,84 @@ export interface Round {
   readonly dataDir: string;
   readonly seed: number;
   readonly callers: number;
+  /** Where the service is to die; undefined: at a random moment. */
+  readonly point: KillPoint | undefined;
+  /** Read models are rebuilt all the time, beside the load. */
+  readonly rebuilding: boolean;
 }
 
-/** Start, settle, check, load, `kill -9` at a random moment. Gives what happened, for the report. */
-export const runRound = async (books: Books, { dataDir, seed, callers }: Round) => {
-  const random = seededRandom(seed);
-  const service = await startService(dataDir);
+/** What one round came to. */
+export interface RoundResult {
+  readonly settled: number;
+  readonly sent: number;
+  /** undefined when it died before it was healthy. */
+  readonly startedInMs: number | undefined;
+  /** True when the service died where it was meant to, not when its time was up. */
+  readonly hit: boolean;
+}
+
+const KILLABLE = fileURLToPath(new URL('./killableMain.js', import.meta.url));
+/** After this long without reaching its point a service is killed where it is, ms. */
+const TIME_UP_MS = 2_500;
+
+const startFor = ({ dataDir, point, rebuilding }: Round, random: Random): Promise<ServiceProcess> => {
+  if (point === undefined && !rebuilding) return startService(dataDir);
+  const env = {
+    KILL_POINT: point ?? KILL_POINTS[0],
+    KILL_NTH: point === undefined ? '1000000' : String(random.between(1, isOfRebuild(point) ? 8 : 12)),
+    REBUILD: rebuilding ? '1' : '0',
+  };
+  return startService(dataDir, env, KILLABLE);
+};
+
+/** A service that dies while it is being asked was hit early: what failed by that is no finding. */
+const askedUntilDead = async (
+  service: ServiceProcess,
+  work: (isAlive: IsAlive) => Promise<number>,
+): Promise<number> => {
   try {
-    const settled = await settleUnknown(books, service.url);
-    await repeatSome(books, service.url, random);
-    await expectBooksBalanced(books, service.url);
+    return await work(service.isRunning);
+  } catch (error) {
+    await Promise.race([service.ended, pause(500)]);
+    if (service.isRunning()) throw error;
+    return 0;
+  }
+};
+
+const DIED_AT_START = /the service ended with null/;
+
+/** undefined when the service died at its point before it was healthy. */
+const startedFor = async (round: Round, random: Random): Promise<ServiceProcess | undefined> => {
+  try {
+    return await startFor(round, random);
+  } catch (error) {
+    if (error instanceof Error && DIED_AT_START.test(error.message)) return undefined;
+    throw error;
+  }
+};
+
+/** Start, settle, check, load, `kill -9` at a named point or at a random moment. */
+export const runRound = async (books: Books, round: Round): Promise<RoundResult> => {
+  const random = seededRandom(round.seed);
+  const service = await startedFor(round, random);
+  if (service === undefined) return { settled: 0, sent: 0, startedInMs: undefined, hit: true };
+  try {
+    const settled = await askedUntilDead(service, async (isAlive) => {
+      const count = await settleUnknown(books, service.url, isAlive);
+      await repeatSome(books, service.url, random);
+      await expectBooksBalanced(books, service.url);
+      return count;
+    });
     const before = books.operations.length;
-    const round = { url: service.url, alive: true };
-    const calls = Array.from({ length: callers }, () => caller(books, random, round));
-    await pause(random.between(30, 900));
+    const load = { url: service.url, alive: true };
+    const calls = Array.from({ length: round.callers }, () => caller(books, random, load));
+    const timeMs = round.point === undefined ? random.between(30, 900) : TIME_UP_MS;
+    const dead = service.ended.then(() => true);
+    const hit = await Promise.race([dead, pause(timeMs).then(() => false)]);
     await service.stop('SIGKILL');
-    round.alive = false;
+    load.alive = false;
     await Promise.all(calls);
-    return { settled, sent: books.operations.length - before, startedInMs: service.startedInMs };
+    return { settled, sent: books.operations.length - before, startedInMs: service.startedInMs, hit };
   } finally {
     await service.stop('SIGKILL');
   }

@@ -13,6 +13,9 @@ export interface ServiceProcess {
   /** Milliseconds from spawn to the first healthy answer. */
   readonly startedInMs: number;
   readonly output: () => string;
+  readonly isRunning: () => boolean;
+  /** Resolves when the process has ended, by itself or by a signal. */
+  readonly ended: Promise<void>;
   /** Sends a signal to the process alone and waits for its end; gives the exit code. */
   readonly stop: (signal: NodeJS.Signals) => Promise<number | null>;
 }
@@ -30,8 +33,10 @@ const untilListening = (child: ChildProcess, output: () => string): Promise<stri
     child.once('error', reject);
   });
 
-const untilHealthy = async (url: string): Promise<void> => {
+const untilHealthy = async (url: string, child: ChildProcess, output: () => string): Promise<void> => {
   for (let attempt = 0; attempt < 400; attempt += 1) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the service ended with ${String(child.exitCode)}:\n${output()}`);
     const answer = await fetch(`${url}/health`).catch(() => undefined);
     await answer?.arrayBuffer();
     if (answer?.status === 200) return;
@@ -44,25 +49,28 @@ const untilHealthy = async (url: string): Promise<void> => {
 export const startService = async (
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
+  main: string = MAIN,
 ): Promise<ServiceProcess> => {
   const began = performance.now();
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+  const child = spawn(process.execPath, ['--enable-source-maps', main], {
     env: { PATH, HOME, DATA_DIR: dataDir, PORT: '0', ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
+  const ended = once(child, 'exit').then(() => undefined);
   child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
   const output = () => text;
   const url = await untilListening(child, output);
-  await untilHealthy(url);
+  await untilHealthy(url, child, output);
   const startedInMs = performance.now() - began;
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
   const stop = async (signal: NodeJS.Signals): Promise<number | null> => {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-    const ended = once(child, 'exit') as Promise<[number | null]>;
+    if (!isRunning()) return child.exitCode;
     child.kill(signal);
-    return (await ended)[0];
+    await ended;
+    return child.exitCode;
   };
-  return { url, pid: child.pid ?? 0, startedInMs, output, stop };
+  return { url, pid: child.pid ?? 0, startedInMs, output, isRunning, ended, stop };
 };
