@@ -24,9 +24,20 @@ export const arrivalsFrom = (projectors: readonly Projector[], decode: DecodeEve
     if (!wanted.has(recorded.type)) return { position };
     try {
       const { type, data } = decode(recorded);
-      const { id, stream, revision, metadata } = recorded;
-      // The decoder pairs each type with its data; spread over a union, TypeScript forgets that.
-      const event = { id, stream, revision, position, metadata, type, data } as ProjectedEvent;
+      const { id, stream, revision } = recorded;
+      // The decoder pairs each type with its data; spread over a union, TypeScript forgets that. Hardly a
+      // projector asks for metadata, and a log may parse it only then.
+      const event = {
+        id,
+        stream,
+        revision,
+        position,
+        type,
+        data,
+        get metadata() {
+          return recorded.metadata;
+        },
+      } as ProjectedEvent;
       return { position, recorded, event };
     } catch (error) {
       return { position, recorded, undecodable: messageOf(error) };

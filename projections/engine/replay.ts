@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventFeed, FeedItem } from '../../domain/ports/eventFeed.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { applyCheckpointed } from './applyBatch.ts';
@@ -15,7 +16,10 @@ export interface RebuildDeps {
   readonly timers: Timers;
 }
 
-export const BATCH_MAX = 1000;
+export const BATCH_MAX = 4000;
+
+/** After so many events the database's answers get their turn. */
+const BREATH = 200;
 
 /** A part of the log: what lies after a position, up to and with another. */
 export interface Stretch {
@@ -53,11 +57,33 @@ const batchesUpTo = async function* (
   const items: AsyncIterable<Exclude<FeedItem, { kind: 'caught_up' }>> = itemsUpTo(feed, stretch);
   for await (const item of items) {
     batch.push(toArrival(item));
+    if (batch.length % BREATH === 0) await nextTurn();
     if (batch.length < stretch.batchMax) continue;
     yield batch;
     batch = [];
   }
   yield [...batch, { position: stretch.target }];
+};
+
+/** Begins the next item before the one in hand is done with: here reading goes on while SQL is written. */
+const oneAhead = async function* <T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
+  const begin = () => {
+    const step = source.next();
+    // Whoever awaits it hears of a failure; until then it must not end the process.
+    step.catch(() => undefined);
+    return step;
+  };
+  let next = begin();
+  try {
+    for (;;) {
+      const step = await next;
+      if (step.done === true) return;
+      next = begin();
+      yield step.value;
+    }
+  } finally {
+    await source.return(undefined);
+  }
 };
 
 const throwUndecodable = (batch: readonly Arrival[]): void => {
@@ -80,7 +106,7 @@ export const advance = async (
 ): Promise<void> => {
   const { after, target, within, onBatch } = options;
   if (after !== null && after >= target) return;
-  for await (const batch of batchesUpTo(deps, options)) {
+  for await (const batch of oneAhead(batchesUpTo(deps, options))) {
     throwUndecodable(batch);
     if (within === undefined) await deps.sql.transaction((tx) => applyCheckpointed(tx, slots, batch));
     else await applyCheckpointed(within, slots, batch);
