@@ -45,16 +45,18 @@ export const arrivalsFrom = (projectors: readonly Projector[], decode: DecodeEve
   };
 };
 
-/** What a projector at `position` has yet to apply of some arrivals. */
+/** What a projector at `position` has yet to apply of some arrivals, which are in the order of the log. */
 export const arrivalsFor = (
   { eventTypes }: Projector,
   position: bigint | null,
   arrivals: readonly Arrival[],
 ): readonly Arrival[] => {
   const types: readonly string[] = eventTypes;
+  const [first] = arrivals;
+  const areAllNew = position === null || (first !== undefined && first.position > position);
   return arrivals.filter(
     ({ recorded, position: at }) =>
-      recorded !== undefined && (position === null || at > position) && types.includes(recorded.type),
+      recorded !== undefined && types.includes(recorded.type) && (areAllNew || at > position),
   );
 };
 
