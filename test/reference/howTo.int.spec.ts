@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
+
+/** From the compiled spec in dist/test/reference to the checkout. */
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+const documentsIn = (folder: string): readonly string[] =>
+  readdirSync(join(ROOT, folder))
+    .filter((file) => file.endsWith('.md'))
+    .sort()
+    .map((file) => join(folder, file));
+
+const SHELL_BLOCK = /^( *)```sh\n([\s\S]*?)^ *```$/gm;
+
+/** The shell blocks of a document, as one script that ends at the first command that fails. */
+const scriptOf = (file: string): string => {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  return [...text.matchAll(SHELL_BLOCK)].map(([, , block]) => block).join('\n');
+};
+
+interface Ran {
+  readonly code: number;
+  readonly output: string;
+}
+
+describe('the tutorials and how-tos (need curl)', () => {
+  let folder: string;
+  let service: ServiceProcess;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'quire-docs-'));
+    service = await startService(join(folder, 'data'));
+  });
+  after(async () => {
+    await service.stop('SIGTERM');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const run = (script: string): Promise<Ran> =>
+    new Promise((resolve) => {
+      const env = {
+        ...process.env,
+        URL: service.url,
+        ADMIN: ADMIN_KEY,
+        ADMIN_API_KEY: ADMIN_KEY,
+        DATA_DIR: join(folder, 'data'),
+      };
+      // The same command without npm's start-up time.
+      const quire = `${process.execPath} ${join(ROOT, 'bin/quire.js')}`;
+      const text = script
+        .replaceAll('npx quire', quire)
+        .replaceAll('test/fixtures', join(ROOT, 'test/fixtures'));
+      const options = { env: { ...env, NODE_PATH: join(ROOT, 'node_modules') }, cwd: folder };
+      const child = execFile('bash', ['-euo', 'pipefail', '-c', text], options, (error, out, err) =>
+        resolve({ code: error === null ? 0 : (child.exitCode ?? 1), output: `${out}\n${err}` }),
+      );
+    });
+
+  for (const file of [...documentsIn('docs/tutorials'), ...documentsIn('docs/how-to')])
+    it(`${file}: every command of it does what it should`, async function () {
+      this.timeout(120_000);
+      const script = scriptOf(file);
+      expect(script, 'it has no shell block').not.to.equal('');
+      const { code, output } = await run(script);
+      expect(code, output).to.equal(0);
+    });
+});
