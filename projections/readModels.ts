@@ -7,6 +7,7 @@ import { grantsProjector } from './grants/grants.projector.ts';
 import { ledgerProjector } from './ledger/ledger.projector.ts';
 import { openClaimsProjector } from './openClaims/openClaims.projector.ts';
 import { priceListsProjector } from './priceLists/priceLists.projector.ts';
+import { rateLimitsProjector } from './rateLimits/rateLimits.projector.ts';
 import { usageEventsProjector } from './usageEvents/usageEvents.projector.ts';
 
 /** All read models of the service. */
@@ -20,4 +21,5 @@ export const READ_MODELS: readonly Projector[] = [
   documentsProjector,
   usageEventsProjector,
   openClaimsProjector,
+  rateLimitsProjector,
 ];

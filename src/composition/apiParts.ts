@@ -5,7 +5,6 @@ import { guardedObjects } from '../commands/guardedObjects.ts';
 import { usageLog } from '../commands/usageLog.ts';
 import { activeBillingConfig } from '../../domain/billingConfig/decider.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
-import { DEFAULT_BUCKETS } from '../http/middleware/limits.ts';
 import { healthOf } from './health.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
@@ -64,7 +63,8 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     hasBootstrapAdmin: resolve(from, t.CONFIG).adminApiKey !== undefined,
     queries: resolve(from, t.QUERIES),
     reads: resolve(from, t.READS),
-    bucketsOf: () => DEFAULT_BUCKETS,
+    rateLimits: resolve(from, t.RATE_LIMITS),
+    limits: resolve(from, t.TENANT_LIMITS),
     extract: extractDocument(work),
     convert: convertDocument(work),
     health: healthOf(parts, resolve(from, t.RUNNER), VERSION),

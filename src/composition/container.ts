@@ -16,10 +16,12 @@ import { apiKeys } from '../commands/apiKeys.ts';
 import { heavySlots } from '../commands/heavySlots.ts';
 import { holdSweeper } from '../commands/holdSweeper.ts';
 import { payments } from '../commands/payments.ts';
+import { rateLimitCommands } from '../commands/rateLimits.ts';
 import { referenceData } from '../commands/referenceData.ts';
 import type { Config } from '../config.ts';
 import { authenticator } from '../http/authenticate.ts';
 import { readYourWrites } from '../http/readYourWrites.ts';
+import { tenantLimits } from '../http/tenantLimits.ts';
 import { apiDeps } from './apiParts.ts';
 import type { Parts } from './openParts.ts';
 import { queriesOn } from './queriesOn.ts';
@@ -60,6 +62,7 @@ const bindCommands = (container: Container): void => {
   bind(container, t.API_KEYS, (from) =>
     apiKeys({ store: resolve(from, t.PARTS).log, writer: resolve(from, t.ACCOUNTS) }),
   );
+  bind(container, t.RATE_LIMITS, (from) => rateLimitCommands(resolve(from, t.PARTS).log));
   bind(container, t.SLOTS, (from) => heavySlots(resolve(from, t.CONFIG).heavyConcurrency));
   bind(container, t.SWEEPER, (from) => {
     const { sql } = resolve(from, t.PARTS);
@@ -99,6 +102,13 @@ const bindReads = (container: Container): void => {
   bind(container, t.QUERIES, (from) => queriesOn(resolve(from, t.PARTS).sql));
   bind(container, t.READS, (from) => readYourWrites(resolve(from, t.RUNNER)));
   bind(container, t.REPLAYS, (from) => replayStore(resolve(from, t.PARTS).sql, nowMs));
+  bind(container, t.TENANT_LIMITS, (from) =>
+    tenantLimits({
+      lookup: resolve(from, t.QUERIES).rateLimitsOfTenant,
+      nowMs,
+      onError: (err) => resolve(from, t.LOGGER).warn({ msg: 'rate limits cannot be looked up', err }),
+    }),
+  );
   bind(container, t.AUTHENTICATOR, (from) =>
     authenticator({
       lookup: resolve(from, t.QUERIES).apiKeyByHash,

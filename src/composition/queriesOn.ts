@@ -8,6 +8,7 @@ import { balanceOfTenant, openHoldsOfTenant } from '../../projections/balances/b
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
 import { usageOfTenant } from '../../projections/ledger/ledger.queries.ts';
+import { rateLimitsOfTenant } from '../../projections/rateLimits/rateLimits.queries.ts';
 import type { Queries } from '../http/queries.ts';
 
 /** The routes' questions, asked of the read models. */
@@ -20,4 +21,5 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   apiKeyById: apiKeyById(sql),
   apiKeysOfTenant: apiKeysOfTenant(sql),
   liveAdminKeys: liveAdminKeys(sql),
+  rateLimitsOfTenant: rateLimitsOfTenant(sql),
 });

@@ -5,7 +5,6 @@ import { prepareReadModels } from '../../projections/engine/prepare.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import type { Config } from '../config.ts';
 import { httpApp } from '../http/app.ts';
-import { DEFAULT_BUCKETS } from '../http/middleware/limits.ts';
 import { httpMetrics } from '../http/metrics.ts';
 import { apiRoutes } from '../http/routes.ts';
 import { listen, type HttpServer } from '../http/server.ts';
@@ -43,12 +42,13 @@ const prepareTables = async ({ databaseUrl }: Config, { sql }: Parts): Promise<v
 const serve = async (from: Container, draining: () => boolean): Promise<HttpServer> => {
   const config = resolve(from, t.CONFIG);
   const parts = resolve(from, t.PARTS);
+  const limits = resolve(from, t.TENANT_LIMITS);
   const app = httpApp({
     routes: apiRoutes(resolve(from, t.API)),
     logger: resolve(from, t.LOGGER),
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     keys: resolve(from, t.AUTHENTICATOR),
-    limits: { limiter: parts.limiter, bucketsOf: () => DEFAULT_BUCKETS },
+    limits: { limiter: parts.limiter, bucketsOf: (tenantId) => limits.bucketsOf(tenantId) },
     replays: resolve(from, t.REPLAYS),
     uploads: { dir: parts.uploadDir, bytesMax: config.maxUploadBytes },
     clock: resolve(from, t.CLOCK),

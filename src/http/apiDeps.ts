@@ -5,12 +5,13 @@ import type { ConvertRequest } from '../commands/convertDocument.ts';
 import type { Delivered } from '../commands/deliverWork.ts';
 import type { ExtractRequest } from '../commands/extractDocument.ts';
 import type { Payments } from '../commands/payments.ts';
+import type { RateLimitCommands } from '../commands/rateLimits.ts';
 import type { ReferenceData } from '../commands/referenceData.ts';
 import type { WorkProblem } from '../commands/workProblem.ts';
 import type { Authenticator } from './authenticate.ts';
-import type { Buckets } from './middleware/limits.ts';
 import type { Queries } from './queries.ts';
 import type { ReadYourWrites } from './readYourWrites.ts';
+import type { TenantLimits } from './tenantLimits.ts';
 import type { HealthReport } from './wire/reports.ts';
 
 /** Who holds a payment identity, as the log says. */
@@ -34,7 +35,9 @@ export interface ApiDeps {
   readonly hasBootstrapAdmin: boolean;
   readonly queries: Queries;
   readonly reads: ReadYourWrites;
-  readonly bucketsOf: (tenantId: string) => Buckets;
+  readonly rateLimits: RateLimitCommands;
+  /** What holds for each tenant, as this process knows it. */
+  readonly limits: TenantLimits;
   readonly extract: (request: ExtractRequest) => Promise<Delivered | WorkProblem>;
   readonly convert: (request: ConvertRequest) => Promise<Delivered | WorkProblem>;
   readonly health: () => Promise<HealthReport>;

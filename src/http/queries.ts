@@ -3,6 +3,7 @@ import type * as balances from '../../projections/balances/balances.queries.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import type { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
 import type { usageOfTenant } from '../../projections/ledger/ledger.queries.ts';
+import type { rateLimitsOfTenant } from '../../projections/rateLimits/rateLimits.queries.ts';
 
 /** A query of a read model once it has a database to ask. */
 type On<Query extends (sql: SqlTx) => unknown> = ReturnType<Query>;
@@ -17,4 +18,5 @@ export interface Queries {
   readonly apiKeyById: On<typeof apiKeys.apiKeyById>;
   readonly apiKeysOfTenant: On<typeof apiKeys.apiKeysOfTenant>;
   readonly liveAdminKeys: On<typeof apiKeys.liveAdminKeys>;
+  readonly rateLimitsOfTenant: On<typeof rateLimitsOfTenant>;
 }

@@ -2,11 +2,14 @@ import type { ApiDeps } from './apiDeps.ts';
 import type { Route } from './defineRoute.ts';
 import { addCredits } from './routes/addCredits.route.ts';
 import { adjustCredits } from './routes/adjustCredits.route.ts';
+import { chargeExamples } from './routes/chargeExamples.route.ts';
 import { createAdminBillingConfig } from './routes/createAdminBillingConfig.route.ts';
 import { createApiKey } from './routes/createApiKey.route.ts';
 import { createBillingConfig } from './routes/createBillingConfig.route.ts';
+import { deleteRateLimits } from './routes/deleteRateLimits.route.ts';
 import { extract } from './routes/extract.route.ts';
 import { flushApiKeyCache } from './routes/flushApiKeyCache.route.ts';
+import { flushRateLimitCache } from './routes/flushRateLimitCache.route.ts';
 import { getAdminCreditPrices } from './routes/getAdminCreditPrices.route.ts';
 import { getBalance } from './routes/getBalance.route.ts';
 import { getBillingConfig } from './routes/getBillingConfig.route.ts';
@@ -20,7 +23,9 @@ import { getMetrics } from './routes/getMetrics.route.ts';
 import { getOpenApi } from './routes/getOpenApi.route.ts';
 import { getProblemPage } from './routes/getProblemPage.route.ts';
 import { getQuote } from './routes/getQuote.route.ts';
+import { getRateLimits } from './routes/getRateLimits.route.ts';
 import { getTenantInfo } from './routes/getTenantInfo.route.ts';
+import { getTrainingQuote } from './routes/getTrainingQuote.route.ts';
 import { listApiKeys } from './routes/listApiKeys.route.ts';
 import { listGrants } from './routes/listGrants.route.ts';
 import { listUsage } from './routes/listUsage.route.ts';
@@ -30,6 +35,7 @@ import { revokeApiKey } from './routes/revokeApiKey.route.ts';
 import { rotateApiKey } from './routes/rotateApiKey.route.ts';
 import { setBillingRate } from './routes/setBillingRate.route.ts';
 import { setPlan } from './routes/setPlan.route.ts';
+import { setRateLimits } from './routes/setRateLimits.route.ts';
 import { toMarkdown } from './routes/toMarkdown.route.ts';
 
 /** The table of all routes: what the server, the reference and the specs read. */
@@ -37,11 +43,14 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
   const routes = [
     addCredits(deps),
     adjustCredits(deps),
+    chargeExamples(deps),
     createAdminBillingConfig(deps),
     createApiKey(deps),
     createBillingConfig(deps),
+    deleteRateLimits(deps),
     extract(deps),
     flushApiKeyCache(deps),
+    flushRateLimitCache(deps),
     getAdminCreditPrices(deps),
     getBalance(deps),
     getBillingConfig(deps),
@@ -51,7 +60,9 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
     getHealth(deps),
     getMetrics(deps),
     getQuote(deps),
+    getRateLimits(deps),
     getTenantInfo(deps),
+    getTrainingQuote(deps),
     listApiKeys(deps),
     listGrants(deps),
     listUsage(deps),
@@ -61,6 +72,7 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
     rotateApiKey(deps),
     setBillingRate(deps),
     setPlan(deps),
+    setRateLimits(deps),
     toMarkdown(deps),
     getDocs(),
     getDocsAsset(),

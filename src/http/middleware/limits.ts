@@ -13,7 +13,7 @@ export const DEFAULT_BUCKETS: Buckets = {
 export interface RateLimits {
   readonly limiter: RateLimiter;
   /** What holds for a tenant; called for each request. */
-  readonly bucketsOf: (tenantId: string) => Buckets;
+  readonly bucketsOf: (tenantId: string) => Promise<Buckets>;
 }
 
 const headersOf = ({ burst }: Bucket, { remaining, resetMs }: RateDecision): Record<string, string> => ({
@@ -28,7 +28,7 @@ export const takeToken = async (
   { tenant_id }: Caller,
   name: BucketClass,
 ): Promise<Record<string, string>> => {
-  const bucket = bucketsOf(tenant_id)[name];
+  const bucket = (await bucketsOf(tenant_id))[name];
   const decision = await limiter.take(`${name}:${tenant_id}`, bucket);
   const headers = headersOf(bucket, decision);
   if (decision.allowed) return headers;

@@ -34,7 +34,7 @@ export const getTenantInfo = (deps: ApiDeps) =>
         })),
         price_list_version: activePriceList(await deps.reference.priceLists())?.version ?? 0,
         billing_config_version,
-        rate_limits: deps.bucketsOf(tenant_id),
+        rate_limits: await deps.limits.bucketsOf(tenant_id),
         grants_count: row.grants_count,
         created_at: row.created_at,
         last_activity_at: row.last_activity_at,

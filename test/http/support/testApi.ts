@@ -18,7 +18,7 @@ import { httpApp } from '../../../src/http/app.ts';
 import type { ApiDeps } from '../../../src/http/apiDeps.ts';
 import type { Route } from '../../../src/http/defineRoute.ts';
 import { httpMetrics } from '../../../src/http/metrics.ts';
-import { DEFAULT_BUCKETS, type Buckets } from '../../../src/http/middleware/limits.ts';
+import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
 import { listen } from '../../../src/http/server.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
@@ -100,7 +100,8 @@ const start = async (): Promise<TestApi> => {
     keys: deps.keys,
     limits: {
       limiter: memoryRateLimiter(() => limiterMs),
-      bucketsOf: (tenantId) => (tenantId.startsWith(LIMITED) ? DEFAULT_BUCKETS : UNLIMITED),
+      bucketsOf: (tenantId) =>
+        tenantId.startsWith(LIMITED) ? deps.limits.bucketsOf(tenantId) : Promise.resolve(UNLIMITED),
     },
     replays: breakable(resolve(from, t.REPLAYS), faults),
     uploads: { dir: parts.uploadDir, bytesMax: MAX_UPLOAD_BYTES },

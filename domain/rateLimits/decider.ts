@@ -1,0 +1,68 @@
+import type { CommandMeta } from '../kernel/command.ts';
+import { accept, type Decider } from '../kernel/decider.ts';
+import type { RateLimitsEvent } from './events.ts';
+
+/** A tenant's own token bucket. */
+export interface OwnBucket {
+  readonly rate_per_second: number;
+  readonly burst: number;
+}
+
+/** Limits of a tenant in place of the defaults; null inherits the default. */
+export interface RateLimitOverride {
+  readonly heavy: OwnBucket | null;
+  readonly general: OwnBucket | null;
+  readonly updated_at: string;
+  readonly updated_by: string;
+}
+
+/** Replaces the whole override. */
+export interface OverrideRateLimits {
+  readonly type: 'OverrideRateLimits';
+  readonly data: { readonly tenant_id: string } & Pick<RateLimitOverride, 'heavy' | 'general'>;
+  readonly meta: CommandMeta;
+}
+
+/** The tenant inherits all defaults again; without an override it does nothing. */
+export interface ResetRateLimits {
+  readonly type: 'ResetRateLimits';
+  readonly data: { readonly tenant_id: string };
+  readonly meta: CommandMeta;
+}
+
+export interface RateLimitsState {
+  readonly override: RateLimitOverride | null;
+}
+
+const isSame = (a: OwnBucket | null, b: OwnBucket | null): boolean =>
+  a?.rate_per_second === b?.rate_per_second && a?.burst === b?.burst;
+
+/** One override a tenant; what is in force already is not recorded again. */
+export const rateLimits: Decider<
+  RateLimitsState,
+  OverrideRateLimits | ResetRateLimits,
+  RateLimitsEvent,
+  never
+> = {
+  initialState: { override: null },
+  decide: ({ override }, command) => {
+    const { now, actor } = command.meta;
+    const { tenant_id } = command.data;
+    if (command.type === 'ResetRateLimits')
+      return override === null
+        ? accept()
+        : accept({ type: 'RateLimitsReset', data: { tenant_id, reset_at: now, reset_by: actor.key_id } });
+    const { heavy, general } = command.data;
+    if (override !== null && isSame(override.heavy, heavy) && isSame(override.general, general))
+      return accept();
+    return accept({
+      type: 'RateLimitsOverridden',
+      data: { tenant_id, heavy, general, updated_at: now, updated_by: actor.key_id },
+    });
+  },
+  evolve: (_, event) => {
+    if (event.type === 'RateLimitsReset') return { override: null };
+    const { heavy, general, updated_at, updated_by } = event.data;
+    return { override: { heavy, general, updated_at, updated_by } };
+  },
+};

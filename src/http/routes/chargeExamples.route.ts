@@ -1,0 +1,72 @@
+import type { ChargeCredits } from '../../../domain/account/commands.ts';
+import { fingerprintOf } from '../../../domain/kernel/fingerprint.ts';
+import type { AccountOutcome } from '../../commands/accountWriter.ts';
+import type { ApiDeps } from '../apiDeps.ts';
+import { defineRoute } from '../defineRoute.ts';
+import { doneOrProblem } from '../doneOrProblem.ts';
+import { activeConfig } from '../tenantBalance.ts';
+import { examplesChargeRequest, examplesChargeResponse } from '../wire/training.ts';
+
+/** What was charged now, or by the request that this one repeats. */
+const chargeIn = ({ events, state }: Extract<AccountOutcome, { kind: 'done' }>, key: string) => {
+  const event = events.find(({ type }) => type === 'CreditsBurned');
+  const charge = event?.type === 'CreditsBurned' ? event.data : state.charges.get(key);
+  if (charge === undefined) throw new Error('a charge that was made is not in its account');
+  return { charge, charged: event !== undefined };
+};
+
+export const chargeExamples = (deps: ApiDeps) =>
+  defineRoute({
+    method: 'post',
+    path: '/v1/billing/dspy-examples-charge',
+    operationId: 'chargeExamples',
+    summary: 'Charge the flat fee for an export of examples',
+    description:
+      'Idempotent on `idempotency_key` for ever: a repeat answers with the original and `charged: false`. The fee is that of the billing config in force at the first request.',
+    tag: 'Billing',
+    access: 'any',
+    tenant: 'body',
+    bucket: 'general',
+    body: examplesChargeRequest,
+    reply: { status: 200, schema: examplesChargeResponse },
+    problems: ['plan_required', 'insufficient_credits', 'idempotency_key_reused', 'busy'],
+    handle: async ({ body, caller, meta }) => {
+      const { tenant_id, idempotency_key } = body;
+      const { terms, version } = await activeConfig(deps);
+      const command: ChargeCredits = {
+        type: 'ChargeCredits',
+        meta,
+        data: {
+          tenant_id,
+          usage_id: deps.clock.newId('use'),
+          idempotency_key,
+          fingerprint: fingerprintOf({
+            kind: 'examples charge',
+            job_id: body.job_id ?? null,
+            artifact_id: body.artifact_id ?? null,
+            examples_count: body.examples_count ?? null,
+          }),
+          credits: terms.examples_export_fee_credits,
+          operation: 'examples_export',
+          category: 'training',
+          billing_type: 'full_service',
+          billing_config_version: version,
+          paid_plan_required: true,
+          project_id: 'default',
+          task_id: 'default',
+          document_id: null,
+          job_id: body.job_id ?? null,
+          api_key_id: caller.key_id,
+        },
+      };
+      const done = doneOrProblem(await deps.accounts.execute(command));
+      deps.reads.note(tenant_id, done.position);
+      const { charge, charged } = chargeIn(done, idempotency_key);
+      return {
+        ...{ charge_id: charge.usage_id, tenant_id, idempotency_key, charged },
+        credits_charged: charge.credits,
+        balance_credits: done.state.balance,
+        created_at: charge.created_at,
+      };
+    },
+  });

@@ -1,0 +1,85 @@
+import type { RateLimitOverride } from '../../domain/rateLimits/decider.ts';
+import type { Buckets } from './middleware/limits.ts';
+import { DEFAULT_BUCKETS } from './middleware/limits.ts';
+
+/** A tenant's own limits as the read models have them; null: the defaults. Throws when it cannot tell. */
+export type OverrideLookup = (tenantId: string) => Promise<RateLimitOverride | null>;
+
+export interface TenantLimitsDeps {
+  readonly lookup: OverrideLookup;
+  readonly nowMs: () => number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** What limits hold for whom. Answers are cached in this process for 60 s. */
+export interface TenantLimits {
+  /** Never fails: while it cannot be looked up, what was known last holds, or the defaults do. */
+  bucketsOf(tenantId: string): Promise<Buckets>;
+  /** What was just decided here holds here at once; others see it when their entry has aged. */
+  put(tenantId: string, override: RateLimitOverride | null): void;
+  /** Forgets all; gives how many there were. */
+  flush(): number;
+}
+
+const TTL_MS = 60_000;
+/** After a look-up that failed. */
+const RETRY_MS = 1_000;
+const ENTRIES_MAX = 10_000;
+
+interface Entry {
+  buckets: Buckets;
+  staleAt: number;
+  /** A look-up under way; those who come meanwhile share it. */
+  refresh: Promise<void> | undefined;
+}
+
+/** The limits in force: the override's where it has one. */
+export const bucketsUnder = (override: RateLimitOverride | null): Buckets => ({
+  heavy: override?.heavy ?? DEFAULT_BUCKETS.heavy,
+  general: override?.general ?? DEFAULT_BUCKETS.general,
+});
+
+export const tenantLimits = ({ lookup, nowMs, onError }: TenantLimitsDeps): TenantLimits => {
+  const entries = new Map<string, Entry>();
+
+  const remember = (tenantId: string, entry: Entry): Entry => {
+    if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
+    entries.delete(tenantId);
+    entries.set(tenantId, entry);
+    return entry;
+  };
+
+  const refresh = async (tenantId: string, entry: Entry): Promise<void> => {
+    try {
+      entry.buckets = bucketsUnder(await lookup(tenantId));
+      entry.staleAt = nowMs() + TTL_MS;
+    } catch (error) {
+      onError(error);
+      entry.staleAt = nowMs() + RETRY_MS;
+    } finally {
+      entry.refresh = undefined;
+    }
+  };
+
+  return {
+    bucketsOf: async (tenantId) => {
+      const entry =
+        entries.get(tenantId) ??
+        remember(tenantId, { buckets: DEFAULT_BUCKETS, staleAt: -Infinity, refresh: undefined });
+      if (entry.staleAt <= nowMs()) await (entry.refresh ??= refresh(tenantId, entry));
+      return entry.buckets;
+    },
+    put: (tenantId, override) => {
+      remember(tenantId, {
+        buckets: bucketsUnder(override),
+        staleAt: nowMs() + TTL_MS,
+        refresh: undefined,
+      });
+    },
+    flush: () => {
+      const flushed = entries.size;
+      entries.clear();
+      return flushed;
+    },
+  };
+};
