@@ -44,6 +44,8 @@ const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getBillingConfigHistory: ADMIN,
   getAdminCreditPrices: ADMIN,
   publishCreditPrices: ADMIN,
+  getFxRate: ADMIN,
+  publishFxRates: ADMIN,
   getBalance: OWN,
   getTenantInfo: OWN,
   listUsage: OWN,
