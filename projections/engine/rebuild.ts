@@ -120,7 +120,7 @@ const meter = (
   const start = after ?? 0n;
   let eventsDone = 0;
   return (batch: readonly Arrival[]): void => {
-    eventsDone += batch.filter(({ recorded }) => recorded !== undefined).length;
+    eventsDone += batch.length;
     const position = batch.at(-1)?.position ?? start;
     const seconds = Math.max(timers.nowMs() - began, 1) / 1000;
     const [done, left] = [Number(position - start), Number(target - position)];
