@@ -9,7 +9,12 @@ import {
   type BillingConfigEvent,
 } from '../../domain/billingConfig/events.ts';
 import { FX_RATES_STREAM, fxRatesEvent, type FxRatesEvent } from '../../domain/fxRates/events.ts';
-import { fxRates, type FxRatesState, type PublishFxRates } from '../../domain/fxRates/rates.ts';
+import {
+  fxRates,
+  type FxRatesCommand,
+  type FxRatesRejection,
+  type FxRatesState,
+} from '../../domain/fxRates/rates.ts';
 import { eventCodec, type Codec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
@@ -39,7 +44,7 @@ export interface ReferenceData {
   changeBillingConfig(
     command: BillingConfigCommand,
   ): Promise<Outcome<BillingConfigState, BillingConfigEvent, never>>;
-  publishFxRates(command: PublishFxRates): Promise<Outcome<FxRatesState, FxRatesEvent, never>>;
+  publishFxRates(command: FxRatesCommand): Promise<Outcome<FxRatesState, FxRatesEvent, FxRatesRejection>>;
   /** On a log without them: price list 1 and billing config 1. Safe to run in many processes at once. */
   ensureDefaults(now: string): Promise<void>;
 }

@@ -18,6 +18,7 @@ import { getBillingRates } from './routes/getBillingRates.route.ts';
 import { getCreditPrices } from './routes/getCreditPrices.route.ts';
 import { getDocs } from './routes/getDocs.route.ts';
 import { getDocsAsset } from './routes/getDocsAsset.route.ts';
+import { getFxRate } from './routes/getFxRate.route.ts';
 import { getHealth } from './routes/getHealth.route.ts';
 import { getMetrics } from './routes/getMetrics.route.ts';
 import { getOpenApi } from './routes/getOpenApi.route.ts';
@@ -30,6 +31,7 @@ import { listApiKeys } from './routes/listApiKeys.route.ts';
 import { listGrants } from './routes/listGrants.route.ts';
 import { listUsage } from './routes/listUsage.route.ts';
 import { publishCreditPrices } from './routes/publishCreditPrices.route.ts';
+import { publishFxRates } from './routes/publishFxRates.route.ts';
 import { refundCredits } from './routes/refundCredits.route.ts';
 import { revokeApiKey } from './routes/revokeApiKey.route.ts';
 import { rotateApiKey } from './routes/rotateApiKey.route.ts';
@@ -57,6 +59,7 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
     getBillingConfigHistory(deps),
     getBillingRates(deps),
     getCreditPrices(deps),
+    getFxRate(deps),
     getHealth(deps),
     getMetrics(deps),
     getQuote(deps),
@@ -67,6 +70,7 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
     listGrants(deps),
     listUsage(deps),
     publishCreditPrices(deps),
+    publishFxRates(deps),
     refundCredits(deps),
     revokeApiKey(deps),
     rotateApiKey(deps),

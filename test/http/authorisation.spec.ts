@@ -48,6 +48,8 @@ const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   setRateLimits: ADMIN,
   deleteRateLimits: ADMIN,
   flushRateLimitCache: ADMIN,
+  getFxRate: ADMIN,
+  publishFxRates: ADMIN,
   getBalance: OWN,
   chargeExamples: OWN,
   getTrainingQuote: OWN,
