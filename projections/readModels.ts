@@ -8,6 +8,7 @@ import { ledgerProjector } from './ledger/ledger.projector.ts';
 import { openClaimsProjector } from './openClaims/openClaims.projector.ts';
 import { priceListsProjector } from './priceLists/priceLists.projector.ts';
 import { rateLimitsProjector } from './rateLimits/rateLimits.projector.ts';
+import { usageProjector } from './usage/usage.projector.ts';
 import { usageEventsProjector } from './usageEvents/usageEvents.projector.ts';
 
 /** All read models of the service. */
@@ -22,4 +23,5 @@ export const READ_MODELS: readonly Projector[] = [
   usageEventsProjector,
   openClaimsProjector,
   rateLimitsProjector,
+  usageProjector,
 ];

@@ -25,10 +25,14 @@ import { getOpenApi } from './routes/getOpenApi.route.ts';
 import { getProblemPage } from './routes/getProblemPage.route.ts';
 import { getQuote } from './routes/getQuote.route.ts';
 import { getRateLimits } from './routes/getRateLimits.route.ts';
+import { getReconciliation } from './routes/getReconciliation.route.ts';
 import { getTenantInfo } from './routes/getTenantInfo.route.ts';
 import { getTrainingQuote } from './routes/getTrainingQuote.route.ts';
+import { getUsageStats } from './routes/getUsageStats.route.ts';
 import { listApiKeys } from './routes/listApiKeys.route.ts';
 import { listGrants } from './routes/listGrants.route.ts';
+import { listTenantLedger } from './routes/listTenantLedger.route.ts';
+import { listTenants } from './routes/listTenants.route.ts';
 import { listUsage } from './routes/listUsage.route.ts';
 import { publishCreditPrices } from './routes/publishCreditPrices.route.ts';
 import { publishFxRates } from './routes/publishFxRates.route.ts';
@@ -64,10 +68,14 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
     getMetrics(deps),
     getQuote(deps),
     getRateLimits(deps),
+    getReconciliation(deps),
     getTenantInfo(deps),
     getTrainingQuote(deps),
+    getUsageStats(deps),
     listApiKeys(deps),
     listGrants(deps),
+    listTenantLedger(deps),
+    listTenants(deps),
     listUsage(deps),
     publishCreditPrices(deps),
     publishFxRates(deps),
