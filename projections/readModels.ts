@@ -5,6 +5,7 @@ import { documentsProjector } from './documents/documents.projector.ts';
 import type { Projector } from './engine/projector.ts';
 import { grantsProjector } from './grants/grants.projector.ts';
 import { ledgerProjector } from './ledger/ledger.projector.ts';
+import { llmCostsProjector } from './llmCosts/llmCosts.projector.ts';
 import { openClaimsProjector } from './openClaims/openClaims.projector.ts';
 import { priceListsProjector } from './priceLists/priceLists.projector.ts';
 import { rateLimitsProjector } from './rateLimits/rateLimits.projector.ts';
@@ -24,4 +25,5 @@ export const READ_MODELS: readonly Projector[] = [
   openClaimsProjector,
   rateLimitsProjector,
   usageProjector,
+  llmCostsProjector,
 ];

@@ -11,6 +11,10 @@ import { ledgerOfTenant, usageOfTenant } from '../../projections/ledger/ledger.q
 import { rateLimitsOfTenant } from '../../projections/rateLimits/rateLimits.queries.ts';
 import { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
 import { usageStats } from '../../projections/usage/usage.queries.ts';
+import { costsByDocument, costsByTask } from '../../projections/costs/costs.queries.ts';
+import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/freeShare.queries.ts';
+import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
+import { missingPrices, providerPrices } from '../../projections/llmCosts/prices.queries.ts';
 import type { Queries } from '../http/queries.ts';
 
 /** The routes' questions, asked of the read models. */
@@ -28,4 +32,12 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   apiKeysOfTenant: apiKeysOfTenant(sql),
   liveAdminKeys: liveAdminKeys(sql),
   rateLimitsOfTenant: rateLimitsOfTenant(sql),
+  llmCosts: llmCosts(sql),
+  llmCostsOfJob: llmCostsOfJob(sql),
+  modelCostOfPeriod: modelCostOfPeriod(sql),
+  freeTierSubsidy: freeTierSubsidy(sql),
+  providerPrices: providerPrices(sql),
+  missingPrices: missingPrices(sql),
+  costsByTask: costsByTask(sql),
+  costsByDocument: costsByDocument(sql),
 });

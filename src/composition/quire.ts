@@ -135,6 +135,7 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
         await sweeper.stop();
         if (server !== undefined) await within(server.close(), DRAIN_MS);
         await resolve(from, t.ACCOUNTS).close();
+        await resolve(from, t.LLM_COSTS).close();
         await runner.stop();
         await parts.close();
       },

@@ -5,6 +5,10 @@ import type { grantsOfTenant } from '../../projections/grants/grants.queries.ts'
 import type * as ledger from '../../projections/ledger/ledger.queries.ts';
 import type { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
 import type { usageStats } from '../../projections/usage/usage.queries.ts';
+import type * as llm from '../../projections/llmCosts/llmCosts.queries.ts';
+import type * as freeShare from '../../projections/llmCosts/freeShare.queries.ts';
+import type * as prices from '../../projections/llmCosts/prices.queries.ts';
+import type * as costs from '../../projections/costs/costs.queries.ts';
 import type { rateLimitsOfTenant } from '../../projections/rateLimits/rateLimits.queries.ts';
 
 /** A query of a read model once it has a database to ask. */
@@ -25,4 +29,12 @@ export interface Queries {
   readonly apiKeysOfTenant: On<typeof apiKeys.apiKeysOfTenant>;
   readonly liveAdminKeys: On<typeof apiKeys.liveAdminKeys>;
   readonly rateLimitsOfTenant: On<typeof rateLimitsOfTenant>;
+  readonly llmCosts: On<typeof llm.llmCosts>;
+  readonly llmCostsOfJob: On<typeof llm.llmCostsOfJob>;
+  readonly modelCostOfPeriod: On<typeof freeShare.modelCostOfPeriod>;
+  readonly freeTierSubsidy: On<typeof freeShare.freeTierSubsidy>;
+  readonly providerPrices: On<typeof prices.providerPrices>;
+  readonly missingPrices: On<typeof prices.missingPrices>;
+  readonly costsByTask: On<typeof costs.costsByTask>;
+  readonly costsByDocument: On<typeof costs.costsByDocument>;
 }
