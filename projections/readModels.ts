@@ -6,6 +6,7 @@ import type { Projector } from './engine/projector.ts';
 import { grantsProjector } from './grants/grants.projector.ts';
 import { ledgerProjector } from './ledger/ledger.projector.ts';
 import { llmCostsProjector } from './llmCosts/llmCosts.projector.ts';
+import { marginProjector } from './margin/margin.projector.ts';
 import { openClaimsProjector } from './openClaims/openClaims.projector.ts';
 import { priceListsProjector } from './priceLists/priceLists.projector.ts';
 import { rateLimitsProjector } from './rateLimits/rateLimits.projector.ts';
@@ -26,4 +27,5 @@ export const READ_MODELS: readonly Projector[] = [
   rateLimitsProjector,
   usageProjector,
   llmCostsProjector,
+  marginProjector,
 ];

@@ -31,7 +31,8 @@ export const modelPriceSet = event('ModelPriceSet', {
 
 export const providerPricingEvent = z.discriminatedUnion('type', [providerPricePublished, modelPriceSet]);
 export type ProviderPricingEvent = z.output<typeof providerPricingEvent>;
-export type ModelPrices = z.output<z.ZodObject<typeof modelPrices>>;
+export const modelPriceMembers = z.strictObject(modelPrices);
+export type ModelPrices = z.output<typeof modelPriceMembers>;
 
 /** The one stream of model prices. */
 export const PROVIDER_PRICING_STREAM = 'providerPricing';

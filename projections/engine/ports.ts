@@ -35,7 +35,8 @@ export class SqlUnavailable extends Error {
   override readonly name = 'SqlUnavailable';
 }
 
-/** Time for loops that wait: back-off, linger, watchdog. `sleep` resolves early when `signal` aborts. */
+/** Time for loops that wait: back-off, linger, watchdog. `sleep` resolves early when `signal`
+ * aborts; `sleep(0)` lets what is waiting have its turn. */
 export interface Timers {
   readonly nowMs: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventFeed, FeedItem } from '../../domain/ports/eventFeed.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { applyCheckpointed } from './applyBatch.ts';
@@ -49,7 +48,7 @@ const itemsUpTo = async function* (feed: EventFeed, { after, target, signal }: S
 
 /** The stretch in batches. The last arrival is at its target, whether an event is there or not. */
 const batchesUpTo = async function* (
-  { feed, projectors, decode }: RebuildDeps,
+  { feed, projectors, decode, timers }: RebuildDeps,
   stretch: Stretch,
 ): AsyncGenerator<readonly Arrival[]> {
   const toArrival = arrivalsFrom(projectors, decode);
@@ -57,7 +56,7 @@ const batchesUpTo = async function* (
   const items: AsyncIterable<Exclude<FeedItem, { kind: 'caught_up' }>> = itemsUpTo(feed, stretch);
   for await (const item of items) {
     batch.push(toArrival(item));
-    if (batch.length % BREATH === 0) await nextTurn();
+    if (batch.length % BREATH === 0) await timers.sleep(0);
     if (batch.length < stretch.batchMax) continue;
     yield batch;
     batch = [];

@@ -1,20 +1,13 @@
-import { z } from 'zod';
+import { modelPriceMembers } from '../../domain/providerPricing/events.ts';
 import type { PublishedPrice } from '../../domain/providerPricing/pricing.ts';
 import { textOf, textOrNull, wholeOf } from '../engine/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
-
-const texts = z.object({
-  input_usd_per_million_tokens: z.string(),
-  output_usd_per_million_tokens: z.string(),
-  cached_input_usd_per_million_tokens: z.string().nullable(),
-  usd_per_page: z.string().nullable(),
-});
 
 const priceOf = (row: SqlRow): PublishedPrice => ({
   price_id: textOf(row, 'price_id'),
   provider: textOrNull(row, 'provider'),
   model_name: textOf(row, 'model_name'),
-  ...texts.parse(row['prices']),
+  ...modelPriceMembers.parse(row['prices']),
   effective_from: textOf(row, 'effective_from'),
   created_at: textOf(row, 'created_at'),
 });

@@ -14,6 +14,7 @@ import { usageStats } from '../../projections/usage/usage.queries.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs/costs.queries.ts';
 import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/freeShare.queries.ts';
 import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
+import { marginFlows } from '../../projections/margin/margin.queries.ts';
 import { missingPrices, providerPrices } from '../../projections/llmCosts/prices.queries.ts';
 import type { Queries } from '../http/queries.ts';
 
@@ -34,6 +35,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   rateLimitsOfTenant: rateLimitsOfTenant(sql),
   llmCosts: llmCosts(sql),
   llmCostsOfJob: llmCostsOfJob(sql),
+  marginFlows: marginFlows(sql),
   modelCostOfPeriod: modelCostOfPeriod(sql),
   freeTierSubsidy: freeTierSubsidy(sql),
   providerPrices: providerPrices(sql),

@@ -9,6 +9,7 @@ import type * as llm from '../../projections/llmCosts/llmCosts.queries.ts';
 import type * as freeShare from '../../projections/llmCosts/freeShare.queries.ts';
 import type * as prices from '../../projections/llmCosts/prices.queries.ts';
 import type * as costs from '../../projections/costs/costs.queries.ts';
+import type { marginFlows } from '../../projections/margin/margin.queries.ts';
 import type { rateLimitsOfTenant } from '../../projections/rateLimits/rateLimits.queries.ts';
 
 /** A query of a read model once it has a database to ask. */
@@ -31,6 +32,7 @@ export interface Queries {
   readonly rateLimitsOfTenant: On<typeof rateLimitsOfTenant>;
   readonly llmCosts: On<typeof llm.llmCosts>;
   readonly llmCostsOfJob: On<typeof llm.llmCostsOfJob>;
+  readonly marginFlows: On<typeof marginFlows>;
   readonly modelCostOfPeriod: On<typeof freeShare.modelCostOfPeriod>;
   readonly freeTierSubsidy: On<typeof freeShare.freeTierSubsidy>;
   readonly providerPrices: On<typeof prices.providerPrices>;

@@ -25,6 +25,7 @@ import { getFreeTierSubsidy } from './routes/getFreeTierSubsidy.route.ts';
 import { getFxRate } from './routes/getFxRate.route.ts';
 import { getHealth } from './routes/getHealth.route.ts';
 import { getLlmCostsOfJob } from './routes/getLlmCostsOfJob.route.ts';
+import { getMarginReport } from './routes/getMarginReport.route.ts';
 import { getMetrics } from './routes/getMetrics.route.ts';
 import { getMissingPricing } from './routes/getMissingPricing.route.ts';
 import { getOpenApi } from './routes/getOpenApi.route.ts';
@@ -81,6 +82,7 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
     getFxRate(deps),
     getHealth(deps),
     getLlmCostsOfJob(deps),
+    getMarginReport(deps),
     getMetrics(deps),
     getMissingPricing(deps),
     getPricing(deps),

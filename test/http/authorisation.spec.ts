@@ -50,6 +50,7 @@ const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   deleteRateLimits: ADMIN,
   flushRateLimitCache: ADMIN,
   getFxRate: ADMIN,
+  getMarginReport: ADMIN,
   listLlmCosts: ADMIN,
   getLlmCostsOfJob: ADMIN,
   createProviderPricing: ADMIN,

@@ -1,0 +1,75 @@
+import type { MarginSums } from '../../domain/margin/report.ts';
+import { textOf } from '../engine/columns.ts';
+import type { TimeRange } from '../engine/dayRange.ts';
+import { dayRange } from '../engine/dayRange.ts';
+import type { SqlRow, SqlTx } from '../engine/ports.ts';
+import { wholeNumericOf } from './marginRows.ts';
+
+/** What a period moved in one currency; `currency` is empty for given credits and those without a lot. */
+export interface CurrencyFlows extends MarginSums {
+  readonly currency: string;
+  /** Net revenue of sales, and what refunds took of it, when they were made. */
+  readonly booked: bigint;
+  readonly refunded: bigint;
+  readonly sales: bigint;
+  readonly refunds: bigint;
+  readonly gross_minor: bigint;
+  readonly vat_minor: bigint;
+  readonly fee_minor: bigint;
+  readonly refunded_minor: bigint;
+  readonly without_amount: bigint;
+  readonly without_rate: bigint;
+}
+
+const BURN_SUMS = [
+  'priced_credits',
+  'given_credits',
+  'unpriced_credits',
+  'net',
+  'amount',
+  'implied',
+  'fee',
+  'vat',
+];
+const BOOKING_SUMS = [
+  ...['true_up', 'booked', 'refunded', 'sales', 'refunds', 'gross_minor', 'vat_minor', 'fee_minor'],
+  ...['refunded_minor', 'without_amount', 'without_rate'],
+];
+const ALL_SUMS = [...BURN_SUMS, ...BOOKING_SUMS];
+
+const columnsOf = (own: readonly string[]): string =>
+  ALL_SUMS.map((name) => (own.includes(name) ? `f.${name}` : '0')).join(', ');
+
+/** Rows of a table that lie in the pieces of days `$3`, `$4`: found by the positions of their day. */
+const pieceOf = (table: string, own: readonly string[]): string => `
+  select f.currency, ${columnsOf(own)}
+  from unnest($3::text[], $4::text[]) as p(from_time, to_time)
+  join (select day, min(first_position) as first, max(last_position) as last from read.margin_days group by day) d
+    on d.day = left(p.from_time, 10)
+  join read.${table} f on f.position between d.first and d.last
+    and f.created_at between p.from_time and p.to_time`;
+
+const FLOWS = `
+  select currency, ${ALL_SUMS.map((name) => `sum(${name})::numeric as ${name}`).join(', ')}
+  from (
+    select currency, ${ALL_SUMS.join(', ')} from read.margin_days where day between $1 and $2
+    union all ${pieceOf('margin_burns', BURN_SUMS)}
+    union all ${pieceOf('margin_bookings', BOOKING_SUMS)}
+  ) flows group by currency order by currency`;
+
+const flowsOf = (row: SqlRow): CurrencyFlows => ({
+  currency: textOf(row, 'currency'),
+  ...(Object.fromEntries(ALL_SUMS.map((name) => [name, wholeNumericOf(row, name)])) as unknown as Omit<
+    CurrencyFlows,
+    'currency'
+  >),
+});
+
+/** What moved by currency, both ends included; micro-USD and whole credits. */
+export const marginFlows =
+  (sql: SqlTx) =>
+  async (range: TimeRange): Promise<readonly CurrencyFlows[]> => {
+    const { firstDay, lastDay, pieces } = dayRange(range);
+    const edges = [pieces.map(({ from }) => from), pieces.map(({ to }) => to)];
+    return (await sql.query(FLOWS, [firstDay, lastDay, ...edges])).map(flowsOf);
+  };

@@ -1,0 +1,244 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  consume,
+  givenLot,
+  leftIn,
+  refundLot,
+  soldLot,
+  valueLeft,
+  type Lot,
+} from '../../domain/margin/lot.ts';
+import { marginFigures } from '../../domain/margin/report.ts';
+import { addLot, burnLots, clawBack, refundLots, type TenantLots } from '../../domain/margin/tenantLots.ts';
+import { NOTHING, plusValues, valuesOf, type Values } from '../../domain/margin/values.ts';
+
+const EUR = { currency: 'EUR', fx_rate: '1.10', price: '0.92' };
+const worked = soldLot({
+  ...{ lot_id: 'sale', position: 1n, credits: 10_870, currency: 'EUR', booking: EUR },
+  money: { gross: 1190, vat: 190, fee: 45 },
+});
+
+const figuresOf = ({ net, amount, implied, fee, vat }: Values, credits: number) =>
+  marginFigures(
+    {
+      ...{ net, amount, implied, fee, vat, true_up: 0n },
+      ...{ priced_credits: BigInt(credits), given_credits: 0n, unpriced_credits: 0n },
+    },
+    0n,
+  );
+
+describe('the worked example of the margin report', () => {
+  it('comes to the micro-dollar', () => {
+    expect(worked.values.net).to.equal(10_505_000n);
+    const { unit, realized, fx_effect, gap } = figuresOf(consume(worked, 10_870).released, 10_870);
+    expect(unit.revenue).to.equal(10_870_000n);
+    expect(realized.margin).to.equal(10_505_000n);
+    expect(gap).to.deep.equal({
+      ...{ fx_rate: 130_435n, price_variance: -435n, provider_fee: -495_000n },
+      ...{ promo: 0n, unpriced: 0n, refund_true_up: 0n, rounding: 0n },
+    });
+    expect(fx_effect).to.equal(-365_000n);
+  });
+});
+
+const decimal = fc
+  .tuple(fc.integer({ min: 1, max: 999_999 }), fc.integer({ min: 0, max: 6 }))
+  .map(([units, scale]) => (units / 10 ** scale).toFixed(6));
+const booking = fc.record({
+  currency: fc.constantFrom('USD', 'EUR', 'JPY', 'KWD'),
+  fx_rate: decimal.filter((text) => Number(text) > 0),
+  price: decimal.filter((text) => Number(text) > 0),
+});
+const money = fc
+  .tuple(fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), fc.double({ min: 0, max: 1, noNaN: true }))
+  .map(([gross, share]) => {
+    const vat = Math.floor(gross * share * 0.5);
+    return { gross, vat, fee: Math.floor((gross - vat) * share * 0.3) };
+  });
+const sale = fc
+  .record({ credits: fc.integer({ min: 1, max: 1_000_000_000 }), booking, money })
+  .map((of): Lot => soldLot({ ...of, lot_id: 'sale', position: 1n, currency: of.booking.currency }));
+
+describe('a lot', () => {
+  it('recognises its whole value, however it is split', () => {
+    fc.assert(
+      fc.property(sale, fc.array(fc.double({ min: 0, max: 1, noNaN: true })), (lot, cuts) => {
+        let rest = lot;
+        let recognised = NOTHING;
+        for (const cut of [...cuts, 1]) {
+          const step = consume(rest, Math.floor(leftIn(rest) * cut));
+          rest = step.lot;
+          recognised = plusValues(recognised, step.released);
+        }
+        expect(recognised).to.deep.equal(lot.values);
+      }),
+    );
+  });
+
+  it('comes to exactly nothing when all of it is refunded, after any consumption, in any pieces', () => {
+    fc.assert(
+      fc.property(
+        sale,
+        money,
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1 }),
+        (...drawn) => {
+          const [lot, , cuts] = drawn;
+          if (lot.booking === null) return;
+          const original = { gross: 1_000_003, vat: 190_001, fee: 45_007 };
+          let rest: Lot = { ...lot, values: valuesOf(original, lot.booking) };
+          let net = 0n;
+          let [gross, vat, fee] = [original.gross, original.vat, original.fee];
+          for (const [at, cut] of [...cuts, 1].entries()) {
+            const burned = consume(rest, Math.floor((leftIn(rest) * cut) / 3));
+            const part = {
+              gross: Math.floor(gross * cut),
+              vat: Math.floor(vat * cut),
+              fee: Math.floor(fee * cut),
+            };
+            const isLast = at === cuts.length;
+            const taken = isLast ? leftIn(burned.lot) : Math.floor((leftIn(burned.lot) * cut) / 2);
+            const refund = refundLot(burned.lot, taken, isLast ? { gross, vat, fee } : part);
+            net += burned.released.net + refund.released.net;
+            rest = refund.lot;
+            [gross, vat, fee] = [gross - part.gross, vat - part.vat, fee - part.fee];
+          }
+          expect(net).to.equal(0n);
+        },
+      ),
+    );
+  });
+});
+
+type Step =
+  | { readonly kind: 'sale'; readonly lot: Lot }
+  | { readonly kind: 'gift' | 'clawback' | 'burn'; readonly share: number }
+  | { readonly kind: 'refund'; readonly pick: number; readonly share: number };
+
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  sale.map((lot) => ({ kind: 'sale' as const, lot: { ...lot, credits: (lot.credits % 100_000) + 1 } })),
+  fc.record({ kind: fc.constantFrom('gift' as const, 'clawback' as const, 'burn' as const), share }),
+  fc.record({ kind: fc.constant('refund' as const), pick: fc.nat(20), share }),
+);
+
+const balanceOf = ({ lots, deficit }: TenantLots): number =>
+  lots.reduce((sum, lot) => sum + leftIn(lot), 0) - deficit;
+
+/** Runs a history; a clawback or burn may go beyond the balance. Gives what moved. */
+const run = (steps: readonly Step[]) => {
+  let state: TenantLots = { lots: [], deficit: 0 };
+  const sums = { booked: 0n, refunded: 0n, recognised: NOTHING, trueUp: 0n, balance: 0 };
+  const count = { priced: 0, given: 0, unpriced: 0 };
+  const trueUp = (ups: readonly { readonly net: bigint }[]) => {
+    for (const { net } of ups) sums.trueUp += net;
+  };
+  steps.forEach((one, n) => {
+    if (one.kind === 'sale') {
+      const lot = { ...one.lot, lot_id: `sale-${n}`, position: BigInt(n) };
+      const { next, trueUps } = addLot(state, lot);
+      state = next;
+      sums.booked += lot.values.net;
+      sums.balance += lot.credits;
+      trueUp(trueUps);
+      return;
+    }
+    if (one.kind === 'refund') {
+      const sales = state.lots.filter(({ booking: of }) => of !== null);
+      const own = sales[one.pick % Math.max(sales.length, 1)];
+      if (own === undefined) return;
+      const credits = Math.floor(Math.max(balanceOf(state), 0) * one.share);
+      const refund = { lot_id: own.lot_id, credits, money: { gross: 100, vat: 19, fee: 3 } };
+      const { next, refunded, trueUps } = refundLots(state, refund);
+      state = next;
+      sums.refunded += refunded.net;
+      sums.balance -= credits;
+      trueUp(trueUps);
+      return;
+    }
+    const credits = 1 + Math.floor(one.share * 20_000);
+    if (one.kind === 'gift') {
+      const { next, trueUps } = addLot(state, givenLot(`gift-${n}`, BigInt(n), credits));
+      state = next;
+      sums.balance += credits;
+      trueUp(trueUps);
+    } else if (one.kind === 'clawback') {
+      const { next, trueUps } = clawBack(state, credits);
+      state = next;
+      sums.balance -= credits;
+      trueUp(trueUps);
+    } else {
+      const { next, parts } = burnLots(state, credits);
+      state = next;
+      sums.balance -= credits;
+      for (const part of parts) {
+        sums.recognised = plusValues(sums.recognised, part.recognised);
+        count.priced += part.priced;
+        count.given += part.given;
+        count.unpriced += part.unpriced;
+      }
+      expect(parts.reduce((all, { priced, given, unpriced }) => all + priced + given + unpriced, 0)).to.equal(
+        credits,
+      );
+    }
+  });
+  return { state, sums, count };
+};
+
+describe("a tenant's lots", () => {
+  const history = fc.array(step, { maxLength: 40 });
+
+  it('hold as many credits as the balance says', () => {
+    fc.assert(
+      fc.property(history, (steps) => {
+        const { state, sums } = run(steps);
+        expect(balanceOf(state)).to.equal(sums.balance);
+        for (const lot of state.lots) expect(leftIn(lot)).to.be.at.least(0);
+        if (state.deficit > 0) expect(balanceOf(state)).to.equal(-state.deficit);
+      }),
+    );
+  });
+
+  it('defer exactly the value of what is not consumed', () => {
+    fc.assert(
+      fc.property(history, (steps) => {
+        const { state, sums } = run(steps);
+        const left = state.lots.reduce((sum, lot) => sum + valueLeft(lot).net, 0n);
+        expect(sums.booked - sums.refunded - sums.recognised.net - sums.trueUp).to.equal(left);
+      }),
+    );
+  });
+
+  it('give a gap that is realized − unit, and a breakdown that sums to it', () => {
+    fc.assert(
+      fc.property(history, fc.bigInt({ min: 0n, max: 10n ** 12n }), (steps, modelCost) => {
+        const { sums, count } = run(steps);
+        const { unit, realized, fx_effect, gap } = marginFigures(
+          {
+            ...sums.recognised,
+            true_up: sums.trueUp,
+            priced_credits: BigInt(count.priced),
+            given_credits: BigInt(count.given),
+            unpriced_credits: BigInt(count.unpriced),
+          },
+          modelCost,
+        );
+        expect(unit.margin + fx_effect).to.equal(realized.margin);
+        expect((Object.values(gap) as bigint[]).reduce((a, b) => a + b, 0n)).to.equal(fx_effect);
+        expect(realized.gross - sums.recognised.vat - sums.recognised.fee).to.equal(realized.net_revenue);
+      }),
+    );
+  });
+
+  it('give given credits back first when they are clawed back', () => {
+    const given = addLot(addLot({ lots: [], deficit: 0 }, worked).next, givenLot('gift', 2n, 100)).next;
+    const { next, trueUps } = clawBack(given, 150);
+    expect(next.lots.map(leftIn)).to.deep.equal([10_820, 0]);
+    expect(trueUps).to.have.length(1);
+  });
+
+  it('refuse a refund of a lot that is not there', () => {
+    const refund = { lot_id: 'no', credits: 1, money: { gross: 0, vat: 0, fee: 0 } };
+    expect(() => refundLots({ lots: [], deficit: 0 }, refund)).to.throw(/not there/);
+  });
+});
