@@ -63,6 +63,61 @@ for (const endpoint of MONEY_ENDPOINTS)
       });
   });
 
+describe('a repeat after prices have changed', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await testApi();
+  });
+
+  /** Sends what `work` sends under other prices and fees, and puts the old ones back. */
+  const underOtherPrices = async (entries: readonly object[], work: () => Promise<void>) => {
+    const prices = (await api.call('get', '/v1/admin/credit-prices')).body['entries'] as readonly object[];
+    const old = prices.map((entry) => ({ ...entry, minor_unit_digits: undefined }));
+    const fees = (await api.call('get', '/v1/billing/config')).body;
+    const fee = fees['examples_export_fee_credits'];
+    const publish = async (list: readonly object[], credits: unknown) => {
+      const replies = await Promise.all([
+        api.call('post', '/v1/admin/credit-prices', { json: { entries: list } }),
+        api.call('post', '/v1/billing/config', { json: { examples_export_fee_credits: credits } }),
+      ]);
+      expect(replies.map(({ status }) => status)).to.deep.equal([200, 201]);
+    };
+    try {
+      await publish(entries, 1);
+      await work();
+    } finally {
+      await publish(old, fee);
+    }
+  };
+
+  for (const [what, entry] of [
+    ['dearer', { currency: 'USD', price_per_1000_credits: '2.00' }],
+    ['no longer offered', { currency: 'CHF', price_per_1000_credits: '1.00' }],
+  ] as const)
+    for (const endpoint of MONEY_ENDPOINTS.filter(({ ownIdentity }) => ownIdentity))
+      it(`is the original of ${endpoint.name} when credits are ${what}`, async () => {
+        const { send, movedTimes } = await moneyCase(api, endpoint);
+        const first = await send();
+        await underOtherPrices([entry], async () => {
+          await api.forgetReplays();
+          expect((await send({}, null)).body).to.deep.equal({ ...first.body, [endpoint.flag]: false });
+          const change = endpoint.changes[0]!;
+          expect((await send(change, null)).code).to.equal('idempotency_key_reused');
+          await movedTimes(1);
+        });
+      });
+
+  it('is refused for a sale that was never made', async () => {
+    const { send, movedTimes } = await moneyCase(api, byName('credits'));
+    const dearer = { currency: 'USD', price_per_1000_credits: '2.00' };
+    await underOtherPrices([dearer], async () => {
+      expect((await send({}, null)).code).to.equal('price_mismatch');
+      await movedTimes(0);
+    });
+    expect((await send({}, null)).body['credited']).to.equal(true);
+  });
+});
+
 describe('what a refused request leaves behind', () => {
   let api: TestApi;
   before(async () => {
