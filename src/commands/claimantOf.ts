@@ -1,5 +1,5 @@
 import { eventCodec } from '../../domain/kernel/codec.ts';
-import { payment } from '../../domain/payment/decider.ts';
+import { payment, type PaymentClaim } from '../../domain/payment/decider.ts';
 import { paymentEvent } from '../../domain/payment/events.ts';
 import { paymentStream, type PaymentIdentity } from '../../domain/payment/identity.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
@@ -9,11 +9,9 @@ const codec = eventCodec(paymentEvent);
 /** Which tenant holds a payment identity, and for what; undefined while nobody does. */
 export const claimantOf =
   (store: EventStore) =>
-  async (
-    identity: PaymentIdentity,
-  ): Promise<{ readonly tenant_id: string; readonly kind: 'sale' | 'refund' } | undefined> => {
+  async (identity: PaymentIdentity): Promise<PaymentClaim | undefined> => {
     let state = payment.initialState;
     for await (const recorded of store.read(paymentStream(identity)))
       state = payment.evolve(state, codec.decode(recorded));
-    return state.claim === null ? undefined : { tenant_id: state.claim.tenant_id, kind: state.claim.kind };
+    return state.claim ?? undefined;
   };

@@ -86,7 +86,7 @@ const claimThenAct = async (parts: Parts, stream: string, command: PaymentIntent
     const claimed = await parts.handle(stream, claimFor(command));
     if (claimed.kind === 'done') {
       const { claim } = claimed.state;
-      if (claim !== null) return act(parts, stream, claim);
+      if (claim !== null) return act(parts, stream, { ...claim, command_id: command.meta.command_id });
     } else if (claimed.kind !== 'rejected') return { outcome: claimed, credited: false };
     else if (!(await isFreed(parts, stream, claimed))) return reused(parts, command);
   }
@@ -148,10 +148,19 @@ const reused = async ({ writer }: Parts, command: PaymentIntent): Promise<Paymen
   };
 };
 
-/** Executes what was claimed, as it was claimed; frees the identity when the account says no. */
-const act = async (parts: Parts, stream: string, claim: PaymentClaim): Promise<PaymentResult> => {
+/**
+ * Executes what was claimed, as it was claimed; frees the identity when the account says no. Requests act
+ * under command IDs of their own: the writer takes one ID appended by two processes for its own in both,
+ * and then both would say that they moved the balance.
+ */
+const act = async (
+  parts: Parts,
+  stream: string,
+  claim: PaymentClaim & { readonly command_id?: string },
+): Promise<PaymentResult> => {
   const command = claim.intent as unknown as PaymentIntent;
-  const outcome = await parts.writer.execute(command);
+  const { command_id = command.meta.command_id } = claim;
+  const outcome = await parts.writer.execute({ ...command, meta: { ...command.meta, command_id } });
   if (outcome.kind === 'rejected') {
     const data = { fingerprint: claim.fingerprint, reason: outcome.rejection.code };
     const meta = derivedMeta(command.meta, `release ${claim.claimed_at}`);

@@ -1,3 +1,4 @@
+import type { PaymentClaim } from '../../domain/payment/decider.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { AccountWriter } from '../commands/accountWriter.ts';
 import type { ApiKeys } from '../commands/apiKeys.ts';
@@ -15,11 +16,8 @@ import type { ReadYourWrites } from './readYourWrites.ts';
 import type { TenantLimits } from './tenantLimits.ts';
 import type { HealthReport } from './wire/reports.ts';
 
-/** Who holds a payment identity, as the log says. */
-export interface PaymentClaimant {
-  readonly tenant_id: string;
-  readonly kind: 'sale' | 'refund';
-}
+/** Who holds a payment identity, and for what, as the log says. */
+export type PaymentClaimant = Pick<PaymentClaim, 'tenant_id' | 'kind' | 'fingerprint' | 'intent'>;
 
 /** What the routes call: commands, queries, and nothing else. */
 export interface ApiDeps {

@@ -10,7 +10,7 @@ import { paymentKey } from '../../domain/payment/identity.ts';
 import { priceSale } from '../../domain/priceList/sale.ts';
 import type { ApiDeps } from './apiDeps.ts';
 import { priceProblem } from './doneOrProblem.ts';
-import { invalid } from './problems.ts';
+import { invalid, problem } from './problems.ts';
 import type { AddCreditsRequest, RefundRequest } from './wire/money.ts';
 
 /** A payment provider's clock may be so far ahead of ours. */
@@ -56,16 +56,40 @@ const bookedRate = async (
   return { fx_rate_to_usd: fx?.rate ?? null, fx_rate_date: fx?.rate_date ?? null };
 };
 
-/** A sale as the account is asked for it: priced by the list, with the day's rate booked. */
+/**
+ * The sale that was claimed under this identity, asked for again: prices may have changed since then, and
+ * a payment that was taken at the old ones stays taken. undefined: the identity is free.
+ */
+const repeatOf = async (
+  { claimantOf }: Pick<ApiDeps, 'claimantOf'>,
+  body: AddCreditsRequest,
+  meta: CommandMeta,
+): Promise<GrantCredits | undefined> => {
+  const claim = await claimantOf(body);
+  if (claim === undefined) return undefined;
+  if (claim.kind !== 'sale' || claim.fingerprint !== digestOf('sale', body))
+    throw problem('idempotency_key_reused', 'This payment was recorded with another payload.');
+  const claimed = claim.intent as unknown as GrantCredits;
+  return { ...claimed, meta };
+};
+
+/**
+ * A sale as the account is asked for it: priced by the list, with the day's rate booked. What the list
+ * refuses is a repeat all the same when its payment was taken before.
+ */
 export const saleCommand = async (
-  deps: Pick<ApiDeps, 'reference' | 'clock'>,
+  deps: Pick<ApiDeps, 'reference' | 'clock' | 'claimantOf'>,
   body: AddCreditsRequest,
   meta: CommandMeta,
 ): Promise<GrantCredits> => {
   const sale = withNulls(body, meta.now);
   checkNotAhead(sale.occurred_at, meta.now);
   const pricing = priceSale(await deps.reference.priceLists(), sale);
-  if (pricing.kind === 'rejected') throw priceProblem(pricing.rejection);
+  if (pricing.kind === 'rejected') {
+    const repeat = await repeatOf(deps, body, meta);
+    if (repeat === undefined) throw priceProblem(pricing.rejection);
+    return repeat;
+  }
   const { tenant_id, provider, provider_txn_id, currency, occurred_at } = sale;
   return {
     type: 'GrantCredits',

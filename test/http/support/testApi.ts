@@ -34,6 +34,8 @@ interface Faults {
   replaysAway: boolean;
   objectsAway: boolean;
   draining: boolean;
+  /** What an answer waits for before it is kept: its work is done, its request still running. */
+  beforeKept: () => Promise<void>;
 }
 
 /** The real service over embedded parts, on a free port, and switches that break what it stands on. */
@@ -49,8 +51,12 @@ export interface TestApi extends Client {
   readonly stop: () => Promise<void>;
 }
 
-const breakable = (store: ReplayStore, faults: { readonly replaysAway: boolean }): ReplayStore => ({
+const breakable = (store: ReplayStore, faults: Faults): ReplayStore => ({
   ...store,
+  complete: async (...args) => {
+    await faults.beforeKept();
+    return store.complete(...args);
+  },
   begin: (...args) =>
     faults.replaysAway ? Promise.reject(new Error('the replay store is away')) : store.begin(...args),
 });
@@ -74,7 +80,12 @@ const start = async (): Promise<TestApi> => {
     MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES),
   });
   const logger = pino({ level: 'silent' });
-  const faults: Faults = { replaysAway: false, objectsAway: false, draining: false };
+  const faults: Faults = {
+    replaysAway: false,
+    objectsAway: false,
+    draining: false,
+    beforeKept: () => Promise.resolve(),
+  };
   const opened = await openParts(config, {
     lockLost: (error) => logger.error(error),
     redisOutage: (error) => logger.error(error),
