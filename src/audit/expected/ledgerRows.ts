@@ -1,0 +1,172 @@
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import type { ExpectedModel, ExpectedRow } from './expectedRows.ts';
+
+type Granted = AuditedEventOf<'CreditsGranted'>;
+type Refunded = AuditedEventOf<'CreditsRefunded'>;
+type Adjusted = AuditedEventOf<'CreditsAdjusted'>;
+type Burned = AuditedEventOf<'CreditsBurned'>;
+
+/** What every posting has; a burn fills in the rest. */
+const posting = (
+  event: Granted | Refunded | Adjusted | Burned,
+  of: { readonly id: string; readonly kind: string; readonly credits_delta: number },
+): ExpectedRow => ({
+  tenant_id: accountOf(event.stream) ?? '',
+  position: event.position,
+  part: 1,
+  operation: null,
+  category: null,
+  extraction_mode: null,
+  billing_type: null,
+  pages: 0,
+  free_pages: 0,
+  credits_per_page: null,
+  balance_after: event.data.balance_after,
+  billing_config_version: null,
+  project_id: null,
+  task_id: null,
+  document_id: null,
+  job_id: null,
+  api_key_id: null,
+  details: null,
+  created_at: event.data.created_at,
+  ...of,
+});
+
+const money = ({ data }: Granted | Refunded, grant_id: string): Record<string, unknown> => ({
+  grant_id,
+  currency: data.currency,
+  gross_amount_minor: data.gross_amount_minor,
+  vat_amount_minor: data.vat_amount_minor,
+  provider_fee_minor: data.provider_fee_minor,
+  net_amount_minor: data.gross_amount_minor === null ? null : data.gross_amount_minor - data.vat_amount_minor,
+  provider: data.provider,
+  provider_txn_id: data.provider_txn_id,
+  occurred_at: data.occurred_at,
+});
+
+const saleRow = (event: Granted): ExpectedRow => {
+  const { grant_id, credits, price_list_version, invoice_ref } = event.data;
+  return {
+    ...posting(event, { id: grant_id, kind: 'sale', credits_delta: credits }),
+    details: { ...money(event, grant_id), price_list_version, invoice_ref },
+  };
+};
+
+const refundRow = (event: Refunded): ExpectedRow => {
+  const { refund_id, grant_id, credits, reason } = event.data;
+  return {
+    ...posting(event, { id: refund_id, kind: 'refund', credits_delta: -credits }),
+    details: { ...money(event, refund_id), original_grant_id: grant_id, reason },
+  };
+};
+
+const adjustmentRow = (event: Adjusted): ExpectedRow => {
+  const { adjustment_id, credits, reason, allow_negative } = event.data;
+  return {
+    ...posting(event, { id: adjustment_id, kind: 'admin_adjustment', credits_delta: credits }),
+    category: 'adjustment',
+    details: { reason, allow_negative, actor: event.metadata['actor'] ?? null },
+  };
+};
+
+/** Free pages are a row of their own, without credits, before the paid ones. */
+const usageRows = (event: Burned): readonly ExpectedRow[] => {
+  const { data } = event;
+  const paid = data.pages - data.free_pages;
+  const shared = {
+    ...posting(event, { id: data.usage_id, kind: 'usage', credits_delta: -data.credits }),
+    operation: data.operation,
+    category: data.category,
+    extraction_mode: data.extraction_mode,
+    billing_type: data.billing_type,
+    credits_per_page: data.credits_per_page,
+    billing_config_version: data.billing_config_version,
+    project_id: data.project_id,
+    task_id: data.task_id,
+    document_id: data.document_id,
+    job_id: data.job_id,
+    api_key_id: data.api_key_id,
+  };
+  const free = {
+    ...shared,
+    part: 0,
+    id: paid === 0 ? data.usage_id : `${data.usage_id}_free`,
+    pages: data.free_pages,
+    free_pages: data.free_pages,
+    credits_delta: 0,
+    balance_after: data.balance_after + data.credits,
+  };
+  const rest = { ...shared, pages: paid };
+  if (data.free_pages === 0) return [rest];
+  return paid === 0 ? [free] : [free, rest];
+};
+
+const rowsOf = (event: AuditedEvent): readonly ExpectedRow[] => {
+  switch (event.type) {
+    case 'CreditsGranted':
+      return [saleRow(event)];
+    case 'CreditsRefunded':
+      return [refundRow(event)];
+    case 'CreditsAdjusted':
+      return [adjustmentRow(event)];
+    case 'CreditsBurned':
+      return usageRows(event);
+    default:
+      return [];
+  }
+};
+
+interface DayRow {
+  readonly tenant_id: unknown;
+  readonly day: string;
+  readonly kind: unknown;
+  readonly operation: string;
+  rows: number;
+  credits_delta: bigint;
+  pages: bigint;
+  free_pages: bigint;
+  readonly first_position: unknown;
+  last_position: unknown;
+}
+
+/** `BigInt` of a column that is a whole number. */
+const whole = (row: ExpectedRow, column: string): bigint => BigInt(row[column] as number);
+
+const addToDay = (days: Map<string, DayRow>, row: ExpectedRow): void => {
+  const { tenant_id, kind, position } = row;
+  const day = String(row['created_at']).slice(0, 10);
+  const operation = typeof row['operation'] === 'string' ? row['operation'] : '';
+  const key = `${String(tenant_id)} ${day} ${String(kind)} ${operation}`;
+  const found = days.get(key);
+  const sums = found ?? {
+    ...{ tenant_id, day, kind, operation, rows: 0, credits_delta: 0n, pages: 0n, free_pages: 0n },
+    ...{ first_position: position, last_position: position },
+  };
+  if (found === undefined) days.set(key, sums);
+  sums.rows += 1;
+  sums.credits_delta += whole(row, 'credits_delta');
+  sums.pages += whole(row, 'pages');
+  sums.free_pages += whole(row, 'free_pages');
+  sums.last_position = position;
+};
+
+/** The ledger and its counts by day. */
+export const ledgerRows: ExpectedModel = {
+  name: 'ledger',
+  tables: ['ledger', 'ledger_days'],
+  start: () => {
+    const days = new Map<string, DayRow>();
+    return {
+      apply: (event, emit) => {
+        for (const row of rowsOf(event)) {
+          emit('ledger', row);
+          addToDay(days, row);
+        }
+      },
+      finish: (emit) => {
+        for (const day of days.values()) emit('ledger_days', { ...day });
+      },
+    };
+  },
+};
