@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addAudit } from './cli/audit.ts';
 
 const program = new Command('quire')
   .description('Document extraction with event-sourced credit billing')
@@ -10,5 +11,7 @@ program
   .action(async () => {
     await import('./main.ts');
   });
+
+addAudit(program);
 
 await program.parseAsync();

@@ -72,6 +72,16 @@ const decodedOr = (findings: Findings, recorded: RecordedEvent): AnyEvent | unde
   }
 };
 
+/** Stores hand out data and metadata as they lie there, and parse them when they are looked at. */
+const isJson = (recorded: RecordedEvent): boolean => {
+  try {
+    return typeof recorded.data === 'object' && typeof recorded.metadata === 'object';
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+};
+
 /** All rules that need the content of events. */
 const rulesOf = (books: Books) => {
   const [accounts, claims, works] = [accountsCheck(books), claimsCheck(books), worksCheck(books)];
@@ -115,9 +125,11 @@ export const auditLog = async (audit: LogAudit): Promise<AuditedLog> => {
   const times = seenTimes();
   let events = 0;
   let position: bigint | undefined;
-  for await (const recorded of everything(audit.feed, audit.signal)) {
-    events += 1;
-    ({ position } = recorded);
+  const look = (recorded: RecordedEvent): void => {
+    if (!isJson(recorded)) {
+      streams.skip(recorded);
+      return;
+    }
     const hash = streams.follow(recorded);
     const at = recordedAt(recorded);
     times.see(INSTANT.test(at) ? at : '');
@@ -128,6 +140,11 @@ export const auditLog = async (audit: LogAudit): Promise<AuditedLog> => {
       watcher.stored?.(recorded, hash);
       if (event !== undefined) watcher.decoded?.(event);
     }
+  };
+  for await (const recorded of everything(audit.feed, audit.signal)) {
+    events += 1;
+    ({ position } = recorded);
+    look(recorded);
     if (events % PROGRESS_EVERY === 0) audit.onProgress?.(events, recorded.position);
   }
   audit.signal?.throwIfAborted();

@@ -1,4 +1,3 @@
-import { categoryOfStream } from '../../domain/catalogue.ts';
 import { chainHash } from '../../domain/kernel/chain.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { placeOf } from './auditedEvent.ts';
@@ -10,6 +9,9 @@ export interface StreamHead {
   readonly revision: bigint;
   readonly hash: string;
 }
+
+/** Of an event that cannot be read: the next one may name any hash. */
+const UNKNOWN = Symbol('unknown');
 
 interface Link {
   readonly revision: bigint;
@@ -23,6 +25,8 @@ interface Link {
 export interface StreamsCheck {
   /** Gives the hash that the event's content has. */
   readonly follow: (event: RecordedEvent) => string;
+  /** Goes on after an event that is no JSON any more. */
+  readonly skip: (event: Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'position'>) => void;
   readonly heads: () => IterableIterator<readonly [string, StreamHead]>;
   readonly count: () => number;
 }
@@ -43,7 +47,7 @@ const checkLink = (findings: Findings, event: RecordedEvent, before: Link | unde
       expected: next.toString(),
       found: revision.toString(),
     });
-  else if ((metadata['prev_hash'] ?? null) !== (before?.carried ?? null))
+  else if (before?.carried !== UNKNOWN && (metadata['prev_hash'] ?? null) !== (before?.carried ?? null))
     findings.add({
       ...place,
       message: `${stream} revision ${revision} does not name the event before it: one of the two was changed, moved or put in.`,
@@ -65,7 +69,7 @@ const checkLink = (findings: Findings, event: RecordedEvent, before: Link | unde
 const orderCheck = (findings: Findings, dense: boolean) => {
   const ids = compactSet();
   let last: bigint | undefined;
-  return (event: RecordedEvent): void => {
+  return (event: Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'position'>): void => {
     findings.checked('order');
     const { position, id } = event;
     const place = { check: 'order', ...placeOf(event) } as const;
@@ -98,19 +102,16 @@ export const streamsCheck = (findings: Findings, { dense }: { readonly dense: bo
       links.set(event.stream, link);
       return link.hash;
     },
+    skip: (event) => {
+      inOrder(event);
+      links.set(event.stream, { revision: event.revision, carried: UNKNOWN, hash: '' });
+      findings.add({
+        check: 'chain',
+        ...placeOf(event),
+        message: `${event.stream} revision ${event.revision} is no JSON any more: it was changed after it was written.`,
+      });
+    },
     heads: () => links.entries(),
     count: () => links.size,
   };
-};
-
-/** Categories by the number of their streams, for the header of the report. */
-export const streamsByCategory = (
-  heads: Iterable<readonly [string, StreamHead]>,
-): ReadonlyMap<string, number> => {
-  const counts = new Map<string, number>();
-  for (const [stream] of heads) {
-    const category = categoryOfStream(stream);
-    counts.set(category, (counts.get(category) ?? 0) + 1);
-  }
-  return counts;
 };
