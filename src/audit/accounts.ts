@@ -8,7 +8,7 @@ type Posting = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'CreditsAdj
 const isPosting = (event: AuditedEvent): event is Posting => 'balance_after' in event.data;
 
 const signed = ({ type, data }: Posting): number =>
-  type === 'CreditsGranted' || type === 'CreditsAdjusted' ? data.credits : -data.credits;
+  type === 'CreditsGranted' || type === 'CreditsAdjusted' ? data.credits : 0 - data.credits;
 
 /** The running balance is the auditor's own; what the event says must be the same. */
 const post = (books: Books, book: AccountBook, event: Posting): void => {
@@ -56,21 +56,21 @@ const openAccount = (books: Books, book: AccountBook, event: AuditedEventOf<'Acc
 const applyTo = (books: Books, book: AccountBook, event: AuditedEvent): void => {
   switch (event.type) {
     case 'AccountOpened':
-      return openAccount(books, book, event);
+      { openAccount(books, book, event); return; }
     case 'PlanSet':
-      return setPlan(books, book, event);
+      { setPlan(books, book, event); return; }
     case 'CreditsGranted':
-      return sell(books, book, event);
+      { sell(books, book, event); return; }
     case 'CreditsRefunded':
-      return refund(books, book, event);
+      { refund(books, book, event); return; }
     case 'CreditsAdjusted':
-      return adjust(books, book, event);
+      { adjust(books, book, event); return; }
     case 'CreditsHeld':
-      return openHold(books, book, event);
+      { openHold(books, book, event); return; }
     case 'HoldReleased':
-      return releaseHold(books, book, event);
+      { releaseHold(books, book, event); return; }
     case 'CreditsBurned':
-      return burn(books, book, event);
+      { burn(books, book, event); return; }
     default:
   }
 };

@@ -38,8 +38,8 @@ export interface LogAudit {
   /** Positions of this log have no gaps. */
   readonly dense: boolean;
   readonly watchers?: readonly Watcher[];
-  readonly onProgress?: (events: number, position: bigint) => void;
-  readonly signal?: AbortSignal;
+  readonly onProgress?: ((events: number, position: bigint) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface AuditedLog {

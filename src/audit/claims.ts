@@ -117,14 +117,14 @@ export const claimsCheck = (books: Books) => {
       switch (event.type) {
         case 'PaymentClaimed':
           checkStream(books, event);
-          return claimed(books, paymentOf(event.data), event);
+          { claimed(books, paymentOf(event.data), event); return; }
         case 'PaymentReleased':
           checkStream(books, event);
           paymentOf(event.data).claim = null;
           return;
         case 'CreditsGranted':
         case 'CreditsRefunded':
-          return tookEffect(books, paymentOf(event.data), event);
+          { tookEffect(books, paymentOf(event.data), event); return; }
         default:
       }
     },

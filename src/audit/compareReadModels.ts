@@ -58,7 +58,7 @@ const rowsByKey = (groups: Groups, keys: ReadonlyMap<string, readonly string[]>)
       if (groups.get(table)?.has(groupOf(row)) !== true) return;
       const rows = tables.get(table) ?? new Map<string, PlainRow>();
       tables.set(table, rows);
-      const key = (keys.get(table) ?? []).map((column) => String(row[column])).join(' ');
+      const key = (keys.get(table) ?? []).map((column) => keyText(row[column])).join(' ');
       if (rows.size < ROWS_MAX) rows.set(key, row);
     },
     of: (table: string): ReadonlyMap<string, PlainRow> => tables.get(table) ?? new Map<string, PlainRow>(),
@@ -67,6 +67,9 @@ const rowsByKey = (groups: Groups, keys: ReadonlyMap<string, readonly string[]>)
 
 const textOf = (value: Json | undefined): string =>
   value === undefined ? 'no such column' : canonicalJson(value);
+
+/** A part of a key as it is printed: texts without quotes. */
+const keyText = (value: Json | undefined): string => (typeof value === 'string' ? value : textOf(value));
 
 const about = (table: string, key: string, row: PlainRow) => {
   const tenant_id = groupOf(row);

@@ -80,8 +80,12 @@ export const findingsKept = (keep: number): Findings => {
       const list = kept.get(finding.check) ?? [];
       if (list.length < keep) kept.set(finding.check, [...list, finding]);
     },
-    note: (text) => void (notes.length < NOTES_MAX && notes.push(text)),
-    checked: (check, times = 1) => void (countOf(check).checked += times),
+    note: (text) => {
+      if (notes.length < NOTES_MAX) notes.push(text);
+    },
+    checked: (check, times = 1) => {
+      countOf(check).checked += times;
+    },
     total: () => [...counts.values()].reduce((sum, { findings }) => sum + findings, 0),
     result: () => {
       const made = (Object.keys(CHECKS) as Check[]).filter((check) => counts.has(check));

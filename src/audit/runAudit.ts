@@ -5,7 +5,7 @@ import { auditedEvent, type AuditedEvent } from './auditedEvent.ts';
 import { auditLog, everything, type AuditedLog, type LogFacts } from './auditLog.ts';
 import { readModelComparison } from './compareReadModels.ts';
 import { COVERED_BY_REBUILD, EXPECTED_MODELS } from './expected/expectedModels.ts';
-import { findingsKept, type FindingsResult } from './findings.ts';
+import { findingsKept, type Findings, type FindingsResult } from './findings.ts';
 import { sealCheck, type Seal } from './seal.ts';
 import type { ReadModelSnapshot } from './snapshot.ts';
 
@@ -18,8 +18,8 @@ export interface AuditRequest {
   readonly seal?: Seal | undefined;
   /** Findings kept of each check; all are counted. */
   readonly keep?: number;
-  readonly onProgress?: (events: number, position: bigint) => void;
-  readonly signal?: AbortSignal;
+  readonly onProgress?: ((events: number, position: bigint) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What an audit came to. */
@@ -46,6 +46,17 @@ const replayed = async (
   }
 };
 
+const comparisonFor = ({ feed, snapshot }: AuditRequest, findings: Findings) =>
+  snapshot === undefined
+    ? undefined
+    : readModelComparison(
+        { findings, snapshot, models: EXPECTED_MODELS, replay: (see) => replayed(feed, see) },
+        COVERED_BY_REBUILD,
+      );
+
+const comparedIn = (snapshot: ReadModelSnapshot | undefined): AuditReport['read_models'] =>
+  snapshot?.models.map(({ name, position }) => ({ name, position: position?.toString() ?? null })) ?? null;
+
 /** Audits a log and, where given, its read models and a seal. */
 export const runAudit = async (
   request: AuditRequest,
@@ -53,25 +64,11 @@ export const runAudit = async (
   const { feed, dense, snapshot, onProgress, signal } = request;
   const findings = findingsKept(request.keep ?? KEEP);
   const sealed = request.seal === undefined ? undefined : sealCheck(findings, request.seal);
-  const compared =
-    snapshot === undefined
-      ? undefined
-      : readModelComparison(
-          { findings, snapshot, models: EXPECTED_MODELS, replay: (see) => replayed(feed, see) },
-          COVERED_BY_REBUILD,
-        );
+  const compared = comparisonFor(request, findings);
   const watchers = [sealed?.watcher, compared?.watcher].filter((watcher) => watcher !== undefined);
-  const log = await auditLog({
-    feed,
-    findings,
-    dense,
-    watchers,
-    ...(onProgress === undefined ? {} : { onProgress }),
-    ...(signal === undefined ? {} : { signal }),
-  });
+  const log = await auditLog({ feed, findings, dense, watchers, onProgress, signal });
   sealed?.finish(log);
   await compared?.finish(BigInt(log.facts.position ?? 0));
-  const read_models =
-    snapshot?.models.map(({ name, position }) => ({ name, position: position?.toString() ?? null })) ?? null;
+  const read_models = comparedIn(snapshot);
   return { log, report: { ...findings.result(), facts: log.facts, total: findings.total(), read_models } };
 };

@@ -33,13 +33,11 @@ export interface StreamsCheck {
 
 const short = (hash: unknown): string => (typeof hash === 'string' ? hash.slice(0, 16) : String(hash));
 
-/** One finding for one wrong, however much hangs on it: the chain goes on from what the event carries. */
-const checkLink = (findings: Findings, event: RecordedEvent, before: Link | undefined): Link => {
-  findings.checked('chain');
+const checkPlace = (findings: Findings, event: RecordedEvent, before: Link | undefined): void => {
   const { revision, metadata, stream } = event;
-  const carried = metadata['hash'];
   const place = { check: 'chain', ...placeOf(event) } as const;
   const next = before === undefined ? 0n : before.revision + 1n;
+  const [due, named] = [before?.carried ?? null, metadata['prev_hash'] ?? null];
   if (revision !== next)
     findings.add({
       ...place,
@@ -47,17 +45,26 @@ const checkLink = (findings: Findings, event: RecordedEvent, before: Link | unde
       expected: next.toString(),
       found: revision.toString(),
     });
-  else if (before?.carried !== UNKNOWN && (metadata['prev_hash'] ?? null) !== (before?.carried ?? null))
+  else if (due !== UNKNOWN && named !== due)
     findings.add({
       ...place,
       message: `${stream} revision ${revision} does not name the event before it: one of the two was changed, moved or put in.`,
-      expected: short(before?.carried ?? null),
-      found: short(metadata['prev_hash'] ?? null),
+      expected: short(due),
+      found: short(named),
     });
+};
+
+/** One finding for one wrong, however much hangs on it: the chain goes on from what the event carries. */
+const checkLink = (findings: Findings, event: RecordedEvent, before: Link | undefined): Link => {
+  findings.checked('chain');
+  const { revision, metadata, stream } = event;
+  checkPlace(findings, event, before);
+  const carried = metadata['hash'];
   const hash = chainHash(event);
   if (carried !== hash)
     findings.add({
-      ...place,
+      check: 'chain',
+      ...placeOf(event),
       message: `${stream} revision ${revision} does not have the hash that it carries: it was changed after it was written.`,
       expected: short(carried),
       found: short(hash),

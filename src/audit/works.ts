@@ -23,9 +23,9 @@ const completed = (books: Books, works: Map<string, Work>, event: Completed): vo
   const work = works.get(id);
   works.delete(id);
   const say = (message: string) => wrong(books, event, { check: 'work', message });
-  if (work === undefined) return say(`${id} was completed and never asked for.`);
+  if (work === undefined) { say(`${id} was completed and never asked for.`); return; }
   if (!work.isBilled) return;
-  if (work.burn === null) return say(`${id} of ${work.tenant_id} was delivered and not billed.`);
+  if (work.burn === null) { say(`${id} of ${work.tenant_id} was delivered and not billed.`); return; }
   const { pages, free_pages } = event.data;
   if (work.burn.pages !== pages || work.burn.free_pages !== free_pages)
     wrong(books, event, {
@@ -55,10 +55,10 @@ const burned = (books: Books, works: Map<string, Work>, event: Burned): void => 
   const work = works.get(operation_id);
   const tenant = accountOf(event.stream);
   if (work === undefined)
-    return wrong(books, event, {
+    { wrong(books, event, {
       check: 'work',
       message: `It bills ${operation_id}, which nobody asked for, or which was billed before.`,
-    });
+    }); return; }
   if (work.tenant_id !== tenant || !work.isBilled)
     wrong(books, event, {
       check: 'work',
@@ -84,12 +84,12 @@ export const worksCheck = (books: Books) => {
         return;
       case 'ExtractionCompleted':
       case 'ConversionCompleted':
-        return completed(books, works, event);
+        { completed(books, works, event); return; }
       case 'ExtractionFailed':
       case 'ConversionFailed':
-        return failed(books, works, event);
+        { failed(books, works, event); return; }
       case 'CreditsBurned':
-        return burned(books, works, event);
+        { burned(books, works, event); return; }
       default:
     }
   };

@@ -79,7 +79,7 @@ export const balanceTotals = () => {
         row.free_pages_held += BigInt(data.free_pages);
         return;
       case 'HoldReleased':
-        return close(row, data.hold_id);
+        { close(row, data.hold_id); return; }
       case 'CreditsBurned':
         row.used_credits += BigInt(data.credits);
         row.free_pages_used += BigInt(data.free_pages);

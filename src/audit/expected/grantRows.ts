@@ -41,7 +41,7 @@ const refundRow = (
   ...moneyOf(event),
   grant_id: event.data.refund_id,
   kind: 'refund',
-  credits: -event.data.credits,
+  credits: 0 - event.data.credits,
   original_grant_id: event.data.grant_id,
   refunded_credits: 0,
   refunded_amount_minor: 0,

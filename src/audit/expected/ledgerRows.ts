@@ -56,7 +56,7 @@ const saleRow = (event: Granted): ExpectedRow => {
 const refundRow = (event: Refunded): ExpectedRow => {
   const { refund_id, grant_id, credits, reason } = event.data;
   return {
-    ...posting(event, { id: refund_id, kind: 'refund', credits_delta: -credits }),
+    ...posting(event, { id: refund_id, kind: 'refund', credits_delta: 0 - credits }),
     details: { ...money(event, refund_id), original_grant_id: grant_id, reason },
   };
 };
@@ -75,7 +75,7 @@ const usageRows = (event: Burned): readonly ExpectedRow[] => {
   const { data } = event;
   const paid = data.pages - data.free_pages;
   const shared = {
-    ...posting(event, { id: data.usage_id, kind: 'usage', credits_delta: -data.credits }),
+    ...posting(event, { id: data.usage_id, kind: 'usage', credits_delta: 0 - data.credits }),
     operation: data.operation,
     category: data.category,
     extraction_mode: data.extraction_mode,

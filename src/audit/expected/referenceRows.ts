@@ -35,6 +35,22 @@ export const billingConfigRows: ExpectedModel = {
     }),
 };
 
+const limitsRow = ({
+  tenant_id,
+  heavy,
+  general,
+  updated_at,
+  updated_by,
+}: AuditedEventOf<'RateLimitsOverridden'>['data']): ExpectedRow => ({
+  tenant_id,
+  heavy_rate: heavy?.rate_per_second ?? null,
+  heavy_burst: heavy?.burst ?? null,
+  general_rate: general?.rate_per_second ?? null,
+  general_burst: general?.burst ?? null,
+  updated_at,
+  updated_by,
+});
+
 /** Tenants' own rate limits. */
 export const rateLimitRows: ExpectedModel = {
   name: 'rate_limits',
@@ -44,17 +60,7 @@ export const rateLimitRows: ExpectedModel = {
     return {
       apply: (event) => {
         if (event.type === 'RateLimitsReset') rows.delete(event.data.tenant_id);
-        if (event.type !== 'RateLimitsOverridden') return;
-        const { tenant_id, heavy, general, updated_at, updated_by } = event.data;
-        rows.set(tenant_id, {
-          tenant_id,
-          heavy_rate: heavy?.rate_per_second ?? null,
-          heavy_burst: heavy?.burst ?? null,
-          general_rate: general?.rate_per_second ?? null,
-          general_burst: general?.burst ?? null,
-          updated_at,
-          updated_by,
-        });
+        if (event.type === 'RateLimitsOverridden') rows.set(event.data.tenant_id, limitsRow(event.data));
       },
       finish: (emit) => emitAll(rows, 'rate_limits', emit),
     };
