@@ -36,8 +36,8 @@ const IMPOSSIBLE = JSON.stringify({
   required: ['passport_number'],
 });
 
-const done = async (api: Client, path: string, json: object, method = 'post') => {
-  const reply = await api.call(method, path, { json });
+const done = async (api: Client, path: string, json: object) => {
+  const reply = await api.call('post', path, { json });
   expect(reply.status, `${path} ${reply.text}`).to.be.lessThan(300);
   return reply;
 };
@@ -108,7 +108,8 @@ const keysAndLimits = async (api: Client, tenant_id: string): Promise<void> => {
   await done(api, '/v1/api-keys/rotate', { key: rotated });
   expect((await api.call('delete', `/v1/api-keys/${revoked}`)).status).to.be.lessThan(300);
   const heavy = { rate_per_second: 5, burst: 9 };
-  await done(api, `/v1/admin/tenants/${tenant_id}/rate-limits`, { heavy }, 'put');
+  const limits = await api.call('put', `/v1/admin/tenants/${tenant_id}/rate-limits`, { json: { heavy } });
+  expect(limits.status).to.be.lessThan(300);
 };
 
 /** An open hold and a claim that its request has not acted on yet. */
