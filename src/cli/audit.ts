@@ -97,7 +97,20 @@ const tell = (error: unknown): void => {
   process.exitCode = WRONG_USAGE;
 };
 
+/** Options that say nothing together; undefined where they do. */
+const contradictionIn = ({ asOf, tenant, seal, checkSeal }: AuditOptions): string | undefined => {
+  if (asOf === undefined && tenant !== undefined) return '--tenant goes with --as-of.';
+  if (asOf !== undefined && (seal ?? checkSeal) !== undefined) return '--as-of goes with no seal.';
+  return undefined;
+};
+
 const run = async (options: AuditOptions): Promise<void> => {
+  const contradiction = contradictionIn(options);
+  if (contradiction !== undefined) {
+    process.stderr.write(`${contradiction}\n`);
+    process.exitCode = WRONG_USAGE;
+    return;
+  }
   try {
     const config = configFrom();
     const log = await openAuditedLog(config);

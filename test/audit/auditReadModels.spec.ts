@@ -170,7 +170,7 @@ describe('the audit of read models', function () {
       sql.query(`update projections.registry set position = $1 where name = 'balances'`, [position]);
     await set(1n);
     const report = await audit();
-    await set(BigInt(row?.['position'] as bigint));
+    await set(row?.['position'] as bigint);
     const tables = new Set(report.findings.map(({ table }) => table));
     expect([...tables].sort()).to.deep.equal(['balances', 'open_holds']);
   });
