@@ -55,22 +55,38 @@ const openAccount = (books: Books, book: AccountBook, event: AuditedEventOf<'Acc
 
 const applyTo = (books: Books, book: AccountBook, event: AuditedEvent): void => {
   switch (event.type) {
-    case 'AccountOpened':
-      { openAccount(books, book, event); return; }
-    case 'PlanSet':
-      { setPlan(books, book, event); return; }
-    case 'CreditsGranted':
-      { sell(books, book, event); return; }
-    case 'CreditsRefunded':
-      { refund(books, book, event); return; }
-    case 'CreditsAdjusted':
-      { adjust(books, book, event); return; }
-    case 'CreditsHeld':
-      { openHold(books, book, event); return; }
-    case 'HoldReleased':
-      { releaseHold(books, book, event); return; }
-    case 'CreditsBurned':
-      { burn(books, book, event); return; }
+    case 'AccountOpened': {
+      openAccount(books, book, event);
+      return;
+    }
+    case 'PlanSet': {
+      setPlan(books, book, event);
+      return;
+    }
+    case 'CreditsGranted': {
+      sell(books, book, event);
+      return;
+    }
+    case 'CreditsRefunded': {
+      refund(books, book, event);
+      return;
+    }
+    case 'CreditsAdjusted': {
+      adjust(books, book, event);
+      return;
+    }
+    case 'CreditsHeld': {
+      openHold(books, book, event);
+      return;
+    }
+    case 'HoldReleased': {
+      releaseHold(books, book, event);
+      return;
+    }
+    case 'CreditsBurned': {
+      burn(books, book, event);
+      return;
+    }
     default:
   }
 };

@@ -117,14 +117,19 @@ export const claimsCheck = (books: Books) => {
       switch (event.type) {
         case 'PaymentClaimed':
           checkStream(books, event);
-          { claimed(books, paymentOf(event.data), event); return; }
+          {
+            claimed(books, paymentOf(event.data), event);
+            return;
+          }
         case 'PaymentReleased':
           checkStream(books, event);
           paymentOf(event.data).claim = null;
           return;
         case 'CreditsGranted':
-        case 'CreditsRefunded':
-          { tookEffect(books, paymentOf(event.data), event); return; }
+        case 'CreditsRefunded': {
+          tookEffect(books, paymentOf(event.data), event);
+          return;
+        }
         default:
       }
     },

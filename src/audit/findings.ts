@@ -78,7 +78,8 @@ export const findingsKept = (keep: number): Findings => {
     add: (finding) => {
       countOf(finding.check).findings += 1;
       const list = kept.get(finding.check) ?? [];
-      if (list.length < keep) kept.set(finding.check, [...list, finding]);
+      if (list.length < keep) list.push(finding);
+      kept.set(finding.check, list);
     },
     note: (text) => {
       if (notes.length < NOTES_MAX) notes.push(text);

@@ -23,9 +23,15 @@ const completed = (books: Books, works: Map<string, Work>, event: Completed): vo
   const work = works.get(id);
   works.delete(id);
   const say = (message: string) => wrong(books, event, { check: 'work', message });
-  if (work === undefined) { say(`${id} was completed and never asked for.`); return; }
+  if (work === undefined) {
+    say(`${id} was completed and never asked for.`);
+    return;
+  }
   if (!work.isBilled) return;
-  if (work.burn === null) { say(`${id} of ${work.tenant_id} was delivered and not billed.`); return; }
+  if (work.burn === null) {
+    say(`${id} of ${work.tenant_id} was delivered and not billed.`);
+    return;
+  }
   const { pages, free_pages } = event.data;
   if (work.burn.pages !== pages || work.burn.free_pages !== free_pages)
     wrong(books, event, {
@@ -54,11 +60,13 @@ const burned = (books: Books, works: Map<string, Work>, event: Burned): void => 
   books.findings.checked('work');
   const work = works.get(operation_id);
   const tenant = accountOf(event.stream);
-  if (work === undefined)
-    { wrong(books, event, {
+  if (work === undefined) {
+    wrong(books, event, {
       check: 'work',
       message: `It bills ${operation_id}, which nobody asked for, or which was billed before.`,
-    }); return; }
+    });
+    return;
+  }
   if (work.tenant_id !== tenant || !work.isBilled)
     wrong(books, event, {
       check: 'work',
@@ -83,13 +91,19 @@ export const worksCheck = (books: Books) => {
         });
         return;
       case 'ExtractionCompleted':
-      case 'ConversionCompleted':
-        { completed(books, works, event); return; }
+      case 'ConversionCompleted': {
+        completed(books, works, event);
+        return;
+      }
       case 'ExtractionFailed':
-      case 'ConversionFailed':
-        { failed(books, works, event); return; }
-      case 'CreditsBurned':
-        { burned(books, works, event); return; }
+      case 'ConversionFailed': {
+        failed(books, works, event);
+        return;
+      }
+      case 'CreditsBurned': {
+        burned(books, works, event);
+        return;
+      }
       default:
     }
   };

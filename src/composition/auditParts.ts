@@ -32,16 +32,29 @@ const exitOnLostLock = (): never => {
   process.exit(1);
 };
 
-const embeddedSql = async (dataDir: string): Promise<{ sql: Sql; close: () => Promise<void> }> => {
+/** Read models, and why they are empty where they had to be made anew. */
+interface OpenedSql {
+  readonly sql: Sql;
+  readonly recreated: string | null;
+  readonly close: () => Promise<void>;
+}
+
+const embeddedSql = async (dataDir: string): Promise<OpenedSql> => {
   const lock = await lockDataDir(dataDir, exitOnLostLock);
   try {
     const { pgliteSql } = await import('../../adapters/embedded/pgliteSql.ts');
-    const { sql } = await pgliteSql(join(dataDir, 'read-models'));
-    return { sql, close: () => sql.close().finally(() => lock.release()) };
+    const { sql, recreated } = await pgliteSql(join(dataDir, 'read-models'));
+    return { sql, recreated, close: () => sql.close().finally(() => lock.release()) };
   } catch (error) {
     await lock.release();
     throw error;
   }
+};
+
+const serverSql = async (url: string): Promise<OpenedSql> => {
+  const { postgresSql } = await import('../../adapters/postgres/postgresSql.ts');
+  const sql = postgresSql({ url });
+  return { sql, recreated: null, close: () => sql.close() };
 };
 
 /**
@@ -52,15 +65,14 @@ export const withReadModels = async <T>(
   { databaseUrl, dataDir }: Config,
   work: (snapshot: ReadModelSnapshot) => Promise<T>,
 ): Promise<T> => {
-  const { sql, close } =
-    databaseUrl === undefined
-      ? await embeddedSql(dataDir)
-      : await import('../../adapters/postgres/postgresSql.ts').then(({ postgresSql }) => {
-          const opened = postgresSql({ url: databaseUrl });
-          return { sql: opened, close: () => opened.close() };
-        });
+  const { sql, recreated, close } =
+    databaseUrl === undefined ? await embeddedSql(dataDir) : await serverSql(databaseUrl);
   try {
-    return await withSnapshot(sql, READ_MODELS, work);
+    return await withSnapshot(sql, READ_MODELS, (snapshot) =>
+      recreated === null
+        ? work(snapshot)
+        : work({ ...snapshot, missing: [`tables were lost (${recreated})`, ...snapshot.missing] }),
+    );
   } finally {
     await close();
   }

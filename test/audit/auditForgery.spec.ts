@@ -187,4 +187,48 @@ describe('the audit of forged events in a chain that holds', function () {
     });
     expectFound(report, 'work', { stream });
   });
+
+  describe('of payments', () => {
+    const OLD = '2026-01-01T00:00:00.000Z';
+    const claims = (change: (claim: JsonObject) => JsonObject, release: boolean, which: string) =>
+      auditAfter(({ all, forge }) => {
+        const [event] = all(`type = 'PaymentClaimed' and ${which} order by position desc limit 1`);
+        const claim = dataOf(event!) as { provider: string; provider_txn_id: string };
+        const { provider, provider_txn_id } = claim;
+        const freed = { provider, provider_txn_id, reason: 'busy', released_at: OLD };
+        if (release) forge(event!.stream, 'PaymentReleased', freed);
+        const again = change(claim);
+        if (Object.keys(again).length > 0) forge(event!.stream, 'PaymentClaimed', again);
+      });
+    const open = `data like '%under way%'`;
+    const settled = `data not like '%under way%'`;
+
+    it('finds a claim that has had no effect for long', async () => {
+      const { report } = await claims((claim) => ({ ...claim, claimed_at: OLD }), true, open);
+      expect(report.findings.map(({ check, message }) => [check, message.includes(OLD)])).to.deep.equal([
+        ['claim', true],
+      ]);
+    });
+
+    it('finds nothing in a claim that was released', async () => {
+      const { report } = await claims(() => ({}), true, open);
+      expect(report.findings).to.deep.equal([]);
+    });
+
+    it('finds a claim that was released although its sale took effect', async () => {
+      const { report } = await claims(() => ({}), true, settled);
+      expect(about(report, 'claim', {})).to.have.length(1);
+    });
+
+    it('finds a payment that two tenants claim', async () => {
+      const { report } = await claims((claim) => ({ ...claim, tenant_id: 'thief' }), false, settled);
+      expectFound(report, 'identity', { found: 'thief' });
+      expectFound(report, 'claim', {});
+    });
+
+    it('finds a claim in the stream of another payment', async () => {
+      const { report } = await claims((claim) => ({ ...claim, provider_txn_id: 'other' }), true, open);
+      expectFound(report, 'owner', {});
+    });
+  });
 });

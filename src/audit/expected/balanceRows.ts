@@ -63,11 +63,8 @@ export const balanceTotals = () => {
         row.plan = data.plan;
         return;
       case 'CreditsGranted':
-        row.purchased_credits += BigInt(data.credits);
-        row.grants_count += 1n;
-        return;
       case 'CreditsRefunded':
-        row.purchased_credits -= BigInt(data.credits);
+        row.purchased_credits += BigInt(type === 'CreditsGranted' ? data.credits : 0 - data.credits);
         row.grants_count += 1n;
         return;
       case 'CreditsAdjusted':
@@ -78,8 +75,10 @@ export const balanceTotals = () => {
         row.held_credits += BigInt(data.credits);
         row.free_pages_held += BigInt(data.free_pages);
         return;
-      case 'HoldReleased':
-        { close(row, data.hold_id); return; }
+      case 'HoldReleased': {
+        close(row, data.hold_id);
+        return;
+      }
       case 'CreditsBurned':
         row.used_credits += BigInt(data.credits);
         row.free_pages_used += BigInt(data.free_pages);
