@@ -40,13 +40,16 @@ const timeOf = ({ type, data }: AuditedEvent): string => {
   return 'created_at' in data ? data.created_at : '';
 };
 
+const signed = (type: 'CreditsGranted' | 'CreditsRefunded', credits: number): bigint =>
+  type === 'CreditsGranted' ? BigInt(credits) : -BigInt(credits);
+
 /** Totals of all tenants by event; also what balances at a moment are made of. */
 export const balanceTotals = () => {
   const rows = new Map<string, BalanceRow>();
   const holds = new Map<string, Held & { readonly tenant_id: string }>();
 
-  const close = (row: BalanceRow, holdId: string): void => {
-    const key = `${row.tenant_id} ${holdId}`;
+  const close = (row: BalanceRow, holdId: string | null): void => {
+    const key = `${row.tenant_id} ${holdId ?? ''}`;
     const hold = holds.get(key);
     if (hold === undefined) return;
     holds.delete(key);
@@ -57,14 +60,12 @@ export const balanceTotals = () => {
   const move = (row: BalanceRow, { type, data }: AuditedEvent): void => {
     switch (type) {
       case 'AccountOpened':
-        row.plan = 'free';
-        return;
       case 'PlanSet':
-        row.plan = data.plan;
+        row.plan = 'plan' in data ? data.plan : 'free';
         return;
       case 'CreditsGranted':
       case 'CreditsRefunded':
-        row.purchased_credits += BigInt(type === 'CreditsGranted' ? data.credits : 0 - data.credits);
+        row.purchased_credits += signed(type, data.credits);
         row.grants_count += 1n;
         return;
       case 'CreditsAdjusted':
@@ -82,7 +83,7 @@ export const balanceTotals = () => {
       case 'CreditsBurned':
         row.used_credits += BigInt(data.credits);
         row.free_pages_used += BigInt(data.free_pages);
-        if (data.hold_id !== null) close(row, data.hold_id);
+        close(row, data.hold_id);
         return;
       default:
     }
