@@ -5,9 +5,11 @@ import { documentsProjector } from './documents/documents.projector.ts';
 import type { Projector } from './engine/projector.ts';
 import { grantsProjector } from './grants/grants.projector.ts';
 import { ledgerProjector } from './ledger/ledger.projector.ts';
+import { llmCostsProjector } from './llmCosts/llmCosts.projector.ts';
 import { openClaimsProjector } from './openClaims/openClaims.projector.ts';
 import { priceListsProjector } from './priceLists/priceLists.projector.ts';
 import { rateLimitsProjector } from './rateLimits/rateLimits.projector.ts';
+import { usageProjector } from './usage/usage.projector.ts';
 import { usageEventsProjector } from './usageEvents/usageEvents.projector.ts';
 
 /** All read models of the service. */
@@ -22,4 +24,6 @@ export const READ_MODELS: readonly Projector[] = [
   usageEventsProjector,
   openClaimsProjector,
   rateLimitsProjector,
+  usageProjector,
+  llmCostsProjector,
 ];

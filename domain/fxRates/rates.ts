@@ -1,5 +1,5 @@
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, type Decider } from '../kernel/decider.ts';
+import { accept, reject, type Decider, type Decision } from '../kernel/decider.ts';
 import { decimalOf, divideHalfEven, parseDecimal, powerOfTen } from '../kernel/rounding.ts';
 import type { FxRatesEvent } from './events.ts';
 
@@ -15,10 +15,43 @@ export interface PublishFxRates {
   readonly meta: CommandMeta;
 }
 
-interface DayRates {
+/** One day's rates of an import. */
+export interface FxDay {
   readonly date: string;
   readonly base: string;
   readonly rates: Readonly<Record<string, string>>;
+}
+
+/**
+ * Many days at once. Days that are known with the same rates are passed over; a day that is known with
+ * others is a conflict, and then nothing is published, unless `supersede` says that it is a correction.
+ */
+export interface ImportFxRates {
+  readonly type: 'ImportFxRates';
+  readonly data: {
+    readonly days: readonly FxDay[];
+    readonly source: string;
+    readonly supersede: boolean;
+  };
+  readonly meta: CommandMeta;
+}
+
+export type FxRatesCommand = PublishFxRates | ImportFxRates;
+
+/** A rate that is known otherwise; null where one side has none. */
+export interface FxConflict {
+  readonly date: string;
+  readonly currency: string;
+  readonly known: string | null;
+  readonly given: string | null;
+}
+
+export interface FxRatesRejection {
+  readonly code: 'fx_rates_conflict';
+  readonly conflicts: readonly FxConflict[];
+}
+
+interface DayRates extends FxDay {
   readonly source: string;
 }
 
@@ -67,13 +100,25 @@ export const fxRateOn = (
   day: string,
 ): FxRate | undefined => {
   if (base === quote) return { rate: '1', rate_date: day, source: 'identity' };
-  for (let at = days.length - 1; at >= 0; at -= 1) {
+  const from = firstAfter(days, (one) => one.date > day) - 1;
+  for (let at = from; at >= 0; at -= 1) {
     const one = days[at];
-    if (one === undefined || one.date > day) continue;
-    const rate = rateOn(one, base, quote);
-    if (rate !== undefined) return { rate, rate_date: one.date, source: one.source };
+    const rate = one === undefined ? undefined : rateOn(one, base, quote);
+    if (one !== undefined && rate !== undefined) return { rate, rate_date: one.date, source: one.source };
   }
   return undefined;
+};
+
+/** Index of the first day of which `isAfter` is true; those of which it is come last. */
+const firstAfter = (days: readonly DayRates[], isAfter: (day: DayRates) => boolean): number => {
+  let [low, high] = [0, days.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const day = days[middle];
+    if (day === undefined || isAfter(day)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 };
 
 type TableKey = Pick<DayRates, 'date' | 'base'>;
@@ -82,20 +127,67 @@ const isSameTable = (a: TableKey, b: TableKey): boolean => a.date === b.date && 
 
 const comesBefore = (a: TableKey, b: TableKey): boolean => {
   if (a.date !== b.date) return a.date < b.date;
+  if (a.base === b.base) return false;
   if (a.base === 'EUR' || b.base === 'EUR') return b.base === 'EUR';
   return a.base < b.base;
 };
 
+const knownDay = (days: readonly DayRates[], key: TableKey): DayRates | undefined => {
+  const last = days[firstAfter(days, (day) => comesBefore(key, day)) - 1];
+  return last !== undefined && isSameTable(last, key) ? last : undefined;
+};
+
+const isSameRate = (a: string | undefined, b: string | undefined): boolean => {
+  if (a === b) return true;
+  if (a === undefined || b === undefined) return false;
+  const [left, right] = [parseDecimal(a), parseDecimal(b)];
+  return left.units * powerOfTen(right.scale) === right.units * powerOfTen(left.scale);
+};
+
+/** What a day says otherwise than the one known of its date and base; empty when there is none. */
+export const conflictsOf = ({ days }: FxRatesState, day: FxDay): readonly FxConflict[] => {
+  const known = knownDay(days, day);
+  if (known === undefined) return [];
+  const currencies = [...new Set([...Object.keys(known.rates), ...Object.keys(day.rates)])].sort();
+  return currencies
+    .filter((currency) => !isSameRate(known.rates[currency], day.rates[currency]))
+    .map((currency) => ({
+      date: day.date,
+      currency,
+      known: known.rates[currency] ?? null,
+      given: day.rates[currency] ?? null,
+    }));
+};
+
+/** Whether a day is new, known alike, or known otherwise. */
+export const newsOf = (state: FxRatesState, day: FxDay): 'added' | 'unchanged' | 'superseded' => {
+  if (knownDay(state.days, day) === undefined) return 'added';
+  return conflictsOf(state, day).length === 0 ? 'unchanged' : 'superseded';
+};
+
+const importRates = (
+  state: FxRatesState,
+  { data: { days, source, supersede }, meta }: ImportFxRates,
+): Decision<FxRatesEvent, FxRatesRejection> => {
+  const conflicts = supersede ? [] : days.flatMap((day) => conflictsOf(state, day));
+  if (conflicts.length > 0) return reject({ code: 'fx_rates_conflict', conflicts });
+  return accept(
+    ...days
+      .filter((day) => newsOf(state, day) !== 'unchanged')
+      .map(({ date, base, rates }) => ({
+        type: 'FxRatesPublished' as const,
+        data: { date, base, rates: { ...rates }, source, published_at: meta.now },
+      })),
+  );
+};
+
 /** Rates are published by day; a correction is a further publication. */
-export const fxRates: Decider<FxRatesState, PublishFxRates, FxRatesEvent, never> = {
+export const fxRates: Decider<FxRatesState, FxRatesCommand, FxRatesEvent, FxRatesRejection> = {
   initialState: { days: [] },
-  decide: ({ days }, { data, meta }) => {
-    const known = days.find((day) => isSameTable(day, data));
-    const isSame =
-      known !== undefined &&
-      Object.keys(known.rates).length === Object.keys(data.rates).length &&
-      Object.entries(data.rates).every(([currency, rate]) => known.rates[currency] === rate);
-    if (isSame) return accept();
+  decide: (state, command) => {
+    if (command.type === 'ImportFxRates') return importRates(state, command);
+    const { data, meta } = command;
+    if (newsOf(state, data) === 'unchanged') return accept();
     return accept({
       type: 'FxRatesPublished',
       data: { ...data, rates: { ...data.rates }, published_at: meta.now },
@@ -104,9 +196,9 @@ export const fxRates: Decider<FxRatesState, PublishFxRates, FxRatesEvent, never>
   evolve: ({ days }, { data }) => {
     const { date, base, rates, source } = data;
     const table = { date, base, rates, source };
-    const after = days.findIndex((day) => isSameTable(day, table) || comesBefore(table, day));
-    const at = after === -1 ? days.length : after;
-    const replaced = at < days.length && days[at] !== undefined && isSameTable(days[at], table) ? 1 : 0;
-    return { days: [...days.slice(0, at), table, ...days.slice(at + replaced)] };
+    const at = firstAfter(days, (day) => comesBefore(table, day));
+    const last = days[at - 1];
+    const kept = last !== undefined && isSameTable(last, table) ? at - 1 : at;
+    return { days: [...days.slice(0, kept), table, ...days.slice(at)] };
   },
 };

@@ -1,4 +1,4 @@
-type ColumnType = 'text' | 'int4' | 'int8' | 'boolean' | 'jsonb';
+type ColumnType = 'text' | 'int4' | 'int8' | 'numeric' | 'boolean' | 'jsonb';
 type Cell<Type extends ColumnType> = Type extends 'text' | 'jsonb'
   ? string | null
   : Type extends 'boolean'

@@ -1,13 +1,15 @@
 import type { RunningSlot } from './applyBatch.ts';
 import { advance, BATCH_MAX } from './replay.ts';
 import type { Arrival } from './arrivals.ts';
-import { bigintOf, bigintOrNull, onlyRow } from './columns.ts';
+import { bigintOrNull } from './columns.ts';
 import type { SqlTx } from './ports.ts';
+import { SqlUnavailable } from './ports.ts';
 import type { RebuildDeps } from './replay.ts';
 import { prepareReadModels } from './prepare.ts';
 import type { Projector } from './projector.ts';
-import type { Generation } from './registry.ts';
 import { abandon, createGeneration, dropRetired, generations, lockRegistry, promote } from './registry.ts';
+import type { TableDifference } from './verify.ts';
+import { differencesOf } from './verify.ts';
 
 export interface RebuildProgress {
   readonly eventsDone: number;
@@ -15,6 +17,10 @@ export interface RebuildProgress {
   /** Where the log ended when the rebuild began. */
   readonly target: bigint;
   readonly eventsPerSecond: number;
+  /** Seconds left at the pace so far; null until there is one. */
+  readonly secondsLeft: number | null;
+  /** Part of the log that is done, 0 to 1. */
+  readonly share: number;
 }
 
 export interface RebuildOptions {
@@ -23,13 +29,10 @@ export interface RebuildOptions {
   readonly batchMax?: number;
   readonly onProgress?: (progress: RebuildProgress) => void;
   readonly signal?: AbortSignal;
-}
-
-/** A table whose new rows are not as many as the old ones were at the same position. */
-export interface RowCountDifference {
-  readonly table: string;
-  readonly before: bigint;
-  readonly after: bigint;
+  /** Keeps what was built when `signal` aborts, for the next rebuild to go on from. */
+  readonly keep?: boolean;
+  /** Begins at the start of the log even where an interrupted rebuild could be continued. */
+  readonly fresh?: boolean;
 }
 
 export interface RebuiltReadModel {
@@ -39,7 +42,9 @@ export interface RebuiltReadModel {
   /** False where old and new rows stood at different positions or versions and were not compared. */
   readonly compared: boolean;
   /** What was wrong with the old rows; the new ones are from the log and serve now. */
-  readonly differences: readonly RowCountDifference[];
+  readonly differences: readonly TableDifference[];
+  /** Position from which an interrupted rebuild was continued; null when it began at the start. */
+  readonly resumedFrom: bigint | null;
 }
 
 /** Another rebuild is running, here or in another process. */
@@ -49,28 +54,18 @@ export class RebuildBusy extends Error {
 
 /** The advisory lock of the one rebuild at a time. */
 export const REBUILD_LOCK = 0x72627569n;
-const rowCount = async (tx: SqlTx, schema: string, table: string): Promise<bigint> =>
-  bigintOf(onlyRow(await tx.query(`select count(*) as n from ${schema}.${table}`)), 'n');
 
-const differencesOf = async (
-  tx: SqlTx,
-  { tables }: Projector,
-  [before, after]: readonly [Generation, Generation],
-): Promise<readonly RowCountDifference[]> => {
-  const differences: RowCountDifference[] = [];
-  for (const { name } of tables) {
-    const [old, fresh] = [await rowCount(tx, before.schema, name), await rowCount(tx, after.schema, name)];
-    if (old !== fresh) differences.push({ table: name, before: old, after: fresh });
-  }
-  return differences;
-};
+/** A slot of a rebuild, and from where it goes on. */
+interface RebuildSlot extends RunningSlot {
+  readonly resumedFrom: bigint | null;
+}
 
 /**
  * Puts a rebuilt generation in place of the one that serves. It locks the old checkpoint, so that a
  * runner cannot move it meanwhile, goes on to the same position, compares and swaps: all in one
  * transaction. The runner then finds its checkpoint gone and continues with the new generation.
  */
-const swap = async (deps: RebuildDeps, slot: RunningSlot): Promise<RebuiltReadModel> => {
+const swap = async (deps: RebuildDeps, slot: RebuildSlot): Promise<RebuiltReadModel> => {
   const { projector } = slot;
   return deps.sql.transaction(async (tx) => {
     const before = slot.generation;
@@ -90,7 +85,7 @@ const swap = async (deps: RebuildDeps, slot: RunningSlot): Promise<RebuiltReadMo
     const differences = compared ? await differencesOf(tx, projector, [serving, generation]) : [];
     await promote(tx, projector, generation);
     const { name, version, position } = generation;
-    return { name, version, position, compared, differences };
+    return { name, version, position, compared, differences, resumedFrom: slot.resumedFrom };
   });
 };
 
@@ -109,44 +104,84 @@ const followServing = async (
   await advance(deps, [slot], { after: slot.generation.position, target, batchMax, signal });
 };
 
+/** The lowest position of the slots: there the rebuild begins; null for the start of the log. */
+const beginningOf = (slots: readonly RunningSlot[]): bigint | null =>
+  slots
+    .map(({ generation: { position } }) => position)
+    .reduce((low, at) => (low === null || at === null ? null : at < low ? at : low));
+
+/** Counts batches, and tells of them. Times are of this run: a continued rebuild begins where it left off. */
+const meter = (
+  { timers }: RebuildDeps,
+  { onProgress }: RebuildOptions,
+  { after, target }: { readonly after: bigint | null; readonly target: bigint },
+) => {
+  const began = timers.nowMs();
+  const start = after ?? 0n;
+  let eventsDone = 0;
+  return (batch: readonly Arrival[]): void => {
+    eventsDone += batch.length;
+    const position = batch.at(-1)?.position ?? start;
+    const seconds = Math.max(timers.nowMs() - began, 1) / 1000;
+    const [done, left] = [Number(position - start), Number(target - position)];
+    const secondsLeft = done <= 0 ? null : (seconds * Math.max(left, 0)) / done;
+    const share = target === 0n ? 1 : Math.min(Number(position) / Number(target), 1);
+    onProgress?.({ eventsDone, position, target, eventsPerSecond: eventsDone / seconds, secondsLeft, share });
+  };
+};
+
 const build = async (
   deps: RebuildDeps,
-  slots: readonly RunningSlot[],
+  slots: readonly RebuildSlot[],
   options: RebuildOptions,
 ): Promise<readonly RebuiltReadModel[]> => {
-  const { sql, feed, timers } = deps;
-  const { batchMax = BATCH_MAX, onProgress, signal } = options;
+  const { sql, feed } = deps;
+  const { batchMax = BATCH_MAX, signal } = options;
   const target = await feed.head();
-  const began = timers.nowMs();
-  let eventsDone = 0;
-  const onBatch = (batch: readonly Arrival[]) => {
-    eventsDone += batch.length;
-    const position = batch.at(-1)?.position ?? 0n;
-    const seconds = Math.max(timers.nowMs() - began, 1) / 1000;
-    onProgress?.({ eventsDone, position, target: target ?? 0n, eventsPerSecond: eventsDone / seconds });
-  };
-  if (target !== undefined) await advance(deps, slots, { after: null, target, batchMax, signal, onBatch });
+  if (target !== undefined && slots.length > 0) {
+    const stretch = { after: beginningOf(slots), target };
+    const onBatch = meter(deps, options, stretch);
+    await advance(deps, slots, { ...stretch, batchMax, signal, onBatch });
+  }
   const rebuilt: RebuiltReadModel[] = [];
   for (const slot of slots) {
     await followServing(deps, slot, options);
+    signal?.throwIfAborted();
     rebuilt.push(await swap(deps, slot));
   }
   await dropRetired(sql);
   return rebuilt;
 };
 
-const freshSlots = async (tx: SqlTx, projectors: readonly Projector[]): Promise<readonly RunningSlot[]> => {
+/** A generation for each: the one that an interrupted rebuild has left, or a new one. */
+const openSlots = async (
+  tx: SqlTx,
+  projectors: readonly Projector[],
+  fresh: boolean,
+): Promise<readonly RebuildSlot[]> => {
   await lockRegistry(tx);
-  const slots: RunningSlot[] = [];
+  const slots: RebuildSlot[] = [];
   for (const projector of projectors) {
-    slots.push({ projector, generation: await createGeneration(tx, projector, 'rebuilding') });
+    const left = (await generations(tx, projector.name)).filter(({ state }) => state === 'rebuilding');
+    const usable = fresh
+      ? undefined
+      : left.find(({ version, position }) => version === projector.version && position !== null);
+    for (const generation of left) if (generation !== usable) await abandon(tx, generation);
+    const generation = usable ?? (await createGeneration(tx, projector, 'rebuilding'));
+    slots.push({ projector, generation, resumedFrom: generation.position });
   }
   return slots;
 };
 
+/** Interrupted from outside, not failed: what was built is good. */
+const isKept = (error: unknown, { keep = false, signal }: RebuildOptions): boolean =>
+  error instanceof SqlUnavailable || (keep && signal?.aborted === true);
+
 /**
  * Builds read models anew from the start of the log, beside the tables that serve, and swaps them in,
- * each in one transaction. A rebuild that fails or is aborted leaves everything as it was.
+ * each in one transaction. A rebuild that fails or is aborted leaves everything as it was. One that was
+ * interrupted (the process or the database went away, or an abort with `keep`) is continued by the next
+ * from where its rows stand, as long as the read model has the same version.
  */
 export const rebuildReadModels = async (
   deps: RebuildDeps,
@@ -156,14 +191,14 @@ export const rebuildReadModels = async (
   const lock = await sql.tryLock(REBUILD_LOCK);
   if (lock === undefined) throw new RebuildBusy('another rebuild is running');
   const wanted = projectors.filter(({ name }) => options.names?.includes(name) ?? true);
-  const slots: RunningSlot[] = [];
+  const slots: RebuildSlot[] = [];
   try {
     await prepareReadModels(sql, projectors);
-    const leftovers = (await generations(sql)).filter(({ state }) => state === 'rebuilding');
-    for (const generation of leftovers) await abandon(sql, generation);
-    slots.push(...(await sql.transaction((tx) => freshSlots(tx, wanted))));
+    const fresh = options.fresh ?? false;
+    slots.push(...(await sql.transaction((tx) => openSlots(tx, wanted, fresh))));
     return await build({ ...deps, projectors: wanted }, slots, options);
   } catch (error) {
+    if (isKept(error, options)) throw error;
     for (const { generation } of slots) await abandon(sql, generation);
     await dropRetired(sql);
     throw error;

@@ -98,6 +98,9 @@ export interface AdvanceOptions extends Stretch {
   readonly onBatch?: (batch: readonly Arrival[]) => void;
 }
 
+const isBehind = ({ generation: { position: at } }: RunningSlot, position: bigint | null): boolean =>
+  at === null || (position !== null && at < position);
+
 /** Applies a stretch of the log to `slots`. Throws at the first event that cannot be applied. */
 export const advance = async (
   deps: RebuildDeps,
@@ -111,7 +114,8 @@ export const advance = async (
     if (within === undefined) await deps.sql.transaction((tx) => applyCheckpointed(tx, slots, batch));
     else await applyCheckpointed(within, slots, batch);
     const position = batch.at(-1)?.position ?? null;
-    for (const slot of slots) slot.generation = { ...slot.generation, position };
+    for (const slot of slots)
+      if (isBehind(slot, position)) slot.generation = { ...slot.generation, position };
     onBatch?.(batch);
   }
 };

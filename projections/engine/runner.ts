@@ -86,6 +86,27 @@ const promoteBuilt = async (deps: RunnerDeps, slots: readonly RunningSlot[]): Pr
 const statusFromRegistry = async ({ sql, projectors }: RunnerDeps): Promise<readonly ProjectorStatus[]> =>
   statusOfRegistry((await hasRegistry(sql)) ? await generations(sql) : [], projectors);
 
+/**
+ * Resolves when a rebuild has put another generation in the place of one that had stopped. Those that
+ * run notice by their checkpoint; one that has stopped moves none. Never resolves after `signal`.
+ */
+const replaced = async (
+  { sql, timers }: RunnerDeps,
+  slots: readonly RunningSlot[],
+  { everyMs, signal }: { readonly everyMs: number; readonly signal: AbortSignal },
+): Promise<void> => {
+  for (;;) {
+    await timers.sleep(everyMs, signal);
+    if (signal.aborted) return new Promise(() => undefined);
+    const stopped = slots.filter(({ generation: { state } }) => state === 'stopped');
+    if (stopped.length === 0) continue;
+    const now = await generations(sql).catch(() => undefined);
+    const isGone = ({ generation: { name, generation } }: RunningSlot) =>
+      !now?.some((one) => one.name === name && one.generation === generation);
+    if (now !== undefined && stopped.some(isGone)) return;
+  }
+};
+
 interface Turns {
   readonly running: () => Follower | undefined;
   /** Projects, as often as this process holds the lock, until it is aborted. */
@@ -105,9 +126,15 @@ const turns = (deps: RunnerDeps, waits: Pick<FollowDeps, 'isAwaited' | 'onProgre
     void lock.lost.then(() => lost.abort());
     running = follower({ ...deps, ...waits, tuning, slots, onCaughtUp: () => promoteBuilt(deps, slots) });
     notify?.({ kind: 'started', projectors: projectors.map(({ name }) => name) });
+    const until = AbortSignal.any([signal, lost.signal]);
+    const ended = new AbortController();
+    void replaced(deps, slots, { everyMs: tuning.lockMs, signal: ended.signal })
+      .then(() => lost.abort())
+      .catch(() => undefined);
     try {
-      await running.run(AbortSignal.any([signal, lost.signal]));
+      await running.run(until);
     } finally {
+      ended.abort();
       running = undefined;
       waits.onProgress();
     }

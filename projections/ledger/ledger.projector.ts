@@ -1,11 +1,15 @@
 import { bulk, records } from '../engine/bulk.ts';
 import type { Projector } from '../engine/projector.ts';
 import { ledgerDdl, ledgerTables } from './ledger.schema.ts';
+import { bigintOf, textOf } from '../engine/columns.ts';
+import type { SqlTx } from '../engine/ports.ts';
+import { blocksOf } from './ledgerBlocks.ts';
 import type { LedgerRow } from './ledgerRows.ts';
 import { LEDGER_EVENTS, ledgerRowsOf } from './ledgerRows.ts';
 
 const postings = records({
   tenant_id: 'text',
+  ordinal: 'int8',
   position: 'int8',
   part: 'int4',
   id: 'text',
@@ -30,82 +34,56 @@ const postings = records({
 });
 const counts = bulk({
   tenant_id: 'text',
-  day: 'text',
+  block: 'int4',
   kind: 'text',
   operation: 'text',
   rows: 'int8',
-  credits_delta: 'int8',
-  pages: 'int8',
-  free_pages: 'int8',
-  first_position: 'int8',
-  last_position: 'int8',
+  first_ordinal: 'int8',
+  last_ordinal: 'int8',
+  first_created_at: 'text',
+  last_created_at: 'text',
 });
+const tenants = bulk({ tenant_id: 'text' });
 
-interface DayCount {
-  readonly tenant_id: string;
-  readonly day: string;
-  readonly kind: string;
-  readonly operation: string;
-  rows: number;
-  credits_delta: bigint;
-  pages: number;
-  free_pages: number;
-  first_position: bigint;
-  last_position: bigint;
-}
-
-const countsOf = (rows: readonly LedgerRow[]): readonly DayCount[] => {
-  const days = new Map<string, DayCount>();
-  for (const row of rows) {
-    const { tenant_id, kind, position } = row;
-    const day = row.created_at.slice(0, 10);
-    const operation = row.operation ?? '';
-    const key = `${tenant_id} ${day} ${kind} ${operation}`;
-    let count = days.get(key);
-    if (count === undefined) {
-      const nothing = { rows: 0, credits_delta: 0n, pages: 0, free_pages: 0 };
-      count = {
-        tenant_id,
-        day,
-        kind,
-        operation,
-        ...nothing,
-        first_position: position,
-        last_position: position,
-      };
-      days.set(key, count);
-    }
-    count.rows += 1;
-    count.credits_delta += BigInt(row.credits_delta);
-    count.pages += row.pages;
-    count.free_pages += row.free_pages;
-    count.last_position = position;
-  }
-  return [...days.values()];
-};
+/** The newest row of each tenant tells how many it has. */
+const NEWEST = (schema: string) => `
+  select u.tenant_id, l.ordinal from ${tenants.source()} cross join lateral (
+    select ordinal from ${schema}.ledger where tenant_id = u.tenant_id order by ordinal desc limit 1
+  ) l`;
 
 const POST = (schema: string) => `
   insert into ${schema}.ledger (${postings.names}) select ${postings.names} from ${postings.source(`${schema}.ledger`)}`;
 
 const COUNT = (schema: string) => `
-  insert into ${schema}.ledger_days as d (${counts.names}) select ${counts.names} from ${counts.source()}
-  on conflict (tenant_id, day, kind, operation) do update set
-    rows = d.rows + excluded.rows,
-    credits_delta = d.credits_delta + excluded.credits_delta,
-    pages = d.pages + excluded.pages,
-    free_pages = d.free_pages + excluded.free_pages,
-    last_position = excluded.last_position`;
+  insert into ${schema}.ledger_blocks as b (${counts.names}) select ${counts.names} from ${counts.source()}
+  on conflict (tenant_id, block, kind, operation) do update set
+    rows = b.rows + excluded.rows,
+    last_ordinal = excluded.last_ordinal,
+    first_created_at = least(b.first_created_at, excluded.first_created_at),
+    last_created_at = greatest(b.last_created_at, excluded.last_created_at)`;
 
-/** Every posting of every tenant, with counts by day, kind and operation. */
+/** Numbers new rows after those that their tenants have. */
+const number = async (tx: SqlTx, schema: string, rows: readonly LedgerRow[]): Promise<void> => {
+  const ids = [...new Set(rows.map(({ tenant_id }) => tenant_id))];
+  const newest = await tx.query(NEWEST(schema), tenants.values(ids.map((tenant_id) => ({ tenant_id }))));
+  const next = new Map(newest.map((row) => [textOf(row, 'tenant_id'), Number(bigintOf(row, 'ordinal')) + 1]));
+  for (const row of rows) {
+    row.ordinal = next.get(row.tenant_id) ?? 0;
+    next.set(row.tenant_id, row.ordinal + 1);
+  }
+};
+
+/** Every posting of every tenant, with counts by block of rows, kind and operation. */
 export const ledgerProjector: Projector = {
   name: 'ledger',
-  version: 1,
+  version: 2,
   eventTypes: LEDGER_EVENTS,
   tables: ledgerTables,
   ddl: ledgerDdl,
   apply: async (tx, { schema, events }) => {
     const rows = events.flatMap(ledgerRowsOf);
+    await number(tx, schema, rows);
     await tx.query(POST(schema), postings.values(rows));
-    await tx.query(COUNT(schema), counts.values(countsOf(rows)));
+    await tx.query(COUNT(schema), counts.values(blocksOf(rows)));
   },
 };

@@ -1,7 +1,9 @@
 import { listValueUsd } from '../../domain/kernel/rounding.ts';
 import type { RowPage } from '../balances/balances.queries.ts';
-import { bigintOrNull, onlyRow, textOf, textOrNull, wholeOf, wholeOrNull } from '../engine/columns.ts';
-import type { SqlRow, SqlTx, SqlValue } from '../engine/ports.ts';
+import { textOf, textOrNull, wholeOf, wholeOrNull } from '../engine/columns.ts';
+import type { SqlRow, SqlTx } from '../engine/ports.ts';
+import type { LedgerQuery } from './ledgerPages.ts';
+import { ledgerPage } from './ledgerPages.ts';
 import type { LedgerKind } from './ledgerRows.ts';
 
 /** A row of the usage history, as an item of `UsageHistoryResponse`. */
@@ -31,19 +33,6 @@ export interface UsageRow {
 /** A row of the ledger: a usage row, and the members of its kind in `details`. */
 export interface LedgerItem extends UsageRow {
   readonly details: Readonly<Record<string, unknown>> | null;
-}
-
-export interface LedgerQuery {
-  readonly tenant_id: string;
-  readonly limit: number;
-  readonly offset: number;
-  /** RFC 3339 UTC with milliseconds, inclusive. */
-  readonly from?: string | undefined;
-  /** RFC 3339 UTC with milliseconds, inclusive. */
-  readonly to?: string | undefined;
-  readonly operation?: string | undefined;
-  /** All kinds by default. */
-  readonly kinds?: readonly LedgerKind[] | undefined;
 }
 
 const kindOf = (row: SqlRow): LedgerKind => {
@@ -82,89 +71,11 @@ const ledgerItemOf = (row: SqlRow): LedgerItem => ({
   details: row['details'] as Readonly<Record<string, unknown>> | null,
 });
 
-/** `$1` tenant, `$2` kinds, `$3` operation, `$4` from, `$5` to: null where all are wanted. */
-const MATCHES = `tenant_id = $1 and ($2::text[] is null or kind = any($2)) and ($3::text is null or operation = $3)`;
-
-const filterOf = ({ tenant_id, kinds, operation, from, to }: LedgerQuery): readonly SqlValue[] => [
-  tenant_id,
-  kinds ?? null,
-  operation ?? null,
-  from ?? null,
-  to ?? null,
-];
-
-/** What the day counts say of a filter: whole days' rows, and the span of positions that can match. */
-interface Span {
-  readonly wholeDays: number;
-  readonly first: bigint | null;
-  readonly last: bigint | null;
-}
-
-const DAY_START = 'T00:00:00.000Z';
-const DAY_END = 'T23:59:59.999Z';
-
-const spanOf = async (sql: SqlTx, query: LedgerQuery): Promise<Span> => {
-  const isWhole = `($4::text is null or day || '${DAY_START}' >= $4) and ($5::text is null or day || '${DAY_END}' <= $5)`;
-  const row = onlyRow(
-    await sql.query(
-      `select coalesce(sum(rows) filter (where ${isWhole}), 0)::int8 as whole,
-         min(first_position) as first, max(last_position) as last
-       from read.ledger_days where ${MATCHES}
-         and ($4::text is null or day >= left($4, 10)) and ($5::text is null or day <= left($5, 10))`,
-      filterOf(query),
-    ),
-  );
-  return {
-    wholeDays: wholeOf(row, 'whole'),
-    first: bigintOrNull(row, 'first'),
-    last: bigintOrNull(row, 'last'),
-  };
-};
-
-/** Rows of the days that the range cuts; only those are counted one by one. */
-const countCutDays = async (sql: SqlTx, query: LedgerQuery): Promise<number> => {
-  const { from, to } = query;
-  const cut = new Set<string>();
-  if (from !== undefined && !from.endsWith(DAY_START)) cut.add(from.slice(0, 10));
-  if (to !== undefined && !to.endsWith(DAY_END)) cut.add(to.slice(0, 10));
-  if (cut.size === 0) return 0;
-  const row = onlyRow(
-    await sql.query(
-      `with spans as (
-         select day, min(first_position) as first, max(last_position) as last
-         from read.ledger_days where ${MATCHES} and day = any($6::text[]) group by day
-       )
-       select count(*) as n from spans s join read.ledger l
-         on l.tenant_id = $1 and l.position between s.first and s.last and left(l.created_at, 10) = s.day
-       where ($2::text[] is null or kind = any($2)) and ($3::text is null or operation = $3)
-         and ($4::text is null or created_at >= $4) and ($5::text is null or created_at <= $5)`,
-      [...filterOf(query), [...cut]],
-    ),
-  );
-  return wholeOf(row, 'n');
-};
-
-const pageOf = async <Row>(
-  sql: SqlTx,
-  query: LedgerQuery,
-  toRow: (row: SqlRow) => Row,
-): Promise<RowPage<Row>> => {
-  const { first, last, wholeDays } = await spanOf(sql, query);
-  if (first === null || last === null) return { items: [], total: 0 };
-  const rows = await sql.query(
-    `select * from read.ledger where ${MATCHES} and position between $6 and $7
-       and ($4::text is null or created_at >= $4) and ($5::text is null or created_at <= $5)
-     order by position desc, part desc limit $8 offset $9`,
-    [...filterOf(query), first, last, query.limit, query.offset],
-  );
-  return { items: rows.map(toRow), total: wholeDays + (await countCutDays(sql, query)) };
-};
-
 /** Postings of all kinds, newest first. */
 export const ledgerOfTenant =
   (sql: SqlTx) =>
   (query: LedgerQuery): Promise<RowPage<LedgerItem>> =>
-    pageOf(sql, query, ledgerItemOf);
+    ledgerPage(sql, query, ledgerItemOf);
 
 export interface UsageQuery extends Omit<LedgerQuery, 'kinds' | 'operation'> {
   readonly include_adjustments: boolean;
@@ -175,5 +86,5 @@ export const usageOfTenant =
   (sql: SqlTx) =>
   ({ include_adjustments, ...query }: UsageQuery): Promise<RowPage<UsageRow>> => {
     const kinds: readonly LedgerKind[] = include_adjustments ? ['usage', 'admin_adjustment'] : ['usage'];
-    return pageOf(sql, { ...query, kinds }, usageRowOf);
+    return ledgerPage(sql, { ...query, kinds }, usageRowOf);
   };

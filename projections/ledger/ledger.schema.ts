@@ -1,13 +1,17 @@
 import type { ReadTable } from '../engine/projector.ts';
 
+/** Rows of a tenant that one row of `ledger_blocks` counts at most. */
+export const BLOCK_ROWS = 4096;
+
 /**
- * Every posting. `position` and `part` order a tenant's rows; the newest one's `balance_after` is the
- * balance. `ledger_days` counts rows by UTC day of `created_at`, and says between which positions they
- * lie, so that totals and date ranges need no scan.
+ * Every posting. `ordinal` numbers a tenant's rows from 0; the newest one's `balance_after` is the balance.
+ * `ledger_blocks` counts the rows of each stretch of `BLOCK_ROWS` ordinals by kind and operation, and says
+ * between which ordinals and times they lie: totals, date ranges and deep offsets need no scan.
  */
 export const ledgerDdl = (schema: string): string => `
   create table ${schema}.ledger (
     tenant_id text collate "C" not null,
+    ordinal int8 not null,
     position int8 not null,
     part int2 not null,
     id text not null,
@@ -29,23 +33,22 @@ export const ledgerDdl = (schema: string): string => `
     api_key_id text,
     details jsonb,
     created_at text not null,
-    primary key (tenant_id, position, part)
+    primary key (tenant_id, ordinal)
   );
-  create table ${schema}.ledger_days (
+  create table ${schema}.ledger_blocks (
     tenant_id text collate "C" not null,
-    day text collate "C" not null,
+    block int4 not null,
     kind text collate "C" not null,
     operation text collate "C" not null,
     rows int8 not null,
-    credits_delta int8 not null,
-    pages int8 not null,
-    free_pages int8 not null,
-    first_position int8 not null,
-    last_position int8 not null,
-    primary key (tenant_id, day, kind, operation)
+    first_ordinal int8 not null,
+    last_ordinal int8 not null,
+    first_created_at text collate "C" not null,
+    last_created_at text collate "C" not null,
+    primary key (tenant_id, block, kind, operation)
   ) with (fillfactor = 50)`;
 
 export const ledgerTables: readonly ReadTable[] = [
-  { name: 'ledger', key: ['tenant_id', 'position', 'part'] },
-  { name: 'ledger_days', key: ['tenant_id', 'day', 'kind', 'operation'] },
+  { name: 'ledger', key: ['tenant_id', 'ordinal'] },
+  { name: 'ledger_blocks', key: ['tenant_id', 'block', 'kind', 'operation'] },
 ];

@@ -15,6 +15,8 @@ export type LedgerKind = 'sale' | 'refund' | 'usage' | 'admin_adjustment';
 /** One posting as it is stored. `details` is JSON text of the members that only its kind has. */
 export interface LedgerRow {
   readonly tenant_id: string;
+  /** Among the tenant's rows, from 0; given when the row is written. */
+  ordinal: number;
   readonly position: bigint;
   /** 0 for the free pages of an operation, 1 for all other postings. */
   readonly part: number;
@@ -56,7 +58,11 @@ const NOT_USAGE = {
   api_key_id: null,
 } as const;
 
-const placeOf = (event: ProjectedEvent) => ({ tenant_id: tenantOf(event), position: event.position });
+const placeOf = (event: ProjectedEvent) => ({
+  tenant_id: tenantOf(event),
+  ordinal: 0,
+  position: event.position,
+});
 
 const saleRow = (event: ProjectedEventOf<'CreditsGranted'>): LedgerRow => {
   const { grant_id, credits, balance_after, created_at, ...data } = event.data;
@@ -136,6 +142,7 @@ const usageRow = (event: Burned, part: UsagePart): LedgerRow => {
   const { data } = event;
   return {
     tenant_id: tenantOf(event),
+    ordinal: 0,
     position: event.position,
     part: part.part,
     id: part.id,

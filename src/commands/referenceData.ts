@@ -9,7 +9,12 @@ import {
   type BillingConfigEvent,
 } from '../../domain/billingConfig/events.ts';
 import { FX_RATES_STREAM, fxRatesEvent, type FxRatesEvent } from '../../domain/fxRates/events.ts';
-import { fxRates, type FxRatesState, type PublishFxRates } from '../../domain/fxRates/rates.ts';
+import {
+  fxRates,
+  type FxRatesCommand,
+  type FxRatesRejection,
+  type FxRatesState,
+} from '../../domain/fxRates/rates.ts';
 import { eventCodec, type Codec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
@@ -22,6 +27,17 @@ import {
   type PublishPriceList,
 } from '../../domain/priceList/decider.ts';
 import { PRICE_LIST_STREAM, priceListEvent, type PriceListEvent } from '../../domain/priceList/events.ts';
+import {
+  providerPricing,
+  type ProviderPricingState,
+  type PublishProviderPrice,
+  type SetModelPrice,
+} from '../../domain/providerPricing/decider.ts';
+import {
+  PROVIDER_PRICING_STREAM,
+  providerPricingEvent,
+  type ProviderPricingEvent,
+} from '../../domain/providerPricing/events.ts';
 import { cachedStream } from './cachedStream.ts';
 import { commandHandler, type HandlerOptions } from './commandHandler.ts';
 import type { DomainEvent } from './encode.ts';
@@ -39,7 +55,11 @@ export interface ReferenceData {
   changeBillingConfig(
     command: BillingConfigCommand,
   ): Promise<Outcome<BillingConfigState, BillingConfigEvent, never>>;
-  publishFxRates(command: PublishFxRates): Promise<Outcome<FxRatesState, FxRatesEvent, never>>;
+  modelPrices(): Promise<ProviderPricingState>;
+  publishModelPrice(
+    command: PublishProviderPrice | SetModelPrice,
+  ): Promise<Outcome<ProviderPricingState, ProviderPricingEvent, never>>;
+  publishFxRates(command: FxRatesCommand): Promise<Outcome<FxRatesState, FxRatesEvent, FxRatesRejection>>;
   /** On a log without them: price list 1 and billing config 1. Safe to run in many processes at once. */
   ensureDefaults(now: string): Promise<void>;
 }
@@ -58,12 +78,18 @@ export const referenceData = (deps: ReferenceDataDeps): ReferenceData => {
     codec: eventCodec(billingConfigEvent),
   });
   const rates = published(deps, FX_RATES_STREAM, { decider: fxRates, codec: eventCodec(fxRatesEvent) });
+  const models = published(deps, PROVIDER_PRICING_STREAM, {
+    decider: providerPricing,
+    codec: eventCodec(providerPricingEvent),
+  });
   return {
     priceLists: () => lists.current(),
     billingConfig: () => configs.current(),
     fxRates: () => rates.current(),
     publishPriceList: lists.publish,
     changeBillingConfig: configs.publish,
+    modelPrices: () => models.current(),
+    publishModelPrice: models.publish,
     publishFxRates: rates.publish,
     ensureDefaults: async (now) => {
       if ((await lists.refresh()).versions.length === 0) settled(await lists.publish(firstPriceList(now)));

@@ -63,6 +63,7 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     hasBootstrapAdmin: resolve(from, t.CONFIG).adminApiKey !== undefined,
     queries: resolve(from, t.QUERIES),
     reads: resolve(from, t.READS),
+    llmCosts: resolve(from, t.LLM_COSTS),
     rateLimits: resolve(from, t.RATE_LIMITS),
     limits: resolve(from, t.TENANT_LIMITS),
     extract: extractDocument(work),

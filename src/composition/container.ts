@@ -15,6 +15,7 @@ import { accountWriter } from '../commands/accountWriter.ts';
 import { apiKeys } from '../commands/apiKeys.ts';
 import { heavySlots } from '../commands/heavySlots.ts';
 import { holdSweeper } from '../commands/holdSweeper.ts';
+import { llmCosts } from '../commands/llmCosts.ts';
 import { payments } from '../commands/payments.ts';
 import { rateLimitCommands } from '../commands/rateLimits.ts';
 import { referenceData } from '../commands/referenceData.ts';
@@ -62,6 +63,7 @@ const bindCommands = (container: Container): void => {
   bind(container, t.API_KEYS, (from) =>
     apiKeys({ store: resolve(from, t.PARTS).log, writer: resolve(from, t.ACCOUNTS) }),
   );
+  bind(container, t.LLM_COSTS, (from) => llmCosts(resolve(from, t.PARTS).log));
   bind(container, t.RATE_LIMITS, (from) => rateLimitCommands(resolve(from, t.PARTS).log));
   bind(container, t.SLOTS, (from) => heavySlots(resolve(from, t.CONFIG).heavyConcurrency));
   bind(container, t.SWEEPER, (from) => {

@@ -4,11 +4,17 @@ import {
   apiKeysOfTenant,
   liveAdminKeys,
 } from '../../projections/apiKeys/apiKeys.queries.ts';
-import { balanceOfTenant, openHoldsOfTenant } from '../../projections/balances/balances.queries.ts';
+import { balanceOfTenant, openHoldsOfTenant, tenants } from '../../projections/balances/balances.queries.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
-import { usageOfTenant } from '../../projections/ledger/ledger.queries.ts';
+import { ledgerOfTenant, usageOfTenant } from '../../projections/ledger/ledger.queries.ts';
 import { rateLimitsOfTenant } from '../../projections/rateLimits/rateLimits.queries.ts';
+import { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
+import { usageStats } from '../../projections/usage/usage.queries.ts';
+import { costsByDocument, costsByTask } from '../../projections/costs/costs.queries.ts';
+import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/freeShare.queries.ts';
+import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
+import { missingPrices, providerPrices } from '../../projections/llmCosts/prices.queries.ts';
 import type { Queries } from '../http/queries.ts';
 
 /** The routes' questions, asked of the read models. */
@@ -17,9 +23,21 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   openHoldsOfTenant: openHoldsOfTenant(sql),
   grantsOfTenant: grantsOfTenant(sql),
   usageOfTenant: usageOfTenant(sql),
+  ledgerOfTenant: ledgerOfTenant(sql),
+  usageStats: usageStats(sql),
+  tenants: tenants(sql),
+  reconciliation: reconciliation(sql),
   apiKeyByHash: apiKeyByHash(sql),
   apiKeyById: apiKeyById(sql),
   apiKeysOfTenant: apiKeysOfTenant(sql),
   liveAdminKeys: liveAdminKeys(sql),
   rateLimitsOfTenant: rateLimitsOfTenant(sql),
+  llmCosts: llmCosts(sql),
+  llmCostsOfJob: llmCostsOfJob(sql),
+  modelCostOfPeriod: modelCostOfPeriod(sql),
+  freeTierSubsidy: freeTierSubsidy(sql),
+  providerPrices: providerPrices(sql),
+  missingPrices: missingPrices(sql),
+  costsByTask: costsByTask(sql),
+  costsByDocument: costsByDocument(sql),
 });

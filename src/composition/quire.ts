@@ -8,9 +8,11 @@ import { httpApp } from '../http/app.ts';
 import { httpMetrics } from '../http/metrics.ts';
 import { apiRoutes } from '../http/routes.ts';
 import { listen, type HttpServer } from '../http/server.ts';
+import { listenForOperators } from '../operator/operatorServer.ts';
 import { containerOver } from './container.ts';
 import { firstAdminKey } from './firstKey.ts';
 import { openParts, type Parts } from './openParts.ts';
+import { operationsOver } from './operatorParts.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 
@@ -120,6 +122,7 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
     const key = does('api') ? await firstAdminKey(from) : undefined;
     const server = does('api') ? await serve(from, () => draining) : undefined;
     if (does('worker')) sweeper.start();
+    const operators = await listenForOperators(config.dataDir, operationsOver(parts.log, parts.sql));
     const purge = purgeNowAndThen(from);
     process.stdout.write(banner(parts, server?.url, key));
     return {
@@ -127,10 +130,12 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
       stop: async () => {
         draining = true;
         clearInterval(purge);
+        await operators.close();
         resolve(from, t.SLOTS).close();
         await sweeper.stop();
         if (server !== undefined) await within(server.close(), DRAIN_MS);
         await resolve(from, t.ACCOUNTS).close();
+        await resolve(from, t.LLM_COSTS).close();
         await runner.stop();
         await parts.close();
       },

@@ -4,6 +4,7 @@ import type { ApiKeys } from '../commands/apiKeys.ts';
 import type { ConvertRequest } from '../commands/convertDocument.ts';
 import type { Delivered } from '../commands/deliverWork.ts';
 import type { ExtractRequest } from '../commands/extractDocument.ts';
+import type { LlmCosts } from '../commands/llmCosts.ts';
 import type { Payments } from '../commands/payments.ts';
 import type { RateLimitCommands } from '../commands/rateLimits.ts';
 import type { ReferenceData } from '../commands/referenceData.ts';
@@ -35,6 +36,7 @@ export interface ApiDeps {
   readonly hasBootstrapAdmin: boolean;
   readonly queries: Queries;
   readonly reads: ReadYourWrites;
+  readonly llmCosts: LlmCosts;
   readonly rateLimits: RateLimitCommands;
   /** What holds for each tenant, as this process knows it. */
   readonly limits: TenantLimits;

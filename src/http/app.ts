@@ -76,15 +76,22 @@ const observe =
     next();
   };
 
-/** Express writes `:name` where the interface writes `{name}`. */
-export const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+type Place = Pick<Route, 'path' | 'rest'>;
 
-const pathPattern = (path: string): RegExp =>
-  new RegExp(`^${path.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`);
+/** Express writes `:name` where the interface writes `{name}`, and `*name` for one with slashes. */
+const expressPath = ({ path, rest }: Place): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${name === rest ? '*' : ':'}${name}`);
+
+const pathPattern = ({ path, rest }: Place): RegExp => {
+  const pattern = path
+    .replaceAll('.', '\\.')
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === rest ? '.+' : '[^/]+'));
+  return new RegExp(`^${pattern}/?$`);
+};
 
 /** 404, or 405 with the methods that the path has. */
 const nothingHere = (routes: readonly Route[]): RequestHandler => {
-  const known = routes.map(({ path, method }) => ({ pattern: pathPattern(path), method }));
+  const known = routes.map((route) => ({ pattern: pathPattern(route), method: route.method }));
   return (req) => {
     const methods = known.filter(({ pattern }) => pattern.test(req.path)).map(({ method }) => method);
     if (methods.length === 0) throw problem('not_found', 'There is nothing at this path.');
@@ -175,8 +182,7 @@ export const httpApp = (deps: AppDeps): Express => {
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
   app.use(identify, observe(deps));
-  for (const route of routes)
-    app[route.method](expressPath(route.path), handlerOf(route, { ...deps, onError }));
+  for (const route of routes) app[route.method](expressPath(route), handlerOf(route, { ...deps, onError }));
   app.use(nothingHere(routes));
   app.use(onFailure(onError));
   return app;

@@ -62,6 +62,8 @@ interface RouteFacts {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** With `{name}` for a path parameter. */
   readonly path: string;
+  /** The path's last parameter, where it takes slashes too. */
+  readonly rest?: string;
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;

@@ -2,7 +2,13 @@ import type * as apiKeys from '../../projections/apiKeys/apiKeys.queries.ts';
 import type * as balances from '../../projections/balances/balances.queries.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import type { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
-import type { usageOfTenant } from '../../projections/ledger/ledger.queries.ts';
+import type * as ledger from '../../projections/ledger/ledger.queries.ts';
+import type { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
+import type { usageStats } from '../../projections/usage/usage.queries.ts';
+import type * as llm from '../../projections/llmCosts/llmCosts.queries.ts';
+import type * as freeShare from '../../projections/llmCosts/freeShare.queries.ts';
+import type * as prices from '../../projections/llmCosts/prices.queries.ts';
+import type * as costs from '../../projections/costs/costs.queries.ts';
 import type { rateLimitsOfTenant } from '../../projections/rateLimits/rateLimits.queries.ts';
 
 /** A query of a read model once it has a database to ask. */
@@ -13,10 +19,22 @@ export interface Queries {
   readonly balanceOfTenant: On<typeof balances.balanceOfTenant>;
   readonly openHoldsOfTenant: On<typeof balances.openHoldsOfTenant>;
   readonly grantsOfTenant: On<typeof grantsOfTenant>;
-  readonly usageOfTenant: On<typeof usageOfTenant>;
+  readonly usageOfTenant: On<typeof ledger.usageOfTenant>;
+  readonly ledgerOfTenant: On<typeof ledger.ledgerOfTenant>;
+  readonly usageStats: On<typeof usageStats>;
+  readonly tenants: On<typeof balances.tenants>;
+  readonly reconciliation: On<typeof reconciliation>;
   readonly apiKeyByHash: On<typeof apiKeys.apiKeyByHash>;
   readonly apiKeyById: On<typeof apiKeys.apiKeyById>;
   readonly apiKeysOfTenant: On<typeof apiKeys.apiKeysOfTenant>;
   readonly liveAdminKeys: On<typeof apiKeys.liveAdminKeys>;
   readonly rateLimitsOfTenant: On<typeof rateLimitsOfTenant>;
+  readonly llmCosts: On<typeof llm.llmCosts>;
+  readonly llmCostsOfJob: On<typeof llm.llmCostsOfJob>;
+  readonly modelCostOfPeriod: On<typeof freeShare.modelCostOfPeriod>;
+  readonly freeTierSubsidy: On<typeof freeShare.freeTierSubsidy>;
+  readonly providerPrices: On<typeof prices.providerPrices>;
+  readonly missingPrices: On<typeof prices.missingPrices>;
+  readonly costsByTask: On<typeof costs.costsByTask>;
+  readonly costsByDocument: On<typeof costs.costsByDocument>;
 }

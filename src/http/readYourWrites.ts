@@ -12,6 +12,8 @@ export interface ReadYourWrites {
    * still miss, undefined when they have it.
    */
   settle(scope: string): Promise<bigint | undefined>;
+  /** As `settle`, for everything that was noted. */
+  settleAll(): Promise<bigint | undefined>;
 }
 
 /** Scope of what belongs to no tenant: price lists, billing configs. */
@@ -22,6 +24,7 @@ const SCOPES_MAX = 10_000;
 
 export const readYourWrites = (projections: ProjectionWait): ReadYourWrites => {
   const noted = new Map<string, bigint>();
+  let newest: bigint | undefined;
 
   const isThere = async (position: bigint, scope: string): Promise<boolean> => {
     if (!(await projections.waitFor(position, { timeoutMs: WAIT_MS }))) return false;
@@ -32,11 +35,19 @@ export const readYourWrites = (projections: ProjectionWait): ReadYourWrites => {
   return {
     note: (scope, position) => {
       if (position === undefined) return;
+      if (newest === undefined || position > newest) newest = position;
       const earlier = noted.get(scope);
       if (earlier !== undefined && earlier >= position) return;
       noted.delete(scope);
       noted.set(scope, position);
       if (noted.size > SCOPES_MAX) noted.delete(noted.keys().next().value ?? '');
+    },
+    settleAll: async () => {
+      const position = newest;
+      if (position === undefined || !(await projections.waitFor(position, { timeoutMs: WAIT_MS })))
+        return position;
+      if (newest === position) newest = undefined;
+      return undefined;
     },
     settle: async (scope) => {
       const position = noted.get(scope);

@@ -6,6 +6,7 @@ import { chargeExamples } from './routes/chargeExamples.route.ts';
 import { createAdminBillingConfig } from './routes/createAdminBillingConfig.route.ts';
 import { createApiKey } from './routes/createApiKey.route.ts';
 import { createBillingConfig } from './routes/createBillingConfig.route.ts';
+import { createProviderPricing } from './routes/createProviderPricing.route.ts';
 import { deleteRateLimits } from './routes/deleteRateLimits.route.ts';
 import { extract } from './routes/extract.route.ts';
 import { flushApiKeyCache } from './routes/flushApiKeyCache.route.ts';
@@ -15,26 +16,42 @@ import { getBalance } from './routes/getBalance.route.ts';
 import { getBillingConfig } from './routes/getBillingConfig.route.ts';
 import { getBillingConfigHistory } from './routes/getBillingConfigHistory.route.ts';
 import { getBillingRates } from './routes/getBillingRates.route.ts';
+import { getCostsByDocument } from './routes/getCostsByDocument.route.ts';
+import { getCostsByTask } from './routes/getCostsByTask.route.ts';
 import { getCreditPrices } from './routes/getCreditPrices.route.ts';
 import { getDocs } from './routes/getDocs.route.ts';
 import { getDocsAsset } from './routes/getDocsAsset.route.ts';
+import { getFreeTierSubsidy } from './routes/getFreeTierSubsidy.route.ts';
+import { getFxRate } from './routes/getFxRate.route.ts';
 import { getHealth } from './routes/getHealth.route.ts';
+import { getLlmCostsOfJob } from './routes/getLlmCostsOfJob.route.ts';
 import { getMetrics } from './routes/getMetrics.route.ts';
+import { getMissingPricing } from './routes/getMissingPricing.route.ts';
 import { getOpenApi } from './routes/getOpenApi.route.ts';
+import { getPricing } from './routes/getPricing.route.ts';
 import { getProblemPage } from './routes/getProblemPage.route.ts';
 import { getQuote } from './routes/getQuote.route.ts';
 import { getRateLimits } from './routes/getRateLimits.route.ts';
+import { getReconciliation } from './routes/getReconciliation.route.ts';
 import { getTenantInfo } from './routes/getTenantInfo.route.ts';
 import { getTrainingQuote } from './routes/getTrainingQuote.route.ts';
+import { getUsageStats } from './routes/getUsageStats.route.ts';
 import { listApiKeys } from './routes/listApiKeys.route.ts';
 import { listGrants } from './routes/listGrants.route.ts';
+import { listLlmCosts } from './routes/listLlmCosts.route.ts';
+import { listProviderPricing } from './routes/listProviderPricing.route.ts';
+import { listTenantLedger } from './routes/listTenantLedger.route.ts';
+import { listTenants } from './routes/listTenants.route.ts';
 import { listUsage } from './routes/listUsage.route.ts';
+import { logLlmCost } from './routes/logLlmCost.route.ts';
 import { publishCreditPrices } from './routes/publishCreditPrices.route.ts';
+import { publishFxRates } from './routes/publishFxRates.route.ts';
 import { refundCredits } from './routes/refundCredits.route.ts';
 import { revokeApiKey } from './routes/revokeApiKey.route.ts';
 import { rotateApiKey } from './routes/rotateApiKey.route.ts';
 import { setBillingRate } from './routes/setBillingRate.route.ts';
 import { setPlan } from './routes/setPlan.route.ts';
+import { setPricing } from './routes/setPricing.route.ts';
 import { setRateLimits } from './routes/setRateLimits.route.ts';
 import { toMarkdown } from './routes/toMarkdown.route.ts';
 
@@ -47,6 +64,7 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
     createAdminBillingConfig(deps),
     createApiKey(deps),
     createBillingConfig(deps),
+    createProviderPricing(deps),
     deleteRateLimits(deps),
     extract(deps),
     flushApiKeyCache(deps),
@@ -56,22 +74,38 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
     getBillingConfig(deps),
     getBillingConfigHistory(deps),
     getBillingRates(deps),
+    getCostsByDocument(deps),
+    getCostsByTask(deps),
     getCreditPrices(deps),
+    getFreeTierSubsidy(deps),
+    getFxRate(deps),
     getHealth(deps),
+    getLlmCostsOfJob(deps),
     getMetrics(deps),
+    getMissingPricing(deps),
+    getPricing(deps),
     getQuote(deps),
     getRateLimits(deps),
+    getReconciliation(deps),
     getTenantInfo(deps),
     getTrainingQuote(deps),
+    getUsageStats(deps),
     listApiKeys(deps),
     listGrants(deps),
+    listLlmCosts(deps),
+    listProviderPricing(deps),
+    listTenantLedger(deps),
+    listTenants(deps),
     listUsage(deps),
+    logLlmCost(deps),
     publishCreditPrices(deps),
+    publishFxRates(deps),
     refundCredits(deps),
     revokeApiKey(deps),
     rotateApiKey(deps),
     setBillingRate(deps),
     setPlan(deps),
+    setPricing(deps),
     setRateLimits(deps),
     toMarkdown(deps),
     getDocs(),

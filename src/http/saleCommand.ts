@@ -16,7 +16,8 @@ import type { AddCreditsRequest, RefundRequest } from './wire/money.ts';
 /** A payment provider's clock may be so far ahead of ours. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
-const checkNotAhead = (occurredAt: string, now: string): void => {
+/** 422 for a time beyond what clocks that differ explain. */
+export const checkNotAhead = (occurredAt: string, now: string): void => {
   if (Date.parse(occurredAt) - Date.parse(now) > CLOCK_SKEW_MS)
     throw invalid({ loc: ['body', 'occurred_at'], msg: 'Lies in the future.', type: 'value_error' });
 };

@@ -76,9 +76,15 @@ type Checked = Pick<
   'params' | 'query' | 'body' | 'tenant_id' | 'idempotency_key' | 'fingerprint' | 'file'
 >;
 
+/** A parameter with slashes comes in pieces. */
+const pathParams = ({ params }: Request): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]),
+  );
+
 const checked = (route: Route, { req }: Exchange, { input, caller }: Received): Checked => {
   const [params, query, body] = validate([
-    { at: 'path', schema: route.params, value: req.params },
+    { at: 'path', schema: route.params, value: pathParams(req) },
     { at: 'query', schema: route.query, value: req.query },
     { at: 'body', schema: route.body, value: input.body },
   ]);

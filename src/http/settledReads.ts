@@ -2,6 +2,15 @@ import type { RouteRequest } from './defineRoute.ts';
 import type { ReadYourWrites } from './readYourWrites.ts';
 import { ALL_TENANTS } from './readYourWrites.ts';
 
+/** As `settleReads`, for reads of all tenants. */
+export const settleAllReads = async (
+  reads: ReadYourWrites,
+  { answer }: Pick<RouteRequest<unknown, unknown, unknown>, 'answer'>,
+): Promise<void> => {
+  const missing = await reads.settleAll();
+  if (missing !== undefined) answer.header('X-Projection-Lag', String(missing));
+};
+
 /** Waits for what this process wrote; a late read model answers with what it has, and says so. */
 export const settleReads = async (
   reads: ReadYourWrites,

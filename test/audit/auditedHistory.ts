@@ -103,6 +103,23 @@ const work = async (api: Client, tenant: string): Promise<void> => {
   expect(free.status, free.text).to.equal(200);
 };
 
+const costs = async (api: Client, tenant_id: string): Promise<void> => {
+  const model = { provider: 'openai', model_name: 'gpt-4o-mini' };
+  const prices = { input_usd_per_million_tokens: '0.15', output_usd_per_million_tokens: '0.60' };
+  const call = {
+    ...model,
+    tenant_id,
+    job_id: 'job_1',
+    operation: 'extract',
+    input_tokens: 900,
+    output_tokens: 90,
+  };
+  await done(api, '/v1/internal/llm-cost', call);
+  await done(api, '/v1/admin/provider-pricing', { ...model, ...prices });
+  for (const more of [{}, { cost_usd: '0.0123' }])
+    await done(api, '/v1/internal/llm-cost', { ...call, ...more });
+};
+
 const keysAndLimits = async (api: Client, tenant_id: string): Promise<void> => {
   const [rotated, revoked] = [await api.newKey(tenant_id), await api.newKey(tenant_id)];
   await done(api, '/v1/api-keys/rotate', { key: rotated });
@@ -152,6 +169,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   await publications(api, parts);
   await money(api, RICH);
   await work(api, RICH);
+  await costs(api, RICH);
   await keysAndLimits(api, RICH);
   await api.sell(POOR, 1_000);
   await unfinished(parts);

@@ -17,6 +17,7 @@ const TENANT = 'matrix';
 const PUBLIC = ['pass', 'pass', 'pass', 'pass', 'pass', 'pass', 'pass', 'pass'] as const;
 const no = 'invalid_api_key';
 const ADMIN = [no, no, no, no, 'admin_required', 'admin_required', 'admin_required', 'pass'] as const;
+const SERVICE = [no, no, no, no, 'admin_required', 'admin_required', 'pass', 'pass'] as const;
 const OWN = [no, no, no, no, 'tenant_mismatch', 'pass', 'tenant_mismatch', 'pass'] as const;
 const WORK = [no, no, no, no, 'tenant_mismatch', 'pass', 'pass', 'pass'] as const;
 const ANY = [no, no, no, no, 'pass', 'pass', 'pass', 'pass'] as const;
@@ -48,6 +49,23 @@ const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   setRateLimits: ADMIN,
   deleteRateLimits: ADMIN,
   flushRateLimitCache: ADMIN,
+  getFxRate: ADMIN,
+  listLlmCosts: ADMIN,
+  getLlmCostsOfJob: ADMIN,
+  createProviderPricing: ADMIN,
+  listProviderPricing: ADMIN,
+  getMissingPricing: ADMIN,
+  getFreeTierSubsidy: ADMIN,
+  getCostsByTask: ADMIN,
+  getCostsByDocument: ADMIN,
+  logLlmCost: SERVICE,
+  setPricing: SERVICE,
+  getPricing: ANY,
+  getReconciliation: ADMIN,
+  getUsageStats: ADMIN,
+  listTenants: ADMIN,
+  listTenantLedger: ADMIN,
+  publishFxRates: ADMIN,
   getBalance: OWN,
   chargeExamples: OWN,
   getTrainingQuote: OWN,

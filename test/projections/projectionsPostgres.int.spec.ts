@@ -6,6 +6,7 @@ import { runnerOn, wipe } from '../support/projecting.ts';
 import { bulkSuite } from './bulk.suite.ts';
 import { engineSuite } from './engine.suite.ts';
 import { readModelsSuite } from './readModels.suite.ts';
+import { rebuildSuite } from './rebuild.suite.ts';
 
 const url = process.env['DATABASE_URL'];
 
@@ -17,6 +18,7 @@ if (url === undefined) {
   const open = () => Promise.resolve(postgresSql({ url }));
   readModelsSuite('PostgreSQL', open);
   engineSuite('PostgreSQL', open);
+  rebuildSuite('PostgreSQL', open);
   bulkSuite('PostgreSQL', open);
 
   describe('two processes on PostgreSQL', function () {

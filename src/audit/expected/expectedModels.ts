@@ -2,7 +2,9 @@ import { balanceRows } from './balanceRows.ts';
 import type { ExpectedModel } from './expectedRows.ts';
 import { grantRows, openClaimRows } from './grantRows.ts';
 import { ledgerRows } from './ledgerRows.ts';
+import { llmCostRows } from './llmCostRows.ts';
 import { apiKeyRows, billingConfigRows, priceListRows, rateLimitRows } from './referenceRows.ts';
+import { usageRows } from './usageRows.ts';
 import { documentRows, usageEventRows } from './workRows.ts';
 
 /** What the auditor expects of each read model. */
@@ -17,6 +19,8 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   usageEventRows,
   openClaimRows,
   rateLimitRows,
+  usageRows,
+  llmCostRows,
 ];
 
 /** Tables that only a rebuild is compared with, and why the auditor has no rows of its own for them. */

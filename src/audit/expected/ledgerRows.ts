@@ -117,55 +117,57 @@ const rowsOf = (event: AuditedEvent): readonly ExpectedRow[] => {
   }
 };
 
-interface DayRow {
+/** Rows of a tenant that one row of `ledger_blocks` counts. */
+const BLOCK_ROWS = 4096;
+
+interface BlockRow {
   readonly tenant_id: unknown;
-  readonly day: string;
+  readonly block: number;
   readonly kind: unknown;
   readonly operation: string;
   rows: number;
-  credits_delta: bigint;
-  pages: bigint;
-  free_pages: bigint;
-  readonly first_position: unknown;
-  last_position: unknown;
+  readonly first_ordinal: number;
+  last_ordinal: number;
+  first_created_at: string;
+  last_created_at: string;
 }
 
-/** `BigInt` of a column that is a whole number. */
-const whole = (row: ExpectedRow, column: string): bigint => BigInt(row[column] as number);
-
-const addToDay = (days: Map<string, DayRow>, row: ExpectedRow): void => {
-  const { tenant_id, kind, position } = row;
-  const day = String(row['created_at']).slice(0, 10);
+const addToBlock = (blocks: Map<string, BlockRow>, row: ExpectedRow, ordinal: number): void => {
+  const { tenant_id, kind } = row;
+  const at = String(row['created_at']);
+  const block = Math.floor(ordinal / BLOCK_ROWS);
   const operation = typeof row['operation'] === 'string' ? row['operation'] : '';
-  const key = `${String(tenant_id)} ${day} ${String(kind)} ${operation}`;
-  const found = days.get(key);
-  const sums = found ?? {
-    ...{ tenant_id, day, kind, operation, rows: 0, credits_delta: 0n, pages: 0n, free_pages: 0n },
-    ...{ first_position: position, last_position: position },
+  const key = `${String(tenant_id)} ${String(block)} ${String(kind)} ${operation}`;
+  const found = blocks.get(key);
+  const count = found ?? {
+    ...{ tenant_id, block, kind, operation, rows: 0 },
+    ...{ first_ordinal: ordinal, last_ordinal: ordinal, first_created_at: at, last_created_at: at },
   };
-  if (found === undefined) days.set(key, sums);
-  sums.rows += 1;
-  sums.credits_delta += whole(row, 'credits_delta');
-  sums.pages += whole(row, 'pages');
-  sums.free_pages += whole(row, 'free_pages');
-  sums.last_position = position;
+  if (found === undefined) blocks.set(key, count);
+  count.rows += 1;
+  count.last_ordinal = ordinal;
+  if (at < count.first_created_at) count.first_created_at = at;
+  if (at > count.last_created_at) count.last_created_at = at;
 };
 
-/** The ledger and its counts by day. */
+/** The ledger, its rows numbered by tenant, and its counts by block. */
 export const ledgerRows: ExpectedModel = {
   name: 'ledger',
-  tables: ['ledger', 'ledger_days'],
+  tables: ['ledger', 'ledger_blocks'],
   start: () => {
-    const days = new Map<string, DayRow>();
+    const blocks = new Map<string, BlockRow>();
+    const next = new Map<unknown, number>();
     return {
       apply: (event, emit) => {
         for (const row of rowsOf(event)) {
-          emit('ledger', row);
-          addToDay(days, row);
+          const ordinal = next.get(row['tenant_id']) ?? 0;
+          next.set(row['tenant_id'], ordinal + 1);
+          emit('ledger', { ...row, ordinal });
+          addToBlock(blocks, row, ordinal);
         }
       },
       finish: (emit) => {
-        for (const day of days.values()) emit('ledger_days', { ...day });
+        for (const block of blocks.values()) emit('ledger_blocks', { ...block });
       },
     };
   },

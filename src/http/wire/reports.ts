@@ -43,28 +43,30 @@ export const tenantInfoResponse = z
   })
   .meta({ id: 'TenantInfoResponse' });
 
+/** What every row of a tenant's books has, beside its kind. */
+export const usageMembers = {
+  id: z.string(),
+  operation: z.string().nullable(),
+  category: z.string().nullable(),
+  extraction_mode: z.string().nullable(),
+  billing_type: z.string().nullable(),
+  pages: z.int(),
+  free_pages: z.int(),
+  credits_per_page: creditsOut.nullable(),
+  credits_delta: creditsOut,
+  total_cost_usd: usdOut,
+  balance_after: creditsOut,
+  billing_config_version: z.int().nullable(),
+  project_id: z.string().nullable(),
+  task_id: z.string().nullable(),
+  document_id: z.string().nullable(),
+  job_id: z.string().nullable(),
+  api_key_id: z.string().nullable(),
+  created_at: instantOut,
+};
+
 const usageItem = z
-  .strictObject({
-    id: z.string(),
-    kind: z.enum(['usage', 'admin_adjustment']),
-    operation: z.string().nullable(),
-    category: z.string().nullable(),
-    extraction_mode: z.string().nullable(),
-    billing_type: z.string().nullable(),
-    pages: z.int(),
-    free_pages: z.int(),
-    credits_per_page: creditsOut.nullable(),
-    credits_delta: creditsOut,
-    total_cost_usd: usdOut,
-    balance_after: creditsOut,
-    billing_config_version: z.int().nullable(),
-    project_id: z.string().nullable(),
-    task_id: z.string().nullable(),
-    document_id: z.string().nullable(),
-    job_id: z.string().nullable(),
-    api_key_id: z.string().nullable(),
-    created_at: instantOut,
-  })
+  .strictObject({ ...usageMembers, kind: z.enum(['usage', 'admin_adjustment']) })
   .meta({ id: 'UsageItem' });
 
 export const usageHistory = pageOf(usageItem, 'UsageHistoryResponse');

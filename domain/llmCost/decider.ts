@@ -1,0 +1,40 @@
+import { Map as ImmutableMap } from 'immutable';
+import type { CommandMeta } from '../kernel/command.ts';
+import { accept, reject, type Decider } from '../kernel/decider.ts';
+import type { LlmCostEvent } from './events.ts';
+
+type Logged = LlmCostEvent['data'];
+
+/** Logs what one call of a model used; its cost was computed by the caller where a price is known. */
+export interface LogLlmCost {
+  readonly type: 'LogLlmCost';
+  readonly data: Omit<Logged, 'created_at'>;
+  readonly meta: CommandMeta;
+}
+
+export interface LlmCostRejection {
+  readonly code: 'idempotency_key_reused';
+}
+
+/** What is remembered of an entry that has an ID of the caller's own. */
+export type LoggedEntry = Pick<Logged, 'cost_id' | 'fingerprint' | 'cost_usd' | 'created_at'>;
+
+export interface LlmCostState {
+  readonly entries: ImmutableMap<string, LoggedEntry>;
+}
+
+/** One stream a tenant; an entry ID takes effect once, for ever. */
+export const llmCost: Decider<LlmCostState, LogLlmCost, LlmCostEvent, LlmCostRejection> = {
+  initialState: { entries: ImmutableMap() },
+  decide: ({ entries }, { data, meta }) => {
+    const earlier = data.entry_id === null ? undefined : entries.get(data.entry_id);
+    if (earlier?.fingerprint === data.fingerprint) return accept();
+    if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
+    return accept({ type: 'LlmCostLogged', data: { ...data, created_at: meta.now } });
+  },
+  evolve: (state, { data }) => {
+    if (data.entry_id === null) return state;
+    const { cost_id, fingerprint, cost_usd, created_at } = data;
+    return { entries: state.entries.set(data.entry_id, { cost_id, fingerprint, cost_usd, created_at }) };
+  },
+};

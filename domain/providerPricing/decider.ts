@@ -1,0 +1,63 @@
+import type { CommandMeta } from '../kernel/command.ts';
+import { accept, type Decider } from '../kernel/decider.ts';
+import type { ModelPrices, ProviderPricingEvent } from './events.ts';
+import type { PublishedPrice } from './pricing.ts';
+
+/** A provider's price from a time on. Append-only: each publication is a price of its own. */
+export interface PublishProviderPrice {
+  readonly type: 'PublishProviderPrice';
+  readonly data: ModelPrices & {
+    readonly price_id: string;
+    readonly provider: string;
+    readonly model_name: string;
+    readonly effective_from: string;
+  };
+  readonly meta: CommandMeta;
+}
+
+/** The price of a model by name. The same price again changes nothing. */
+export interface SetModelPrice {
+  readonly type: 'SetModelPrice';
+  readonly data: ModelPrices & { readonly price_id: string; readonly model_name: string };
+  readonly meta: CommandMeta;
+}
+
+export interface ProviderPricingState {
+  /** In the order published. */
+  readonly prices: readonly PublishedPrice[];
+}
+
+const isSame = (a: ModelPrices, b: ModelPrices): boolean =>
+  a.input_usd_per_million_tokens === b.input_usd_per_million_tokens &&
+  a.output_usd_per_million_tokens === b.output_usd_per_million_tokens &&
+  a.cached_input_usd_per_million_tokens === b.cached_input_usd_per_million_tokens &&
+  a.usd_per_page === b.usd_per_page;
+
+/** Model prices are published and never change. */
+export const providerPricing: Decider<
+  ProviderPricingState,
+  PublishProviderPrice | SetModelPrice,
+  ProviderPricingEvent,
+  never
+> = {
+  initialState: { prices: [] },
+  decide: ({ prices }, command) => {
+    const { now } = command.meta;
+    const again = prices.some(({ price_id }) => price_id === command.data.price_id);
+    if (again) return accept();
+    if (command.type === 'PublishProviderPrice')
+      return accept({ type: 'ProviderPricePublished', data: { ...command.data, created_at: now } });
+    const { data } = command;
+    const set = prices.findLast(
+      ({ provider, model_name }) => provider === null && model_name === data.model_name,
+    );
+    if (set !== undefined && isSame(set, data)) return accept();
+    return accept({ type: 'ModelPriceSet', data: { ...data, updated_at: now } });
+  },
+  evolve: ({ prices }, event) => {
+    if (event.type === 'ProviderPricePublished') return { prices: [...prices, event.data] };
+    const { updated_at, ...data } = event.data;
+    const price = { ...data, provider: null, effective_from: updated_at, created_at: updated_at };
+    return { prices: [...prices, price] };
+  },
+};

@@ -1,0 +1,50 @@
+import { BLOCK_ROWS } from './ledger.schema.ts';
+import type { LedgerRow } from './ledgerRows.ts';
+
+/** What one batch adds to one row of `ledger_blocks`. */
+export interface BlockCount {
+  readonly tenant_id: string;
+  readonly block: number;
+  readonly kind: string;
+  readonly operation: string;
+  rows: number;
+  readonly first_ordinal: number;
+  last_ordinal: number;
+  first_created_at: string;
+  last_created_at: string;
+}
+
+const firstOf = (
+  { tenant_id, ordinal, kind, operation, created_at }: LedgerRow,
+  block: number,
+): BlockCount => ({
+  tenant_id,
+  block,
+  kind,
+  operation: operation ?? '',
+  rows: 0,
+  first_ordinal: ordinal,
+  last_ordinal: ordinal,
+  first_created_at: created_at,
+  last_created_at: created_at,
+});
+
+/** Counts numbered rows by block, kind and operation. */
+export const blocksOf = (rows: readonly LedgerRow[]): readonly BlockCount[] => {
+  const counts = new Map<string, BlockCount>();
+  for (const row of rows) {
+    const { tenant_id, ordinal, kind, created_at } = row;
+    const block = Math.floor(ordinal / BLOCK_ROWS);
+    const key = `${tenant_id} ${String(block)} ${kind} ${row.operation ?? ''}`;
+    let count = counts.get(key);
+    if (count === undefined) {
+      count = firstOf(row, block);
+      counts.set(key, count);
+    }
+    count.rows += 1;
+    count.last_ordinal = ordinal;
+    if (created_at < count.first_created_at) count.first_created_at = created_at;
+    if (created_at > count.last_created_at) count.last_created_at = created_at;
+  }
+  return [...counts.values()];
+};

@@ -1,0 +1,117 @@
+import type { RowPage } from '../balances/balances.queries.ts';
+import { textOf, wholeOf } from '../engine/columns.ts';
+import type { SqlRow, SqlTx, SqlValue } from '../engine/ports.ts';
+import { BLOCK_ROWS } from './ledger.schema.ts';
+import type { LedgerKind } from './ledgerRows.ts';
+import type { MatchingBlock, PagePlan } from './pagePlan.ts';
+import { isSparse, pagePlan } from './pagePlan.ts';
+
+export interface LedgerQuery {
+  readonly tenant_id: string;
+  readonly limit: number;
+  readonly offset: number;
+  /** RFC 3339 UTC with milliseconds, inclusive. */
+  readonly from?: string | undefined;
+  /** RFC 3339 UTC with milliseconds, inclusive. */
+  readonly to?: string | undefined;
+  readonly operation?: string | undefined;
+  /** All kinds by default. */
+  readonly kinds?: readonly LedgerKind[] | undefined;
+}
+
+/** `$1` tenant, `$2` kinds, `$3` operation, `$4` from, `$5` to: null where all are wanted. */
+const MATCHES = `tenant_id = $1 and ($2::text[] is null or kind = any($2)) and ($3::text is null or operation = $3)`;
+const IN_RANGE = `($4::text is null or created_at >= $4) and ($5::text is null or created_at <= $5)`;
+
+const filterOf = ({ tenant_id, kinds, operation, from, to }: LedgerQuery): readonly SqlValue[] => [
+  tenant_id,
+  kinds ?? null,
+  operation ?? null,
+  from ?? null,
+  to ?? null,
+];
+
+interface CountedBlock extends MatchingBlock {
+  readonly block: number;
+  /** The range of time ends within it: its rows must be counted one by one. */
+  readonly isCut: boolean;
+}
+
+const blockOf = (row: SqlRow, { from, to }: LedgerQuery): CountedBlock => ({
+  block: wholeOf(row, 'block'),
+  rows: wholeOf(row, 'rows'),
+  first_ordinal: wholeOf(row, 'first_ordinal'),
+  last_ordinal: wholeOf(row, 'last_ordinal'),
+  isCut:
+    (from !== undefined && textOf(row, 'first_created_at') < from) ||
+    (to !== undefined && textOf(row, 'last_created_at') > to),
+});
+
+/** The blocks that may hold matching rows, newest first. */
+const blocksFor = async (sql: SqlTx, query: LedgerQuery): Promise<readonly CountedBlock[]> => {
+  const rows = await sql.query(
+    `select block, sum(rows)::int8 as rows, min(first_ordinal) as first_ordinal,
+       max(last_ordinal) as last_ordinal, min(first_created_at) as first_created_at,
+       max(last_created_at) as last_created_at
+     from read.ledger_blocks
+     where ${MATCHES} and ($4::text is null or last_created_at >= $4)
+       and ($5::text is null or first_created_at <= $5)
+     group by block order by block desc`,
+    filterOf(query),
+  );
+  return rows.map((row) => blockOf(row, query));
+};
+
+const rangesOf = (blocks: readonly MatchingBlock[]): readonly SqlValue[] => [
+  blocks.map(({ first_ordinal }) => BigInt(first_ordinal)),
+  blocks.map(({ last_ordinal }) => BigInt(last_ordinal)),
+];
+
+/** Counts the rows of the blocks that the range of time cuts; there are seldom more than two. */
+const exactly = async (
+  sql: SqlTx,
+  query: LedgerQuery,
+  blocks: readonly CountedBlock[],
+): Promise<readonly CountedBlock[]> => {
+  const cut = blocks.filter(({ isCut }) => isCut);
+  if (cut.length === 0) return blocks;
+  const rows = await sql.query(
+    `select b.n, count(*) as rows
+     from unnest($6::int8[], $7::int8[]) with ordinality as b(first_ordinal, last_ordinal, n)
+     join read.ledger l on l.ordinal between b.first_ordinal and b.last_ordinal
+     where ${MATCHES} and ${IN_RANGE} group by b.n`,
+    [...filterOf(query), ...rangesOf(cut)],
+  );
+  const counted = new Map(rows.map((row) => [cut[wholeOf(row, 'n') - 1]?.block, wholeOf(row, 'rows')]));
+  return blocks.map((block) => (block.isCut ? { ...block, rows: counted.get(block.block) ?? 0 } : block));
+};
+
+const DENSE = `
+  select * from read.ledger where ${MATCHES} and ${IN_RANGE} and ordinal between $6 and $7
+  order by ordinal desc limit $8 offset $9`;
+
+const SPARSE = `
+  select l.* from unnest($6::int8[], $7::int8[]) as b(first_ordinal, last_ordinal)
+  join read.ledger l on l.ordinal between b.first_ordinal and b.last_ordinal
+  where ${MATCHES} and ${IN_RANGE} order by l.ordinal desc limit $8 offset $9`;
+
+const read = (sql: SqlTx, query: LedgerQuery, plan: PagePlan): Promise<readonly SqlRow[]> => {
+  const [newest, oldest] = [plan.blocks[0], plan.blocks.at(-1)];
+  if (newest === undefined || oldest === undefined) return Promise.resolve([]);
+  const filter = filterOf(query);
+  const page = [query.limit, plan.skip];
+  if (isSparse(plan, BLOCK_ROWS)) return sql.query(SPARSE, [...filter, ...rangesOf(plan.blocks), ...page]);
+  const span = [BigInt(oldest.first_ordinal), BigInt(newest.last_ordinal)];
+  return sql.query(DENSE, [...filter, ...span, ...page]);
+};
+
+/** A page of a tenant's postings, newest first, and how many match in all. */
+export const ledgerPage = async <Row>(
+  sql: SqlTx,
+  query: LedgerQuery,
+  toRow: (row: SqlRow) => Row,
+): Promise<RowPage<Row>> => {
+  const blocks = await exactly(sql, query, await blocksFor(sql, query));
+  const rows = await read(sql, query, pagePlan(blocks, query));
+  return { items: rows.map(toRow), total: blocks.reduce((sum, block) => sum + block.rows, 0) };
+};

@@ -1,0 +1,113 @@
+import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
+import { tenantOf } from '../engine/event.ts';
+
+/** Key of a dimension that a movement does not have. */
+export const NONE = 'none';
+
+/** What one batch adds to one row of `usage_days`. */
+export interface UsageDay {
+  readonly day: string;
+  readonly tenant_id: string;
+  readonly kind: 'usage' | 'admin_adjustment';
+  readonly operation: string;
+  readonly category: string;
+  readonly extraction_mode: string;
+  readonly billing_type: string;
+  readonly task_id: string;
+  operations: number;
+  pages: number;
+  free_pages: number;
+  credits: number;
+}
+
+/** What one batch adds to one row of `usage_documents`. */
+export interface UsageDocument {
+  readonly tenant_id: string;
+  readonly document_id: string;
+  readonly task_id: string;
+  operations: number;
+  pages: number;
+  credits: number;
+  last_used_at: string;
+  last_position: bigint;
+}
+
+type Burned = ProjectedEventOf<'CreditsBurned'>;
+type Adjusted = ProjectedEventOf<'CreditsAdjusted'>;
+
+const NOTHING = { operations: 0, pages: 0, free_pages: 0, credits: 0 };
+
+const dayOf = ({ data, ...event }: Burned | Adjusted): UsageDay => {
+  const scope = { day: data.created_at.slice(0, 10), tenant_id: tenantOf(event) };
+  if (!('operation' in data)) {
+    const kind = 'admin_adjustment' as const;
+    const none = { extraction_mode: NONE, billing_type: NONE, task_id: NONE };
+    return { ...scope, kind, operation: kind, category: 'adjustment', ...none, ...NOTHING };
+  }
+  const { operation, category, extraction_mode, billing_type, task_id } = data;
+  const mode = extraction_mode ?? NONE;
+  return {
+    ...scope,
+    kind: 'usage',
+    operation,
+    category,
+    extraction_mode: mode,
+    billing_type,
+    task_id,
+    ...NOTHING,
+  };
+};
+
+const keyOfDay = (event: Burned | Adjusted): string => {
+  const { data } = event;
+  const place = `${event.stream} ${data.created_at.slice(0, 10)}`;
+  if (!('operation' in data)) return place;
+  const { operation, category, extraction_mode, billing_type, task_id } = data;
+  return `${place} ${operation} ${category} ${extraction_mode ?? ''} ${billing_type} ${task_id}`;
+};
+
+const isMovement = (event: ProjectedEvent): event is Burned | Adjusted =>
+  event.type === 'CreditsBurned' || event.type === 'CreditsAdjusted';
+
+/** Sums of a batch by day and dimensions. */
+export const usageDays = (events: readonly ProjectedEvent[]): readonly UsageDay[] => {
+  const days = new Map<string, UsageDay>();
+  for (const event of events.filter(isMovement)) {
+    const key = keyOfDay(event);
+    const day = days.get(key) ?? dayOf(event);
+    days.set(key, day);
+    if (event.type === 'CreditsAdjusted') {
+      day.operations += 1;
+      day.credits -= event.data.credits;
+      continue;
+    }
+    const { pages, free_pages, credits } = event.data;
+    day.operations += 1;
+    day.pages += pages;
+    day.free_pages += free_pages;
+    day.credits += credits;
+  }
+  return [...days.values()];
+};
+
+/** Sums of a batch by document. */
+export const usageDocuments = (events: readonly ProjectedEvent[]): readonly UsageDocument[] => {
+  const documents = new Map<string, UsageDocument>();
+  for (const event of events) {
+    if (event.type !== 'CreditsBurned') continue;
+    const { document_id, task_id, pages, credits, created_at } = event.data;
+    if (document_id === null) continue;
+    const tenant_id = tenantOf(event);
+    const key = `${tenant_id} ${document_id}`;
+    const before = documents.get(key);
+    documents.set(key, {
+      ...{ tenant_id, document_id, task_id },
+      operations: (before?.operations ?? 0) + 1,
+      pages: (before?.pages ?? 0) + pages,
+      credits: (before?.credits ?? 0) + credits,
+      last_used_at: created_at,
+      last_position: event.position,
+    });
+  }
+  return [...documents.values()];
+};

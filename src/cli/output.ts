@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { jsonLine, OperatorError } from '../operator/protocol.ts';
+
+/** Where a command writes: data to `out`, everything else to `note`. */
+export interface Output {
+  readonly out: (text: string) => Promise<void>;
+  readonly note: (text: string) => void;
+  readonly isTerminal: boolean;
+}
+
+export const standardOutput = (): Output => ({
+  out: async (text) => {
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  },
+  note: (text) => void process.stderr.write(text),
+  isTerminal: process.stderr.isTTY,
+});
+
+export const json = jsonLine;
+
+/** Columns of text, as wide as what is in them. */
+export const table = (header: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const lines = [header, ...rows];
+  const widths = header.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+};
+
+const ENDED_BY_SIGNAL = 130;
+
+/** Errors that an operator can mend; their message is all that is shown. */
+const KNOWN = ['OperatorError', 'ConfigError', 'DataDirInUse', 'SqlUnavailable'];
+
+const report = (error: unknown): number => {
+  if (error instanceof Error && KNOWN.includes(error.name)) {
+    process.stderr.write(`${error.message}\n`);
+    return error instanceof OperatorError ? error.exitCode : 1;
+  }
+  process.stderr.write(
+    `Something broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+  return 1;
+};
+
+/**
+ * Runs a command to its end and ends the process: 0 done, 1 failed, 2 wrong usage, 130 stopped by
+ * Ctrl-C. The first Ctrl-C aborts `signal`, a second one ends the process at once. A reader of stdout
+ * that has gone (`| head`) ends it quietly.
+ */
+export const runCommand = async (
+  work: (signal: AbortSignal, output: Output) => Promise<void>,
+): Promise<void> => {
+  const stopping = new AbortController();
+  const stop = (): void => {
+    if (stopping.signal.aborted) process.exit(ENDED_BY_SIGNAL);
+    stopping.abort();
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? 0 : 1);
+  });
+  try {
+    await work(stopping.signal, standardOutput());
+    process.exitCode = stopping.signal.aborted ? ENDED_BY_SIGNAL : 0;
+  } catch (error) {
+    process.exitCode = stopping.signal.aborted ? ENDED_BY_SIGNAL : report(error);
+  }
+  process.exit();
+};

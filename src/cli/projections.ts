@@ -1,0 +1,144 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { runOperation } from '../composition/operatorParts.ts';
+import { configFrom } from '../config.ts';
+import type { ReadModelStatus } from '../operator/projectionsStatus.ts';
+import type { RebuildInput } from '../operator/operations.ts';
+import { json, runCommand, table, type Output } from './output.ts';
+import { progressShown } from './progress.ts';
+
+const progress = z.object({
+  eventsDone: z.number(),
+  eventsPerSecond: z.number(),
+  secondsLeft: z.number().nullable(),
+  share: z.number(),
+});
+
+const position = z
+  .union([z.string(), z.bigint()])
+  .nullable()
+  .transform((value) => value?.toString() ?? null);
+const count = z.union([z.string(), z.bigint()]).transform(String);
+
+const rebuilt = z.object({
+  name: z.string(),
+  version: z.number(),
+  position,
+  compared: z.boolean(),
+  resumedFrom: position,
+  differences: z.array(
+    z.object({ table: z.string(), column: z.string().optional(), before: count, after: count }),
+  ),
+});
+type Rebuilt = z.output<typeof rebuilt>;
+
+const rebuildItem = z.union([z.object({ progress }), z.object({ rebuilt })]);
+
+const nextText = ({ next }: ReadModelStatus): string =>
+  next === null ? '-' : `v${String(next.version)} ${next.state} at ${next.position ?? 'start'}`;
+
+/** The status as a table. */
+export const statusText = (statuses: readonly ReadModelStatus[]): string =>
+  table(
+    ['READ MODEL', 'VERSION', 'STATE', 'POSITION', 'LAG', 'NEXT', 'REASON'],
+    statuses.map((one) => [
+      one.name,
+      `v${String(one.version)}`,
+      one.state,
+      one.position ?? '-',
+      one.lag_events === null ? 'many' : String(one.lag_events),
+      nextText(one),
+      one.reason ?? '',
+    ]),
+  );
+
+const status = async (
+  options: { json?: boolean },
+  signal: AbortSignal,
+  { out, note }: Output,
+): Promise<void> => {
+  const statuses: ReadModelStatus[] = [];
+  const send = (item: unknown): Promise<void> => {
+    statuses.push(item as ReadModelStatus);
+    return Promise.resolve();
+  };
+  await runOperation(configFrom(), { name: 'projections.status', input: {} }, { send, signal });
+  if (options.json === true) return out(json(statuses));
+  if (statuses.length === 0) note('There are no read models yet: start the service once.\n');
+  else await out(statusText(statuses));
+};
+
+/** What a rebuild found in one read model, in a line or a few. */
+export const rebuiltText = (one: Rebuilt): string => {
+  const from = one.resumedFrom === null ? '' : ` (continued from ${one.resumedFrom})`;
+  const verdict = one.compared
+    ? one.differences.length === 0
+      ? 'the same counts and sums as before'
+      : 'the old rows were wrong, the new ones serve now:'
+    : 'not comparable with the old rows, which were of another version or position';
+  const lines = one.differences.map(
+    ({ table: name, column, before, after }) =>
+      `    ${name}, ${column === undefined ? 'rows' : `sum of ${column}`}: ${before} before, ${after} now\n`,
+  );
+  return `${one.name} v${String(one.version)}: rebuilt at ${one.position ?? 'an empty log'}${from}, ${verdict}\n${lines.join('')}`;
+};
+
+const STOPPED = {
+  kept: 'Stopped. What was built is kept; run the command again to go on.\n',
+  undone: 'Stopped. Everything is as it was.\n',
+};
+
+const rebuild = async (
+  input: RebuildInput & { readonly asJson: boolean },
+  signal: AbortSignal,
+  output: Output,
+): Promise<void> => {
+  const shown = progressShown(output);
+  const done: Rebuilt[] = [];
+  const send = async (item: unknown): Promise<void> => {
+    const told = rebuildItem.parse(item);
+    if ('progress' in told) {
+      shown.show(told.progress);
+      return;
+    }
+    shown.end();
+    done.push(told.rebuilt);
+    if (!input.asJson) await output.out(rebuiltText(told.rebuilt));
+  };
+  const { names, fresh, keep } = input;
+  const asked = { name: 'projections.rebuild', input: { names, fresh, keep } };
+  try {
+    await runOperation(configFrom(), asked, { send, signal });
+  } finally {
+    shown.end();
+    if (signal.aborted) output.note(keep ? STOPPED.kept : STOPPED.undone);
+  }
+  if (input.asJson) await output.out(json(done));
+};
+
+/** `quire projections …`. */
+export const addProjections = (program: Command): void => {
+  const group = program
+    .command('projections')
+    .description('look at the read models, or build them anew from the event log');
+  group
+    .command('status')
+    .description('name, version, state, position and lag of each read model')
+    .option('--json', 'print JSON')
+    .action((options: { json?: boolean }) => runCommand((signal, output) => status(options, signal, output)));
+  group
+    .command('rebuild')
+    .argument('[name...]', 'read models; all when none is named')
+    .description('build read models anew beside those that serve, verify them, and swap them in')
+    .option('--fresh', 'begin at the start, also where an interrupted rebuild could be continued')
+    .option('--keep', 'keep what was built when it is stopped by Ctrl-C, to go on later')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nThe service goes on serving. A rebuild that was interrupted is continued by the next.\nUse --fresh after the code of a read model has changed.',
+    )
+    .action((names: string[], options: { fresh?: boolean; keep?: boolean; json?: boolean }) => {
+      const { fresh = false, keep = false, json: asJson = false } = options;
+      return runCommand((signal, output) => rebuild({ names, fresh, keep, asJson }, signal, output));
+    });
+};

@@ -1,0 +1,46 @@
+import {
+  llmCost,
+  type LlmCostRejection,
+  type LlmCostState,
+  type LogLlmCost,
+} from '../../domain/llmCost/decider.ts';
+import { llmCostEvent, llmCostStream, type LlmCostEvent } from '../../domain/llmCost/events.ts';
+import { eventCodec } from '../../domain/kernel/codec.ts';
+import type { EventStore } from '../../domain/ports/eventStore.ts';
+import type { Outcome } from './outcome.ts';
+import { streamWriter } from './streamWriter.ts';
+import {
+  ATTEMPTS_MAX,
+  BATCH_MAX,
+  DEFAULT_CONFLICT_PACING,
+  DEFAULT_LIMITS,
+  DEFAULT_PERSISTENCE,
+} from './writerDefaults.ts';
+
+/** Logs what model calls cost: many a second for one tenant are appended together. */
+export interface LlmCosts {
+  log(command: LogLlmCost): Promise<Outcome<LlmCostState, LlmCostEvent, LlmCostRejection>>;
+  close(): Promise<void>;
+}
+
+const codec = eventCodec(llmCostEvent);
+
+export const llmCosts = (store: EventStore): LlmCosts => {
+  const { initialState, evolve } = llmCost;
+  const rules = {
+    store,
+    decider: llmCost,
+    fold: { initialState, evolve, codec },
+    snapshots: undefined,
+    persistence: DEFAULT_PERSISTENCE,
+    conflictPacing: DEFAULT_CONFLICT_PACING,
+    hooks: {},
+    attemptsMax: ATTEMPTS_MAX,
+    batchMax: BATCH_MAX,
+  };
+  const writer = streamWriter(rules, DEFAULT_LIMITS, llmCostStream);
+  return {
+    log: (command) => writer.execute(command.data.tenant_id, command),
+    close: () => writer.close(),
+  };
+};

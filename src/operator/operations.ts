@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { decodeAny } from '../../domain/catalogue.ts';
+import { currencyCode, day, decimalText } from '../../domain/kernel/units.ts';
+import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { Sql, Timers } from '../../projections/engine/ports.ts';
+import type { Projector } from '../../projections/engine/projector.ts';
+import { RebuildBusy, rebuildReadModels, type RebuildProgress } from '../../projections/engine/rebuild.ts';
+import { importRates, type ImportDeps } from './importRates.ts';
+import { projectionsStatus } from './projectionsStatus.ts';
+import { OperatorError, type Operation, type OperationContext, type Operations } from './protocol.ts';
+
+/** The parts that operations on the read models need. */
+export interface ReadModelParts {
+  readonly sql: Sql;
+  readonly feed: EventFeed;
+  readonly projectors: readonly Projector[];
+  readonly timers: Timers;
+}
+
+const rebuildInput = z.strictObject({
+  names: z.array(z.string()),
+  fresh: z.boolean(),
+  keep: z.boolean(),
+});
+export type RebuildInput = z.output<typeof rebuildInput>;
+
+const importInput = z.strictObject({
+  days: z.array(
+    z.strictObject({ date: day, base: currencyCode, rates: z.record(currencyCode, decimalText) }),
+  ),
+  source: z.string(),
+  supersede: z.boolean(),
+});
+
+const checkNames = (names: readonly string[], projectors: readonly Projector[]): void => {
+  const known = projectors.map(({ name }) => name);
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new OperatorError(
+      `There is no read model named ${unknown.join(', ')}. Choose from: ${known.join(', ')}.`,
+      2,
+    );
+};
+
+/** Progress is told now, without waiting: a slow terminal must not slow the rebuild. */
+const telling =
+  ({ send }: OperationContext) =>
+  (progress: RebuildProgress): void =>
+    void send({ progress });
+
+const rebuild =
+  (parts: ReadModelParts): Operation =>
+  async (input, context) => {
+    const { names, fresh, keep } = rebuildInput.parse(input);
+    checkNames(names, parts.projectors);
+    const { signal } = context;
+    const options = { fresh, keep, signal, onProgress: telling(context) };
+    try {
+      const rebuilt = await rebuildReadModels(
+        { ...parts, decode: decodeAny },
+        names.length === 0 ? options : { ...options, names },
+      );
+      for (const one of rebuilt) await context.send({ rebuilt: one });
+    } catch (error) {
+      if (error instanceof RebuildBusy)
+        throw new OperatorError(
+          'Another rebuild is running. Wait for it: `quire projections status` shows it.',
+        );
+      throw error;
+    }
+  };
+
+/** Operations on the read models. */
+export const readModelOperations = (parts: ReadModelParts): Operations => ({
+  'projections.status': async (_input, { send }) => {
+    for (const status of await projectionsStatus(parts, parts.projectors)) await send(status);
+  },
+  'projections.rebuild': rebuild(parts),
+});
+
+/** Operations that append to the log. */
+export const logOperations = (deps: ImportDeps): Operations => ({
+  'fx.import': async (input, { send }) => {
+    await send(await importRates(deps, importInput.parse(input)));
+  },
+});

@@ -1,0 +1,91 @@
+import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { Sql } from '../../projections/engine/ports.ts';
+import type { Projector } from '../../projections/engine/projector.ts';
+import { REBUILD_LOCK } from '../../projections/engine/rebuild.ts';
+import { generations, hasRegistry, type Generation } from '../../projections/engine/registry.ts';
+
+/** How one read model stands, as the registry and the log say. */
+export interface ReadModelStatus {
+  readonly name: string;
+  /** Of the rows that serve. */
+  readonly version: number;
+  readonly state: string;
+  /** As text: positions are larger than a JSON number may be. */
+  readonly position: string | null;
+  /** Events in the log behind its position; null when there are more than are counted. */
+  readonly lag_events: number | null;
+  readonly reason: string | null;
+  /** A new version being built, or a rebuild. `interrupted`: the next rebuild goes on from there. */
+  readonly next: {
+    readonly version: number;
+    readonly state: 'building' | 'rebuilding' | 'interrupted' | 'stopped';
+    readonly position: string | null;
+  } | null;
+}
+
+/** Events that are counted at most: reading on would take long and say little more. */
+const LAG_MAX = 100_000;
+
+/** Positions of the events after `after`; undefined beyond `LAG_MAX`. */
+const positionsAfter = async (
+  feed: EventFeed,
+  after: bigint | null,
+): Promise<readonly bigint[] | undefined> => {
+  const head = await feed.head();
+  if (head === undefined || (after !== null && after >= head)) return [];
+  const done = new AbortController();
+  const found: bigint[] = [];
+  try {
+    for await (const item of feed.subscribe({ after: after ?? undefined, signal: done.signal })) {
+      if (item.kind === 'caught_up') return found;
+      if (item.kind === 'event') found.push(item.event.position);
+      if (found.length > LAG_MAX) return undefined;
+    }
+    return found;
+  } finally {
+    done.abort();
+  }
+};
+
+const nextOf = (generation: Generation | undefined, rebuilding: boolean): ReadModelStatus['next'] => {
+  if (generation === undefined) return null;
+  const { version, state, position } = generation;
+  const named = state === 'rebuilding' && !rebuilding ? 'interrupted' : state;
+  if (named === 'live' || named === 'retired') return null;
+  return { version, state: named, position: position?.toString() ?? null };
+};
+
+const isRebuilding = async (sql: Sql): Promise<boolean> => {
+  const lock = await sql.tryLock(REBUILD_LOCK);
+  await lock?.release();
+  return lock === undefined;
+};
+
+/** The read models in their order. Empty before a service has run for the first time. */
+export const projectionsStatus = async (
+  { sql, feed }: { readonly sql: Sql; readonly feed: EventFeed },
+  projectors: readonly Projector[],
+): Promise<readonly ReadModelStatus[]> => {
+  if (!(await hasRegistry(sql))) return [];
+  const all = await generations(sql);
+  const rebuilding = all.some(({ state }) => state === 'rebuilding') && (await isRebuilding(sql));
+  const known = projectors.flatMap(({ name }) => all.find((one) => one.serves && one.name === name) ?? []);
+  const lowest = known.reduce<bigint | null>(
+    (low, { position }) => (position === null || (low !== null && low < position) ? low : position),
+    null,
+  );
+  const after = known.some(({ position }) => position === null) ? null : lowest;
+  const behind = await positionsAfter(feed, after);
+  return known.map(({ name, version, state, position, reason }) => ({
+    name,
+    version,
+    state,
+    position: position?.toString() ?? null,
+    lag_events: behind?.filter((at) => position === null || at > position).length ?? null,
+    reason,
+    next: nextOf(
+      all.find((one) => one.name === name && !one.serves),
+      rebuilding,
+    ),
+  }));
+};
