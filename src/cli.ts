@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addAudit } from './cli/audit.ts';
 import { addEvents } from './cli/events.ts';
 import { addFx } from './cli/fx.ts';
 import { addProjections } from './cli/projections.ts';
@@ -19,6 +20,7 @@ addServe(program);
 addProjections(program);
 addEvents(program);
 addFx(program);
+addAudit(program);
 
 /** A command inherits how the program ends only when it is made after it; these are made already. */
 const endAlike = (command: Command): void => {

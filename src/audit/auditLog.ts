@@ -1,0 +1,161 @@
+import { decodeAny, type AnyEvent } from '../../domain/catalogue.ts';
+import { UndecodableEvent } from '../../domain/kernel/codec.ts';
+import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+import { accountsCheck } from './accounts.ts';
+import type { Books } from './accountBooks.ts';
+import { auditedEvent, placeOf, recordedAt, type AuditedEvent } from './auditedEvent.ts';
+import { claimsCheck } from './claims.ts';
+import { compactSet } from './compactSet.ts';
+import type { Findings } from './findings.ts';
+import { checkOwner } from './owners.ts';
+import { RACE_MS, reference } from './reference.ts';
+import { checkTimes } from './saleRules.ts';
+import { streamsCheck, type StreamHead } from './streams.ts';
+import { worksCheck } from './works.ts';
+
+/** What the log was, as far as it was read. */
+export interface LogFacts {
+  readonly events: number;
+  readonly streams: number;
+  readonly tenants: number;
+  readonly position: string | null;
+  /** Times of recording; null in an empty log. */
+  readonly first_at: string | null;
+  readonly last_at: string | null;
+}
+
+/** Something else that looks at every event of the same reading. */
+export interface Watcher {
+  /** Every event, also what cannot be read, with the hash that its content has. */
+  readonly stored?: (event: RecordedEvent, hash: string) => void;
+  readonly decoded?: (event: AuditedEvent) => void;
+}
+
+export interface LogAudit {
+  readonly feed: Pick<EventFeed, 'subscribe'>;
+  readonly findings: Findings;
+  /** Positions of this log have no gaps. */
+  readonly dense: boolean;
+  readonly watchers?: readonly Watcher[];
+  readonly onProgress?: ((events: number, position: bigint) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface AuditedLog {
+  readonly facts: LogFacts;
+  readonly heads: () => IterableIterator<readonly [string, StreamHead]>;
+}
+
+const PROGRESS_EVERY = 10_000;
+
+/** Every event of the log as it is now, in its order. */
+export async function* everything(
+  feed: Pick<EventFeed, 'subscribe'>,
+  signal?: AbortSignal,
+): AsyncGenerator<RecordedEvent> {
+  for await (const item of feed.subscribe(signal === undefined ? {} : { signal })) {
+    if (item.kind === 'caught_up') return;
+    if (item.kind === 'event') yield item.event;
+  }
+}
+
+/** An event that cannot be read is reported, and the audit goes on without it. */
+const decodedOr = (findings: Findings, recorded: RecordedEvent): AnyEvent | undefined => {
+  findings.checked('schema');
+  try {
+    return decodeAny(recorded);
+  } catch (error) {
+    if (!(error instanceof UndecodableEvent)) throw error;
+    findings.add({ check: 'schema', ...placeOf(recorded), message: `It cannot be read: ${error.message}` });
+    return undefined;
+  }
+};
+
+/** Stores hand out data and metadata as they lie there, and parse them when they are looked at. */
+const isJson = (recorded: RecordedEvent): boolean => {
+  try {
+    return typeof recorded.data === 'object' && typeof recorded.metadata === 'object';
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+};
+
+/** All rules that need the content of events. */
+const rulesOf = (books: Books) => {
+  const [accounts, claims, works] = [accountsCheck(books), claimsCheck(books), worksCheck(books)];
+  return {
+    tenants: accounts.tenants,
+    apply: (event: AuditedEvent): void => {
+      checkOwner(books.findings, event);
+      books.reference.apply(event);
+      accounts.apply(event);
+      claims.apply(event);
+      works(event);
+      if (event.type === 'LlmCostLogged') checkTimes(books, event);
+    },
+    finish: (newest: string): void => {
+      claims.finish(newest);
+      if (newest !== '') accounts.finish(new Date(Date.parse(newest) - RACE_MS).toISOString());
+    },
+  };
+};
+
+const seenTimes = () => {
+  let [first, last] = ['', ''];
+  return {
+    see: (at: string): void => {
+      if (at === '') return;
+      if (first === '' || at < first) first = at;
+      if (at > last) last = at;
+    },
+    first: () => (first === '' ? null : first),
+    last: () => (last === '' ? null : last),
+  };
+};
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+/** Reads the whole log once and checks all that events alone can tell. */
+export const auditLog = async (audit: LogAudit): Promise<AuditedLog> => {
+  const { findings, dense, watchers = [] } = audit;
+  const streams = streamsCheck(findings, { dense });
+  const rules = rulesOf({ findings, reference: reference(findings), once: compactSet() });
+  const times = seenTimes();
+  let events = 0;
+  let position: bigint | undefined;
+  const look = (recorded: RecordedEvent): void => {
+    if (!isJson(recorded)) {
+      streams.skip(recorded);
+      return;
+    }
+    const hash = streams.follow(recorded);
+    const at = recordedAt(recorded);
+    times.see(INSTANT.test(at) ? at : '');
+    const decoded = decodedOr(findings, recorded);
+    const event = decoded === undefined ? undefined : auditedEvent(recorded, decoded);
+    if (event !== undefined) rules.apply(event);
+    for (const watcher of watchers) {
+      watcher.stored?.(recorded, hash);
+      if (event !== undefined) watcher.decoded?.(event);
+    }
+  };
+  for await (const recorded of everything(audit.feed, audit.signal)) {
+    events += 1;
+    ({ position } = recorded);
+    look(recorded);
+    if (events % PROGRESS_EVERY === 0) audit.onProgress?.(events, recorded.position);
+  }
+  audit.signal?.throwIfAborted();
+  rules.finish(times.last() ?? '');
+  const facts = {
+    events,
+    streams: streams.count(),
+    tenants: rules.tenants(),
+    position: position?.toString() ?? null,
+    first_at: times.first(),
+    last_at: times.last(),
+  };
+  return { facts, heads: streams.heads };
+};

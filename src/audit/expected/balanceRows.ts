@@ -1,0 +1,133 @@
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import type { ExpectedModel, ExpectedRow } from './expectedRows.ts';
+
+/** A tenant's row, and its open holds. */
+export interface BalanceRow {
+  tenant_id: string;
+  plan: string | null;
+  balance_credits: bigint;
+  held_credits: bigint;
+  purchased_credits: bigint;
+  used_credits: bigint;
+  adjusted_credits: bigint;
+  free_pages_used: bigint;
+  free_pages_held: bigint;
+  grants_count: bigint;
+  created_at: string;
+  last_activity_at: string;
+}
+
+type Held = AuditedEventOf<'CreditsHeld'>['data'];
+
+const newRow = (tenant_id: string, at: string): BalanceRow => ({
+  tenant_id,
+  plan: null,
+  balance_credits: 0n,
+  held_credits: 0n,
+  purchased_credits: 0n,
+  used_credits: 0n,
+  adjusted_credits: 0n,
+  free_pages_used: 0n,
+  free_pages_held: 0n,
+  grants_count: 0n,
+  created_at: at,
+  last_activity_at: at,
+});
+
+const timeOf = ({ type, data }: AuditedEvent): string => {
+  if (type === 'PlanSet') return data.set_at;
+  if (type === 'HoldReleased') return data.released_at;
+  return 'created_at' in data ? data.created_at : '';
+};
+
+const signed = (type: 'CreditsGranted' | 'CreditsRefunded', credits: number): bigint =>
+  type === 'CreditsGranted' ? BigInt(credits) : -BigInt(credits);
+
+/** Totals of all tenants by event; also what balances at a moment are made of. */
+export const balanceTotals = () => {
+  const rows = new Map<string, BalanceRow>();
+  const holds = new Map<string, Held & { readonly tenant_id: string }>();
+
+  const close = (row: BalanceRow, holdId: string | null): void => {
+    const key = `${row.tenant_id} ${holdId ?? ''}`;
+    const hold = holds.get(key);
+    if (hold === undefined) return;
+    holds.delete(key);
+    row.held_credits -= BigInt(hold.credits);
+    row.free_pages_held -= BigInt(hold.free_pages);
+  };
+
+  const move = (row: BalanceRow, { type, data }: AuditedEvent): void => {
+    switch (type) {
+      case 'AccountOpened':
+      case 'PlanSet':
+        row.plan = 'plan' in data ? data.plan : 'free';
+        return;
+      case 'CreditsGranted':
+      case 'CreditsRefunded':
+        row.purchased_credits += signed(type, data.credits);
+        row.grants_count += 1n;
+        return;
+      case 'CreditsAdjusted':
+        row.adjusted_credits += BigInt(data.credits);
+        return;
+      case 'CreditsHeld':
+        holds.set(`${row.tenant_id} ${data.hold_id}`, { ...data, tenant_id: row.tenant_id });
+        row.held_credits += BigInt(data.credits);
+        row.free_pages_held += BigInt(data.free_pages);
+        return;
+      case 'HoldReleased': {
+        close(row, data.hold_id);
+        return;
+      }
+      case 'CreditsBurned':
+        row.used_credits += BigInt(data.credits);
+        row.free_pages_used += BigInt(data.free_pages);
+        close(row, data.hold_id);
+        return;
+      default:
+    }
+  };
+
+  return {
+    rows: () => rows.values(),
+    holds: () => holds.values(),
+    apply: (event: AuditedEvent): void => {
+      const tenant = accountOf(event.stream);
+      if (tenant === undefined) return;
+      const row = rows.get(tenant) ?? newRow(tenant, timeOf(event));
+      rows.set(tenant, row);
+      row.last_activity_at = timeOf(event);
+      move(row, event);
+      row.balance_credits = row.purchased_credits + row.adjusted_credits - row.used_credits;
+    },
+  };
+};
+
+/** Balances and open holds. */
+export const balanceRows: ExpectedModel = {
+  name: 'balances',
+  tables: ['balances', 'open_holds'],
+  start: () => {
+    const totals = balanceTotals();
+    return {
+      apply: totals.apply,
+      finish: (emit) => {
+        for (const row of totals.rows()) emit('balances', { ...row });
+        for (const hold of totals.holds()) {
+          const { tenant_id, hold_id, operation, credits, free_pages, created_at, expires_at } = hold;
+          const row: ExpectedRow = {
+            tenant_id,
+            hold_id,
+            operation,
+            credits,
+            free_pages,
+            created_at,
+            expires_at,
+          };
+          emit('open_holds', row);
+        }
+      },
+    };
+  },
+};

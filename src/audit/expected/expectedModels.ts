@@ -1,0 +1,27 @@
+import { balanceRows } from './balanceRows.ts';
+import type { ExpectedModel } from './expectedRows.ts';
+import { grantRows, openClaimRows } from './grantRows.ts';
+import { ledgerRows } from './ledgerRows.ts';
+import { llmCostRows } from './llmCostRows.ts';
+import { apiKeyRows, billingConfigRows, priceListRows, rateLimitRows } from './referenceRows.ts';
+import { usageRows } from './usageRows.ts';
+import { documentRows, usageEventRows } from './workRows.ts';
+
+/** What the auditor expects of each read model. */
+export const EXPECTED_MODELS: readonly ExpectedModel[] = [
+  balanceRows,
+  ledgerRows,
+  grantRows,
+  priceListRows,
+  billingConfigRows,
+  apiKeyRows,
+  documentRows,
+  usageEventRows,
+  openClaimRows,
+  rateLimitRows,
+  usageRows,
+  llmCostRows,
+];
+
+/** Tables that only a rebuild is compared with, and why the auditor has no rows of its own for them. */
+export const COVERED_BY_REBUILD: Readonly<Record<string, string>> = {};

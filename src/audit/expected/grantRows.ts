@@ -1,0 +1,108 @@
+import { paymentStream } from '../../../domain/payment/identity.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import { emitAll, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
+
+const moneyOf = ({
+  stream,
+  position,
+  data,
+}: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>): ExpectedRow => ({
+  tenant_id: accountOf(stream) ?? '',
+  position,
+  currency: data.currency,
+  gross_amount_minor: data.gross_amount_minor,
+  vat_amount_minor: data.vat_amount_minor,
+  provider_fee_minor: data.provider_fee_minor,
+  net_amount_minor: data.gross_amount_minor === null ? null : data.gross_amount_minor - data.vat_amount_minor,
+  provider: data.provider,
+  provider_txn_id: data.provider_txn_id,
+  occurred_at: data.occurred_at,
+  created_at: data.created_at,
+});
+
+const saleRow = (event: AuditedEventOf<'CreditsGranted'>) => ({
+  ...moneyOf(event),
+  grant_id: event.data.grant_id,
+  kind: 'sale',
+  credits: event.data.credits,
+  original_grant_id: null,
+  refunded_credits: 0n,
+  refunded_amount_minor: 0n,
+  price_list_version: event.data.price_list_version,
+  fx_rate_to_usd: event.data.fx_rate_to_usd,
+  invoice_ref: event.data.invoice_ref,
+});
+
+/** Price list and rate are those of the sale. */
+const refundRow = (
+  event: AuditedEventOf<'CreditsRefunded'>,
+  sale: Pick<ReturnType<typeof saleRow>, 'price_list_version' | 'fx_rate_to_usd'> | undefined,
+): ExpectedRow => ({
+  ...moneyOf(event),
+  grant_id: event.data.refund_id,
+  kind: 'refund',
+  credits: 0 - event.data.credits,
+  original_grant_id: event.data.grant_id,
+  refunded_credits: 0,
+  refunded_amount_minor: 0,
+  price_list_version: sale?.price_list_version ?? null,
+  fx_rate_to_usd: sale?.fx_rate_to_usd ?? null,
+  invoice_ref: null,
+});
+
+/** Sales with what of them was refunded, and refunds. */
+export const grantRows: ExpectedModel = {
+  name: 'grants',
+  tables: ['grants'],
+  start: () => {
+    const sales = new Map<string, ReturnType<typeof saleRow>>();
+    return {
+      apply: (event, emit) => {
+        if (event.type === 'CreditsGranted') {
+          sales.set(`${event.stream} ${event.data.grant_id}`, saleRow(event));
+        } else if (event.type === 'CreditsRefunded') {
+          const sale = sales.get(`${event.stream} ${event.data.grant_id}`);
+          if (sale !== undefined) {
+            sale.refunded_credits += BigInt(event.data.credits);
+            sale.refunded_amount_minor += BigInt(event.data.gross_amount_minor);
+          }
+          emit('grants', refundRow(event, sale));
+        }
+      },
+      finish: (emit) => {
+        for (const row of sales.values()) emit('grants', row);
+      },
+    };
+  },
+};
+
+const claimMoves = (claims: Map<string, ExpectedRow>, event: AuditedEvent): void => {
+  switch (event.type) {
+    case 'PaymentClaimed': {
+      const { tenant_id, kind, claimed_at } = event.data;
+      claims.set(event.stream, { stream: event.stream, tenant_id, kind, claimed_at });
+      return;
+    }
+    case 'PaymentReleased':
+      claims.delete(event.stream);
+      return;
+    case 'CreditsGranted':
+    case 'CreditsRefunded':
+      claims.delete(paymentStream(event.data));
+      return;
+    default:
+  }
+};
+
+/** Claims without an effect or a release. */
+export const openClaimRows: ExpectedModel = {
+  name: 'open_claims',
+  tables: ['open_claims'],
+  start: () => {
+    const claims = new Map<string, ExpectedRow>();
+    return {
+      apply: (event) => claimMoves(claims, event),
+      finish: (emit) => emitAll(claims, 'open_claims', emit),
+    };
+  },
+};

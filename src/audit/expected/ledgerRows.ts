@@ -1,0 +1,174 @@
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import type { ExpectedModel, ExpectedRow } from './expectedRows.ts';
+
+type Granted = AuditedEventOf<'CreditsGranted'>;
+type Refunded = AuditedEventOf<'CreditsRefunded'>;
+type Adjusted = AuditedEventOf<'CreditsAdjusted'>;
+type Burned = AuditedEventOf<'CreditsBurned'>;
+
+/** What every posting has; a burn fills in the rest. */
+const posting = (
+  event: Granted | Refunded | Adjusted | Burned,
+  of: { readonly id: string; readonly kind: string; readonly credits_delta: number },
+): ExpectedRow => ({
+  tenant_id: accountOf(event.stream) ?? '',
+  position: event.position,
+  part: 1,
+  operation: null,
+  category: null,
+  extraction_mode: null,
+  billing_type: null,
+  pages: 0,
+  free_pages: 0,
+  credits_per_page: null,
+  balance_after: event.data.balance_after,
+  billing_config_version: null,
+  project_id: null,
+  task_id: null,
+  document_id: null,
+  job_id: null,
+  api_key_id: null,
+  details: null,
+  created_at: event.data.created_at,
+  ...of,
+});
+
+const money = ({ data }: Granted | Refunded, grant_id: string): Record<string, unknown> => ({
+  grant_id,
+  currency: data.currency,
+  gross_amount_minor: data.gross_amount_minor,
+  vat_amount_minor: data.vat_amount_minor,
+  provider_fee_minor: data.provider_fee_minor,
+  net_amount_minor: data.gross_amount_minor === null ? null : data.gross_amount_minor - data.vat_amount_minor,
+  provider: data.provider,
+  provider_txn_id: data.provider_txn_id,
+  occurred_at: data.occurred_at,
+});
+
+const saleRow = (event: Granted): ExpectedRow => {
+  const { grant_id, credits, price_list_version, invoice_ref } = event.data;
+  return {
+    ...posting(event, { id: grant_id, kind: 'sale', credits_delta: credits }),
+    details: { ...money(event, grant_id), price_list_version, invoice_ref },
+  };
+};
+
+const refundRow = (event: Refunded): ExpectedRow => {
+  const { refund_id, grant_id, credits, reason } = event.data;
+  return {
+    ...posting(event, { id: refund_id, kind: 'refund', credits_delta: 0 - credits }),
+    details: { ...money(event, refund_id), original_grant_id: grant_id, reason },
+  };
+};
+
+const adjustmentRow = (event: Adjusted): ExpectedRow => {
+  const { adjustment_id, credits, reason, allow_negative } = event.data;
+  return {
+    ...posting(event, { id: adjustment_id, kind: 'admin_adjustment', credits_delta: credits }),
+    category: 'adjustment',
+    details: { reason, allow_negative, actor: event.metadata['actor'] ?? null },
+  };
+};
+
+/** Free pages are a row of their own, without credits, before the paid ones. */
+const usageRows = (event: Burned): readonly ExpectedRow[] => {
+  const { data } = event;
+  const paid = data.pages - data.free_pages;
+  const shared = {
+    ...posting(event, { id: data.usage_id, kind: 'usage', credits_delta: 0 - data.credits }),
+    operation: data.operation,
+    category: data.category,
+    extraction_mode: data.extraction_mode,
+    billing_type: data.billing_type,
+    credits_per_page: data.credits_per_page,
+    billing_config_version: data.billing_config_version,
+    project_id: data.project_id,
+    task_id: data.task_id,
+    document_id: data.document_id,
+    job_id: data.job_id,
+    api_key_id: data.api_key_id,
+  };
+  const free = {
+    ...shared,
+    part: 0,
+    id: paid === 0 ? data.usage_id : `${data.usage_id}_free`,
+    pages: data.free_pages,
+    free_pages: data.free_pages,
+    credits_delta: 0,
+    balance_after: data.balance_after + data.credits,
+  };
+  const rest = { ...shared, pages: paid };
+  if (data.free_pages === 0) return [rest];
+  return paid === 0 ? [free] : [free, rest];
+};
+
+const rowsOf = (event: AuditedEvent): readonly ExpectedRow[] => {
+  switch (event.type) {
+    case 'CreditsGranted':
+      return [saleRow(event)];
+    case 'CreditsRefunded':
+      return [refundRow(event)];
+    case 'CreditsAdjusted':
+      return [adjustmentRow(event)];
+    case 'CreditsBurned':
+      return usageRows(event);
+    default:
+      return [];
+  }
+};
+
+/** Rows of a tenant that one row of `ledger_blocks` counts. */
+const BLOCK_ROWS = 4096;
+
+interface BlockRow {
+  readonly tenant_id: unknown;
+  readonly block: number;
+  readonly kind: unknown;
+  readonly operation: string;
+  rows: number;
+  readonly first_ordinal: number;
+  last_ordinal: number;
+  first_created_at: string;
+  last_created_at: string;
+}
+
+const addToBlock = (blocks: Map<string, BlockRow>, row: ExpectedRow, ordinal: number): void => {
+  const { tenant_id, kind } = row;
+  const at = String(row['created_at']);
+  const block = Math.floor(ordinal / BLOCK_ROWS);
+  const operation = typeof row['operation'] === 'string' ? row['operation'] : '';
+  const key = `${String(tenant_id)} ${String(block)} ${String(kind)} ${operation}`;
+  const found = blocks.get(key);
+  const count = found ?? {
+    ...{ tenant_id, block, kind, operation, rows: 0 },
+    ...{ first_ordinal: ordinal, last_ordinal: ordinal, first_created_at: at, last_created_at: at },
+  };
+  if (found === undefined) blocks.set(key, count);
+  count.rows += 1;
+  count.last_ordinal = ordinal;
+  if (at < count.first_created_at) count.first_created_at = at;
+  if (at > count.last_created_at) count.last_created_at = at;
+};
+
+/** The ledger, its rows numbered by tenant, and its counts by block. */
+export const ledgerRows: ExpectedModel = {
+  name: 'ledger',
+  tables: ['ledger', 'ledger_blocks'],
+  start: () => {
+    const blocks = new Map<string, BlockRow>();
+    const next = new Map<unknown, number>();
+    return {
+      apply: (event, emit) => {
+        for (const row of rowsOf(event)) {
+          const ordinal = next.get(row['tenant_id']) ?? 0;
+          next.set(row['tenant_id'], ordinal + 1);
+          emit('ledger', { ...row, ordinal });
+          addToBlock(blocks, row, ordinal);
+        }
+      },
+      finish: (emit) => {
+        for (const block of blocks.values()) emit('ledger_blocks', { ...block });
+      },
+    };
+  },
+};

@@ -1,0 +1,105 @@
+import { atScale, parseDecimal } from '../../../domain/kernel/rounding.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import type { Emit, ExpectedModel, ExpectedRow } from './expectedRows.ts';
+
+type Logged = AuditedEventOf<'LlmCostLogged'>;
+type Priced = AuditedEventOf<'ProviderPricePublished' | 'ModelPriceSet'>;
+
+/** Decimals of a USD amount that one pico-USD is. */
+const PICO = 12;
+/** Decimals that a price per million tokens has at most: one of them is a pico-USD a token. */
+const PER_MILLION = 6;
+
+const inPico = (usd: string | null, scale: number): bigint | null =>
+  usd === null ? null : atScale(parseDecimal(usd), scale);
+
+const callRow = ({ data, position }: Logged): ExpectedRow => {
+  const { cost_usd, entry_id: _, fingerprint: __, ...rest } = data;
+  return { ...rest, position, cost_pico: inPico(cost_usd, PICO) };
+};
+
+const priceRow = ({ type, data, position }: Priced): ExpectedRow => {
+  const prices = {
+    input_usd_per_million_tokens: data.input_usd_per_million_tokens,
+    output_usd_per_million_tokens: data.output_usd_per_million_tokens,
+    cached_input_usd_per_million_tokens: data.cached_input_usd_per_million_tokens,
+    usd_per_page: data.usd_per_page,
+  };
+  const isProviders = type === 'ProviderPricePublished';
+  return {
+    price_id: data.price_id,
+    position,
+    provider: isProviders ? data.provider : null,
+    model_name: data.model_name,
+    input_pico: inPico(prices.input_usd_per_million_tokens, PER_MILLION),
+    output_pico: inPico(prices.output_usd_per_million_tokens, PER_MILLION),
+    cached_input_pico: inPico(prices.cached_input_usd_per_million_tokens, PER_MILLION),
+    page_pico: inPico(prices.usd_per_page, PICO),
+    prices,
+    effective_from: isProviders ? data.effective_from : data.updated_at,
+    created_at: isProviders ? data.created_at : data.updated_at,
+  };
+};
+
+interface Sums {
+  calls: bigint;
+  input_tokens: bigint;
+  output_tokens: bigint;
+  cost_pico: bigint;
+}
+
+/** Only calls with a cost in their event are summed up; the others are priced when they are read. */
+const addToDay = (days: Map<string, ExpectedRow & Sums>, { data }: Logged): void => {
+  const cost = inPico(data.cost_usd, PICO);
+  if (cost === null) return;
+  const dimensions = {
+    day: data.occurred_at.slice(0, 10),
+    tenant_id: data.tenant_id,
+    operation: data.operation,
+    provider: data.provider,
+    model_name: data.model_name,
+    billing_type: data.billing_type,
+    free_tier: data.free_tier,
+  };
+  const key = JSON.stringify(Object.values(dimensions));
+  const before = days.get(key) ?? {
+    ...dimensions,
+    calls: 0n,
+    input_tokens: 0n,
+    output_tokens: 0n,
+    cost_pico: 0n,
+  };
+  before.calls += 1n;
+  before.input_tokens += BigInt(data.input_tokens);
+  before.output_tokens += BigInt(data.output_tokens);
+  before.cost_pico += cost;
+  days.set(key, before);
+};
+
+const emitAtOnce = (event: AuditedEvent, emit: Emit): void => {
+  if (event.type === 'LlmCostLogged') emit('llm_costs', callRow(event));
+  if (event.type === 'ProviderPricePublished' || event.type === 'ModelPriceSet')
+    emit('model_prices', priceRow(event));
+  if (event.type !== 'CreditsBurned' || event.data.free_pages === 0) return;
+  const { operation_id, pages, free_pages, created_at } = event.data;
+  const tenant_id = accountOf(event.stream) ?? '';
+  emit('free_operations', { tenant_id, operation_id, pages, free_pages, created_at });
+};
+
+/** Calls of models, their sums by day, prices, and operations with free pages. */
+export const llmCostRows: ExpectedModel = {
+  name: 'llm_costs',
+  tables: ['llm_costs', 'llm_cost_days', 'model_prices', 'free_operations'],
+  start: () => {
+    const days = new Map<string, ExpectedRow & Sums>();
+    return {
+      apply: (event, emit) => {
+        emitAtOnce(event, emit);
+        if (event.type === 'LlmCostLogged') addToDay(days, event);
+      },
+      finish: (emit) => {
+        for (const day of days.values()) emit('llm_cost_days', day);
+      },
+    };
+  },
+};

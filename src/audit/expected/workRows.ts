@@ -1,0 +1,101 @@
+import type { AuditedEvent, AuditedEventOf } from '../auditedEvent.ts';
+import { emitAll, type Emit, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
+
+type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
+
+const requestedRow = ({ position, data }: Requested): ExpectedRow => {
+  const isExtraction = 'extraction_id' in data;
+  return {
+    id: isExtraction ? data.extraction_id : data.conversion_id,
+    kind: isExtraction ? 'extraction' : 'conversion',
+    tenant_id: data.tenant_id,
+    position,
+    project_id: data.project_id,
+    task_id: data.task_id,
+    document_id: data.document_id,
+    document_sha256: data.document_sha256,
+    mode: data.mode,
+    billing_type: data.billing_type,
+    model: data.model,
+    ocr_model: data.ocr_model,
+    pages: data.pages,
+    free_pages: null,
+    hold_id: data.hold_id,
+    api_key_id: data.api_key_id,
+    state: 'running',
+    problem_code: null,
+    duration_ms: null,
+    requested_at: data.requested_at,
+    finished_at: null,
+  };
+};
+
+const idOf = (data: { extraction_id: string } | { conversion_id: string }): string =>
+  'extraction_id' in data ? data.extraction_id : data.conversion_id;
+
+/** Completed work never changes again: its row is emitted and forgotten. */
+const workMoves = (works: Map<string, ExpectedRow>, event: AuditedEvent, emit: Emit): void => {
+  switch (event.type) {
+    case 'ExtractionRequested':
+    case 'ConversionRequested':
+      works.set(idOf(event.data), requestedRow(event));
+      return;
+    case 'ExtractionCompleted':
+    case 'ConversionCompleted': {
+      const { status, pages, free_pages, duration_ms, completed_at } = event.data;
+      const work = works.get(idOf(event.data));
+      works.delete(idOf(event.data));
+      const end = {
+        state: status,
+        pages,
+        free_pages,
+        problem_code: null,
+        duration_ms,
+        finished_at: completed_at,
+      };
+      if (work !== undefined) emit('usage_events', { ...work, ...end });
+      return;
+    }
+    case 'ExtractionFailed':
+    case 'ConversionFailed': {
+      const { code, failed_at } = event.data;
+      const work = works.get(idOf(event.data));
+      const end = {
+        state: 'failed',
+        free_pages: null,
+        problem_code: code,
+        duration_ms: null,
+        finished_at: failed_at,
+      };
+      if (work !== undefined) works.set(idOf(event.data), { ...work, ...end });
+      return;
+    }
+    default:
+  }
+};
+
+/** Extractions and conversions. */
+export const usageEventRows: ExpectedModel = {
+  name: 'usage_events',
+  tables: ['usage_events'],
+  start: () => {
+    const works = new Map<string, ExpectedRow>();
+    return {
+      apply: (event, emit) => workMoves(works, event, emit),
+      finish: (emit) => emitAll(works, 'usage_events', emit),
+    };
+  },
+};
+
+/** Documents; a stream holds one registration, and a second one would change nothing. */
+export const documentRows: ExpectedModel = {
+  name: 'documents',
+  tables: ['documents'],
+  start: () => ({
+    apply: (event, emit) => {
+      if (event.type === 'DocumentRegistered' && event.revision === 0n)
+        emit('documents', { ...event.data, position: event.position });
+    },
+    finish: () => undefined,
+  }),
+};

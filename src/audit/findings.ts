@@ -1,0 +1,100 @@
+/** What the auditor checks, in the order of its report. */
+export const CHECKS = {
+  chain: 'every stream is whole: its revisions follow one another and its hash chain holds',
+  order: 'positions rise, none is missing, and no event ID occurs twice',
+  schema: 'every event can be read by its schema',
+  owner: 'stream, kind of event and tenant agree',
+  time: 'nothing happened after it was recorded',
+  balance: 'every balance follows from the events before it',
+  available: 'nobody spent credits or free pages that they did not have',
+  hold: 'every hold was opened once and closed once, by no more than it held',
+  rate: 'every burn has the rate of its billing config',
+  price: 'every sale has the price of a list that was in force',
+  fx: 'every sale was booked at the last known exchange rate',
+  refund: 'no sale was refunded beyond what was paid',
+  claim: 'every sale and refund has its claim, and every claim its effect',
+  identity: 'nothing that has an identity took effect twice',
+  version: 'published versions have no gap',
+  work: 'delivered work was billed, undelivered work was not',
+  seal: 'what was sealed is still there',
+  read_models: 'the read models say what the events say',
+} as const;
+export type Check = keyof typeof CHECKS;
+
+/** Something that should not be. Times, positions and amounts are text, as they are printed. */
+export interface Finding {
+  readonly check: Check;
+  readonly message: string;
+  readonly stream?: string;
+  readonly revision?: string;
+  readonly position?: string;
+  readonly table?: string;
+  readonly tenant_id?: string;
+  /** Key of a row. */
+  readonly key?: string;
+  readonly column?: string;
+  readonly expected?: string;
+  readonly found?: string;
+}
+
+/** Where checks report to. Findings beyond a limit for each check are counted and not kept. */
+export interface Findings {
+  readonly add: (finding: Finding) => void;
+  /** Something worth knowing that is not wrong. */
+  readonly note: (text: string) => void;
+  /** Says that a check was made on one more thing. */
+  readonly checked: (check: Check, times?: number) => void;
+  readonly total: () => number;
+  readonly result: () => FindingsResult;
+}
+
+export interface CheckResult {
+  readonly check: Check;
+  readonly about: string;
+  readonly checked: number;
+  readonly findings: number;
+}
+
+export interface FindingsResult {
+  /** Checks that were made, in the order of `CHECKS`. */
+  readonly checks: readonly CheckResult[];
+  readonly findings: readonly Finding[];
+  readonly notes: readonly string[];
+}
+
+const NOTES_MAX = 100;
+
+/** Collects what an audit finds. `keep`: findings kept of each check. */
+export const findingsKept = (keep: number): Findings => {
+  const kept = new Map<Check, Finding[]>();
+  const counts = new Map<Check, { checked: number; findings: number }>();
+  const notes: string[] = [];
+  const countOf = (check: Check) => {
+    const known = counts.get(check) ?? { checked: 0, findings: 0 };
+    counts.set(check, known);
+    return known;
+  };
+  return {
+    add: (finding) => {
+      countOf(finding.check).findings += 1;
+      const list = kept.get(finding.check) ?? [];
+      if (list.length < keep) list.push(finding);
+      kept.set(finding.check, list);
+    },
+    note: (text) => {
+      if (notes.length < NOTES_MAX) notes.push(text);
+    },
+    checked: (check, times = 1) => {
+      countOf(check).checked += times;
+    },
+    total: () => [...counts.values()].reduce((sum, { findings }) => sum + findings, 0),
+    result: () => {
+      const made = (Object.keys(CHECKS) as Check[]).filter((check) => counts.has(check));
+      return {
+        checks: made.map((check) => ({ check, about: CHECKS[check], ...countOf(check) })),
+        findings: made.flatMap((check) => kept.get(check) ?? []),
+        notes,
+      };
+    },
+  };
+};

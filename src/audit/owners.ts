@@ -1,0 +1,66 @@
+import { categoryOfStream } from '../../domain/catalogue.ts';
+import { eventMetadata } from '../../domain/kernel/event.ts';
+import { accountOf, placeOf, type AuditedEvent } from './auditedEvent.ts';
+import type { Findings } from './findings.ts';
+import { wrong } from './accountBooks.ts';
+
+/** Streams of these categories belong to one tenant each, and are named after it. */
+const BY_TENANT = new Set(['account', 'llmCost', 'rateLimits']);
+
+/** What the stream of an event has to be, where its data says so. */
+const namedAs = ({ data }: AuditedEvent): string | undefined => {
+  if ('extraction_id' in data) return `extraction-${data.extraction_id}`;
+  if ('conversion_id' in data) return `conversion-${data.conversion_id}`;
+  if ('key_id' in data) return `apiKey-${data.key_id}`;
+  return undefined;
+};
+
+/** The tenant by which a stream goes: of its name, or of the first event that says one. */
+const tenantOfStream = (event: AuditedEvent): string | undefined => {
+  const account = accountOf(event.stream);
+  if (account !== undefined) return account;
+  const category = categoryOfStream(event.stream);
+  return BY_TENANT.has(category) ? event.stream.slice(category.length + 1) : undefined;
+};
+
+const checkMetadata = (findings: Findings, event: AuditedEvent): void => {
+  const parsed = eventMetadata.safeParse(event.metadata);
+  if (parsed.success) return;
+  const [issue] = parsed.error.issues;
+  findings.add({
+    check: 'schema',
+    ...placeOf(event),
+    message: `Its metadata cannot be read: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+  });
+};
+
+const checkTenant = (findings: Findings, event: AuditedEvent): void => {
+  const said = event.metadata['tenant_id'] ?? null;
+  const inData = 'tenant_id' in event.data ? event.data.tenant_id : undefined;
+  const ofStream = tenantOfStream(event);
+  const due = ofStream ?? inData;
+  const tell = (found: unknown) =>
+    wrong({ findings }, event, {
+      check: 'owner',
+      message: 'It names another tenant than its stream.',
+      expected: due ?? 'none',
+      found: String(found),
+    });
+  if (inData !== undefined && ofStream !== undefined && inData !== ofStream) tell(inData);
+  else if (due !== undefined && said !== due) tell(said);
+};
+
+/** Whether an event is where it belongs. */
+export const checkOwner = (findings: Findings, event: AuditedEvent): void => {
+  findings.checked('owner');
+  checkMetadata(findings, event);
+  checkTenant(findings, event);
+  const name = namedAs(event);
+  if (name !== undefined && name !== event.stream)
+    wrong({ findings }, event, {
+      check: 'owner',
+      message: 'It is in the stream of something else.',
+      expected: name,
+      found: event.stream,
+    });
+};

@@ -1,0 +1,125 @@
+import { chainHash } from '../../domain/kernel/chain.ts';
+import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+import { placeOf } from './auditedEvent.ts';
+import { compactSet } from './compactSet.ts';
+import type { Findings } from './findings.ts';
+
+/** The last event of a stream, by the hash that its content has. */
+export interface StreamHead {
+  readonly revision: bigint;
+  readonly hash: string;
+}
+
+/** Of an event that cannot be read: the next one may name any hash. */
+const UNKNOWN = Symbol('unknown');
+
+interface Link {
+  readonly revision: bigint;
+  /** The hash that the event carries: what the next one must name. */
+  readonly carried: unknown;
+  /** The hash that its content has. */
+  readonly hash: string;
+}
+
+/** Follows all streams at once. */
+export interface StreamsCheck {
+  /** Gives the hash that the event's content has. */
+  readonly follow: (event: RecordedEvent) => string;
+  /** Goes on after an event that is no JSON any more. */
+  readonly skip: (event: Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'position'>) => void;
+  readonly heads: () => IterableIterator<readonly [string, StreamHead]>;
+  readonly count: () => number;
+}
+
+const short = (hash: unknown): string => (typeof hash === 'string' ? hash.slice(0, 16) : String(hash));
+
+const checkPlace = (findings: Findings, event: RecordedEvent, before: Link | undefined): void => {
+  const { revision, metadata, stream } = event;
+  const place = { check: 'chain', ...placeOf(event) } as const;
+  const next = before === undefined ? 0n : before.revision + 1n;
+  const [due, named] = [before?.carried ?? null, metadata['prev_hash'] ?? null];
+  if (revision !== next)
+    findings.add({
+      ...place,
+      message: `${stream} goes on with revision ${revision} where ${next} belongs: events were removed, or put in twice.`,
+      expected: next.toString(),
+      found: revision.toString(),
+    });
+  else if (due !== UNKNOWN && named !== due)
+    findings.add({
+      ...place,
+      message: `${stream} revision ${revision} does not name the event before it: one of the two was changed, moved or put in.`,
+      expected: short(due),
+      found: short(named),
+    });
+};
+
+/** One finding for one wrong, however much hangs on it: the chain goes on from what the event carries. */
+const checkLink = (findings: Findings, event: RecordedEvent, before: Link | undefined): Link => {
+  findings.checked('chain');
+  const { revision, metadata, stream } = event;
+  checkPlace(findings, event, before);
+  const carried = metadata['hash'];
+  const hash = chainHash(event);
+  if (carried !== hash)
+    findings.add({
+      check: 'chain',
+      ...placeOf(event),
+      message: `${stream} revision ${revision} does not have the hash that it carries: it was changed after it was written.`,
+      expected: short(carried),
+      found: short(hash),
+    });
+  // One text for both while they agree: there are many streams.
+  return { revision, carried, hash: typeof carried === 'string' && carried === hash ? carried : hash };
+};
+
+/** Positions rise; those of an embedded log are dense, so a missing one is a removed event. */
+const orderCheck = (findings: Findings, dense: boolean) => {
+  const ids = compactSet();
+  let last: bigint | undefined;
+  return (event: Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'position'>): void => {
+    findings.checked('order');
+    const { position, id } = event;
+    const place = { check: 'order', ...placeOf(event) } as const;
+    if (last !== undefined && position <= last)
+      findings.add({
+        ...place,
+        message: `Position ${position} comes after ${last}: the log is out of order.`,
+      });
+    else if (dense && position !== (last ?? 0n) + 1n)
+      findings.add({
+        ...place,
+        message: `Before position ${position} events are missing: ${(last ?? 0n) + 1n} should come next.`,
+        expected: ((last ?? 0n) + 1n).toString(),
+        found: position.toString(),
+      });
+    if (!ids.add(id.toLowerCase()))
+      findings.add({ ...place, message: `The event ID ${id} occurs twice.`, found: id });
+    last = position;
+  };
+};
+
+/** Checks order, revisions and hash chains. `dense`: positions of this log have no gaps. */
+export const streamsCheck = (findings: Findings, { dense }: { readonly dense: boolean }): StreamsCheck => {
+  const links = new Map<string, Link>();
+  const inOrder = orderCheck(findings, dense);
+  return {
+    follow: (event) => {
+      inOrder(event);
+      const link = checkLink(findings, event, links.get(event.stream));
+      links.set(event.stream, link);
+      return link.hash;
+    },
+    skip: (event) => {
+      inOrder(event);
+      links.set(event.stream, { revision: event.revision, carried: UNKNOWN, hash: '' });
+      findings.add({
+        check: 'chain',
+        ...placeOf(event),
+        message: `${event.stream} revision ${event.revision} is no JSON any more: it was changed after it was written.`,
+      });
+    },
+    heads: () => links.entries(),
+    count: () => links.size,
+  };
+};

@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { lockDataDir } from '../../adapters/embedded/dataDirLock.ts';
+import { systemClock } from '../../adapters/embedded/systemClock.ts';
+import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { Sql } from '../../projections/engine/ports.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
+import { withSnapshot, type ReadModelSnapshot } from '../audit/snapshot.ts';
+import type { Config } from '../config.ts';
+
+/** The log to audit. */
+export interface AuditedFeed {
+  readonly feed: EventFeed;
+  /** Positions have no gaps: true of the embedded log. */
+  readonly dense: boolean;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens the log for reading only; works beside a running service. */
+export const openAuditedLog = async ({ eventStoreUrl, dataDir }: Config): Promise<AuditedFeed> => {
+  if (eventStoreUrl !== undefined) {
+    const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
+    const feed = openEventStoreDb({ connectionString: eventStoreUrl });
+    return { feed, dense: false, close: () => feed.close() };
+  }
+  const { openSqliteEventLog } = await import('../../adapters/embedded/sqliteEventLog.ts');
+  const feed = openSqliteEventLog({ path: join(dataDir, 'events.db'), readOnly: true });
+  return { feed, dense: true, close: () => feed.close() };
+};
+
+const exitOnLostLock = (): never => {
+  process.stderr.write('The data folder was taken by another process.\n');
+  process.exit(1);
+};
+
+/** Read models, and why they are empty where they had to be made anew. */
+interface OpenedSql {
+  readonly sql: Sql;
+  readonly recreated: string | null;
+  readonly close: () => Promise<void>;
+}
+
+const embeddedSql = async (dataDir: string): Promise<OpenedSql> => {
+  const lock = await lockDataDir(dataDir, exitOnLostLock);
+  try {
+    const { pgliteSql } = await import('../../adapters/embedded/pgliteSql.ts');
+    const { sql, recreated } = await pgliteSql(join(dataDir, 'read-models'));
+    return { sql, recreated, close: () => sql.close().finally(() => lock.release()) };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+};
+
+const serverSql = async (url: string): Promise<OpenedSql> => {
+  const { postgresSql } = await import('../../adapters/postgres/postgresSql.ts');
+  const sql = postgresSql({ url });
+  return { sql, recreated: null, close: () => sql.close() };
+};
+
+/**
+ * Hands out the read models at one moment: from Postgres where DATABASE_URL names it, else from the data
+ * folder under its lock. Throws DataDirInUse while a service runs there.
+ */
+export const withReadModels = async <T>(
+  { databaseUrl, dataDir }: Config,
+  work: (snapshot: ReadModelSnapshot) => Promise<T>,
+): Promise<T> => {
+  const { sql, recreated, close } =
+    databaseUrl === undefined ? await embeddedSql(dataDir) : await serverSql(databaseUrl);
+  try {
+    return await withSnapshot(sql, READ_MODELS, (snapshot) =>
+      recreated === null
+        ? work(snapshot)
+        : work({ ...snapshot, missing: [`tables were lost (${recreated})`, ...snapshot.missing] }),
+    );
+  } finally {
+    await close();
+  }
+};
+
+/** The time that a seal is made at. */
+export const timeNow = (): string => systemClock().now();

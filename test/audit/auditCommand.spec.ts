@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process';
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import Database from 'libsql';
+import { lockDataDir } from '../../adapters/embedded/dataDirLock.ts';
+import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { history, POOR, RICH } from './auditedHistory.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+describe('quire audit', function () {
+  this.timeout(60_000);
+  let folder: TempFolder;
+  let dataDir: string;
+  before(async () => {
+    folder = tempFolder();
+    dataDir = join(folder.path, 'data');
+    cpSync(await history(), dataDir, { recursive: true });
+  });
+  after(() => {
+    folder.remove();
+  });
+
+  const quire = (...args: readonly string[]): Promise<Ran> =>
+    new Promise((resolve) => {
+      const options = { env: { PATH: process.env['PATH'], DATA_DIR: dataDir } };
+      const child = execFile(process.execPath, [CLI, 'audit', ...args], options, (error, out, err) =>
+        resolve({ code: error === null ? 0 : (child.exitCode ?? -1), out, err }),
+      );
+    });
+
+  it('says that nothing is wrong, and exits 0', async () => {
+    const { code, out, err } = await quire();
+    expect(code, out + err).to.equal(0);
+    expect(out).to.contain('Nothing is wrong.').and.to.contain('the event log and');
+    expect(out).to.contain('✔ the read models say what the events say');
+  });
+
+  it('prints the same as JSON', async () => {
+    const { code, out } = await quire('--log-only', '--json');
+    expect(code).to.equal(0);
+    const report = JSON.parse(out) as Record<string, unknown>;
+    expect(report).to.include({ total: 0, read_models: null });
+    expect(report).to.include.keys('facts', 'checks', 'findings', 'notes');
+  });
+
+  it('prints balances at a moment, of all tenants or of one', async () => {
+    const all = await quire('--as-of', '2999-12-31');
+    expect(all.code).to.equal(0);
+    expect(all.out).to.contain(RICH).and.to.contain(POOR).and.to.contain('AVAILABLE');
+    const one = await quire('--as-of', '2999-12-31', '--tenant', POOR, '--json');
+    const { balances } = JSON.parse(one.out) as { balances: Record<string, unknown>[] };
+    expect(balances).to.have.length(1);
+    expect(balances[0]).to.include({ balance_credits: '1000', tenant_id: POOR });
+    const before = await quire('--as-of', '2020-01-01', '--json');
+    expect(JSON.parse(before.out)).to.deep.equal({ as_of: '2020-01-01T23:59:59.999Z', balances: [] });
+  });
+
+  it('refuses what makes no sense, with exit code 2', async () => {
+    expect((await quire('--tenant', POOR)).code).to.equal(2);
+    const noFile = await quire('--log-only', '--check-seal', join(folder.path, 'none.json'));
+    expect(noFile.code).to.equal(2);
+    expect(noFile.err).to.contain('there is no such file');
+    expect((await quire('--as-of', 'yesterday')).code).not.to.equal(0);
+  });
+
+  it('says how to audit beside a running service', async () => {
+    const lock = await lockDataDir(dataDir, () => undefined);
+    const refused = await quire();
+    const beside = await quire('--log-only');
+    await lock.release();
+    expect(refused.code).to.equal(2);
+    expect(refused.err).to.contain('--log-only');
+    expect(beside.code).to.equal(0);
+  });
+
+  it('writes a seal, and finds by it what was cut off', async () => {
+    const seal = join(folder.path, 'seal.json');
+    expect((await quire('--log-only', '--seal', seal)).code).to.equal(0);
+    expect(JSON.parse(readFileSync(seal, 'utf8'))).to.include.keys('digest', 'heads', 'made_at', 'position');
+    expect((await quire('--log-only', '--check-seal', seal)).code).to.equal(0);
+    const db = new Database(join(dataDir, 'events.db'));
+    db.exec(
+      `delete from events where position > (select max(position) from events where stream = 'account-${RICH}') - 1`,
+    );
+    db.close();
+    const { code, out } = await quire('--log-only', '--check-seal', seal);
+    expect(code).to.equal(1);
+    expect(out).to.contain(`account-${RICH} has lost events`).and.to.contain('✘');
+    const compared = await quire();
+    expect(compared.code).to.equal(1);
+    expect(compared.out).to.contain('the end of the log was cut off');
+  });
+});

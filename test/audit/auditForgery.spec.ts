@@ -1,0 +1,234 @@
+import { expect } from 'chai';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { Check } from '../../src/audit/findings.ts';
+import { history, RICH } from './auditedHistory.ts';
+import { about, dataOf, expectFound } from './found.ts';
+import { auditAfter } from './tampering.ts';
+
+const ACCOUNT = `account-${RICH}`;
+const MADE_AT = '2026-02-01T00:00:00.000Z';
+
+describe('the audit of forged events in a chain that holds', function () {
+  this.timeout(60_000);
+  before(async () => {
+    await history();
+  });
+
+  const forged = (type: string, change: (data: JsonObject, balance: number) => JsonObject) =>
+    auditAfter(({ forge, all }) => {
+      const events = all(`stream = '${ACCOUNT}' order by revision`);
+      const model = events.filter((event) => event.type === type).at(-1)!;
+      const balance = Number(
+        dataOf(events.filter(({ data }) => data.includes('"balance_after"')).at(-1)!)['balance_after'],
+      );
+      forge(ACCOUNT, type, change(dataOf(model), balance));
+    });
+  const end = { stream: ACCOUNT };
+
+  const cases: readonly [string, Check, string, (data: JsonObject, balance: number) => JsonObject][] = [
+    [
+      'a burn of a hold that was settled before',
+      'hold',
+      'CreditsBurned',
+      (data, balance) => ({
+        ...data,
+        hold_id: 'hold_none',
+        balance_after: balance - Number(data['credits']),
+      }),
+    ],
+    [
+      'a burn without a hold or a key',
+      'hold',
+      'CreditsBurned',
+      (data, balance) => ({
+        ...data,
+        operation: 'extract',
+        hold_id: null,
+        idempotency_key: null,
+        balance_after: balance - Number(data['credits']),
+      }),
+    ],
+    [
+      'an operation that is billed twice',
+      'identity',
+      'CreditsBurned',
+      (data, balance) => ({ ...data, hold_id: 'hold_x', balance_after: balance - Number(data['credits']) }),
+    ],
+    [
+      'a balance that does not follow',
+      'balance',
+      'CreditsAdjusted',
+      (data, balance) => ({ ...data, balance_after: balance }),
+    ],
+    [
+      'a clawback of more than there is',
+      'available',
+      'CreditsAdjusted',
+      (data, balance) => ({ ...data, credits: -balance - 1, balance_after: -1 }),
+    ],
+    [
+      'a hold at another rate',
+      'rate',
+      'CreditsHeld',
+      (data) => ({
+        ...data,
+        hold_id: 'hold_y',
+        operation_id: 'ext_y',
+        credits_per_page: 1,
+        credits: 1,
+        pages: 1,
+        free_pages: 0,
+      }),
+    ],
+    [
+      'free pages beyond the allowance',
+      'available',
+      'CreditsHeld',
+      (data) => ({
+        ...data,
+        hold_id: 'hold_y',
+        operation_id: 'ext_y',
+        pages: 40,
+        free_pages: 40,
+        credits: 0,
+      }),
+    ],
+    [
+      'a sale that nobody claimed',
+      'claim',
+      'CreditsGranted',
+      (data, balance) => ({
+        ...data,
+        grant_id: 'grt_x',
+        provider_txn_id: 'x',
+        balance_after: balance + Number(data['credits']),
+      }),
+    ],
+    [
+      'a sale that takes effect twice',
+      'identity',
+      'CreditsGranted',
+      (data, balance) => ({ ...data, balance_after: balance + Number(data['credits']) }),
+    ],
+    [
+      'a sale at another price',
+      'price',
+      'CreditsGranted',
+      (data, balance) => ({
+        ...data,
+        credits: 9_000,
+        gross_amount_minor: 1,
+        balance_after: balance + 9_000,
+      }),
+    ],
+    [
+      'a sale by a price list that does not exist',
+      'price',
+      'CreditsGranted',
+      (data, balance) => ({
+        ...data,
+        price_list_version: 9,
+        balance_after: balance + Number(data['credits']),
+      }),
+    ],
+    [
+      'a sale at another exchange rate',
+      'fx',
+      'CreditsGranted',
+      (data, balance) => ({
+        ...data,
+        fx_rate_to_usd: '2',
+        balance_after: balance + Number(data['credits']),
+      }),
+    ],
+    [
+      'a sale that happened tomorrow',
+      'time',
+      'CreditsGranted',
+      (data, balance) => ({
+        ...data,
+        occurred_at: '2999-01-01T00:00:00.000Z',
+        balance_after: balance + Number(data['credits']),
+      }),
+    ],
+    [
+      'a refund of more money than was paid',
+      'refund',
+      'CreditsRefunded',
+      (data, balance) => ({ ...data, credits: 0, gross_amount_minor: 5_000, balance_after: balance }),
+    ],
+    [
+      'a refund of a sale that does not exist',
+      'refund',
+      'CreditsRefunded',
+      (data, balance) => ({ ...data, credits: 0, grant_id: 'grt_none', balance_after: balance }),
+    ],
+    ['a plan that does not follow', 'owner', 'PlanSet', (data) => ({ ...data, previous_plan: 'enterprise' })],
+  ];
+  for (const [name, check, type, change] of cases)
+    it(`finds ${name}`, async () => {
+      const { report } = await forged(type, change);
+      expect(about(report, 'chain', {})).to.be.empty;
+      expectFound(report, check, end);
+    });
+
+  it('finds work that was delivered and not billed', async () => {
+    let stream = '';
+    const { report } = await auditAfter(({ all, forge, first }) => {
+      const asked = all(`type = 'ExtractionRequested' order by position desc limit 1`)[0]!;
+      ({ stream } = first('ExtractionFailed'));
+      const done = { status: 'success', pages: 1, free_pages: 0, duration_ms: 1, completed_at: MADE_AT };
+      const { tenant_id } = dataOf(asked) as { tenant_id: string };
+      forge(stream, 'ExtractionCompleted', {
+        extraction_id: stream.slice('extraction-'.length),
+        tenant_id,
+        ...done,
+      });
+    });
+    expectFound(report, 'work', { stream });
+  });
+
+  describe('of payments', () => {
+    const OLD = '2026-01-01T00:00:00.000Z';
+    const claims = (change: (claim: JsonObject) => JsonObject, release: boolean, which: string) =>
+      auditAfter(({ all, forge }) => {
+        const [event] = all(`type = 'PaymentClaimed' and ${which} order by position desc limit 1`);
+        const claim = dataOf(event!) as { provider: string; provider_txn_id: string };
+        const { provider, provider_txn_id } = claim;
+        const freed = { provider, provider_txn_id, reason: 'busy', released_at: OLD };
+        if (release) forge(event!.stream, 'PaymentReleased', freed);
+        const again = change(claim);
+        if (Object.keys(again).length > 0) forge(event!.stream, 'PaymentClaimed', again);
+      });
+    const open = `data like '%under way%'`;
+    const settled = `data not like '%under way%'`;
+
+    it('finds a claim that has had no effect for long', async () => {
+      const { report } = await claims((claim) => ({ ...claim, claimed_at: OLD }), true, open);
+      expect(report.findings.map(({ check, message }) => [check, message.includes(OLD)])).to.deep.equal([
+        ['claim', true],
+      ]);
+    });
+
+    it('finds nothing in a claim that was released', async () => {
+      const { report } = await claims(() => ({}), true, open);
+      expect(report.findings).to.deep.equal([]);
+    });
+
+    it('finds a claim that was released although its sale took effect', async () => {
+      const { report } = await claims(() => ({}), true, settled);
+      expect(about(report, 'claim', {})).to.have.length(1);
+    });
+
+    it('finds a payment that two tenants claim', async () => {
+      const { report } = await claims((claim) => ({ ...claim, tenant_id: 'thief' }), false, settled);
+      expectFound(report, 'identity', { found: 'thief' });
+      expectFound(report, 'claim', {});
+    });
+
+    it('finds a claim in the stream of another payment', async () => {
+      const { report } = await claims((claim) => ({ ...claim, provider_txn_id: 'other' }), true, open);
+      expectFound(report, 'owner', {});
+    });
+  });
+});

@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+import { balancesAt } from '../../src/audit/balancesAt.ts';
+import { runAudit } from '../../src/audit/runAudit.ts';
+import { anyCommand } from '../support/accountArbitrary.ts';
+import { adjust, NOW } from '../support/moneyCommands.ts';
+import { tradedLog, type TradedLog } from './tradedLog.ts';
+
+const TENANTS = ['a', 'b'] as const;
+
+/** What two tenants do one after the other; operations are a tenant's own. */
+const trades = fc.array(fc.tuple(fc.constantFrom(...TENANTS), anyCommand), { maxLength: 60 });
+
+const traded = (history: typeof trades extends fc.Arbitrary<infer T> ? T : never): TradedLog => {
+  const log = tradedLog();
+  for (const [tenant, command] of history) {
+    if (command.type !== 'HoldCredits') log.execute(tenant, command);
+    else {
+      const operation_id = `${tenant}_${command.data.operation_id}`;
+      log.execute(tenant, { ...command, data: { ...command.data, operation_id } });
+    }
+  }
+  return log;
+};
+
+const audited = async (log: TradedLog) => (await runAudit({ feed: log, dense: true })).report;
+
+describe('the audit of random trading', function () {
+  this.timeout(120_000);
+
+  it('finds nothing in what the rules of the account allow', async () => {
+    await fc.assert(
+      fc.asyncProperty(trades, async (history) => {
+        const report = await audited(traded(history));
+        expect(report.findings).to.deep.equal([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('adds up the balances that the accounts have', async () => {
+    await fc.assert(
+      fc.asyncProperty(trades, async (history) => {
+        const log = traded(history);
+        for (const row of await balancesAt(log, { at: NOW })) {
+          const state = log.stateOf(row.tenant_id);
+          expect(row).to.include({
+            plan: state.plan,
+            balance_credits: String(state.balance),
+            held_credits: String(state.held),
+            free_pages_used: String(state.free_pages_used),
+            free_pages_held: String(state.free_pages_held),
+          });
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('finds every event that is taken out of it, changed in it, or changes places', async () => {
+    const tampering = fc.constantFrom('drop', 'change', 'swap');
+    await fc.assert(
+      fc.asyncProperty(trades, fc.nat(), tampering, async (history, at, how) => {
+        const log = traded(history);
+        const { events } = log;
+        const index = at % (events.length - 1);
+        const [one, next] = [events[index]!, events[index + 1]!];
+        const as = (event: RecordedEvent, place: RecordedEvent): RecordedEvent => ({
+          ...place,
+          type: event.type,
+          data: event.data,
+          metadata: event.metadata,
+        });
+        if (how === 'drop') events.splice(index, 1);
+        else if (how === 'change') events[index] = { ...one, data: { ...one.data, note: 'changed' } };
+        else events.splice(index, 2, as(next, one), as(one, next));
+        expect((await audited(log)).total).to.be.greaterThan(0);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('says what a tenant had at a moment, and nothing of what came later', async () => {
+    const log = tradedLog();
+    for (const tenant of TENANTS) log.execute(tenant, adjust(500));
+    expect(await balancesAt(log, { at: '2026-01-01T00:00:00.000Z' })).to.deep.equal([]);
+    expect(await balancesAt(log, { at: NOW })).to.have.length(2);
+    const [one, ...others] = await balancesAt(log, { at: NOW, tenant: 'a' });
+    expect(one).to.include({ tenant_id: 'a', balance_credits: '500', adjusted_credits: '500' });
+    expect(others).to.be.empty;
+  });
+});

@@ -1,0 +1,202 @@
+import { join } from 'node:path';
+import { cpSync } from 'node:fs';
+import { expect } from 'chai';
+import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
+import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
+import type { Sql, SqlTx } from '../../projections/engine/ports.ts';
+import type { ReadTable } from '../../projections/engine/projector.ts';
+import { generations } from '../../projections/engine/registry.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
+import { COVERED_BY_REBUILD, EXPECTED_MODELS } from '../../src/audit/expected/expectedModels.ts';
+import { runAudit, type AuditReport } from '../../src/audit/runAudit.ts';
+import { withSnapshot } from '../../src/audit/snapshot.ts';
+import { snapshotLines, snapshotOfLines } from '../../src/audit/snapshotLines.ts';
+import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { history, RICH } from './auditedHistory.ts';
+
+const TABLES: readonly (ReadTable & { readonly model: string })[] = READ_MODELS.flatMap(
+  ({ name: model, tables }) => tables.map((table) => ({ ...table, model })),
+);
+const EXPECTED = new Set(EXPECTED_MODELS.flatMap(({ tables }) => tables));
+
+/** Another value of the same type, in SQL. */
+const CHANGED: Readonly<Record<string, (column: string) => string>> = {
+  text: (column) => `coalesce(${column}, '') || 'x'`,
+  bigint: (column) => `coalesce(${column}, 0) + 1`,
+  integer: (column) => `coalesce(${column}, 0) + 1`,
+  smallint: (column) => `coalesce(${column}, 0) + 1`,
+  numeric: (column) => `coalesce(${column}, 0) + 1`,
+  boolean: (column) => `not coalesce(${column}, false)`,
+  jsonb: (column) => `coalesce(${column}, '{}'::jsonb) || '[1]'::jsonb`,
+};
+
+describe('what the auditor expects of the read models', () => {
+  it('is written down for every table, or said why not', () => {
+    for (const { name } of TABLES)
+      expect(EXPECTED.has(name) !== (COVERED_BY_REBUILD[name] !== undefined), name).to.equal(true);
+    for (const reason of Object.values(COVERED_BY_REBUILD)) expect(reason.length).to.be.greaterThan(20);
+  });
+
+  it('names no table that there is not', () => {
+    for (const name of [...EXPECTED, ...Object.keys(COVERED_BY_REBUILD)])
+      expect(TABLES.map((table) => table.name)).to.contain(name);
+  });
+});
+
+describe('the audit of read models', function () {
+  this.timeout(60_000);
+  let folder: TempFolder;
+  let sql: Sql;
+  const schemas = new Map<string, string>();
+
+  before(async () => {
+    folder = tempFolder();
+    cpSync(await history(), folder.path, { recursive: true });
+    ({ sql } = await pgliteSql(join(folder.path, 'read-models')));
+    for (const { name, schema, serves } of await generations(sql)) if (serves) schemas.set(name, schema);
+  });
+  after(async () => {
+    await sql.close();
+    folder.remove();
+  });
+
+  const schemaOf = (model: string): string => schemas.get(model) ?? '';
+
+  const audit = async (): Promise<AuditReport> => {
+    const feed = openSqliteEventLog({ path: join(folder.path, 'events.db'), readOnly: true });
+    try {
+      return await withSnapshot(sql, READ_MODELS, async (snapshot) => {
+        const { report } = await runAudit({ feed, dense: true, snapshot, keep: 1_000 });
+        return report;
+      });
+    } finally {
+      await feed.close();
+    }
+  };
+
+  /** Changes a table, audits, and puts the rows back. */
+  const auditAfter = async (table: string, change: (tx: SqlTx) => Promise<void>): Promise<AuditReport> => {
+    await sql.script(`drop table if exists kept; create table kept as select * from ${table}`);
+    await change(sql);
+    const report = await audit();
+    await sql.script(`delete from ${table}; insert into ${table} select * from kept; drop table kept`);
+    return report;
+  };
+
+  const columnsOf = (schema: string, table: string) =>
+    sql.query(
+      `select column_name as name, data_type as type from information_schema.columns
+       where table_schema = $1 and table_name = $2 order by ordinal_position`,
+      [schema, table],
+    );
+
+  it('finds nothing in what the service projected', async () => {
+    const report = await audit();
+    expect(report.findings).to.deep.equal([]);
+    expect(report.read_models).to.have.length(READ_MODELS.length);
+    expect(report.checks.find(({ check }) => check === 'read_models')?.checked).to.be.greaterThan(30);
+  });
+
+  for (const { name, key, model } of TABLES.filter((table) => EXPECTED.has(table.name)))
+    describe(name, () => {
+      const table = () => `${schemaOf(model)}.${name}`;
+      const aRow = () => `ctid = (select min(ctid) from ${table()})`;
+
+      it('has rows in the history, or these specs show nothing', async () => {
+        const [row] = await sql.query(`select count(*) as rows from ${table()}`);
+        expect(Number(row?.['rows'])).to.be.greaterThan(0);
+      });
+
+      it('names the row and the column that were changed', async () => {
+        for (const column of await columnsOf(schemaOf(model), name)) {
+          const [changed, type] = [String(column['name']), String(column['type'])];
+          if (key.includes(changed)) continue;
+          const value = CHANGED[type]?.(changed) ?? '';
+          expect(value, type).not.to.equal('');
+          const report = await auditAfter(table(), (tx) =>
+            tx.script(`update ${table()} set ${changed} = ${value} where ${aRow()}`),
+          );
+          const found = report.findings.filter((finding) => finding.check === 'read_models');
+          expect(
+            found.map((finding) => finding.table),
+            changed,
+          ).to.include(name);
+          expect(new Set(found.map((finding) => finding.table)).size, changed).to.equal(1);
+          if (changed !== 'tenant_id')
+            expect(found.map((finding) => finding.column)).to.deep.equal([changed]);
+        }
+      });
+
+      it('names a row that is missing', async () => {
+        const [gone] = await sql.query(`select * from ${table()} where ${aRow()}`);
+        const report = await auditAfter(table(), (tx) => tx.script(`delete from ${table()} where ${aRow()}`));
+        const named = key.map((column) => String(gone?.[column])).join(' ');
+        expect(report.findings.map((finding) => [finding.table, finding.key])).to.deep.equal([[name, named]]);
+        expect(report.findings[0]?.message).to.contain('missing');
+        if (typeof gone?.['tenant_id'] === 'string')
+          expect(report.findings[0]?.tenant_id).to.equal(gone['tenant_id']);
+      });
+
+      it('names a row too many', async () => {
+        const columns = await columnsOf(schemaOf(model), name);
+        const changes = columns
+          .map((column) => [String(column['name']), String(column['type'])] as const)
+          .filter(([column, type]) => type !== 'boolean' && (column !== 'tenant_id' || key.length === 1))
+          .filter(([column]) => key.includes(column) || column.endsWith('_id') || column.endsWith('_hash'))
+          .map(
+            ([column, type]) =>
+              `'${column}', ${type === 'text' ? `r.${column} || 'x'` : `coalesce(r.${column}, 0) + 1000`}`,
+          );
+        const extra = `select (jsonb_populate_record(r, jsonb_build_object(${changes.join(', ')}))).* from ${table()} r where r.${aRow()}`;
+        const report = await auditAfter(table(), (tx) => tx.script(`insert into ${table()} ${extra}`));
+        const found = report.findings.filter((finding) => finding.table === name);
+        expect(found.map(({ message }) => message).join()).to.contain('not in the events');
+        expect(report.findings).to.have.length(found.length);
+      });
+    });
+
+  it('finds the end of a log that was cut off behind what the read models have applied', async () => {
+    const moved = `update projections.registry set position = position + 100 where name = 'ledger' and serves`;
+    await sql.script(moved);
+    const report = await audit();
+    await sql.script(moved.replace('+', '-'));
+    expect(report.findings.map(({ message }) => message).join()).to.contain('Read model ledger');
+  });
+
+  it('compares each read model at its own checkpoint', async () => {
+    const behind = `select position from projections.registry where name = 'balances'`;
+    const [row] = await sql.query(behind);
+    const set = (position: bigint) =>
+      sql.query(`update projections.registry set position = $1 where name = 'balances'`, [position]);
+    await set(1n);
+    const report = await audit();
+    await set(row?.['position'] as bigint);
+    const tables = new Set(report.findings.map(({ table }) => table));
+    expect([...tables].sort()).to.deep.equal(['balances', 'open_holds']);
+  });
+
+  it('comes to the same from a snapshot that was sent as lines', async () => {
+    const feed = openSqliteEventLog({ path: join(folder.path, 'events.db'), readOnly: true });
+    const balances = `${schemaOf('balances')}.balances`;
+    await sql.script(`update ${balances} set used_credits = used_credits + 7 where tenant_id = '${RICH}'`);
+    const direct = await audit();
+    const lines = await withSnapshot(sql, READ_MODELS, async (snapshot) => {
+      const sent: string[] = [];
+      for await (const line of snapshotLines(snapshot)) sent.push(line);
+      return sent;
+    });
+    const open = async function* () {
+      for (const line of lines) yield await Promise.resolve(line);
+    };
+    const snapshot = await snapshotOfLines(open);
+    const { report } = await runAudit({ feed, dense: true, snapshot, keep: 1_000 });
+    expect(report.findings).to.deep.equal(direct.findings);
+    expect(report.findings.map(({ column }) => column)).to.deep.equal(['used_credits']);
+    lines.splice(-3, 1);
+    const cut = await snapshotOfLines(open);
+    const again = await runAudit({ feed, dense: true, snapshot: cut }).catch((error: unknown) => error);
+    expect(String(again)).to.contain('not whole');
+    await feed.close();
+    await sql.script(`update ${balances} set used_credits = used_credits - 7 where tenant_id = '${RICH}'`);
+  });
+});

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { CommandMeta } from '../../domain/kernel/command.ts';
+import type { Parts } from '../../src/composition/openParts.ts';
+import { openParts } from '../../src/composition/openParts.ts';
+import { startQuire } from '../../src/composition/quire.ts';
+import { accountWriter } from '../../src/commands/accountWriter.ts';
+import { commandHandler } from '../../src/commands/commandHandler.ts';
+import { referenceData } from '../../src/commands/referenceData.ts';
+import { configFrom } from '../../src/config.ts';
+import { payment } from '../../domain/payment/decider.ts';
+import { paymentEvent } from '../../domain/payment/events.ts';
+import { paymentStream } from '../../domain/payment/identity.ts';
+import { eventCodec } from '../../domain/kernel/codec.ts';
+import { client, formOf, INVOICE, INVOICE_SCHEMA, type Client } from '../http/support/client.ts';
+import { hold } from '../support/accountCommands.ts';
+import { asCredits } from '../../domain/kernel/units.ts';
+import { ADMIN_KEY } from '../support/serviceProcess.ts';
+import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+
+/** A tenant with one of everything, and one that is poor. */
+export const RICH = 'acme';
+export const POOR = 'poor';
+
+const metaNow = (): CommandMeta => ({
+  now: new Date().toISOString(),
+  actor: { key_id: 'key_1', role: 'admin' },
+  correlation_id: 'req-1',
+  command_id: randomUUID(),
+});
+
+const ENTRY = { tax_basis: 'exclusive' } as const;
+const IMPOSSIBLE = JSON.stringify({
+  type: 'object',
+  properties: { passport_number: { type: 'string' } },
+  required: ['passport_number'],
+});
+
+const done = async (api: Client, path: string, json: object) => {
+  const reply = await api.call('post', path, { json });
+  expect(reply.status, `${path} ${reply.text}`).to.be.lessThan(300);
+  return reply;
+};
+
+const publications = async (api: Client, { log }: Parts): Promise<void> => {
+  const data = { base: 'EUR', rates: { USD: '1.0842', JPY: '161.8' }, source: 'ecb' };
+  const reference = referenceData({ store: log });
+  for (const date of ['2026-01-02', '2026-01-05'])
+    await reference.publishFxRates({ type: 'PublishFxRates', data: { ...data, date }, meta: metaNow() });
+  const entries = [
+    { ...ENTRY, currency: 'USD', price_per_1000_credits: '1.00' },
+    { ...ENTRY, currency: 'EUR', price_per_1000_credits: '0.92' },
+    { ...ENTRY, currency: 'JPY', price_per_1000_credits: '150', tax_basis: 'inclusive' },
+  ];
+  await done(api, '/v1/admin/credit-prices', { entries });
+  await done(api, '/v1/admin/billing-config', { free_pages: 3, note: 'fewer free pages' });
+  const rate = { operation: 'extract', extraction_mode: 'fast', billing_type: 'full_service' };
+  await done(api, '/v1/billing/rates', { ...rate, credits_per_page: 11 });
+};
+
+const money = async (api: Client, tenant_id: string): Promise<void> => {
+  const sell = (more: object) =>
+    done(api, '/v1/billing/credits', {
+      tenant_id,
+      provider: 'stripe',
+      provider_txn_id: randomUUID(),
+      ...more,
+    });
+  const original = randomUUID();
+  await sell({ provider_txn_id: original, credits: 20_000, gross_amount_minor: 2_000 });
+  await sell({ currency: 'EUR', credits: 10_870, gross_amount_minor: 1_190, vat_amount_minor: 190 });
+  await sell({ currency: 'JPY', credits: 10_000, gross_amount_minor: 1_500, vat_amount_minor: 136 });
+  await sell({ credits: 500 });
+  for (const part of [
+    { credits: 1_000, gross_amount_minor: 100 },
+    { credits: 0, gross_amount_minor: 7 },
+  ])
+    await done(api, '/v1/billing/refunds', {
+      tenant_id,
+      provider: 'stripe',
+      provider_txn_id: randomUUID(),
+      original_provider_txn_id: original,
+      ...part,
+    });
+  for (const credits of [700, -200])
+    await done(api, `/v1/admin/tenants/${tenant_id}/adjust-credits`, { credits, reason: 'goodwill' });
+  await done(api, '/v1/billing/dspy-examples-charge', { tenant_id, idempotency_key: 'export-1' });
+};
+
+const work = async (api: Client, tenant: string): Promise<void> => {
+  const key = await api.newKey(tenant);
+  const extract = (schema: string, mode: string) =>
+    api.call('post', '/v1/extract', { key, form: formOf({ schema, mode }, INVOICE) });
+  for (const mode of ['standard', 'fast', 'standard', 'robust'])
+    expect((await extract(INVOICE_SCHEMA, mode)).status).to.equal(200);
+  expect((await extract(IMPOSSIBLE, 'standard')).status).to.be.greaterThan(399);
+  expect((await api.call('post', '/v1/to-markdown', { key, form: formOf({}, INVOICE) })).status).to.equal(
+    200,
+  );
+  const free = await api.call('post', '/v1/extract', {
+    form: formOf({ schema: INVOICE_SCHEMA }, INVOICE),
+  });
+  expect(free.status, free.text).to.equal(200);
+};
+
+const costs = async (api: Client, tenant_id: string): Promise<void> => {
+  const model = { provider: 'openai', model_name: 'gpt-4o-mini' };
+  const prices = { input_usd_per_million_tokens: '0.15', output_usd_per_million_tokens: '0.60' };
+  const call = {
+    ...model,
+    tenant_id,
+    job_id: 'job_1',
+    operation: 'extract',
+    input_tokens: 900,
+    output_tokens: 90,
+  };
+  await done(api, '/v1/internal/llm-cost', call);
+  await done(api, '/v1/admin/provider-pricing', { ...model, ...prices });
+  for (const more of [{}, { cost_usd: '0.0123' }])
+    await done(api, '/v1/internal/llm-cost', { ...call, ...more });
+};
+
+const keysAndLimits = async (api: Client, tenant_id: string): Promise<void> => {
+  const [rotated, revoked] = [await api.newKey(tenant_id), await api.newKey(tenant_id)];
+  await done(api, '/v1/api-keys/rotate', { key: rotated });
+  expect((await api.call('delete', `/v1/api-keys/${revoked}`)).status).to.be.lessThan(300);
+  const heavy = { rate_per_second: 5, burst: 9 };
+  const limits = await api.call('put', `/v1/admin/tenants/${tenant_id}/rate-limits`, { json: { heavy } });
+  expect(limits.status).to.be.lessThan(300);
+};
+
+/** An open hold and a claim that its request has not acted on yet. */
+const unfinished = async ({ log }: Parts): Promise<void> => {
+  const writer = accountWriter({ store: log });
+  const meta = metaNow();
+  const command = hold(POOR, 'hold_open', 1);
+  const data = {
+    ...command.data,
+    credits_per_page: asCredits(40),
+    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+  };
+  await writer.execute({ ...command, data, meta });
+  await writer.close();
+  const identity = { provider: 'stripe', provider_txn_id: 'under way' };
+  const tenantOf = () => POOR;
+  const handle = commandHandler({ decider: payment, codec: eventCodec(paymentEvent), store: log, tenantOf });
+  const claim = { ...identity, tenant_id: POOR, kind: 'sale', fingerprint: 'f', intent: {} } as const;
+  await handle(paymentStream(identity), { type: 'ClaimPayment', data: claim, meta: metaNow() });
+};
+
+/** Lets a real service trade in a data folder, and ends it: a log with every kind of event it writes. */
+const writeHistory = async (dataDir: string): Promise<void> => {
+  const config = configFrom({
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ADMIN_API_KEY: ADMIN_KEY,
+    LOG_LEVEL: 'silent',
+    ROLES: 'api,projector',
+  });
+  const opened: Parts[] = [];
+  const quire = await startQuire(config, async (...args) => {
+    const parts = await openParts(...args);
+    opened.push(parts);
+    return parts;
+  });
+  const [parts] = opened;
+  const api = await client(quire.url ?? '');
+  if (parts === undefined) throw new Error('no parts were opened');
+  await publications(api, parts);
+  await money(api, RICH);
+  await work(api, RICH);
+  await costs(api, RICH);
+  await keysAndLimits(api, RICH);
+  await api.sell(POOR, 1_000);
+  await unfinished(parts);
+  await api.newKey('late');
+  await api.call('get', '/v1/billing/balance/late');
+  await quire.stop();
+};
+
+let written: Promise<TempFolder> | undefined;
+
+/** The data folder of that service: written once for all specs, who work on copies of it. */
+export const history = async (): Promise<string> => {
+  written ??= (async () => {
+    const folder = tempFolder();
+    await writeHistory(folder.path);
+    return folder;
+  })();
+  return (await written).path;
+};
+
+after(async () => {
+  (await written)?.remove();
+});
