@@ -1,3 +1,8 @@
+import { once } from 'node:events';
+import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { finished } from 'node:stream/promises';
 import { z } from 'zod';
 import type { SqlRow } from '../../projections/engine/ports.ts';
 import type { ReadModelSnapshot } from './snapshot.ts';
@@ -34,31 +39,52 @@ export async function* snapshotLines({ models, missing, rows }: ReadModelSnapsho
   yield line({ rows: count });
 }
 
-async function* rowsIn(lines: AsyncIterable<string>, table: string): AsyncGenerator<SqlRow> {
-  let [count, isWhole, isHead] = [0, false, true];
-  for await (const text of lines) {
-    if (isHead) {
-      isHead = false;
-      continue;
-    }
-    const value: unknown = JSON.parse(text);
-    const parsed = rowLine.safeParse(value);
-    if (parsed.success) {
-      count += 1;
-      if (parsed.data.table === table) yield parsed.data.row;
-    } else isWhole = endLine.parse(value).rows === count;
-  }
-  if (!isWhole) throw new Error('the snapshot of the read models is not whole');
+const ROW_OF = /^\{"table":"(\w+)"/;
+
+const rowsIn = async function* (file: string): AsyncGenerator<SqlRow> {
+  for await (const text of createInterface({ input: createReadStream(file) }))
+    yield rowLine.parse(JSON.parse(text)).row;
+};
+
+/** Where a snapshot that is being received is put down: a file a table, so that each is read alone. */
+export interface SnapshotStore {
+  readonly write: (text: string) => Promise<void>;
+  /** The snapshot, once all of it was written. Whole numbers arrive as text where they were bigints. */
+  readonly finish: () => Promise<ReadModelSnapshot>;
 }
 
-/**
- * The snapshot that `snapshotLines` wrote. `open` gives its lines from the start, each time it is called.
- * Whole numbers arrive as text where they were bigints. Throws when the lines end too early.
- */
-export const snapshotOfLines = async (open: () => AsyncIterable<string>): Promise<ReadModelSnapshot> => {
-  for await (const text of open()) {
-    const { models, missing } = head.parse(JSON.parse(text));
-    return { models, missing, rows: (table) => rowsIn(open(), table) };
-  }
-  throw new Error('the snapshot of the read models is empty');
+/** Keeps the lines of `snapshotLines` in `folder`. `finish` throws when the end of them is missing. */
+export const snapshotStore = (folder: string): SnapshotStore => {
+  const files = new Map<string, WriteStream>();
+  let [first, end]: (string | undefined)[] = [];
+  let rows = 0;
+  const fileOf = (table: string): string => join(folder, `${table}.ndjson`);
+  const streamOf = (table: string): WriteStream => {
+    const stream = files.get(table) ?? createWriteStream(fileOf(table), { mode: 0o600 });
+    files.set(table, stream);
+    return stream;
+  };
+  return {
+    write: async (text) => {
+      const table = ROW_OF.exec(text)?.[1];
+      if (table === undefined) {
+        if (first === undefined) first = text;
+        else end = text;
+        return;
+      }
+      rows += 1;
+      const stream = streamOf(table);
+      if (!stream.write(text)) await once(stream, 'drain');
+    },
+    finish: async () => {
+      for (const stream of files.values()) await finished(stream.end());
+      if (first === undefined || end === undefined || endLine.parse(JSON.parse(end)).rows !== rows)
+        throw new Error('the snapshot of the read models is not whole');
+      const { models, missing } = head.parse(JSON.parse(first));
+      const none = async function* (): AsyncGenerator<SqlRow> {
+        // A table without rows has no file.
+      };
+      return { models, missing, rows: (table) => (files.has(table) ? rowsIn(fileOf(table)) : none()) };
+    },
+  };
 };

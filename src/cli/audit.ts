@@ -83,7 +83,7 @@ const showBalances = async ({ feed }: AuditedFeed, at: string, options: AuditOpt
 };
 
 /** Errors that an operator can mend: their message is all that is shown. */
-const KNOWN = ['ConfigError', 'DataDirInUse', 'SqlUnavailable', 'UnreadableSeal'];
+const KNOWN = ['ConfigError', 'DataDirInUse', 'OperatorError', 'SqlUnavailable', 'UnreadableSeal'];
 
 const tell = (error: unknown): void => {
   const isKnown = error instanceof Error && KNOWN.includes(error.name);
@@ -130,7 +130,7 @@ export const addAudit = (program: Command): void => {
   program
     .command('audit')
     .description('check the event log, and the read models against it')
-    .option('--log-only', 'leave the read models out; works beside a running embedded service')
+    .option('--log-only', 'leave the read models out')
     .option('--as-of <time>', 'print balances at a moment instead: a UTC day or an RFC 3339 time', moment)
     .option('--tenant <id>', 'with --as-of: of this tenant only')
     .option('--seal <file>', 'write a seal of the log, to be kept elsewhere')

@@ -1,3 +1,5 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockDataDir } from '../../adapters/embedded/dataDirLock.ts';
 import { systemClock } from '../../adapters/embedded/systemClock.ts';
@@ -5,7 +7,9 @@ import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { withSnapshot, type ReadModelSnapshot } from '../audit/snapshot.ts';
+import { snapshotStore } from '../audit/snapshotLines.ts';
 import type { Config } from '../config.ts';
+import { askOperator, runningSocket } from '../operator/askOperator.ts';
 
 /** The log to audit. */
 export interface AuditedFeed {
@@ -57,11 +61,7 @@ const serverSql = async (url: string): Promise<OpenedSql> => {
   return { sql, recreated: null, close: () => sql.close() };
 };
 
-/**
- * Hands out the read models at one moment: from Postgres where DATABASE_URL names it, else from the data
- * folder under its lock. Throws DataDirInUse while a service runs there.
- */
-export const withReadModels = async <T>(
+const fromDatabase = async <T>(
   { databaseUrl, dataDir }: Config,
   work: (snapshot: ReadModelSnapshot) => Promise<T>,
 ): Promise<T> => {
@@ -76,6 +76,35 @@ export const withReadModels = async <T>(
   } finally {
     await close();
   }
+};
+
+/** The service sends its rows as of one moment; they are put down before anything is compared with them. */
+const fromService = async <T>(
+  socket: string,
+  work: (snapshot: ReadModelSnapshot) => Promise<T>,
+): Promise<T> => {
+  const folder = await mkdtemp(join(tmpdir(), 'quire-audit-'));
+  try {
+    const store = snapshotStore(folder);
+    const send = (item: unknown) => store.write(String(item));
+    const { signal } = new AbortController();
+    await askOperator(socket, { name: 'projections.snapshot', input: {} }, { send, signal });
+    return await work(await store.finish());
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+/**
+ * Hands out the read models at one moment: from Postgres where DATABASE_URL names it, from the running
+ * service that owns the data folder, or from the folder itself under its lock.
+ */
+export const withReadModels = async <T>(
+  config: Config,
+  work: (snapshot: ReadModelSnapshot) => Promise<T>,
+): Promise<T> => {
+  const socket = config.databaseUrl === undefined ? await runningSocket(config.dataDir) : undefined;
+  return socket === undefined ? fromDatabase(config, work) : fromService(socket, work);
 };
 
 /** The time that a seal is made at. */

@@ -5,6 +5,8 @@ import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { Sql, Timers } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import { RebuildBusy, rebuildReadModels, type RebuildProgress } from '../../projections/engine/rebuild.ts';
+import { withSnapshot } from '../audit/snapshot.ts';
+import { snapshotLines } from '../audit/snapshotLines.ts';
 import { importRates, type ImportDeps } from './importRates.ts';
 import { projectionsStatus } from './projectionsStatus.ts';
 import { OperatorError, type Operation, type OperationContext, type Operations } from './protocol.ts';
@@ -76,6 +78,10 @@ export const readModelOperations = (parts: ReadModelParts): Operations => ({
     for (const status of await projectionsStatus(parts, parts.projectors)) await send(status);
   },
   'projections.rebuild': rebuild(parts),
+  'projections.snapshot': (_input, { send }) =>
+    withSnapshot(parts.sql, parts.projectors, async (snapshot) => {
+      for await (const line of snapshotLines(snapshot)) await send(line);
+    }),
 });
 
 /** Operations that append to the log. */

@@ -84,6 +84,8 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
     });
   for (const credits of [700, -200])
     await done(api, `/v1/admin/tenants/${tenant_id}/adjust-credits`, { credits, reason: 'goodwill' });
+  const hole = { credits: -100, reason: 'charged back', allow_negative: true };
+  await done(api, `/v1/admin/tenants/overdrawn/adjust-credits`, hole);
   await done(api, '/v1/billing/dspy-examples-charge', { tenant_id, idempotency_key: 'export-1' });
 };
 

@@ -4,6 +4,7 @@ import { grantRows, openClaimRows } from './grantRows.ts';
 import { ledgerRows } from './ledgerRows.ts';
 import { llmCostRows } from './llmCostRows.ts';
 import { apiKeyRows, billingConfigRows, priceListRows, rateLimitRows } from './referenceRows.ts';
+import { marginRows } from './marginRows.ts';
 import { usageRows } from './usageRows.ts';
 import { documentRows, usageEventRows } from './workRows.ts';
 
@@ -21,6 +22,7 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   rateLimitRows,
   usageRows,
   llmCostRows,
+  marginRows,
 ];
 
 /** Tables that only a rebuild is compared with, and why the auditor has no rows of its own for them. */
