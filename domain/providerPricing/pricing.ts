@@ -94,7 +94,9 @@ export const priceNamed = (
     (price) =>
       price.provider !== null && [price.model_name, `${price.provider}/${price.model_name}`].includes(name),
   );
-  return inForce(ofName, at);
+  const bare = name.slice(name.indexOf('/') + 1);
+  const setBare = prices.findLast((price) => price.provider === null && price.model_name === bare);
+  return inForce(ofName, at) ?? setBare;
 };
 
 /** Exact decimal text of pico-USD, with two decimals at least. */

@@ -82,8 +82,9 @@ const DOCUMENTS = `from read.usage_documents u where ($1::text is null or u.docu
 /** Model costs of the page's documents only: by the call's document, else by that of its operation. */
 const COSTS = `
   select c.tenant_id, coalesce(c.document_id, e.document_id) as document_id, sum(c.cost)::numeric as cost
-  from (${PRICED_CALLS} where c.billing_type = 'full_service'
-    and c.tenant_id in (select tenant_id from page)) c
+  from (${PRICED_CALLS} where c.billing_type = 'full_service' and c.tenant_id in (select tenant_id from page)
+    and (c.document_id in (select document_id from page) or (c.document_id is null and c.job_id in (
+      select id from read.usage_events where document_id in (select document_id from page))))) c
   left join read.usage_events e on c.document_id is null and e.id = c.job_id and e.tenant_id = c.tenant_id
   where coalesce(c.document_id, e.document_id) in (select document_id from page)
   group by 1, 2`;

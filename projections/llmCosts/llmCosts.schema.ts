@@ -24,6 +24,7 @@ const callTables = (schema: string): string => `
   );
   create index on ${schema}.llm_costs (job_id);
   create index on ${schema}.llm_costs (tenant_id, occurred_at);
+  create index on ${schema}.llm_costs (document_id) where document_id is not null;
   create index on ${schema}.llm_costs (occurred_at);
   create index on ${schema}.llm_costs (occurred_at) where cost_pico is null;
   create table ${schema}.llm_cost_days (

@@ -18,7 +18,7 @@ export const providerPrices = (sql: SqlTx) => async (): Promise<readonly Publish
     priceOf,
   );
 
-/** A model that was called and has no price. */
+/** A model that was called and whose provider has no price for it. */
 export interface MissingPrice {
   readonly provider: string;
   readonly model_name: string;
@@ -29,7 +29,7 @@ export interface MissingPrice {
   readonly last_seen_at: string;
 }
 
-/** Models with calls since `since` whose cost is not known, neither reported nor by a price. */
+/** Models with calls since `since` for which no provider's price was ever published, busiest first. */
 export const missingPrices =
   (sql: SqlTx) =>
   async (since: string): Promise<readonly MissingPrice[]> => {
@@ -38,10 +38,8 @@ export const missingPrices =
          sum(c.output_tokens)::int8 as output_tokens, min(c.occurred_at) as first_seen_at,
          max(c.occurred_at) as last_seen_at
        from read.llm_costs c
-       where c.cost_pico is null and c.occurred_at >= $1 and not exists (
-         select 1 from read.model_prices p
-         where (p.provider = c.provider and p.model_name = c.model_name)
-           or (p.provider is null and p.model_name in (c.provider || '/' || c.model_name, c.model_name)))
+       where c.occurred_at >= $1 and not exists (select 1 from read.model_prices p
+         where p.provider = c.provider and p.model_name = c.model_name)
        group by c.provider, c.model_name order by calls desc, c.provider, c.model_name`,
       [since],
     );

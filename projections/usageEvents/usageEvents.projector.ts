@@ -90,7 +90,7 @@ const FINISH = (schema: string) => `
 /** Extractions and conversions, running and done. */
 export const usageEventsProjector: Projector = {
   name: 'usage_events',
-  version: 1,
+  version: 2,
   eventTypes: [
     'ExtractionRequested',
     'ExtractionCompleted',

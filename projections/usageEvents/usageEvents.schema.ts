@@ -25,6 +25,7 @@ export const usageEventsDdl = (schema: string): string => `
     requested_at text not null,
     finished_at text
   ) with (fillfactor = 80);
-  create index on ${schema}.usage_events (tenant_id, position desc)`;
+  create index on ${schema}.usage_events (tenant_id, position desc);
+  create index on ${schema}.usage_events (document_id)`;
 
 export const usageEventsTables: readonly ReadTable[] = [{ name: 'usage_events', key: ['id'] }];

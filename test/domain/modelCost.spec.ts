@@ -86,6 +86,8 @@ describe('the price in force', () => {
     expect(priceNamed(list, 'm', now)?.price_id).to.equal('january');
     expect(priceNamed(list, 'x/m', now)?.price_id).to.equal('set');
     expect(priceNamed(list, 'y/m', now)).to.equal(undefined);
+    const bare = { ...list[0]!, price_id: 'bare', model_name: 'm' };
+    expect(priceNamed([bare], 'y/m', now)?.price_id).to.equal('bare');
   });
 });
 

@@ -64,11 +64,11 @@ describe('model costs over HTTP', () => {
   });
 
   it('follow the price in force when the call was made', async () => {
-    await publish();
+    await publish({ effective_from: '2026-01-01T00:00:00Z' });
     await publish({ input_usd_per_million_tokens: '1', effective_from: '2026-06-01T00:00:00Z' });
     const before = await log({ occurred_at: '2026-05-31T23:59:59.999Z' });
     const after = await log({ occurred_at: '2026-06-01T00:00:00Z' });
-    expect([before.body['cost_usd'], after.body['cost_usd']]).to.deep.equal(['2.60', '2.60']);
+    expect([before.body['cost_usd'], after.body['cost_usd']]).to.deep.equal(['0.90', '2.60']);
     const { body } = await api.call('get', '/v1/admin/provider-pricing');
     const own = (list: string) =>
       (body[list] as readonly Item[])

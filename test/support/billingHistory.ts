@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../domain/kernel/json.ts';
+import { oneCost } from './costHistory.ts';
 import type { MemoryLog } from './memoryLog.ts';
 import type { Random } from './random.ts';
 import { seededRandom } from './random.ts';
@@ -357,6 +358,7 @@ export const billingHistory = (log: MemoryLog, seed: number, steps: number): rea
     step(random.pick(books), random);
     if (n % 40 === 0) oneExtraction(log, n / 40);
     if (n % 50 === 0) oneKey(log, n / 50);
+    if (n % 12 === 0) oneCost(log, random, n / 12);
     if (n % 100 === 0 && n < 900) reference(log, n / 100);
     if (n % 60 === 0) log.append('somethingNew-1', 'NeverHeardOf', { n });
   }
