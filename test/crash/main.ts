@@ -11,7 +11,7 @@ const rounds = Number(process.env['CRASH_ROUNDS'] ?? 100);
 const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000);
 const callers = Number(process.env['CRASH_CALLERS'] ?? 12);
 /** A data folder is audited and left for a new one after so many rounds: a long history only slows starts. */
-const ROUNDS_PER_FOLDER = 50;
+const ROUNDS_PER_FOLDER = 25;
 /** Of this many rounds one dies at a random moment instead of a named point. */
 const RANDOM_EVERY = 5;
 

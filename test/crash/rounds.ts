@@ -20,6 +20,9 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const isSettled = ({ outcome }: Operation): boolean => outcome !== 'unknown';
 
+/** Operations that are settled at a time. */
+const SETTLERS = 8;
+
 /** Tells whether a service that is asked still runs. */
 type IsAlive = () => boolean;
 
@@ -39,7 +42,11 @@ export const settleUnknown = async (
   isAlive: IsAlive = () => true,
 ): Promise<number> => {
   const open = books.operations.filter(({ outcome }) => outcome === 'unknown');
-  for (const operation of open) await settle(operation, url, isAlive);
+  const waiting = [...open];
+  const worker = async (): Promise<void> => {
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) await settle(next, url, isAlive);
+  };
+  await Promise.all(Array.from({ length: SETTLERS }, worker));
   return open.filter(isSettled).length;
 };
 
