@@ -1,5 +1,5 @@
 import type { Arrival } from './arrivals.ts';
-import { arrivalsFor, eventsOf } from './arrivals.ts';
+import { arrivalsForEach, eventsOf } from './arrivals.ts';
 import type { Sql, SqlTx, Timers } from './ports.ts';
 import { SqlUnavailable } from './ports.ts';
 import type { Slot } from './prepare.ts';
@@ -27,10 +27,12 @@ const sharesOf = (
   slots: readonly RunningSlot[],
   arrivals: readonly Arrival[],
   to: bigint,
-): readonly Share[] =>
-  slots
-    .filter((slot) => slot.generation.state !== 'stopped' && !isPast(slot, to))
-    .map((slot) => ({ slot, to, arrivals: arrivalsFor(slot.projector, slot.generation.position, arrivals) }));
+): readonly Share[] => {
+  const behind = slots.filter((slot) => slot.generation.state !== 'stopped' && !isPast(slot, to));
+  const readers = behind.map(({ projector, generation }) => ({ projector, position: generation.position }));
+  const each = arrivalsForEach(readers, arrivals);
+  return behind.map((slot, at) => ({ slot, to, arrivals: each[at] ?? [] }));
+};
 
 /** Moves the checkpoints and applies the events, in the caller's transaction. */
 const applyShares = async (tx: SqlTx, shares: readonly Share[]): Promise<void> => {

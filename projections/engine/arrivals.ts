@@ -45,20 +45,39 @@ export const arrivalsFrom = (projectors: readonly Projector[], decode: DecodeEve
   };
 };
 
-/** What a projector at `position` has yet to apply of some arrivals, which are in the order of the log. */
-export const arrivalsFor = (
-  { eventTypes }: Projector,
-  position: bigint | null,
+/** A projector, and the position up to which it has applied everything. */
+export interface Reader {
+  readonly projector: Projector;
+  readonly position: bigint | null;
+}
+
+/** What each reader has yet to apply of some arrivals, which are in the order of the log. */
+export const arrivalsForEach = (
+  readers: readonly Reader[],
   arrivals: readonly Arrival[],
-): readonly Arrival[] => {
-  const types: readonly string[] = eventTypes;
+): readonly (readonly Arrival[])[] => {
   const [first] = arrivals;
-  const areAllNew = position === null || (first !== undefined && first.position > position);
-  return arrivals.filter(
-    ({ recorded, position: at }) =>
-      recorded !== undefined && types.includes(recorded.type) && (areAllNew || at > position),
-  );
+  const wanted = new Map<string, { readonly into: Arrival[]; readonly after: bigint | null }[]>();
+  const results = readers.map(({ projector, position }) => {
+    const into: Arrival[] = [];
+    const areAllNew = position === null || (first !== undefined && first.position > position);
+    for (const type of projector.eventTypes) {
+      const takers = wanted.get(type) ?? [];
+      takers.push({ into, after: areAllNew ? null : position });
+      wanted.set(type, takers);
+    }
+    return into;
+  });
+  for (const arrival of arrivals) {
+    const takers = arrival.recorded === undefined ? undefined : wanted.get(arrival.recorded.type);
+    if (takers === undefined) continue;
+    for (const { into, after } of takers) if (after === null || arrival.position > after) into.push(arrival);
+  }
+  return results;
 };
 
-export const eventsOf = (arrivals: readonly Arrival[]): readonly ProjectedEvent[] =>
-  arrivals.flatMap(({ event }) => (event === undefined ? [] : [event]));
+export const eventsOf = (arrivals: readonly Arrival[]): readonly ProjectedEvent[] => {
+  const events: ProjectedEvent[] = [];
+  for (const { event } of arrivals) if (event !== undefined) events.push(event);
+  return events;
+};

@@ -28,40 +28,45 @@ export interface Stretch {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Items until the target is reached: what follows it, or the end of the log, tells that it is. */
-const itemsUpTo = async function* (feed: EventFeed, { after, target, signal }: Stretch) {
+const eitherOf = (own: AbortSignal, callers: AbortSignal | undefined): AbortSignal =>
+  callers === undefined ? own : AbortSignal.any([callers, own]);
+
+/** How far an item says that the log was read; its end is the target. */
+const placeOf = (item: FeedItem, target: bigint): bigint => {
+  if (item.kind === 'caught_up') return target;
+  return item.kind === 'event' ? item.event.position : item.position;
+};
+
+/**
+ * The stretch in batches: what follows the target, or the end of the log, tells that it is reached. The
+ * last arrival is at the target, whether an event is there or not.
+ */
+const batchesUpTo = async function* (
+  { feed, projectors, decode, timers }: RebuildDeps,
+  { after, target, batchMax, signal }: Stretch,
+): AsyncGenerator<readonly Arrival[]> {
+  const toArrival = arrivalsFrom(projectors, decode);
   const done = new AbortController();
-  const until = signal === undefined ? done.signal : AbortSignal.any([signal, done.signal]);
+  const options = { after: after ?? undefined, signal: eitherOf(done.signal, signal) };
+  let batch: Arrival[] = [];
+  let isReached = false;
   try {
-    for await (const item of feed.subscribe({ after: after ?? undefined, signal: until })) {
-      if (item.kind === 'caught_up') return;
-      const position = item.kind === 'event' ? item.event.position : item.position;
-      if (position <= target) yield item;
-      if (position >= target) return;
+    for await (const item of feed.subscribe(options)) {
+      const position = placeOf(item, target);
+      if (item.kind !== 'caught_up' && position <= target) batch.push(toArrival(item));
+      isReached = position >= target;
+      if (isReached) break;
+      if (batch.length % BREATH === 0) await timers.sleep(0);
+      if (batch.length < batchMax) continue;
+      yield batch;
+      batch = [];
     }
   } finally {
     done.abort();
   }
   signal?.throwIfAborted();
-  throw new Error('the subscription ended before the end of the log');
-};
-
-/** The stretch in batches. The last arrival is at its target, whether an event is there or not. */
-const batchesUpTo = async function* (
-  { feed, projectors, decode, timers }: RebuildDeps,
-  stretch: Stretch,
-): AsyncGenerator<readonly Arrival[]> {
-  const toArrival = arrivalsFrom(projectors, decode);
-  let batch: Arrival[] = [];
-  const items: AsyncIterable<Exclude<FeedItem, { kind: 'caught_up' }>> = itemsUpTo(feed, stretch);
-  for await (const item of items) {
-    batch.push(toArrival(item));
-    if (batch.length % BREATH === 0) await timers.sleep(0);
-    if (batch.length < stretch.batchMax) continue;
-    yield batch;
-    batch = [];
-  }
-  yield [...batch, { position: stretch.target }];
+  if (!isReached) throw new Error('the subscription ended before the end of the log');
+  yield [...batch, { position: target }];
 };
 
 /** Begins the next item before the one in hand is done with: here reading goes on while SQL is written. */

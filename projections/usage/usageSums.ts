@@ -37,7 +37,8 @@ type Adjusted = ProjectedEventOf<'CreditsAdjusted'>;
 
 const NOTHING = { operations: 0, pages: 0, free_pages: 0, credits: 0 };
 
-const dayOf = ({ data, ...event }: Burned | Adjusted): UsageDay => {
+const dayOf = (event: Burned | Adjusted): UsageDay => {
+  const { data } = event;
   const scope = { day: data.created_at.slice(0, 10), tenant_id: tenantOf(event) };
   if (!('operation' in data)) {
     const kind = 'admin_adjustment' as const;
