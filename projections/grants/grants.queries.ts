@@ -61,7 +61,10 @@ export const grantsOfTenant =
       [tenant_id, limit, offset],
     );
     const total = onlyRow(
-      await sql.query('select count(*) as n from read.grants where tenant_id = $1', [tenant_id]),
+      await sql.query(
+        'select coalesce((select grants_count from read.balances where tenant_id = $1), 0) as n',
+        [tenant_id],
+      ),
     );
     return { items: rows.map(rowOf), total: wholeOf(total, 'n') };
   };

@@ -35,7 +35,7 @@ export interface NotComparable {
  */
 const BOOKS = `
   with at as (
-    select min(coalesce(position, -1)) as first, max(coalesce(position, -1)) as last
+    select min(coalesce(position, -1)) as first, max(coalesce(position, -1)) as last, count(*) as serving
     from projections.registry where serves and name = any($2)
   ), posted as (
     select tenant_id, sum(credits_delta)::int8 as posted,
@@ -49,7 +49,7 @@ const BOOKS = `
       coalesce(p.burns, 0) as burns, coalesce(b.balance_credits, 0) as balance, coalesce(p.posted, 0) as posted
     from read.balances b full join posted p using (tenant_id) full join granted g using (tenant_id)
   )
-  select at.first, at.last, (select count(*) from books) as checked, found.*
+  select at.first, at.last, at.serving, (select count(*) from books) as checked, found.*
   from at left join (
     select * from books
     where $1 or balance <> grants + adjustments - burns or posted <> grants + adjustments - burns
@@ -100,7 +100,7 @@ export const reconciliation =
     const rows = await sql.query(BOOKS, [includeOk, COMPARED]);
     const first = rows[0] ?? onlyRow(rows);
     const [from, to] = [bigintOrNull(first, 'first'), bigintOrNull(first, 'last')];
-    if (from !== to) return behind(sql);
+    if (from !== to || wholeOf(first, 'serving') < COMPARED.length) return behind(sql);
     return {
       position: from === null || from < 0n ? null : from,
       tenants_checked: wholeOf(first, 'checked'),

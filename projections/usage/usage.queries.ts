@@ -53,7 +53,7 @@ export interface UsageStatsQuery extends TimeRange {
 
 /**
  * Whole days from the roll-up ($1, $2 first and last), pieces of days ($3, $4) from the ledger rows of the
- * blocks that reach into them. $5: with adjustments.
+ * blocks that reach into them, of tenants that were active then. $5: with adjustments.
  */
 export const USAGE_PARTS = `
   select day, tenant_id, kind, operation, category, extraction_mode, billing_type, task_id,
@@ -67,7 +67,9 @@ export const USAGE_PARTS = `
   join (
     select tenant_id, block, min(first_ordinal) as first_ordinal, max(last_ordinal) as last_ordinal,
       min(first_created_at) as first_created_at, max(last_created_at) as last_created_at
-    from read.ledger_blocks where kind in ('usage', 'admin_adjustment') group by tenant_id, block
+    from read.ledger_blocks where kind in ('usage', 'admin_adjustment') and tenant_id in (
+      select tenant_id from read.usage_days where day = any(array(select left(unnest($3::text[]), 10))))
+    group by tenant_id, block
   ) b on b.last_created_at >= p.from_time and b.first_created_at <= p.to_time
   join read.ledger l on l.tenant_id = b.tenant_id
     and l.ordinal between b.first_ordinal and b.last_ordinal

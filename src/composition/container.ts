@@ -106,7 +106,11 @@ const bindReads = (container: Container): void => {
   bind(container, t.REPLAYS, (from) => replayStore(resolve(from, t.PARTS).sql, nowMs));
   bind(container, t.TENANT_LIMITS, (from) =>
     tenantLimits({
-      lookup: resolve(from, t.QUERIES).rateLimitsOfTenant,
+      lookup: async (tenantId) => {
+        const behind = await resolve(from, t.READS).settle(tenantId);
+        if (behind !== undefined) throw new Error('the read models are behind');
+        return resolve(from, t.QUERIES).rateLimitsOfTenant(tenantId);
+      },
       nowMs,
       onError: (err) => resolve(from, t.LOGGER).warn({ msg: 'rate limits cannot be looked up', err }),
     }),

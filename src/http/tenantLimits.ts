@@ -2,7 +2,10 @@ import type { RateLimitOverride } from '../../domain/rateLimits/decider.ts';
 import type { Buckets } from './middleware/limits.ts';
 import { DEFAULT_BUCKETS } from './middleware/limits.ts';
 
-/** A tenant's own limits as the read models have them; null: the defaults. Throws when it cannot tell. */
+/**
+ * A tenant's own limits as the read models have them; null: the defaults. Throws when it cannot tell, also
+ * when they do not have yet what this process has written.
+ */
 export type OverrideLookup = (tenantId: string) => Promise<RateLimitOverride | null>;
 
 export interface TenantLimitsDeps {
@@ -24,6 +27,8 @@ export interface TenantLimits {
 const TTL_MS = 60_000;
 /** After a look-up that failed. */
 const RETRY_MS = 1_000;
+/** Requests wait no longer for a database that does not answer. */
+const LOOKUP_MS = 1_500;
 const ENTRIES_MAX = 10_000;
 
 interface Entry {
@@ -32,6 +37,18 @@ interface Entry {
   /** A look-up under way; those who come meanwhile share it. */
   refresh: Promise<void> | undefined;
 }
+
+const inTime = async <T>(work: Promise<T>): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the look-up takes too long')), LOOKUP_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
 
 /** The limits in force: the override's where it has one. */
 export const bucketsUnder = (override: RateLimitOverride | null): Buckets => ({
@@ -51,7 +68,7 @@ export const tenantLimits = ({ lookup, nowMs, onError }: TenantLimitsDeps): Tena
 
   const refresh = async (tenantId: string, entry: Entry): Promise<void> => {
     try {
-      entry.buckets = bucketsUnder(await lookup(tenantId));
+      entry.buckets = bucketsUnder(await inTime(lookup(tenantId)));
       entry.staleAt = nowMs() + TTL_MS;
     } catch (error) {
       onError(error);

@@ -11,10 +11,16 @@ const point = KILL_POINTS.find((name) => name === process.env['KILL_POINT']);
 const nth = Number(process.env['KILL_NTH'] ?? 1);
 if (point === undefined) throw new Error('KILL_POINT names no kill point');
 
+/** Between two rebuilds, ms. */
+const PAUSE_MS = 400;
+
 /** Rebuilds all read models again and again, beside the load. */
 const rebuildForEver = async ({ sql, log }: Parts): Promise<void> => {
   const deps = { sql, feed: log, projectors: READ_MODELS, decode: decodeAny, timers: systemTimers };
-  for (;;) await rebuildReadModels(deps, { batchMax: 200 });
+  for (;;) {
+    await rebuildReadModels(deps, { batchMax: 200 });
+    await systemTimers.sleep(PAUSE_MS);
+  }
 };
 
 let opened: Parts | undefined;

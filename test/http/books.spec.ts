@@ -70,6 +70,30 @@ describe('the books of all tenants', () => {
       expect((await api.call('get', `${path}?${bad}`)).code).to.equal('validation_error');
   });
 
+  it('are reconciled without a false alarm while credits move', async () => {
+    const busy = `busy-${randomUUID()}`;
+    await api.sell(busy, 50_000);
+    let isOver = false;
+    const trade = async () => {
+      for (let n = 0; !isOver; n += 1)
+        await api.call('post', `/v1/admin/tenants/${busy}/adjust-credits`, {
+          json: { credits: n % 2 === 0 ? 7 : -7, reason: 'load' },
+        });
+    };
+    const traders = Array.from({ length: 8 }, trade);
+    for (let round = 0; round < 15; round += 1) {
+      const { status, body } = await api.call('get', '/v1/admin/reconciliation?include_ok=true');
+      expect(status).to.equal(200);
+      expect(body['drifted']).to.deep.equal([]);
+      expect(itemsOf(body, 'ok').length).to.equal(body['tenants_checked']);
+    }
+    isOver = true;
+    await Promise.all(traders);
+    const { body } = await api.call('get', '/v1/admin/reconciliation');
+    expect(body).to.not.have.property('ok');
+    expect(body['position']).to.match(/^\d+$/);
+  });
+
   const statsOf = async (query: string) => {
     const { status, body } = await api.call('get', `/v1/admin/usage-stats?${query}`);
     expect(status, query).to.equal(200);

@@ -63,6 +63,15 @@ describe('the cache of rate-limit overrides', () => {
     expect(await burstOf(replica())).to.equal(200);
   });
 
+  it('does not wait for a look-up that never ends', async () => {
+    const limits = tenantLimits({
+      lookup: () => new Promise(() => undefined),
+      nowMs: () => now,
+      onError: () => undefined,
+    });
+    expect(await burstOf(limits)).to.equal(200);
+  });
+
   it('forgets all when it is flushed', async () => {
     const limits = replica();
     await burstOf(limits);

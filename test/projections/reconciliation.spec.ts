@@ -79,6 +79,13 @@ describe('reconciliation', function () {
       }
     });
 
+  it('compares nothing while one of them is not there', async () => {
+    await sql.query(`update projections.registry set serves = false where name = 'ledger' and serves`);
+    expect(await reconciliation(sql)(false)).not.to.have.property('rows');
+    await sql.query(`update projections.registry set serves = true where name = 'ledger' and state = 'live'`);
+    expect((await found()).rows).to.deep.equal([]);
+  });
+
   it('says which read model is behind instead of comparing different moments', async () => {
     await sql.query(
       `update projections.registry set position = position - 1 where name = 'grants' and serves`,
