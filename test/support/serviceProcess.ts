@@ -53,7 +53,7 @@ export const startService = async (
 ): Promise<ServiceProcess> => {
   const began = performance.now();
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, ['--enable-source-maps', main], {
+  const child = spawn(process.execPath, [main], {
     env: { PATH, HOME, DATA_DIR: dataDir, PORT: '0', ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
