@@ -43,8 +43,9 @@ describe('the tutorials and how-tos (need curl)', () => {
 
   const run = (script: string): Promise<Ran> =>
     new Promise((resolve) => {
+      const { PATH = '', HOME = '' } = process.env;
       const env = {
-        ...process.env,
+        ...{ PATH, HOME },
         URL: service.url,
         ADMIN: ADMIN_KEY,
         ADMIN_API_KEY: ADMIN_KEY,
