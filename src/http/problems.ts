@@ -104,6 +104,7 @@ export const retryLater = (code: 'busy' | 'not_ready' | 'shutting_down', detail:
 export const invalid = (...issues: readonly RequestIssue[]): Problem =>
   new Problem('validation_error', { detail: issues });
 
+export const titleOf = (code: ProblemCode): string => PROBLEMS[code].title;
 export const statusOf = (code: ProblemCode): number => PROBLEMS[code].status;
 
 /** RFC 9457. `type` is a path of this service, which serves the page. */

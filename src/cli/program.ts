@@ -1,0 +1,30 @@
+import { Command } from 'commander';
+import { addAudit } from './audit.ts';
+import { addEvents } from './events.ts';
+import { addFx } from './fx.ts';
+import { addProjections } from './projections.ts';
+import { addServe } from './serve.ts';
+
+/** A command inherits how the program ends only when it is made after it; these are made already. */
+const endAlike = (command: Command): void => {
+  command.exitOverride();
+  for (const one of command.commands) endAlike(one);
+};
+
+/** The `quire` command with all that it can do; it throws CommanderError instead of ending the process. */
+export const quireProgram = (): Command => {
+  const program = new Command('quire')
+    .description('Document extraction with event-sourced credit billing')
+    .showHelpAfterError('(add --help for what can be given)')
+    .addHelpText(
+      'after',
+      '\nConfiguration comes from the environment, the same as the service has: see README.\nExit codes: 0 done, 1 failed, 2 wrong usage.',
+    );
+  addServe(program);
+  addProjections(program);
+  addEvents(program);
+  addFx(program);
+  addAudit(program);
+  endAlike(program);
+  return program;
+};

@@ -1,0 +1,53 @@
+import type { Route } from '../http/defineRoute.ts';
+import { problemsOf } from '../http/defineRoute.ts';
+import { PROBLEM_CODES, statusOf, titleOf } from '../http/problems.ts';
+
+const ACCESS: Readonly<Record<Route['access'], string>> = {
+  public: 'nobody needs a key',
+  any: 'any key',
+  admin: 'admin',
+  admin_or_service: 'admin, service',
+};
+
+const line = ({ method, path, operationId, summary, access }: Route): string =>
+  `| \`${method.toUpperCase()} ${path}\` | ${summary} | ${ACCESS[access]} | \`${operationId}\` |`;
+
+/** Every route in a line, by its part of the interface. The full schemas are in openapi.json. */
+export const routesReference = (routes: readonly Route[]): string => {
+  const tags = [...new Set(routes.map(({ tag }) => tag))].sort();
+  const sections = tags.flatMap((tag) => [
+    `## ${tag}`,
+    '',
+    '| route | what it does | key | operation |',
+    '|---|---|---|---|',
+    ...routes.filter((route) => route.tag === tag).map(line),
+    '',
+  ]);
+  return [
+    '# Routes',
+    '',
+    'Made from the routes by `npm run docs:generate`. Requests and answers: [openapi.json](openapi.json), or `/docs` of a running service.',
+    '',
+    ...sections,
+  ].join('\n');
+};
+
+/** Every problem with its status, and the operations that answer with it. */
+export const problemsReference = (routes: readonly Route[]): string => {
+  const rows = PROBLEM_CODES.map((code) => {
+    const users = routes
+      .filter((route) => problemsOf(route).includes(code))
+      .map(({ operationId }) => operationId);
+    const where = users.length > 12 ? `${String(users.length)} operations` : users.join(', ');
+    return `| [\`${code}\`](../problems/${code}.md) | ${String(statusOf(code))} | ${titleOf(code)} | ${where} |`;
+  });
+  return [
+    '# Problems',
+    '',
+    'Made from the code by `npm run docs:generate`. Each code has a page that says what to do.',
+    '',
+    '| code | status | title | answered by |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+};
