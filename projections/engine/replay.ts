@@ -102,6 +102,21 @@ export interface AdvanceOptions extends Stretch {
   readonly onBatch?: (batch: readonly Arrival[]) => void;
 }
 
+/**
+ * Two transactions at a time, each for every other slot: a generation that is being built has a checkpoint
+ * of its own, and Postgres works on both while the next batch is read.
+ */
+const applyApart = async (
+  { sql }: RebuildDeps,
+  slots: readonly RunningSlot[],
+  batch: readonly Arrival[],
+): Promise<void> => {
+  const halves = [0, 1]
+    .map((half) => slots.filter((_, at) => at % 2 === half))
+    .filter(({ length }) => length > 0);
+  await Promise.all(halves.map((half) => sql.transaction((tx) => applyCheckpointed(tx, half, batch))));
+};
+
 const isBehind = ({ generation: { position: at } }: RunningSlot, position: bigint | null): boolean =>
   at === null || (position !== null && at < position);
 
@@ -115,7 +130,7 @@ export const advance = async (
   if (after !== null && after >= target) return;
   for await (const batch of oneAhead(batchesUpTo(deps, options))) {
     throwUndecodable(batch);
-    if (within === undefined) await deps.sql.transaction((tx) => applyCheckpointed(tx, slots, batch));
+    if (within === undefined) await applyApart(deps, slots, batch);
     else await applyCheckpointed(within, slots, batch);
     const position = batch.at(-1)?.position ?? null;
     for (const slot of slots)

@@ -32,16 +32,30 @@ const finished = bulk({
   finished_at: 'text',
 });
 
-const requests = (event: ProjectedEvent): readonly BulkRow<typeof requested>[] => {
-  const { position } = event;
-  if (event.type === 'ExtractionRequested') {
-    return [{ ...event.data, id: event.data.extraction_id, kind: 'extraction', position }];
-  }
-  if (event.type === 'ConversionRequested') {
-    return [{ ...event.data, id: event.data.conversion_id, kind: 'conversion', position }];
-  }
-  return [];
-};
+type Requested = Extract<ProjectedEvent, { type: 'ExtractionRequested' | 'ConversionRequested' }>;
+
+/** Written out, not spread: there is one for every operation. */
+const requestOf = ({ data, position }: Requested): BulkRow<typeof requested> => ({
+  id: idOf(data),
+  kind: 'extraction_id' in data ? 'extraction' : 'conversion',
+  tenant_id: data.tenant_id,
+  position,
+  project_id: data.project_id,
+  task_id: data.task_id,
+  document_id: data.document_id,
+  document_sha256: data.document_sha256,
+  mode: data.mode,
+  billing_type: data.billing_type,
+  model: data.model,
+  ocr_model: data.ocr_model,
+  pages: data.pages,
+  hold_id: data.hold_id,
+  api_key_id: data.api_key_id,
+  requested_at: data.requested_at,
+});
+
+const requests = (event: ProjectedEvent): readonly BulkRow<typeof requested>[] =>
+  event.type === 'ExtractionRequested' || event.type === 'ConversionRequested' ? [requestOf(event)] : [];
 
 type Finish = BulkRow<typeof finished> & { readonly id: string };
 type Completed = Extract<ProjectedEvent, { type: 'ExtractionCompleted' | 'ConversionCompleted' }>;
