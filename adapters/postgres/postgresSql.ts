@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { Sql, SqlLock, SqlRow, SqlTx, SqlValue } from '../../projections/engine/ports.ts';
-import { SqlUnavailable } from '../../projections/engine/ports.ts';
+import { causeOf, codeOf, isConflict, isConnectionLost, orUnavailable } from './sqlErrors.ts';
 
 export interface PostgresOptions {
   readonly url: string;
@@ -29,30 +29,6 @@ const typeParser = (oid: number, format?: string): ParseText => {
   if (oid === INT8_ARRAY) return parseBigints;
   if (TEXT_TYPES.has(oid)) return (text) => text;
   return driverParser(oid, format);
-};
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-
-/** Classes 08 connection, 53 resources, 57 operator, 58 system; the driver's own errors have no SQLSTATE. */
-const isUnavailable = (error: unknown): boolean => {
-  const code = codeOf(error);
-  if (/^(08|53|57|58)...$/.test(code)) return true;
-  if (/^E[A-Z]+$/.test(code)) return true;
-  return error instanceof Error && /^(Connection terminated|timeout exceeded|Client)/i.test(error.message);
-};
-
-const translated = (error: unknown): unknown =>
-  isUnavailable(error) && error instanceof Error
-    ? new SqlUnavailable(`Postgres is not available: ${error.message}`, { cause: error })
-    : error;
-
-const orUnavailable = async <T>(work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work();
-  } catch (error) {
-    throw translated(error);
-  }
 };
 
 interface StatementNames {
@@ -92,15 +68,22 @@ const statementsOn = (client: Queryable, names: StatementNames): SqlTx => ({
   },
 });
 
+interface Turns extends SqlTx {
+  /** The error of the first statement that failed. */
+  readonly firstError: () => unknown;
+}
+
 /** The driver wants the answer to one query before it is given the next. */
-const oneAtATime = (statements: SqlTx): SqlTx => {
+const oneAtATime = (statements: SqlTx): Turns => {
   let last: Promise<unknown> = Promise.resolve();
+  let first: unknown;
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = last.then(work, work);
-    last = turn.catch(() => undefined);
+    last = turn.catch((error: unknown) => (first ??= error));
     return turn;
   };
   return {
+    firstError: () => first,
     query: (text, values) => inTurn(() => statements.query(text, values)),
     script: (text) => inTurn(() => statements.script(text)),
   };
@@ -120,7 +103,7 @@ const retryingStalePlans = (statements: SqlTx, names: StatementNames): SqlTx => 
   script: (text) => statements.script(text),
 });
 
-const attempt = async <T>(client: pg.PoolClient, statements: SqlTx, work: (tx: SqlTx) => Promise<T>) => {
+const attempt = async <T>(client: pg.PoolClient, statements: Turns, work: (tx: SqlTx) => Promise<T>) => {
   await client.query('begin');
   try {
     const result = await work(statements);
@@ -129,18 +112,17 @@ const attempt = async <T>(client: pg.PoolClient, statements: SqlTx, work: (tx: S
     return result;
   } catch (error) {
     await client.query('rollback');
-    throw error;
+    // Statements of one transaction run side by side: the one that reports may only have met its end.
+    throw causeOf(error, statements.firstError());
   }
 };
-
-const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error));
 
 const retrying = async <T>(once: () => Promise<T>): Promise<T> => {
   for (let tries = 1; tries < TRANSACTION_ATTEMPTS_MAX; tries += 1) {
     try {
       return await once();
     } catch (error) {
-      if (!isRetryable(error)) throw error;
+      if (!isConflict(error)) throw error;
       await wait(2 ** tries * (5 + Math.random() * 5));
     }
   }
@@ -159,7 +141,7 @@ const transactionOn =
     try {
       return await retrying(once);
     } catch (error) {
-      broken = isUnavailable(error);
+      broken = isConnectionLost(error);
       throw error;
     } finally {
       client.off('error', ignore);
