@@ -105,13 +105,56 @@ const read = (sql: SqlTx, query: LedgerQuery, plan: PagePlan): Promise<readonly 
   return sql.query(DENSE, [...filter, ...span, ...page]);
 };
 
+/**
+ * Without a range of time no block is cut: the database adds up the blocks, and only those of the page come
+ * back, with the newest one at least, for the total.
+ */
+const WHOLE = `
+  select rows, first_ordinal, last_ordinal, upto, total from (
+    select block, rows, first_ordinal, last_ordinal, (sum(rows) over (order by block desc))::int8 as upto,
+      (sum(rows) over ())::int8 as total
+    from (
+      select block, sum(rows)::int8 as rows, min(first_ordinal) as first_ordinal,
+        max(last_ordinal) as last_ordinal
+      from read.ledger_blocks
+      where tenant_id = $1 and ($2::text[] is null or kind = any($2)) and ($3::text is null or operation = $3)
+      group by block
+    ) counted
+  ) summed
+  where (upto > $4::int8 and upto - rows < $4::int8 + $5::int8) or upto = rows order by upto`;
+
+const wholePlan = async (
+  sql: SqlTx,
+  query: LedgerQuery,
+): Promise<{ readonly plan: PagePlan; readonly total: number }> => {
+  const { tenant_id, kinds = null, operation = null, offset, limit } = query;
+  const rows = await sql.query(WHOLE, [tenant_id, kinds, operation, offset, limit]);
+  const [newest] = rows;
+  if (newest === undefined) return { plan: { skip: 0, blocks: [] }, total: 0 };
+  const needed = rows.filter((row) => wholeOf(row, 'upto') > offset);
+  const blocks = needed.map((row) => ({
+    rows: wholeOf(row, 'rows'),
+    first_ordinal: wholeOf(row, 'first_ordinal'),
+    last_ordinal: wholeOf(row, 'last_ordinal'),
+  }));
+  const [first] = needed;
+  const skip = first === undefined ? 0 : offset - (wholeOf(first, 'upto') - wholeOf(first, 'rows'));
+  return { plan: { skip, blocks }, total: wholeOf(newest, 'total') };
+};
+
+const rangePlan = async (sql: SqlTx, query: LedgerQuery) => {
+  const blocks = await exactly(sql, query, await blocksFor(sql, query));
+  return { plan: pagePlan(blocks, query), total: blocks.reduce((sum, block) => sum + block.rows, 0) };
+};
+
 /** A page of a tenant's postings, newest first, and how many match in all. */
 export const ledgerPage = async <Row>(
   sql: SqlTx,
   query: LedgerQuery,
   toRow: (row: SqlRow) => Row,
 ): Promise<RowPage<Row>> => {
-  const blocks = await exactly(sql, query, await blocksFor(sql, query));
-  const rows = await read(sql, query, pagePlan(blocks, query));
-  return { items: rows.map(toRow), total: blocks.reduce((sum, block) => sum + block.rows, 0) };
+  const isWhole = query.from === undefined && query.to === undefined;
+  const { plan, total } = await (isWhole ? wholePlan : rangePlan)(sql, query);
+  const rows = await read(sql, query, plan);
+  return { items: rows.map(toRow), total };
 };
