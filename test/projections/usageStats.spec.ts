@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
+import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import type { Sql } from '../../projections/engine/ports.ts';
+import { ledgerProjector } from '../../projections/ledger/ledger.projector.ts';
+import { usageProjector } from '../../projections/usage/usage.projector.ts';
+import { totalsOf, usageStats, type UsageGroup } from '../../projections/usage/usage.queries.ts';
+import { seededRandom } from '../support/random.ts';
+
+const START = Date.parse('2026-12-27T00:00:00.000Z');
+const MINUTE = 60_000;
+
+/** Burns over nine days around a new year, many of free and paid pages, and gifts. */
+const events = (): readonly ProjectedEvent[] => {
+  const random = seededRandom(3);
+  return Array.from({ length: 600 }, (_, n) => {
+    const created_at = new Date(START + n * 21 * MINUTE + random.between(0, 9 * MINUTE)).toISOString();
+    const stream = `account-t${String(n % 3)}`;
+    const place = { stream, position: BigInt(n + 1), metadata: {} };
+    if (n % 17 === 0) {
+      const data = { adjustment_id: `adj_${String(n)}`, credits: 5, reason: 'gift', allow_negative: false };
+      return { ...place, type: 'CreditsAdjusted', data: { ...data, created_at, balance_after: 0 } };
+    }
+    const free_pages = random.between(0, 3);
+    const pages = 3;
+    const data = {
+      ...{ usage_id: `use_${String(n)}`, operation_id: `ext_${String(n)}`, operation: 'extract' },
+      ...{ category: n % 2 === 0 ? 'extraction' : 'ocr', extraction_mode: n % 4 === 0 ? null : 'fast' },
+      ...{ billing_type: 'full_service', pages, free_pages, credits_per_page: 10 },
+      ...{ credits: (pages - free_pages) * 10, billing_config_version: 1, project_id: 'default' },
+      ...{ task_id: 'default', document_id: null, job_id: null, api_key_id: null },
+      ...{ created_at, balance_after: 0 },
+    };
+    return { ...place, type: 'CreditsBurned', data };
+  }) as unknown as readonly ProjectedEvent[];
+};
+
+const timeOf = ({ data }: ProjectedEvent): string => ('created_at' in data ? data.created_at : '');
+
+describe('usage statistics', function () {
+  this.timeout(60_000);
+  const all = events();
+  let sql: Sql;
+  before(async () => {
+    ({ sql } = await pgliteSql(null));
+    await sql.script(
+      `create schema read; create schema rm; ${ledgerProjector.ddl('rm')};${usageProjector.ddl('rm')}`,
+    );
+    for (const { name } of [...ledgerProjector.tables, ...usageProjector.tables])
+      await sql.script(`create view read.${name} as select * from rm.${name}`);
+    for (const projector of [ledgerProjector, usageProjector])
+      for (let at = 0; at < all.length; at += 77)
+        await sql.transaction((tx) => projector.apply(tx, { schema: 'rm', events: all.slice(at, at + 77) }));
+  });
+  after(() => sql.close());
+
+  const statsOf = (group_by: UsageGroup, range: { from?: string; to?: string } = {}, gifts = false) =>
+    usageStats(sql)({ group_by, include_adjustments: gifts, ...range });
+
+  /** The same figures by going through the events. */
+  const counted = ({ from = '', to = '9' }: { from?: string; to?: string }, gifts: boolean) => {
+    const inRange = all.filter((event) => from <= timeOf(event) && timeOf(event) <= to);
+    const burns = inRange.flatMap((event) => (event.type === 'CreditsBurned' ? [event.data] : []));
+    const given = gifts ? inRange.filter(({ type }) => type === 'CreditsAdjusted').length : 0;
+    return {
+      operations: burns.length + given,
+      pages: burns.reduce((sum, { pages }) => sum + pages, 0),
+      free_pages: burns.reduce((sum, { free_pages }) => sum + free_pages, 0),
+      credits: burns.reduce((sum, { credits }) => sum + credits, 0) - 5 * given,
+    };
+  };
+
+  it('put the days around a new year into the weeks of ISO 8601', async () => {
+    const keys = (await statsOf('week')).map(({ key }) => key);
+    expect(keys).to.deep.equal(['2026-W52', '2026-W53', '2027-W01']);
+    const year = await statsOf('month');
+    expect(year.map(({ key }) => key)).to.deep.equal(['2026-12', '2027-01']);
+    const sunday = { from: '2027-01-03T00:00:00.000Z', to: '2027-01-03T23:59:59.999Z' };
+    expect((await statsOf('week', sunday)).map(({ key }) => key)).to.deep.equal(['2026-W53']);
+  });
+
+  it('are exact for any range, whole days or not, and count an operation once', async () => {
+    const random = seededRandom(5);
+    for (let n = 0; n < 60; n += 1) {
+      const [a, b] = [timeOf(random.pick(all)), timeOf(random.pick(all))];
+      const [from, to] = a < b ? [a, b] : [b, a];
+      const range = n % 3 === 0 ? { from: `${from.slice(0, 10)}T00:00:00.000Z`, to } : { from, to };
+      const gifts = n % 2 === 0;
+      for (const group of ['tenant_id', 'day_category', 'extraction_mode'] as const) {
+        const totals = totalsOf(await statsOf(group, range, gifts));
+        expect(totals, JSON.stringify([group, range])).to.include(counted(range, gifts));
+      }
+    }
+  });
+
+  it('have both ends in them', async () => {
+    const at = timeOf(all[100]!);
+    expect(totalsOf(await statsOf('day', { from: at, to: at })).operations).to.be.at.least(1);
+    const after = new Date(Date.parse(at) + 1).toISOString();
+    const before = totalsOf(await statsOf('day', { to: at })).operations;
+    const rest = totalsOf(await statsOf('day', { from: after })).operations;
+    expect(before + rest).to.equal(counted({}, false).operations);
+  });
+});
