@@ -5,7 +5,7 @@ import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { DocumentParser, ParseFailure, ParseRequest } from '../../domain/ports/documentParser.ts';
 import type { ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
 import type { SchemaValidator } from '../../domain/ports/schemaValidator.ts';
-import { openChildPool, type ChildPool } from './childPool.ts';
+import { openChildPool, type ChildPool } from './isolation/childPool.ts';
 import type { Answers, Job, JobFile, JobOutcome } from './jobs.ts';
 
 export interface DocumentWorkersOptions {

@@ -1,35 +1,70 @@
 import { fileTypeFromBuffer } from 'file-type';
-import { decodeText, hasByteOrderMark } from './decodeText.ts';
+import type { Format } from './opened.ts';
+import { decodeText, hasByteOrderMark } from './text/decodeText.ts';
+import { containerFormat } from './containers.ts';
+import { textFormat } from './textFormat.ts';
 
-/** What the bytes are. `text` holds the decoded text, for telling the type has read it anyway. */
+/** What the bytes are. `text` holds the decoded text of a text, for telling the type has read it anyway. */
 export type Sniffed =
-  | { readonly kind: 'pdf' }
-  | { readonly kind: 'text'; readonly mimeType: 'text/plain' | 'text/markdown'; readonly text: string }
+  | { readonly kind: 'known'; readonly format: Format; readonly text: string | undefined }
   | { readonly kind: 'empty' }
   | { readonly kind: 'damaged'; readonly detail: string }
   | { readonly kind: 'unsupported'; readonly detail: string };
 
 /** A PDF may begin with up to so much else (ISO 32000, annex H). */
 const PDF_HEADER_WITHIN = 1024;
-const SUPPORTED = 'PDF, plain text and Markdown';
+export const SUPPORTED =
+  'PDF, PNG, JPEG, WebP, GIF, BMP, TIFF, DOCX, DOC, ODT, RTF, XLSX, XLS, ODS, CSV, EML, HTML, Markdown or plain text';
+
+const BY_MIME: Readonly<Record<string, Format>> = {
+  'image/png': 'png',
+  'image/apng': 'png',
+  'image/jpeg': 'jpeg',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'image/bmp': 'bmp',
+  'image/tiff': 'tiff',
+};
 
 /** The type is told from the bytes; the name only says which kind of text a text is. */
 export async function sniff(bytes: Uint8Array, fileName: string | null): Promise<Sniffed> {
   if (bytes.length === 0) return { kind: 'empty' };
-  if (Buffer.from(bytes.subarray(0, PDF_HEADER_WITHIN)).includes('%PDF-')) return { kind: 'pdf' };
-  const known = hasByteOrderMark(bytes) ? undefined : await fileTypeFromBuffer(bytes);
-  if (known !== undefined && !known.mime.startsWith('text/'))
-    return { kind: 'unsupported', detail: `A file of type ${known.mime} cannot be read. Send ${SUPPORTED}.` };
+  if (Buffer.from(bytes.subarray(0, PDF_HEADER_WITHIN)).includes('%PDF-')) return known('pdf');
+  const container = containerFormat(bytes);
+  if (container !== undefined) return container;
+  return (await byMagic(bytes)) ?? textual(bytes, fileName);
+}
+
+async function byMagic(bytes: Uint8Array): Promise<Sniffed | undefined> {
+  const type = hasByteOrderMark(bytes) ? undefined : await fileTypeFromBuffer(bytes);
+  if (
+    type === undefined ||
+    type.mime.startsWith('text/') ||
+    type.mime === 'application/xml' ||
+    type.mime === 'application/rtf'
+  )
+    return undefined;
+  const format = BY_MIME[type.mime];
+  if (format !== undefined) return known(format);
+  return { kind: 'unsupported', detail: `A file of type ${type.mime} cannot be read. Send ${SUPPORTED}.` };
+}
+
+function textual(bytes: Uint8Array, fileName: string | null): Sniffed {
   const text = decodeText(bytes);
   if (text === undefined) return notText(fileName);
   if (text.trim() === '') return { kind: 'empty' };
-  return { kind: 'text', mimeType: isMarkdownName(fileName) ? 'text/markdown' : 'text/plain', text };
+  return known(textFormat(text, fileName), text);
 }
 
-const isMarkdownName = (fileName: string | null): boolean =>
-  /\.(?:md|markdown|mdown|mkd)$/i.test(fileName ?? '');
+const known = (format: Format, text?: string): Sniffed => ({ kind: 'known', format, text });
 
-const notText = (fileName: string | null): Sniffed =>
-  /\.pdf$/i.test(fileName ?? '')
-    ? { kind: 'damaged', detail: 'The file is named like a PDF, but it has no PDF header.' }
-    : { kind: 'unsupported', detail: `The file is of no type that can be read. Send ${SUPPORTED}.` };
+const notText = (fileName: string | null): Sniffed => {
+  const [, extension = ''] =
+    /\.(pdf|docx?|odt|xlsx?|ods|png|jpe?g|webp|gif|bmp|tiff?)$/i.exec(fileName ?? '') ?? [];
+  return extension === ''
+    ? { kind: 'unsupported', detail: `The file is of no type that can be read. Send ${SUPPORTED}.` }
+    : {
+        kind: 'damaged',
+        detail: `The file is named like a ${extension.toUpperCase()}, but it has no ${extension.toUpperCase()} header.`,
+      };
+};

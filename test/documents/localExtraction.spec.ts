@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { textDocument } from '../../adapters/parsers/textDocument.ts';
-import { markdownDocument } from '../../adapters/parsers/markdownDocument.ts';
+import { textDocument } from '../../adapters/parsers/text/textDocument.ts';
+import { markdownDocument } from '../../adapters/parsers/text/markdownDocument.ts';
 import type { Json } from '../../domain/kernel/json.ts';
 import { datesIn } from '../../domain/localExtraction/dates.ts';
 import { extract } from '../../domain/localExtraction/extract.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { markdownDocument } from '../../adapters/parsers/markdownDocument.ts';
-import { textDocument } from '../../adapters/parsers/textDocument.ts';
+import { markdownDocument } from '../../adapters/parsers/text/markdownDocument.ts';
+import { textDocument } from '../../adapters/parsers/text/textDocument.ts';
 import type { Block, Document, DocumentPage } from '../../domain/document/document.ts';
 import { markdownOf } from '../../domain/document/markdown.ts';
 import { charactersIn, pagesOf } from '../../domain/document/pages.ts';

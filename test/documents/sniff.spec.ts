@@ -1,23 +1,53 @@
 import { expect } from 'chai';
+import { strToU8, zipSync } from 'fflate';
 import iconv from 'iconv-lite';
 import { sniff } from '../../adapters/parsers/sniff.ts';
 import { plainPdf } from '../support/pdfs.ts';
 
-const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex');
+const WAV = Buffer.from('RIFF\u0024\u0000\u0000\u0000WAVEfmt ', 'latin1');
+const mail = 'From: a@example.com\nTo: b@example.com\nSubject: Hello\n\nText';
 
 describe('telling the type of a file', () => {
   it('knows a PDF by its bytes, whatever its name', async () => {
-    expect((await sniff(plainPdf(['a']), 'notes.txt')).kind).to.equal('pdf');
+    expect(await sniff(plainPdf(['a']), 'notes.txt')).to.include({ kind: 'known', format: 'pdf' });
   });
 
   it('knows a PDF that begins with something else', async () => {
-    expect((await sniff(Buffer.concat([Buffer.from('junk\n'), plainPdf(['a'])]), null)).kind).to.equal('pdf');
+    const bytes = Buffer.concat([Buffer.from('junk\n'), plainPdf(['a'])]);
+    expect(await sniff(bytes, null)).to.include({ kind: 'known', format: 'pdf' });
   });
 
   it('takes a text for Markdown by its name only', async () => {
-    expect(await sniff(Buffer.from('# a'), 'a.MD')).to.include({ mimeType: 'text/markdown', text: '# a' });
-    expect(await sniff(Buffer.from('# a'), 'a.txt')).to.include({ mimeType: 'text/plain', text: '# a' });
-    expect(await sniff(Buffer.from('# a'), null)).to.include({ mimeType: 'text/plain' });
+    expect(await sniff(Buffer.from('# a'), 'a.MD')).to.include({ format: 'markdown', text: '# a' });
+    expect(await sniff(Buffer.from('# a'), 'a.txt')).to.include({ format: 'text', text: '# a' });
+    expect(await sniff(Buffer.from('# a'), null)).to.include({ format: 'text' });
+  });
+
+  const texts: readonly (readonly [string, string, string | null, string])[] = [
+    ['a mail', mail, null, 'eml'],
+    ['a letter that begins with a label', 'Subject: Hello\n\nText', 'a.txt', 'text'],
+    ['HTML without a name', '<!DOCTYPE html><p>a', null, 'html'],
+    ['HTML by its name', '<p>a</p>', 'a.htm', 'html'],
+    ['a text with a tag in it', 'a <b> c', 'a.txt', 'text'],
+    ['RTF', '{\\rtf1 a}', null, 'rtf'],
+    ['CSV by its name', 'a,b\n1,2', 'a.csv', 'csv'],
+  ];
+  for (const [name, text, fileName, format] of texts)
+    it(`knows ${name} for ${format}`, async () => {
+      expect(await sniff(Buffer.from(text), fileName)).to.include({ format });
+    });
+
+  const archives: readonly (readonly [string, Record<string, Uint8Array>])[] = [
+    ['docx', { '[Content_Types].xml': strToU8('<a/>'), 'word/document.xml': strToU8('<a/>') }],
+    ['xlsx', { '[Content_Types].xml': strToU8('<a/>'), 'xl/workbook.xml': strToU8('<a/>') }],
+  ];
+  for (const [format, members] of archives)
+    it(`knows ${format} by its members`, async () => {
+      expect(await sniff(zipSync(members), null)).to.include({ kind: 'known', format });
+    });
+
+  it('refuses an archive of something else', async () => {
+    expect((await sniff(zipSync({ 'a.txt': strToU8('a') }), 'a.docx')).kind).to.equal('unsupported');
   });
 
   const encodings: readonly (readonly [string, Buffer])[] = [
@@ -31,7 +61,11 @@ describe('telling the type of a file', () => {
   ];
   for (const [name, bytes] of encodings)
     it(`reads ${name}`, async () => {
-      expect(await sniff(bytes, 'a.txt')).to.include({ kind: 'text', text: 'Größe für Élise' });
+      expect(await sniff(bytes, 'a.txt')).to.include({
+        kind: 'known',
+        format: 'text',
+        text: 'Größe für Élise',
+      });
     });
 
   it('reads Shift-JIS', async () => {
@@ -44,9 +78,9 @@ describe('telling the type of a file', () => {
   });
 
   it('refuses what it cannot read, and says what it was', async () => {
-    const sniffed = await sniff(PNG, 'a.pdf');
+    const sniffed = await sniff(WAV, 'a.pdf');
     expect(sniffed.kind).to.equal('unsupported');
-    expect(sniffed).to.have.property('detail').that.includes('image/png');
+    expect(sniffed).to.have.property('detail').that.includes('audio/wav');
   });
 
   it('takes bytes that are no text for damaged when the name says PDF, else for unsupported', async () => {

@@ -1,5 +1,5 @@
 import { startChild, type Child, type ChildOptions, type JobLimits } from './childProcess.ts';
-import type { JobOutcome } from './jobs.ts';
+import type { JobOutcome } from '../jobs.ts';
 
 export interface PoolOptions extends ChildOptions {
   /** Jobs at the same time. */

@@ -1,6 +1,6 @@
 import chardet from 'chardet';
 import iconv from 'iconv-lite';
-import { cleanText } from '../../domain/document/cleanText.ts';
+import { cleanText } from '../../../domain/document/cleanText.ts';
 
 const SAMPLE_BYTES = 64 * 1024;
 

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { ChildMessage, JobOutcome } from './jobs.ts';
+import type { ChildMessage, JobOutcome } from '../jobs.ts';
 import { watchMemory } from './memoryWatch.ts';
 
 export interface ChildOptions {

@@ -1,7 +1,7 @@
 import type { LayoutBlock, LayoutCell, Rect } from '@llamaindex/liteparse';
-import { cleanText, oneLine } from '../../domain/document/cleanText.ts';
-import type { Block, Box, Line, TableCell } from '../../domain/document/document.ts';
-import { escapeMarks, escapeText, isSafeLink } from '../../domain/document/inline.ts';
+import { cleanText, oneLine } from '../../../domain/document/cleanText.ts';
+import type { Block, Box, Line, TableCell } from '../../../domain/document/document.ts';
+import { escapeMarks, escapeText, isSafeLink } from '../../../domain/document/inline.ts';
 
 /** No heading is longer, whatever its font. */
 const HEADING_CHARACTERS_MAX = 120;

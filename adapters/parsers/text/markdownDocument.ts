@@ -1,7 +1,6 @@
-import type { Block, Document, Line, TableCell } from '../../domain/document/document.ts';
-import { inlineText } from '../../domain/document/inlineText.ts';
-import { lineOf } from './textDocument.ts';
-import { documentOfBlocks, type PlacedBlock } from './virtualPages.ts';
+import type { Block, Document, TableCell } from '../../../domain/document/document.ts';
+import { inlineText } from '../../../domain/document/inlineText.ts';
+import { documentOfBlocks, linesOfBlock, type PlacedBlock } from '../flow.ts';
 
 /** What is left to read: the lines, and where the next one is. */
 interface Cursor {
@@ -25,7 +24,7 @@ export function markdownDocument(text: string, pages: number): Document {
   while (cursor.at < cursor.lines.length) {
     const from = cursor.at;
     const blocks = readBlocks(cursor);
-    for (const block of blocks) placed.push({ offset, block, lines: linesOf(block) });
+    for (const block of blocks) placed.push({ offset, block, lines: linesOfBlock(block) });
     for (const line of cursor.lines.slice(from, cursor.at)) offset += line.length + 1;
   }
   return documentOfBlocks({ mimeType: 'text/markdown', placed, length: offset, pages });
@@ -188,14 +187,4 @@ function resolveReferences(text: string): string {
       return destination === undefined ? whole : `[${label}](${destination})`;
     },
   );
-}
-
-const linesOf = (block: Block): readonly Line[] =>
-  block.kind === 'table' ? tableLines(block.cells) : block.text.split('\n').map(lineOf);
-
-/** A tab between cells, which is how lines without geometry show their columns. */
-function tableLines(cells: readonly TableCell[]): readonly Line[] {
-  const rows: string[][] = [];
-  for (const { row, text } of cells) (rows[row] ??= []).push(text);
-  return rows.map((row) => lineOf(row.join('\t')));
 }

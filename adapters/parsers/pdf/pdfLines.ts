@@ -1,6 +1,6 @@
 import type { TextItem } from '@llamaindex/liteparse';
-import { cleanText } from '../../domain/document/cleanText.ts';
-import type { Box, Line, Word } from '../../domain/document/document.ts';
+import { cleanText } from '../../../domain/document/cleanText.ts';
+import type { Box, Line, Word } from '../../../domain/document/document.ts';
 
 type PlacedWord = Word & { readonly box: Box };
 

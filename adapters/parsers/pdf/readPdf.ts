@@ -4,8 +4,10 @@ import {
   type ParsedPage,
   type ParseResult as Parsed,
 } from '@llamaindex/liteparse';
-import type { Document, DocumentPage, DocumentWarning } from '../../domain/document/document.ts';
-import type { ParseFailure, ParseResult } from '../../domain/ports/documentParser.ts';
+import type { Document, DocumentPage, DocumentWarning } from '../../../domain/document/document.ts';
+import type { ParseFailure, ParseResult } from '../../../domain/ports/documentParser.ts';
+import { pagesOf } from '../../../domain/document/pages.ts';
+import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { pdfBlocks } from './pdfBlocks.ts';
 import { pdfLines } from './pdfLines.ts';
 
@@ -19,7 +21,7 @@ const CONFIG: Partial<LiteParseConfig> = {
 };
 
 /** The page count, from the page tree: only the first page is read. */
-export async function inspectPdf(
+async function inspectPdf(
   bytes: Buffer,
 ): Promise<{ readonly kind: 'ok'; readonly pages: number } | ParseFailure> {
   try {
@@ -32,8 +34,16 @@ export async function inspectPdf(
   }
 }
 
+/** Counts the pages; the pages themselves are read when asked for. */
+export async function openPdf({ bytes }: SourceFile): Promise<OpenedDocument | ParseFailure> {
+  const inspected = await inspectPdf(bytes);
+  if (inspected.kind !== 'ok') return inspected;
+  const pages = pagesOf({ by: 'pages', pages: inspected.pages });
+  return { kind: 'open', mimeType: 'application/pdf', pages, read: () => readPdf(bytes, pages) };
+}
+
 /** Words with their boxes, and blocks, of every page. */
-export async function readPdf(bytes: Buffer, pages: number): Promise<ParseResult> {
+async function readPdf(bytes: Buffer, pages: number): Promise<ParseResult> {
   const config: Partial<LiteParseConfig> = {
     ...CONFIG,
     outputFormat: 'markdown',

@@ -1,6 +1,6 @@
-import type { Block, Document, Line } from '../../domain/document/document.ts';
-import { escapeText } from '../../domain/document/inline.ts';
-import { documentOfBlocks, type PlacedBlock } from './virtualPages.ts';
+import type { Block, Document, Line } from '../../../domain/document/document.ts';
+import { escapeText } from '../../../domain/document/inline.ts';
+import { documentOfBlocks, lineOf, type PlacedBlock } from '../flow.ts';
 
 /** Plain text: a blank line parts paragraphs, and each line stays a line. */
 export function textDocument(text: string, pages: number): Document {
@@ -31,13 +31,3 @@ function paragraphOf(lines: readonly string[]): { block: Block; lines: readonly 
     lines: lines.map(lineOf),
   };
 }
-
-/** A line of a format without geometry. */
-export const lineOf = (text: string): Line => ({
-  text,
-  box: null,
-  words: text
-    .split(/\s+/)
-    .filter((word) => word !== '')
-    .map((word) => ({ text: word, box: null, confidence: 1, fontSize: null, bold: false })),
-});

@@ -1,0 +1,26 @@
+import { charactersIn, pagesOf } from '../../domain/document/pages.ts';
+import type { Document } from '../../domain/document/document.ts';
+import type { Format, OpenedDocument, Opener, SourceFile } from './opened.ts';
+import { openPdf } from './pdf/readPdf.ts';
+import { markdownDocument } from './text/markdownDocument.ts';
+import { textDocument } from './text/textDocument.ts';
+
+const openText =
+  (read: (text: string, pages: number) => Document) =>
+  ({ text = '' }: SourceFile): Promise<OpenedDocument> => {
+    const pages = pagesOf({ by: 'characters', characters: charactersIn(text) });
+    const document = read(text, pages);
+    return Promise.resolve({
+      kind: 'open',
+      mimeType: document.mimeType,
+      pages,
+      read: () => Promise.resolve({ kind: 'ok', document }),
+    });
+  };
+
+/** How each format is opened. A format without an opener is told apart, and refused. */
+export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
+  pdf: openPdf,
+  markdown: openText(markdownDocument),
+  text: openText(textDocument),
+};
