@@ -32,6 +32,13 @@ const roles = z
   .transform((value) => value.split(',').map((role) => role.trim()))
   .pipe(z.array(z.enum(ROLES, { error: `must be a list of ${ROLES.join(', ')}` })).min(1));
 
+const languages = z
+  .string()
+  .transform((value) => value.split(',').map((language) => language.trim()))
+  .pipe(
+    z.array(z.string().regex(/^[a-z]{3}(?:_[a-z]+)?$/i, 'must be a list of languages like eng,deu')).min(1),
+  );
+
 const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(8080),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -48,6 +55,7 @@ const environment = z.object({
   FIELD_ENCRYPTION_KEY: encryptionKey.optional(),
   EXTRACTION_MODEL: z.string().min(1).default('local/default'),
   OCR_MODEL: z.string().min(1).default('local/default'),
+  OCR_LANGUAGES: languages.default(['eng', 'deu', 'fra', 'spa', 'ita']),
   OPENAI_API_KEY: z.string().min(1).optional(),
   ANTHROPIC_API_KEY: z.string().min(1).optional(),
   GOOGLE_API_KEY: z.string().min(1).optional(),
@@ -88,6 +96,7 @@ export interface Config {
   readonly fieldEncryptionKey: string | undefined;
   readonly extractionModel: string;
   readonly ocrModel: string;
+  readonly ocrLanguages: readonly string[];
   readonly heavyConcurrency: number;
   readonly maxUploadBytes: number;
   readonly publicUrl: string | undefined;
@@ -148,6 +157,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     fieldEncryptionKey: checked.FIELD_ENCRYPTION_KEY,
     extractionModel: checked.EXTRACTION_MODEL,
     ocrModel: checked.OCR_MODEL,
+    ocrLanguages: checked.OCR_LANGUAGES,
     heavyConcurrency: checked.HEAVY_CONCURRENCY,
     maxUploadBytes: checked.MAX_UPLOAD_BYTES,
     publicUrl: checked.PUBLIC_URL,

@@ -17,6 +17,8 @@ export interface DocumentWorkersOptions {
   readonly idleMs?: number;
   /** For checking a schema or validating against it. Default: 5 s. */
   readonly schemaDeadlineMs?: number;
+  /** Languages of recognition, by Tesseract's names, the most likely first. */
+  readonly ocrLanguages?: readonly string[];
   /** The module that children run; tests give their own. */
   readonly entry?: string;
 }
@@ -30,6 +32,8 @@ export interface DocumentWorkers {
 }
 
 export const LOCAL_ENGINE_NAME = 'local/default';
+/** Shipped with the service. */
+export const OCR_LANGUAGES: readonly string[] = ['eng', 'deu', 'fra', 'spa', 'ita'];
 const SCHEMA_DEADLINE_MS = 5000;
 
 /** Nothing is started before the first job; at rest no child is left. */
@@ -40,35 +44,44 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
     idleMs: options.idleMs ?? 30_000,
     entry: options.entry ?? fileURLToPath(new URL('./child.js', import.meta.url)),
   });
+  const languages = options.ocrLanguages ?? OCR_LANGUAGES;
   const close = (): Promise<void> => pool.close();
   return {
-    parser: documentParser(pool),
-    localEngine: localEngine(pool),
+    parser: documentParser(pool, languages),
+    localEngine: localEngine(pool, languages),
     schemaValidator: schemaValidator(pool, options.schemaDeadlineMs ?? SCHEMA_DEADLINE_MS),
     close,
   };
 }
 
-function documentParser(pool: ChildPool): DocumentParser {
+function documentParser(pool: ChildPool, languages: readonly string[]): DocumentParser {
   return {
-    inspect: (request) => runFileJob(pool, { kind: 'inspect', file: fileOf(request) }, request),
-    parse: (request) => runFileJob(pool, { kind: 'parse', file: fileOf(request) }, request),
-    render: (request) => runFileJob(pool, { kind: 'render', file: fileOf(request) }, request),
+    inspect: (request) => runFileJob(pool, { kind: 'inspect', file: fileOf(request, languages) }, request),
+    parse: (request) => runFileJob(pool, { kind: 'parse', file: fileOf(request, languages) }, request),
+    render: (request) => runFileJob(pool, { kind: 'render', file: fileOf(request, languages) }, request),
     close: () => pool.close(),
   };
 }
 
-function localEngine(pool: ChildPool): ExtractionEngine {
+function localEngine(pool: ChildPool, languages: readonly string[]): ExtractionEngine {
   return {
     name: LOCAL_ENGINE_NAME,
     extract: (request) => {
       const { schema, citations } = request;
-      return runFileJob(pool, { kind: 'extract', file: fileOf(request), schema, citations }, request);
+      return runFileJob(
+        pool,
+        { kind: 'extract', file: fileOf(request, languages), schema, citations },
+        request,
+      );
     },
   };
 }
 
-const fileOf = ({ path, fileName, effort, pagesMax }: ParseRequest): JobFile => ({
+const fileOf = (
+  { path, fileName, effort, pagesMax }: ParseRequest,
+  languages: readonly string[],
+): JobFile => ({
+  languages,
   path,
   fileName,
   effort,

@@ -1,6 +1,7 @@
 import { charactersIn, pagesOf } from '../../domain/document/pages.ts';
 import type { Document } from '../../domain/document/document.ts';
 import type { Format, OpenedDocument, Opener, SourceFile } from './opened.ts';
+import { openImage } from './images/openImage.ts';
 import { openPdf } from './pdf/readPdf.ts';
 import { markdownDocument } from './text/markdownDocument.ts';
 import { textDocument } from './text/textDocument.ts';
@@ -21,6 +22,12 @@ const openText =
 /** How each format is opened. A format without an opener is told apart, and refused. */
 export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   pdf: openPdf,
+  png: openImage('png'),
+  jpeg: openImage('jpeg'),
+  webp: openImage('webp'),
+  gif: openImage('gif'),
+  bmp: openImage('bmp'),
+  tiff: openImage('tiff'),
   markdown: openText(markdownDocument),
   text: openText(textDocument),
 };

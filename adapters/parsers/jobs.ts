@@ -14,6 +14,8 @@ export interface JobFile {
   readonly fileName: string | null;
   readonly effort: ParseEffort;
   readonly pagesMax: number;
+  /** Of recognition, by Tesseract's names, the most likely first. */
+  readonly languages: readonly string[];
 }
 
 /** Work for a child. Each kind has its answer in `Answers`. */

@@ -28,6 +28,8 @@ export interface SourceFile {
   readonly fileName: string | null;
   readonly effort: ParseEffort;
   readonly pagesMax: number;
+  /** Of recognition, by Tesseract's names, the most likely first. */
+  readonly languages: readonly string[];
   /** The decoded text, of formats that are text. */
   readonly text: string | undefined;
   /** 0 for the file itself, 1 for what is attached to it, and so on. */

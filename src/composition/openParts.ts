@@ -131,7 +131,9 @@ export const openParts = async (
     const { sql, name: read_models, recreated } = await openSql(config, opened);
     const [objects, objectsName] = await openObjects(config);
     const [limiter, limits] = await openLimiter(config, opened, on.redisOutage);
-    const workers = opened.keep(openDocumentWorkers(), (part) => part.close());
+    const workers = opened.keep(openDocumentWorkers({ ocrLanguages: config.ocrLanguages }), (part) =>
+      part.close(),
+    );
     const names = { event_log, read_models, objects: objectsName, limits };
     return { log, sql, objects, limiter, workers, uploadDir, names, recreated, close: opened.close };
   } catch (error) {

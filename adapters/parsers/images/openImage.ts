@@ -1,0 +1,137 @@
+import { decode } from 'fast-bmp';
+import sharp, { type Sharp } from 'sharp';
+import type { DocumentPage, DocumentWarning } from '../../../domain/document/document.ts';
+import { pagesOf } from '../../../domain/document/pages.ts';
+import type { ParseFailure, ParseResult } from '../../../domain/ports/documentParser.ts';
+import { layoutPages } from '../layout/layoutPages.ts';
+import { recogniseImage, type GreyImage } from '../ocr/recogniseImage.ts';
+import type { Format, Opener, SourceFile } from '../opened.ts';
+import { pdfLines } from '../pdf/pdfLines.ts';
+
+/** Larger pictures are refused before they are unpacked. */
+const PIXELS_MAX = 100_000_000;
+/** Pictures are brought to this many pixels on their longer side: fewer are too small to recognise well. */
+const LONG_SIDE_MAX = 3500;
+const LONG_SIDE_MIN = 1600;
+const ENLARGED_MAX = 2.5;
+
+const MIME: Readonly<Partial<Record<Format, string>>> = {
+  png: 'image/png',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  bmp: 'image/bmp',
+  tiff: 'image/tiff',
+};
+
+/** Opens pictures of one format. Each page of a TIFF is a page; of an animation only the first picture is read. */
+export const openImage =
+  (format: Format): Opener =>
+  async (file) => {
+    try {
+      const { pages: frames = 1, width, height } = await imageOf(file.bytes, format).metadata();
+      if (width * height > PIXELS_MAX) return tooLarge(width, height);
+      const pages = pagesOf({ by: 'pages', pages: format === 'tiff' ? frames : 1 });
+      const mimeType = MIME[format] ?? 'image/png';
+      return { kind: 'open', mimeType, pages, read: () => read(file, { format, mimeType, pages }) };
+    } catch {
+      return damaged;
+    }
+  };
+
+const damaged: ParseFailure = { kind: 'unreadable', detail: 'The image is damaged and cannot be read.' };
+
+const tooLarge = (width: number, height: number): ParseFailure => ({
+  kind: 'unreadable',
+  detail: `The image has ${width} x ${height} pixels; at most ${PIXELS_MAX / 1_000_000} million are read. Send it smaller.`,
+});
+
+function imageOf(bytes: Buffer, format: Format, page = 0): Sharp {
+  const options = { limitInputPixels: PIXELS_MAX, failOn: 'error' } as const;
+  if (format !== 'bmp') return sharp(bytes, { ...options, page });
+  const { width, height, channels, data } = decode(bytes);
+  return sharp(Uint8Array.from(data as Uint8Array), {
+    ...options,
+    raw: { width, height, channels: channels as 1 | 3 | 4 },
+  });
+}
+
+interface Opened {
+  readonly format: Format;
+  readonly mimeType: string;
+  readonly pages: number;
+}
+
+async function read(file: SourceFile, { format, mimeType, pages }: Opened): Promise<ParseResult> {
+  const all: DocumentPage[] = [];
+  for (let page = 1; page <= pages; page += 1) all.push(await readPage(file, format, page));
+  if (all.every(({ status }) => status === 'failed')) return damaged;
+  return { kind: 'ok', document: { mimeType, pages: all, warnings: warningsOf(all) } };
+}
+
+/** Boxes are in pixels of the picture as sent (turned upright where it lay on its side). */
+async function readPage(
+  { bytes, effort, languages }: SourceFile,
+  format: Format,
+  page: number,
+): Promise<DocumentPage> {
+  const base = { page, source: 'ocr', width: null, height: null, lines: [], blocks: [] } as const;
+  let prepared: { readonly image: GreyImage; readonly scale: number };
+  try {
+    prepared = await prepare(imageOf(bytes, format, page - 1));
+  } catch {
+    return { ...base, status: 'failed', detail: 'The image is damaged.' };
+  }
+  const { image, scale } = prepared;
+  const seen = await recogniseImage(image, { languages, thorough: effort !== 'fast' });
+  const words = seen.words.map((word) => {
+    const [x0, y0, x1, y1] = word.box;
+    return {
+      ...word,
+      size: word.size / scale,
+      box: [x0 / scale, y0 / scale, x1 / scale, y1 / scale] as const,
+    };
+  });
+  const size = { width: Math.round(seen.width / scale), height: Math.round(seen.height / scale) };
+  if (words.length === 0) return { ...base, ...size, status: 'skipped', detail: 'The image shows no text.' };
+  const [blocks = []] = layoutPages([{ ...size, words, rules: [] }]);
+  return { ...base, ...size, status: 'ok', detail: null, lines: pdfLines(words), blocks };
+}
+
+/** Upright by its own mark, without transparency, grey, and of a size that can be recognised. */
+async function prepare(image: Sharp): Promise<{ readonly image: GreyImage; readonly scale: number }> {
+  const { width, height, autoOrient } = await image.metadata();
+  const long = Math.max(width, height);
+  const scale =
+    long > LONG_SIDE_MAX
+      ? LONG_SIDE_MAX / long
+      : long < LONG_SIDE_MIN
+        ? Math.min(ENLARGED_MAX, LONG_SIDE_MIN / long)
+        : 1;
+  const upright = autoOrient;
+  const { data, info } = await image
+    .autoOrient()
+    .flatten({ background: '#ffffff' })
+    .resize({
+      width: Math.max(1, Math.round(upright.width * scale)),
+      height: Math.max(1, Math.round(upright.height * scale)),
+      fit: 'fill',
+      kernel: 'cubic',
+    })
+    .greyscale()
+    .png({ compressionLevel: 1 })
+    .toBuffer({ resolveWithObject: true });
+  return { image: { png: data, width: info.width, height: info.height }, scale };
+}
+
+function warningsOf(pages: readonly DocumentPage[]): readonly DocumentWarning[] {
+  const warnings: DocumentWarning[] = pages
+    .filter(({ status }) => status === 'failed')
+    .map(({ page, detail }) => ({
+      code: 'page_failed',
+      message: `Page ${page}: ${detail ?? 'it could not be read.'}`,
+    }));
+  if (pages.every(({ lines }) => lines.length === 0))
+    warnings.push({ code: 'no_text_found', message: 'No text was found in the image.' });
+  return warnings;
+}

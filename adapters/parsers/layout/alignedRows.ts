@@ -1,0 +1,66 @@
+import { heightOf, type Row } from './content.ts';
+import { columnsUnder, type PlacedCell, type Span } from './tableCells.ts';
+
+/** Lines of one cell stand closer than this share of their height, from the bottom of one to the next top. */
+const WRAPPED_GAP = 0.55;
+
+/**
+ * Rows of segments as cells under given columns. A line that goes on with the cells above it (it stands
+ * close, has fewer cells and none in the first column or none that is a number) is joined to them.
+ */
+export function alignedCells(rows: readonly Row[], columns: readonly Span[]): readonly PlacedCell[] {
+  const cells: PlacedCell[] = [];
+  let current: PlacedCell[] = [];
+  let last: Row | undefined;
+  let number = -1;
+  for (const row of rows) {
+    const here = cellsOf(row, columns);
+    if (last !== undefined && goesOn(here, current, { last, row })) {
+      current = current.map((cell) => {
+        const more = here.find((other) => other.column === cell.column);
+        return more === undefined ? cell : { ...cell, words: [...cell.words, ...more.words] };
+      });
+    } else {
+      cells.push(...current);
+      number += 1;
+      current = here.map((cell) => ({ ...cell, row: number }));
+    }
+    last = row;
+  }
+  cells.push(...current);
+  return cells;
+}
+
+function cellsOf({ segments }: Row, columns: readonly Span[]): readonly PlacedCell[] {
+  const cells: PlacedCell[] = [];
+  for (const { words, box } of segments) {
+    const { from, to } = columnsUnder(columns, box);
+    const last = cells.at(-1);
+    if (last !== undefined && last.column + last.columnSpan > from) {
+      const end = Math.max(last.column + last.columnSpan, to);
+      cells[cells.length - 1] = { ...last, columnSpan: end - last.column, words: [...last.words, ...words] };
+    } else cells.push({ row: 0, column: from, rowSpan: 1, columnSpan: to - from, words });
+  }
+  return cells;
+}
+
+interface Neighbours {
+  readonly last: Row;
+  readonly row: Row;
+}
+
+function goesOn(
+  here: readonly PlacedCell[],
+  above: readonly PlacedCell[],
+  { last, row }: Neighbours,
+): boolean {
+  const gap = row.box[1] - last.box[3];
+  if (gap > WRAPPED_GAP * heightOf(last.box) || here.length >= above.length) return false;
+  const within = here.every((cell) =>
+    above.some((other) => other.column === cell.column && other.columnSpan === cell.columnSpan),
+  );
+  return (
+    within &&
+    here.every(({ words }) => !/^[-+(]?[\d.,\s]+[)%]?$/.test(words.map((word) => word.text).join('')))
+  );
+}

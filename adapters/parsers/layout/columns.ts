@@ -1,0 +1,143 @@
+import type { Box } from '../../../domain/document/document.ts';
+import { around, median, widthOf } from './content.ts';
+import { rowsOf } from './segments.ts';
+import { readsRightToLeft } from './direction.ts';
+
+/** What is put in order: a segment of a line, or a table as a whole. */
+export interface Atom {
+  readonly box: Box;
+  /** Characters; of a table, none. */
+  readonly characters: number;
+  readonly size: number;
+  readonly text: string;
+}
+
+/** A gutter is at least this wide, in points and in heights of the font. */
+const GUTTER_POINTS = 7;
+const GUTTER_EMS = 0.9;
+const DEPTH_MAX = 12;
+
+interface Gutter {
+  readonly x0: number;
+  readonly x1: number;
+}
+
+interface Band<T> {
+  readonly left: readonly T[];
+  readonly right: readonly T[];
+}
+
+/**
+ * Atoms in groups in reading order: each group reads from top to bottom, columns one after the other.
+ * A gutter that parts columns of prose splits the rows that it does not cross; rows across it (titles,
+ * wide tables) part what is above from what is below. Rows of short cells that stand level are no
+ * columns but a table, and stay together.
+ */
+export function readingGroups<T extends Atom>(atoms: readonly T[], depth = 0): readonly (readonly T[])[] {
+  if (atoms.length < 4 || depth > DEPTH_MAX) return atoms.length === 0 ? [] : [atoms];
+  for (const gutter of guttersOf(atoms)) {
+    const groups = splitAt(atoms, gutter, depth);
+    if (groups !== undefined) return groups;
+  }
+  return [atoms];
+}
+
+/** Gaps between neighbours on a row, those that most rows share first. */
+function guttersOf(atoms: readonly Atom[]): readonly Gutter[] {
+  const size = median(atoms.map((atom) => atom.size));
+  const wide = Math.max(GUTTER_POINTS, GUTTER_EMS * size);
+  const edges = [...new Set(atoms.map(({ box }) => Math.round(box[2])))].sort((a, b) => a - b);
+  const scored = edges.flatMap((edge) => {
+    const free = atoms.filter(({ box }) => box[0] >= edge - 0.5);
+    const next = freeFrom(atoms, edge);
+    if (free.length < 2 || next - edge < wide) return [];
+    const crossing = atoms.filter(({ box }) => box[0] < next - 0.5 && box[2] > edge + 0.5).length;
+    const right = free.length;
+    const left = atoms.length - right - crossing;
+    return left < 2 ? [] : [{ x0: edge, x1: next, crossing, balance: Math.min(left, right) }];
+  });
+  return scored
+    .sort((a, b) => b.balance - b.crossing - (a.balance - a.crossing) || b.x1 - b.x0 - (a.x1 - a.x0))
+    .slice(0, 6);
+}
+
+/** Where the next atoms begin that do not cross the edge: the left margin that most of them share. */
+function freeFrom(atoms: readonly Atom[], edge: number): number {
+  const starts = atoms.map(({ box }) => box[0]).filter((x) => x >= edge - 0.5);
+  return starts.length === 0 ? edge : Math.min(...starts);
+}
+
+function splitAt<T extends Atom>(
+  atoms: readonly T[],
+  { x0, x1 }: Gutter,
+  depth: number,
+): readonly (readonly T[])[] | undefined {
+  const middle = (x0 + x1) / 2;
+  const runs: { crosses: boolean; atoms: T[] }[] = [];
+  for (const row of rowsOf(atoms)) {
+    const crosses = row.some(({ box }) => box[0] < middle && box[2] > middle);
+    const last = runs.at(-1);
+    if (last?.crosses === crosses) last.atoms.push(...row);
+    else runs.push({ crosses, atoms: [...row] });
+  }
+  let found = false;
+  const groups = runs.map((run) => {
+    const band = run.crosses ? undefined : bandOf(run.atoms, middle);
+    if (band === undefined || !areColumns(band)) return { band: undefined, atoms: run.atoms };
+    found = true;
+    return { band, atoms: run.atoms };
+  });
+  if (!found) return undefined;
+  return merged(groups).flatMap(({ band, atoms: rest }) => {
+    if (band === undefined) return readingGroups(rest, depth + 1);
+    const sides = [band.left, band.right];
+    const turned = readsRightToLeft(rest.map(({ text }) => text).join('')) ? sides.reverse() : sides;
+    return turned.flatMap((side) => readingGroups(side, depth + 1));
+  });
+}
+
+/** Neighbouring runs without columns are one again. */
+function merged<T>(
+  groups: readonly { readonly band: Band<T> | undefined; readonly atoms: readonly T[] }[],
+): readonly { readonly band: Band<T> | undefined; readonly atoms: readonly T[] }[] {
+  const all: { band: Band<T> | undefined; atoms: readonly T[] }[] = [];
+  for (const group of groups) {
+    const last = all.at(-1);
+    if (last !== undefined && last.band === undefined && group.band === undefined)
+      last.atoms = [...last.atoms, ...group.atoms];
+    else all.push({ ...group });
+  }
+  return all;
+}
+
+const bandOf = <T extends Atom>(atoms: readonly T[], x: number): Band<T> => ({
+  left: atoms.filter(({ box }) => box[2] <= x),
+  right: atoms.filter(({ box }) => box[2] > x),
+});
+
+/** Columns of prose, or blocks that do not stand level; rows of short level cells are a table. */
+function areColumns({ left, right }: Band<Atom>): boolean {
+  const leftRows = rowsOf(left);
+  const rightRows = rowsOf(right);
+  if (leftRows.length < 2 || rightRows.length < 2) return false;
+  if (isProse(left) && isProse(right)) return true;
+  const tops = leftRows.map((row) => around(row.map(({ box }) => box))[3]);
+  const level = rightRows.filter((row) => {
+    const bottom = around(row.map(({ box }) => box))[3];
+    return tops.some((top) => Math.abs(top - bottom) < 1.5);
+  }).length;
+  const shared = level / Math.min(leftRows.length, rightRows.length);
+  if (isProse(left) || isProse(right)) return shared < 0.75 || (leftRows.length > 5 && rightRows.length > 5);
+  return shared < 0.34 && leftRows.length >= 2 && rightRows.length >= 2;
+}
+
+/** Lines of many characters that mostly fill their column. */
+function isProse(atoms: readonly Atom[]): boolean {
+  if (atoms.length < 3) return false;
+  const width = widthOf(around(atoms.map(({ box }) => box)));
+  const rows = rowsOf(atoms);
+  const filled = rows.filter(
+    (row) => row.reduce((sum, { box }) => sum + widthOf(box), 0) > 0.7 * width,
+  ).length;
+  return median(atoms.map(({ characters }) => characters)) >= 18 && filled >= 0.5 * rows.length;
+}

@@ -1,0 +1,61 @@
+import type { Box } from '../../../domain/document/document.ts';
+
+/** A word of a page with its place and look. */
+export interface PlacedWord {
+  readonly text: string;
+  readonly box: Box;
+  /** Height of the font in points. */
+  readonly size: number;
+  readonly bold: boolean;
+  readonly mono: boolean;
+  /** Where it links to, if anywhere. */
+  readonly link: string | null;
+  /** 0..1; below 1 only where the word was recognised. */
+  readonly confidence: number;
+}
+
+/** A straight line along an axis: x0 = x1 or y0 = y1, nearly. */
+export type Rule = Box;
+
+/** What a page shows: the input of layout, whether from a text layer or recognised. */
+export interface PageContent {
+  readonly width: number;
+  readonly height: number;
+  readonly words: readonly PlacedWord[];
+  readonly rules: readonly Rule[];
+}
+
+/** Words side by side on one line without a wide gap, from left to right. */
+export interface Segment {
+  readonly words: readonly PlacedWord[];
+  readonly box: Box;
+  readonly size: number;
+}
+
+/** Segments at one height, from left to right. */
+export interface Row {
+  readonly segments: readonly Segment[];
+  readonly box: Box;
+}
+
+export const middleY = ([, top, , bottom]: Box): number => (top + bottom) / 2;
+export const widthOf = ([x0, , x1]: Box): number => x1 - x0;
+export const heightOf = ([, y0, , y1]: Box): number => y1 - y0;
+
+/** The smallest box around all; the list is not empty. */
+export function around(boxes: readonly Box[]): Box {
+  let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const box of boxes) {
+    x0 = Math.min(x0, box[0]);
+    y0 = Math.min(y0, box[1]);
+    x1 = Math.max(x1, box[2]);
+    y1 = Math.max(y1, box[3]);
+  }
+  return [x0, y0, x1, y1];
+}
+
+/** The middle one by size; 0 of none. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

@@ -1,0 +1,71 @@
+import type { PlacedWord } from './content.ts';
+
+const RIGHT_TO_LEFT = /[\p{sc=Arabic}\p{sc=Hebrew}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}]/u;
+const LEFT_TO_RIGHT = /[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}]/u;
+const MIRRORED: Readonly<Record<string, string>> = {
+  '(': ')', ')': '(', '[': ']', ']': '[', '{': '}', '}': '{', '<': '>', '>': '<', '«': '»', '»': '«',
+}; // prettier-ignore
+
+/** Whether most of the letters read from right to left. */
+export function readsRightToLeft(text: string): boolean {
+  let right = 0;
+  let left = 0;
+  for (const character of text) {
+    if (RIGHT_TO_LEFT.test(character)) right += 1;
+    else if (LEFT_TO_RIGHT.test(character)) left += 1;
+  }
+  return right > left;
+}
+
+/**
+ * Words as they are read. Those of a line from right to left are turned around, but for runs of Latin
+ * words and numbers, which keep their own direction; marks that stand on a word's left end it.
+ */
+export function inLogicalOrder(words: readonly PlacedWord[]): readonly PlacedWord[] {
+  if (!words.some(({ text }) => RIGHT_TO_LEFT.test(text))) return words;
+  if (!readsRightToLeft(words.map(({ text }) => text).join(''))) return words;
+  const parts = words.flatMap(byScript).reverse();
+  const ordered: PlacedWord[] = [];
+  let run: PlacedWord[] = [];
+  for (const part of parts) {
+    if (isLeftToRight(part.text)) run.unshift(part);
+    else {
+      ordered.push(...run, turned(part));
+      run = [];
+    }
+  }
+  return [...ordered, ...run];
+}
+
+const isLeftToRight = (text: string): boolean => !RIGHT_TO_LEFT.test(text) && /[\p{L}\p{N}]/u.test(text);
+
+/** A word of two directions as words of one, each with its share of the box. */
+function byScript(word: PlacedWord): readonly PlacedWord[] {
+  const parts =
+    word.text.match(
+      /[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}][\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}.,:/%_+-]*(?<=[\p{L}\p{N}%])|[^\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}]+/gu,
+    ) ?? [];
+  if (parts.length < 2) return [word];
+  const [x0, y0, x1, y1] = word.box;
+  const step = (x1 - x0) / word.text.length;
+  let at = x0;
+  return parts.map((text) => {
+    const from = at;
+    at += step * text.length;
+    return { ...word, text, box: [from, y0, at, y1] as const };
+  });
+}
+
+/** Marks before the letters stand on their left, so they come after them. */
+function turned(word: PlacedWord): PlacedWord {
+  const [, before = '', core = '', after = ''] =
+    /^([^\p{L}\p{N}\p{M}]*)(.*?)([^\p{L}\p{N}\p{M}]*)$/su.exec(word.text) ?? [];
+  if (core === '') return word;
+  return { ...word, text: mirrored(after) + core + mirrored(before) };
+}
+
+const mirrored = (marks: string): string =>
+  [...marks]
+    .reverse()
+    .map((mark) => MIRRORED[mark] ?? mark)
+    .join('');

@@ -1,0 +1,50 @@
+import type { Row } from './content.ts';
+
+/** Header and footer stand within this share of the page's height from its edges. */
+const EDGE = 0.12;
+
+export interface EdgePage {
+  readonly height: number;
+  readonly rows: readonly Row[];
+}
+
+/**
+ * The rows that run through the document: those that most pages repeat at one height of their top or
+ * bottom, page numbers told from each other or not, and page numbers that stand alone there.
+ */
+export function runningRows(pages: readonly EdgePage[]): ReadonlySet<Row> {
+  const found = new Set<Row>();
+  const seen = new Map<string, Row[]>();
+  pages.forEach(({ height, rows }) => {
+    for (const row of rows) {
+      const [, top, , bottom] = row.box;
+      if (bottom > EDGE * height && top < (1 - EDGE) * height) continue;
+      const text = textOf(row);
+      if (pages.length > 1 && isPageNumber(text) && isOutermost(row, rows)) found.add(row);
+      const key = `${Math.round(top / 6)}:${text.replace(/\d+/g, '#').toLowerCase()}`;
+      const same = seen.get(key);
+      if (same === undefined) seen.set(key, [row]);
+      else same.push(row);
+    }
+  });
+  const often = Math.max(2, Math.ceil(pages.length * 0.4));
+  if (pages.length >= 3)
+    for (const rows of seen.values()) if (rows.length >= often) for (const row of rows) found.add(row);
+  return found;
+}
+
+const textOf = ({ segments }: Row): string =>
+  segments
+    .flatMap(({ words }) => words)
+    .map(({ text }) => text)
+    .join(' ');
+
+const isPageNumber = (text: string): boolean =>
+  /^[-–—|\s]*(?:(?:page|seite|p\.|página|pagina|blatt|s\.)\s*)?(?:\d{1,4}|[ivxl]{1,6})(?:\s*(?:\/|of|von|de|di|van|sur)\s*\d{1,4})?[-–—|\s.]*$/i.test(
+    text,
+  );
+
+const isOutermost = (row: Row, rows: readonly Row[]): boolean => {
+  const tops = rows.map(({ box }) => box[1]);
+  return row.box[1] <= Math.min(...tops) + 1 || row.box[1] >= Math.max(...tops) - 1;
+};

@@ -1,0 +1,44 @@
+import type { Passage } from './paragraphs.ts';
+
+/** What the text of the whole document looks like. */
+export interface DocumentLook {
+  /** The size of most characters, in points. */
+  readonly bodySize: number;
+  /** Whether most of the text is bold, so that bold says nothing. */
+  readonly bodyBold: boolean;
+  /** A heading is larger than the text by at least this factor. Recognised sizes vary more. */
+  readonly larger: number;
+  /** Words that the document writes with a hyphen within a line. */
+  readonly compounds: ReadonlySet<string>;
+}
+
+const CHARACTERS_MAX = 160;
+const LINES_MAX = 3;
+const SECTION_NUMBER = /^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+(?=\p{Lu})/u;
+
+/** Whether a passage is a heading: larger than the text, or bold or numbered and by itself. */
+export function isHeading(passage: Passage, next: Passage | undefined, look: DocumentLook): boolean {
+  const text = passage.lines.map((line) => line.text).join(' ');
+  if (passage.lines.length > LINES_MAX || text.length > CHARACTERS_MAX || passage.mono) return false;
+  if ((text.match(/\p{L}/gu)?.length ?? 0) < Math.max(2, 0.4 * text.replace(/\s/g, '').length)) return false;
+  if (passage.marker !== undefined && !SECTION_NUMBER.test(text)) return false;
+  if (/[,;]$/.test(text) || (/[.]$/.test(text) && text.split(' ').length > 6)) return false;
+  const ratio = passage.size / look.bodySize;
+  if (ratio >= look.larger) return true;
+  if (ratio < 0.95 || passage.lines.length > 2 || /:$/.test(text)) return false;
+  if (passage.bold && !look.bodyBold)
+    return text.length <= 110 && (next === undefined || !next.bold || SECTION_NUMBER.test(text));
+  return false;
+}
+
+/** Levels by look: the largest is 1; bold of the text's own size comes last. */
+export function headingLevels(headings: readonly Passage[]): ReadonlyMap<Passage, 1 | 2 | 3 | 4 | 5 | 6> {
+  const rank = ({ size, bold }: Passage): number => Math.round(size * 2) * 2 + (bold ? 1 : 0);
+  const ranks = [...new Set(headings.map(rank))].sort((a, b) => b - a);
+  const levels = new Map<Passage, 1 | 2 | 3 | 4 | 5 | 6>();
+  for (const heading of headings) {
+    const level = Math.min(6, ranks.indexOf(rank(heading)) + 1) as 1 | 2 | 3 | 4 | 5 | 6;
+    levels.set(heading, level);
+  }
+  return levels;
+}

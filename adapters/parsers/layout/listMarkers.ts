@@ -1,0 +1,24 @@
+const BULLET = /^[•◦▪▫·●○■□◆◇➢➤✓✔✗∙⁃‣*–—-]$/u;
+const BULLET_START = /^([•◦▪▫●○■□◆◇➢➤✓✔✗∙⁃‣]|[·*–-](?=\s))\s*(?=\S)/u;
+const NUMBER_START = /^(?:(\d{1,3})[.)]|\((\d{1,3})\))\s+(?=\S)/;
+const LETTER_START = /^(?:[a-z]|[ivx]{1,5})[.)]\s+(?=\S)|^\((?:[a-z]|[ivx]{1,5})\)\s+(?=\S)/;
+
+/** Whether a text is nothing but what marks an item of a list. */
+export const isMarker = (text: string): boolean =>
+  BULLET.test(text) || /^(?:\(?\d{1,2}[.)]|\(?[a-z][.)])$/.test(text);
+
+export interface Marker {
+  readonly length: number;
+  readonly ordered: boolean;
+  readonly number: number | null;
+}
+
+/** The marker that a line begins with. Letters and roman numbers stay in the text: markdown has no such lists. */
+export function markerOf(text: string): Marker | undefined {
+  const bullet = BULLET_START.exec(text);
+  if (bullet !== null) return { length: bullet[0].length, ordered: false, number: null };
+  const number = NUMBER_START.exec(text);
+  if (number !== null)
+    return { length: number[0].length, ordered: true, number: Number(number[1] ?? number[2]) };
+  return LETTER_START.test(text) ? { length: 0, ordered: false, number: null } : undefined;
+}

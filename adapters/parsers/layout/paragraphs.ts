@@ -1,0 +1,142 @@
+import type { Box } from '../../../domain/document/document.ts';
+import { around, heightOf, median, widthOf, type PlacedWord, type Row } from './content.ts';
+import { markerOf, type Marker } from './listMarkers.ts';
+import { lineText, type Inline } from './textOf.ts';
+
+/** A line of running text. */
+export interface TextLine extends Inline {
+  readonly words: readonly PlacedWord[];
+  readonly box: Box;
+  readonly size: number;
+  readonly bold: boolean;
+  readonly mono: boolean;
+  readonly marker: Marker | undefined;
+}
+
+/** Lines that belong together. `breaks` holds the lines that were ended on purpose, not for lack of room. */
+export interface Passage {
+  readonly lines: readonly TextLine[];
+  readonly box: Box;
+  readonly size: number;
+  readonly bold: boolean;
+  readonly mono: boolean;
+  readonly marker: Marker | undefined;
+  readonly breaks: ReadonlySet<TextLine>;
+}
+
+export function textLine({ segments }: Row): TextLine {
+  const words = segments.flatMap((segment) => segment.words);
+  const inline = lineText(words);
+  const letters = words.reduce((sum, { text }) => sum + text.length, 0);
+  const share = (has: (word: PlacedWord) => boolean): number =>
+    words.filter(has).reduce((sum, { text }) => sum + text.length, 0) / Math.max(1, letters);
+  return {
+    ...inline,
+    words,
+    box: around(words.map(({ box }) => box)),
+    size: weightedSize(words),
+    bold: share(({ bold }) => bold) > 0.85,
+    mono: share(({ mono }) => mono) > 0.85,
+    marker: markerOf(inline.text),
+  };
+}
+
+/** The size of most characters. */
+function weightedSize(words: readonly PlacedWord[]): number {
+  const sizes = words.flatMap(({ size, text }) => Array<number>(Math.min(40, text.length)).fill(size));
+  return median(sizes);
+}
+
+/** Lines from top to bottom as passages: parted by space, by another look, by indents and by markers. */
+export function passagesOf(lines: readonly TextLine[], column: Box): readonly Passage[] {
+  const pitch = usualPitch(lines);
+  const passages: { lines: TextLine[]; breaks: Set<TextLine> }[] = [];
+  lines.forEach((line, index) => {
+    const before = lines[index - 1];
+    const passage = passages.at(-1);
+    if (
+      before === undefined ||
+      passage === undefined ||
+      begins(before, line, { pitch, first: passage.lines[0] ?? line, column })
+    )
+      passages.push({ lines: [line], breaks: new Set() });
+    else {
+      if (endsEarly(before, line, column)) passage.breaks.add(before);
+      passage.lines.push(line);
+    }
+  });
+  return passages.map(passageOf);
+}
+
+function passageOf({ lines, breaks }: { lines: TextLine[]; breaks: Set<TextLine> }): Passage {
+  return {
+    lines,
+    breaks,
+    box: around(lines.map(({ box }) => box)),
+    size: median(lines.map(({ size }) => size)),
+    bold: lines.every(({ bold }) => bold),
+    mono: lines.every(({ mono }) => mono),
+    marker: lines[0]?.marker,
+  };
+}
+
+/** From bottom to bottom of neighbouring lines of one size, where most of them agree. */
+function usualPitch(lines: readonly TextLine[]): number | undefined {
+  const pitches = lines.flatMap((line, index) => {
+    const before = lines[index - 1];
+    if (before === undefined || !isAlike(before.size, line.size)) return [];
+    const pitch = (line.box[3] - before.box[3]) / line.size;
+    return pitch > 0.7 && pitch < 2.2 ? [pitch] : [];
+  });
+  return pitches.length < 3 ? undefined : [...pitches].sort((a, b) => a - b)[Math.floor(pitches.length / 3)];
+}
+
+const isAlike = (a: number, b: number): boolean => Math.abs(a - b) <= 0.12 * Math.max(a, b);
+
+interface Around {
+  readonly pitch: number | undefined;
+  readonly first: TextLine;
+  readonly column: Box;
+}
+
+function begins(before: TextLine, line: TextLine, { pitch, first, column }: Around): boolean {
+  const step = (line.box[3] - before.box[3]) / Math.max(line.size, before.size);
+  if (step > Math.max(1.35 * (pitch ?? 1.35), 1.3) || step < -0.5) return true;
+  if (!isAlike(before.size, line.size) || before.bold !== line.bold || before.mono !== line.mono) return true;
+  if (line.mono) return false;
+  if (line.marker !== undefined && !(line.marker.ordered && !isNextNumber(first, line))) return true;
+  if (first.marker !== undefined)
+    return line.box[0] < first.box[0] - line.size || isBack(first, before, line);
+  const indent = line.box[0] - before.box[0];
+  const early = endsEarly(before, line, column);
+  if (indent > 0.8 * line.size && indent < 5 * line.size && !isCentred([before, line], column))
+    return before === first || early || /[.!?:]["”’)]?$/.test(before.text);
+  return (
+    early &&
+    /[.!?]["”’)]?$/.test(before.text) &&
+    widthOf(before.box) > 0.3 * widthOf(column) &&
+    before.text.length > 50
+  );
+}
+
+/** A number that begins a line is a marker when it begins a list or goes on with one. */
+const isNextNumber = (first: TextLine, line: TextLine): boolean =>
+  first.marker?.ordered === true || line.marker?.number === 1 || first.marker === undefined;
+
+/** After an item whose text hangs to the right of its marker, a line at the marker's edge is no part of it. */
+function isBack(first: TextLine, before: TextLine, line: TextLine): boolean {
+  const hangs = before !== first && before.box[0] > first.box[0] + 0.5 * line.size;
+  return hangs && line.box[0] < before.box[0] - 0.5 * line.size;
+}
+
+const isCentred = (lines: readonly TextLine[], column: Box): boolean =>
+  lines.every(({ box }) => Math.abs((box[0] + box[2]) / 2 - (column[0] + column[2]) / 2) < 4);
+
+/** Whether the next line's first word would still have had room: then the line was ended on purpose. */
+function endsEarly(before: TextLine, line: TextLine, column: Box): boolean {
+  const [word] = line.words;
+  if (word === undefined) return false;
+  return before.box[2] + 0.4 * line.size + widthOf(word.box) < column[2] - 0.4 * line.size;
+}
+
+export const lineHeight = ({ box }: TextLine): number => heightOf(box);

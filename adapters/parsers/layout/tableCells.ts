@@ -1,0 +1,88 @@
+import type { Block, Box, TableCell } from '../../../domain/document/document.ts';
+import { around, type PlacedWord } from './content.ts';
+import { rowsOf } from './segments.ts';
+import { joinLines, lineText } from './textOf.ts';
+
+export type TableBlock = Extract<Block, { readonly kind: 'table' }>;
+
+/** Words of a table with the places that they cover. */
+export interface PlacedCell {
+  readonly row: number;
+  readonly column: number;
+  readonly rowSpan: number;
+  readonly columnSpan: number;
+  readonly words: readonly PlacedWord[];
+}
+
+/** A span on one axis. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The table of its cells; without empty rows and columns. undefined when less than 2 x 2 is left. */
+export function tableBlock(cells: readonly PlacedCell[], box: Box): TableBlock | undefined {
+  const filled = cells.filter(({ words }) => words.length > 0);
+  const rows = compact(filled.map(({ row, rowSpan }) => ({ from: row, to: row + rowSpan })));
+  const columns = compact(
+    filled.map(({ column, columnSpan }) => ({ from: column, to: column + columnSpan })),
+  );
+  if (rows.count < 2 || columns.count < 2) return undefined;
+  const placed = filled.map((cell): TableCell => {
+    const row = rows.place(cell.row);
+    const column = columns.place(cell.column);
+    return {
+      ...cellText(cell.words),
+      box: around(cell.words.map((word) => word.box)),
+      row,
+      column,
+      rowSpan: Math.max(1, rows.place(cell.row + cell.rowSpan) - row),
+      columnSpan: Math.max(1, columns.place(cell.column + cell.columnSpan) - column),
+    };
+  });
+  const sorted = placed.sort((a, b) => a.row - b.row || a.column - b.column);
+  return { kind: 'table', rows: rows.count, columns: columns.count, headerRows: 1, cells: sorted, box };
+}
+
+/** Numbers the places at which something begins, so that empty ones vanish. */
+function compact(spans: readonly Span[]): { readonly count: number; place(at: number): number } {
+  const starts = [...new Set(spans.map(({ from }) => from))].sort((a, b) => a - b);
+  return { count: starts.length, place: (at) => starts.filter((start) => start < at).length };
+}
+
+function cellText(words: readonly PlacedWord[]): { readonly text: string; readonly markdown: string } {
+  return joinLines(rowsOf(words).map(lineText), () => true);
+}
+
+/**
+ * The columns that words leave free between them: maximal spans of the axis covered by words, with gaps
+ * of at least `gap` points. Lines that lie across several (headings over columns) are left out by the
+ * caller.
+ */
+export function coveredSpans(boxes: readonly Box[], gap: number): readonly Span[] {
+  const spans: { from: number; to: number }[] = [];
+  for (const [x0, , x1] of [...boxes].sort((a, b) => a[0] - b[0])) {
+    const last = spans.at(-1);
+    if (last !== undefined && x0 - last.to < gap) last.to = Math.max(last.to, x1);
+    else spans.push({ from: x0, to: x1 });
+  }
+  return spans;
+}
+
+/** The indexes of the columns that a box covers: from the first to the last that it overlaps. */
+export function columnsUnder(columns: readonly Span[], [x0, , x1]: Box): Span {
+  const under = columns.flatMap(({ from, to }, index) => (x0 < to - 0.5 && x1 > from + 0.5 ? [index] : []));
+  const first = under[0] ?? nearestColumn(columns, (x0 + x1) / 2);
+  return { from: first, to: (under.at(-1) ?? first) + 1 };
+}
+
+function nearestColumn(columns: readonly Span[], x: number): number {
+  let best = 0;
+  columns.forEach(({ from, to }, index) => {
+    const there = columns[best];
+    if (there === undefined) return;
+    const distance = Math.abs((from + to) / 2 - x);
+    if (distance < Math.abs((there.from + there.to) / 2 - x)) best = index;
+  });
+  return best;
+}

@@ -1,0 +1,101 @@
+import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
+import { cleanText } from '../../../domain/document/cleanText.ts';
+import type { Box } from '../../../domain/document/document.ts';
+import type { PlacedWord } from '../layout/content.ts';
+
+/** A word with what tells whether it can be seen. */
+export interface InkedWord extends PlacedWord {
+  /** `aarrggbb`; null where the parser does not say. */
+  readonly color: string | null;
+  /** Degrees, counted clockwise. */
+  readonly rotation: number;
+}
+
+/** The words of a page's text layer, each with its place, look and link. */
+export function pdfWords(page: ParsedPage): readonly InkedWord[] {
+  const links = linksOf(page);
+  return page.textItems.flatMap((item) => wordsOf(item)).map((word) => withLink(word, links));
+}
+
+/** The parser's pieces may break within a word; its text says where the words end. */
+function wordsOf(item: TextItem): readonly InkedWord[] {
+  const look = {
+    size: item.fontHeight ?? item.fontSize ?? item.height,
+    bold: isBold(item),
+    mono: /mono|courier|consol|menlo|typewriter|cmtt|sftt/i.test(item.fontName ?? ''),
+    link: null,
+    confidence: item.confidence ?? 1,
+    color: item.fillColor ?? null,
+    rotation: item.rotation ?? 0,
+  };
+  const texts = item.text.split(/\s+/).filter((text) => text !== '');
+  const boxes = boxesOf(texts, item);
+  return texts.flatMap((text, index) => {
+    const box = boxes[index];
+    const clean = cleanText(text).replace(/\s+/g, ' ').trim();
+    return box === undefined || clean === '' ? [] : [{ text: clean, box, ...look }];
+  });
+}
+
+/** The boxes of the words: of their pieces where these add up, else in proportion to their letters. */
+function boxesOf(texts: readonly string[], item: TextItem): readonly Box[] {
+  const pieces = item.words ?? [];
+  const boxes: Box[] = [];
+  let at = 0;
+  for (const text of texts) {
+    let seen = '';
+    let box: Box | undefined;
+    while (seen.length < text.length && at < pieces.length) {
+      const piece = pieces[at];
+      if (piece === undefined) break;
+      at += 1;
+      seen += piece.text.replace(/\s/g, '');
+      const [x0, y0, x1, y1] = [piece.x, piece.y, piece.x + piece.width, piece.y + piece.height];
+      box =
+        box === undefined
+          ? [x0, y0, x1, y1]
+          : [Math.min(box[0], x0), Math.min(box[1], y0), Math.max(box[2], x1), Math.max(box[3], y1)];
+    }
+    if (seen.length !== text.length || box === undefined) return inProportion(texts, item);
+    boxes.push(rounded(box));
+  }
+  return boxes;
+}
+
+function inProportion(texts: readonly string[], { x, y, width, height, text }: TextItem): readonly Box[] {
+  const step = width / Math.max(1, text.length);
+  let from = 0;
+  return texts.map((word) => {
+    from = Math.max(from, text.indexOf(word, from));
+    const box = rounded([x + from * step, y, x + (from + word.length) * step, y + height]);
+    from += word.length;
+    return box;
+  });
+}
+
+const isBold = ({ fontName, fontWeight }: TextItem): boolean =>
+  /bold|black|heavy|semib|demi|cmbx|sfbx/i.test(fontName ?? '') ||
+  (fontWeight !== undefined && fontWeight >= 600 && fontWeight <= 1000);
+
+interface LinkArea {
+  readonly box: Box;
+  readonly uri: string;
+}
+
+const linksOf = ({ annotations }: ParsedPage): readonly LinkArea[] =>
+  (annotations ?? []).flatMap(({ subtype, uri, rect, quadpointRects }) => {
+    if (subtype !== 'link' || uri === undefined || uri === '') return [];
+    const areas = quadpointRects.length > 0 ? quadpointRects : rect === undefined ? [] : [rect];
+    return areas.map(({ x, y, width, height }) => ({ box: [x, y, x + width, y + height] as const, uri }));
+  });
+
+function withLink(word: InkedWord, links: readonly LinkArea[]): InkedWord {
+  const x = (word.box[0] + word.box[2]) / 2;
+  const y = (word.box[1] + word.box[3]) / 2;
+  const link = links.find(({ box }) => x >= box[0] && x <= box[2] && y >= box[1] && y <= box[3]);
+  return link === undefined ? word : { ...word, link: link.uri };
+}
+
+/** Hundredths of a point are enough, and read well. */
+export const rounded = ([x0, y0, x1, y1]: Box): Box => [cents(x0), cents(y0), cents(x1), cents(y1)];
+const cents = (points: number): number => Math.round(points * 100) / 100;

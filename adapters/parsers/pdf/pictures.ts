@@ -1,0 +1,61 @@
+import { LiteParse, type ParsedPage } from '@llamaindex/liteparse';
+import sharp from 'sharp';
+import type { Picture } from './hiddenText.ts';
+
+/** Pixels that one page may have, whatever size it claims. */
+export const PIXELS_MAX = 40_000_000;
+const SEEN_DPI = 72;
+
+/** The resolution at which a page has no more pixels than allowed, at most the wished one. */
+export const dpiFor = (
+  { width, height }: { readonly width: number; readonly height: number },
+  wished: number,
+): number =>
+  Math.min(wished, Math.max(18, Math.floor(72 * Math.sqrt(PIXELS_MAX / Math.max(1, width * height)))));
+
+/** PNG pictures of some pages of a PDF, by page number. */
+export async function renderPages(
+  bytes: Buffer,
+  pages: readonly ParsedPage[],
+  dpi: number,
+): Promise<ReadonlyMap<number, Buffer>> {
+  if (pages.length === 0) return new Map();
+  const largest = Math.min(...pages.map((page) => dpiFor(page, dpi)));
+  const { screenshots } = await new LiteParse({
+    ocrEnabled: false,
+    quiet: true,
+    imageMode: 'off',
+    numWorkers: 1,
+    outputFormat: 'json',
+    continueOnPageError: true,
+    extractScreenshots: true,
+    targetPages: pages.map(({ pageNum }) => pageNum).join(','),
+    dpi: largest,
+  }).parse(bytes);
+  return new Map(screenshots.map(({ pageNum, imageBuffer }) => [pageNum, imageBuffer]));
+}
+
+/** Grey pictures of pages at one pixel a point, for telling whether a text can be seen. */
+export async function picturesOf(
+  bytes: Buffer,
+  pages: readonly ParsedPage[],
+): Promise<ReadonlyMap<number, Picture>> {
+  const rendered = await renderPages(bytes, pages, SEEN_DPI);
+  const pictures = new Map<number, Picture>();
+  for (const page of pages) {
+    const png = rendered.get(page.pageNum);
+    if (png === undefined) continue;
+    const { data, info } = await sharp(png)
+      .flatten({ background: '#ffffff' })
+      .greyscale()
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    pictures.set(page.pageNum, {
+      width: info.width,
+      height: info.height,
+      grey: data,
+      scale: info.width / page.width,
+    });
+  }
+  return pictures;
+}

@@ -1,0 +1,73 @@
+import type { ParsedPage } from '@llamaindex/liteparse';
+import sharp from 'sharp';
+import { recogniseImage, type GreyImage, type RecogniseOptions } from '../ocr/recogniseImage.ts';
+import type { PlacedWord } from '../layout/content.ts';
+import { rounded } from './pdfWords.ts';
+import { renderPages } from './pictures.ts';
+
+/** What became of a page that was to be recognised. No words: the page is blank. */
+export type Recognised =
+  | {
+      readonly kind: 'words';
+      readonly words: readonly PlacedWord[];
+      /** Points, of the page as it reads. */
+      readonly width: number;
+      readonly height: number;
+      readonly turned: number;
+    }
+  | { readonly kind: 'blank' }
+  | { readonly kind: 'failed'; readonly detail: string };
+
+const OCR_DPI = 200;
+
+/** Recognises the wanted pages one by one; a page that fails costs itself only. */
+export async function recognisePages(
+  bytes: Buffer,
+  {
+    pages,
+    wanted,
+    ...options
+  }: RecogniseOptions & {
+    readonly pages: readonly ParsedPage[];
+    readonly wanted: ReadonlySet<number>;
+  },
+): Promise<ReadonlyMap<number, Recognised>> {
+  const recognised = new Map<number, Recognised>();
+  for (const page of pages.filter(({ pageNum }) => wanted.has(pageNum)))
+    recognised.set(page.pageNum, await recognisePage(bytes, page, options));
+  return recognised;
+}
+
+async function recognisePage(
+  bytes: Buffer,
+  page: ParsedPage,
+  options: RecogniseOptions,
+): Promise<Recognised> {
+  try {
+    const png = (await renderPages(bytes, [page], OCR_DPI)).get(page.pageNum);
+    if (png === undefined) return { kind: 'failed', detail: 'The page could not be drawn for recognition.' };
+    const image = await greyImage(png);
+    const { words, width, height, turned } = await recogniseImage(image, options);
+    const scale = image.width / page.width;
+    const points = words.map((word) => inPoints(word, scale));
+    return words.length === 0
+      ? { kind: 'blank' }
+      : { kind: 'words', words: points, width: width / scale, height: height / scale, turned };
+  } catch {
+    return { kind: 'failed', detail: 'The text of the page could not be recognised.' };
+  }
+}
+
+async function greyImage(png: Buffer): Promise<GreyImage> {
+  const { data, info } = await sharp(png)
+    .flatten({ background: '#ffffff' })
+    .greyscale()
+    .png({ compressionLevel: 1 })
+    .toBuffer({ resolveWithObject: true });
+  return { png: data, width: info.width, height: info.height };
+}
+
+const inPoints = (word: PlacedWord, scale: number): PlacedWord => {
+  const [x0, y0, x1, y1] = word.box;
+  return { ...word, size: word.size / scale, box: rounded([x0 / scale, y0 / scale, x1 / scale, y1 / scale]) };
+};
