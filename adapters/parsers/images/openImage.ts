@@ -94,7 +94,7 @@ async function readPage(
   });
   const size = { width: Math.round(seen.width / scale), height: Math.round(seen.height / scale) };
   if (words.length === 0) return { ...base, ...size, status: 'skipped', detail: 'The image shows no text.' };
-  const [blocks = []] = layoutPages([{ ...size, words, rules: [] }]);
+  const [blocks = []] = layoutPages([{ ...size, words, rules: [], aside: [] }]);
   return { ...base, ...size, status: 'ok', detail: null, lines: pdfLines(words), blocks };
 }
 

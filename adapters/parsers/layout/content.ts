@@ -7,6 +7,7 @@ export interface PlacedWord {
   /** Height of the font in points. */
   readonly size: number;
   readonly bold: boolean;
+  readonly italic: boolean;
   readonly mono: boolean;
   /** Where it links to, if anywhere. */
   readonly link: string | null;
@@ -23,6 +24,13 @@ export interface PageContent {
   readonly height: number;
   readonly words: readonly PlacedWord[];
   readonly rules: readonly Rule[];
+  /** Texts that do not lie level, such as stamps along an edge: they follow the page's other text. */
+  readonly aside: readonly AsideText[];
+}
+
+export interface AsideText {
+  readonly text: string;
+  readonly box: Box;
 }
 
 /** Words side by side on one line without a wide gap, from left to right. */

@@ -6,6 +6,9 @@ export interface DocumentLook {
   readonly bodySize: number;
   /** Whether most of the text is bold, so that bold says nothing. */
   readonly bodyBold: boolean;
+  readonly bodyItalic: boolean;
+  /** Whether most of the text is typewritten, so that it is no code. */
+  readonly bodyMono: boolean;
   /** A heading is larger than the text by at least this factor. Recognised sizes vary more. */
   readonly larger: number;
   /** Words that the document writes with a hyphen within a line. */
@@ -16,19 +19,25 @@ const CHARACTERS_MAX = 160;
 const LINES_MAX = 3;
 const SECTION_NUMBER = /^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+(?=\p{Lu})/u;
 
-/** Whether a passage is a heading: larger than the text, or bold or numbered and by itself. */
+/** Whether a passage is a heading: larger than the text, or set apart by its look and by itself. */
 export function isHeading(passage: Passage, next: Passage | undefined, look: DocumentLook): boolean {
   const text = passage.lines.map((line) => line.text).join(' ');
-  if (passage.lines.length > LINES_MAX || text.length > CHARACTERS_MAX || passage.mono) return false;
-  if ((text.match(/\p{L}/gu)?.length ?? 0) < Math.max(2, 0.4 * text.replace(/\s/g, '').length)) return false;
-  if (passage.marker !== undefined && !SECTION_NUMBER.test(text)) return false;
-  if (/[,;]$/.test(text) || (/[.]$/.test(text) && text.split(' ').length > 6)) return false;
+  if (!mayBeHeading(passage, text)) return false;
   const ratio = passage.size / look.bodySize;
   if (ratio >= look.larger) return true;
-  if (ratio < 0.95 || passage.lines.length > 2 || /:$/.test(text)) return false;
-  if (passage.bold && !look.bodyBold)
-    return text.length <= 110 && (next === undefined || !next.bold || SECTION_NUMBER.test(text));
-  return false;
+  if (ratio < 0.95 || passage.lines.length > 2 || /:$/.test(text) || text.length > 110) return false;
+  const bold = passage.bold && !look.bodyBold;
+  const italic = passage.italic && !look.bodyItalic;
+  if (bold) return next === undefined || !next.bold || SECTION_NUMBER.test(text);
+  return italic && next !== undefined && !next.italic && next.lines.length > 1 && passage.lines.length === 1;
+}
+
+function mayBeHeading(passage: Passage, text: string): boolean {
+  if (passage.lines.length > LINES_MAX || text.length > CHARACTERS_MAX || passage.mono) return false;
+  const letters = text.match(/\p{L}/gu)?.length ?? 0;
+  if (letters < Math.max(2, 0.4 * text.replace(/\s/g, '').length)) return false;
+  if (passage.marker?.ordered === false) return false;
+  return !/[,;]$/.test(text) && !(/[.]$/.test(text) && text.split(' ').length > 6);
 }
 
 /** Levels by look: the largest is 1; bold of the text's own size comes last. */

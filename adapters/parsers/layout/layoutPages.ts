@@ -2,7 +2,14 @@ import type { Block, Box } from '../../../domain/document/document.ts';
 import { escapeText } from '../../../domain/document/inline.ts';
 import { withAlignedTables } from './alignedTables.ts';
 import { readingGroups, type Atom } from './columns.ts';
-import { around, type PageContent, type PlacedWord, type Row, type Segment } from './content.ts';
+import {
+  around,
+  type AsideText,
+  type PageContent,
+  type PlacedWord,
+  type Row,
+  type Segment,
+} from './content.ts';
 import { runningRows } from './furniture.ts';
 import { gridTable, type GridTable } from './gridTables.ts';
 import { headingLevels, isHeading, type DocumentLook } from './headings.ts';
@@ -39,8 +46,18 @@ export function layoutPages(pages: readonly PageContent[]): readonly (readonly B
     page.filter((passage, index) => isHeading(passage, page[index + 1], look)),
   );
   const levels = headingLevels(headings);
-  return pieces.map((page) => page.flatMap((piece) => blocksOf(piece, { look, levels })));
+  return pieces.map((page, index) => [
+    ...page.flatMap((piece) => blocksOf(piece, { look, levels })),
+    ...(pages[index]?.aside ?? []).map(asideBlock),
+  ]);
 }
+
+const asideBlock = ({ text, box }: AsideText): Block => ({
+  kind: 'paragraph',
+  text,
+  markdown: escapeText(text),
+  box,
+});
 
 interface Prepared {
   readonly height: number;
@@ -141,7 +158,7 @@ function blocksOf(piece: Piece, { look, levels }: Document): readonly Block[] {
   const joined = joinLines(lines, isCompound);
   if (level !== undefined)
     return [{ kind: 'heading', level, text: joined.text, markdown: joined.markdown, box }];
-  if (passage.mono && (lines.length > 1 || look.bodySize > 0)) return [codeBlock(passage)];
+  if (passage.mono && !look.bodyMono) return [codeBlock(passage)];
   if (marker !== undefined && marker.length > 0) {
     const { ordered, number } = marker;
     const text = joined.text.slice(marker.length);

@@ -8,22 +8,25 @@ const rounded = (size: number): number => Math.round(size * 2) / 2;
 export function documentLook(pages: readonly PageContent[]): DocumentLook {
   const bySize = new Map<number, number>();
   const compounds = new Set<string>();
-  let bold = 0;
-  let all = 0;
-  let recognised = 0;
-  for (const { text, size, bold: isBold, confidence } of pages.flatMap(({ words }) => words)) {
+  const characters = { all: 0, bold: 0, italic: 0, mono: 0, recognised: 0 };
+  for (const { text, size, bold, italic, mono, confidence } of pages.flatMap(({ words }) => words)) {
     bySize.set(rounded(size), (bySize.get(rounded(size)) ?? 0) + text.length);
-    all += text.length;
-    if (isBold) bold += text.length;
-    if (confidence < 1) recognised += text.length;
+    characters.all += text.length;
+    if (bold) characters.bold += text.length;
+    if (italic) characters.italic += text.length;
+    if (mono) characters.mono += text.length;
+    if (confidence < 1) characters.recognised += text.length;
     const [compound] = /^\p{L}{2,}-\p{Ll}{2,}/u.exec(text) ?? [];
     if (compound !== undefined) compounds.add(compound.toLowerCase());
   }
+  const most = (count: number): boolean => count > 0.5 * characters.all;
   const [bodySize = 10] = [...bySize].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([size]) => size);
   return {
     bodySize: Math.max(1, bodySize),
-    bodyBold: bold > 0.5 * all,
-    larger: recognised > 0.5 * all ? 1.35 : 1.14,
+    bodyBold: most(characters.bold),
+    bodyItalic: most(characters.italic),
+    bodyMono: most(characters.mono),
+    larger: most(characters.recognised) ? 1.35 : 1.14,
     compounds,
   };
 }

@@ -9,6 +9,7 @@ export interface TextLine extends Inline {
   readonly box: Box;
   readonly size: number;
   readonly bold: boolean;
+  readonly italic: boolean;
   readonly mono: boolean;
   readonly marker: Marker | undefined;
 }
@@ -19,6 +20,7 @@ export interface Passage {
   readonly box: Box;
   readonly size: number;
   readonly bold: boolean;
+  readonly italic: boolean;
   readonly mono: boolean;
   readonly marker: Marker | undefined;
   readonly breaks: ReadonlySet<TextLine>;
@@ -36,6 +38,7 @@ export function textLine({ segments }: Row): TextLine {
     box: around(words.map(({ box }) => box)),
     size: weightedSize(words),
     bold: share(({ bold }) => bold) > 0.85,
+    italic: share(({ italic }) => italic) > 0.85,
     mono: share(({ mono }) => mono) > 0.85,
     marker: markerOf(inline.text),
   };
@@ -75,6 +78,7 @@ function passageOf({ lines, breaks }: { lines: TextLine[]; breaks: Set<TextLine>
     box: around(lines.map(({ box }) => box)),
     size: median(lines.map(({ size }) => size)),
     bold: lines.every(({ bold }) => bold),
+    italic: lines.every(({ italic }) => italic),
     mono: lines.every(({ mono }) => mono),
     marker: lines[0]?.marker,
   };
@@ -102,13 +106,15 @@ interface Around {
 function begins(before: TextLine, line: TextLine, { pitch, first, column }: Around): boolean {
   const step = (line.box[3] - before.box[3]) / Math.max(line.size, before.size);
   if (step > Math.max(1.35 * (pitch ?? 1.35), 1.3) || step < -0.5) return true;
-  if (!isAlike(before.size, line.size) || before.bold !== line.bold || before.mono !== line.mono) return true;
+  const early = endsEarly(before, line, column);
+  if (!isAlike(before.size, line.size) || before.mono !== line.mono) return true;
+  const isOther = before.bold !== line.bold || before.italic !== line.italic;
+  if (isOther && early && first.marker === undefined) return true;
   if (line.mono) return false;
   if (line.marker !== undefined && !(line.marker.ordered && !isNextNumber(first, line))) return true;
   if (first.marker !== undefined)
     return line.box[0] < first.box[0] - line.size || isBack(first, before, line);
   const indent = line.box[0] - before.box[0];
-  const early = endsEarly(before, line, column);
   if (indent > 0.8 * line.size && indent < 5 * line.size && !isCentred([before, line], column))
     return before === first || early || /[.!?:]["”’)]?$/.test(before.text);
   return (

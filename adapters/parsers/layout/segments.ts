@@ -31,21 +31,18 @@ function linesOf(sorted: readonly PlacedWord[]): readonly (readonly PlacedWord[]
 
 /** Small words between two lines (superscripts) go to the line that they touch. */
 function joinRaised(lines: readonly PlacedWord[][]): readonly (readonly PlacedWord[])[] {
-  const kept: PlacedWord[][] = [];
   lines.forEach((line, index) => {
-    const rest = line.filter((word) => {
-      const host = [lines[index - 1], lines[index + 1], kept.at(-1)].find(
-        (other) => other !== undefined && other !== line && other.some((one) => isRaisedAt(word, one)),
-      );
-      if (host === undefined) return true;
-      host.push(word);
-      return false;
-    });
-    if (rest.length > 0) kept.push(rest);
-    line.length = 0;
-    line.push(...rest);
+    const hosts = [lines[index - 1], lines[index + 1]];
+    const raised = new Map<PlacedWord, PlacedWord[]>();
+    for (const word of line) {
+      const host = hosts.find((other) => other?.some((one) => isRaisedAt(word, one)));
+      if (host !== undefined) raised.set(word, host);
+    }
+    for (const [word, host] of raised) host.push(word);
+    const rest = line.filter((word) => !raised.has(word));
+    line.splice(0, line.length, ...rest);
   });
-  return kept;
+  return lines.filter((line) => line.length > 0);
 }
 
 function isRaisedAt(word: PlacedWord, host: PlacedWord): boolean {

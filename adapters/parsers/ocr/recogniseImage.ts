@@ -135,6 +135,15 @@ function itemWords(item: TextItem, scale: number): readonly PlacedWord[] {
   return [...text.matchAll(/\S+/g)].map((match) => {
     const x0 = left + match.index * step;
     const box: Box = [x0, top, x0 + match[0].length * step, bottom];
-    return { text: match[0], box, size: bottom - top, bold: false, mono: false, link: null, confidence };
+    return {
+      text: match[0],
+      box,
+      size: bottom - top,
+      bold: false,
+      italic: false,
+      mono: false,
+      link: null,
+      confidence,
+    };
   });
 }

@@ -2,13 +2,13 @@ import { LiteParse, type LiteParseConfig, type ParsedPage } from '@llamaindex/li
 import type { Box, Document, DocumentPage, DocumentWarning } from '../../../domain/document/document.ts';
 import { pagesOf } from '../../../domain/document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../../domain/ports/documentParser.ts';
-import type { PageContent } from '../layout/content.ts';
+import { around, type AsideText, type PageContent } from '../layout/content.ts';
 import { layoutPages } from '../layout/layoutPages.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { pageNeeds } from './pageNeeds.ts';
 import { pdfLines } from './pdfLines.ts';
 import { pdfRules } from './pdfRules.ts';
-import { pdfWords, type InkedWord } from './pdfWords.ts';
+import { isLevel, pdfWords, type InkedWord } from './pdfWords.ts';
 import { picturesOf } from './pictures.ts';
 import { hasInk, sightOf } from './hiddenText.ts';
 import { recognisePages, type Recognised } from './recognise.ts';
@@ -128,8 +128,9 @@ function documentOf({ pages, read, words, hiddenOn, recognised }: Read): Documen
     return {
       width: page?.width ?? 0,
       height: page?.height ?? 0,
-      words: own,
+      words: own.filter(isLevel),
       rules: page === undefined ? [] : pdfRules(page),
+      aside: asideOf(own),
     };
   });
   const blocks = layoutPages(contents);
@@ -175,8 +176,23 @@ function recognisedContent({ page, own, ocr }: RecognisedPage): PageContent {
   const added = ocr.words.filter(
     ({ box, confidence }) => confidence > 0.6 && !own.some((word) => overlap(word.box, box)),
   );
-  const words = isGood ? [...own, ...added] : ocr.words;
-  return { width: ocr.width, height: ocr.height, words, rules };
+  const words = isGood ? [...own.filter(isLevel), ...added] : ocr.words;
+  return { width: ocr.width, height: ocr.height, words, rules, aside: isGood ? asideOf(own) : [] };
+}
+
+/** Words that do not lie level, by how they are turned. */
+function asideOf(words: readonly InkedWord[]): readonly AsideText[] {
+  const turned = new Map<number, InkedWord[]>();
+  for (const word of words) {
+    if (isLevel(word)) continue;
+    const same = turned.get(Math.round(word.rotation));
+    if (same === undefined) turned.set(Math.round(word.rotation), [word]);
+    else same.push(word);
+  }
+  return [...turned.values()].map((same) => ({
+    text: same.map(({ text }) => text).join(' '),
+    box: around(same.map(({ box }) => box)),
+  }));
 }
 
 const overlap = (a: Box, b: Box): boolean => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
