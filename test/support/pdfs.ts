@@ -85,3 +85,19 @@ export function encryptedPdf(password: string): Buffer {
   const dictionary = `<< /Filter /Standard /V 1 /R 2 /P -4 /O ${hex(owner)} /U ${hex(user)} >>`;
   return plainPdf(['secret'], `/Encrypt 6 0 R /ID [${hex(id)} ${hex(id)}]`, [dictionary]);
 }
+
+/** One letter page with the given content stream; Helvetica is /F1, Helvetica-Bold /F2, transparency /G0. */
+export const drawnPdf = (content: string, pages = 1): Buffer => {
+  const kids = Array.from({ length: pages }, () => '3 0 R').join(' ');
+  return pdfOf(
+    [
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      `<< /Type /Pages /Kids [${kids}] /Count ${pages} >>`,
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R /F2 6 0 R >> /ExtGState << /G0 << /ca 0 >> >> >> >>',
+      `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold >>',
+    ],
+    '',
+  );
+};

@@ -4,7 +4,8 @@ import type { DocumentPage, DocumentWarning } from '../../../domain/document/doc
 import { pagesOf } from '../../../domain/document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../../domain/ports/documentParser.ts';
 import { layoutPages } from '../layout/layoutPages.ts';
-import { recogniseImage, type GreyImage } from '../ocr/recogniseImage.ts';
+import { greyImage, type GreyImage } from '../ocr/greyImage.ts';
+import { recogniseImage } from '../ocr/recogniseImage.ts';
 import type { Format, Opener, SourceFile } from '../opened.ts';
 import { pdfLines } from '../pdf/pdfLines.ts';
 
@@ -12,8 +13,10 @@ import { pdfLines } from '../pdf/pdfLines.ts';
 const PIXELS_MAX = 100_000_000;
 /** Pictures are brought to this many pixels on their longer side: fewer are too small to recognise well. */
 const LONG_SIDE_MAX = 3500;
-const LONG_SIDE_MIN = 1600;
+const LONG_SIDE_MIN = 2200;
 const ENLARGED_MAX = 2.5;
+/** After enlarging, letters are about as many pixels high as in a scan of this density. */
+const SAID_DPI = 300;
 
 const MIME: Readonly<Partial<Record<Format, string>>> = {
   png: 'image/png',
@@ -29,7 +32,11 @@ export const openImage =
   (format: Format): Opener =>
   async (file) => {
     try {
-      const { pages: frames = 1, width, height } = await imageOf(file.bytes, format).metadata();
+      const {
+        pages: frames = 1,
+        width,
+        height,
+      } = await imageOf(file.bytes, { format, limit: false }).metadata();
       if (width * height > PIXELS_MAX) return tooLarge(width, height);
       const pages = pagesOf({ by: 'pages', pages: format === 'tiff' ? frames : 1 });
       const mimeType = MIME[format] ?? 'image/png';
@@ -46,8 +53,15 @@ const tooLarge = (width: number, height: number): ParseFailure => ({
   detail: `The image has ${width} x ${height} pixels; at most ${PIXELS_MAX / 1_000_000} million are read. Send it smaller.`,
 });
 
-function imageOf(bytes: Buffer, format: Format, page = 0): Sharp {
-  const options = { limitInputPixels: PIXELS_MAX, failOn: 'error' } as const;
+interface Wanted {
+  readonly format: Format;
+  readonly page?: number;
+  /** Pixels to be unpacked at most; false where only the header is read. */
+  readonly limit: number | false;
+}
+
+function imageOf(bytes: Buffer, { format, page = 0, limit }: Wanted): Sharp {
+  const options = { limitInputPixels: limit, failOn: 'error' } as const;
   if (format !== 'bmp') return sharp(bytes, { ...options, page });
   const { width, height, channels, data } = decode(bytes);
   return sharp(Uint8Array.from(data as Uint8Array), {
@@ -78,12 +92,16 @@ async function readPage(
   const base = { page, source: 'ocr', width: null, height: null, lines: [], blocks: [] } as const;
   let prepared: { readonly image: GreyImage; readonly scale: number };
   try {
-    prepared = await prepare(imageOf(bytes, format, page - 1));
+    prepared = await prepare(imageOf(bytes, { format, page: page - 1, limit: PIXELS_MAX }));
   } catch {
     return { ...base, status: 'failed', detail: 'The image is damaged.' };
   }
   const { image, scale } = prepared;
-  const seen = await recogniseImage(image, { languages, thorough: effort !== 'fast' });
+  const seen = await recogniseImage(image, {
+    languages,
+    thorough: effort !== 'fast',
+    secondLook: effort !== 'fast',
+  });
   const words = seen.words.map((word) => {
     const [x0, y0, x1, y1] = word.box;
     return {
@@ -108,20 +126,13 @@ async function prepare(image: Sharp): Promise<{ readonly image: GreyImage; reado
       : long < LONG_SIDE_MIN
         ? Math.min(ENLARGED_MAX, LONG_SIDE_MIN / long)
         : 1;
-  const upright = autoOrient;
-  const { data, info } = await image
-    .autoOrient()
-    .flatten({ background: '#ffffff' })
-    .resize({
-      width: Math.max(1, Math.round(upright.width * scale)),
-      height: Math.max(1, Math.round(upright.height * scale)),
-      fit: 'fill',
-      kernel: 'cubic',
-    })
-    .greyscale()
-    .png({ compressionLevel: 1 })
-    .toBuffer({ resolveWithObject: true });
-  return { image: { png: data, width: info.width, height: info.height }, scale };
+  const sized = image.autoOrient().resize({
+    width: Math.max(1, Math.round(autoOrient.width * scale)),
+    height: Math.max(1, Math.round(autoOrient.height * scale)),
+    fit: 'fill',
+    kernel: 'cubic',
+  });
+  return { image: await greyImage(sized, SAID_DPI), scale };
 }
 
 function warningsOf(pages: readonly DocumentPage[]): readonly DocumentWarning[] {

@@ -4,6 +4,9 @@ import { columnsUnder, type PlacedCell, type Span } from './tableCells.ts';
 /** Lines of one cell stand closer than this share of their height, from the bottom of one to the next top. */
 const WRAPPED_GAP = 0.55;
 
+/** A line that goes on fills at most this share of the cells above it. */
+const MOST_GO_ON = 0.67;
+
 /**
  * Rows of segments as cells under given columns. A line that goes on with the cells above it (it stands
  * close, has fewer cells and none in the first column or none that is a number) is joined to them.
@@ -55,7 +58,7 @@ function goesOn(
   { last, row }: Neighbours,
 ): boolean {
   const gap = row.box[1] - last.box[3];
-  if (gap > WRAPPED_GAP * heightOf(last.box) || here.length >= above.length) return false;
+  if (gap > WRAPPED_GAP * heightOf(last.box) || here.length > MOST_GO_ON * above.length) return false;
   const within = here.every((cell) =>
     above.some((other) => other.column === cell.column && other.columnSpan === cell.columnSpan),
   );

@@ -46,23 +46,33 @@ interface Run {
 
 /** The longest run of rows from here that line up; undefined when there is none. */
 function runFrom(rows: readonly Row[], start: number): Run | undefined {
-  const first = rows[start];
+  const [first, ...others] = rows.slice(start);
   if (first === undefined || first.segments.length < 2) return undefined;
   const run: Row[] = [first];
   let columns = spansOf(run);
-  for (let at = start + 1; at < rows.length; at += 1) {
-    const row = rows[at];
-    const last = run.at(-1);
-    if (row === undefined || last === undefined || isApart(last, row)) break;
-    const next = spansOf([...run, row]);
-    if (row.segments.length >= 2) {
-      if (next.length < 2 || next.length < columns.length - 1) break;
-      columns = next;
-    } else if (!fitsBetween(row, columns, rows[at + 1])) break;
+  for (const [index, row] of others.entries()) {
+    const next = columnsWith(row, { run, columns, after: others[index + 1] });
+    if (next === undefined) break;
+    columns = next;
     run.push(row);
   }
-  while ((run.at(-1)?.segments.length ?? 0) === 1 && !isContinuation(run, columns)) run.pop();
+  while (run.at(-1)?.segments.length === 1 && !isContinuation(run, columns)) run.pop();
   return run.length < 2 ? undefined : { rows: run };
+}
+
+interface Growing {
+  readonly run: readonly Row[];
+  readonly columns: readonly Span[];
+  readonly after: Row | undefined;
+}
+
+/** The columns of the run with one more row; undefined when the row is no part of it. */
+function columnsWith(row: Row, { run, columns, after }: Growing): readonly Span[] | undefined {
+  const last = run.at(-1);
+  if (last === undefined || isApart(last, row)) return undefined;
+  if (row.segments.length < 2) return fitsBetween(row, columns, after) ? columns : undefined;
+  const next = spansOf([...run, row]);
+  return next.length < 2 || next.length < columns.length - 1 ? undefined : next;
 }
 
 const isApart = (last: Row, row: Row): boolean =>

@@ -80,14 +80,11 @@ function splitAt<T extends Atom>(
     if (last?.crosses === crosses) last.atoms.push(...row);
     else runs.push({ crosses, atoms: [...row] });
   }
-  let found = false;
   const groups = runs.map((run) => {
     const band = run.crosses ? undefined : bandOf(run.atoms, middle);
-    if (band === undefined || !areColumns(band)) return { band: undefined, atoms: run.atoms };
-    found = true;
-    return { band, atoms: run.atoms };
+    return { band: band !== undefined && areColumns(band) ? band : undefined, atoms: run.atoms };
   });
-  if (!found) return undefined;
+  if (groups.every(({ band }) => band === undefined)) return undefined;
   return merged(groups).flatMap(({ band, atoms: rest }) => {
     if (band === undefined) return readingGroups(rest, depth + 1);
     const sides = [band.left, band.right];
@@ -119,16 +116,19 @@ const bandOf = <T extends Atom>(atoms: readonly T[], x: number): Band<T> => ({
 function areColumns({ left, right }: Band<Atom>): boolean {
   const leftRows = rowsOf(left);
   const rightRows = rowsOf(right);
-  if (leftRows.length < 2 || rightRows.length < 2) return false;
-  if (isProse(left) && isProse(right)) return true;
-  const tops = leftRows.map((row) => around(row.map(({ box }) => box))[3]);
-  const level = rightRows.filter((row) => {
-    const bottom = around(row.map(({ box }) => box))[3];
-    return tops.some((top) => Math.abs(top - bottom) < 1.5);
-  }).length;
-  const shared = level / Math.min(leftRows.length, rightRows.length);
-  if (isProse(left) || isProse(right)) return shared < 0.75 || (leftRows.length > 5 && rightRows.length > 5);
-  return shared < 0.34 && leftRows.length >= 2 && rightRows.length >= 2;
+  const fewer = Math.min(leftRows.length, rightRows.length);
+  if (fewer < 2) return false;
+  const prose = [left, right].filter(isProse).length;
+  if (prose === 2) return true;
+  const level = levelRows(leftRows, rightRows) / fewer;
+  return prose === 1 ? level < 0.75 || fewer > 5 : level < 0.34;
+}
+
+/** How many rows of one side stand level with one of the other. */
+function levelRows(left: readonly (readonly Atom[])[], right: readonly (readonly Atom[])[]): number {
+  const bottomOf = (row: readonly Atom[]): number => around(row.map(({ box }) => box))[3];
+  const bottoms = left.map(bottomOf);
+  return right.filter((row) => bottoms.some((bottom) => Math.abs(bottom - bottomOf(row)) < 1.5)).length;
 }
 
 /** Lines of many characters that mostly fill their column. */

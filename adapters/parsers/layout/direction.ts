@@ -65,7 +65,7 @@ function turned(word: PlacedWord): PlacedWord {
 }
 
 const mirrored = (marks: string): string =>
-  [...marks]
+  Array.from(marks)
     .reverse()
     .map((mark) => MIRRORED[mark] ?? mark)
     .join('');

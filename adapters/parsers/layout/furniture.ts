@@ -15,23 +15,22 @@ export interface EdgePage {
 export function runningRows(pages: readonly EdgePage[]): ReadonlySet<Row> {
   const found = new Set<Row>();
   const seen = new Map<string, Row[]>();
-  pages.forEach(({ height, rows }) => {
-    for (const row of rows) {
-      const [, top, , bottom] = row.box;
-      if (bottom > EDGE * height && top < (1 - EDGE) * height) continue;
+  for (const page of pages) {
+    for (const row of edgeRows(page)) {
       const text = textOf(row);
-      if (pages.length > 1 && isPageNumber(text) && isOutermost(row, rows)) found.add(row);
-      const key = `${Math.round(top / 6)}:${text.replace(/\d+/g, '#').toLowerCase()}`;
-      const same = seen.get(key);
-      if (same === undefined) seen.set(key, [row]);
-      else same.push(row);
+      if (pages.length > 1 && isPageNumber(text) && isOutermost(row, page.rows)) found.add(row);
+      const key = `${Math.round(row.box[1] / 6)}:${text.replace(/\d+/g, '#').toLowerCase()}`;
+      seen.set(key, [...(seen.get(key) ?? []), row]);
     }
-  });
+  }
+  if (pages.length < 3) return found;
   const often = Math.max(2, Math.ceil(pages.length * 0.4));
-  if (pages.length >= 3)
-    for (const rows of seen.values()) if (rows.length >= often) for (const row of rows) found.add(row);
-  return found;
+  const repeated = [...seen.values()].filter((rows) => rows.length >= often).flat();
+  return new Set([...found, ...repeated]);
 }
+
+const edgeRows = ({ height, rows }: EdgePage): readonly Row[] =>
+  rows.filter(({ box }) => box[3] <= EDGE * height || box[1] >= (1 - EDGE) * height);
 
 const textOf = ({ segments }: Row): string =>
   segments

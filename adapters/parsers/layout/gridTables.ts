@@ -1,9 +1,10 @@
 import type { PlacedWord, Rule } from './content.ts';
 import { around, heightOf, median, middleY, widthOf } from './content.ts';
 import { alignedCells } from './alignedRows.ts';
+import { ruledCells } from './ruledCells.ts';
 import { distinctPlaces, type RuledRegion } from './ruledTables.ts';
 import { segmentRows, segmentsOf } from './segments.ts';
-import { coveredSpans, tableBlock, type PlacedCell, type Span, type TableBlock } from './tableCells.ts';
+import { coveredSpans, tableBlock, type PlacedCell, type TableBlock } from './tableCells.ts';
 
 export interface GridTable {
   readonly table: TableBlock;
@@ -21,7 +22,10 @@ export function gridTable(region: RuledRegion, words: readonly PlacedWord[]): Gr
   if (rowEdges.length > GRID_MAX || columnEdges.length > GRID_MAX) return undefined;
   const cells =
     columnEdges.length > 2
-      ? ruledCells({ rowEdges, columnEdges, region }, inside)
+      ? splitBands(
+          subdivided(ruledCells({ rowEdges, columnEdges, region }, inside), columnEdges.length - 1),
+          inside,
+        )
       : openCells(rowEdges, inside);
   if (cells === undefined || isFrame(cells, inside.length)) return undefined;
   const table = tableBlock(cells, region.box);
@@ -52,64 +56,6 @@ function edges(rules: readonly Rule[], { axis, extent, ends }: Edges): readonly 
   const strong = places.filter((place) => (byPlace.get(place) ?? 0) >= 0.25 * extent);
   return distinctPlaces([ends[axis], ...strong, ends[axis === 0 ? 2 : 3]]);
 }
-
-interface Grid {
-  readonly rowEdges: readonly number[];
-  readonly columnEdges: readonly number[];
-  readonly region: RuledRegion;
-}
-
-/** Cells between rules of both directions. Where no rule parts two places they are one cell. */
-function ruledCells(grid: Grid, words: readonly PlacedWord[]): readonly PlacedCell[] {
-  const { rowEdges, columnEdges, region } = grid;
-  const rows = rowEdges.length - 1;
-  const columns = columnEdges.length - 1;
-  const taken = new Set<number>();
-  const cells: PlacedCell[] = [];
-  for (let row = 0; row < rows; row += 1) {
-    for (let column = 0; column < columns; column += 1) {
-      if (taken.has(row * columns + column)) continue;
-      let columnSpan = 1;
-      while (
-        column + columnSpan < columns &&
-        !taken.has(row * columns + column + columnSpan) &&
-        !isParted(
-          region.vertical,
-          columnEdges[column + columnSpan] ?? 0,
-          { from: rowEdges[row] ?? 0, to: rowEdges[row + 1] ?? 0 },
-          0,
-        )
-      )
-        columnSpan += 1;
-      const across = { from: columnEdges[column] ?? 0, to: columnEdges[column + columnSpan] ?? 0 };
-      let rowSpan = 1;
-      while (row + rowSpan < rows && !isParted(region.horizontal, rowEdges[row + rowSpan] ?? 0, across, 1))
-        rowSpan += 1;
-      for (let r = row; r < row + rowSpan; r += 1)
-        for (let c = column; c < column + columnSpan; c += 1) taken.add(r * columns + c);
-      const box: Rule = [across.from, rowEdges[row] ?? 0, across.to, rowEdges[row + rowSpan] ?? 0];
-      cells.push({ row, column, rowSpan, columnSpan, words: words.filter((word) => isMiddleIn(word, box)) });
-    }
-  }
-  return splitBands(subdivided(cells, columns), words);
-}
-
-/** Whether a rule stands at the place along at least half of the span. */
-function isParted(rules: readonly Rule[], place: number, span: Span, axis: 0 | 1): boolean {
-  const along = axis === 0 ? 1 : 0;
-  let covered = 0;
-  for (const rule of rules) {
-    if (Math.abs(rule[axis] - place) > 3) continue;
-    covered += Math.max(0, Math.min(rule[along + 2] ?? 0, span.to) - Math.max(rule[along], span.from));
-  }
-  return covered >= 0.5 * (span.to - span.from);
-}
-
-const isMiddleIn = ({ box }: PlacedWord, [x0, y0, x1, y1]: Rule): boolean => {
-  const x = (box[0] + box[2]) / 2;
-  const y = middleY(box);
-  return x >= x0 && x < x1 && y >= y0 && y < y1;
-};
 
 /** A ruled column that holds several columns of short cells, in most of its rows, becomes several. */
 function subdivided(cells: readonly PlacedCell[], columns: number): readonly PlacedCell[] {

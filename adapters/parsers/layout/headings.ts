@@ -17,27 +17,39 @@ export interface DocumentLook {
 
 const CHARACTERS_MAX = 160;
 const LINES_MAX = 3;
+/** A heading of the text's own size is shorter. */
+const SAME_SIZE_MAX = 110;
 const SECTION_NUMBER = /^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+(?=\p{Lu})/u;
 
 /** Whether a passage is a heading: larger than the text, or set apart by its look and by itself. */
 export function isHeading(passage: Passage, next: Passage | undefined, look: DocumentLook): boolean {
   const text = passage.lines.map((line) => line.text).join(' ');
-  if (!mayBeHeading(passage, text)) return false;
+  if (!hasFormOfHeading(passage) || !readsLikeHeading(text)) return false;
   const ratio = passage.size / look.bodySize;
   if (ratio >= look.larger) return true;
-  if (ratio < 0.95 || passage.lines.length > 2 || /:$/.test(text) || text.length > 110) return false;
-  const bold = passage.bold && !look.bodyBold;
-  const italic = passage.italic && !look.bodyItalic;
-  if (bold) return next === undefined || !next.bold || SECTION_NUMBER.test(text);
-  return italic && next !== undefined && !next.italic && next.lines.length > 1 && passage.lines.length === 1;
+  const isShort = passage.lines.length <= 2 && text.length <= SAME_SIZE_MAX && !text.endsWith(':');
+  return ratio >= 0.95 && isShort && isSetApart(passage, next, look);
 }
 
-function mayBeHeading(passage: Passage, text: string): boolean {
-  if (passage.lines.length > LINES_MAX || text.length > CHARACTERS_MAX || passage.mono) return false;
+/** In bold or italics, where the text is not. */
+function isSetApart(passage: Passage, next: Passage | undefined, look: DocumentLook): boolean {
+  if (passage.bold && !look.bodyBold)
+    return next?.bold !== true || SECTION_NUMBER.test(passage.lines[0]?.text ?? '');
+  return passage.italic && !look.bodyItalic && isFollowedByText(passage, next);
+}
+
+/** Italics set a heading apart only from a paragraph that follows. */
+const isFollowedByText = ({ lines }: Passage, next: Passage | undefined): boolean =>
+  lines.length === 1 && next !== undefined && !next.italic && next.lines.length > 1;
+
+const hasFormOfHeading = ({ lines, mono, marker }: Passage): boolean =>
+  lines.length <= LINES_MAX && !mono && marker?.ordered !== false;
+
+function readsLikeHeading(text: string): boolean {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
-  if (letters < Math.max(2, 0.4 * text.replace(/\s/g, '').length)) return false;
-  if (passage.marker?.ordered === false) return false;
-  return !/[,;]$/.test(text) && !(/[.]$/.test(text) && text.split(' ').length > 6);
+  if (text.length > CHARACTERS_MAX || letters < Math.max(2, 0.4 * text.replace(/\s/g, '').length))
+    return false;
+  return !/[,;]$/.test(text) && !(text.endsWith('.') && text.split(' ').length > 6);
 }
 
 /** Levels by look: the largest is 1; bold of the text's own size comes last. */

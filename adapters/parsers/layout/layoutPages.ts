@@ -47,9 +47,24 @@ export function layoutPages(pages: readonly PageContent[]): readonly (readonly B
   );
   const levels = headingLevels(headings);
   return pieces.map((page, index) => [
-    ...page.flatMap((piece) => blocksOf(piece, { look, levels })),
+    ...nestedLists(page.flatMap((piece) => blocksOf(piece, { look, levels }))),
     ...(pages[index]?.aside ?? []).map(asideBlock),
   ]);
+}
+
+/** How deep an item lies in its list, by how far it is indented. */
+function nestedLists(blocks: readonly Block[]): readonly Block[] {
+  let indents: number[] = [];
+  return blocks.map((block) => {
+    if (block.kind !== 'list_item' || block.box === null) {
+      indents = [];
+      return block;
+    }
+    const [x0] = block.box;
+    indents = indents.filter((indent) => indent < x0 - 6);
+    indents.push(x0);
+    return { ...block, depth: indents.length - 1 };
+  });
 }
 
 const asideBlock = ({ text, box }: AsideText): Block => ({

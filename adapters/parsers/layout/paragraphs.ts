@@ -1,5 +1,5 @@
 import type { Box } from '../../../domain/document/document.ts';
-import { around, heightOf, median, widthOf, type PlacedWord, type Row } from './content.ts';
+import { around, median, widthOf, type PlacedWord, type Row } from './content.ts';
 import { markerOf, type Marker } from './listMarkers.ts';
 import { lineText, type Inline } from './textOf.ts';
 
@@ -103,27 +103,42 @@ interface Around {
   readonly column: Box;
 }
 
-function begins(before: TextLine, line: TextLine, { pitch, first, column }: Around): boolean {
-  const step = (line.box[3] - before.box[3]) / Math.max(line.size, before.size);
-  if (step > Math.max(1.35 * (pitch ?? 1.35), 1.3) || step < -0.5) return true;
-  const early = endsEarly(before, line, column);
-  if (!isAlike(before.size, line.size) || before.mono !== line.mono) return true;
-  const isOther = before.bold !== line.bold || before.italic !== line.italic;
-  if (isOther && early && first.marker === undefined) return true;
+function begins(before: TextLine, line: TextLine, place: Around): boolean {
+  if (isApart(before, line, place) || looksOther(before, line, place)) return true;
   if (line.mono) return false;
+  const { first } = place;
   if (line.marker !== undefined && !(line.marker.ordered && !isNextNumber(first, line))) return true;
   if (first.marker !== undefined)
     return line.box[0] < first.box[0] - line.size || isBack(first, before, line);
-  const indent = line.box[0] - before.box[0];
-  if (indent > 0.8 * line.size && indent < 5 * line.size && !isCentred([before, line], column))
-    return before === first || early || /[.!?:]["”’)]?$/.test(before.text);
-  return (
-    early &&
-    /[.!?]["”’)]?$/.test(before.text) &&
-    widthOf(before.box) > 0.3 * widthOf(column) &&
-    before.text.length > 50
-  );
+  return isIndented(before, line, place) || endsSentence(before, line, place);
 }
+
+/** Farther below than lines usually are, or not below at all. */
+function isApart(before: TextLine, line: TextLine, { pitch }: Around): boolean {
+  const step = (line.box[3] - before.box[3]) / Math.max(line.size, before.size);
+  return step > Math.max(1.35 * (pitch ?? 1.35), 1.3) || step < -0.5;
+}
+
+/** Emphasis that runs into the next line is no border; a line that was ended early in another look is. */
+function looksOther(before: TextLine, line: TextLine, { first, column }: Around): boolean {
+  if (!isAlike(before.size, line.size) || before.mono !== line.mono) return true;
+  const isOther = before.bold !== line.bold || before.italic !== line.italic;
+  return isOther && first.marker === undefined && endsEarly(before, line, column);
+}
+
+/** The first line of a paragraph stands to the right of the line above. */
+function isIndented(before: TextLine, line: TextLine, { first, column }: Around): boolean {
+  const indent = line.box[0] - before.box[0];
+  if (indent <= 0.8 * line.size || indent >= 5 * line.size || isCentred([before, line], column)) return false;
+  return before === first || endsEarly(before, line, column) || /[.!?:]["”’)]?$/.test(before.text);
+}
+
+/** A full line of prose that was ended early, with a sentence, is the last of its paragraph. */
+const endsSentence = (before: TextLine, line: TextLine, { column }: Around): boolean =>
+  before.text.length > 50 &&
+  widthOf(before.box) > 0.3 * widthOf(column) &&
+  /[.!?]["”’)]?$/.test(before.text) &&
+  endsEarly(before, line, column);
 
 /** A number that begins a line is a marker when it begins a list or goes on with one. */
 const isNextNumber = (first: TextLine, line: TextLine): boolean =>
@@ -144,5 +159,3 @@ function endsEarly(before: TextLine, line: TextLine, column: Box): boolean {
   if (word === undefined) return false;
   return before.box[2] + 0.4 * line.size + widthOf(word.box) < column[2] - 0.4 * line.size;
 }
-
-export const lineHeight = ({ box }: TextLine): number => heightOf(box);

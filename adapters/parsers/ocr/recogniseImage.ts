@@ -3,21 +3,17 @@ import sharp from 'sharp';
 import { cleanText } from '../../../domain/document/cleanText.ts';
 import type { Box } from '../../../domain/document/document.ts';
 import type { PlacedWord } from '../layout/content.ts';
+import { greyImage, packed, type GreyImage } from './greyImage.ts';
 import { likelyLanguage } from './languages.ts';
 import { available, TESSDATA } from './tessdata.ts';
-
-/** A grey picture without transparency, upright as far as its file says. */
-export interface GreyImage {
-  readonly png: Buffer;
-  readonly width: number;
-  readonly height: number;
-}
 
 export interface RecogniseOptions {
   /** Tesseract's names, the most likely first. */
   readonly languages: readonly string[];
   /** Whether to look again where the first look was poor: turned, or in another language. */
   readonly thorough: boolean;
+  /** Whether to look once more at what the first look left: small words in pictures and dense tables. */
+  readonly secondLook: boolean;
 }
 
 /** Words with boxes in pixels of the picture as it reads. */
@@ -39,7 +35,7 @@ const CONFIDENCE_MIN = 0.3;
 /** A picture's text. Blank pictures have no words; nothing is downloaded. */
 export async function recogniseImage(
   image: GreyImage,
-  { languages, thorough }: RecogniseOptions,
+  { languages, thorough, secondLook }: RecogniseOptions,
 ): Promise<RecognisedImage> {
   const known = available(languages);
   const [first] = known;
@@ -50,6 +46,7 @@ export async function recogniseImage(
   if (!thorough) return best;
   if (quality(best.words) < POOR || liesOnItsSide(best.words))
     best = await bestTurn(image, { best, language: first });
+  if (secondLook) best = { ...best, words: await withOverlooked(image, { best, language: first }) };
   const language = likelyLanguage(
     best.words.map(({ text }) => text),
     known,
@@ -58,6 +55,54 @@ export async function recogniseImage(
   const turnedImage = await turn(image, best.turned);
   const again = await wordsIn(turnedImage, `${language}+${first}`);
   return quality(again) >= quality(best.words) - 0.02 ? { ...best, words: again } : best;
+}
+
+/** Words below this are not taken from a second look at what was left. */
+const SECOND_LOOK = 0.6;
+/** Dark pixels that belong to no word found, of all: with more there may be words in pictures and tables. */
+const LEFT_OVER = 0.012;
+
+/** Looks once more at a picture of which much is left when the words found are painted over. */
+async function withOverlooked(
+  image: GreyImage,
+  { best, language }: { readonly best: RecognisedImage; readonly language: string },
+): Promise<readonly PlacedWord[]> {
+  const sure = best.words.filter(({ confidence }) => confidence >= SECOND_LOOK);
+  const rest = await paintedOver(
+    await turn(image, best.turned),
+    sure.map(({ box }) => box),
+  );
+  if (rest === undefined) return best.words;
+  const more = (await wordsIn(rest, language)).filter(
+    ({ confidence, text, box }) =>
+      confidence >= SECOND_LOOK &&
+      /[\p{L}\p{N}]/u.test(text) &&
+      !sure.some((word) => overlaps(word.box, box)),
+  );
+  const unsure = best.words.filter(
+    ({ confidence, box }) => confidence < SECOND_LOOK && !more.some((word) => overlaps(word.box, box)),
+  );
+  return [...sure, ...unsure, ...more];
+}
+
+const overlaps = (a: Box, b: Box): boolean =>
+  Math.min(a[2], b[2]) - Math.max(a[0], b[0]) > 1 && Math.min(a[3], b[3]) - Math.max(a[1], b[1]) > 1;
+
+/** The picture with the boxes white; undefined when hardly anything dark is left. */
+async function paintedOver(
+  { png, width, height, dpi }: GreyImage,
+  boxes: readonly Box[],
+): Promise<GreyImage | undefined> {
+  const data = await sharp(png).extractChannel(0).raw().toBuffer();
+  for (const [x0, y0, x1, y1] of boxes) {
+    const [from, to] = [Math.max(0, Math.floor(x0) - 2), Math.min(width, Math.ceil(x1) + 2)];
+    for (let y = Math.max(0, Math.floor(y0) - 2); y < Math.min(height, Math.ceil(y1) + 2); y += 1)
+      data.fill(255, y * width + from, y * width + to);
+  }
+  let dark = 0;
+  for (const value of data) if (value < 110) dark += 1;
+  if (dark < LEFT_OVER * data.length) return undefined;
+  return packed(data, { width, height, dpi });
 }
 
 async function isBlank({ png }: GreyImage): Promise<boolean> {
@@ -98,15 +143,11 @@ async function bestTurn(
 
 async function turn(image: GreyImage, turned: 0 | 90 | 180 | 270): Promise<GreyImage> {
   if (turned === 0) return image;
-  const { data, info } = await sharp(image.png)
-    .rotate(turned)
-    .png({ compressionLevel: 1 })
-    .toBuffer({ resolveWithObject: true });
-  return { png: data, width: info.width, height: info.height };
+  return greyImage(sharp(image.png).rotate(turned), image.dpi);
 }
 
-/** One pixel is one point: the picture carries no density, and is recognised as it is. */
-async function wordsIn({ png, width }: GreyImage, language: string): Promise<readonly PlacedWord[]> {
+/** The picture is recognised pixel by pixel as it is: drawn at the density that it is said to have. */
+async function wordsIn({ png, width, dpi }: GreyImage, language: string): Promise<readonly PlacedWord[]> {
   const parser = new LiteParse({
     ocrEnabled: true,
     ocrLanguage: language,
@@ -114,7 +155,7 @@ async function wordsIn({ png, width }: GreyImage, language: string): Promise<rea
     quiet: true,
     imageMode: 'off',
     numWorkers: 1,
-    dpi: 72,
+    dpi,
     outputFormat: 'json',
     emitWordBoxes: true,
   });
@@ -132,7 +173,7 @@ function itemWords(item: TextItem, scale: number): readonly PlacedWord[] {
   if (confidence < CONFIDENCE_MIN) return [];
   const step = (item.width * scale) / Math.max(1, text.length);
   const [left, top, bottom] = [item.x * scale, item.y * scale, (item.y + item.height) * scale];
-  return [...text.matchAll(/\S+/g)].map((match) => {
+  return [...text.matchAll(/[^\s|]+/g)].map((match) => {
     const x0 = left + match.index * step;
     const box: Box = [x0, top, x0 + match[0].length * step, bottom];
     return {

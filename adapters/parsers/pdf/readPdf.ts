@@ -81,6 +81,7 @@ async function readPdf(bytes: Buffer, { pages, effort, languages }: Reading): Pr
       wanted,
       languages,
       thorough: true,
+      secondLook: effort === 'robust',
     });
     return { kind: 'ok', document: documentOf({ pages, read, ...seen, recognised }) };
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
 import sharp from 'sharp';
-import { recogniseImage, type GreyImage, type RecogniseOptions } from '../ocr/recogniseImage.ts';
+import { greyImage } from '../ocr/greyImage.ts';
+import { recogniseImage, type RecogniseOptions } from '../ocr/recogniseImage.ts';
 import type { PlacedWord } from '../layout/content.ts';
 import { rounded } from './pdfWords.ts';
 import { renderPages } from './pictures.ts';
@@ -18,7 +19,8 @@ export type Recognised =
   | { readonly kind: 'blank' }
   | { readonly kind: 'failed'; readonly detail: string };
 
-const OCR_DPI = 200;
+/** Enough for letters of usual size, and a quarter faster than 200. */
+const OCR_DPI = 150;
 
 /** Recognises the wanted pages one by one; a page that fails costs itself only. */
 export async function recognisePages(
@@ -46,7 +48,7 @@ async function recognisePage(
   try {
     const png = (await renderPages(bytes, [page], OCR_DPI)).get(page.pageNum);
     if (png === undefined) return { kind: 'failed', detail: 'The page could not be drawn for recognition.' };
-    const image = await greyImage(png);
+    const image = await greyImage(sharp(png), OCR_DPI);
     const { words, width, height, turned } = await recogniseImage(image, options);
     const scale = image.width / page.width;
     const points = words.map((word) => inPoints(word, scale));
@@ -56,15 +58,6 @@ async function recognisePage(
   } catch {
     return { kind: 'failed', detail: 'The text of the page could not be recognised.' };
   }
-}
-
-async function greyImage(png: Buffer): Promise<GreyImage> {
-  const { data, info } = await sharp(png)
-    .flatten({ background: '#ffffff' })
-    .greyscale()
-    .png({ compressionLevel: 1 })
-    .toBuffer({ resolveWithObject: true });
-  return { png: data, width: info.width, height: info.height };
 }
 
 const inPoints = (word: PlacedWord, scale: number): PlacedWord => {
