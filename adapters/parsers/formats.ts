@@ -3,6 +3,7 @@ import type { Document } from '../../domain/document/document.ts';
 import type { Format, OpenedDocument, Opener, SourceFile } from './opened.ts';
 import { openImage } from './images/openImage.ts';
 import { openDocx } from './office/openDocx.ts';
+import { openOdt } from './office/openOdt.ts';
 import { openPdf } from './pdf/readPdf.ts';
 import { markdownDocument } from './text/markdownDocument.ts';
 import { textDocument } from './text/textDocument.ts';
@@ -30,6 +31,7 @@ export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   bmp: openImage('bmp'),
   tiff: openImage('tiff'),
   docx: openDocx,
+  odt: openOdt,
   markdown: openText(markdownDocument),
   text: openText(textDocument),
 };
