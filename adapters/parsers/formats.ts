@@ -2,6 +2,7 @@ import { charactersIn, pagesOf } from '../../domain/document/pages.ts';
 import type { Document } from '../../domain/document/document.ts';
 import type { Format, OpenedDocument, Opener, SourceFile } from './opened.ts';
 import { openImage } from './images/openImage.ts';
+import { openDoc } from './office/openDoc.ts';
 import { openDocx } from './office/openDocx.ts';
 import { openOdt } from './office/openOdt.ts';
 import { openPdf } from './pdf/readPdf.ts';
@@ -30,6 +31,7 @@ export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   gif: openImage('gif'),
   bmp: openImage('bmp'),
   tiff: openImage('tiff'),
+  doc: openDoc,
   docx: openDocx,
   odt: openOdt,
   markdown: openText(markdownDocument),

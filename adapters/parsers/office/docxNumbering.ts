@@ -1,76 +1,9 @@
-import type { Label } from './blocks.ts';
 import { valueOf } from './docxStyles.ts';
-import { formatNumber } from './numberFormats.ts';
+import { numberingOf, type Level, type Numbered, type Numbering } from './numbering.ts';
 import { childAt, elementsOf, type XmlElement } from './xmlTree.ts';
 
-interface Level {
-  readonly format: string;
-  /** `%1.%2` stands for the numbers of levels 1 and 2. */
-  readonly pattern: string;
-  readonly start: number;
-  /** Whether numbers of outer levels are shown as decimals here. */
-  readonly isLegal: boolean;
-  /** Whether an item of an outer level begins the numbers anew. */
-  readonly restarts: boolean;
-  readonly style: string | undefined;
-}
-
-interface Numbered {
-  readonly abstractId: string;
-  readonly levels: ReadonlyMap<number, Level>;
-  readonly starts: ReadonlyMap<number, number>;
-}
-
-/** Numbers the paragraphs of a document, in their order. */
-export interface Numbering {
-  /** The level that a style stands for in a numbering; undefined where it stands for none. */
-  levelOfStyle(numId: string, styleId: string): number | undefined;
-  /** The label of the next paragraph there; null where the numbering is not defined or shows nothing. */
-  next(numId: string, level: number): Label | null;
-}
-
-const LEVELS = 9;
-
 /** The numberings of a document, their counters at the start. */
-export function docxNumbering(part: XmlElement | undefined): Numbering {
-  const numbered = numberings(part);
-  const counters = new Map<string, (number | undefined)[]>();
-  const started = new Set<string>();
-  return {
-    levelOfStyle: (numId, styleId) =>
-      [...(numbered.get(numId)?.levels ?? [])].find(([, { style }]) => style === styleId)?.[0],
-    next: (numId, level) => {
-      const numbering = numbered.get(numId);
-      const definition = numbering?.levels.get(level);
-      if (numbering === undefined || definition === undefined) return null;
-      const counter = counters.get(numbering.abstractId) ?? [];
-      counters.set(numbering.abstractId, counter);
-      const start = numbering.starts.get(level);
-      const isFirst = start !== undefined && !started.has(`${numId} ${level}`);
-      started.add(`${numId} ${level}`);
-      const before = isFirst ? undefined : counter[level];
-      counter[level] = before === undefined ? (start ?? definition.start) : before + 1;
-      for (let inner = level + 1; inner < LEVELS; inner += 1)
-        if (numbering.levels.get(inner)?.restarts !== false) counter[inner] = undefined;
-      return labelOf(numbering, level, counter);
-    },
-  };
-}
-
-function labelOf({ levels }: Numbered, at: number, counter: readonly (number | undefined)[]): Label | null {
-  const level = levels.get(at);
-  if (level === undefined) return null;
-  if (level.format === 'bullet') return { number: null, text: '' };
-  const text = level.pattern.replace(/%([1-9])/g, (_, digit: string) => {
-    const index = Number(digit) - 1;
-    const outer = levels.get(index);
-    const format = level.isLegal && index !== at ? 'decimal' : (outer?.format ?? 'decimal');
-    return formatNumber(counter[index] ?? outer?.start ?? 1, format);
-  });
-  if (text.trim() === '') return null;
-  const isPlain = level.format === 'decimal' && new RegExp(`^%${at + 1}[.)]?$`).test(level.pattern.trim());
-  return { number: isPlain ? (counter[at] ?? null) : null, text: text.trim() };
-}
+export const docxNumbering = (part: XmlElement | undefined): Numbering => numberingOf(numberings(part));
 
 function numberings(part: XmlElement | undefined): ReadonlyMap<string, Numbered> {
   const abstracts = new Map(
@@ -102,7 +35,7 @@ function numberedOf(num: XmlElement, abstract: XmlElement | undefined): Numbered
     const start = valueOf(override, 'w:startOverride');
     return start === undefined ? [] : [[Number(override.attributes['w:ilvl']), wholeOf(start, 1)]];
   });
-  return { abstractId: abstract?.attributes['w:abstractNumId'] ?? '', levels, starts: new Map(starts) };
+  return { definition: abstract?.attributes['w:abstractNumId'] ?? '', levels, starts: new Map(starts) };
 }
 
 const levelOf = (level: XmlElement): [number, Level] => [

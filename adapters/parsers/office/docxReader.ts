@@ -1,5 +1,5 @@
 import type { Piece } from './blocks.ts';
-import type { Numbering } from './docxNumbering.ts';
+import type { Numbering } from './numbering.ts';
 import type { StyleChains } from './docxStyles.ts';
 import type { Run } from './runs.ts';
 import type { XmlElement } from './xmlTree.ts';

@@ -3,7 +3,7 @@ import { noteNumber, preferred, type DocxReader, type Field } from './docxReader
 import { lookOfRun } from './docxLook.ts';
 import { valueOf, toggle, type DocxStyle } from './docxStyles.ts';
 import { mathText } from './mathText.ts';
-import { linkOf, noteRun, PLAIN, plainRun, type Look, type Run } from './runs.ts';
+import { linkOf, linkOfField, noteRun, PLAIN, plainRun, type Look, type Run } from './runs.ts';
 import { shiftedText, symbolSign } from './symbols.ts';
 import { childAt, elementsOf, findAll, textIn, type XmlElement } from './xmlTree.ts';
 
@@ -59,11 +59,6 @@ function linkOfElement({ attributes }: XmlElement, reader: DocxReader): string |
   const target = reader.links.get(attributes['r:id'] ?? '');
   return target === undefined ? null : linkOf(target);
 }
-
-const linkOfField = (instruction: string): string | null => {
-  const target = /^\s*HYPERLINK\s+"([^"]+)"/i.exec(instruction)?.[1];
-  return target === undefined ? null : linkOf(target);
-};
 
 function runsOfRun(run: XmlElement, around: Around, reader: DocxReader): readonly Run[] {
   const properties = childAt(run, 'w:rPr');

@@ -65,6 +65,12 @@ export function linkOf(destination: string): string | null {
   return isSafeLink(escaped) ? escaped : null;
 }
 
+/** Where the instruction of a field links to: `HYPERLINK "https://…"`. */
+export const linkOfField = (instruction: string): string | null => {
+  const target = /^\s*HYPERLINK\s+"([^"]+)"/i.exec(instruction)?.[1];
+  return target === undefined ? null : linkOf(target);
+};
+
 function trimRuns(runs: readonly Run[]): readonly Run[] {
   const kept = runs.filter(({ text, note }) => text !== '' || note !== null);
   while (isBlank(kept[0])) kept.shift();
