@@ -2,6 +2,9 @@ import { charactersIn, pagesOf } from '../../domain/document/pages.ts';
 import type { Document } from '../../domain/document/document.ts';
 import type { Format, OpenedDocument, Opener, SourceFile } from './opened.ts';
 import { openImage } from './images/openImage.ts';
+import { openDoc } from './office/openDoc.ts';
+import { openDocx } from './office/openDocx.ts';
+import { openOdt } from './office/openOdt.ts';
 import { openPdf } from './pdf/readPdf.ts';
 import { markdownDocument } from './text/markdownDocument.ts';
 import { textDocument } from './text/textDocument.ts';
@@ -28,6 +31,9 @@ export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   gif: openImage('gif'),
   bmp: openImage('bmp'),
   tiff: openImage('tiff'),
+  doc: openDoc,
+  docx: openDocx,
+  odt: openOdt,
   markdown: openText(markdownDocument),
   text: openText(textDocument),
 };

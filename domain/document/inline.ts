@@ -19,6 +19,9 @@ export function escapeText(text: string): string {
     .join('\n');
 }
 
+/** Inline markdown of whole lines, none of which begins a block. */
+export const escapeStart = (markdown: string): string => markdown.split('\n').map(escapeLineStart).join('\n');
+
 /** Plain text for a place inside a line: a heading, a cell, a link's label. */
 export function escapeMarks(text: string): string {
   return text
@@ -39,8 +42,9 @@ const AUTOLINK = /(?<!\\)<((?:https?:\/\/|mailto:)[^\s<>]*)>/gi;
 const MAIL_AUTOLINK = /(?<!\\)<([\w.+-]+@[\w-]+(?:\.[\w-]+)+)>/g;
 const LINK =
   /(?<!\\)(!?)\[((?:\\.|[^\]\\])*)\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)>?(?:\s+(?:"[^"]*"|'[^']*'|\([^)]*\)))?\s*\)/g;
-const OTHER_LINK = /(?<!\\)\](?=[([])/g;
-const DEFINITION = /^(\s{0,3})\[(?=[^\]]*\]:)/gm;
+/** Footnotes `[^1]` link nowhere: their marks and texts stay. */
+const OTHER_LINK = /(?<!\\)\](?=\(|\[(?!\^\d))/g;
+const DEFINITION = /^(\s{0,3})\[(?!\^\d)(?=[^\]]*\]:)/gm;
 
 /**
  * Inline markdown from a document, made safe: links keep http, https and mailto destinations and lose

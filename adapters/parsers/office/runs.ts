@@ -1,0 +1,165 @@
+import { escapeMarks, escapeStart, isSafeLink } from '../../../domain/document/inline.ts';
+
+/** How a run of text looks. */
+export interface Look {
+  readonly bold: boolean;
+  readonly italic: boolean;
+  readonly strike: boolean;
+  /** Where it links to; null where nowhere, or where it may not. */
+  readonly link: string | null;
+}
+
+/** Text of one look. A note's mark has no text of its own, but the number of the note. */
+export interface Run extends Look {
+  readonly text: string;
+  readonly note: number | null;
+}
+
+export const PLAIN: Look = { bold: false, italic: false, strike: false, link: null };
+
+/** A text as it reads, and with inline marks. */
+export interface Inline {
+  readonly text: string;
+  readonly markdown: string;
+}
+
+export const plainRun = (text: string): Run => ({ ...PLAIN, text, note: null });
+export const noteRun = (note: number): Run => ({ ...PLAIN, text: '', note });
+
+/**
+ * Runs as one inline text. Emphasis stands on whole words only, without the white space around it, and
+ * runs of one look are one, however the file had cut them.
+ */
+export function inlineOfRuns(runs: readonly Run[]): Inline {
+  const joined = joinRuns(trimRuns(runs));
+  return { text: textOfRuns(joined), markdown: markdownOfRuns(joined) };
+}
+
+/** The inline text of a place that is emphasised by itself, a heading or a header cell: its marks go. */
+export function inlineOfTitle(runs: readonly Run[]): Inline {
+  const seen = runs.filter(({ text }) => text.trim() !== '');
+  const bold = seen.every((run) => run.bold);
+  const italic = seen.every((run) => run.italic);
+  return inlineOfRuns(
+    runs.map((run) => ({ ...run, bold: run.bold && !bold, italic: run.italic && !italic })),
+  );
+}
+
+/** Inline text of a place that begins a line, where a mark would begin a block. */
+export function inlineOfParagraph(runs: readonly Run[]): Inline {
+  const { text, markdown } = inlineOfRuns(runs);
+  return { text, markdown: escapeStart(markdown) };
+}
+
+export const textOfRuns = (runs: readonly Run[]): string =>
+  runs.map(({ text, note }) => (note === null ? text : `[${note}]`)).join('');
+
+/** A destination as markdown can hold it; null where links may not go there. */
+export function linkOf(destination: string): string | null {
+  const escaped = destination
+    .trim()
+    .replace(
+      /[\s<>()[\]\\`*|]/g,
+      (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+    );
+  return isSafeLink(escaped) ? escaped : null;
+}
+
+/** Where the instruction of a field links to: `HYPERLINK "https://…"`. */
+export const linkOfField = (instruction: string): string | null => {
+  const target = /^\s*HYPERLINK\s+"([^"]+)"/i.exec(instruction)?.[1];
+  return target === undefined ? null : linkOf(target);
+};
+
+function trimRuns(runs: readonly Run[]): readonly Run[] {
+  const kept = runs.filter(({ text, note }) => text !== '' || note !== null);
+  while (isBlank(kept[0])) kept.shift();
+  while (isBlank(kept[kept.length - 1])) kept.pop();
+  return kept;
+}
+
+const isBlank = (run: Run | undefined): boolean =>
+  run !== undefined && run.note === null && run.text.trim() === '';
+
+const sameLook = (a: Look, b: Look): boolean =>
+  a.bold === b.bold && a.italic === b.italic && a.strike === b.strike && a.link === b.link;
+
+/** White space takes the look of what is before it, so that it parts no emphasis. */
+function joinRuns(runs: readonly Run[]): readonly Run[] {
+  const joined: Run[] = [];
+  for (const run of runs) {
+    const last = joined.pop();
+    if (last === undefined) joined.push(run);
+    else if (last.note === null && run.note === null && (isBlank(run) || sameLook(last, run)))
+      joined.push({ ...last, text: last.text + run.text });
+    else joined.push(last, run);
+  }
+  return joined;
+}
+
+function markdownOfRuns(runs: readonly Run[]): string {
+  let markdown = '';
+  let index = 0;
+  while (index < runs.length) {
+    const link = runs[index]?.link ?? null;
+    let end = index + 1;
+    while (link !== null && runs[end]?.link === link) end += 1;
+    const label = runs.slice(index, end).map((run, i) => emphasised(run, runs, index + i));
+    markdown += link === null ? label.join('') : linkMarkdown(label.join(''), link);
+    index = end;
+  }
+  return markdown;
+}
+
+function linkMarkdown(label: string, link: string): string {
+  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(label) ?? [];
+  return inner === '' ? label : `${before}[${inner}](${link})${after}`;
+}
+
+function emphasised(run: Run, runs: readonly Run[], index: number): string {
+  if (run.note !== null) return `[^${run.note}]`;
+  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(run.text) ?? [];
+  const text = spaced(escaped(inner, run.link !== null));
+  const marks = inner !== '' && standsAlone(run, runs, index) ? marksOf(run) : [];
+  return `${spaced(before)}${lineByLine(text, marks)}${spaced(after)}`;
+}
+
+/** Emphasis ends with each line, for a line may become a block of its own. */
+function lineByLine(text: string, marks: readonly string[]): string {
+  const opens = marks.join('');
+  const closes = [...marks].reverse().join('');
+  return `${opens}${text.replace(/ *\n\s*/g, `${closes}\n${opens}`)}${closes}`;
+}
+
+const spaced = (text: string): string => text.replace(/\t+/g, ' ');
+
+const marksOf = ({ bold, italic, strike }: Run): readonly string[] => [
+  ...(strike ? ['~~'] : []),
+  ...(bold ? ['**'] : []),
+  ...(italic ? ['*'] : []),
+];
+
+/**
+ * Whether marks around the run would read as marks: it has words, it cuts none, and no other run's marks
+ * touch its own.
+ */
+function standsAlone(run: Run, runs: readonly Run[], index: number): boolean {
+  const touches = (other: Run | undefined, sign: string): boolean =>
+    sign !== '' &&
+    !/\s/.test(sign) &&
+    (/[\p{L}\p{N}]/u.test(sign) || (other !== undefined && isMarked(other)));
+  const before = runs[index - 1];
+  const after = runs[index + 1];
+  return (
+    /[\p{L}\p{N}]/u.test(run.text) &&
+    (/^\s/.test(run.text) || !touches(before, lastSign(before?.text ?? ''))) &&
+    (/\s$/.test(run.text) || !touches(after, firstSign(after?.text ?? '')))
+  );
+}
+
+const isMarked = ({ bold, italic, strike }: Run): boolean => bold || italic || strike;
+const firstSign = (text: string): string => /^./su.exec(text)?.[0] ?? '';
+const lastSign = (text: string): string => /.$/su.exec(text)?.[0] ?? '';
+
+const escaped = (text: string, inLabel: boolean): string =>
+  inLabel ? escapeMarks(text).replace(/(?<!\\)[[\]]/g, '\\$&') : escapeMarks(text);

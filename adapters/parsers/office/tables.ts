@@ -1,0 +1,91 @@
+import type { Block, TableCell } from '../../../domain/document/document.ts';
+import { tableGrid, type TableBlock } from '../../../domain/document/tableGrid.ts';
+import { RefusedDocument, withLabel, type Piece, type TextPiece } from './blocks.ts';
+import { inlineOfRuns, inlineOfTitle, plainRun, type Inline } from './runs.ts';
+
+/** A cell as a file gives it, before the rows are laid on a grid. */
+export interface SourceCell {
+  readonly pieces: readonly Piece[];
+  readonly columnSpan: number;
+  readonly rowSpan: number;
+}
+
+/** A cell or, where a row starts late or is covered from above, so many columns without one. */
+export type Slot =
+  { readonly kind: 'cell'; readonly cell: SourceCell } | { readonly kind: 'gap'; readonly columns: number };
+
+/** Word allows 63 columns, Writer 1,024. */
+const COLUMNS_MAX = 1024;
+const PLACES_MAX = 1_000_000;
+
+/** Columns that a file may claim for one cell. */
+export const spanOf = (span: number): number =>
+  Number.isSafeInteger(span) && span > 1 ? Math.min(span, COLUMNS_MAX) : 1;
+
+/**
+ * Rows of slots as a table. A table of one cell is only a frame: it is what stands in it. Where the
+ * rows do not say how many are headers, the first is.
+ */
+export function tablePieces(rows: readonly (readonly Slot[])[], headerRows: number | null): readonly Piece[] {
+  const [only] = rows[0] ?? [];
+  if (rows.length === 1 && rows[0]?.length === 1 && only?.kind === 'cell') return only.cell.pieces;
+  const headers = Math.min(rows.length, headerRows ?? 1);
+  const cells: TableCell[] = [];
+  let columns = 0;
+  for (const [row, slots] of rows.entries()) {
+    let column = 0;
+    for (const slot of slots) {
+      if (slot.kind === 'cell') cells.push(cellAt(slot.cell, { row, column, isHeader: row < headers }));
+      column += slot.kind === 'cell' ? slot.cell.columnSpan : slot.columns;
+    }
+    columns = Math.max(columns, column);
+  }
+  if (columns > COLUMNS_MAX || columns * rows.length > PLACES_MAX)
+    throw new RefusedDocument('The document has a table that is too large.');
+  if (cells.every(({ text }) => text === '')) return [];
+  const block: TableBlock = {
+    kind: 'table',
+    rows: rows.length,
+    columns,
+    headerRows: headers,
+    cells: cells.map((cell) => ({ ...cell, rowSpan: Math.min(cell.rowSpan, rows.length - cell.row) })),
+    box: null,
+  };
+  return [{ kind: 'block', block }];
+}
+
+interface Place {
+  readonly row: number;
+  readonly column: number;
+  readonly isHeader: boolean;
+}
+
+function cellAt({ pieces, rowSpan, columnSpan }: SourceCell, { row, column, isHeader }: Place): TableCell {
+  const parts = pieces
+    .map((piece) => inlineOfPiece(piece, isHeader))
+    .filter(({ text }) => text.trim() !== '');
+  const text = parts.map((part) => part.text).join('\n');
+  const markdown = parts.map((part) => part.markdown).join('\n');
+  return { text, markdown, box: null, row, column, rowSpan, columnSpan };
+}
+
+function inlineOfPiece(piece: Piece, isHeader: boolean): Inline {
+  if (piece.kind === 'block') return inlineOfBlock(piece.block);
+  const runs = withLabel(cellLabel(piece), piece.runs);
+  return isHeader ? inlineOfTitle(runs) : inlineOfRuns(runs);
+}
+
+/** A cell is one line, so its items keep a bullet to be told apart. */
+const cellLabel = ({ role, label }: TextPiece): TextPiece['label'] =>
+  role.kind === 'list_item' && (label === null || label.text === '') ? { number: null, text: '•' } : label;
+
+/** A table in a cell is its texts, row by row. */
+function inlineOfBlock(block: Block): Inline {
+  if (block.kind !== 'table') return inlineOfRuns([plainRun(block.text)]);
+  const rows = tableGrid({
+    ...block,
+    cells: block.cells.map((cell) => ({ ...cell, rowSpan: 1, columnSpan: 1 })),
+  });
+  const text = rows.map((row) => row.filter((cell) => cell !== '').join(' ')).join('\n');
+  return inlineOfRuns([plainRun(text)]);
+}
