@@ -6,6 +6,10 @@ import { openDoc } from './office/openDoc.ts';
 import { openDocx } from './office/openDocx.ts';
 import { openOdt } from './office/openOdt.ts';
 import { openPdf } from './pdf/readPdf.ts';
+import { openMail } from './mail/openMail.ts';
+import { openCsv } from './sheets/openCsv.ts';
+import { openWorkbook } from './sheets/openWorkbook.ts';
+import { openHtml } from './web/openHtml.ts';
 import { markdownDocument } from './text/markdownDocument.ts';
 import { textDocument } from './text/textDocument.ts';
 
@@ -34,6 +38,12 @@ export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   doc: openDoc,
   docx: openDocx,
   odt: openOdt,
+  xlsx: openWorkbook('xlsx'),
+  xls: openWorkbook('xls'),
+  ods: openWorkbook('ods'),
+  csv: openCsv,
+  eml: openMail,
+  html: openHtml,
   markdown: openText(markdownDocument),
   text: openText(textDocument),
 };

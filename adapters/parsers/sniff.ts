@@ -30,7 +30,7 @@ const BY_MIME: Readonly<Record<string, Format>> = {
 export async function sniff(bytes: Uint8Array, fileName: string | null): Promise<Sniffed> {
   if (bytes.length === 0) return { kind: 'empty' };
   if (Buffer.from(bytes.subarray(0, PDF_HEADER_WITHIN)).includes('%PDF-')) return known('pdf');
-  const container = containerFormat(bytes);
+  const container = containerFormat(bytes, fileName);
   if (container !== undefined) return container;
   return (await byMagic(bytes)) ?? textual(bytes, fileName);
 }

@@ -15,7 +15,7 @@ export type Slot =
   { readonly kind: 'cell'; readonly cell: SourceCell } | { readonly kind: 'gap'; readonly columns: number };
 
 /** Word allows 63 columns, Writer 1,024. */
-const COLUMNS_MAX = 1024;
+export const COLUMNS_MAX = 1024;
 const PLACES_MAX = 1_000_000;
 
 /** Columns that a file may claim for one cell. */

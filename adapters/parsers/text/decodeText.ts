@@ -54,10 +54,30 @@ function decodeStrictly(bytes: Uint8Array, encoding: string): string | undefined
 }
 
 function decodeLegacy(bytes: Uint8Array): string | undefined {
-  const guess = chardet.detect(bytes.subarray(0, SAMPLE_BYTES)) ?? 'windows-1252';
+  const guesses = chardet.analyse(bytes.subarray(0, SAMPLE_BYTES)).map(({ name }) => name);
+  const [guess = 'windows-1252'] = guesses;
   const encoding = guess === 'ISO-8859-1' || guess === 'UTF-8' ? 'windows-1252' : guess;
   if (!iconv.encodingExists(encoding)) return undefined;
-  return iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), encoding);
+  const text = iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), encoding);
+  return letterShare(text) >= SURE_LETTERS ? text : (decodeWide(bytes, guesses) ?? text);
+}
+
+/** Encodings with two bytes a letter, which short texts are seldom recognised by. */
+const WIDE = new Set(['Shift_JIS', 'EUC-JP', 'ISO-2022-JP', 'Big5', 'GB18030', 'EUC-KR']);
+/** In a text that was decoded rightly at least this share of what is not ASCII are letters. */
+const SURE_LETTERS = 0.6;
+
+/** The likeliest encoding of two bytes a letter in which the bytes are nothing but letters. */
+const decodeWide = (bytes: Uint8Array, guesses: readonly string[]): string | undefined =>
+  guesses
+    .filter((name) => WIDE.has(name))
+    .map((name) => decodeStrictly(bytes, name.toLowerCase()))
+    .find((text) => text !== undefined && letterShare(text) > 0.9);
+
+function letterShare(text: string): number {
+  const others = text.slice(0, SAMPLE_BYTES).match(/[^\u0000-\u007f]/gu) ?? [];
+  const letters = others.filter((sign) => /[\p{L}\p{M}\u3000-\u303f\uff00-\uffef]/u.test(sign));
+  return others.length === 0 ? 1 : letters.length / others.length;
 }
 
 /** More than 1 in 50 control or replacement characters: no person wrote that. */

@@ -1,5 +1,8 @@
 import type { Block, Document, TableCell } from '../../../domain/document/document.ts';
 import { inlineText } from '../../../domain/document/inlineText.ts';
+import { blocksOf } from '../office/blocks.ts';
+import { htmlPieces } from '../web/htmlPieces.ts';
+import { htmlBlocksOut, htmlMark } from './htmlInMarkdown.ts';
 import { documentOfBlocks, linesOfBlock, type PlacedBlock } from '../flow.ts';
 
 /** What is left to read: the lines, and where the next one is. */
@@ -17,17 +20,27 @@ const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 
 /** Markdown as blocks: headings, lists, tables, code and paragraphs. Raw HTML tags are dropped, text stays. */
 export function markdownDocument(text: string, pages: number): Document {
-  const source = withoutHtml(resolveReferences(text));
+  const { rest, blocks: html } = htmlBlocksOut(text);
+  const source = withoutHtml(resolveReferences(rest));
   const cursor: Cursor = { lines: source.split('\n'), at: 0 };
   const placed: PlacedBlock[] = [];
   let offset = 0;
   while (cursor.at < cursor.lines.length) {
     const from = cursor.at;
-    const blocks = readBlocks(cursor);
+    const blocks = readHtml(cursor, html) ?? readBlocks(cursor);
     for (const block of blocks) placed.push({ offset, block, lines: linesOfBlock(block) });
     for (const line of cursor.lines.slice(from, cursor.at)) offset += line.length + 1;
   }
   return documentOfBlocks({ mimeType: 'text/markdown', placed, length: offset, pages });
+}
+
+/** The blocks of HTML that were taken out at this line, if it stands for any. */
+function readHtml(cursor: Cursor, html: readonly string[]): readonly Block[] | undefined {
+  const index = htmlMark(cursor.lines[cursor.at] ?? '');
+  const block = index === undefined ? undefined : html[index];
+  if (block === undefined) return undefined;
+  cursor.at += 1;
+  return blocksOf(htmlPieces(block).pieces);
 }
 
 function readBlocks(cursor: Cursor): readonly Block[] {
