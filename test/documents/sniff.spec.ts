@@ -47,7 +47,9 @@ describe('telling the type of a file', () => {
     });
 
   it('refuses an archive of something else', async () => {
-    expect((await sniff(zipSync({ 'a.txt': strToU8('a') }), 'a.docx')).kind).to.equal('unsupported');
+    const bytes = zipSync({ 'a.txt': strToU8('a') });
+    expect((await sniff(bytes, 'a.zip')).kind).to.equal('unsupported');
+    expect((await sniff(bytes, 'a.docx')).kind).to.equal('damaged');
   });
 
   const encodings: readonly (readonly [string, Buffer])[] = [
