@@ -5,6 +5,7 @@ import { openImage } from './images/openImage.ts';
 import { openDoc } from './office/openDoc.ts';
 import { openDocx } from './office/openDocx.ts';
 import { openOdt } from './office/openOdt.ts';
+import { openRtf } from './office/openRtf.ts';
 import { openPdf } from './pdf/readPdf.ts';
 import { markdownDocument } from './text/markdownDocument.ts';
 import { textDocument } from './text/textDocument.ts';
@@ -34,6 +35,7 @@ export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   doc: openDoc,
   docx: openDocx,
   odt: openOdt,
+  rtf: openRtf,
   markdown: openText(markdownDocument),
   text: openText(textDocument),
 };

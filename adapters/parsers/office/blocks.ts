@@ -117,6 +117,10 @@ function joinCode(blocks: readonly Block[]): readonly Block[] {
   return joined;
 }
 
+/** The pieces of a note as one text. */
+export const noteRuns = (pieces: readonly Piece[]): readonly Run[] =>
+  pieces.flatMap((piece) => (piece.kind === 'text' ? [...piece.runs, plainRun(' ')] : []));
+
 /** The texts of notes, as markdown writes footnotes. */
 export const noteBlocks = (notes: readonly (readonly Run[])[]): readonly Block[] =>
   notes.map((runs, index) => {

@@ -56,10 +56,8 @@ function isHidden({ properties, characterChain }: RunStyle, place: Place, reader
 function shadeOf(properties: XmlElement | undefined): string | undefined {
   const highlight = valueOf(properties, 'w:highlight');
   if (highlight !== undefined && highlight !== 'none' && highlight !== 'white') return highlight;
-  const shade = childAt(properties, 'w:shd');
-  const isPlain = /^(?:auto|f{6})?$/i.test(shade?.attributes['w:fill'] ?? '');
-  const pattern = shade?.attributes['w:val'] ?? 'clear';
-  return isPlain && /^(?:clear|nil)$/.test(pattern) && shade?.attributes['w:themeFill'] === undefined
-    ? undefined
-    : (shade?.attributes['w:fill'] ?? pattern);
+  const shade = childAt(properties, 'w:shd')?.attributes ?? {};
+  const { 'w:fill': fill = 'auto', 'w:val': pattern = 'clear', 'w:themeFill': theme } = shade;
+  const isPlain = /^(?:auto|f{6})$/i.test(fill) && /^(?:clear|nil)$/.test(pattern) && theme === undefined;
+  return isPlain ? undefined : fill;
 }

@@ -4,9 +4,10 @@ import { docFile, type DocFile } from './docFile.ts';
 import { docNumbering } from './docNumbering.ts';
 import { numberOf } from './docProperties.ts';
 import { docStyles, type DocStyles } from './docStyles.ts';
-import { docTable, type DocRow } from './docTables.ts';
+import { docRow } from './docRows.ts';
 import { docText, type DocParagraph, type DocText } from './docText.ts';
 import type { Numbering } from './numbering.ts';
+import { tableOfEdges, type EdgeRow } from './edgeTables.ts';
 import { openOffice } from './openOffice.ts';
 import { plainRun, type Run } from './runs.ts';
 
@@ -84,11 +85,11 @@ function notesIn(marks: Buffer, texts: Buffer, offset: number): readonly Note[] 
 /** Paragraphs outside of tables as they are; those of cells gathered by row, and rows by table. */
 function piecesOf(paragraphs: readonly DocParagraph[], reader: Reader): readonly Piece[] {
   const pieces: Piece[] = [];
-  let rows: DocRow[] = [];
+  let rows: EdgeRow[] = [];
   let cells: Piece[][] = [];
   let cell: Piece[] = [];
   const endTable = (): void => {
-    if (rows.length > 0) pieces.push(...docTable(rows));
+    if (rows.length > 0) pieces.push(...tableOfEdges(rows));
     pieces.push(...cells.flat(), ...cell);
     [rows, cells, cell] = [[], [], []];
   };
@@ -99,7 +100,7 @@ function piecesOf(paragraphs: readonly DocParagraph[], reader: Reader): readonly
       endTable();
       pieces.push(textPiece(paragraph, reader));
     } else if (has(ENDS_ROW)) {
-      rows.push({ cells, modifiers });
+      rows.push(docRow(cells, modifiers));
       cells = [];
     } else if (!has(ENDS_INNER_ROW)) {
       cell.push(textPiece(paragraph, reader));

@@ -32,7 +32,7 @@ export const noteRun = (note: number): Run => ({ ...PLAIN, text: '', note });
  */
 export function inlineOfRuns(runs: readonly Run[]): Inline {
   const joined = joinRuns(trimRuns(runs));
-  return { text: textOfRuns(joined), markdown: markdownOfRuns(joined) };
+  return { text: textOfRuns(joined).trim(), markdown: markdownOfRuns(joined).trim() };
 }
 
 /** The inline text of a place that is emphasised by itself, a heading or a header cell: its marks go. */
