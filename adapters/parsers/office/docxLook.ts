@@ -56,8 +56,11 @@ function isHidden({ properties, characterChain }: RunStyle, place: Place, reader
 function shadeOf(properties: XmlElement | undefined): string | undefined {
   const highlight = valueOf(properties, 'w:highlight');
   if (highlight !== undefined && highlight !== 'none' && highlight !== 'white') return highlight;
-  const shade = childAt(properties, 'w:shd')?.attributes ?? {};
-  const { 'w:fill': fill = 'auto', 'w:val': pattern = 'clear', 'w:themeFill': theme } = shade;
-  const isPlain = /^(?:auto|f{6})$/i.test(fill) && /^(?:clear|nil)$/.test(pattern) && theme === undefined;
-  return isPlain ? undefined : fill;
+  const shade = childAt(properties, 'w:shd');
+  return shade === undefined || isPaper(shade) ? undefined : 'shaded';
+}
+
+function isPaper({ attributes }: XmlElement): boolean {
+  const { 'w:fill': fill = 'auto', 'w:val': pattern = 'clear', 'w:themeFill': theme } = attributes;
+  return /^(?:auto|f{6})$/i.test(fill) && /^(?:clear|nil)$/.test(pattern) && theme === undefined;
 }

@@ -35,15 +35,22 @@ export function readRtf(tokens: Iterable<RtfToken>): RtfText {
 }
 
 function take(machine: RtfMachine, token: RtfToken): void {
-  if (token.kind === 'byte') return takeByte(machine, token.code);
-  if (token.kind === 'text') return takeText(machine, token.text);
-  flushBytes(machine);
+  if (token.kind === 'byte') takeByte(machine, token.code);
+  else if (token.kind === 'text') takeText(machine, token.text);
+  else {
+    flushBytes(machine);
+    takeControl(machine, token);
+  }
+}
+
+function takeControl(machine: RtfMachine, token: Exclude<RtfToken, { kind: 'byte' | 'text' }>): void {
   if (token.kind === 'close') endGroup(machine);
-  else if (token.kind === 'open') {
+  else if (token.kind === 'word') takeWord(machine, token.word, token.value);
+  else {
     machine.groups.push({ state: machine.state, paragraph: machine.paragraph, end: null });
     machine.begins = 'plain';
     machine.toSkip = 0;
-  } else takeWord(machine, token.word, token.value);
+  }
 }
 
 function endGroup(machine: RtfMachine): void {
@@ -129,13 +136,15 @@ function apply(machine: RtfMachine, word: string, value: number | null): void {
   const { state, head } = machine;
   const { destination } = state;
   if (head.codePage(word, value)) return;
-  if (destination === 'fonts' || destination === 'styles') return head.word(destination, word, value);
-  const look = LOOKS.get(word);
-  const sign = Object.hasOwn(SIGNS, word) ? SIGNS[word] : undefined;
-  if (look !== undefined) machine.state = look(state, value);
-  else if (sign !== undefined) addText(machine, sign);
-  else if (destination === 'body' && !declareRow(machine.story, word, value) && !structure(machine, word))
-    machine.paragraph = PARAGRAPHS.get(word)?.(machine.paragraph, value) ?? machine.paragraph;
+  if (destination === 'fonts' || destination === 'styles') head.word(destination, word, value);
+  else if (LOOKS.has(word)) machine.state = LOOKS.get(word)?.(state, value) ?? state;
+  else if (Object.hasOwn(SIGNS, word)) addText(machine, SIGNS[word] ?? '');
+  else if (destination === 'body') applyToParagraph(machine, word, value);
+}
+
+function applyToParagraph(machine: RtfMachine, word: string, value: number | null): void {
+  if (declareRow(machine.story, word, value) || structure(machine, word)) return;
+  machine.paragraph = PARAGRAPHS.get(word)?.(machine.paragraph, value) ?? machine.paragraph;
 }
 
 /** Ends paragraphs, cells and rows; false where the word ends none. */

@@ -36,13 +36,17 @@ export function* rtfTokens(source: string): Generator<RtfToken> {
     at = TOKEN.lastIndex;
     const token = tokenOf(match);
     if (token === undefined) continue;
-    if (token.kind === 'open') depth += 1;
-    if (token.kind === 'close') depth -= 1;
+    depth += stepOf(token);
     if (depth > GROUPS_MAX) throw new RefusedDocument('The document is nested too deeply.');
-    if (depth <= 0 && token.kind === 'close') return;
+    if (depth <= 0) return;
     if (token.kind === 'word' && token.word === 'bin') at += Math.max(0, token.value ?? 0);
     else yield token;
   }
+}
+
+function stepOf({ kind }: RtfToken): number {
+  if (kind === 'open') return 1;
+  return kind === 'close' ? -1 : 0;
 }
 
 function tokenOf([, brace, word, value, byte, symbol, text]: RegExpExecArray): RtfToken | undefined {
