@@ -1,5 +1,12 @@
 import { imagePieces } from './blocks.ts';
-import { noteNumber, preferred, type DocxReader, type Field, type NoteKind } from './docxReader.ts';
+import {
+  FIELDS_MAX,
+  noteNumber,
+  preferred,
+  type DocxReader,
+  type Field,
+  type NoteKind,
+} from './docxReader.ts';
 import { lookOfRun } from './docxLook.ts';
 import { valueOf, toggle, type DocxStyle } from './docxStyles.ts';
 import { mathText } from './mathText.ts';
@@ -142,7 +149,8 @@ function textRuns(text: string, { around, reader, look, isHidden }: Place): read
 function fieldMark(mark: XmlElement, { reader }: Place): readonly Run[] {
   switch (mark.attributes['w:fldCharType']) {
     case 'begin':
-      reader.fields.push({ instruction: '', isShown: false, link: null });
+      if (reader.fields.length < FIELDS_MAX)
+        reader.fields.push({ instruction: '', isShown: false, link: null });
       return boxOf(childAt(mark, 'w:ffData'));
     case 'separate': {
       const field: Field | undefined = reader.fields.at(-1);

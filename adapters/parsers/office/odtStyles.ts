@@ -1,4 +1,5 @@
 import type { Role } from './blocks.ts';
+import { LABEL_CHARACTERS_MAX } from './numbering.ts';
 import { roleOfName } from './styleNames.ts';
 import { childAt, elementsOf, type Prefixes, type XmlElement } from './xmlTree.ts';
 
@@ -82,8 +83,8 @@ const levelsIn = (list: XmlElement): ReadonlyMap<number, OdtLevel> =>
       {
         isNumbered: name === 'text:list-level-style-number' || name === 'text:outline-level-style',
         format: attributes['style:num-format'] ?? '',
-        prefix: attributes['style:num-prefix'] ?? '',
-        suffix: attributes['style:num-suffix'] ?? '',
+        prefix: (attributes['style:num-prefix'] ?? '').slice(0, LABEL_CHARACTERS_MAX),
+        suffix: (attributes['style:num-suffix'] ?? '').slice(0, LABEL_CHARACTERS_MAX),
         start: Number(attributes['text:start-value'] ?? '1'),
         shown: Number(attributes['text:display-levels'] ?? '1'),
       },

@@ -1,5 +1,13 @@
 import type { Opener } from '../opened.ts';
-import { blocksOf, HIDDEN_TEXT, noteBlocks, type Piece, type Role, type TextPiece } from './blocks.ts';
+import {
+  blocksOf,
+  HIDDEN_TEXT,
+  noteBlocks,
+  RefusedDocument,
+  type Piece,
+  type Role,
+  type TextPiece,
+} from './blocks.ts';
 import { docFile, type DocFile } from './docFile.ts';
 import { docNumbering } from './docNumbering.ts';
 import { numberOf } from './docProperties.ts';
@@ -53,15 +61,21 @@ const FOOTNOTE_MARKS = 2;
 const FOOTNOTE_TEXTS = 3;
 const ENDNOTE_MARKS = 46;
 const ENDNOTE_TEXTS = 47;
+/** Texts of notes may overlap, and each is looked for in all pieces. */
+const NOTE_CHARACTERS_MAX = 5_000_000;
+const NOTE_PIECES_MAX = 20_000_000;
 
 /** The notes in the order of their marks: which character each mark is, and where its text stands. */
-function noteMarks({ tableAt, lengths }: DocFile) {
+function noteMarks({ tableAt, lengths, pieces }: DocFile) {
   const { body, footnotes, headers, comments } = lengths;
   const endnotes = body + footnotes + headers + comments;
   const notes = [
     ...notesIn(tableAt(FOOTNOTE_MARKS), tableAt(FOOTNOTE_TEXTS), body),
     ...notesIn(tableAt(ENDNOTE_MARKS), tableAt(ENDNOTE_TEXTS), endnotes),
   ].sort((a, b) => a.mark - b.mark);
+  const characters = notes.reduce((sum, { range: [from, to] }) => sum + Math.max(0, to - from), 0);
+  if (characters > NOTE_CHARACTERS_MAX || notes.length * pieces.length > NOTE_PIECES_MAX)
+    throw new RefusedDocument('The document has too many notes.');
   return {
     numbers: new Map(notes.map(({ mark }, index) => [mark, index + 1])),
     ranges: notes.map(({ range }) => range),

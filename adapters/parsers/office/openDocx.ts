@@ -30,6 +30,7 @@ function readerOf({ document, styles, numbering, links }: DocxParts): DocxReader
     links: links.document,
     fields: [],
     notes: [],
+    noteNumbers: new Map(),
     carried: [],
     aside: [],
     boxes: 0,

@@ -1,6 +1,6 @@
 import { unzip } from '../archive.ts';
 import type { Opener } from '../opened.ts';
-import { blocksOf, HIDDEN_TEXT, noteBlocks, noteRuns, RefusedDocument } from './blocks.ts';
+import { blocksOf, HIDDEN_TEXT, OFFICE_LIMITS, noteBlocks, noteRuns, RefusedDocument } from './blocks.ts';
 import { mathmlText } from './mathmlText.ts';
 import { odtPieces } from './odtBody.ts';
 import type { OdtReader } from './odtRuns.ts';
@@ -15,7 +15,7 @@ const WANTED = /^(?:content\.xml|styles\.xml|META-INF\/manifest\.xml|[^/]+\/cont
 /** Opens an OpenDocument text: its body in reading order and its notes, without headers and footers. */
 export const openOdt: Opener = ({ bytes }) =>
   openOffice(MIME_TYPE, () => {
-    const archive = unzip(bytes, (name) => WANTED.test(name));
+    const archive = unzip(bytes, (name) => WANTED.test(name), OFFICE_LIMITS);
     if (archive.kind === 'unreadable') throw new RefusedDocument(archive.detail);
     refuseEncrypted(archive.members);
     const content = partAt(archive.members, 'content.xml');

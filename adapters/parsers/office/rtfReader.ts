@@ -76,7 +76,7 @@ function takeText(machine: RtfMachine, text: string): void {
   machine.toSkip = Math.max(0, machine.toSkip - text.length);
   if (rest === '') return;
   if (/[\u0080-\u00ff]/.test(rest) || machine.bytes.length > 0)
-    machine.bytes.push(...Buffer.from(rest, 'latin1'));
+    for (const byte of Buffer.from(rest, 'latin1')) machine.bytes.push(byte);
   else addText(machine, rest);
 }
 

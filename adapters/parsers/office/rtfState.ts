@@ -46,6 +46,7 @@ export const FIRST_PARAGRAPH: RtfParagraph = {
 };
 
 const TINY_BELOW = 4;
+const LEVEL_MAX = 8;
 const isOn = (value: number | null): boolean => value !== 0;
 
 type Change = (state: RtfState, value: number | null) => RtfState;
@@ -92,7 +93,7 @@ export const PARAGRAPHS: ReadonlyMap<string, ParagraphChange> = new Map<string, 
   ['intbl', (paragraph) => ({ ...paragraph, inTable: true })],
   ['itap', (paragraph, value) => ({ ...paragraph, inTable: (value ?? 0) > 0 })],
   ['ls', (paragraph, value) => ({ ...paragraph, list: value ?? 0 })],
-  ['ilvl', (paragraph, value) => ({ ...paragraph, level: value ?? 0 })],
+  ['ilvl', (paragraph, value) => ({ ...paragraph, level: Math.min(LEVEL_MAX, Math.max(0, value ?? 0)) })],
 ]);
 
 /** Words that are signs. */

@@ -54,6 +54,9 @@ export function inlineOfParagraph(runs: readonly Run[]): Inline {
 export const textOfRuns = (runs: readonly Run[]): string =>
   runs.map(({ text, note }) => (note === null ? text : `[${note}]`)).join('');
 
+/** Longer ones are no addresses, and a short file can point to one from many places. */
+const LINK_CHARACTERS_MAX = 2048;
+
 /** A destination as markdown can hold it; null where links may not go there. */
 export function linkOf(destination: string): string | null {
   const escaped = destination
@@ -62,7 +65,7 @@ export function linkOf(destination: string): string | null {
       /[\s<>()[\]\\`*|]/g,
       (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
     );
-  return isSafeLink(escaped) ? escaped : null;
+  return escaped.length <= LINK_CHARACTERS_MAX && isSafeLink(escaped) ? escaped : null;
 }
 
 /** Where the instruction of a field links to: `HYPERLINK "https://…"`. */
@@ -112,23 +115,32 @@ function markdownOfRuns(runs: readonly Run[]): string {
 }
 
 function linkMarkdown(label: string, link: string): string {
-  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(label) ?? [];
+  const [before, inner, after] = spaceAround(label);
   return inner === '' ? label : `${before}[${inner}](${link})${after}`;
 }
 
 function emphasised(run: Run, runs: readonly Run[], index: number): string {
   if (run.note !== null) return `[^${run.note}]`;
-  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(run.text) ?? [];
+  const [before, inner, after] = spaceAround(run.text);
   const text = spaced(escaped(inner, run.link !== null));
   const marks = inner !== '' && standsAlone(run, runs, index) ? marksOf(run) : [];
   return `${spaced(before)}${lineByLine(text, marks)}${spaced(after)}`;
+}
+
+/** White space before and after what is seen. Without a pattern, for those go back and forth in long space. */
+function spaceAround(text: string): readonly [string, string, string] {
+  const inner = text.trim();
+  if (inner === '') return [text, '', ''];
+  const start = text.length - text.trimStart().length;
+  return [text.slice(0, start), inner, text.slice(start + inner.length)];
 }
 
 /** Emphasis ends with each line, for a line may become a block of its own. */
 function lineByLine(text: string, marks: readonly string[]): string {
   const opens = marks.join('');
   const closes = [...marks].reverse().join('');
-  return `${opens}${text.replace(/ *\n\s*/g, `${closes}\n${opens}`)}${closes}`;
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.map((line) => (line === '' ? '' : `${opens}${line}${closes}`)).join('\n');
 }
 
 const spaced = (text: string): string => text.replace(/\t+/g, ' ');

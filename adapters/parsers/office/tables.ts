@@ -15,8 +15,10 @@ export type Slot =
   { readonly kind: 'cell'; readonly cell: SourceCell } | { readonly kind: 'gap'; readonly columns: number };
 
 /** Word allows 63 columns, Writer 1,024. */
-const COLUMNS_MAX = 1024;
-const PLACES_MAX = 1_000_000;
+export const COLUMNS_MAX = 1024;
+export const PLACES_MAX = 1_000_000;
+/** With the text of each cell in every place that it covers. */
+const CHARACTERS_MAX = 20_000_000;
 
 /** Columns that a file may claim for one cell. */
 export const spanOf = (span: number): number =>
@@ -34,6 +36,8 @@ export function tablePieces(rows: readonly (readonly Slot[])[], headerRows: numb
     throw new RefusedDocument('The document has a table that is too large.');
   const headers = Math.min(rows.length, headerRows ?? 1);
   const cells = rows.flatMap((slots, row) => cellsOf(slots, row, row < headers));
+  const characters = cells.reduce((sum, cell) => sum + cell.text.length * cell.rowSpan * cell.columnSpan, 0);
+  if (characters > CHARACTERS_MAX) throw new RefusedDocument('The document has a table that is too large.');
   if (cells.every(({ text }) => text === '')) return [];
   const block: TableBlock = {
     kind: 'table',
