@@ -100,7 +100,8 @@ function joinRuns(runs: readonly Run[]): readonly Run[] {
   return joined;
 }
 
-function markdownOfRuns(runs: readonly Run[]): string {
+function markdownOfRuns(source: readonly Run[]): string {
+  const runs = wholeWords(source);
   let markdown = '';
   let index = 0;
   while (index < runs.length) {
@@ -151,19 +152,25 @@ const marksOf = ({ bold, italic, strike }: Run): readonly string[] => [
   ...(italic ? ['*'] : []),
 ];
 
-/**
- * Whether marks around the run would read as marks: it has words, it cuts none, and no other run's marks
- * touch its own.
- */
+/** Runs without the emphasis that has no word, or begins or ends inside one. */
+const wholeWords = (runs: readonly Run[]): readonly Run[] =>
+  runs.map((run, index) => {
+    const isWhole =
+      /[\p{L}\p{N}]/u.test(run.text) &&
+      !isLetter(/^\s/.test(run.text) ? '' : lastSign(runs[index - 1]?.text ?? '')) &&
+      !isLetter(/\s$/.test(run.text) ? '' : firstSign(runs[index + 1]?.text ?? ''));
+    return isWhole ? run : { ...run, bold: false, italic: false, strike: false };
+  });
+
+const isLetter = (sign: string): boolean => /[\p{L}\p{N}]/u.test(sign);
+
+/** Whether no other run's marks touch the run's own, for together they would be others. */
 function standsAlone(run: Run, runs: readonly Run[], index: number): boolean {
   const touches = (other: Run | undefined, sign: string): boolean =>
-    sign !== '' &&
-    !/\s/.test(sign) &&
-    (/[\p{L}\p{N}]/u.test(sign) || (other !== undefined && isMarked(other)));
+    other !== undefined && isMarked(other) && /\S/.test(sign);
   const before = runs[index - 1];
   const after = runs[index + 1];
   return (
-    /[\p{L}\p{N}]/u.test(run.text) &&
     (/^\s/.test(run.text) || !touches(before, lastSign(before?.text ?? ''))) &&
     (/\s$/.test(run.text) || !touches(after, firstSign(after?.text ?? '')))
   );

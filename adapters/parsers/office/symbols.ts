@@ -33,6 +33,7 @@ const SYMBOL: Readonly<Record<number, string>> = {
   0xb7: '•',
   0xb8: '÷',
   0xb9: '≠',
+  0xba: '≡',
   0xbb: '≈',
   0xd2: '®',
   0xd3: '©',
@@ -50,8 +51,11 @@ export function symbolSign(font: string, code: number): string {
 /** Neither a control character nor in the private area, where other fonts show nothing. */
 const isShown = (code: number): boolean => code >= 0x20 && code <= 0xffff && (code < 0xd800 || code > 0xf8ff);
 
+/** Greek letters in the places of Latin ones; digits and points stand for themselves. */
 const greek = (sign: number): string =>
-  SYMBOL_UPPER.charAt(sign - SYMBOL_FROM) || SYMBOL_LOWER.charAt(sign - 0x61) || String.fromCodePoint(sign);
+  SYMBOL_UPPER.charAt(sign - SYMBOL_FROM) ||
+  SYMBOL_LOWER.charAt(sign - 0x61) ||
+  (sign >= 0x20 && sign < 0x7f ? String.fromCharCode(sign) : '');
 
 const RAISED: Readonly<Record<string, string>> = {
   '0': '⁰',
