@@ -90,6 +90,11 @@ describe('RTF files that are damaged', () => {
     expect(await openedBy(openRtf, rtf('{'.repeat(100_000)))).to.deep.include({ kind: 'unreadable' });
   });
 
+  it('are refused for a row of cells without end', async () => {
+    const row = String.raw`\trowd${String.raw`\intbl a\cell`.repeat(2000)}\row`;
+    expect(await openedBy(openRtf, rtf(row))).to.include({ kind: 'unreadable' });
+  });
+
   it('are refused when they are none', async () => {
     expect(await openedBy(openRtf, Buffer.from('hello'))).to.include({ kind: 'unreadable' });
   });

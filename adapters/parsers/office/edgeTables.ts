@@ -1,5 +1,5 @@
-import type { Piece } from './blocks.ts';
-import { tablePieces, type Slot, type SourceCell } from './tables.ts';
+import { RefusedDocument, type Piece } from './blocks.ts';
+import { COLUMNS_MAX, tablePieces, type Slot, type SourceCell } from './tables.ts';
 
 /** A row of a format that says where the edges of its cells are, and not which columns they cover. */
 export interface EdgeRow {
@@ -19,6 +19,9 @@ const COLUMN = 1440;
 export function tableOfEdges(source: readonly EdgeRow[]): readonly Piece[] {
   const rows = source.map(withEdges);
   const grid = gridOf(rows);
+  // Each cell is looked for in the grid, so both must be of a size that people draw.
+  if (grid.length > COLUMNS_MAX + 1 || rows.some(({ cells }) => cells.length > COLUMNS_MAX))
+    throw new RefusedDocument('The document has a table that is too large.');
   let above: ReadonlyMap<number, { rowSpan: number }> = new Map();
   const slots = rows.map((row) => {
     const laid = layRow(row, grid, above);
@@ -32,7 +35,7 @@ export function tableOfEdges(source: readonly EdgeRow[]): readonly Piece[] {
 /** Without edges for all of its cells, a row has columns of one width. */
 const withEdges = (row: EdgeRow): EdgeRow =>
   row.at.length > row.cells.length
-    ? row
+    ? { ...row, at: row.at.slice(0, row.cells.length + 1) }
     : { ...row, merges: [], at: Array.from({ length: row.cells.length + 1 }, (_, index) => index * COLUMN) };
 
 function gridOf(rows: readonly EdgeRow[]): readonly number[] {

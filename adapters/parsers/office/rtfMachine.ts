@@ -2,6 +2,7 @@ import type { Piece } from './blocks.ts';
 import type { RtfHead } from './rtfHead.ts';
 import { FIRST_PARAGRAPH, type RtfParagraph, type RtfState } from './rtfState.ts';
 import { endParagraph, endTable, rtfStory, type RtfStory } from './rtfStory.ts';
+import { sameLook } from './runs.ts';
 import { shiftedText } from './symbols.ts';
 
 /** What a group gives back when it ends. */
@@ -39,11 +40,19 @@ export function addText(machine: RtfMachine, text: string): void {
   else if (destination === 'body' && !isDeleted) addRun(machine, text);
 }
 
+/** Text of one look is one run, for a file may say the same look before each word. */
 function addRun(machine: RtfMachine, text: string): void {
   const { look, shift, isHidden, isTiny } = machine.state;
-  if (isHidden || isTiny) machine.hasHidden ||= text.trim() !== '';
-  else
-    machine.story.runs.push({ ...look, note: null, text: shift === null ? text : shiftedText(text, shift) });
+  const { runs } = machine.story;
+  if (isHidden || isTiny) {
+    machine.hasHidden ||= text.trim() !== '';
+    return;
+  }
+  const shown = shift === null ? text : shiftedText(text, shift);
+  const last = runs.at(-1);
+  if (last?.note === null && sameLook(last, look))
+    runs[runs.length - 1] = { ...last, text: last.text + shown };
+  else runs.push({ ...look, note: null, text: shown });
 }
 
 /** Decodes what is left; to be called before anything that is not such a byte. */

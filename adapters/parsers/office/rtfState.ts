@@ -52,15 +52,16 @@ const isOn = (value: number | null): boolean => value !== 0;
 type Change = (state: RtfState, value: number | null) => RtfState;
 
 const lookWith =
-  (change: (value: boolean) => Partial<Look>): Change =>
-  (state, value) => ({ ...state, look: { ...state.look, ...change(isOn(value)) } });
+  (name: 'bold' | 'italic' | 'strike'): Change =>
+  (state, value) =>
+    state.look[name] === isOn(value) ? state : { ...state, look: { ...state.look, [name]: isOn(value) } };
 
 /** Words that change how characters look. */
 export const LOOKS: ReadonlyMap<string, Change> = new Map<string, Change>([
-  ['b', lookWith((bold) => ({ bold }))],
-  ['i', lookWith((italic) => ({ italic }))],
-  ['strike', lookWith((strike) => ({ strike }))],
-  ['striked', lookWith((strike) => ({ strike }))],
+  ['b', lookWith('bold')],
+  ['i', lookWith('italic')],
+  ['strike', lookWith('strike')],
+  ['striked', lookWith('strike')],
   ['v', (state, value) => ({ ...state, isHidden: isOn(value) })],
   ['deleted', (state, value) => ({ ...state, isDeleted: isOn(value) })],
   ['fs', (state, value) => ({ ...state, isTiny: (value ?? TINY_BELOW) < TINY_BELOW })],

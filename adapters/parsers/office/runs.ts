@@ -84,7 +84,8 @@ function trimRuns(runs: readonly Run[]): readonly Run[] {
 const isBlank = (run: Run | undefined): boolean =>
   run !== undefined && run.note === null && run.text.trim() === '';
 
-const sameLook = (a: Look, b: Look): boolean =>
+/** Whether two runs could be one. */
+export const sameLook = (a: Look, b: Look): boolean =>
   a.bold === b.bold && a.italic === b.italic && a.strike === b.strike && a.link === b.link;
 
 /** White space takes the look of what is before it, so that it parts no emphasis. */
