@@ -5,6 +5,7 @@ import { openImage } from './images/openImage.ts';
 import { openDoc } from './office/openDoc.ts';
 import { openDocx } from './office/openDocx.ts';
 import { openOdt } from './office/openOdt.ts';
+import { openRtf } from './office/openRtf.ts';
 import { openPdf } from './pdf/readPdf.ts';
 import { openMail } from './mail/openMail.ts';
 import { openCsv } from './sheets/openCsv.ts';
@@ -44,6 +45,7 @@ export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   csv: openCsv,
   eml: openMail,
   html: openHtml,
+  rtf: openRtf,
   markdown: openText(markdownDocument),
   text: openText(textDocument),
 };

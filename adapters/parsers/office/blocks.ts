@@ -1,4 +1,5 @@
 import type { Block, DocumentWarning } from '../../../domain/document/document.ts';
+import type { ArchiveLimits } from '../archive.ts';
 import { inlineOfParagraph, inlineOfRuns, inlineOfTitle, plainRun, textOfRuns, type Run } from './runs.ts';
 
 /** What a paragraph of an office document is, before its text is rendered. */
@@ -27,6 +28,9 @@ export interface TextPiece {
   readonly label: Label | null;
   readonly runs: readonly Run[];
 }
+
+/** Of the parts that hold text: pictures cost nothing, for they are not unpacked. */
+export const OFFICE_LIMITS: ArchiveLimits = { bytesMax: 64 * 1024 * 1024, membersMax: 10_000 };
 
 /** What no document of people has, found while reading: the whole file is refused. */
 export class RefusedDocument extends Error {}
@@ -117,6 +121,10 @@ function joinCode(blocks: readonly Block[]): readonly Block[] {
   return joined;
 }
 
+/** The pieces of a note as one text. */
+export const noteRuns = (pieces: readonly Piece[]): readonly Run[] =>
+  pieces.flatMap((piece) => (piece.kind === 'text' ? [...piece.runs, plainRun(' ')] : []));
+
 /** The texts of notes, as markdown writes footnotes. */
 export const noteBlocks = (notes: readonly (readonly Run[])[]): readonly Block[] =>
   notes.map((runs, index) => {
@@ -124,7 +132,7 @@ export const noteBlocks = (notes: readonly (readonly Run[])[]): readonly Block[]
     return {
       kind: 'paragraph',
       text: `[${index + 1}] ${text}`,
-      markdown: `[^${index + 1}]: ${markdown.replace(/\s*\n\s*/g, ' ')}`,
+      markdown: `[^${index + 1}]: ${markdown.replace(/\s+/g, ' ')}`,
       box: null,
     };
   });

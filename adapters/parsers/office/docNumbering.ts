@@ -1,5 +1,5 @@
 import type { DocFile } from './docFile.ts';
-import { numberingOf, type Level, type Numbered, type Numbering } from './numbering.ts';
+import { LABEL_CHARACTERS_MAX, numberingOf, type Level, type Numbered, type Numbering } from './numbering.ts';
 
 const LISTS = 73;
 const LIST_OVERRIDES = 74;
@@ -51,7 +51,7 @@ function readLevel(tables: Buffer, at: number): { readonly level: Level; readonl
   const flags = tables.readUInt8(at + 5);
   const textAt = at + LEVEL_BYTES + tables.readUInt8(at + 24) + tables.readUInt8(at + 25);
   const end = textAt + 2 + tables.readUInt16LE(textAt) * 2;
-  const text = tables.toString('utf16le', textAt + 2, end);
+  const text = tables.toString('utf16le', textAt + 2, Math.min(end, textAt + 2 + LABEL_CHARACTERS_MAX * 2));
   return {
     level: {
       format: FORMATS[tables.readUInt8(at + 4)] ?? 'decimal',

@@ -32,6 +32,8 @@ const HALF_POINTS = 0x4a43;
 const RAISED = 0x2a48;
 const SYMBOL = 0x6a09;
 const TINY_BELOW = 4;
+/** Deeper ones are damage. */
+const FIELDS_MAX = 64;
 
 /** A field begins with its instruction; its result is what is shown. */
 interface Field {
@@ -115,8 +117,9 @@ function endParagraph(reading: Reading, mark: string, properties: PropertyRun): 
 /** Whether the part is of a field and not shown. */
 function markField({ fields }: Reading, part: string): boolean {
   const field = fields.at(-1);
-  if (part === '\u0013') fields.push({ instruction: '', isShown: false });
-  else if (part === '\u0014') {
+  if (part === '\u0013') {
+    if (fields.length < FIELDS_MAX) fields.push({ instruction: '', isShown: false });
+  } else if (part === '\u0014') {
     if (field !== undefined) field.isShown = true;
   } else if (part === '\u0015') fields.pop();
   else if (field !== undefined && !field.isShown) field.instruction += part;

@@ -57,9 +57,10 @@ function shadeOf(properties: XmlElement | undefined): string | undefined {
   const highlight = valueOf(properties, 'w:highlight');
   if (highlight !== undefined && highlight !== 'none' && highlight !== 'white') return highlight;
   const shade = childAt(properties, 'w:shd');
-  const isPlain = /^(?:auto|f{6})?$/i.test(shade?.attributes['w:fill'] ?? '');
-  const pattern = shade?.attributes['w:val'] ?? 'clear';
-  return isPlain && /^(?:clear|nil)$/.test(pattern) && shade?.attributes['w:themeFill'] === undefined
-    ? undefined
-    : (shade?.attributes['w:fill'] ?? pattern);
+  return shade === undefined || isPaper(shade) ? undefined : 'shaded';
+}
+
+function isPaper({ attributes }: XmlElement): boolean {
+  const { 'w:fill': fill = 'auto', 'w:val': pattern = 'clear', 'w:themeFill': theme } = attributes;
+  return /^(?:auto|f{6})$/i.test(fill) && /^(?:clear|nil)$/.test(pattern) && theme === undefined;
 }

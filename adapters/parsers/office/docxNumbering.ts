@@ -1,5 +1,5 @@
 import { valueOf } from './docxStyles.ts';
-import { numberingOf, type Level, type Numbered, type Numbering } from './numbering.ts';
+import { LABEL_CHARACTERS_MAX, numberingOf, type Level, type Numbered, type Numbering } from './numbering.ts';
 import { childAt, elementsOf, type XmlElement } from './xmlTree.ts';
 
 /** The numberings of a document, their counters at the start. */
@@ -42,7 +42,7 @@ const levelOf = (level: XmlElement): [number, Level] => [
   Number(level.attributes['w:ilvl']),
   {
     format: valueOf(level, 'w:numFmt') ?? 'decimal',
-    pattern: valueOf(level, 'w:lvlText') ?? '',
+    pattern: (valueOf(level, 'w:lvlText') ?? '').slice(0, LABEL_CHARACTERS_MAX),
     start: wholeOf(valueOf(level, 'w:start'), 1),
     isLegal: childAt(level, 'w:isLgl') !== undefined,
     restarts: valueOf(level, 'w:lvlRestart') !== '0',

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { unzip } from '../archive.ts';
-import { RefusedDocument } from './blocks.ts';
+import { OFFICE_LIMITS, RefusedDocument } from './blocks.ts';
 import { elementsOf, parseXml, type Prefixes, type XmlElement } from './xmlTree.ts';
 
 /** Namespaces of both forms of Office Open XML, transitional and strict. */
@@ -43,7 +43,8 @@ const UNWANTED = /(?:^|\/)(?:theme|customXml|docProps|charts|diagrams|media|embe
 
 /** Reads the parts; throws `RefusedDocument` where the file cannot be read. */
 export function docxParts(bytes: Uint8Array): DocxParts {
-  const archive = unzip(bytes, (name) => /\.(?:xml|rels)$/i.test(name) && !UNWANTED.test(name));
+  const wanted = (name: string): boolean => /\.(?:xml|rels)$/i.test(name) && !UNWANTED.test(name);
+  const archive = unzip(bytes, wanted, OFFICE_LIMITS);
   if (archive.kind === 'unreadable') throw new RefusedDocument(archive.detail);
   const { members } = archive;
   const partAt = (name: string | undefined): XmlElement | undefined =>

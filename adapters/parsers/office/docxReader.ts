@@ -11,6 +11,9 @@ export interface Field {
   link: string | null;
 }
 
+/** Deeper ones are damage. */
+export const FIELDS_MAX = 64;
+
 export type NoteKind = 'footnotes' | 'endnotes';
 
 /** What reading a document remembers from paragraph to paragraph. */
@@ -23,6 +26,8 @@ export interface DocxReader {
   fields: Field[];
   /** Notes in the order of their marks. */
   readonly notes: { readonly kind: NoteKind; readonly id: string }[];
+  /** Their numbers, by kind and id. */
+  readonly noteNumbers: Map<string, number>;
   /** Runs of paragraphs whose end was deleted: they go on in the next one. */
   carried: Run[];
   /** Frames and images of the paragraph that is being read: they follow it. */
@@ -38,8 +43,10 @@ export interface DocxReader {
 
 /** The number of a note by its mark; each mark of one note has the same. */
 export function noteNumber(reader: DocxReader, kind: NoteKind, id: string): number {
-  const at = reader.notes.findIndex((note) => note.kind === kind && note.id === id);
-  return at >= 0 ? at + 1 : reader.notes.push({ kind, id });
+  const key = `${kind} ${id}`;
+  const number = reader.noteNumbers.get(key) ?? reader.notes.push({ kind, id });
+  reader.noteNumbers.set(key, number);
+  return number;
 }
 
 /** Of alternatives the one for readers that know more, or the other where it is empty. */

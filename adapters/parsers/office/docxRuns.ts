@@ -1,5 +1,12 @@
 import { imagePieces } from './blocks.ts';
-import { noteNumber, preferred, type DocxReader, type Field } from './docxReader.ts';
+import {
+  FIELDS_MAX,
+  noteNumber,
+  preferred,
+  type DocxReader,
+  type Field,
+  type NoteKind,
+} from './docxReader.ts';
 import { lookOfRun } from './docxLook.ts';
 import { valueOf, toggle, type DocxStyle } from './docxStyles.ts';
 import { mathText } from './mathText.ts';
@@ -20,39 +27,34 @@ const TRANSPARENT = new Set([
   'w:moveTo',
   'w:smartTag',
   'w:customXml',
+  'w:sdt',
   'w:sdtContent',
   'w:dir',
   'w:bdo',
 ]);
 
 /** The visible runs of a paragraph or of what it holds. */
-export function runsIn(element: XmlElement, around: Around, reader: DocxReader): readonly Run[] {
-  return elementsOf(element).flatMap((child): readonly Run[] => {
-    if (TRANSPARENT.has(child.name)) return runsIn(child, around, reader);
-    switch (child.name) {
-      case 'w:r':
-        return runsOfRun(child, around, reader);
-      case 'w:hyperlink':
-        return runsIn(child, { ...around, link: linkOfElement(child, reader) ?? around.link }, reader);
-      case 'w:fldSimple':
-        return runsIn(
-          child,
-          { ...around, link: linkOfField(child.attributes['w:instr'] ?? '') ?? around.link },
-          reader,
-        );
-      case 'w:sdt':
-        return elementsOf(child, 'w:sdtContent').flatMap((content) => runsIn(content, around, reader));
-      case 'mc:AlternateContent': {
-        const content = preferred(child);
-        return content === undefined ? [] : runsIn(content, around, reader);
-      }
-      case 'm:oMath':
-      case 'm:oMathPara':
-        return [plainRun(mathText(child))];
-      default:
-        return [];
-    }
-  });
+export const runsIn = (element: XmlElement, around: Around, reader: DocxReader): readonly Run[] =>
+  elementsOf(element).flatMap((child) => runsOfChild(child, around, reader));
+
+function runsOfChild(child: XmlElement, around: Around, reader: DocxReader): readonly Run[] {
+  if (TRANSPARENT.has(child.name)) return runsIn(child, around, reader);
+  const linked = (link: string | null): Around => ({ ...around, link: link ?? around.link });
+  switch (child.name) {
+    case 'w:r':
+      return runsOfRun(child, around, reader);
+    case 'w:hyperlink':
+      return runsIn(child, linked(linkOfElement(child, reader)), reader);
+    case 'w:fldSimple':
+      return runsIn(child, linked(linkOfField(child.attributes['w:instr'] ?? '')), reader);
+    case 'mc:AlternateContent':
+      return elementsOf(preferred(child)).flatMap((inner) => runsOfChild(inner, around, reader));
+    case 'm:oMath':
+    case 'm:oMathPara':
+      return [plainRun(mathText(child))];
+    default:
+      return [];
+  }
 }
 
 function linkOfElement({ attributes }: XmlElement, reader: DocxReader): string | null {
@@ -86,20 +88,27 @@ function runsOfPart(part: XmlElement, place: Place): readonly Run[] {
   if (place.reader.fields.some(({ isShown }) => !isShown)) return [];
   const text = signOfPart(part);
   if (text !== undefined) return textRuns(text, place);
-  if (place.isHidden) return [];
+  return place.isHidden ? [] : runsOfInset(part, place);
+}
+
+const NOTES: Readonly<Record<string, NoteKind>> = {
+  'w:footnoteReference': 'footnotes',
+  'w:endnoteReference': 'endnotes',
+};
+
+function runsOfInset(part: XmlElement, place: Place): readonly Run[] {
+  const { reader, around } = place;
+  const kind = NOTES[part.name];
+  if (kind !== undefined) return [noteRun(noteNumber(reader, kind, part.attributes['w:id'] ?? ''))];
   switch (part.name) {
-    case 'w:footnoteReference':
-      return [noteRun(noteNumber(place.reader, 'footnotes', part.attributes['w:id'] ?? ''))];
-    case 'w:endnoteReference':
-      return [noteRun(noteNumber(place.reader, 'endnotes', part.attributes['w:id'] ?? ''))];
     case 'w:ruby':
-      return runsIn(childAt(part, 'w:rubyBase') ?? part, place.around, place.reader);
+      return elementsOf(part, 'w:rubyBase').flatMap((base) => runsIn(base, around, reader));
     case 'mc:AlternateContent':
       return elementsOf(preferred(part)).flatMap((child) => runsOfPart(child, place));
     case 'w:drawing':
     case 'w:pict':
     case 'w:object':
-      readDrawing(part, place.reader);
+      readDrawing(part, reader);
       return [];
     default:
       return [];
@@ -140,7 +149,8 @@ function textRuns(text: string, { around, reader, look, isHidden }: Place): read
 function fieldMark(mark: XmlElement, { reader }: Place): readonly Run[] {
   switch (mark.attributes['w:fldCharType']) {
     case 'begin':
-      reader.fields.push({ instruction: '', isShown: false, link: null });
+      if (reader.fields.length < FIELDS_MAX)
+        reader.fields.push({ instruction: '', isShown: false, link: null });
       return boxOf(childAt(mark, 'w:ffData'));
     case 'separate': {
       const field: Field | undefined = reader.fields.at(-1);

@@ -39,9 +39,8 @@ function readRow(
   reader: DocxReader,
 ): { readonly slots: OpenRow; readonly open: ReadonlyMap<number, OpenCell> } {
   const open = new Map<number, OpenCell>();
-  const late = Number(valueOf(childAt(row, 'w:trPr'), 'w:gridBefore') ?? '0');
-  const slots: (OpenCell | number)[] = late > 0 ? [spanOf(late)] : [];
-  let column = late > 0 ? spanOf(late) : 0;
+  let column = columnsBefore(row);
+  const slots: (OpenCell | number)[] = column > 0 ? [column] : [];
   for (const cell of cellsIn(row)) {
     const properties = childAt(cell, 'w:tcPr');
     const columnSpan = spanOf(Number(valueOf(properties, 'w:gridSpan') ?? '1'));
@@ -62,6 +61,12 @@ function readRow(
     column += columnSpan;
   }
   return { slots, open };
+}
+
+/** Columns that a row leaves out at its start. */
+function columnsBefore(row: XmlElement): number {
+  const columns = Number(valueOf(childAt(row, 'w:trPr'), 'w:gridBefore') ?? '0');
+  return columns > 0 ? spanOf(columns) : 0;
 }
 
 function mergeOf(properties: XmlElement | undefined, name: string): 'restart' | 'continue' | undefined {

@@ -5,37 +5,40 @@ export function mathText(element: XmlElement | undefined): string {
   return elementsOf(element).map(mathElement).join('');
 }
 
+type Write = (part: (name: string) => string, element: XmlElement) => string;
+
+const scripts: Write = (part) => `${part('m:e')}${below(part('m:sub'))}${above(part('m:sup'))}`;
+const limits: Write = (part) => `${part('m:e')}${below(part('m:lim'))} `;
+const rows: Write = (_, element) =>
+  elementsOf(element)
+    .filter(({ name }) => name === 'm:mr' || name === 'm:e')
+    .map((row) => (row.name === 'm:mr' ? elementsOf(row, 'm:e').map(mathText).join(' ') : mathText(row)))
+    .join('; ');
+
+const WRITERS: ReadonlyMap<string, Write> = new Map<string, Write>([
+  ['m:t', (_, element) => textIn(element)],
+  ['m:f', (part) => `${grouped(part('m:num'))}/${grouped(part('m:den'))}`],
+  ['m:rad', (part) => `${part('m:deg')}√(${part('m:e')})`],
+  ['m:d', (_, element) => delimited(element)],
+  [
+    'm:nary',
+    (part, element) =>
+      `${signOf(element, 'm:naryPr', '∫')}${below(part('m:sub'))}${above(part('m:sup'))} ${part('m:e')}`,
+  ],
+  ['m:sSup', scripts],
+  ['m:sSub', scripts],
+  ['m:sSubSup', scripts],
+  ['m:m', rows],
+  ['m:eqArr', rows],
+  ['m:limLow', limits],
+  ['m:limUpp', limits],
+  ['m:func', (part) => `${part('m:fName')} ${part('m:e')}`],
+]);
+
 function mathElement(element: XmlElement): string {
-  const part = (name: string): string => mathText(childAt(element, name));
-  switch (element.name) {
-    case 'm:t':
-      return textIn(element);
-    case 'm:f':
-      return `${grouped(part('m:num'))}/${grouped(part('m:den'))}`;
-    case 'm:rad':
-      return `${part('m:deg')}√(${part('m:e')})`;
-    case 'm:d':
-      return delimited(element);
-    case 'm:nary':
-      return `${signOf(element, 'm:naryPr', '∫')}${below(part('m:sub'))}${above(part('m:sup'))} ${part('m:e')}`;
-    case 'm:sSup':
-    case 'm:sSub':
-    case 'm:sSubSup':
-      return `${part('m:e')}${below(part('m:sub'))}${above(part('m:sup'))}`;
-    case 'm:m':
-    case 'm:eqArr':
-      return elementsOf(element)
-        .filter(({ name }) => name === 'm:mr' || name === 'm:e')
-        .map((row) => (row.name === 'm:mr' ? elementsOf(row, 'm:e').map(mathText).join(' ') : mathText(row)))
-        .join('; ');
-    case 'm:limLow':
-    case 'm:limUpp':
-      return `${part('m:e')}${below(part('m:lim'))} `;
-    case 'm:func':
-      return `${part('m:fName')} ${part('m:e')}`;
-    default:
-      return element.name.endsWith('Pr') ? '' : mathText(element);
-  }
+  const write = WRITERS.get(element.name);
+  if (write !== undefined) return write((name) => mathText(childAt(element, name)), element);
+  return element.name.endsWith('Pr') ? '' : mathText(element);
 }
 
 const signOf = (element: XmlElement, properties: string, otherwise: string): string =>

@@ -1,6 +1,9 @@
 import type { Label } from './blocks.ts';
 import { formatNumber } from './numberFormats.ts';
 
+/** A longer label is no label, and each item would repeat it. */
+export const LABEL_CHARACTERS_MAX = 80;
+
 /** A level of a list, from 0. */
 export interface Level {
   readonly format: string;
@@ -73,7 +76,7 @@ function labelOf({ levels }: Numbered, at: number, counter: readonly (number | u
     const format = level.isLegal && index !== at ? 'decimal' : (outer?.format ?? 'decimal');
     return formatNumber(counter[index] ?? outer?.start ?? 1, format);
   });
-  if (text.trim() === '') return null;
+  if (text.trim() === '' || text.length > LABEL_CHARACTERS_MAX) return null;
   const isPlain = level.format === 'decimal' && new RegExp(`^%${at + 1}[.)]?$`).test(level.pattern.trim());
   return { number: isPlain ? (counter[at] ?? null) : null, text: text.trim() };
 }

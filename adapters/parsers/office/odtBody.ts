@@ -72,17 +72,23 @@ function paragraphPieces(paragraph: XmlElement, place: Place, body: Body): reado
   const runs = odtRuns(paragraph, isHidden(chain) ? null : PLAIN, reader);
   const { aside } = reader;
   reader.aside = [];
-  const styled = roleOfChain(chain, name);
-  const outline = Number(paragraph.attributes['text:outline-level'] ?? '1') || 1;
-  const role: Role =
-    paragraph.name === 'text:h' && styled.kind !== 'title' ? { kind: 'heading', level: outline } : styled;
-  const label =
-    role.kind === 'heading' && place.label === null && paragraph.attributes['text:is-list-header'] !== 'true'
-      ? labelOfLevel(reader.styles.outline, role.level, body.headings)
-      : place.label;
+  const role = roleOf(paragraph, roleOfChain(chain, name));
+  const label = place.label ?? headingLabel(paragraph, role, body);
   const isItem = place.isItem && role.kind === 'paragraph';
   const depth = place.list?.depth ?? 1;
   return [{ kind: 'text', role: isItem ? { kind: 'list_item', level: depth } : role, label, runs }, ...aside];
+}
+
+function roleOf({ name, attributes }: XmlElement, styled: Role): Role {
+  if (name !== 'text:h' || styled.kind === 'title') return styled;
+  return { kind: 'heading', level: Number(attributes['text:outline-level'] ?? '1') || 1 };
+}
+
+/** The number that a heading has by its level. */
+function headingLabel({ attributes }: XmlElement, role: Role, { reader, headings }: Body): Label | null {
+  if (role.kind !== 'heading' || attributes['text:is-list-header'] === 'true') return null;
+  const { outline } = reader().styles;
+  return outline.size === 0 ? null : labelOfLevel(outline, role.level, headings);
 }
 
 function listPieces(element: XmlElement, place: Place, body: Body): readonly Piece[] {
@@ -94,22 +100,26 @@ function listPieces(element: XmlElement, place: Place, body: Body): readonly Pie
 }
 
 /** An inner list without a style goes on with that of the list around. */
-function listOf(element: XmlElement, place: Place, body: Body): List {
-  const { attributes } = element;
+function listOf({ attributes }: XmlElement, { list: outer }: Place, body: Body): List {
   const style = attributes['text:style-name'];
-  const depth = (place.list?.depth ?? 0) + 1;
-  const levels =
-    style === undefined && place.list !== null ? place.list.levels : body.reader().styles.levelsOf(style);
-  const earlier =
-    body.finished.get(`id ${attributes['text:continue-list'] ?? ''}`) ??
-    (attributes['text:continue-numbering'] === 'true'
-      ? body.finished.get(`style ${style ?? ''}`)
-      : undefined);
-  const counters: OdtCounters = place.list?.counters ?? earlier ?? new Map<number, number>();
+  const levels = style === undefined && outer !== null ? outer.levels : body.reader().styles.levelsOf(style);
+  const counters = outer?.counters ?? countersOf(attributes, body.finished);
   if (style !== undefined) body.finished.set(`style ${style}`, counters);
   const id = attributes['xml:id'];
   if (id !== undefined) body.finished.set(`id ${id}`, counters);
-  return { levels, depth, counters };
+  return { levels, depth: (outer?.depth ?? 0) + 1, counters };
+}
+
+/** The numbers of a list that goes on, or new ones. */
+function countersOf(attributes: XmlElement['attributes'], finished: Body['finished']): OdtCounters {
+  const {
+    'text:continue-list': id,
+    'text:continue-numbering': continues,
+    'text:style-name': style,
+  } = attributes;
+  const named = id === undefined ? undefined : finished.get(`id ${id}`);
+  const same = continues === 'true' && style !== undefined ? finished.get(`style ${style}`) : undefined;
+  return named ?? same ?? new Map<number, number>();
 }
 
 function itemPieces(item: XmlElement, list: List, body: Body): readonly Piece[] {

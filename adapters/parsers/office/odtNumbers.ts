@@ -14,28 +14,33 @@ export function labelOfLevel(
   counters: OdtCounters,
 ): Label | null {
   const level = levels.get(at);
-  if (level === undefined) return levels.size === 0 ? null : BULLET;
-  if (!level.isNumbered) return BULLET;
+  if (level?.isNumbered !== true) return levels.size === 0 ? null : BULLET;
   const number = (counters.get(at) ?? level.start - 1) + 1;
   counters.set(at, number);
   for (let inner = at + 1; inner <= LEVELS; inner += 1) counters.delete(inner);
   if (level.format === '') return null;
-  const outermost = Math.max(1, at - Math.max(1, level.shown) + 1);
-  const numbers: string[] = [];
-  for (let shown = outermost; shown <= at; shown += 1) {
-    const outer = levels.get(shown);
-    const value = formatNumber(counters.get(shown) ?? outer?.start ?? 1, outer?.format ?? '');
-    if (value !== '') numbers.push(value);
-  }
-  const isPlain =
-    level.format === '1' &&
-    numbers.length === 1 &&
-    level.prefix === '' &&
-    /^[.)]?$/.test(level.suffix.trim());
+  const numbers = numbersShown(levels, at, counters);
   return {
-    number: isPlain ? number : null,
+    number: isPlain(level) && numbers.length === 1 ? number : null,
     text: `${level.prefix}${numbers.join('.')}${level.suffix}`.trim(),
   };
 }
 
 const BULLET: Label = { number: null, text: '' };
+
+const isPlain = ({ format, prefix, suffix }: OdtLevel): boolean =>
+  format === '1' && prefix === '' && /^[.)]?$/.test(suffix.trim());
+
+/** The numbers of the level and of as many around it as it shows. */
+function numbersShown(
+  levels: ReadonlyMap<number, OdtLevel>,
+  at: number,
+  counters: OdtCounters,
+): readonly string[] {
+  const shown = Math.min(at, Math.max(1, levels.get(at)?.shown ?? 1));
+  return Array.from({ length: shown }, (_, index) => at - shown + 1 + index)
+    .map((level) =>
+      formatNumber(counters.get(level) ?? levels.get(level)?.start ?? 1, levels.get(level)?.format ?? ''),
+    )
+    .filter((number) => number !== '');
+}

@@ -59,13 +59,18 @@ function textRuns(text: string, { look, shift }: Place, reader: OdtReader): read
 function runsOf(element: XmlElement, place: Place, reader: OdtReader): readonly Run[] {
   if (UNSEEN.has(element.name)) return [];
   if (HIDDEN.has(element.name)) return textRuns(textIn(element), { ...place, look: null }, reader);
+  const sign = signOf(element);
+  return sign === undefined ? runsOfInset(element, place, reader) : textRuns(sign, place, reader);
+}
+
+function signOf(element: XmlElement): string | undefined {
+  if (element.name === 'text:s') return ' '.repeat(spacesOf(element));
+  if (element.name === 'text:tab') return '\t';
+  return element.name === 'text:line-break' ? '\n' : undefined;
+}
+
+function runsOfInset(element: XmlElement, place: Place, reader: OdtReader): readonly Run[] {
   switch (element.name) {
-    case 'text:s':
-      return textRuns(' '.repeat(spacesOf(element)), place, reader);
-    case 'text:tab':
-      return textRuns('\t', place, reader);
-    case 'text:line-break':
-      return textRuns('\n', place, reader);
     case 'text:span':
       return runsIn(element, spanned(element, place, reader), reader);
     case 'text:a':

@@ -1,4 +1,5 @@
 import type { Role } from './blocks.ts';
+import { LABEL_CHARACTERS_MAX } from './numbering.ts';
 import { roleOfName } from './styleNames.ts';
 import { childAt, elementsOf, type Prefixes, type XmlElement } from './xmlTree.ts';
 
@@ -82,8 +83,8 @@ const levelsIn = (list: XmlElement): ReadonlyMap<number, OdtLevel> =>
       {
         isNumbered: name === 'text:list-level-style-number' || name === 'text:outline-level-style',
         format: attributes['style:num-format'] ?? '',
-        prefix: attributes['style:num-prefix'] ?? '',
-        suffix: attributes['style:num-suffix'] ?? '',
+        prefix: (attributes['style:num-prefix'] ?? '').slice(0, LABEL_CHARACTERS_MAX),
+        suffix: (attributes['style:num-suffix'] ?? '').slice(0, LABEL_CHARACTERS_MAX),
         start: Number(attributes['text:start-value'] ?? '1'),
         shown: Number(attributes['text:display-levels'] ?? '1'),
       },
@@ -105,13 +106,17 @@ export const said = (
 
 /** What the names or outline levels of a paragraph's styles say that it is. */
 export function roleOfChain(chain: readonly XmlElement[], name: string | undefined): Role {
-  if (chain.length === 0) return roleOfName(name ?? '') ?? { kind: 'paragraph' };
-  for (const { attributes } of chain) {
-    const role =
-      roleOfName(attributes['style:display-name'] ?? '') ?? roleOfName(attributes['style:name'] ?? '');
-    const outline = Number(attributes['style:default-outline-level'] || '0');
-    if (role !== undefined && role.kind !== 'heading') return role;
-    if (outline >= 1) return { kind: 'heading', level: outline };
-  }
-  return { kind: 'paragraph' };
+  // Some writers name a style without defining it: its name still says what it is.
+  if (chain.length === 0) return roleOfName(name ?? '') ?? PARAGRAPH;
+  return chain.map(roleOfStyle).find((role) => role !== undefined) ?? PARAGRAPH;
+}
+
+const PARAGRAPH: Role = { kind: 'paragraph' };
+
+function roleOfStyle({ attributes }: XmlElement): Role | undefined {
+  const { 'style:display-name': display = '', 'style:name': name = '' } = attributes;
+  const role = roleOfName(display) ?? roleOfName(name);
+  if (role !== undefined && role.kind !== 'heading') return role;
+  const outline = Number(attributes['style:default-outline-level'] ?? '0');
+  return outline >= 1 ? { kind: 'heading', level: outline } : role;
 }

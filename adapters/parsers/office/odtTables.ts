@@ -1,7 +1,7 @@
 import type { Piece } from './blocks.ts';
 import { RefusedDocument } from './blocks.ts';
 import type { OdtReader } from './odtRuns.ts';
-import { spanOf, tablePieces, type Slot } from './tables.ts';
+import { COLUMNS_MAX, PLACES_MAX, spanOf, tablePieces, type Slot } from './tables.ts';
 import { elementsOf, type XmlElement } from './xmlTree.ts';
 
 const ROW_GROUPS = new Set(['table:table-rows', 'table:table-row-group', 'table:table-header-rows']);
@@ -11,12 +11,19 @@ const REPEATS_MAX = 10_000;
 export function odtTable(table: XmlElement, reader: OdtReader): readonly Piece[] {
   const rows = rowsIn(table);
   const headers = rows.filter(({ isHeader }) => isHeader).length;
-  const slots = rows.flatMap(({ row }) => {
+  const slots: (readonly Slot[])[] = [];
+  let places = 0;
+  for (const { row } of rows) {
     const read = slotsOf(row, reader);
-    return Array.from({ length: repeatsOf(row, 'table:number-rows-repeated') }, () => read);
-  });
+    const repeats = repeatsOf(row, 'table:number-rows-repeated');
+    places += repeats * Math.max(1, read.length);
+    if (places > PLACES_MAX) throw tooLarge();
+    for (let repeat = 0; repeat < repeats; repeat += 1) slots.push(read);
+  }
   return tablePieces(slots, headers > 0 ? headers : null);
 }
+
+const tooLarge = (): RefusedDocument => new RefusedDocument('The document has a table that is too large.');
 
 interface Row {
   readonly row: XmlElement;
@@ -35,25 +42,32 @@ const rowsIn = (parent: XmlElement, isHeader = false): readonly Row[] =>
  * span already.
  */
 function slotsOf(row: XmlElement, reader: OdtReader): readonly Slot[] {
+  const slots: Slot[] = [];
   let counted = 0;
-  return elementsOf(row).flatMap((cell): readonly Slot[] => {
+  for (const cell of elementsOf(row)) {
     const repeats = repeatsOf(cell, 'table:number-columns-repeated');
     if (cell.name === 'table:covered-table-cell') {
       const columns = Math.max(0, repeats - counted);
       counted = Math.max(0, counted - repeats);
-      return columns === 0 ? [] : [{ kind: 'gap', columns }];
+      if (columns > 0) slots.push({ kind: 'gap', columns });
+    } else if (cell.name === 'table:table-cell') {
+      const slot = cellSlot(cell, reader);
+      counted = slot.cell.columnSpan - 1;
+      for (let repeat = 0; repeat < repeats; repeat += 1) slots.push(slot);
     }
-    if (cell.name !== 'table:table-cell') return [];
-    const columnSpan = spanOf(Number(cell.attributes['table:number-columns-spanned'] ?? '1'));
-    const rowSpan = spanOf(Number(cell.attributes['table:number-rows-spanned'] ?? '1'));
-    counted = columnSpan - 1;
-    const slot: Slot = { kind: 'cell', cell: { pieces: reader.readPieces(cell), columnSpan, rowSpan } };
-    return Array.from({ length: repeats }, () => slot);
-  });
+    if (slots.length > COLUMNS_MAX) throw tooLarge();
+  }
+  return slots;
+}
+
+function cellSlot(cell: XmlElement, reader: OdtReader): Extract<Slot, { kind: 'cell' }> {
+  const columnSpan = spanOf(Number(cell.attributes['table:number-columns-spanned'] ?? '1'));
+  const rowSpan = spanOf(Number(cell.attributes['table:number-rows-spanned'] ?? '1'));
+  return { kind: 'cell', cell: { pieces: reader.readPieces(cell), columnSpan, rowSpan } };
 }
 
 function repeatsOf({ attributes }: XmlElement, name: string): number {
   const repeats = Number(attributes[name] ?? '1');
-  if (repeats > REPEATS_MAX) throw new RefusedDocument('The document has a table that is too large.');
+  if (repeats > REPEATS_MAX) throw tooLarge();
   return Number.isSafeInteger(repeats) && repeats > 0 ? repeats : 1;
 }

@@ -1,12 +1,21 @@
 import type { Opener } from '../opened.ts';
-import { blocksOf, HIDDEN_TEXT, noteBlocks, type Piece, type Role, type TextPiece } from './blocks.ts';
+import {
+  blocksOf,
+  HIDDEN_TEXT,
+  noteBlocks,
+  RefusedDocument,
+  type Piece,
+  type Role,
+  type TextPiece,
+} from './blocks.ts';
 import { docFile, type DocFile } from './docFile.ts';
 import { docNumbering } from './docNumbering.ts';
 import { numberOf } from './docProperties.ts';
 import { docStyles, type DocStyles } from './docStyles.ts';
-import { docTable, type DocRow } from './docTables.ts';
+import { docRow } from './docRows.ts';
 import { docText, type DocParagraph, type DocText } from './docText.ts';
 import type { Numbering } from './numbering.ts';
+import { tableOfEdges, type EdgeRow } from './edgeTables.ts';
 import { openOffice } from './openOffice.ts';
 import { plainRun, type Run } from './runs.ts';
 
@@ -52,15 +61,21 @@ const FOOTNOTE_MARKS = 2;
 const FOOTNOTE_TEXTS = 3;
 const ENDNOTE_MARKS = 46;
 const ENDNOTE_TEXTS = 47;
+/** Texts of notes may overlap, and each is looked for in all pieces. */
+const NOTE_CHARACTERS_MAX = 5_000_000;
+const NOTE_PIECES_MAX = 20_000_000;
 
 /** The notes in the order of their marks: which character each mark is, and where its text stands. */
-function noteMarks({ tableAt, lengths }: DocFile) {
+function noteMarks({ tableAt, lengths, pieces }: DocFile) {
   const { body, footnotes, headers, comments } = lengths;
   const endnotes = body + footnotes + headers + comments;
   const notes = [
     ...notesIn(tableAt(FOOTNOTE_MARKS), tableAt(FOOTNOTE_TEXTS), body),
     ...notesIn(tableAt(ENDNOTE_MARKS), tableAt(ENDNOTE_TEXTS), endnotes),
   ].sort((a, b) => a.mark - b.mark);
+  const characters = notes.reduce((sum, { range: [from, to] }) => sum + Math.max(0, to - from), 0);
+  if (characters > NOTE_CHARACTERS_MAX || notes.length * pieces.length > NOTE_PIECES_MAX)
+    throw new RefusedDocument('The document has too many notes.');
   return {
     numbers: new Map(notes.map(({ mark }, index) => [mark, index + 1])),
     ranges: notes.map(({ range }) => range),
@@ -84,11 +99,11 @@ function notesIn(marks: Buffer, texts: Buffer, offset: number): readonly Note[] 
 /** Paragraphs outside of tables as they are; those of cells gathered by row, and rows by table. */
 function piecesOf(paragraphs: readonly DocParagraph[], reader: Reader): readonly Piece[] {
   const pieces: Piece[] = [];
-  let rows: DocRow[] = [];
+  let rows: EdgeRow[] = [];
   let cells: Piece[][] = [];
   let cell: Piece[] = [];
   const endTable = (): void => {
-    if (rows.length > 0) pieces.push(...docTable(rows));
+    if (rows.length > 0) pieces.push(...tableOfEdges(rows));
     pieces.push(...cells.flat(), ...cell);
     [rows, cells, cell] = [[], [], []];
   };
@@ -99,7 +114,7 @@ function piecesOf(paragraphs: readonly DocParagraph[], reader: Reader): readonly
       endTable();
       pieces.push(textPiece(paragraph, reader));
     } else if (has(ENDS_ROW)) {
-      rows.push({ cells, modifiers });
+      rows.push(docRow(cells, modifiers));
       cells = [];
     } else if (!has(ENDS_INNER_ROW)) {
       cell.push(textPiece(paragraph, reader));

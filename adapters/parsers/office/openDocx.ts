@@ -1,13 +1,13 @@
 import type { Block } from '../../../domain/document/document.ts';
 import type { Opener } from '../opened.ts';
-import { blocksOf, HIDDEN_TEXT, noteBlocks } from './blocks.ts';
+import { blocksOf, HIDDEN_TEXT, noteBlocks, noteRuns } from './blocks.ts';
 import { piecesIn } from './docxBody.ts';
 import { docxNumbering } from './docxNumbering.ts';
 import { docxParts, type DocxParts } from './docxPackage.ts';
 import type { DocxReader } from './docxReader.ts';
 import { docxStyles } from './docxStyles.ts';
 import { openOffice } from './openOffice.ts';
-import { plainRun, type Run } from './runs.ts';
+import type { Run } from './runs.ts';
 import { childAt, elementsOf } from './xmlTree.ts';
 
 const MIME_TYPE = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
@@ -30,6 +30,7 @@ function readerOf({ document, styles, numbering, links }: DocxParts): DocxReader
     links: links.document,
     fields: [],
     notes: [],
+    noteNumbers: new Map(),
     carried: [],
     aside: [],
     boxes: 0,
@@ -53,7 +54,7 @@ function notesOf(parts: DocxParts, reader: DocxReader): readonly (readonly Run[]
     reader.links = parts.links[kind];
     const body = bodies[kind].get(id);
     const pieces = body === undefined ? [] : piecesIn(body, reader);
-    texts.push(pieces.flatMap((piece) => (piece.kind === 'text' ? [...piece.runs, plainRun(' ')] : [])));
+    texts.push(noteRuns(pieces));
   }
   return texts;
 }

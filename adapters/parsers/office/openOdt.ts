@@ -1,12 +1,12 @@
 import { unzip } from '../archive.ts';
 import type { Opener } from '../opened.ts';
-import { blocksOf, HIDDEN_TEXT, noteBlocks, RefusedDocument } from './blocks.ts';
+import { blocksOf, HIDDEN_TEXT, OFFICE_LIMITS, noteBlocks, noteRuns, RefusedDocument } from './blocks.ts';
 import { mathmlText } from './mathmlText.ts';
 import { odtPieces } from './odtBody.ts';
 import type { OdtReader } from './odtRuns.ts';
 import { ODT_PREFIXES, odtStyles } from './odtStyles.ts';
 import { openOffice } from './openOffice.ts';
-import { plainRun, type Run } from './runs.ts';
+import type { Run } from './runs.ts';
 import { childAt, elementsOf, parseXml, type XmlElement } from './xmlTree.ts';
 
 const MIME_TYPE = 'application/vnd.oasis.opendocument.text';
@@ -15,7 +15,7 @@ const WANTED = /^(?:content\.xml|styles\.xml|META-INF\/manifest\.xml|[^/]+\/cont
 /** Opens an OpenDocument text: its body in reading order and its notes, without headers and footers. */
 export const openOdt: Opener = ({ bytes }) =>
   openOffice(MIME_TYPE, () => {
-    const archive = unzip(bytes, (name) => WANTED.test(name));
+    const archive = unzip(bytes, (name) => WANTED.test(name), OFFICE_LIMITS);
     if (archive.kind === 'unreadable') throw new RefusedDocument(archive.detail);
     refuseEncrypted(archive.members);
     const content = partAt(archive.members, 'content.xml');
@@ -62,7 +62,7 @@ function notesOf(reader: OdtReader): readonly (readonly Run[])[] {
   const texts: (readonly Run[])[] = [];
   for (const note of reader.notes) {
     const body = elementsOf(note, 'text:note-body').flatMap((part) => reader.readPieces(part));
-    texts.push(body.flatMap((piece) => (piece.kind === 'text' ? [...piece.runs, plainRun(' ')] : [])));
+    texts.push(noteRuns(body));
   }
   return texts;
 }

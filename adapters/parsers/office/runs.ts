@@ -32,7 +32,7 @@ export const noteRun = (note: number): Run => ({ ...PLAIN, text: '', note });
  */
 export function inlineOfRuns(runs: readonly Run[]): Inline {
   const joined = joinRuns(trimRuns(runs));
-  return { text: textOfRuns(joined), markdown: markdownOfRuns(joined) };
+  return { text: textOfRuns(joined).trim(), markdown: markdownOfRuns(joined).trim() };
 }
 
 /** The inline text of a place that is emphasised by itself, a heading or a header cell: its marks go. */
@@ -54,6 +54,9 @@ export function inlineOfParagraph(runs: readonly Run[]): Inline {
 export const textOfRuns = (runs: readonly Run[]): string =>
   runs.map(({ text, note }) => (note === null ? text : `[${note}]`)).join('');
 
+/** Longer ones are no addresses, and a short file can point to one from many places. */
+const LINK_CHARACTERS_MAX = 2048;
+
 /** A destination as markdown can hold it; null where links may not go there. */
 export function linkOf(destination: string): string | null {
   const escaped = destination
@@ -62,7 +65,7 @@ export function linkOf(destination: string): string | null {
       /[\s<>()[\]\\`*|]/g,
       (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
     );
-  return isSafeLink(escaped) ? escaped : null;
+  return escaped.length <= LINK_CHARACTERS_MAX && isSafeLink(escaped) ? escaped : null;
 }
 
 /** Where the instruction of a field links to: `HYPERLINK "https://…"`. */
@@ -81,7 +84,8 @@ function trimRuns(runs: readonly Run[]): readonly Run[] {
 const isBlank = (run: Run | undefined): boolean =>
   run !== undefined && run.note === null && run.text.trim() === '';
 
-const sameLook = (a: Look, b: Look): boolean =>
+/** Whether two runs could be one. */
+export const sameLook = (a: Look, b: Look): boolean =>
   a.bold === b.bold && a.italic === b.italic && a.strike === b.strike && a.link === b.link;
 
 /** White space takes the look of what is before it, so that it parts no emphasis. */
@@ -97,7 +101,8 @@ function joinRuns(runs: readonly Run[]): readonly Run[] {
   return joined;
 }
 
-function markdownOfRuns(runs: readonly Run[]): string {
+function markdownOfRuns(source: readonly Run[]): string {
+  const runs = wholeWords(source);
   let markdown = '';
   let index = 0;
   while (index < runs.length) {
@@ -112,23 +117,32 @@ function markdownOfRuns(runs: readonly Run[]): string {
 }
 
 function linkMarkdown(label: string, link: string): string {
-  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(label) ?? [];
+  const [before, inner, after] = spaceAround(label);
   return inner === '' ? label : `${before}[${inner}](${link})${after}`;
 }
 
 function emphasised(run: Run, runs: readonly Run[], index: number): string {
   if (run.note !== null) return `[^${run.note}]`;
-  const [, before = '', inner = '', after = ''] = /^(\s*)([\s\S]*?)(\s*)$/.exec(run.text) ?? [];
+  const [before, inner, after] = spaceAround(run.text);
   const text = spaced(escaped(inner, run.link !== null));
   const marks = inner !== '' && standsAlone(run, runs, index) ? marksOf(run) : [];
   return `${spaced(before)}${lineByLine(text, marks)}${spaced(after)}`;
+}
+
+/** White space before and after what is seen. Without a pattern, for those go back and forth in long space. */
+function spaceAround(text: string): readonly [string, string, string] {
+  const inner = text.trim();
+  if (inner === '') return [text, '', ''];
+  const start = text.length - text.trimStart().length;
+  return [text.slice(0, start), inner, text.slice(start + inner.length)];
 }
 
 /** Emphasis ends with each line, for a line may become a block of its own. */
 function lineByLine(text: string, marks: readonly string[]): string {
   const opens = marks.join('');
   const closes = [...marks].reverse().join('');
-  return `${opens}${text.replace(/ *\n\s*/g, `${closes}\n${opens}`)}${closes}`;
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.map((line) => (line === '' ? '' : `${opens}${line}${closes}`)).join('\n');
 }
 
 const spaced = (text: string): string => text.replace(/\t+/g, ' ');
@@ -139,19 +153,25 @@ const marksOf = ({ bold, italic, strike }: Run): readonly string[] => [
   ...(italic ? ['*'] : []),
 ];
 
-/**
- * Whether marks around the run would read as marks: it has words, it cuts none, and no other run's marks
- * touch its own.
- */
+/** Runs without the emphasis that has no word, or begins or ends inside one. */
+const wholeWords = (runs: readonly Run[]): readonly Run[] =>
+  runs.map((run, index) => {
+    const isWhole =
+      /[\p{L}\p{N}]/u.test(run.text) &&
+      !isLetter(/^\s/.test(run.text) ? '' : lastSign(runs[index - 1]?.text ?? '')) &&
+      !isLetter(/\s$/.test(run.text) ? '' : firstSign(runs[index + 1]?.text ?? ''));
+    return isWhole ? run : { ...run, bold: false, italic: false, strike: false };
+  });
+
+const isLetter = (sign: string): boolean => /[\p{L}\p{N}]/u.test(sign);
+
+/** Whether no other run's marks touch the run's own, for together they would be others. */
 function standsAlone(run: Run, runs: readonly Run[], index: number): boolean {
   const touches = (other: Run | undefined, sign: string): boolean =>
-    sign !== '' &&
-    !/\s/.test(sign) &&
-    (/[\p{L}\p{N}]/u.test(sign) || (other !== undefined && isMarked(other)));
+    other !== undefined && isMarked(other) && /\S/.test(sign);
   const before = runs[index - 1];
   const after = runs[index + 1];
   return (
-    /[\p{L}\p{N}]/u.test(run.text) &&
     (/^\s/.test(run.text) || !touches(before, lastSign(before?.text ?? ''))) &&
     (/\s$/.test(run.text) || !touches(after, firstSign(after?.text ?? '')))
   );

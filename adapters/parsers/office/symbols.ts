@@ -33,6 +33,7 @@ const SYMBOL: Readonly<Record<number, string>> = {
   0xb7: '•',
   0xb8: '÷',
   0xb9: '≠',
+  0xba: '≡',
   0xbb: '≈',
   0xd2: '®',
   0xd3: '©',
@@ -44,12 +45,17 @@ export function symbolSign(font: string, code: number): string {
   const sign = code >= 0xf000 && code <= 0xf0ff ? code - 0xf000 : code;
   if (/wingdings/i.test(font)) return WINGDINGS[sign] ?? '';
   if (/^symbol/i.test(font)) return SYMBOL[sign] ?? greek(sign);
-  const isPrivate = sign !== code || (code >= 0xe000 && code <= 0xf8ff);
-  return isPrivate || code < 0x20 || code > 0x10ffff ? '' : String.fromCodePoint(code);
+  return isShown(code) ? String.fromCodePoint(code) : '';
 }
 
+/** Neither a control character nor in the private area, where other fonts show nothing. */
+const isShown = (code: number): boolean => code >= 0x20 && code <= 0xffff && (code < 0xd800 || code > 0xf8ff);
+
+/** Greek letters in the places of Latin ones; digits and points stand for themselves. */
 const greek = (sign: number): string =>
-  SYMBOL_UPPER.charAt(sign - SYMBOL_FROM) || SYMBOL_LOWER.charAt(sign - 0x61) || String.fromCodePoint(sign);
+  SYMBOL_UPPER.charAt(sign - SYMBOL_FROM) ||
+  SYMBOL_LOWER.charAt(sign - 0x61) ||
+  (sign >= 0x20 && sign < 0x7f ? String.fromCharCode(sign) : '');
 
 const RAISED: Readonly<Record<string, string>> = {
   '0': '⁰',
@@ -82,6 +88,6 @@ const LOWERED: Readonly<Record<string, string>> = {
 /** Raised or lowered digits by the signs that Unicode has for them, so that 10² is not read as 102. */
 export function shiftedText(text: string, shift: 'super' | 'sub'): string {
   const signs = shift === 'super' ? RAISED : LOWERED;
-  const shifted = [...text].map((sign) => signs[sign]);
+  const shifted = Array.from(text, (sign) => signs[sign]);
   return shifted.includes(undefined) ? text : shifted.join('');
 }

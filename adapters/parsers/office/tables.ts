@@ -16,7 +16,9 @@ export type Slot =
 
 /** Word allows 63 columns, Writer 1,024. */
 export const COLUMNS_MAX = 1024;
-const PLACES_MAX = 1_000_000;
+export const PLACES_MAX = 1_000_000;
+/** With the text of each cell in every place that it covers. */
+const CHARACTERS_MAX = 20_000_000;
 
 /** Columns that a file may claim for one cell. */
 export const spanOf = (span: number): number =>
@@ -27,21 +29,15 @@ export const spanOf = (span: number): number =>
  * rows do not say how many are headers, the first is.
  */
 export function tablePieces(rows: readonly (readonly Slot[])[], headerRows: number | null): readonly Piece[] {
-  const [only] = rows[0] ?? [];
-  if (rows.length === 1 && rows[0]?.length === 1 && only?.kind === 'cell') return only.cell.pieces;
-  const headers = Math.min(rows.length, headerRows ?? 1);
-  const cells: TableCell[] = [];
-  let columns = 0;
-  for (const [row, slots] of rows.entries()) {
-    let column = 0;
-    for (const slot of slots) {
-      if (slot.kind === 'cell') cells.push(cellAt(slot.cell, { row, column, isHeader: row < headers }));
-      column += slot.kind === 'cell' ? slot.cell.columnSpan : slot.columns;
-    }
-    columns = Math.max(columns, column);
-  }
+  const frame = frameOf(rows);
+  if (frame !== undefined) return frame.pieces;
+  const columns = rows.reduce((widest, row) => Math.max(widest, columnsIn(row)), 0);
   if (columns > COLUMNS_MAX || columns * rows.length > PLACES_MAX)
     throw new RefusedDocument('The document has a table that is too large.');
+  const headers = Math.min(rows.length, headerRows ?? 1);
+  const cells = rows.flatMap((slots, row) => cellsOf(slots, row, row < headers));
+  const characters = cells.reduce((sum, cell) => sum + cell.text.length * cell.rowSpan * cell.columnSpan, 0);
+  if (characters > CHARACTERS_MAX) throw new RefusedDocument('The document has a table that is too large.');
   if (cells.every(({ text }) => text === '')) return [];
   const block: TableBlock = {
     kind: 'table',
@@ -52,6 +48,24 @@ export function tablePieces(rows: readonly (readonly Slot[])[], headerRows: numb
     box: null,
   };
   return [{ kind: 'block', block }];
+}
+
+function frameOf(rows: readonly (readonly Slot[])[]): SourceCell | undefined {
+  const slots = rows.flat();
+  const [only] = slots;
+  return rows.length === 1 && slots.length === 1 && only?.kind === 'cell' ? only.cell : undefined;
+}
+
+const widthOf = (slot: Slot): number => (slot.kind === 'cell' ? slot.cell.columnSpan : slot.columns);
+const columnsIn = (slots: readonly Slot[]): number => slots.reduce((sum, slot) => sum + widthOf(slot), 0);
+
+function cellsOf(slots: readonly Slot[], row: number, isHeader: boolean): readonly TableCell[] {
+  let column = 0;
+  return slots.flatMap((slot) => {
+    const at = column;
+    column += widthOf(slot);
+    return slot.kind === 'cell' ? [cellAt(slot.cell, { row, column: at, isHeader })] : [];
+  });
 }
 
 interface Place {

@@ -1,0 +1,169 @@
+import type { Piece } from './blocks.ts';
+import { rtfHead } from './rtfHead.ts';
+import { addText, beginStory, closeParagraph, endStory, flushBytes, type RtfMachine } from './rtfMachine.ts';
+import { destinationOf, FIRST_PARAGRAPH, FIRST_STATE, LOOKS, PARAGRAPHS, SIGNS } from './rtfState.ts';
+import { declareRow, endCell, endRow, rtfStory } from './rtfStory.ts';
+import type { RtfToken } from './rtfTokens.ts';
+import { linkOfField, noteRun } from './runs.ts';
+
+/** What an RTF file says, in reading order. */
+export interface RtfText {
+  readonly pieces: readonly Piece[];
+  readonly notes: readonly (readonly Piece[])[];
+  readonly hasHidden: boolean;
+}
+
+/** Reads an RTF file token by token. */
+export function readRtf(tokens: Iterable<RtfToken>): RtfText {
+  const machine: RtfMachine = {
+    head: rtfHead(),
+    groups: [],
+    notes: [],
+    story: rtfStory(),
+    state: FIRST_STATE,
+    paragraph: FIRST_PARAGRAPH,
+    bytes: [],
+    toSkip: 0,
+    begins: 'no',
+    instruction: '',
+    hasHidden: false,
+  };
+  for (const token of tokens) take(machine, token);
+  flushBytes(machine);
+  while (machine.groups.length > 0) endGroup(machine);
+  return { pieces: endStory(machine), notes: machine.notes, hasHidden: machine.hasHidden };
+}
+
+function take(machine: RtfMachine, token: RtfToken): void {
+  if (token.kind === 'byte') takeByte(machine, token.code);
+  else if (token.kind === 'text') takeText(machine, token.text);
+  else {
+    flushBytes(machine);
+    takeControl(machine, token);
+  }
+}
+
+function takeControl(machine: RtfMachine, token: Exclude<RtfToken, { kind: 'byte' | 'text' }>): void {
+  if (token.kind === 'close') endGroup(machine);
+  else if (token.kind === 'word') takeWord(machine, token.word, token.value);
+  else {
+    machine.groups.push({ state: machine.state, paragraph: machine.paragraph, end: null });
+    machine.begins = 'plain';
+    machine.toSkip = 0;
+  }
+}
+
+function endGroup(machine: RtfMachine): void {
+  const group = machine.groups.pop();
+  machine.toSkip = 0;
+  machine.begins = 'no';
+  if (group === undefined) return;
+  group.end?.();
+  machine.state = group.state;
+  machine.paragraph = group.paragraph;
+}
+
+function takeByte(machine: RtfMachine, code: number): void {
+  machine.begins = 'no';
+  if (machine.toSkip > 0) machine.toSkip -= 1;
+  else machine.bytes.push(code);
+}
+
+/** Bytes above 127 may stand as they are, though they should not. */
+function takeText(machine: RtfMachine, text: string): void {
+  machine.begins = 'no';
+  const rest = text.slice(machine.toSkip);
+  machine.toSkip = Math.max(0, machine.toSkip - text.length);
+  if (rest === '') return;
+  if (/[\u0080-\u00ff]/.test(rest) || machine.bytes.length > 0)
+    for (const byte of Buffer.from(rest, 'latin1')) machine.bytes.push(byte);
+  else addText(machine, rest);
+}
+
+function takeWord(machine: RtfMachine, word: string, value: number | null): void {
+  if (word === '*') {
+    if (machine.begins === 'plain') machine.begins = 'starred';
+    return;
+  }
+  const { begins } = machine;
+  machine.begins = 'no';
+  if (begins !== 'no' && beginsGroup(machine, word, begins === 'starred')) return;
+  if (machine.state.destination === 'skip') return;
+  if (word === 'u') {
+    machine.toSkip = machine.state.skips;
+    const code = ((value ?? 0) + 0x10000) % 0x10000;
+    addText(machine, machine.head.character(code, machine.state.font));
+  } else if (machine.toSkip > 0) machine.toSkip -= 1;
+  else apply(machine, word, value);
+}
+
+const STORIES = new Set(['fldrslt', 'footnote', 'shptxt']);
+
+/** Whether the first word of a group says what the group is. */
+function beginsGroup(machine: RtfMachine, word: string, isStarred: boolean): boolean {
+  const { state } = machine;
+  const destination = state.destination === 'skip' ? 'skip' : destinationOf(word, isStarred);
+  if (destination !== undefined) {
+    if (destination === 'instruction') machine.instruction = '';
+    machine.state = { ...state, destination };
+    return true;
+  }
+  if (word === 'fldrslt')
+    machine.state = { ...state, look: { ...state.look, link: linkOfField(machine.instruction) } };
+  else if (STORIES.has(word)) beginNested(machine, word);
+  return STORIES.has(word);
+}
+
+function beginNested(machine: RtfMachine, word: string): void {
+  const { story, notes } = machine;
+  const group = machine.groups.pop();
+  if (group === undefined) return;
+  const end =
+    word === 'footnote'
+      ? beginNote(machine, notes.push([]) - 1)
+      : beginStory(machine, (pieces) => story.aside.push(...pieces));
+  machine.groups.push({ ...group, end });
+}
+
+function beginNote(machine: RtfMachine, index: number): () => void {
+  machine.story.runs.push(noteRun(index + 1));
+  return beginStory(machine, (pieces: readonly Piece[]) => {
+    machine.notes[index] = pieces;
+  });
+}
+
+function apply(machine: RtfMachine, word: string, value: number | null): void {
+  const { state, head } = machine;
+  const { destination } = state;
+  if (head.codePage(word, value)) return;
+  if (destination === 'fonts' || destination === 'styles') head.word(destination, word, value);
+  else if (LOOKS.has(word)) machine.state = LOOKS.get(word)?.(state, value) ?? state;
+  else if (Object.hasOwn(SIGNS, word)) addText(machine, SIGNS[word] ?? '');
+  else if (destination === 'body') applyToParagraph(machine, word, value);
+}
+
+function applyToParagraph(machine: RtfMachine, word: string, value: number | null): void {
+  if (declareRow(machine.story, word, value) || structure(machine, word)) return;
+  machine.paragraph = PARAGRAPHS.get(word)?.(machine.paragraph, value) ?? machine.paragraph;
+}
+
+/** Ends paragraphs, cells and rows; false where the word ends none. */
+function structure(machine: RtfMachine, word: string): boolean {
+  switch (word) {
+    case 'par':
+    case 'sect':
+    case 'nestcell':
+      closeParagraph(machine);
+      return true;
+    case 'cell':
+      machine.paragraph = { ...machine.paragraph, inTable: true };
+      closeParagraph(machine);
+      endCell(machine.story);
+      return true;
+    case 'row':
+      endRow(machine.story);
+      return true;
+    default:
+      return false;
+  }
+}
