@@ -1,6 +1,9 @@
 import type { JsonObject } from '../kernel/json.ts';
 import { resolveLocal } from '../extraction/schemaRules.ts';
+import { isOnlyRowConcept, isRowConcept } from './labels.ts';
 import { CONCEPTS, type Concept, type ValueKind } from './lexicon.ts';
+import { roleIn, withoutRole, type Role } from './roles.ts';
+import { vocabulary, type Vocabulary } from './vocabulary.ts';
 import { labelWords, nameWords, phraseSimilarity } from './words.ts';
 
 /** A leaf of the schema: what to look for, and how it is called. */
@@ -13,6 +16,10 @@ export interface Field {
   readonly withTime: boolean;
   readonly choices: readonly string[];
   readonly concept: Concept | undefined;
+  /** Whose it is, as its name, its parents' or its description say. */
+  readonly role: Role | undefined;
+  /** A member of a row of a list. */
+  readonly inRow: boolean;
   /** Its own names: property, title, parent with property. */
   readonly phrases: readonly (readonly string[])[];
 }
@@ -27,24 +34,17 @@ export type SchemaNode =
 interface Place {
   readonly pointer: string;
   readonly name: string;
-  readonly parent: string;
+  /** Names of the objects around it, the outermost first. */
+  readonly parents: readonly string[];
   readonly inRow: boolean;
   readonly depth: number;
 }
 
 const DEPTH_MAX = 12;
-const ROW_CONCEPTS = new Set(
-  'description quantity unit_price line_total line_number article_number unit tax_rate discount delivery_date order_number'.split(
-    ' ',
-  ),
-);
-const ONLY_ROWS = new Set(
-  'quantity unit_price line_total line_number article_number unit description'.split(' '),
-);
 
 /** The tree of a schema. References are followed, cycles and what cannot be filled are left out. */
 export function schemaTree(schema: JsonObject): SchemaNode | undefined {
-  const top = { pointer: '', name: '', parent: '', inRow: false, depth: 0 };
+  const top = { pointer: '', name: '', parents: [], inRow: false, depth: 0 };
   return nodeOf(schema, schema, top);
 }
 
@@ -64,7 +64,7 @@ function objectNode(root: JsonObject, schema: JsonObject, place: Place): SchemaN
     const node = nodeOf(root, child, {
       pointer: `${place.pointer}/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`,
       name,
-      parent: place.name,
+      parents: place.name === '' ? place.parents : [...place.parents, place.name],
       inRow: place.inRow,
       depth: place.depth + 1,
     });
@@ -74,7 +74,7 @@ function objectNode(root: JsonObject, schema: JsonObject, place: Place): SchemaN
 }
 
 function arrayNode(root: JsonObject, schema: JsonObject, place: Place): SchemaNode | undefined {
-  const row = { pointer: '', name: place.name, parent: '', inRow: true, depth: place.depth + 1 };
+  const row = { pointer: '', name: '', parents: [], inRow: true, depth: place.depth + 1 };
   const item = nodeOf(root, schema['items'], row);
   if (item?.kind === 'object') return { kind: 'rows', pointer: place.pointer, columns: item.members };
   const one = nodeOf(root, schema['items'], { ...place, depth: place.depth + 1 });
@@ -122,11 +122,16 @@ const texts = (value: unknown): readonly string[] => (typeof value === 'string' 
 function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const type = rawType === 'number' || rawType === 'integer' || rawType === 'boolean' ? rawType : 'string';
   const choices = choicesOf(schema);
-  const withParent = place.parent === '' || place.inRow ? [] : [nameWords(`${place.parent} ${place.name}`)];
-  const phrases = [...withParent, nameWords(place.name), ...texts(schema['title']).map(labelWords)];
-  const known = kindByFormat(schema['format'], type);
+  const name = nameWords(place.name);
+  const parents = place.parents.flatMap(nameWords);
+  const titles = texts(schema['title']).map(labelWords);
   const about = texts(schema['description']).map(labelWords);
-  const concept = conceptOf({ phrases, about, kind: known, place });
+  const role = roleIn(name) ?? roleIn([...parents].reverse()) ?? roleIn(about.flat().slice(0, 12));
+  const known = kindByFormat(schema['format'], type);
+  const withParent = parents.length === 0 ? [] : [[...parents.slice(-2), ...name]];
+  const phrases = [...withParent, name, ...titles];
+  const concept =
+    conceptOf({ phrases, about, kind: known, inRow: place.inRow }) ?? namedParty(name, role, known);
   return {
     pointer: place.pointer,
     kind: known ?? (choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),
@@ -134,8 +139,23 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
     withTime: schema['format'] === 'date-time',
     choices,
     concept,
-    phrases: phrases.filter((words) => words.length > 0),
+    role,
+    inRow: place.inRow,
+    phrases: [name, ...(parents.length === 0 ? [] : [[...parents.slice(-1), ...name]]), ...titles].filter(
+      (words) => words.length > 0,
+    ),
   };
+}
+
+/** `name` inside of `customer` is the customer. */
+function namedParty(
+  name: readonly string[],
+  role: Role | undefined,
+  kind: ValueKind | undefined,
+): Concept | undefined {
+  const bare = withoutRole(name);
+  const isName = bare.length === 0 || (bare.length === 1 && bare[0] === 'name');
+  return isName && kind === undefined ? CONCEPTS.find(({ id }) => id === role) : undefined;
 }
 
 function choicesOf(schema: JsonObject): readonly string[] {
@@ -156,35 +176,46 @@ interface Naming {
   readonly phrases: readonly (readonly string[])[];
   readonly about: readonly (readonly string[])[];
   readonly kind: ValueKind | undefined;
-  readonly place: Place;
+  readonly inRow: boolean;
 }
 
+const KNOWN: Vocabulary = vocabulary();
+const NAMES_ENOUGH = 0.6;
+/** A name without the words of its role counts a little less: `vendor_email` is an email. */
+const WITHOUT_ROLE = 0.95;
+const BY_DESCRIPTION = 0.9;
+
 /** The concept that the field's names mean best; the description counts a little less than a name. */
-function conceptOf({ phrases, about, kind, place }: Naming): Concept | undefined {
+function conceptOf({ phrases, about, kind, inRow }: Naming): Concept | undefined {
+  const named = likeness(phrases);
+  const bare = likeness(phrases.map(withoutRole).filter((words) => words.length > 0));
+  const told = likeness(about);
   let best: { concept: Concept; score: number } | undefined;
   for (const concept of CONCEPTS) {
-    if (!fits(concept, kind, place.inRow)) continue;
-    const named = likeness(concept, phrases);
-    const score = Math.max(named, 0.9 * likeness(concept, about)) + 0.1 * named;
-    if (score >= 0.6 && score > (best?.score ?? 0)) best = { concept, score };
+    if (!fits(concept, kind, inRow)) continue;
+    const own = Math.max(named.get(concept) ?? 0, WITHOUT_ROLE * (bare.get(concept) ?? 0));
+    const score = Math.max(own, BY_DESCRIPTION * (told.get(concept) ?? 0)) + 0.1 * own;
+    if (score >= NAMES_ENOUGH && score > (best?.score ?? 0)) best = { concept, score };
   }
   return best?.concept;
 }
 
 function fits(concept: Concept, kind: ValueKind | undefined, inRow: boolean): boolean {
-  if (inRow ? !ROW_CONCEPTS.has(concept.id) : ONLY_ROWS.has(concept.id)) return false;
+  if (inRow ? !isRowConcept(concept) : isOnlyRowConcept(concept)) return false;
   const numeric = concept.kind === 'number' || concept.kind === 'integer' || concept.kind === 'percent';
   if (kind === 'number') return numeric;
-  return kind === undefined ? !numeric : concept.kind === kind;
+  return kind === undefined || concept.kind === kind;
 }
 
-const likeness = (concept: Concept, names: readonly (readonly string[])[]): number =>
-  names.reduce(
-    (best, name) =>
-      concept.phrases.reduce(
-        (most, phrase) =>
-          Math.max(most, Math.min(phraseSimilarity(phrase, name), phraseSimilarity(name, phrase))),
-        best,
-      ),
-    0,
-  );
+/** How well each concept is said by the best of the names, both ways: no word of either is left over. */
+function likeness(names: readonly (readonly string[])[]): ReadonlyMap<Concept, number> {
+  const best = new Map<Concept, number>();
+  for (const name of names) {
+    for (const { concept, words, score } of KNOWN.phrasesFor(name)) {
+      if (score < 0.5) continue;
+      const both = Math.min(score, phraseSimilarity(name, words));
+      if (both > (best.get(concept) ?? 0)) best.set(concept, both);
+    }
+  }
+  return best;
+}

@@ -37,8 +37,8 @@ interface Placed {
 const CHARACTER_WIDTH = 6;
 const ROW_HEIGHT = 12;
 const ROW_TEXT_HEIGHT = 10;
-/** Cells that a tab parts stand this far from each other. */
-const TAB_WIDTH = 120;
+/** Cells that a tab parts stand this far from each other; their text never reaches the next. */
+const TAB_WIDTH = 3000;
 
 /** The lines of a document as rows of segments. */
 export function layoutOf({ pages }: Document): Layout {
@@ -79,13 +79,14 @@ function virtualGroups(line: Line, index: number): readonly (readonly Placed[])[
     .split(/\t| {2,}/)
     .map((cell, column) => {
       let x = line.text.includes('\t') ? column * TAB_WIDTH : line.text.indexOf(cell) * CHARACTER_WIDTH;
+      const width = Math.min(CHARACTER_WIDTH, (0.9 * TAB_WIDTH) / Math.max(1, cell.length));
       return cell
         .split(/\s+/)
         .filter((text) => text !== '')
         .map((text): Placed => {
-          const x1 = x + text.length * CHARACTER_WIDTH;
+          const x1 = x + text.length * width;
           const box: Box = [x, top, x1, top + ROW_TEXT_HEIGHT];
-          x = x1 + CHARACTER_WIDTH;
+          x = x1 + width;
           return { word: { text, box: null, confidence: 1, fontSize: null, bold: false }, box };
         });
     })

@@ -61,6 +61,8 @@ function choicesFor(id: Total, source: Source): Options {
     withTime: false,
     choices: [],
     concept,
+    role: undefined,
+    inRow: false,
     phrases: [],
   };
   const money = ranked(field, source).filter(

@@ -4,7 +4,7 @@ const SAME: Readonly<Record<string, string>> = {
   '#': 'nr', id: 'nr', ident: 'nr', identification: 'nr', identifikation: 'nr', identnr: 'nr',
   qty: 'quantity', amt: 'amount', inv: 'invoice', tel: 'phone', telephone: 'phone', telefon: 'phone',
   ust: 'vat', mwst: 'vat', tva: 'vat', iva: 'vat', btw: 'vat', gst: 'vat', umsatzsteuer: 'vat',
-  mehrwertsteuer: 'vat', vats: 'vat', ustid: 'vat', uid: 'vat', dates: 'date', datum: 'date', fecha: 'date', data: 'date',
+  mehrwertsteuer: 'vat', vats: 'vat', igst: 'vat', ustid: 'vat', uid: 'vat', dates: 'date', datum: 'date', fecha: 'date', data: 'date',
 }; // prettier-ignore
 
 const STOP = new Set(
@@ -26,6 +26,12 @@ const HEADS = [
   'name',
   'adresse',
   'total',
+  'saldo',
+  'satz',
+  'kosten',
+  'gewicht',
+  'termin',
+  'percentage',
 ];
 
 /** Text for comparing: without case and diacritics. */
@@ -42,6 +48,7 @@ export const folded = (text: string): string =>
 export function labelWords(text: string): readonly string[] {
   const words = folded(text)
     .replace(/n[°º]\s*/g, ' nr ')
+    .replace(/(\p{L}{5})s-(?=\p{L})/gu, '$1 ')
     .replace(/\b(?:st|u|e)\.-?/g, (short) => short.replace('.', ''))
     .replace(/[’']/g, ' ')
     .split(/[^\p{L}\p{N}#%]+/u)
