@@ -40,6 +40,9 @@ const ROW_TEXT_HEIGHT = 10;
 /** Cells that a tab parts stand this far from each other; their text never reaches the next. */
 const TAB_WIDTH = 3000;
 
+/** Dots that lead from a label to its value. */
+const LEADER = /^[.·…_]{3,}$/;
+
 /** The lines of a document as rows of segments. */
 export function layoutOf({ pages }: Document): Layout {
   const rows: Row[] = [];
@@ -66,6 +69,10 @@ function groupsOf(page: DocumentPage, line: Line, index: number): readonly (read
   for (const word of placed) {
     const [x0, y0, x1, y1] = word.box;
     const gap = Math.max(4, 0.9 * (y1 - y0));
+    if (LEADER.test(word.word.text)) {
+      end = Number.NEGATIVE_INFINITY;
+      continue;
+    }
     if (x0 - end > gap) groups.push([word]);
     else groups.at(-1)?.push(word);
     end = Math.max(end, x1);
@@ -76,7 +83,7 @@ function groupsOf(page: DocumentPage, line: Line, index: number): readonly (read
 function virtualGroups(line: Line, index: number): readonly (readonly Placed[])[] {
   const top = index * ROW_HEIGHT;
   return line.text
-    .split(/\t| {2,}/)
+    .split(/\t| {2,}|\s*[.·…_]{4,}\s*/)
     .map((cell, column) => {
       let x = line.text.includes('\t') ? column * TAB_WIDTH : line.text.indexOf(cell) * CHARACTER_WIDTH;
       const width = Math.min(CHARACTER_WIDTH, (0.9 * TAB_WIDTH) / Math.max(1, cell.length));
