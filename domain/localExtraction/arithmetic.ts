@@ -22,7 +22,8 @@ export function productsOf(grid: Grid): readonly Product[] {
     for (const price of places)
       for (const amount of places) {
         const product = { quantity, price, amount };
-        if (new Set([quantity, price, amount]).size === 3 && multiplies(grid, product)) products.push(product);
+        if (new Set([quantity, price, amount]).size === 3 && multiplies(grid, product))
+          products.push(product);
       }
   return products;
 }

@@ -1,6 +1,7 @@
 import type { Candidate } from './candidates.ts';
 import { overlap, type Layout, type Segment } from './layout.ts';
 import { endingScore, wholeScore } from './labels.ts';
+import { currencyOf } from './numbers.ts';
 
 type ScoreOf = (label: readonly string[]) => number;
 
@@ -11,7 +12,7 @@ const ABOVE_ROWS_MAX = 6;
 const ABOVE_DECAY = 0.05;
 const ABOVE_POINTS_MAX = 75;
 /** Between a label and its amount it says nothing of what the amount is. */
-const CURRENCY_ALONE = /^[:\s]*(?:[A-Z]{3}|[€$£¥₹]|Rs\.?)$/;
+const isCurrencyAlone = (text: string): boolean => currencyOf(text.replace(/[:\s]/g, '')) !== undefined;
 /** A second label that agrees adds this share of its score. */
 const AGREEMENT = 0.15;
 
@@ -32,7 +33,9 @@ export function contextScore(candidate: Candidate, layout: Layout, scoreOf: Scor
 
 /** No word stands before the value in its own segment: signs, currencies and other values do not count. */
 const isBare = (before: string): boolean =>
-  !/\p{L}{3,}/u.test(before.replace(/\b(?:[A-Z]{3}|Rs|Euros?)\b\.?/g, ''));
+  !/\p{L}{3,}/u.test(
+    before.replace(/\b(?:[A-Z]{3}|Rs|Euros?)\b\.?/g, (mark) => (currencyOf(mark) === undefined ? mark : '')),
+  );
 
 const ownScore = ({ segment, from }: Candidate, scoreOf: ScoreOf): number =>
   endingScore(segment.text.slice(0, from), scoreOf);
@@ -43,7 +46,7 @@ function leftScore(segment: Segment, layout: Layout, scoreOf: ScoreOf): number {
   const before = row.filter(({ index }) => index < segment.index).reverse();
   let weight = LEFT;
   for (const { text } of before) {
-    if (CURRENCY_ALONE.test(text)) continue;
+    if (isCurrencyAlone(text)) continue;
     if (/\p{L}{2,}/u.test(text))
       return weight * Math.max(wholeScore(text, scoreOf), endingScore(text, scoreOf) * 0.95);
     weight -= LEFT_DECAY;

@@ -1,6 +1,7 @@
 import type { Document } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Citation } from '../ports/extractionEngine.ts';
+import { findAddress } from './addresses.ts';
 import { findCurrency } from './currencies.ts';
 import { schemaTree, type Field, type SchemaNode } from './fields.ts';
 import type { Finding } from './finding.ts';
@@ -88,7 +89,9 @@ function findLeaf(field: Field, source: Source): Finding | undefined {
     case 'boolean':
       return findBoolean(field, source);
     case 'party':
-      return findParty(field, source);
+      return findParty(field, source) ?? (isRoleParty(field) ? undefined : findText(field, source));
+    case 'address':
+      return findAddress(field, source);
     case 'currency':
       return findCurrency(field, source);
     case 'text':
@@ -97,6 +100,9 @@ function findLeaf(field: Field, source: Source): Finding | undefined {
       return pick(field, source);
   }
 }
+
+/** Seller, buyer and the like stand in sections; other persons and firms have a label of their own. */
+const isRoleParty = ({ concept }: Field): boolean => concept?.id === 'seller' || concept?.id === 'buyer';
 
 /** The value in the schema's JSON type; undefined when it has none. */
 function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined {

@@ -142,7 +142,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
     role,
     inRow: place.inRow,
     phrases: [name, ...(parents.length === 0 ? [] : [[...parents.slice(-1), ...name]]), ...titles].filter(
-      (words) => words.length > 0,
+      (words) => words.length > 0 && (concept === undefined || !words.every((word) => VAGUE.has(word))),
     ),
   };
 }
@@ -184,17 +184,24 @@ const NAMES_ENOUGH = 0.6;
 /** A name without the words of its role counts a little less: `vendor_email` is an email. */
 const WITHOUT_ROLE = 0.95;
 const BY_DESCRIPTION = 0.9;
+/** A name that says next to nothing leaves the word to the description. */
+const VAGUE = new Set('nr name date code type value amount text data id number'.split(' '));
+const VAGUE_WEIGHT = 0.7;
+/** A number is seldom asked for as text. */
+const NUMBER_AS_TEXT = 0.8;
 
 /** The concept that the field's names mean best; the description counts a little less than a name. */
 function conceptOf({ phrases, about, kind, inRow }: Naming): Concept | undefined {
   const named = likeness(phrases);
   const bare = likeness(phrases.map(withoutRole).filter((words) => words.length > 0));
   const told = likeness(about);
+  const vague = phrases.every((words) => words.every((word) => VAGUE.has(word))) ? VAGUE_WEIGHT : 1;
   let best: { concept: Concept; score: number } | undefined;
   for (const concept of CONCEPTS) {
     if (!fits(concept, kind, inRow)) continue;
-    const own = Math.max(named.get(concept) ?? 0, WITHOUT_ROLE * (bare.get(concept) ?? 0));
-    const score = Math.max(own, BY_DESCRIPTION * (told.get(concept) ?? 0)) + 0.1 * own;
+    const own = vague * Math.max(named.get(concept) ?? 0, WITHOUT_ROLE * (bare.get(concept) ?? 0));
+    const said = Math.max(own, BY_DESCRIPTION * (told.get(concept) ?? 0)) + 0.1 * own;
+    const score = kind === undefined && isNumeric(concept) ? NUMBER_AS_TEXT * said : said;
     if (score >= NAMES_ENOUGH && score > (best?.score ?? 0)) best = { concept, score };
   }
   return best?.concept;
@@ -202,10 +209,12 @@ function conceptOf({ phrases, about, kind, inRow }: Naming): Concept | undefined
 
 function fits(concept: Concept, kind: ValueKind | undefined, inRow: boolean): boolean {
   if (inRow ? !isRowConcept(concept) : isOnlyRowConcept(concept)) return false;
-  const numeric = concept.kind === 'number' || concept.kind === 'integer' || concept.kind === 'percent';
-  if (kind === 'number') return numeric;
+  if (kind === 'number') return isNumeric(concept);
   return kind === undefined || concept.kind === kind;
 }
+
+const isNumeric = ({ kind }: Concept): boolean =>
+  kind === 'number' || kind === 'integer' || kind === 'percent';
 
 /** How well each concept is said by the best of the names, both ways: no word of either is left over. */
 function likeness(names: readonly (readonly string[])[]): ReadonlyMap<Concept, number> {

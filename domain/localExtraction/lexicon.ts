@@ -20,7 +20,8 @@ function conceptOf([id, kind, ...languages]: ConceptRow): Concept {
   const phrases = new Map<string, readonly string[]>();
   for (const phrase of languages.flatMap((texts) => texts.split('|'))) {
     const words = labelWords(phrase);
-    if (words.length > 0) phrases.set(words.join(' '), words);
+    const says = words.join(' ');
+    if (says !== '' && (says !== 'nr' || id === 'line_number')) phrases.set(says, words);
   }
   return { id, kind, phrases: [...phrases.values()] };
 }

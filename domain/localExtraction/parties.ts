@@ -4,6 +4,8 @@ import { wholeScore } from './labels.ts';
 import { overlap, type Layout, type Segment } from './layout.ts';
 import { CONCEPTS, type Concept } from './lexicon.ts';
 import type { Source } from './source.ts';
+import { isValue } from './texts.ts';
+import { postalLine } from './postal.ts';
 import { folded } from './words.ts';
 
 const PARTIES = CONCEPTS.filter(({ kind }) => kind === 'party');
@@ -11,9 +13,7 @@ const IS_TITLE = 0.8;
 const NAME_CHARACTERS_MAX = 80;
 
 const LEGAL_FORM =
-  /(?:^|[\s,])(?:GmbH(?: & Co\.? KG(?:aA)?)?|AG|KG|OHG|UG|e\.?K\.?|e\.?V\.?|Ltd\.?|Limited|LLC|LLP|Inc\.?|Corp\.?|Corporation|Company|PLC|S\.?A\.?R\.?L\.?|S\.?A\.?S\.?|SA|S\.?A\.?|S\.?L\.?U?|S\.?r\.?l\.?|S\.?p\.?A\.?|B\.?V\.?|N\.?V\.?|Oy|AB|A\/S|ApS|Lda\.?|Sp\. z o\.o\.|Pvt\.? Ltd\.?|Sdn\.? Bhd\.?)(?=$|[\s,.;)])/u;
-const POSTAL_LINE =
-  /(?:^|\s)(?:[A-Z]{1,2}[- ])?\d{4,6}(?: [A-Z]{2})?,?\s+\p{Lu}|\b[A-Z]{2}\s+\d{5}(?:-\d{4})?\b|\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b/u;
+  /(?:^|[\s,])(?:GmbH(?: & Co\.? KG(?:aA)?)?|AG|KG|OHG|UG|e\.?K\.?|e\.?V\.?|Ltd\.?|Limited|LLC|LLP|Inc\.?|Corp\.?|Corporation|Company|PLC|S\.?A\.?R\.?L\.?|S\.?A\.?S\.?|SA|S\.?A\.?|S\.?L\.?U?|S\.?r\.?l\.?|S\.?p\.?A\.?|B\.?V\.?|N\.?V\.?|Oy|AB|A\/S|ApS|Lda\.?|Sp\. z o\.o\.|Pvt\.? Ltd\.?|Sdn\.? Bhd\.?|SDN\.? BHD\.?|BHD|LTD\.?|INC\.?|GMBH|S\.?L\.?|S\.?n\.?c\.?|SRL|SARL|SAS|EURL|BV|NV|V\.?O\.?F\.?|Ltda\.?|Pte\.? Ltd\.?)(?=$|[\s,.;)])/u;
 
 /** A line that opens the section of a party: "Seller:", "Bill to". */
 interface Title {
@@ -39,6 +39,10 @@ export function findParty(field: Field, source: Source): Finding | undefined {
   if (field.concept?.id === 'seller') return sellerByPlace(source);
   return field.concept?.id === 'buyer' ? buyerByPlace(source) : undefined;
 }
+
+/** The segments that are titles of parties. */
+export const titledSegments = (source: Source): ReadonlySet<Segment> =>
+  new Set(titles(source).map(({ segment }) => segment));
 
 /** Computed once for a document, for every candidate asks. */
 const TITLES = new WeakMap<Source, readonly Title[]>();
@@ -73,19 +77,24 @@ const isBelow = (segment: Segment, title: Segment, pointsMax: number): boolean =
   segment.y0 - title.y1 < pointsMax &&
   (overlap(segment, title) > 0.1 || Math.abs(segment.x0 - title.x0) < 12);
 
-function nameFor({ segment, score }: Title, { layout }: Source): Finding | undefined {
+function nameFor({ segment, score }: Title, source: Source): Finding | undefined {
+  const { layout } = source;
+  const named = (other: Segment): boolean =>
+    isName(other.text) && !isLabel(other, layout) && isValue(other, source);
   const evidence = { label: score, strictness: 0.6, margin: 0.3, agreement: 0 };
   const colon = segment.text.indexOf(':');
   const own = segment.text.slice(colon + 1).trim();
   if (colon >= 0 && isName(own))
     return textFinding([{ segment, from: colon + 1, to: segment.text.length }], evidence);
   const right = layout.rows[segment.row]?.segments.find(({ index }) => index === segment.index + 1);
-  if (colon >= 0 && right !== undefined && isName(right.text)) return wholeFinding(right, evidence);
+  const isCell = segment.words.every(({ box }) => box === null);
+  if ((colon >= 0 || isCell) && right !== undefined && named(right)) return wholeFinding(right, evidence);
   const below = layout.segments
     .filter((other) => isBelow(other, segment, 60))
     .slice(0, 6)
-    .find((other) => isName(other.text) && !isLabel(other, layout));
-  return below === undefined ? undefined : wholeFinding(below, evidence);
+    .find(named);
+  if (below !== undefined) return wholeFinding(below, evidence);
+  return right !== undefined && named(right) ? wholeFinding(right, { ...evidence, margin: 0.1 }) : undefined;
 }
 
 /** What stands beside it begins with a colon. */
@@ -108,7 +117,7 @@ function isName(text: string): boolean {
     /\p{L}{2,}/u.test(text) &&
     text.length <= NAME_CHARACTERS_MAX &&
     !/^[^:]{2,30}:/.test(text) &&
-    !POSTAL_LINE.test(text) &&
+    postalLine(text) === undefined &&
     !/@|https?:|www\./.test(text) &&
     !/\d{3,}/.test(text) &&
     wordsWithDigits(text) * 3 < text.split(' ').length
@@ -117,14 +126,28 @@ function isName(text: string): boolean {
 
 const wordsWithDigits = (text: string): number => text.split(' ').filter((word) => /\d/.test(word)).length;
 
-/** First address block on the first page that holds no party with a legal form said to be the seller. */
+/** Who the letter is to: the first address block whose name is not the sender's. */
 function buyerByPlace(source: Source): Finding | undefined {
-  const seller = sellerByPlace(source)?.text;
+  const seller = sellerName(source);
   const tops = addressTops(source);
   const buyer = tops.find(({ text }) => seller === undefined || !folded(text).includes(folded(seller)));
   const evidence = { label: 0.45, strictness: 0.5, margin: 0, agreement: 0 };
   return buyer === undefined ? undefined : wholeFinding(buyer, evidence);
 }
+
+/** The seller's name as the document has it. */
+export function sellerName(source: Source): string | undefined {
+  const known = SELLERS.get(source);
+  if (known !== undefined) return known.text;
+  const titled = titles(source)
+    .filter(({ concept }) => concept.id === 'seller')
+    .flatMap((title) => nameFor(title, source) ?? []);
+  const found = titled[0] ?? sellerByPlace(source);
+  SELLERS.set(source, { text: found?.text });
+  return found?.text;
+}
+
+const SELLERS = new WeakMap<Source, { readonly text: string | undefined }>();
 
 /** The top line of each block that holds a postal line, from the upper half of the first page. */
 function addressTops(source: Source): readonly Segment[] {
@@ -133,7 +156,7 @@ function addressTops(source: Source): readonly Segment[] {
   const height = first.reduce((most, { y1 }) => Math.max(most, y1), 0);
   const named = new Set(titles(source).map(({ segment }) => segment));
   return first
-    .filter(({ text, y0 }) => y0 < 0.5 * height && text.length < 60 && POSTAL_LINE.test(text))
+    .filter(({ text, y0 }) => y0 < 0.5 * height && text.length < 60 && postalLine(text) !== undefined)
     .flatMap((postal) => topOfBlock(postal, first, named) ?? []);
 }
 
@@ -160,24 +183,94 @@ function topOfBlock(
 }
 
 /**
- * Who sends the letter: the legal name that the document says most often, else the sender line's start or
- * the name in its head.
+ * Who sends the letter: the name in its head, in large letters, on the sender's line, or the legal name
+ * that the document repeats. What stands in the buyer's section is not it.
  */
-function sellerByPlace({ layout }: Source): Finding | undefined {
-  const evidence = { label: 0.5, strictness: 0.6, margin: 0, agreement: 0 };
-  const names = layout.segments.flatMap((segment) => legalName(segment) ?? []);
-  const count = (name: string): number => names.filter(({ text }) => folded(text) === folded(name)).length;
-  const best = names.reduce<(typeof names)[number] | undefined>(
-    (most, name) => (most === undefined || count(name.text) > count(most.text) ? name : most),
-    undefined,
+function sellerByPlace(source: Source): Finding | undefined {
+  const { segments } = source.layout;
+  const first = segments.filter(({ page }) => page === segments[0]?.page);
+  const candidates = [
+    ...first.slice(0, HEAD_SEGMENTS).flatMap(headName),
+    ...segments.flatMap((one) => legalName(one) ?? []),
+  ];
+  const largest = Math.max(...first.map(({ y0, y1 }) => y1 - y0));
+  const counts = new Map<string, number>();
+  for (const { text } of segments) counts.set(folded(text), (counts.get(folded(text)) ?? 0) + 1);
+  let best: { readonly place: Place; readonly score: number } | undefined;
+  for (const place of candidates) {
+    const score = sellerScore(place, { source, largest, counts, all: segments });
+    if (score > (best?.score ?? 0)) best = { place, score };
+  }
+  if (best === undefined) return undefined;
+  const evidence = {
+    label: Math.min(0.8, 0.3 + 0.08 * best.score),
+    strictness: 0.5,
+    margin: 0.1,
+    agreement: 0,
+  };
+  return textFinding([best.place], evidence);
+}
+
+const HEAD_SEGMENTS = 14;
+
+interface Place {
+  readonly segment: Segment;
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+interface Head {
+  readonly source: Source;
+  readonly largest: number;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly all: readonly Segment[];
+}
+
+/** A line of the head, or the first part of a sender's line. */
+function headName(segment: Segment): readonly Place[] {
+  const [start = ''] = segment.text.split(/ [·•|–-] |, (?=.*\d)/);
+  const text = start.trim();
+  return isName(text) && isTitled(text) && text.split(' ').length <= 7
+    ? [{ segment, from: 0, to: start.length, text }]
+    : [];
+}
+
+/** Most of its longer words begin with a capital: a name, not a sentence. */
+function isTitled(text: string): boolean {
+  const words = text.split(' ').filter((word) => /\p{L}{3}/u.test(word));
+  const capital = words.filter((word) => /^[^\p{L}]*\p{Lu}/u.test(word));
+  return (
+    words.length > 0 && capital.length * 2 > words.length && !/[.!?]$/.test(text.replace(LEGAL_FORM, ''))
   );
-  return best === undefined ? undefined : textFinding([best], evidence);
+}
+
+function sellerScore({ segment, text, to }: Place, { source, largest, counts, all }: Head): number {
+  if (partyAt(segment, source) === 'buyer' || !isValue({ ...segment, text }, source)) return 0;
+  const name = folded(text);
+  const repeated = Math.min(3, all.filter((other) => folded(other.text).includes(name)).length - 1);
+  const size = segment.y1 - segment.y0;
+  const isSenderLine = to < segment.text.length && postalPart(segment.text);
+  return (
+    (LEGAL_FORM.test(text) ? 3 : 0) +
+    (segment.page === all[0]?.page && segment.row <= 2 ? 3 - segment.row * 0.8 : 0) +
+    (size > 1.25 * (medianHeight(all) ?? size) && size > 0.6 * largest ? 2 : 0) +
+    (isSenderLine ? 3 : 0) +
+    repeated +
+    ((counts.get(name) ?? 0) > 1 ? 0.2 : 0)
+  );
+}
+
+const postalPart = (text: string): boolean =>
+  text.split(/ [·•|–-] |, /).some((part) => postalLine(part.trim()) !== undefined);
+
+function medianHeight(segments: readonly Segment[]): number | undefined {
+  const heights = segments.map(({ y0, y1 }) => y1 - y0).sort((a, b) => a - b);
+  return heights[Math.floor(heights.length / 2)];
 }
 
 /** The part of a segment up to its legal form, when it reads as a name. */
-function legalName(
-  segment: Segment,
-): { segment: Segment; from: number; to: number; text: string } | undefined {
+function legalName(segment: Segment): Place | undefined {
   const match = LEGAL_FORM.exec(segment.text);
   if (match === null) return undefined;
   const to = match.index + match[0].length;

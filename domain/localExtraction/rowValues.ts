@@ -76,7 +76,9 @@ function byProduct(table: Table, pairs: readonly Pair[], source: Source): Mapped
     pairs.filter(({ field }) => field.concept?.id === id),
   );
   const ways = productsOf(numberGrid(table, source)).map(({ quantity, price, amount }) => {
-    const chosen = [quantity, price, amount].map((place, i) => asked[i]?.find((pair) => pair.place === place));
+    const chosen = [quantity, price, amount].map((place, i) =>
+      asked[i]?.find((pair) => pair.place === place),
+    );
     const score = chosen.reduce((sum, pair) => sum + (pair?.score ?? 0), amount > price ? 0.1 : 0);
     return { chosen: chosen.filter((pair) => pair !== undefined), score };
   });
@@ -113,13 +115,13 @@ function columnScore(field: Field, { header }: Column, labels: Source['labels'])
   return Math.max(labels.score(field, header), 0.9 * parts);
 }
 
-/** What makes a line a row of its own: amounts if there are any, else any number. */
+/** What makes a line a row of its own: its amount if there is one, else a price, else any number. */
 function keyColumns(mapped: Mapped): readonly Field[] {
   const numeric = [...mapped.keys()].filter(({ kind }) => kind === 'number');
-  const amounts = numeric.filter(
-    ({ concept }) => concept?.id === 'line_total' || concept?.id === 'unit_price',
-  );
-  if (amounts.length > 0) return amounts;
+  for (const id of ['line_total', 'unit_price']) {
+    const key = numeric.filter(({ concept }) => concept?.id === id);
+    if (key.length > 0) return key;
+  }
   return numeric.length > 0 ? numeric : [...mapped.keys()].slice(0, 1);
 }
 

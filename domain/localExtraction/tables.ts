@@ -201,7 +201,9 @@ function spansOf(rows: readonly Row[]): readonly Span[] {
 const TOUCHING = 9;
 
 /** A column without a header that touches its left neighbour is a part of it: numbers that end a text. */
-function joined<C extends Span & { readonly words: readonly unknown[] }>(columns: readonly C[]): readonly C[] {
+function joined<C extends Span & { readonly words: readonly unknown[] }>(
+  columns: readonly C[],
+): readonly C[] {
   const kept: C[] = [];
   for (const column of columns) {
     const last = kept.at(-1);

@@ -56,7 +56,7 @@ export function labelWords(text: string): readonly string[] {
   return words
     .flatMap(splitCompound)
     .map(unified)
-    .filter((word) => !STOP.has(word));
+    .filter((word, i, all) => !STOP.has(word) && !(word === 'nr' && all[i - 1] === 'nr'));
 }
 
 const unified = (word: string): string => (Object.hasOwn(SAME, word) ? (SAME[word] ?? word) : word);
