@@ -1,6 +1,6 @@
 import type { Field } from './fields.ts';
 import { textFinding, type Evidence, type Finding } from './finding.ts';
-import type { Segment } from './layout.ts';
+import { overlap, type Segment } from './layout.ts';
 import { partyAt, sellerName, titledSegments } from './parties.ts';
 import { isCountry, isStreet, postalLine, type PostalLine } from './postal.ts';
 import type { Role } from './roles.ts';
@@ -29,7 +29,7 @@ export function findAddress(field: Field, source: Source): Finding | undefined {
   const blocks = blocksOf(source);
   const wanted = field.role ?? 'seller';
   const block = blocks.find(({ role }) => role === wanted) ?? (blocks.length === 1 && field.role === undefined ? blocks[0] : undefined); // prettier-ignore
-  return block === undefined ? undefined : partOf(field.concept?.id, block, source);
+  return block === undefined ? undefined : partOf(field.concept?.id, block);
 }
 
 /** A label may stand before a whole address where the schema asks for one part. */
@@ -42,12 +42,12 @@ function partOfLabelled({ concept }: Field, finding: Finding): Finding | undefin
   return text === '' ? undefined : { ...finding, text, value: text };
 }
 
-function partOf(part: string | undefined, block: AddressBlock, { conventions }: Source): Finding | undefined {
+function partOf(part: string | undefined, block: AddressBlock): Finding | undefined {
   const known = block.role !== undefined;
   const evidence: Evidence = {
     label: known ? 0.75 : 0.6,
     strictness: 0.7,
-    margin: conventions.dayFirst ? 0.2 : 0.2,
+    margin: 0.2,
     agreement: 0,
   };
   const ranged = (segment: Segment, range: { from: number; to: number } | undefined): Finding | undefined =>
@@ -131,35 +131,42 @@ interface Around {
 }
 
 function blockAround(postal: Segment, parts: PostalLine, { source, titled }: Around): AddressBlock {
-  const above: Segment[] = [];
-  for (let top = postal; above.length < LINES_MAX;) {
-    const next = source.layout.segments.findLast((other) => isRightAbove(other, top));
-    if (next === undefined || titled.has(next) || isOther(next.text)) break;
-    above.unshift(next);
-    top = next;
-  }
   const inline = beforeCode(postal.text, parts);
-  const streetAt = above.findLastIndex(({ text }) => isStreet(text));
-  const nameAt = inline || above.length === 0 ? -1 : 0;
-  const below = source.layout.segments.find((other) => isRightAbove(postal, other));
+  const above = linesAbove(postal, { source, titled });
+  const nameAt = above[0] !== undefined && !isStreet(above[0].text) ? 0 : -1;
+  const street = inline ? undefined : above.findLast(({ text }, i) => i > nameAt && isStreet(text));
+  const below = source.layout.segments.find((other) => isRightAbove(postal, other, source));
   const country = below !== undefined && isCountry(folded(below.text)) ? below : undefined;
-  const addressLines = above.slice(streetAt > 0 ? firstAddressLine(above, streetAt) : nameAt + 1);
   return {
     role: undefined,
     name: above[nameAt],
-    lines: [...addressLines, postal, ...(country === undefined ? [] : [country])],
-    street: streetAt >= 0 && !inline ? above[streetAt] : undefined,
+    lines: [...addressLines(above, nameAt), postal, ...(country === undefined ? [] : [country])],
+    street,
     postal,
     parts,
     country,
   };
 }
 
-/** Lines from the first street on, below the name. */
-const firstAddressLine = (above: readonly Segment[], streetAt: number): number => {
-  const first = above.findIndex(({ text }, i) => i > 0 && isStreet(text));
-  return first < 0 ? streetAt : first;
-};
+/** The lines over the one with the postal code; what is no part of an address is passed over. */
+function linesAbove(postal: Segment, { source, titled }: Around): readonly Segment[] {
+  const above: Segment[] = [];
+  let top = postal;
+  for (let i = 0; i < LINES_MAX; i += 1) {
+    const under = top;
+    const next = source.layout.segments.findLast((other) => isRightAbove(other, under, source));
+    if (next === undefined || titled.has(next)) break;
+    if (!isOther(next.text)) above.unshift(next);
+    top = next;
+  }
+  return above;
+}
+
+/** Lines below the name, from the first street on where there is one. */
+function addressLines(above: readonly Segment[], nameAt: number): readonly Segment[] {
+  const first = above.findIndex(({ text }, i) => i > nameAt && isStreet(text));
+  return above.slice(first < 0 ? nameAt + 1 : first);
+}
 
 const beforeCode = (text: string, { postal_code, city }: PostalLine): boolean =>
   /\p{L}{3}.*\d/u.test(text.slice(0, Math.min(postal_code.from, city.to > 0 ? city.from : postal_code.from)));
@@ -170,13 +177,16 @@ const isOther = (text: string): boolean =>
     text,
   ) || /^\(?[\d\s-]{5,}(?:-?[A-Z])?\)?$/.test(text);
 
-/** Lines of one block stand close, and share their left edge or their middle. */
-function isRightAbove(upper: Segment, lower: Segment): boolean {
-  const height = lower.y1 - lower.y0;
-  const near =
+/** Lines of one block stand close, and share their left edge or their middle; on a slip they are alone. */
+function isRightAbove(upper: Segment, lower: Segment, { layout }: Source): boolean {
+  const height = Math.max(lower.y1 - lower.y0, upper.y1 - upper.y0);
+  const isNear =
     upper.page === lower.page && upper.y0 < lower.y0 - 2 && lower.y0 - upper.y1 < Math.max(8, 1.2 * height);
+  if (!isNear) return false;
   const middle = Math.abs(upper.x0 + upper.x1 - lower.x0 - lower.x1) / 2;
-  return near && (Math.abs(upper.x0 - lower.x0) < 5 || middle < 8);
+  if (Math.abs(upper.x0 - lower.x0) < 5 || middle < 8) return true;
+  const alone = [upper, lower].every(({ row }) => layout.rows[row]?.segments.length === 1);
+  return alone && overlap(upper, lower) > 0.6;
 }
 
 /** By the title above, else by the name: the seller's own, and the first other one is the buyer's. */

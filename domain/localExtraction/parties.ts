@@ -13,7 +13,7 @@ const IS_TITLE = 0.8;
 const NAME_CHARACTERS_MAX = 80;
 
 const LEGAL_FORM =
-  /(?:^|[\s,])(?:GmbH(?: & Co\.? KG(?:aA)?)?|AG|KG|OHG|UG|e\.?K\.?|e\.?V\.?|Ltd\.?|Limited|LLC|LLP|Inc\.?|Corp\.?|Corporation|Company|PLC|S\.?A\.?R\.?L\.?|S\.?A\.?S\.?|SA|S\.?A\.?|S\.?L\.?U?|S\.?r\.?l\.?|S\.?p\.?A\.?|B\.?V\.?|N\.?V\.?|Oy|AB|A\/S|ApS|Lda\.?|Sp\. z o\.o\.|Pvt\.? Ltd\.?|Sdn\.? Bhd\.?|SDN\.? BHD\.?|BHD|LTD\.?|INC\.?|GMBH|S\.?L\.?|S\.?n\.?c\.?|SRL|SARL|SAS|EURL|BV|NV|V\.?O\.?F\.?|Ltda\.?|Pte\.? Ltd\.?)(?=$|[\s,.;)])/u;
+  /(?:^|[\s,])(?:GmbH(?: & Co\.? KG(?:aA)?)?|AG|KG|OHG|UG|e\.?K\.?|e\.?V\.?|Ltd\.?|Limited|LLC|LLP|Inc\.?|Corp\.?|Corporation|Company|PLC|S\.?A\.?R\.?L\.?|S\.?A\.?S\.?|SA|S\.?A\.?|S\.?L\.?U?|S\.?r\.?l\.?|S\.?p\.?A\.?|B\.?V\.?|N\.?V\.?|Oy|AB|A\/S|ApS|Lda\.?|Sp\. z o\.o\.|Pvt\.? Ltd\.?|Sdn\.? Bhd\.?|SDN\.? BHD\.?|BHD|LTD\.?|INC\.?|GMBH|S\.?L\.?|S\.?n\.?c\.?|SRL|SARL|SAS|EURL|BV|NV|V\.?O\.?F\.?|Ltda\.?|LTDA\.?|LDA\.?|S\.?N\.?C\.?|S\.?R\.?L\.?|S\.?P\.?A\.?|OHG|Pte\.? Ltd\.?)(?=$|[\s,.;)])/u;
 
 /** A line that opens the section of a party: "Seller:", "Bill to". */
 interface Title {
@@ -256,7 +256,7 @@ function sellerScore({ segment, text, to }: Place, { source, largest, counts, al
     (segment.page === all[0]?.page && segment.row <= 2 ? 3 - segment.row * 0.8 : 0) +
     (size > 1.25 * (medianHeight(all) ?? size) && size > 0.6 * largest ? 2 : 0) +
     (isSenderLine ? 3 : 0) +
-    repeated +
+    (LEGAL_FORM.test(text) || segment.row <= 2 ? repeated : 0) +
     ((counts.get(name) ?? 0) > 1 ? 0.2 : 0)
   );
 }

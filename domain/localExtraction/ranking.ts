@@ -63,6 +63,31 @@ function partyOf({ kind, concept, phrases }: Field): string | undefined {
 
 /** The best candidate as a finding, when its label or form is good enough. */
 export function pick(field: Field, source: Source): Finding | undefined {
+  return (
+    pickLabelled(field, source) ?? (field.concept?.id === 'invoice_date' ? firstDate(source) : undefined)
+  );
+}
+
+/** The date of a document that has no label: its only one, or the first of its head. */
+function firstDate(source: Source): Finding | undefined {
+  const dates = source.candidates.get('date') ?? [];
+  const [first] = dates;
+  if (first === undefined) return undefined;
+  const days = new Set(dates.map(({ value }) => value)).size;
+  const height = source.layout.segments.reduce((most, { y1 }) => Math.max(most, y1), 0);
+  if (days > 1 && first.segment.y0 > 0.4 * height) return undefined;
+  if (!isBareDate(first)) return undefined;
+  return findingOf(first, { label: days === 1 ? 0.6 : 0.4, margin: 0, agreement: 0 });
+}
+
+/** Little else stands on its line: a date in a sentence is about something else. */
+const isBareDate = ({ segment, text }: Candidate): boolean =>
+  segment.text
+    .replace(text, '')
+    .replace(/\d{1,2}:\d{2}(?::\d{2})?/, '')
+    .replace(/[^\p{L}]/gu, '').length <= 16;
+
+function pickLabelled(field: Field, source: Source): Finding | undefined {
   const [best, next] = ranked(field, source);
   const least = UNLABELLED[field.kind] === undefined ? LABELLED : 0.35;
   if (best === undefined || best.score < least) return undefined;

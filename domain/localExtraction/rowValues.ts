@@ -1,6 +1,7 @@
 import { productsOf, type Grid } from './arithmetic.ts';
 import { inSegment } from './candidates.ts';
 import type { Field } from './fields.ts';
+import { findItems } from './itemRows.ts';
 import { findingOf, textFinding, type Finding } from './finding.ts';
 import type { Row, Segment } from './layout.ts';
 import type { Source } from './source.ts';
@@ -15,7 +16,8 @@ const WRAPPED = 1.65;
 
 /** The rows of the tables that fit the fields best: one per line that has a number in a number's column. */
 export function findRows(fields: readonly Field[], source: Source): readonly RowFindings[] {
-  return tablesFor(fields, source).flatMap((table) => rowsOf(table, fields, source));
+  const rows = tablesFor(fields, source).flatMap((table) => rowsOf(table, fields, source));
+  return rows.length > 0 ? rows : findItems(fields, source);
 }
 
 function rowsOf(table: Table, fields: readonly Field[], source: Source): readonly RowFindings[] {
