@@ -1,3 +1,4 @@
+import { datesIn } from './dates.ts';
 import type { Field } from './fields.ts';
 import { textFinding, type Evidence, type Finding } from './finding.ts';
 import { overlap, type Segment } from './layout.ts';

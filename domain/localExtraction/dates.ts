@@ -48,6 +48,20 @@ export function datesIn(text: string, dayFirst: boolean): readonly DateShape[] {
   return found.sort((a, b) => a.from - b.from);
 }
 
+/** Eight digits that are a day, the year first or last: `25122031`, `20311225`. Only a label tells. */
+export function compactDatesIn(text: string): readonly DateShape[] {
+  return [...text.matchAll(/(?<![\p{L}\p{N}./-])\d{8}(?![\p{L}\p{N}./-])/gu)].flatMap((match) => {
+    const [digits] = match;
+    const part = (from: number, to: number): number => Number(digits.slice(from, to));
+    const iso = /^(?:19|20)\d{2}(?:0[1-9]|1[0-2])/.test(digits)
+      ? calendarDay(part(0, 4), part(4, 6), part(6, 8))
+      : /(?:19|20)\d{2}$/.test(digits)
+        ? calendarDay(part(4, 8), part(2, 4), part(0, 2))
+        : undefined;
+    return iso === undefined ? [] : [{ text: digits, from: match.index, to: match.index + 8, iso }];
+  });
+}
+
 function numericDate(match: RegExpExecArray, dayFirst: boolean): string | undefined {
   const [a = '', b = '', c = ''] = [match[1], match[3], match[4]];
   if (a.length === 4) return c.length <= 2 ? calendarDay(Number(a), Number(b), Number(c)) : undefined;

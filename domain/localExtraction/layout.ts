@@ -1,4 +1,5 @@
 import type { Box, Document, DocumentPage, Line, Word } from '../document/document.ts';
+import { repairedShape } from './ocrShapes.ts';
 
 /** A piece of a line that stands by itself: words without a wide gap between them. */
 export interface Segment {
@@ -48,9 +49,10 @@ export function layoutOf({ pages }: Document): Layout {
   const rows: Row[] = [];
   const segments: Segment[] = [];
   for (const page of pages) {
+    const space = commonSpace(page);
     for (const [index, line] of page.lines.entries()) {
       const row = rows.length;
-      const parts = groupsOf(page, line, index).map((words): Segment => {
+      const parts = groupsOf(page, line, { index, space }).map((words): Segment => {
         const segment = segmentOf(words, { index: segments.length, row, page: page.page });
         segments.push(segment);
         return segment;
@@ -61,23 +63,50 @@ export function layoutOf({ pages }: Document): Layout {
   return { rows, segments, pages: pages.length };
 }
 
-function groupsOf(page: DocumentPage, line: Line, index: number): readonly (readonly Placed[])[] {
-  const placed = line.words.flatMap((word) => (word.box === null ? [] : [{ word, box: word.box }]));
+interface Spacing {
+  readonly index: number;
+  /** The usual gap between words of the page, points. */
+  readonly space: number;
+}
+
+function groupsOf(page: DocumentPage, line: Line, { index, space }: Spacing): readonly (readonly Placed[])[] {
+  const placed = placedWords(page, line);
   if (page.width === null || placed.length === 0) return virtualGroups(line, index);
   const groups: Placed[][] = [];
   let end = Number.NEGATIVE_INFINITY;
   for (const word of placed) {
-    const [x0, y0, x1, y1] = word.box;
-    const gap = Math.max(4, 0.9 * (y1 - y0));
     if (LEADER.test(word.word.text)) {
       end = Number.NEGATIVE_INFINITY;
       continue;
     }
+    const [x0, y0, x1, y1] = word.box;
+    const gap = Math.max(4, 0.9 * (y1 - y0), WIDER * space);
     if (x0 - end > gap) groups.push([word]);
     else groups.at(-1)?.push(word);
     end = Math.max(end, x1);
   }
   return groups;
+}
+
+const WIDER = 2.2;
+
+const placedWords = ({ source }: DocumentPage, { words }: Line): readonly Placed[] =>
+  words.flatMap((word) => {
+    if (word.box === null) return [];
+    return [{ word: source === 'ocr' ? { ...word, text: repairedShape(word.text) } : word, box: word.box }];
+  });
+
+/** The median gap between neighbours that stand no further apart than letters are high. */
+function commonSpace(page: DocumentPage): number {
+  const gaps = page.lines.flatMap(({ words }) =>
+    words.flatMap(({ box }, i) => {
+      const before = words[i - 1]?.box;
+      if (box === null || before === null || before === undefined) return [];
+      const gap = box[0] - before[2];
+      return gap > 0 && gap < 1.3 * (box[3] - box[1]) ? [gap] : [];
+    }),
+  );
+  return gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 0;
 }
 
 function virtualGroups(line: Line, index: number): readonly (readonly Placed[])[] {

@@ -110,12 +110,25 @@ function wholeFinding(segment: Segment, evidence: Strength): Finding | undefined
   return textFinding([{ segment, from, to: segment.text.length }], evidence);
 }
 
+const DOCUMENT_WORDS = new Set(
+  'invoice receipt tax bill statement payment order purchase quotation quote estimate delivery note credit memo debit proforma pro forma copy original duplicate cash simplified page commercial sales guest check account bank summary slip official confirmation rechnung gutschrift lieferschein angebot mahnung quittung kassenbon bestellung auftrag auftragsbestatigung kontoauszug facture avoir devis recu ticket commande releve factura albaran recibo presupuesto extracto simplificada fattura ricevuta scontrino preventivo ordine documento commerciale factuur bon offerte pakbon kassabon creditnota afschrift fatura recibo orcamento extrato encomenda vat customer'.split(
+    ' ',
+  ),
+);
+
+/** The title of a document, which names no one. */
+const isDocumentTitle = (text: string): boolean =>
+  folded(text)
+    .split(/[^\p{L}]+/u)
+    .every((word) => word === '' || DOCUMENT_WORDS.has(word));
+
 /** Letters, no label, no address line, not too long. */
 function isName(text: string): boolean {
   return (
     /^[\p{L}\p{N}"'“„]/u.test(text) &&
     /\p{L}{2,}/u.test(text) &&
     text.length <= NAME_CHARACTERS_MAX &&
+    !isDocumentTitle(text) &&
     !/^[^:]{2,30}:/.test(text) &&
     postalLine(text) === undefined &&
     !/@|https?:|www\./.test(text) &&

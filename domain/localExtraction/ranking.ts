@@ -70,7 +70,7 @@ export function pick(field: Field, source: Source): Finding | undefined {
 
 /** The date of a document that has no label: its only one, or the first of its head. */
 function firstDate(source: Source): Finding | undefined {
-  const dates = source.candidates.get('date') ?? [];
+  const dates = (source.candidates.get('date') ?? []).filter(({ strictness }) => strictness === 1);
   const [first] = dates;
   if (first === undefined) return undefined;
   const days = new Set(dates.map(({ value }) => value)).size;

@@ -4,6 +4,7 @@ const SAME: Readonly<Record<string, string>> = {
   '#': 'nr', id: 'nr', ident: 'nr', identification: 'nr', identifikation: 'nr', identnr: 'nr',
   qty: 'quantity', amt: 'amount', inv: 'invoice', tel: 'phone', telephone: 'phone', telefon: 'phone',
   ust: 'vat', mwst: 'vat', tva: 'vat', iva: 'vat', btw: 'vat', gst: 'vat', umsatzsteuer: 'vat',
+  inclusive: 'incl', including: 'incl', inkl: 'incl', inclusief: 'incl', inc: 'incl', exclusive: 'excl', excluding: 'excl', exkl: 'excl', exclusief: 'excl',
   mehrwertsteuer: 'vat', vats: 'vat', igst: 'vat', ustid: 'vat', uid: 'vat', dates: 'date', datum: 'date', fecha: 'date', data: 'date',
 }; // prettier-ignore
 
