@@ -77,6 +77,6 @@ export const phonesIn = (text: string): readonly Found[] =>
 export const idsIn = (text: string): readonly Found[] =>
   all(
     text,
-    /(?<![\p{L}\p{N}_/-])[\p{L}\p{N}](?:[\p{L}\p{N}]|[-/._](?=[\p{L}\p{N}])){0,39}(?![\p{L}\p{N}])/gu,
+    /(?<![\p{L}\p{N}_/-]|\d,)[\p{L}\p{N}](?:[\p{L}\p{N}]|[-/._](?=[\p{L}\p{N}])){0,39}(?![\p{L}\p{N}]|,\d)/gu,
     (raw) => (/\d/.test(raw) && !/^\d+[.,]\d{1,2}$/.test(raw) ? raw : undefined),
   );

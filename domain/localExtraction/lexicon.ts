@@ -16,12 +16,22 @@ export interface Concept {
   readonly phrases: readonly (readonly string[])[];
 }
 
+/** German and Dutch write two words as one as often as apart. */
+const COMPOUNDING = new Set([1, 5]);
+
 function conceptOf([id, kind, ...languages]: ConceptRow): Concept {
   const phrases = new Map<string, readonly string[]>();
-  for (const phrase of languages.flatMap((texts) => texts.split('|'))) {
+  const add = (phrase: string): void => {
     const words = labelWords(phrase);
     const says = words.join(' ');
     if (says !== '' && (says !== 'nr' || id === 'line_number')) phrases.set(says, words);
+  };
+  for (const [language, texts] of languages.entries()) {
+    for (const phrase of texts.split('|')) {
+      add(phrase);
+      const pair = phrase.split(' ');
+      if (COMPOUNDING.has(language) && pair.length === 2) add(pair.join(''));
+    }
   }
   return { id, kind, phrases: [...phrases.values()] };
 }

@@ -46,19 +46,13 @@ function scoreOf(field: Field, candidate: Candidate, source: Source): number {
 
 /** A seller's field is not taken from the buyer's section, nor the other way round. */
 function partyFactor(field: Field, { segment }: Candidate, source: Source): number {
-  const wanted = partyOf(field);
-  if (wanted === undefined) return 1;
+  if (!['vat_id', 'email', 'phone', 'url', 'iban'].includes(field.kind)) return 1;
   const section = partyAt(segment, source);
+  const wanted = field.concept?.id === 'buyer_vat_id' ? 'buyer' : field.role;
+  if (wanted === undefined || wanted === 'payee') return section === 'buyer' ? 0.8 : 1;
   if (section === wanted) return 1;
-  return section === undefined ? 0.9 : 0.5;
-}
-
-function partyOf({ kind, concept, phrases }: Field): string | undefined {
-  if (!['vat_id', 'email', 'phone', 'url', 'iban'].includes(kind)) return undefined;
-  if (concept?.id === 'buyer_vat_id') return 'buyer';
-  const said = new Set(phrases.flat());
-  if (['buyer', 'customer', 'client', 'recipient'].some((word) => said.has(word))) return 'buyer';
-  return kind === 'iban' ? undefined : 'seller';
+  const isOthers = section === 'buyer' || section === 'seller' || wanted === 'buyer';
+  return isOthers ? 0.5 : 0.9;
 }
 
 /** The best candidate as a finding, when its label or form is good enough. */

@@ -42,9 +42,6 @@ export function findText(field: Field, source: Source): Finding | undefined {
   return best?.finding;
 }
 
-/** As `findText`, under another name where an address is meant. */
-export const belowLabel = findText;
-
 const OWN = 1;
 const RIGHT = 0.97;
 const BELOW = 0.92;
@@ -80,7 +77,17 @@ export function isValue({ text }: Segment, { labels }: Source): boolean {
   const before = text.split(':')[0] ?? '';
   const label = before.length < text.length && before.length > 1 ? before : text;
   if (/\d/.test(label)) return true;
-  return wholeScore(label, (words) => labels.any(words)) < LABEL_ITSELF;
+  const isLabel = (part: string): boolean => wholeScore(part, (words) => labels.any(words)) >= LABEL_ITSELF;
+  return !isLabel(label) && !isRunOfLabels(label, isLabel);
+}
+
+/** Headers of columns that stand close read as one text. */
+function isRunOfLabels(text: string, isLabel: (part: string) => boolean): boolean {
+  const words = text.split(' ');
+  if (words.length > 5) return false;
+  return words.some(
+    (_, i) => i > 0 && isLabel(words.slice(0, i).join(' ')) && isLabel(words.slice(i).join(' ')),
+  );
 }
 
 function rightOf(segment: Segment, source: Source): Segment | undefined {

@@ -64,24 +64,32 @@ function bestChoice(source: Source, paid: number | undefined): Choice {
 type Options = readonly (Ranked | undefined)[];
 
 function choicesFor(id: string, source: Source): Options {
-  const concept = CONCEPTS.find((one) => one.id === id);
+  const labelled = labelledAs(id, source);
+  const due = id === 'grand_total' ? labelledAs('amount_due', source) : [];
+  const others = due
+    .filter(({ candidate }) => labelled.every((one) => one.candidate !== candidate))
+    .map((one) => ({ ...one, score: one.score * DUE_AS_TOTAL }));
+  return [undefined, ...preferLater([...labelled, ...others]).slice(0, CHOICES_MAX)];
+}
+
+/** What is due is the total where nothing was paid. */
+const DUE_AS_TOTAL = 0.85;
+
+function labelledAs(id: string, source: Source): readonly Ranked[] {
   const field: Field = {
     pointer: '',
     kind: 'number',
     type: 'number',
     withTime: false,
     choices: [],
-    concept,
+    concept: CONCEPTS.find((one) => one.id === id),
     role: undefined,
     inRow: false,
     phrases: [],
   };
-  const money = ranked(field, source).filter(
-    ({ candidate, score }) => score >= LABELLED && candidate.strictness >= 1,
-  );
-  const plain = hasDecimals(source) ? [] : ranked(field, source).filter(({ score }) => score >= LABELLED);
-  const any = money.length > 0 ? money : plain;
-  return [undefined, ...preferLater(any).slice(0, CHOICES_MAX)];
+  const labelled = ranked(field, source).filter(({ score }) => score >= LABELLED);
+  const money = labelled.filter(({ candidate }) => candidate.strictness >= 1);
+  return money.length > 0 || hasDecimals(source) ? money : labelled;
 }
 
 /** Where amounts are written with decimals, a number without them is none. */

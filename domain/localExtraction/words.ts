@@ -9,7 +9,7 @@ const SAME: Readonly<Record<string, string>> = {
 }; // prettier-ignore
 
 const STOP = new Set(
-  'the of der die das des dem den de du la le les los las del della dello di da el il lo a an van het l d your our ihre ihr unsere uw votre notre vos su in im en em et und and y e o or oder ou is are which who that'.split(
+  'the of der die das des dem den de du la le les los las del della dello di da el il lo a an van het l d your our ihre ihr unsere uw votre notre vos su in im en em do et und and y e o or oder ou is are which who that'.split(
     ' ',
   ),
 );
@@ -48,6 +48,7 @@ export const folded = (text: string): string =>
 /** The words of a label, folded: compounds split, spellings unified, articles dropped. */
 export function labelWords(text: string): readonly string[] {
   const words = folded(text)
+    .replace(/\b(sub|sous|zwischen)[\s-]+(?=tota|summe)/g, '$1')
     .replace(/n[°º]\s*/g, ' nr ')
     .replace(/(\p{L}{5})s-(?=\p{L})/gu, '$1 ')
     .replace(/\b(?:st|u|e)\.-?/g, (short) => short.replace('.', ''))
@@ -60,9 +61,13 @@ export function labelWords(text: string): readonly string[] {
     .filter((word, i, all) => !STOP.has(word) && !(word === 'nr' && all[i - 1] === 'nr'));
 }
 
+/** A total of a part is another thing than a total. */
+const PART_TOTAL = /^(?:sub|sous|zwischen)(?:tota|summe)/;
+
 const unified = (word: string): string => (Object.hasOwn(SAME, word) ? (SAME[word] ?? word) : word);
 
 function splitCompound(word: string): readonly string[] {
+  if (PART_TOTAL.test(word)) return [word];
   const head = HEADS.find((end) => word.endsWith(end) && word.length >= end.length + 3);
   if (head === undefined) return [word];
   const stem = word.slice(0, -head.length);
