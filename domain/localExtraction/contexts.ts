@@ -25,11 +25,19 @@ export function contextScore(candidate: Candidate, layout: Layout, scoreOf: Scor
   if (isBare(candidate.segment.text.slice(0, candidate.from)))
     scores.push(
       leftScore(candidate.segment, layout, scoreOf),
-      aboveScore(candidate.segment, layout, scoreOf),
+      aboveScore(candidate.segment, layout, scoreOf) * (isOneOfMany(candidate, layout) ? OF_MANY : 1),
     );
   const [best = 0, second = 0] = scores.sort((a, b) => b - a);
   return Math.min(1, best + AGREEMENT * second);
 }
+
+/** An amount in a row of several is a row's, seldom the document's. */
+const OF_MANY = 0.85;
+
+const isOneOfMany = ({ kind, segment }: Candidate, { rows }: Layout): boolean =>
+  kind === 'number' &&
+  (rows[segment.row]?.segments.filter(({ text }) => /\d/.test(text) && !/\p{L}{4}/u.test(text)).length ??
+    0) >= 3;
 
 /** No word stands before the value in its own segment: signs, currencies and other values do not count. */
 const isBare = (before: string): boolean =>

@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Citation } from '../ports/extractionEngine.ts';
 import { findAddress } from './addresses.ts';
 import { findCurrency } from './currencies.ts';
-import { schemaTree, type Field, type SchemaNode } from './fields.ts';
-import type { Finding } from './finding.ts';
+import { schemaTree, standIn, type Field, type SchemaNode } from './fields.ts';
+import { findingOf, type Finding } from './finding.ts';
 import { boxAround } from './layout.ts';
 import { findParty } from './parties.ts';
 import { LABELLED, pick, ranked } from './ranking.ts';
@@ -12,7 +12,6 @@ import { findRows, type RowFindings } from './rowValues.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findBoolean, findChoice, findText, findTexts } from './texts.ts';
 import { findTotals, isTotal } from './totals.ts';
-import { findingOf } from './finding.ts';
 
 export interface LocalExtraction {
   readonly value: JsonObject;
@@ -83,6 +82,12 @@ function leafOf(field: Field, fill: Fill): Json | undefined {
 }
 
 function findLeaf(field: Field, source: Source): Finding | undefined {
+  const found = findByKind(field, source);
+  const other = found === undefined ? standIn(field) : undefined;
+  return other === undefined ? found : findByKind(other, source);
+}
+
+function findByKind(field: Field, source: Source): Finding | undefined {
   if (isTotal(field)) return undefined;
   if (field.choices.length > 0) return findChoice(field, source);
   switch (field.kind) {

@@ -158,6 +158,19 @@ function namedParty(
   return isName && kind === undefined ? CONCEPTS.find(({ id }) => id === role) : undefined;
 }
 
+/** What is meant where a document has nothing under the first name: a receipt's number for an invoice's. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  tax_number: 'vat_id', phone: 'mobile', mobile: 'phone', invoice_number: 'receipt_number', receipt_number: 'invoice_number', account_number: 'iban', amount_due: 'grand_total', order_date: 'invoice_date',
+}; // prettier-ignore
+
+/** The same field by its concept's stand-in; undefined where there is none. */
+export function standIn(field: Field): Field | undefined {
+  const id = STAND_INS[field.concept?.id ?? ''];
+  const concept = CONCEPTS.find((one) => one.id === id);
+  if (concept === undefined || field.inRow) return undefined;
+  return { ...field, concept, kind: field.kind === 'number' ? 'number' : concept.kind, phrases: [] };
+}
+
 function choicesOf(schema: JsonObject): readonly string[] {
   const listed: unknown = schema['enum'] ?? [schema['const']];
   return Array.isArray(listed) ? listed.filter((one) => typeof one === 'string') : [];

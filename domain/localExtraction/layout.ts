@@ -41,8 +41,8 @@ const ROW_TEXT_HEIGHT = 10;
 /** Cells that a tab parts stand this far from each other; their text never reaches the next. */
 const TAB_WIDTH = 3000;
 
-/** Dots that lead from a label to its value. */
-const LEADER = /^[.·…_]{3,}$/;
+/** Dots that lead from a label to its value, and rules drawn with characters. */
+const LEADER = /^[.·…_=*~–—-]{3,}$/;
 
 /** The lines of a document as rows of segments. */
 export function layoutOf({ pages }: Document): Layout {
@@ -109,24 +109,28 @@ function commonSpace(page: DocumentPage): number {
   return gaps.sort((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 0;
 }
 
-function virtualGroups(line: Line, index: number): readonly (readonly Placed[])[] {
+const PARTS = /(?:(?!\t| {2}|[.·…_=*~–—-]{4}).)+/gu;
+
+/** The parts of a line without geometry, placed by the columns that tabs or characters stand in. */
+function virtualGroups({ text }: Line, index: number): readonly (readonly Placed[])[] {
   const top = index * ROW_HEIGHT;
-  return line.text
-    .split(/\t| {2,}|\s*[.·…_]{4,}\s*/)
-    .map((cell, column) => {
-      let x = line.text.includes('\t') ? column * TAB_WIDTH : line.text.indexOf(cell) * CHARACTER_WIDTH;
-      const width = Math.min(CHARACTER_WIDTH, (0.9 * TAB_WIDTH) / Math.max(1, cell.length));
-      return cell
-        .split(/\s+/)
-        .filter((text) => text !== '')
-        .map((text): Placed => {
-          const x1 = x + text.length * width;
-          const box: Box = [x, top, x1, top + ROW_TEXT_HEIGHT];
-          x = x1 + width;
-          return { word: { text, box: null, confidence: 1, fontSize: null, bold: false }, box };
-        });
+  const isTabbed = text.includes('\t');
+  return [...text.matchAll(PARTS)]
+    .map(({ 0: part, index: at }) => {
+      const column = isTabbed ? text.slice(0, at).split('\t').length - 1 : 0;
+      const start = isTabbed ? column * TAB_WIDTH : at * CHARACTER_WIDTH;
+      return placedParts(part, { start, top });
     })
     .filter((group) => group.length > 0);
+}
+
+function placedParts(part: string, { start, top }: { start: number; top: number }): readonly Placed[] {
+  const width = Math.min(CHARACTER_WIDTH, (0.9 * TAB_WIDTH) / Math.max(1, part.length));
+  return [...part.matchAll(/\S+/g)].map(({ 0: text, index }) => {
+    const x0 = start + index * width;
+    const box: Box = [x0, top, x0 + text.length * width, top + ROW_TEXT_HEIGHT];
+    return { word: { text, box: null, confidence: 1, fontSize: null, bold: false }, box };
+  });
 }
 
 function segmentOf(

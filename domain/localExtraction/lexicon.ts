@@ -19,12 +19,15 @@ export interface Concept {
 /** German and Dutch write two words as one as often as apart. */
 const COMPOUNDING = new Set([1, 5]);
 
+/** A phrase that ends in an article or preposition says another thing without it: "facture du". */
 function conceptOf([id, kind, ...languages]: ConceptRow): Concept {
   const phrases = new Map<string, readonly string[]>();
   const add = (phrase: string): void => {
     const words = labelWords(phrase);
     const says = words.join(' ');
-    if (says !== '' && (says !== 'nr' || id === 'line_number')) phrases.set(says, words);
+    const last = phrase.split(' ').at(-1) ?? '';
+    const isCut = kind !== 'party' && words.length > 0 && labelWords(last).length === 0;
+    if (says !== '' && !isCut && (says !== 'nr' || id === 'line_number')) phrases.set(says, words);
   };
   for (const [language, texts] of languages.entries()) {
     for (const phrase of texts.split('|')) {

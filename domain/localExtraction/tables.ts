@@ -159,9 +159,19 @@ function columnsOf(band: readonly Row[], body: readonly Row[]): readonly Column[
   const chosen = (full.length > 0 ? full : body).filter((row) => row.segments.length >= most - 1);
   const columns = spansOf(chosen).map((span) => ({ ...span, words: [] as HeaderWord[] }));
   for (const segment of band.flatMap(({ segments }) => segments)) {
+    if (isOfEmptyColumn(segment, columns, band)) columns.push({ x0: segment.x0, x1: segment.x1, words: [] });
     for (const word of headerWords(segment)) nearest(columns, word)?.words.push(word);
   }
+  columns.sort((a, b) => a.x0 - b.x0);
   return joined(columns).map(({ x0, x1, words }) => ({ x0, x1, header: labelWords(inOrder(words)) }));
+}
+
+/** No row has a value under this header, and the column that is nearest has a header of its own beside it. */
+function isOfEmptyColumn(segment: Segment, columns: readonly Span[], band: readonly Row[]): boolean {
+  const column = nearest(columns, segment);
+  if (column === undefined || overlap(column, segment) > 0) return false;
+  const others = band.flatMap(({ segments }) => segments).filter((other) => other.row === segment.row);
+  return others.some((other) => other !== segment && overlap(column, other) > 0);
 }
 
 interface Span {
