@@ -68,7 +68,8 @@ function aboveScore(segment: Segment, layout: Layout, scoreOf: ScoreOf): number 
   for (let row = segment.row - 1; row >= Math.max(0, segment.row - ABOVE_ROWS_MAX); row -= 1) {
     const above = layout.rows[row]?.segments.find((other) => isAbove(other, segment));
     if (above === undefined) continue;
-    best = Math.max(best, weight * wholeScore(wordsAbove(above, segment), scoreOf));
+    const label = Math.max(wholeScore(wordsAbove(above, segment), scoreOf), wholeScore(above.text, scoreOf));
+    best = Math.max(best, weight * label);
     weight -= ABOVE_DECAY;
   }
   return best;

@@ -18,17 +18,22 @@ const DAY_MONTH =
   /(?<![\p{N}.])(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?\s?(?:de |of |day of )?[-\s]?([\p{L}]{3,10})\.?,?\s?(?:de |del )?[-\s]?(\d{4}|\d{2}(?!\d))(?!\d)/gu;
 const MONTH_DAY = /(?<!\p{L})(\p{L}{3,10})\.?\s(\d{1,2})(?:st|nd|rd|th)?\s?,?\s(\d{4})(?!\d)/gu;
 
-/** Whether most dates put the day first: a part above 12 says so, else it is assumed. */
+const US_TOWN =
+  /, (?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY]),? \d{5}(?:-\d{4})?\b/;
+
+/** Whether most dates put the day first: a part above 12 says so, else it is assumed but for US towns. */
 export function voteDayFirst(texts: Iterable<string>): boolean {
   let votes = 0;
+  let towns = 0;
   for (const text of texts) {
+    if (US_TOWN.test(text)) towns += 1;
     for (const [, a = '', , b = ''] of text.matchAll(NUMERIC)) {
       if (a.length > 2) continue;
       if (Number(a) > 12) votes += 1;
       if (Number(b) > 12) votes -= 1;
     }
   }
-  return votes >= 0;
+  return votes === 0 ? towns === 0 : votes > 0;
 }
 
 /** All dates in a text as ISO days. What is no day of the calendar is no date. */

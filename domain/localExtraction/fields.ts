@@ -128,10 +128,11 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const about = texts(schema['description']).map(labelWords);
   const role = roleIn(name) ?? roleIn([...parents].reverse()) ?? roleIn(about.flat().slice(0, 12));
   const known = kindByFormat(schema['format'], type);
-  const withParent = parents.length === 0 ? [] : [[...parents.slice(-2), ...name]];
+  const around = nameWords(place.parents.at(-1) ?? '').filter((word) => word !== 'address');
+  const withParent = around.length === 0 ? [] : [[...around, ...name]];
   const phrases = [...withParent, name, ...titles];
   const concept =
-    conceptOf({ phrases, about, kind: known, inRow: place.inRow }) ?? namedParty(name, role, known);
+    namedParty(name, role, known) ?? conceptOf({ phrases, about, kind: known, inRow: place.inRow });
   return {
     pointer: place.pointer,
     kind: known ?? (choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),
@@ -141,7 +142,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
     concept,
     role,
     inRow: place.inRow,
-    phrases: [name, ...(parents.length === 0 ? [] : [[...parents.slice(-1), ...name]]), ...titles].filter(
+    phrases: [name, ...withParent, ...titles].filter(
       (words) => words.length > 0 && (concept === undefined || !words.every((word) => VAGUE.has(word))),
     ),
   };
@@ -192,6 +193,14 @@ interface Naming {
   readonly inRow: boolean;
 }
 
+const UNITS = new Set(
+  'kwh kg eur usd gbp chf km m2 sqm cm mm percent pct days hours months years excl incl iso'.split(' '),
+);
+
+/** A name may end in the unit of its value. */
+const withoutUnit = (words: readonly string[]): readonly string[] =>
+  UNITS.has(words.at(-1) ?? '') ? words.slice(0, -1) : words;
+
 const KNOWN: Vocabulary = vocabulary();
 const NAMES_ENOUGH = 0.6;
 /** A name without the words of its role counts a little less: `vendor_email` is an email. */
@@ -206,7 +215,9 @@ const NUMBER_AS_TEXT = 0.8;
 /** The concept that the field's names mean best; the description counts a little less than a name. */
 function conceptOf({ phrases, about, kind, inRow }: Naming): Concept | undefined {
   const named = likeness(phrases);
-  const bare = likeness(phrases.map(withoutRole).filter((words) => words.length > 0));
+  const bare = likeness(
+    phrases.map((words) => withoutUnit(withoutRole(words))).filter((words) => words.length > 0),
+  );
   const told = likeness(about);
   const vague = phrases.every((words) => words.every((word) => VAGUE.has(word))) ? VAGUE_WEIGHT : 1;
   let best: { concept: Concept; score: number } | undefined;

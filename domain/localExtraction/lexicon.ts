@@ -25,8 +25,12 @@ function conceptOf([id, kind, ...languages]: ConceptRow): Concept {
   const add = (phrase: string): void => {
     const words = labelWords(phrase);
     const says = words.join(' ');
-    const last = phrase.split(' ').at(-1) ?? '';
-    const isCut = kind !== 'party' && words.length > 0 && labelWords(last).length === 0;
+    const start = phrase.split(' ').slice(0, -1).join(' ');
+    const isCut =
+      kind !== 'party' &&
+      start !== '' &&
+      labelWords(start).join(' ') === says &&
+      !/(?:nr|no|id)$/.test(phrase);
     if (says !== '' && !isCut && (says !== 'nr' || id === 'line_number')) phrases.set(says, words);
   };
   for (const [language, texts] of languages.entries()) {

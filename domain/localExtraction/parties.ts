@@ -242,6 +242,7 @@ interface Head {
 
 /** A line of the head, or the first part of a sender's line. */
 function headName(segment: Segment): readonly Place[] {
+  if (postalLine(segment.text) !== undefined && segment.text.split(/ [·•|–-] |, /).length < 3) return [];
   const [start = ''] = segment.text.split(/ [·•|–-] |, (?=.*\d)/);
   const text = start.trim();
   return isName(text) && isTitled(text) && text.split(' ').length <= 7

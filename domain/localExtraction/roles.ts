@@ -12,6 +12,7 @@ const ROLES = Object.keys(WORDS) as readonly Role[];
 
 /** The role that words name; the first of them that names one decides. */
 export function roleIn(words: readonly string[]): Role | undefined {
+  if (words.includes('from') && words.includes('bill')) return 'seller';
   for (const word of words) {
     const role = ROLES.find((one) => WORDS[one].includes(word));
     if (role !== undefined) return role;

@@ -69,7 +69,7 @@ function valueOf({ segment, valueFrom, score }: Label, source: Source): Valued |
   return below === undefined ? undefined : whole(below, BELOW);
 }
 
-const LABEL_ITSELF = 0.85;
+const LABEL_ITSELF = 0.9;
 
 /** Text that a label may name: not itself a label, of another field perhaps. */
 export function isValue({ text }: Segment, { labels }: Source): boolean {
@@ -77,6 +77,7 @@ export function isValue({ text }: Segment, { labels }: Source): boolean {
   const before = text.split(':')[0] ?? '';
   const label = before.length < text.length && before.length > 1 ? before : text;
   if (/\d/.test(label)) return true;
+  if (YES.has(folded(label)) || NO.has(folded(label))) return true;
   const isLabel = (part: string): boolean => wholeScore(part, (words) => labels.any(words)) >= LABEL_ITSELF;
   return !isLabel(label) && !isRunOfLabels(label, isLabel);
 }

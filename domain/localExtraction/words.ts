@@ -49,6 +49,7 @@ export const folded = (text: string): string =>
 export function labelWords(text: string): readonly string[] {
   const words = folded(text)
     .replace(/\b(sub|sous|zwischen)[\s-]+(?=tota|summe)/g, '$1')
+    .replace(/\b(paid|money|check) (?=in\b)/g, '$1')
     .replace(/n[°º]\s*/g, ' nr ')
     .replace(/(\p{L}{5})s-(?=\p{L})/gu, '$1 ')
     .replace(/\b(?:st|u|e)\.-?/g, (short) => short.replace('.', ''))
