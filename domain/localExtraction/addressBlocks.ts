@@ -28,6 +28,10 @@ export interface AddressBlock {
 }
 
 const LINES_MAX = 5;
+const LINE_CHARACTERS_MAX = 200;
+/** Lines of one block are no more segments apart. */
+const NEAR = 40;
+const BLOCKS_MAX = 200;
 const BLOCKS = new WeakMap<Source, readonly AddressBlock[]>();
 
 /** The addresses of a document in reading order, with whose they are. Computed once for a source. */
@@ -36,7 +40,9 @@ export function blocksOf(source: Source): readonly AddressBlock[] {
   if (known !== undefined) return known;
   const titled = titledSegments(source);
   const blocks = withRoles(
-    source.layout.segments.flatMap((segment) => blockAt(segment, { source, titled }) ?? []),
+    source.layout.segments
+      .flatMap((segment) => blockAt(segment, { source, titled }) ?? [])
+      .slice(0, BLOCKS_MAX),
     source,
   );
   BLOCKS.set(source, blocks);
@@ -60,6 +66,7 @@ function blockAt(segment: Segment, around: Around): AddressBlock | undefined {
 
 /** A sender's line: name, street and town on one line, parted by marks. */
 function inlineBlock(segment: Segment): AddressBlock | undefined {
+  if (segment.text.length > LINE_CHARACTERS_MAX || !/\d{4}|\d[A-Z]{2}/.test(segment.text)) return undefined;
   const parts: Part[] = [];
   for (const { 0: text, index } of segment.text.matchAll(/(?:(?! [·•|–-] |[,;·•|] ).)+/gu)) {
     const lead = text.length - text.replace(/^[\s,;·•|–-]+/, '').length;
@@ -80,7 +87,9 @@ function blockAround(postal: Segment, parts: PostalLine, around: Around): Addres
   const nameAt = above[0] !== undefined && !isStreet(above[0].text) ? 0 : -1;
   const isInline = beforeCode(postal.text, parts);
   const street = isInline ? undefined : above.findLast(({ text }, i) => i > nameAt && isStreet(text));
-  const below = around.source.layout.segments.find((other) => isRightAbove(postal, other, around.source));
+  const below = around.source.layout.segments
+    .slice(postal.index + 1, postal.index + NEAR)
+    .find((other) => isRightAbove(postal, other, around.source));
   const country = below !== undefined && isCountry(folded(below.text)) ? [wholeOf(below)] : [];
   const name = above[nameAt];
   return {
@@ -101,7 +110,9 @@ function linesAbove(postal: Segment, { source, titled }: Around): readonly Segme
   let top = postal;
   for (let i = 0; i < LINES_MAX; i += 1) {
     const under = top;
-    const next = source.layout.segments.findLast((other) => isRightAbove(other, under, source));
+    const next = source.layout.segments
+      .slice(Math.max(0, under.index - NEAR), under.index)
+      .findLast((other) => isRightAbove(other, under, source));
     if (next === undefined || titled.has(next) || inlineBlock(next) !== undefined) break;
     if (!isOther(next.text)) above.unshift(next);
     top = next;

@@ -40,11 +40,11 @@ export function findItems(fields: readonly Field[], source: Source): readonly Re
   return items.map((item) => findingsOf(item, byConcept, agrees));
 }
 
-const isSlip = ({ layout: { segments } }: Source): boolean => {
-  const left = Math.min(...segments.map(({ x0 }) => x0));
-  const isPlaced = segments.some(({ words }) => words.some(({ box }) => box !== null));
-  return isPlaced && Math.max(...segments.map(({ x1 }) => x1)) - left < SLIP_WIDTH;
-};
+function isSlip({ layout: { segments } }: Source): boolean {
+  const left = segments.reduce((least, { x0 }) => Math.min(least, x0), Number.POSITIVE_INFINITY);
+  const right = segments.reduce((most, { x1 }) => Math.max(most, x1), 0);
+  return segments.some(({ words }) => words.some(({ box }) => box !== null)) && right - left < SLIP_WIDTH;
+}
 
 function findingsOf(
   { name, quantity, price, amount }: Item,

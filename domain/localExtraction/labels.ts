@@ -102,6 +102,7 @@ function rivalsOf({ kind, concept, inRow }: Field): readonly Concept[] {
 
 /** The longest label that is looked at, in words. */
 const LABEL_WORDS_MAX = 6;
+const LABEL_CHARACTERS_MAX = 120;
 
 /** Each word of a label that is left out costs so much. */
 const DROPPED = 0.05;
@@ -109,18 +110,46 @@ const DROPPED = 0.05;
 /** Numbers and rates in a label say nothing of what it names. */
 const withoutNumbers = (text: string): string => text.replace(/\S*\d\S*(?:\s*%)?/g, ' ');
 
+/** The words of labels, kept for the labels met last: every field asks for the same ones. */
+const WORDS = new Map<string, readonly string[]>();
+const WORDS_MAX = 20_000;
+
+function wordsOf(text: string): readonly string[] {
+  if (WORDS.size > WORDS_MAX) WORDS.clear();
+  return remembered(WORDS, text, () => labelWords(withoutNumbers(text)));
+}
+
+/** How labels are judged: for one field, and for whatever they may name. */
+export interface Judged {
+  scoreOf(label: readonly string[]): number;
+  anyOf(label: readonly string[]): number;
+}
+
+/** Judges labels for one field. */
+export const judgedFor = (field: Field, labels: LabelMatcher): Judged => ({
+  scoreOf: (label) => labels.score(field, label),
+  anyOf: (label) => labels.any(label),
+});
+
+/** What a whole run of words says is not said of its end: "payable by" is no "by". */
+const SAID = 0.95;
+
 /** Best score of any run of words that ends the label: "as agreed, invoice no." ends in "invoice no.". */
-export function endingScore(text: string, scoreOf: (label: readonly string[]) => number): number {
-  const words = labelWords(withoutNumbers(text.slice(-120))).slice(-LABEL_WORDS_MAX);
+export function endingScore(text: string, { scoreOf, anyOf }: Judged): number {
+  const words = wordsOf(text.slice(-LABEL_CHARACTERS_MAX)).slice(-LABEL_WORDS_MAX);
   let best = 0;
-  for (let length = 1; length <= words.length; length += 1)
-    best = Math.max(best, scoreOf(words.slice(-length)) - DROPPED * (words.length - length));
-  return best;
+  for (let length = 1; length <= words.length; length += 1) {
+    const run = words.slice(-length);
+    const score = scoreOf(run) - DROPPED * (words.length - length);
+    if (length > 1 && score < best && anyOf(run) >= SAID) best = score;
+    else best = Math.max(best, score);
+  }
+  return Math.max(0, best);
 }
 
 /** The score of a whole label. */
 export function wholeScore(text: string, scoreOf: (label: readonly string[]) => number): number {
-  if (text.length > 120) return 0;
-  const words = labelWords(withoutNumbers(text));
+  if (text.length > LABEL_CHARACTERS_MAX) return 0;
+  const words = wordsOf(text);
   return words.length === 0 || words.length > LABEL_WORDS_MAX + 2 ? 0 : scoreOf(words);
 }

@@ -144,16 +144,16 @@ function segmentOf(
     starts.push(text.length);
     text += word.text;
   }
-  const boxes = placed.map(({ box }) => box);
+  const [x0, y0, x1, y1] = aroundAll(placed.map(({ box }) => box));
   return {
     ...at,
     text,
     starts,
     words: placed.map(({ word }) => word),
-    x0: Math.min(...boxes.map(([x0]) => x0)),
-    y0: Math.min(...boxes.map(([, y0]) => y0)),
-    x1: Math.max(...boxes.map(([, , x1]) => x1)),
-    y1: Math.max(...boxes.map(([, , , y1]) => y1)),
+    x0,
+    y0,
+    x1,
+    y1,
   };
 }
 
@@ -167,14 +167,17 @@ export const wordsIn = (segment: Segment, from: number, to: number): readonly Wo
 /** The box around words; null where one has none. */
 export function boxAround(words: readonly Word[]): Box | null {
   const boxes = words.flatMap(({ box }) => (box === null ? [] : [box]));
-  if (boxes.length === 0) return null;
-  return [
-    Math.min(...boxes.map(([x0]) => x0)),
-    Math.min(...boxes.map(([, y0]) => y0)),
-    Math.max(...boxes.map(([, , x1]) => x1)),
-    Math.max(...boxes.map(([, , , y1]) => y1)),
-  ];
+  return boxes.length === 0 ? null : aroundAll(boxes);
 }
+
+/** The smallest box around all of at least one. */
+export const aroundAll = (boxes: readonly Box[]): Box =>
+  boxes.reduce((all, box) => [
+    Math.min(all[0], box[0]),
+    Math.min(all[1], box[1]),
+    Math.max(all[2], box[2]),
+    Math.max(all[3], box[3]),
+  ]);
 
 /** Share of the narrower one's width that two segments have in common. */
 export function overlap(a: Pick<Segment, 'x0' | 'x1'>, b: Pick<Segment, 'x0' | 'x1'>): number {

@@ -24,8 +24,8 @@ interface Title {
 
 /** Whose section a segment stands in: that of the nearest title above it in its column. */
 export function partyAt(segment: Segment, source: Source): string | undefined {
-  const above = titles(source).filter((title) => isBelow(segment, title.segment, 190));
-  return above.at(-1)?.concept.id;
+  const onPage = titlesByPage(source).get(segment.page) ?? [];
+  return onPage.findLast((title) => isBelow(segment, title.segment, 190))?.concept.id;
 }
 
 /** The name of a party: under or beside its title, else from what stands where letters have it. */
@@ -53,6 +53,21 @@ function titles(source: Source): readonly Title[] {
   const all = findTitles(source);
   TITLES.set(source, all);
   return all;
+}
+
+const BY_PAGE = new WeakMap<Source, ReadonlyMap<number, readonly Title[]>>();
+
+function titlesByPage(source: Source): ReadonlyMap<number, readonly Title[]> {
+  const known = BY_PAGE.get(source);
+  if (known !== undefined) return known;
+  const pages = new Map<number, Title[]>();
+  for (const title of titles(source)) {
+    const page = pages.get(title.segment.page);
+    if (page === undefined) pages.set(title.segment.page, [title]);
+    else page.push(title);
+  }
+  BY_PAGE.set(source, pages);
+  return pages;
 }
 
 function findTitles({ layout, labels }: Source): readonly Title[] {
@@ -202,28 +217,29 @@ function topOfBlock(
 function sellerByPlace(source: Source): Finding | undefined {
   const { segments } = source.layout;
   const first = segments.filter(({ page }) => page === segments[0]?.page);
-  const candidates = [
-    ...first.slice(0, HEAD_SEGMENTS).flatMap(headName),
-    ...segments.flatMap((one) => legalName(one) ?? []),
-  ];
-  const largest = Math.max(...first.map(({ y0, y1 }) => y1 - y0));
-  const counts = new Map<string, number>();
-  for (const { text } of segments) counts.set(folded(text), (counts.get(folded(text)) ?? 0) + 1);
+  const legal = [...first, ...segments.slice(-LAST_SEGMENTS)].flatMap((one) => legalName(one) ?? []);
+  const candidates = [...first.slice(0, HEAD_SEGMENTS).flatMap(headName), ...legal.slice(0, NAMES_MAX)];
+  const heights = first.map(({ y0, y1 }) => y1 - y0).sort((a, b) => a - b);
+  const head = {
+    source,
+    largest: heights.at(-1) ?? 0,
+    usual: heights[Math.floor(heights.length / 2)] ?? 0,
+    texts: segments.slice(0, TEXTS_MAX).map(({ text }) => folded(text)),
+  };
   let best: { readonly place: Place; readonly score: number } | undefined;
   for (const place of candidates) {
-    const score = sellerScore(place, { source, largest, counts, all: segments });
+    const score = sellerScore(place, head);
     if (score > (best?.score ?? 0)) best = { place, score };
   }
   if (best === undefined) return undefined;
-  const evidence = {
-    label: Math.min(0.8, 0.3 + 0.08 * best.score),
-    strictness: 0.5,
-    margin: 0.1,
-    agreement: 0,
-  };
-  return textFinding([best.place], evidence);
+  const label = Math.min(0.8, 0.3 + 0.08 * best.score);
+  return textFinding([best.place], { label, strictness: 0.5, margin: 0.1, agreement: 0 });
 }
 
+const LAST_SEGMENTS = 60;
+const NAMES_MAX = 60;
+const TEXTS_MAX = 2000;
+const LINE_CHARACTERS_MAX = 200;
 const HEAD_SEGMENTS = 14;
 
 interface Place {
@@ -235,13 +251,16 @@ interface Place {
 
 interface Head {
   readonly source: Source;
+  /** Heights of letters on the first page, points. */
   readonly largest: number;
-  readonly counts: ReadonlyMap<string, number>;
-  readonly all: readonly Segment[];
+  readonly usual: number;
+  /** The document's texts, folded. */
+  readonly texts: readonly string[];
 }
 
 /** A line of the head, or the first part of a sender's line. */
 function headName(segment: Segment): readonly Place[] {
+  if (segment.text.length > LINE_CHARACTERS_MAX) return [];
   if (postalLine(segment.text) !== undefined && segment.text.split(/ [·•|–-] |, /).length < 3) return [];
   const [start = ''] = segment.text.split(/ [·•|–-] |, (?=.*\d)/);
   const text = start.trim();
@@ -259,32 +278,29 @@ function isTitled(text: string): boolean {
   );
 }
 
-function sellerScore({ segment, text, to }: Place, { source, largest, counts, all }: Head): number {
+function sellerScore({ segment, text, to }: Place, { source, largest, usual, texts }: Head): number {
   if (partyAt(segment, source) === 'buyer' || !isValue({ ...segment, text }, source)) return 0;
   const name = folded(text);
-  const repeated = Math.min(3, all.filter((other) => folded(other.text).includes(name)).length - 1);
+  const repeated = Math.min(3, texts.filter((other) => other.includes(name)).length - 1);
   const size = segment.y1 - segment.y0;
+  const isLegal = LEGAL_FORM.test(text);
   const isSenderLine = to < segment.text.length && postalPart(segment.text);
+  const isHead = segment.row <= 2;
   return (
-    (LEGAL_FORM.test(text) ? 3 : 0) +
-    (segment.page === all[0]?.page && segment.row <= 2 ? 3 - segment.row * 0.8 : 0) +
-    (size > 1.25 * (medianHeight(all) ?? size) && size > 0.6 * largest ? 2 : 0) +
+    (isLegal ? 3 : 0) +
+    (isHead ? 3 - segment.row * 0.8 : 0) +
+    (size > 1.25 * usual && size > 0.6 * largest ? 2 : 0) +
     (isSenderLine ? 3 : 0) +
-    (LEGAL_FORM.test(text) || segment.row <= 2 ? repeated : 0) +
-    ((counts.get(name) ?? 0) > 1 ? 0.2 : 0)
+    (isLegal || isHead ? repeated : 0)
   );
 }
 
 const postalPart = (text: string): boolean =>
   text.split(/ [·•|–-] |, /).some((part) => postalLine(part.trim()) !== undefined);
 
-function medianHeight(segments: readonly Segment[]): number | undefined {
-  const heights = segments.map(({ y0, y1 }) => y1 - y0).sort((a, b) => a - b);
-  return heights[Math.floor(heights.length / 2)];
-}
-
 /** The part of a segment up to its legal form, when it reads as a name. */
 function legalName(segment: Segment): Place | undefined {
+  if (segment.text.length > LINE_CHARACTERS_MAX) return undefined;
   const match = LEGAL_FORM.exec(segment.text);
   if (match === null) return undefined;
   const to = match.index + match[0].length;

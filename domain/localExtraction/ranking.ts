@@ -1,5 +1,6 @@
 import type { Candidate } from './candidates.ts';
 import { contextScore } from './contexts.ts';
+import { judgedFor } from './labels.ts';
 import type { Field } from './fields.ts';
 import { findingOf, type Finding } from './finding.ts';
 import type { ValueKind } from './lexicon.ts';
@@ -39,7 +40,7 @@ const kindsFor = ({ kind, concept }: Field): readonly ValueKind[] => {
 };
 
 function scoreOf(field: Field, candidate: Candidate, source: Source): number {
-  const label = contextScore(candidate, source.layout, (words) => source.labels.score(field, words));
+  const label = contextScore(candidate, source.layout, judgedFor(field, source.labels));
   const base = Math.max(label, UNLABELLED[field.kind] ?? 0);
   return base * (0.8 + 0.2 * candidate.strictness) * partyFactor(field, candidate, source);
 }

@@ -1,4 +1,4 @@
-import type { Segment } from './layout.ts';
+import { aroundAll, type Segment } from './layout.ts';
 
 const NUMBER = /^[-−+(]?[€$£]?\d[\d.,'’]*[)%]?$/;
 const MARK = /^(?:[€$£%]|[A-Z]{3})$/;
@@ -8,6 +8,7 @@ export function partOf(segment: Segment, from: number, to: number): Segment | un
   const words = segment.words.slice(from, to);
   const boxes = words.flatMap(({ box }) => (box === null ? [] : [box]));
   if (boxes.length === 0 || boxes.length < words.length) return undefined;
+  const [x0, , x1] = aroundAll(boxes);
   const start = segment.starts[from] ?? 0;
   const starts = segment.starts.slice(from, to).map((at) => at - start);
   return {
@@ -15,8 +16,8 @@ export function partOf(segment: Segment, from: number, to: number): Segment | un
     words,
     starts,
     text: words.map(({ text }) => text).join(' '),
-    x0: Math.min(...boxes.map(([x0]) => x0)),
-    x1: Math.max(...boxes.map(([, , x1]) => x1)),
+    x0,
+    x1,
   };
 }
 

@@ -79,13 +79,18 @@ function splitCompound(word: string): readonly string[] {
 export const nameWords = (name: string): readonly string[] =>
   labelWords(name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replace(/_/g, ' '));
 
-/** How far two words are the same, 0..1: equal, one the end or start of the other, or one letter off. */
-export function wordSimilarity(a: string, b: string): number {
-  if (a === b) return 1;
-  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
+/**
+ * How far a label's word says a phrase's, 0..1: equal, one letter off, or one the end or start of the other.
+ * A compound says its head ("Nettobetrag": Betrag); a head alone hardly says a compound.
+ */
+export function wordSimilarity(phraseWord: string, labelWord: string): number {
+  if (phraseWord === labelWord) return 1;
+  const isCompound = labelWord.length > phraseWord.length;
+  const [short, long] = isCompound ? [phraseWord, labelWord] : [labelWord, phraseWord];
   if (short.length < 5) return 0;
-  if (long.endsWith(short)) return 0.85;
-  if (long.startsWith(short)) return short.length * 2 >= long.length ? 0.85 : 0.6;
+  const isClose = isCompound || long.length - short.length <= 3;
+  if (long.endsWith(short)) return isClose ? 0.85 : 0.5;
+  if (long.startsWith(short)) return isClose && short.length * 2 >= long.length ? 0.85 : 0.5;
   return short.length >= 6 && oneLetterOff(short, long) ? 0.85 : 0;
 }
 
