@@ -25,8 +25,12 @@ export interface LocalExtraction {
 export function extract(document: Document, schema: JsonObject): LocalExtraction {
   const tree = schemaTree(schema);
   if (tree?.kind !== 'object') return { value: {}, citations: [] };
-  const source = sourceOf(document);
-  const totals = findTotals(fieldsOf(tree).filter(isTotal), source);
+  const fields = fieldsOf(tree);
+  const source = sourceOf(
+    document,
+    fields.flatMap(({ phrases }) => phrases),
+  );
+  const totals = findTotals(fields.filter(isTotal), source);
   const citations: Citation[] = [];
   const fill = {
     source,

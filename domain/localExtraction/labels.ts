@@ -44,8 +44,8 @@ export const isRowConcept = ({ id }: Concept): boolean => ROW_IDS.has(id) || ALS
 export const isOnlyRowConcept = ({ id }: Concept): boolean => ROW_IDS.has(id) && !ALSO_ALONE.has(id);
 const ALSO_ALONE = new Set('weight volume packages hs_code size color balance article_number'.split(' '));
 
-/** A matcher for one document. */
-export function labelMatcher(): LabelMatcher {
+/** A matcher for one document; `asked` are the names of a schema's fields, labels too. */
+export function labelMatcher(asked: readonly (readonly string[])[] = []): LabelMatcher {
   const known = vocabulary();
   const byLabel = new Map<string, ReadonlyMap<string, number>>();
   const byField = new Map<Field, { rivals: readonly Concept[]; scores: Map<string, number> }>();
@@ -60,7 +60,8 @@ export function labelMatcher(): LabelMatcher {
     return Math.max(0, ours - RIVAL_WEIGHT * Math.max(0, theirs - ours));
   };
   return {
-    any: (label) => [...scoresOf(label).values()].reduce((most, score) => Math.max(most, score), 0),
+    any: (label) =>
+      [...scoresOf(label).values()].reduce((most, score) => Math.max(most, score), bestPhrase(asked, label)),
     concept: (concept, label) => scoresOf(label).get(concept.id) ?? 0,
     score: (field, label) => {
       const ofField = remembered(byField, field, () => ({

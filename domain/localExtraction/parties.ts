@@ -177,6 +177,9 @@ export function sellerName(source: Source): string | undefined {
 
 const SELLERS = new WeakMap<Source, { readonly text: string | undefined }>();
 
+/** An address this far down is in the head of any page. */
+const TOP_POINTS = 320;
+
 /** The top line of each block that holds a postal line, from the upper half of the first page. */
 function addressTops(source: Source): readonly Segment[] {
   const { segments } = source.layout;
@@ -184,7 +187,10 @@ function addressTops(source: Source): readonly Segment[] {
   const height = first.reduce((most, { y1 }) => Math.max(most, y1), 0);
   const named = new Set(titles(source).map(({ segment }) => segment));
   return first
-    .filter(({ text, y0 }) => y0 < 0.5 * height && text.length < 60 && postalLine(text) !== undefined)
+    .filter(
+      ({ text, y0 }) =>
+        y0 < Math.max(0.5 * height, TOP_POINTS) && text.length < 60 && postalLine(text) !== undefined,
+    )
     .flatMap((postal) => topOfBlock(postal, first, named) ?? []);
 }
 

@@ -89,8 +89,8 @@ export function wordSimilarity(phraseWord: string, labelWord: string): number {
   const [short, long] = isCompound ? [phraseWord, labelWord] : [labelWord, phraseWord];
   if (short.length < 5) return 0;
   const isClose = isCompound || long.length - short.length <= 3;
-  if (long.endsWith(short)) return isClose ? 0.85 : 0.5;
-  if (long.startsWith(short)) return isClose && short.length * 2 >= long.length ? 0.85 : 0.5;
+  if (long.endsWith(short)) return isClose ? 0.85 : 0.3;
+  if (long.startsWith(short)) return isClose && short.length * 2 >= long.length ? 0.85 : 0.3;
   return short.length >= 6 && oneLetterOff(short, long) ? 0.85 : 0;
 }
 
