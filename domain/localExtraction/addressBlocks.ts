@@ -1,6 +1,7 @@
 import { datesIn } from './dates.ts';
 import { overlap, type Segment } from './layout.ts';
-import { partyAt, sellerName, titledSegments } from './parties.ts';
+import { sellerName } from './parties.ts';
+import { partyAt, titledSegments } from './partyTitles.ts';
 import { isCountry, isStreet, postalLine, type PostalLine } from './postal.ts';
 import type { Role } from './roles.ts';
 import type { Source } from './source.ts';

@@ -17,15 +17,10 @@ const ABSOLUTE = 0.011;
 export function productsOf(grid: Grid): readonly Product[] {
   const columns = grid.reduce((most, row) => Math.max(most, row.length), 0);
   const places = Array.from({ length: columns }, (_, place) => place);
-  const products: Product[] = [];
-  for (const quantity of places)
-    for (const price of places)
-      for (const amount of places) {
-        const product = { quantity, price, amount };
-        if (new Set([quantity, price, amount]).size === 3 && multiplies(grid, product))
-          products.push(product);
-      }
-  return products;
+  return places
+    .flatMap((quantity) => places.map((price) => ({ quantity, price })))
+    .flatMap((pair) => places.map((amount) => ({ ...pair, amount })))
+    .filter((product) => new Set(Object.values(product)).size === 3 && multiplies(grid, product));
 }
 
 /** Whether the three columns multiply in most of the rows that have all three. */

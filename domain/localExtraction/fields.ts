@@ -1,10 +1,9 @@
 import type { JsonObject } from '../kernel/json.ts';
 import { resolveLocal } from '../extraction/schemaRules.ts';
-import { isOnlyRowConcept, isRowConcept } from './labels.ts';
+import { conceptOf, isVague, type Naming } from './fieldConcepts.ts';
 import { CONCEPTS, type Concept, type ValueKind } from './lexicon.ts';
-import { roleIn, withoutRole, type Role } from './roles.ts';
-import { vocabulary, type Vocabulary } from './vocabulary.ts';
-import { labelWords, nameWords, phraseSimilarity } from './words.ts';
+import { roleIn, type Role } from './roles.ts';
+import { labelWords, nameWords } from './words.ts';
 
 /** A leaf of the schema: what to look for, and how it is called. */
 export interface Field {
@@ -122,17 +121,11 @@ const texts = (value: unknown): readonly string[] => (typeof value === 'string' 
 function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const type = rawType === 'number' || rawType === 'integer' || rawType === 'boolean' ? rawType : 'string';
   const choices = choicesOf(schema);
-  const name = nameWords(place.name);
-  const parents = place.parents.flatMap(nameWords);
-  const titles = texts(schema['title']).map(labelWords);
-  const about = texts(schema['description']).map(labelWords);
-  const role = roleIn(name) ?? roleIn([...parents].reverse()) ?? roleIn(about.flat().slice(0, 12));
+  const { inRow } = place;
+  const named = namesOf(schema, place);
   const known = kindByFormat(schema['format'], type);
-  const around = nameWords(place.parents.at(-1) ?? '').filter((word) => word !== 'address');
-  const withParent = around.length === 0 ? [] : [[...around, ...name]];
-  const phrases = [...withParent, name, ...titles];
-  const concept =
-    namedParty(name, role, known) ?? conceptOf({ phrases, about, kind: known, inRow: place.inRow });
+  const concept = conceptOf({ ...named, kind: known, inRow });
+  const labels = named.phrases.filter((words) => concept === undefined || !isVague(words));
   return {
     pointer: place.pointer,
     kind: known ?? (choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),
@@ -140,23 +133,26 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
     withTime: schema['format'] === 'date-time',
     choices,
     concept,
-    role,
-    inRow: place.inRow,
-    phrases: [name, ...withParent, ...titles].filter(
-      (words) => words.length > 0 && (concept === undefined || !words.every((word) => VAGUE.has(word))),
-    ),
+    role: named.role,
+    inRow,
+    phrases: labels,
   };
 }
 
-/** `name` inside of `customer` is the customer. */
-function namedParty(
-  name: readonly string[],
-  role: Role | undefined,
-  kind: ValueKind | undefined,
-): Concept | undefined {
-  const bare = withoutRole(name);
-  const isName = bare.length === 0 || (bare.length === 1 && bare[0] === 'name');
-  return isName && kind === undefined ? CONCEPTS.find(({ id }) => id === role) : undefined;
+/** How the schema calls a field: its own name, that with its parent's, its title, its description. */
+function namesOf(schema: JsonObject, place: Place): Omit<Naming, 'kind' | 'inRow'> {
+  const name = nameWords(place.name);
+  const parents = place.parents.flatMap(nameWords);
+  const about = texts(schema['description']).map(labelWords);
+  const around = nameWords(place.parents.at(-1) ?? '').filter((word) => word !== 'address');
+  const withParent = around.length === 0 ? [] : [[...around, ...name]];
+  const phrases = [name, ...withParent, ...texts(schema['title']).map(labelWords)];
+  return {
+    name,
+    about,
+    role: roleIn(name) ?? roleIn([...parents].reverse()) ?? roleIn(about.flat().slice(0, 12)),
+    phrases: phrases.filter((words) => words.length > 0),
+  };
 }
 
 /** What is meant where a document has nothing under the first name: a receipt's number for an invoice's. */
@@ -184,71 +180,4 @@ function kindByFormat(format: unknown, type: string): ValueKind | undefined {
   if (format === 'email' || format === 'idn-email') return 'email';
   if (format === 'uri' || format === 'url') return 'url';
   return undefined;
-}
-
-interface Naming {
-  readonly phrases: readonly (readonly string[])[];
-  readonly about: readonly (readonly string[])[];
-  readonly kind: ValueKind | undefined;
-  readonly inRow: boolean;
-}
-
-const UNITS = new Set(
-  'kwh kg eur usd gbp chf km m2 sqm cm mm percent pct days hours months years excl incl iso'.split(' '),
-);
-
-/** A name may end in the unit of its value. */
-const withoutUnit = (words: readonly string[]): readonly string[] =>
-  UNITS.has(words.at(-1) ?? '') ? words.slice(0, -1) : words;
-
-const KNOWN: Vocabulary = vocabulary();
-const NAMES_ENOUGH = 0.6;
-/** A name without the words of its role counts a little less: `vendor_email` is an email. */
-const WITHOUT_ROLE = 0.95;
-const BY_DESCRIPTION = 0.9;
-/** A name that says next to nothing leaves the word to the description. */
-const VAGUE = new Set('nr name date code type value amount text data id number'.split(' '));
-const VAGUE_WEIGHT = 0.7;
-/** A number is seldom asked for as text. */
-const NUMBER_AS_TEXT = 0.8;
-
-/** The concept that the field's names mean best; the description counts a little less than a name. */
-function conceptOf({ phrases, about, kind, inRow }: Naming): Concept | undefined {
-  const named = likeness(phrases);
-  const bare = likeness(
-    phrases.map((words) => withoutUnit(withoutRole(words))).filter((words) => words.length > 0),
-  );
-  const told = likeness(about);
-  const vague = phrases.every((words) => words.every((word) => VAGUE.has(word))) ? VAGUE_WEIGHT : 1;
-  let best: { concept: Concept; score: number } | undefined;
-  for (const concept of CONCEPTS) {
-    if (!fits(concept, kind, inRow)) continue;
-    const own = vague * Math.max(named.get(concept) ?? 0, WITHOUT_ROLE * (bare.get(concept) ?? 0));
-    const said = Math.max(own, BY_DESCRIPTION * (told.get(concept) ?? 0)) + 0.1 * own;
-    const score = kind === undefined && isNumeric(concept) ? NUMBER_AS_TEXT * said : said;
-    if (score >= NAMES_ENOUGH && score > (best?.score ?? 0)) best = { concept, score };
-  }
-  return best?.concept;
-}
-
-function fits(concept: Concept, kind: ValueKind | undefined, inRow: boolean): boolean {
-  if (inRow ? !isRowConcept(concept) : isOnlyRowConcept(concept)) return false;
-  if (kind === 'number') return isNumeric(concept);
-  return kind === undefined || concept.kind === kind;
-}
-
-const isNumeric = ({ kind }: Concept): boolean =>
-  kind === 'number' || kind === 'integer' || kind === 'percent';
-
-/** How well each concept is said by the best of the names, both ways: no word of either is left over. */
-function likeness(names: readonly (readonly string[])[]): ReadonlyMap<Concept, number> {
-  const best = new Map<Concept, number>();
-  for (const name of names) {
-    for (const { concept, words, score } of KNOWN.phrasesFor(name)) {
-      if (score < 0.5) continue;
-      const both = Math.min(score, phraseSimilarity(name, words));
-      if (both > (best.get(concept) ?? 0)) best.set(concept, both);
-    }
-  }
-  return best;
 }

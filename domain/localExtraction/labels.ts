@@ -122,8 +122,8 @@ function wordsOf(text: string): readonly string[] {
 
 /** How labels are judged: for one field, and for whatever they may name. */
 export interface Judged {
-  scoreOf(label: readonly string[]): number;
-  anyOf(label: readonly string[]): number;
+  readonly scoreOf: (label: readonly string[]) => number;
+  readonly anyOf: (label: readonly string[]) => number;
 }
 
 /** Judges labels for one field. */

@@ -1,32 +1,12 @@
 import type { Field } from './fields.ts';
 import { textFinding, type Finding } from './finding.ts';
-import { wholeScore } from './labels.ts';
-import { overlap, type Layout, type Segment } from './layout.ts';
-import { CONCEPTS, type Concept } from './lexicon.ts';
+import type { Layout, Segment } from './layout.ts';
+import { headName, isName, legalName, LEGAL_FORM, type Place } from './partyNames.ts';
+import { isBelow, partyAt, titledSegments, titles, type Title } from './partyTitles.ts';
+import { postalLine } from './postal.ts';
 import type { Source } from './source.ts';
 import { isValue } from './texts.ts';
-import { postalLine } from './postal.ts';
 import { folded } from './words.ts';
-
-const PARTIES = CONCEPTS.filter(({ kind }) => kind === 'party');
-const IS_TITLE = 0.8;
-const NAME_CHARACTERS_MAX = 80;
-
-const LEGAL_FORM =
-  /(?:^|[\s,])(?:GmbH(?: & Co\.? KG(?:aA)?)?|AG|KG|OHG|UG|e\.?K\.?|e\.?V\.?|Ltd\.?|Limited|LLC|LLP|Inc\.?|Corp\.?|Corporation|Company|PLC|S\.?A\.?R\.?L\.?|S\.?A\.?S\.?|SA|S\.?A\.?|S\.?L\.?U?|S\.?r\.?l\.?|S\.?p\.?A\.?|B\.?V\.?|N\.?V\.?|Oy|AB|A\/S|ApS|Lda\.?|Sp\. z o\.o\.|Pvt\.? Ltd\.?|Sdn\.? Bhd\.?|SDN\.? BHD\.?|BHD|LTD\.?|INC\.?|GMBH|S\.?L\.?|S\.?n\.?c\.?|SRL|SARL|SAS|EURL|BV|NV|V\.?O\.?F\.?|Ltda\.?|LTDA\.?|LDA\.?|S\.?N\.?C\.?|S\.?R\.?L\.?|S\.?P\.?A\.?|OHG|Pte\.? Ltd\.?)(?=$|[\s,.;)])/u;
-
-/** A line that opens the section of a party: "Seller:", "Bill to". */
-interface Title {
-  readonly segment: Segment;
-  readonly concept: Concept;
-  readonly score: number;
-}
-
-/** Whose section a segment stands in: that of the nearest title above it in its column. */
-export function partyAt(segment: Segment, source: Source): string | undefined {
-  const onPage = titlesByPage(source).get(segment.page) ?? [];
-  return onPage.findLast((title) => isBelow(segment, title.segment, 190))?.concept.id;
-}
 
 /** The name of a party: under or beside its title, else from what stands where letters have it. */
 export function findParty(field: Field, source: Source): Finding | undefined {
@@ -40,77 +20,35 @@ export function findParty(field: Field, source: Source): Finding | undefined {
   return field.concept?.id === 'buyer' ? buyerByPlace(source) : undefined;
 }
 
-/** The segments that are titles of parties. */
-export const titledSegments = (source: Source): ReadonlySet<Segment> =>
-  new Set(titles(source).map(({ segment }) => segment));
-
-/** Computed once for a document, for every candidate asks. */
-const TITLES = new WeakMap<Source, readonly Title[]>();
-
-function titles(source: Source): readonly Title[] {
-  const known = TITLES.get(source);
-  if (known !== undefined) return known;
-  const all = findTitles(source);
-  TITLES.set(source, all);
-  return all;
-}
-
-const BY_PAGE = new WeakMap<Source, ReadonlyMap<number, readonly Title[]>>();
-
-function titlesByPage(source: Source): ReadonlyMap<number, readonly Title[]> {
-  const known = BY_PAGE.get(source);
-  if (known !== undefined) return known;
-  const pages = new Map<number, Title[]>();
-  for (const title of titles(source)) {
-    const page = pages.get(title.segment.page);
-    if (page === undefined) pages.set(title.segment.page, [title]);
-    else page.push(title);
-  }
-  BY_PAGE.set(source, pages);
-  return pages;
-}
-
-function findTitles({ layout, labels }: Source): readonly Title[] {
-  return layout.segments.flatMap((segment) => {
-    const label = segment.text.split(':')[0] ?? '';
-    if (label.length > 40 || /\d/.test(label)) return [];
-    const best = PARTIES.map((concept) => ({
-      segment,
-      concept,
-      score: wholeScore(label, (words) => labels.concept(concept, words)),
-    })).reduce<Title | undefined>(
-      (most, title) => (title.score > (most?.score ?? 0) ? title : most),
-      undefined,
-    );
-    return best !== undefined && best.score >= IS_TITLE ? [best] : [];
-  });
-}
-
-const isBelow = (segment: Segment, title: Segment, pointsMax: number): boolean =>
-  segment.page === title.page &&
-  segment.y0 > title.y0 + 2 &&
-  segment.y0 - title.y1 < pointsMax &&
-  (overlap(segment, title) > 0.1 || Math.abs(segment.x0 - title.x0) < 12);
-
-function nameFor({ segment, score }: Title, source: Source): Finding | undefined {
-  const { layout } = source;
-  const named = (other: Segment): boolean =>
-    isName(other.text) && !isLabel(other, layout) && isValue(other, source);
+function nameFor(title: Title, source: Source): Finding | undefined {
+  const { segment, score } = title;
   const evidence = { label: score, strictness: 0.6, margin: 0.3, agreement: 0 };
   const colon = segment.text.indexOf(':');
-  const own = segment.text.slice(colon + 1).trim();
-  if (colon >= 0 && isName(own))
+  if (colon >= 0 && isName(segment.text.slice(colon + 1).trim()))
     return textFinding([{ segment, from: colon + 1, to: segment.text.length }], evidence);
-  const right = layout.rows[segment.row]?.segments.find(({ index }) => index === segment.index + 1);
+  const [beside, below] = namesBy(segment, source);
   const isCell = segment.words.every(({ box }) => box === null);
-  if ((colon >= 0 || isCell) && right !== undefined && named(right)) return wholeFinding(right, evidence);
-  const below = layout.segments
+  if (beside !== undefined && (colon >= 0 || isCell)) return wholeFinding(beside, evidence);
+  if (below !== undefined) return wholeFinding(below, evidence);
+  return beside === undefined ? undefined : wholeFinding(beside, { ...evidence, margin: 0.1 });
+}
+
+/** The names right of a title and below it. */
+function namesBy(segment: Segment, source: Source): readonly [Segment | undefined, Segment | undefined] {
+  const { rows, segments } = source.layout;
+  const named = (other: Segment): boolean =>
+    isName(other.text) && !isLabel(other, source.layout) && isValue(other, source);
+  const right = rows[segment.row]?.segments.find(({ index }) => index === segment.index + 1);
+  const below = segments
+    .slice(segment.index + 1, segment.index + NEAR)
     .filter((other) => isBelow(other, segment, 60))
     .slice(0, 6)
     .find(named);
-  if (below !== undefined) return wholeFinding(below, evidence);
-  return right !== undefined && named(right) ? wholeFinding(right, { ...evidence, margin: 0.1 }) : undefined;
+  return [right !== undefined && named(right) ? right : undefined, below];
 }
+
+/** What stands under a title is no more segments away. */
+const NEAR = 60;
 
 /** What stands beside it begins with a colon. */
 const isLabel = ({ row, index }: Segment, { rows }: Layout): boolean =>
@@ -124,35 +62,6 @@ function wholeFinding(segment: Segment, evidence: Strength): Finding | undefined
       .length ?? 0;
   return textFinding([{ segment, from, to: segment.text.length }], evidence);
 }
-
-const DOCUMENT_WORDS = new Set(
-  'invoice receipt tax bill statement payment order purchase quotation quote estimate delivery note credit memo debit proforma pro forma copy original duplicate cash simplified page commercial sales guest check account bank summary slip official confirmation rechnung gutschrift lieferschein angebot mahnung quittung kassenbon bestellung auftrag auftragsbestatigung kontoauszug facture avoir devis recu ticket commande releve factura albaran recibo presupuesto extracto simplificada fattura ricevuta scontrino preventivo ordine documento commerciale factuur bon offerte pakbon kassabon creditnota afschrift fatura recibo orcamento extrato encomenda vat customer'.split(
-    ' ',
-  ),
-);
-
-/** The title of a document, which names no one. */
-const isDocumentTitle = (text: string): boolean =>
-  folded(text)
-    .split(/[^\p{L}]+/u)
-    .every((word) => word === '' || DOCUMENT_WORDS.has(word));
-
-/** Letters, no label, no address line, not too long. */
-function isName(text: string): boolean {
-  return (
-    /^[\p{L}\p{N}"'“„]/u.test(text) &&
-    /\p{L}{2,}/u.test(text) &&
-    text.length <= NAME_CHARACTERS_MAX &&
-    !isDocumentTitle(text) &&
-    !/^[^:]{2,30}:/.test(text) &&
-    postalLine(text) === undefined &&
-    !/@|https?:|www\./.test(text) &&
-    !/\d{3,}/.test(text) &&
-    wordsWithDigits(text) * 3 < text.split(' ').length
-  );
-}
-
-const wordsWithDigits = (text: string): number => text.split(' ').filter((word) => /\d/.test(word)).length;
 
 /** Who the letter is to: the first address block whose name is not the sender's. */
 function buyerByPlace(source: Source): Finding | undefined {
@@ -185,7 +94,7 @@ function addressTops(source: Source): readonly Segment[] {
   const { segments } = source.layout;
   const first = segments.filter(({ page }) => page === segments[0]?.page);
   const height = first.reduce((most, { y1 }) => Math.max(most, y1), 0);
-  const named = new Set(titles(source).map(({ segment }) => segment));
+  const named = titledSegments(source);
   return first
     .filter(
       ({ text, y0 }) =>
@@ -245,15 +154,7 @@ function sellerByPlace(source: Source): Finding | undefined {
 const LAST_SEGMENTS = 60;
 const NAMES_MAX = 60;
 const TEXTS_MAX = 2000;
-const LINE_CHARACTERS_MAX = 200;
 const HEAD_SEGMENTS = 14;
-
-interface Place {
-  readonly segment: Segment;
-  readonly from: number;
-  readonly to: number;
-  readonly text: string;
-}
 
 interface Head {
   readonly source: Source;
@@ -264,56 +165,29 @@ interface Head {
   readonly texts: readonly string[];
 }
 
-/** A line of the head, or the first part of a sender's line. */
-function headName(segment: Segment): readonly Place[] {
-  if (segment.text.length > LINE_CHARACTERS_MAX) return [];
-  if (postalLine(segment.text) !== undefined && segment.text.split(/ [·•|–-] |, /).length < 3) return [];
-  const [start = ''] = segment.text.split(/ [·•|–-] |, (?=.*\d)/);
-  const text = start.trim();
-  return isName(text) && isTitled(text) && text.split(' ').length <= 7
-    ? [{ segment, from: 0, to: start.length, text }]
-    : [];
-}
-
-/** Most of its longer words begin with a capital: a name, not a sentence. */
-function isTitled(text: string): boolean {
-  const words = text.split(' ').filter((word) => /\p{L}{3}/u.test(word));
-  const capital = words.filter((word) => /^[^\p{L}]*\p{Lu}/u.test(word));
-  return (
-    words.length > 0 && capital.length * 2 > words.length && !/[.!?]$/.test(text.replace(LEGAL_FORM, ''))
-  );
-}
-
 function sellerScore({ segment, text, to }: Place, { source, largest, usual, texts }: Head): number {
   if (partyAt(segment, source) === 'buyer' || !isValue({ ...segment, text }, source)) return 0;
-  const name = folded(text);
-  const repeated = Math.min(3, texts.filter((other) => other.includes(name)).length - 1);
+  const repeated = timesRepeated(text, texts);
   const size = segment.y1 - segment.y0;
   const isLegal = LEGAL_FORM.test(text);
-  const isSenderLine = to < segment.text.length && postalPart(segment.text);
   const isHead = segment.row <= 2;
-  return (
-    (isLegal ? 3 : 0) +
-    (isHead ? 3 - segment.row * 0.8 : 0) +
-    (size > 1.25 * usual && size > 0.6 * largest ? 2 : 0) +
-    (isSenderLine ? 3 : 0) +
-    (isLegal || isHead ? repeated : 0)
-  );
+  const isLarge = size > 1.25 * usual && size > 0.6 * largest;
+  const signs = [
+    isLegal ? 3 : 0,
+    isHead ? 3 - segment.row * 0.8 : 0,
+    isLarge ? 2 : 0,
+    isSenderLine(segment.text, to) ? 3 : 0,
+    isLegal || isHead ? repeated : 0,
+  ];
+  return signs.reduce((sum, sign) => sum + sign, 0);
 }
 
-const postalPart = (text: string): boolean =>
-  text.split(/ [·•|–-] |, /).some((part) => postalLine(part.trim()) !== undefined);
-
-/** The part of a segment up to its legal form, when it reads as a name. */
-function legalName(segment: Segment): Place | undefined {
-  if (segment.text.length > LINE_CHARACTERS_MAX) return undefined;
-  const match = LEGAL_FORM.exec(segment.text);
-  if (match === null) return undefined;
-  const to = match.index + match[0].length;
-  const before = segment.text.slice(0, to);
-  const from = Math.max(before.lastIndexOf(': ') + 2, before.lastIndexOf(' by ') + 4, 0);
-  const start = from > 4 || before.includes(': ') ? from : 0;
-  const text = before.slice(start).trim();
-  const words = text.split(' ').length;
-  return words >= 2 && words <= 7 && isName(text) ? { segment, from: start, to, text } : undefined;
+/** How often more the document says a name, up to three times. */
+function timesRepeated(text: string, texts: readonly string[]): number {
+  const name = folded(text);
+  return Math.min(3, texts.filter((other) => other.includes(name)).length - 1);
 }
+
+/** A name with street and town after it on one line. */
+const isSenderLine = (text: string, to: number): boolean =>
+  to < text.length && text.split(/ [·•|–-] |, /).some((part) => postalLine(part.trim()) !== undefined);

@@ -34,19 +34,20 @@ export function postalLine(text: string): PostalLine | undefined {
   if (text.length > LENGTH_MAX || !/\d/.test(text)) return undefined;
   for (const pattern of [US, UK, CODE_FIRST, CODE_LAST]) {
     const groups = pattern.exec(text)?.indices?.groups;
-    const [code, city, region] = [
-      groups?.['code'],
-      groups?.['city'],
-      groups?.['region'] ?? groups?.['state'],
-    ];
-    if (code === undefined) continue;
-    return {
-      postal_code: rangeOf(code),
-      city: city === undefined ? { from: 0, to: 0 } : rangeOf(city),
-      region: region === undefined ? undefined : rangeOf(region),
-    };
+    if (groups?.['code'] !== undefined) return postalParts(groups, groups['code']);
   }
   return undefined;
+}
+
+type Groups = Readonly<Record<string, readonly [number, number]>>;
+
+function postalParts(groups: Groups, code: readonly [number, number]): PostalLine {
+  const { city, region = groups['state'] } = groups;
+  return {
+    postal_code: rangeOf(code),
+    city: city === undefined ? { from: 0, to: 0 } : rangeOf(city),
+    region: region === undefined ? undefined : rangeOf(region),
+  };
 }
 
 const rangeOf = ([from, to]: readonly [number, number]): Range => ({ from, to });

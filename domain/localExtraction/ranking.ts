@@ -4,7 +4,7 @@ import { judgedFor } from './labels.ts';
 import type { Field } from './fields.ts';
 import { findingOf, type Finding } from './finding.ts';
 import type { ValueKind } from './lexicon.ts';
-import { partyAt } from './parties.ts';
+import { partyAt } from './partyTitles.ts';
 import type { Source } from './source.ts';
 
 export interface Ranked {
@@ -45,16 +45,21 @@ function scoreOf(field: Field, candidate: Candidate, source: Source): number {
   return base * (0.8 + 0.2 * candidate.strictness) * partyFactor(field, candidate, source);
 }
 
+/** Kinds of values that every party has. */
+const OF_PARTIES: ReadonlySet<ValueKind> = new Set(['vat_id', 'email', 'phone', 'url', 'iban']);
+
 /** A seller's field is not taken from the buyer's section, nor the other way round. */
-function partyFactor(field: Field, { segment }: Candidate, source: Source): number {
-  if (!['vat_id', 'email', 'phone', 'url', 'iban'].includes(field.kind)) return 1;
+function partyFactor({ kind, concept, role }: Field, { segment }: Candidate, source: Source): number {
+  if (!OF_PARTIES.has(kind)) return 1;
   const section = partyAt(segment, source);
-  const wanted = field.concept?.id === 'buyer_vat_id' ? 'buyer' : field.role;
+  const wanted = concept?.id === 'buyer_vat_id' ? 'buyer' : role;
   if (wanted === undefined || wanted === 'payee') return section === 'buyer' ? 0.8 : 1;
-  if (section === wanted) return 1;
-  const isOthers = section === 'buyer' || section === 'seller' || wanted === 'buyer';
-  return isOthers ? 0.5 : 0.9;
+  return section === wanted ? 1 : elsewhere(section, wanted);
 }
+
+/** Outside of every section stands the seller's, as a rule. */
+const elsewhere = (section: string | undefined, wanted: string): number =>
+  section === 'buyer' || section === 'seller' || wanted === 'buyer' ? 0.5 : 0.9;
 
 /** The best candidate as a finding, when its label or form is good enough. */
 export function pick(field: Field, source: Source): Finding | undefined {

@@ -88,11 +88,17 @@ export function wordSimilarity(phraseWord: string, labelWord: string): number {
   const isCompound = labelWord.length > phraseWord.length;
   const [short, long] = isCompound ? [phraseWord, labelWord] : [labelWord, phraseWord];
   if (short.length < 5) return 0;
-  const isClose = isCompound || long.length - short.length <= 3;
-  if (long.endsWith(short)) return isClose ? 0.85 : 0.3;
-  if (long.startsWith(short)) return isClose && short.length * 2 >= long.length ? 0.85 : 0.3;
-  return short.length >= 6 && oneLetterOff(short, long) ? 0.85 : 0;
+  if (!long.endsWith(short) && !long.startsWith(short))
+    return short.length >= 6 && oneLetterOff(short, long) ? ALIKE : 0;
+  const isNear = isCompound || long.length - short.length <= 3;
+  return isNear && isHeadOf(short, long) ? ALIKE : PART;
 }
+
+const isHeadOf = (short: string, long: string): boolean =>
+  long.endsWith(short) || short.length * 2 >= long.length;
+
+const ALIKE = 0.85;
+const PART = 0.3;
 
 function oneLetterOff(short: string, long: string): boolean {
   if (long.length - short.length > 1) return false;
