@@ -88,8 +88,7 @@ export function wordSimilarity(phraseWord: string, labelWord: string): number {
   const isCompound = labelWord.length > phraseWord.length;
   const [short, long] = isCompound ? [phraseWord, labelWord] : [labelWord, phraseWord];
   if (short.length < 5) return 0;
-  if (!long.endsWith(short) && !long.startsWith(short))
-    return short.length >= 6 && oneLetterOff(short, long) ? ALIKE : 0;
+  if (!long.endsWith(short) && !long.startsWith(short)) return oneLetterOff(short, long) ? ALIKE : 0;
   const isNear = isCompound || long.length - short.length <= 3;
   return isNear && isHeadOf(short, long) ? ALIKE : PART;
 }
@@ -101,7 +100,7 @@ const ALIKE = 0.85;
 const PART = 0.3;
 
 function oneLetterOff(short: string, long: string): boolean {
-  if (long.length - short.length > 1) return false;
+  if (short.length < 6 || long.length - short.length > 1) return false;
   let i = 0;
   while (i < short.length && short[i] === long[i]) i += 1;
   const sameLength = short.length === long.length;
