@@ -115,7 +115,7 @@ function linesAbove(postal: Segment, { source, titled }: Around): readonly Segme
       .slice(Math.max(0, under.index - NEAR), under.index)
       .findLast((other) => isRightAbove(other, under, source));
     if (next === undefined || titled.has(next) || inlineBlock(next) !== undefined) break;
-    if (!isOther(next.text)) above.unshift(next);
+    if (!isContact(next.text)) above.unshift(next);
     top = next;
   }
   return above;
@@ -135,7 +135,7 @@ const CONTACT =
 const REGISTERED = /^\(?[\d\s-]{5,}(?:-?[A-Z])?\)?$/;
 
 /** What stands in a block and is no line of an address: ways to call, register numbers, times. */
-const isOther = (text: string): boolean =>
+export const isContact = (text: string): boolean =>
   CONTACT.test(text) || REGISTERED.test(text) || /\d{1,2}:\d{2}/.test(text) || datesIn(text, true).length > 0;
 
 /** Lines of one block stand close, and share their left edge or their middle; on a slip they are alone. */

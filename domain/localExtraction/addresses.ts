@@ -2,18 +2,23 @@ import type { Field } from './fields.ts';
 import { blocksOf, type AddressBlock, type Part } from './addressBlocks.ts';
 import { textFinding, type Evidence, type Finding } from './finding.ts';
 import { isStreet, postalLine, type Range } from './postal.ts';
+import { slipAddress } from './slipAddress.ts';
 import type { Source } from './source.ts';
 import { findText } from './texts.ts';
 
 /** Part of an address, or the whole: of the party that the field speaks of. */
 export function findAddress(field: Field, source: Source): Finding | undefined {
-  const labelled = findText(field, source);
-  if (labelled !== undefined && field.role === undefined) return partOfLabelled(field, labelled);
+  const labelled = field.role === undefined ? findText(field, source) : undefined;
+  if (labelled !== undefined) return partOfLabelled(field, labelled);
+  const isWholeSellers = (field.role ?? 'seller') === 'seller' && field.concept?.id === 'address';
+  return (isWholeSellers ? slipAddress(source) : undefined) ?? inBlocks(field, source);
+}
+
+function inBlocks({ role, concept }: Field, source: Source): Finding | undefined {
   const blocks = blocksOf(source);
-  const wanted = field.role ?? 'seller';
-  const only = blocks.length === 1 && field.role === undefined ? blocks[0] : undefined;
-  const block = blocks.find(({ role }) => role === wanted) ?? only;
-  return block === undefined ? undefined : partOf(field.concept?.id, block);
+  const only = blocks.length === 1 && role === undefined ? blocks[0] : undefined;
+  const block = blocks.find((one) => one.role === (role ?? 'seller')) ?? only;
+  return block === undefined ? undefined : partOf(concept?.id, block);
 }
 
 /** A label may stand before a whole address where the schema asks for one part. */

@@ -24,7 +24,7 @@ const DOCUMENT_WORDS = new Set(
 );
 
 /** The title of a document, which names no one. */
-const isDocumentTitle = (text: string): boolean =>
+export const isDocumentTitle = (text: string): boolean =>
   folded(text)
     .split(/[^\p{L}]+/u)
     .every((word) => word === '' || DOCUMENT_WORDS.has(word));

@@ -196,3 +196,28 @@ describe('columns that multiply', () => {
     expect(productsOf([])).to.deep.equal([]);
   });
 });
+
+describe('the address of a receipt', () => {
+  it('is read line by line where OCR has broken the postal code', () => {
+    const placed: readonly Placed[] = [
+      [60, 20, 'CORNER SHOP LTD'],
+      [60, 36, '(99-Z)'],
+      [40, 52, '12 MILL ROAD,'],
+      [70, 68, '4O1OO LEEDS'],
+      [50, 84, 'Tel: 01-2345678'],
+      [50, 100, 'TOTAL 4.00'],
+    ];
+    const { pages, ...rest } = laidOut([placed], 300);
+    const unsure = pages.map((page) => ({
+      ...page,
+      lines: page.lines.map((line) => ({
+        ...line,
+        words: line.words.map((word) => ({ ...word, confidence: 0.9 })),
+      })),
+    }));
+    const schema = { type: 'object', properties: { address: { type: 'string' } } };
+    expect(extract({ ...rest, pages: unsure }, schema).value).to.deep.equal({
+      address: '12 MILL ROAD, 4O1OO LEEDS',
+    });
+  });
+});
