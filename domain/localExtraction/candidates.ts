@@ -1,5 +1,5 @@
 import type { Json } from '../kernel/json.ts';
-import { datesIn, voteDayFirst } from './dates.ts';
+import { compactDatesIn, datesIn, voteDayFirst } from './dates.ts';
 import { bicsIn, emailsIn, ibansIn, idsIn, phonesIn, urlsIn, vatIdsIn, type Found } from './identifiers.ts';
 import type { Layout, Segment } from './layout.ts';
 import type { ValueKind } from './lexicon.ts';
@@ -66,6 +66,7 @@ export function inSegment(segment: Segment, conventions: Conventions): readonly 
     ...emails.map(of('email', 1)),
     ...urls.map(of('url', 1)),
     ...dates.map((date) => of('date', 1)({ ...date, value: date.iso })),
+    ...compactDatesIn(text).map((date) => of('date', 0.5)({ ...date, value: date.iso })),
     ...bicsIn(text).filter(free).map(of('bic', 0.7)),
     ...phonesIn(text).filter(free).map(of('phone', 0.6)),
     ...currenciesIn(text).map(({ code, ...found }) => of('currency', 0.9)({ ...found, value: code })),

@@ -1,8 +1,7 @@
 import type { Candidate } from './candidates.ts';
 import { overlap, type Layout, type Segment } from './layout.ts';
-import { endingScore, wholeScore } from './labels.ts';
-
-type ScoreOf = (label: readonly string[]) => number;
+import { endingScore, wholeScore, type Judged } from './labels.ts';
+import { currencyOf } from './numbers.ts';
 
 const LEFT = 0.97;
 const LEFT_DECAY = 0.06;
@@ -11,7 +10,7 @@ const ABOVE_ROWS_MAX = 6;
 const ABOVE_DECAY = 0.05;
 const ABOVE_POINTS_MAX = 75;
 /** Between a label and its amount it says nothing of what the amount is. */
-const CURRENCY_ALONE = /^[:\s]*(?:[A-Z]{3}|[€$£¥₹]|Rs\.?)$/;
+const isCurrencyAlone = (text: string): boolean => currencyOf(text.replace(/[:\s]/g, '')) !== undefined;
 /** A second label that agrees adds this share of its score. */
 const AGREEMENT = 0.15;
 
@@ -19,45 +18,59 @@ const AGREEMENT = 0.15;
  * How well what stands around a value names a field: before it in its own segment, in the segments to its
  * left, or above it in its column. The best counts, and a little of the second.
  */
-export function contextScore(candidate: Candidate, layout: Layout, scoreOf: ScoreOf): number {
-  const scores = [ownScore(candidate, scoreOf)];
+export function contextScore(candidate: Candidate, layout: Layout, judged: Judged): number {
+  const scores = [ownScore(candidate, judged)];
   if (isBare(candidate.segment.text.slice(0, candidate.from)))
     scores.push(
-      leftScore(candidate.segment, layout, scoreOf),
-      aboveScore(candidate.segment, layout, scoreOf),
+      leftScore(candidate.segment, layout, judged),
+      aboveScore(candidate.segment, layout, judged) * (isOneOfMany(candidate, layout) ? OF_MANY : 1),
     );
   const [best = 0, second = 0] = scores.sort((a, b) => b - a);
   return Math.min(1, best + AGREEMENT * second);
 }
 
+/** An amount in a row of several is a row's, seldom the document's. */
+const OF_MANY = 0.85;
+
+const isOneOfMany = ({ kind, segment }: Candidate, { rows }: Layout): boolean =>
+  kind === 'number' &&
+  (rows[segment.row]?.segments.filter(({ text }) => /\d/.test(text) && !/\p{L}{4}/u.test(text)).length ??
+    0) >= 3;
+
 /** No word stands before the value in its own segment: signs, currencies and other values do not count. */
 const isBare = (before: string): boolean =>
-  !/\p{L}{3,}/u.test(before.replace(/\b(?:[A-Z]{3}|Rs|Euros?)\b\.?/g, ''));
+  !/\p{L}{3,}/u.test(
+    before.replace(/\b(?:[A-Z]{3}|Rs|Euros?)\b\.?/g, (mark) => (currencyOf(mark) === undefined ? mark : '')),
+  );
 
-const ownScore = ({ segment, from }: Candidate, scoreOf: ScoreOf): number =>
-  endingScore(segment.text.slice(0, from), scoreOf);
+const ownScore = ({ segment, from }: Candidate, judged: Judged): number =>
+  endingScore(segment.text.slice(0, from), judged);
 
 /** The first segments to the left that are words; other values on the way make it less. */
-function leftScore(segment: Segment, layout: Layout, scoreOf: ScoreOf): number {
+function leftScore(segment: Segment, layout: Layout, judged: Judged): number {
   const row = layout.rows[segment.row]?.segments ?? [];
   const before = row.filter(({ index }) => index < segment.index).reverse();
   let weight = LEFT;
   for (const { text } of before) {
-    if (CURRENCY_ALONE.test(text)) continue;
+    if (isCurrencyAlone(text)) continue;
     if (/\p{L}{2,}/u.test(text))
-      return weight * Math.max(wholeScore(text, scoreOf), endingScore(text, scoreOf) * 0.95);
+      return weight * Math.max(wholeScore(text, judged.scoreOf), endingScore(text, judged) * 0.95);
     weight -= LEFT_DECAY;
   }
   return 0;
 }
 
-function aboveScore(segment: Segment, layout: Layout, scoreOf: ScoreOf): number {
+function aboveScore(segment: Segment, layout: Layout, judged: Judged): number {
   let weight = ABOVE;
   let best = 0;
   for (let row = segment.row - 1; row >= Math.max(0, segment.row - ABOVE_ROWS_MAX); row -= 1) {
     const above = layout.rows[row]?.segments.find((other) => isAbove(other, segment));
     if (above === undefined) continue;
-    best = Math.max(best, weight * wholeScore(wordsAbove(above, segment), scoreOf));
+    const label = Math.max(
+      wholeScore(wordsAbove(above, segment), judged.scoreOf),
+      wholeScore(above.text, judged.scoreOf),
+    );
+    best = Math.max(best, weight * label);
     weight -= ABOVE_DECAY;
   }
   return best;

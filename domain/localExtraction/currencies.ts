@@ -1,5 +1,6 @@
 import type { Candidate } from './candidates.ts';
 import { contextScore } from './contexts.ts';
+import { judgedFor } from './labels.ts';
 import type { Field } from './fields.ts';
 import { findingOf, type Finding } from './finding.ts';
 import type { Source } from './source.ts';
@@ -10,7 +11,7 @@ export function findCurrency(field: Field, source: Source): Finding | undefined 
   const counts = new Map<unknown, number>();
   for (const { value } of all) counts.set(value, (counts.get(value) ?? 0) + 1);
   const scoreOf = (candidate: Candidate): number => {
-    const label = contextScore(candidate, source.layout, (words) => source.labels.score(field, words));
+    const label = contextScore(candidate, source.layout, judgedFor(field, source.labels));
     return (label >= 0.75 ? label : 0) + (0.8 * (counts.get(candidate.value) ?? 0)) / all.length;
   };
   const scored = all.map((candidate) => ({ candidate, score: scoreOf(candidate) }));

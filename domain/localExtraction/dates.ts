@@ -18,17 +18,22 @@ const DAY_MONTH =
   /(?<![\p{N}.])(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?\s?(?:de |of |day of )?[-\s]?([\p{L}]{3,10})\.?,?\s?(?:de |del )?[-\s]?(\d{4}|\d{2}(?!\d))(?!\d)/gu;
 const MONTH_DAY = /(?<!\p{L})(\p{L}{3,10})\.?\s(\d{1,2})(?:st|nd|rd|th)?\s?,?\s(\d{4})(?!\d)/gu;
 
-/** Whether most dates put the day first: a part above 12 says so, else it is assumed. */
+const US_TOWN =
+  /, (?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY]),? \d{5}(?:-\d{4})?\b/;
+
+/** Whether most dates put the day first: a part above 12 says so, else it is assumed but for US towns. */
 export function voteDayFirst(texts: Iterable<string>): boolean {
   let votes = 0;
+  let towns = 0;
   for (const text of texts) {
+    if (US_TOWN.test(text)) towns += 1;
     for (const [, a = '', , b = ''] of text.matchAll(NUMERIC)) {
       if (a.length > 2) continue;
       if (Number(a) > 12) votes += 1;
       if (Number(b) > 12) votes -= 1;
     }
   }
-  return votes >= 0;
+  return votes === 0 ? towns === 0 : votes > 0;
 }
 
 /** All dates in a text as ISO days. What is no day of the calendar is no date. */
@@ -46,6 +51,20 @@ export function datesIn(text: string, dayFirst: boolean): readonly DateShape[] {
   for (const match of text.matchAll(MONTH_DAY))
     add(match, calendarDay(yearOf(match[3]), monthOf(match[1]), Number(match[2])));
   return found.sort((a, b) => a.from - b.from);
+}
+
+/** Eight digits that are a day, the year first or last: `25122031`, `20311225`. Only a label tells. */
+export function compactDatesIn(text: string): readonly DateShape[] {
+  return [...text.matchAll(/(?<![\p{L}\p{N}./-])\d{8}(?![\p{L}\p{N}./-])/gu)].flatMap((match) => {
+    const [digits] = match;
+    const part = (from: number, to: number): number => Number(digits.slice(from, to));
+    const iso = /^(?:19|20)\d{2}(?:0[1-9]|1[0-2])/.test(digits)
+      ? calendarDay(part(0, 4), part(4, 6), part(6, 8))
+      : /(?:19|20)\d{2}$/.test(digits)
+        ? calendarDay(part(4, 8), part(2, 4), part(0, 2))
+        : undefined;
+    return iso === undefined ? [] : [{ text: digits, from: match.index, to: match.index + 8, iso }];
+  });
 }
 
 function numericDate(match: RegExpExecArray, dayFirst: boolean): string | undefined {

@@ -1,9 +1,10 @@
 import type { Document } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Citation } from '../ports/extractionEngine.ts';
+import { findAddress } from './addresses.ts';
 import { findCurrency } from './currencies.ts';
-import { schemaTree, type Field, type SchemaNode } from './fields.ts';
-import type { Finding } from './finding.ts';
+import { schemaTree, standIn, type Field, type SchemaNode } from './fields.ts';
+import { findingOf, type Finding } from './finding.ts';
 import { boxAround } from './layout.ts';
 import { findParty } from './parties.ts';
 import { LABELLED, pick, ranked } from './ranking.ts';
@@ -11,7 +12,6 @@ import { findRows, type RowFindings } from './rowValues.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findBoolean, findChoice, findText, findTexts } from './texts.ts';
 import { findTotals, isTotal } from './totals.ts';
-import { findingOf } from './finding.ts';
 
 export interface LocalExtraction {
   readonly value: JsonObject;
@@ -25,8 +25,12 @@ export interface LocalExtraction {
 export function extract(document: Document, schema: JsonObject): LocalExtraction {
   const tree = schemaTree(schema);
   if (tree?.kind !== 'object') return { value: {}, citations: [] };
-  const source = sourceOf(document);
-  const totals = findTotals(fieldsOf(tree).filter(isTotal), source);
+  const fields = fieldsOf(tree);
+  const source = sourceOf(
+    document,
+    fields.flatMap(({ phrases }) => phrases),
+  );
+  const totals = findTotals(fields.filter(isTotal), source);
   const citations: Citation[] = [];
   const fill = {
     source,
@@ -82,13 +86,21 @@ function leafOf(field: Field, fill: Fill): Json | undefined {
 }
 
 function findLeaf(field: Field, source: Source): Finding | undefined {
+  const found = findByKind(field, source);
+  const other = found === undefined ? standIn(field) : undefined;
+  return other === undefined ? found : findByKind(other, source);
+}
+
+function findByKind(field: Field, source: Source): Finding | undefined {
   if (isTotal(field)) return undefined;
   if (field.choices.length > 0) return findChoice(field, source);
   switch (field.kind) {
     case 'boolean':
       return findBoolean(field, source);
     case 'party':
-      return findParty(field, source);
+      return findParty(field, source) ?? (isRoleParty(field) ? undefined : findText(field, source));
+    case 'address':
+      return findAddress(field, source);
     case 'currency':
       return findCurrency(field, source);
     case 'text':
@@ -97,6 +109,9 @@ function findLeaf(field: Field, source: Source): Finding | undefined {
       return pick(field, source);
   }
 }
+
+/** Seller, buyer and the like stand in sections; other persons and firms have a label of their own. */
+const isRoleParty = ({ concept }: Field): boolean => concept?.id === 'seller' || concept?.id === 'buyer';
 
 /** The value in the schema's JSON type; undefined when it has none. */
 function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined {

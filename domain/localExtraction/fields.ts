@@ -1,7 +1,9 @@
 import type { JsonObject } from '../kernel/json.ts';
 import { resolveLocal } from '../extraction/schemaRules.ts';
+import { conceptOf, isVague, type Naming } from './fieldConcepts.ts';
 import { CONCEPTS, type Concept, type ValueKind } from './lexicon.ts';
-import { labelWords, nameWords, phraseSimilarity } from './words.ts';
+import { roleIn, type Role } from './roles.ts';
+import { labelWords, nameWords } from './words.ts';
 
 /** A leaf of the schema: what to look for, and how it is called. */
 export interface Field {
@@ -13,6 +15,10 @@ export interface Field {
   readonly withTime: boolean;
   readonly choices: readonly string[];
   readonly concept: Concept | undefined;
+  /** Whose it is, as its name, its parents' or its description say. */
+  readonly role: Role | undefined;
+  /** A member of a row of a list. */
+  readonly inRow: boolean;
   /** Its own names: property, title, parent with property. */
   readonly phrases: readonly (readonly string[])[];
 }
@@ -27,24 +33,17 @@ export type SchemaNode =
 interface Place {
   readonly pointer: string;
   readonly name: string;
-  readonly parent: string;
+  /** Names of the objects around it, the outermost first. */
+  readonly parents: readonly string[];
   readonly inRow: boolean;
   readonly depth: number;
 }
 
 const DEPTH_MAX = 12;
-const ROW_CONCEPTS = new Set(
-  'description quantity unit_price line_total line_number article_number unit tax_rate discount delivery_date order_number'.split(
-    ' ',
-  ),
-);
-const ONLY_ROWS = new Set(
-  'quantity unit_price line_total line_number article_number unit description'.split(' '),
-);
 
 /** The tree of a schema. References are followed, cycles and what cannot be filled are left out. */
 export function schemaTree(schema: JsonObject): SchemaNode | undefined {
-  const top = { pointer: '', name: '', parent: '', inRow: false, depth: 0 };
+  const top = { pointer: '', name: '', parents: [], inRow: false, depth: 0 };
   return nodeOf(schema, schema, top);
 }
 
@@ -64,7 +63,7 @@ function objectNode(root: JsonObject, schema: JsonObject, place: Place): SchemaN
     const node = nodeOf(root, child, {
       pointer: `${place.pointer}/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`,
       name,
-      parent: place.name,
+      parents: place.name === '' ? place.parents : [...place.parents, place.name],
       inRow: place.inRow,
       depth: place.depth + 1,
     });
@@ -74,7 +73,7 @@ function objectNode(root: JsonObject, schema: JsonObject, place: Place): SchemaN
 }
 
 function arrayNode(root: JsonObject, schema: JsonObject, place: Place): SchemaNode | undefined {
-  const row = { pointer: '', name: place.name, parent: '', inRow: true, depth: place.depth + 1 };
+  const row = { pointer: '', name: '', parents: [], inRow: true, depth: place.depth + 1 };
   const item = nodeOf(root, schema['items'], row);
   if (item?.kind === 'object') return { kind: 'rows', pointer: place.pointer, columns: item.members };
   const one = nodeOf(root, schema['items'], { ...place, depth: place.depth + 1 });
@@ -122,11 +121,11 @@ const texts = (value: unknown): readonly string[] => (typeof value === 'string' 
 function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const type = rawType === 'number' || rawType === 'integer' || rawType === 'boolean' ? rawType : 'string';
   const choices = choicesOf(schema);
-  const withParent = place.parent === '' || place.inRow ? [] : [nameWords(`${place.parent} ${place.name}`)];
-  const phrases = [...withParent, nameWords(place.name), ...texts(schema['title']).map(labelWords)];
+  const { inRow } = place;
+  const named = namesOf(schema, place);
   const known = kindByFormat(schema['format'], type);
-  const about = texts(schema['description']).map(labelWords);
-  const concept = conceptOf({ phrases, about, kind: known, place });
+  const concept = conceptOf({ ...named, kind: known, inRow });
+  const labels = named.phrases.filter((words) => concept === undefined || !isVague(words));
   return {
     pointer: place.pointer,
     kind: known ?? (choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),
@@ -134,8 +133,39 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
     withTime: schema['format'] === 'date-time',
     choices,
     concept,
+    role: named.role,
+    inRow,
+    phrases: labels,
+  };
+}
+
+/** How the schema calls a field: its own name, that with its parent's, its title, its description. */
+function namesOf(schema: JsonObject, place: Place): Omit<Naming, 'kind' | 'inRow'> {
+  const name = nameWords(place.name);
+  const parents = place.parents.flatMap(nameWords);
+  const about = texts(schema['description']).map(labelWords);
+  const around = nameWords(place.parents.at(-1) ?? '').filter((word) => word !== 'address');
+  const withParent = around.length === 0 ? [] : [[...around, ...name]];
+  const phrases = [name, ...withParent, ...texts(schema['title']).map(labelWords)];
+  return {
+    name,
+    about,
+    role: roleIn(name) ?? roleIn([...parents].reverse()) ?? roleIn(about.flat().slice(0, 12)),
     phrases: phrases.filter((words) => words.length > 0),
   };
+}
+
+/** What is meant where a document has nothing under the first name: a receipt's number for an invoice's. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  tax_number: 'vat_id', phone: 'mobile', mobile: 'phone', invoice_number: 'receipt_number', receipt_number: 'invoice_number', account_number: 'iban', amount_due: 'grand_total', order_date: 'invoice_date',
+}; // prettier-ignore
+
+/** The same field by its concept's stand-in; undefined where there is none. */
+export function standIn(field: Field): Field | undefined {
+  const id = STAND_INS[field.concept?.id ?? ''];
+  const concept = CONCEPTS.find((one) => one.id === id);
+  if (concept === undefined || field.inRow) return undefined;
+  return { ...field, concept, kind: field.kind === 'number' ? 'number' : concept.kind, phrases: [] };
 }
 
 function choicesOf(schema: JsonObject): readonly string[] {
@@ -151,40 +181,3 @@ function kindByFormat(format: unknown, type: string): ValueKind | undefined {
   if (format === 'uri' || format === 'url') return 'url';
   return undefined;
 }
-
-interface Naming {
-  readonly phrases: readonly (readonly string[])[];
-  readonly about: readonly (readonly string[])[];
-  readonly kind: ValueKind | undefined;
-  readonly place: Place;
-}
-
-/** The concept that the field's names mean best; the description counts a little less than a name. */
-function conceptOf({ phrases, about, kind, place }: Naming): Concept | undefined {
-  let best: { concept: Concept; score: number } | undefined;
-  for (const concept of CONCEPTS) {
-    if (!fits(concept, kind, place.inRow)) continue;
-    const named = likeness(concept, phrases);
-    const score = Math.max(named, 0.9 * likeness(concept, about)) + 0.1 * named;
-    if (score >= 0.6 && score > (best?.score ?? 0)) best = { concept, score };
-  }
-  return best?.concept;
-}
-
-function fits(concept: Concept, kind: ValueKind | undefined, inRow: boolean): boolean {
-  if (inRow ? !ROW_CONCEPTS.has(concept.id) : ONLY_ROWS.has(concept.id)) return false;
-  const numeric = concept.kind === 'number' || concept.kind === 'integer' || concept.kind === 'percent';
-  if (kind === 'number') return numeric;
-  return kind === undefined ? !numeric : concept.kind === kind;
-}
-
-const likeness = (concept: Concept, names: readonly (readonly string[])[]): number =>
-  names.reduce(
-    (best, name) =>
-      concept.phrases.reduce(
-        (most, phrase) =>
-          Math.max(most, Math.min(phraseSimilarity(phrase, name), phraseSimilarity(name, phrase))),
-        best,
-      ),
-    0,
-  );

@@ -1,4 +1,5 @@
 import type { Json } from '../kernel/json.ts';
+import { calibrated } from './calibration.ts';
 import type { Candidate } from './candidates.ts';
 import { wordsIn, type Segment } from './layout.ts';
 import type { Word } from '../document/document.ts';
@@ -22,12 +23,15 @@ export interface Evidence {
   readonly agreement: number;
 }
 
-/** Confidence = logistic(5 × label + 2 × strictness + 2 × margin + 2 × agreement − 5), times OCR's own. */
+/**
+ * Raw = logistic(5 × label + 2 × strictness + 2 × margin + 2 × agreement − 5), times OCR's own; confidence is
+ * the share of values that are right at it, 0..1 in thousandths.
+ */
 export function confidenceOf(evidence: Evidence, words: readonly Word[]): number {
   const { label, strictness, margin, agreement } = evidence;
   const sum = 5 * label + 2 * strictness + 2 * margin + 2 * agreement - 5;
   const read = words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
-  return Math.round((1000 * read) / (1 + Math.exp(-sum))) / 1000;
+  return Math.round(1000 * calibrated(read / (1 + Math.exp(-sum)))) / 1000;
 }
 
 /** The finding of a candidate as it stands in its segment. */

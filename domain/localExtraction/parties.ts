@@ -1,32 +1,12 @@
 import type { Field } from './fields.ts';
 import { textFinding, type Finding } from './finding.ts';
-import { wholeScore } from './labels.ts';
-import { overlap, type Layout, type Segment } from './layout.ts';
-import { CONCEPTS, type Concept } from './lexicon.ts';
+import type { Layout, Segment } from './layout.ts';
+import { headName, isName, legalName, LEGAL_FORM, type Place } from './partyNames.ts';
+import { isBelow, partyAt, titledSegments, titles, type Title } from './partyTitles.ts';
+import { postalLine } from './postal.ts';
 import type { Source } from './source.ts';
+import { isValue } from './texts.ts';
 import { folded } from './words.ts';
-
-const PARTIES = CONCEPTS.filter(({ kind }) => kind === 'party');
-const IS_TITLE = 0.8;
-const NAME_CHARACTERS_MAX = 80;
-
-const LEGAL_FORM =
-  /(?:^|[\s,])(?:GmbH(?: & Co\.? KG(?:aA)?)?|AG|KG|OHG|UG|e\.?K\.?|e\.?V\.?|Ltd\.?|Limited|LLC|LLP|Inc\.?|Corp\.?|Corporation|Company|PLC|S\.?A\.?R\.?L\.?|S\.?A\.?S\.?|SA|S\.?A\.?|S\.?L\.?U?|S\.?r\.?l\.?|S\.?p\.?A\.?|B\.?V\.?|N\.?V\.?|Oy|AB|A\/S|ApS|Lda\.?|Sp\. z o\.o\.|Pvt\.? Ltd\.?|Sdn\.? Bhd\.?)(?=$|[\s,.;)])/u;
-const POSTAL_LINE =
-  /(?:^|\s)(?:[A-Z]{1,2}[- ])?\d{4,6}(?: [A-Z]{2})?,?\s+\p{Lu}|\b[A-Z]{2}\s+\d{5}(?:-\d{4})?\b|\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b/u;
-
-/** A line that opens the section of a party: "Seller:", "Bill to". */
-interface Title {
-  readonly segment: Segment;
-  readonly concept: Concept;
-  readonly score: number;
-}
-
-/** Whose section a segment stands in: that of the nearest title above it in its column. */
-export function partyAt(segment: Segment, source: Source): string | undefined {
-  const above = titles(source).filter((title) => isBelow(segment, title.segment, 190));
-  return above.at(-1)?.concept.id;
-}
 
 /** The name of a party: under or beside its title, else from what stands where letters have it. */
 export function findParty(field: Field, source: Source): Finding | undefined {
@@ -40,53 +20,35 @@ export function findParty(field: Field, source: Source): Finding | undefined {
   return field.concept?.id === 'buyer' ? buyerByPlace(source) : undefined;
 }
 
-/** Computed once for a document, for every candidate asks. */
-const TITLES = new WeakMap<Source, readonly Title[]>();
-
-function titles(source: Source): readonly Title[] {
-  const known = TITLES.get(source);
-  if (known !== undefined) return known;
-  const all = findTitles(source);
-  TITLES.set(source, all);
-  return all;
-}
-
-function findTitles({ layout, labels }: Source): readonly Title[] {
-  return layout.segments.flatMap((segment) => {
-    const label = segment.text.split(':')[0] ?? '';
-    if (label.length > 40 || /\d/.test(label)) return [];
-    const best = PARTIES.map((concept) => ({
-      segment,
-      concept,
-      score: wholeScore(label, (words) => labels.concept(concept, words)),
-    })).reduce<Title | undefined>(
-      (most, title) => (title.score > (most?.score ?? 0) ? title : most),
-      undefined,
-    );
-    return best !== undefined && best.score >= IS_TITLE ? [best] : [];
-  });
-}
-
-const isBelow = (segment: Segment, title: Segment, pointsMax: number): boolean =>
-  segment.page === title.page &&
-  segment.y0 > title.y0 + 2 &&
-  segment.y0 - title.y1 < pointsMax &&
-  (overlap(segment, title) > 0.1 || Math.abs(segment.x0 - title.x0) < 12);
-
-function nameFor({ segment, score }: Title, { layout }: Source): Finding | undefined {
+function nameFor(title: Title, source: Source): Finding | undefined {
+  const { segment, score } = title;
   const evidence = { label: score, strictness: 0.6, margin: 0.3, agreement: 0 };
   const colon = segment.text.indexOf(':');
-  const own = segment.text.slice(colon + 1).trim();
-  if (colon >= 0 && isName(own))
+  if (colon >= 0 && isName(segment.text.slice(colon + 1).trim()))
     return textFinding([{ segment, from: colon + 1, to: segment.text.length }], evidence);
-  const right = layout.rows[segment.row]?.segments.find(({ index }) => index === segment.index + 1);
-  if (colon >= 0 && right !== undefined && isName(right.text)) return wholeFinding(right, evidence);
-  const below = layout.segments
+  const [beside, below] = namesBy(segment, source);
+  const isCell = segment.words.every(({ box }) => box === null);
+  if (beside !== undefined && (colon >= 0 || isCell)) return wholeFinding(beside, evidence);
+  if (below !== undefined) return wholeFinding(below, evidence);
+  return beside === undefined ? undefined : wholeFinding(beside, { ...evidence, margin: 0.1 });
+}
+
+/** The names right of a title and below it. */
+function namesBy(segment: Segment, source: Source): readonly [Segment | undefined, Segment | undefined] {
+  const { rows, segments } = source.layout;
+  const named = (other: Segment): boolean =>
+    isName(other.text) && !isLabel(other, source.layout) && isValue(other, source);
+  const right = rows[segment.row]?.segments.find(({ index }) => index === segment.index + 1);
+  const below = segments
+    .slice(segment.index + 1, segment.index + NEAR)
     .filter((other) => isBelow(other, segment, 60))
     .slice(0, 6)
-    .find((other) => isName(other.text) && !isLabel(other, layout));
-  return below === undefined ? undefined : wholeFinding(below, evidence);
+    .find(named);
+  return [right !== undefined && named(right) ? right : undefined, below];
 }
+
+/** What stands under a title is no more segments away. */
+const NEAR = 60;
 
 /** What stands beside it begins with a colon. */
 const isLabel = ({ row, index }: Segment, { rows }: Layout): boolean =>
@@ -101,39 +63,43 @@ function wholeFinding(segment: Segment, evidence: Strength): Finding | undefined
   return textFinding([{ segment, from, to: segment.text.length }], evidence);
 }
 
-/** Letters, no label, no address line, not too long. */
-function isName(text: string): boolean {
-  return (
-    /^[\p{L}\p{N}"'“„]/u.test(text) &&
-    /\p{L}{2,}/u.test(text) &&
-    text.length <= NAME_CHARACTERS_MAX &&
-    !/^[^:]{2,30}:/.test(text) &&
-    !POSTAL_LINE.test(text) &&
-    !/@|https?:|www\./.test(text) &&
-    !/\d{3,}/.test(text) &&
-    wordsWithDigits(text) * 3 < text.split(' ').length
-  );
-}
-
-const wordsWithDigits = (text: string): number => text.split(' ').filter((word) => /\d/.test(word)).length;
-
-/** First address block on the first page that holds no party with a legal form said to be the seller. */
+/** Who the letter is to: the first address block whose name is not the sender's. */
 function buyerByPlace(source: Source): Finding | undefined {
-  const seller = sellerByPlace(source)?.text;
+  const seller = sellerName(source);
   const tops = addressTops(source);
   const buyer = tops.find(({ text }) => seller === undefined || !folded(text).includes(folded(seller)));
   const evidence = { label: 0.45, strictness: 0.5, margin: 0, agreement: 0 };
   return buyer === undefined ? undefined : wholeFinding(buyer, evidence);
 }
 
+/** The seller's name as the document has it. */
+export function sellerName(source: Source): string | undefined {
+  const known = SELLERS.get(source);
+  if (known !== undefined) return known.text;
+  const titled = titles(source)
+    .filter(({ concept }) => concept.id === 'seller')
+    .flatMap((title) => nameFor(title, source) ?? []);
+  const found = titled[0] ?? sellerByPlace(source);
+  SELLERS.set(source, { text: found?.text });
+  return found?.text;
+}
+
+const SELLERS = new WeakMap<Source, { readonly text: string | undefined }>();
+
+/** An address this far down is in the head of any page. */
+const TOP_POINTS = 320;
+
 /** The top line of each block that holds a postal line, from the upper half of the first page. */
 function addressTops(source: Source): readonly Segment[] {
   const { segments } = source.layout;
   const first = segments.filter(({ page }) => page === segments[0]?.page);
   const height = first.reduce((most, { y1 }) => Math.max(most, y1), 0);
-  const named = new Set(titles(source).map(({ segment }) => segment));
+  const named = titledSegments(source);
   return first
-    .filter(({ text, y0 }) => y0 < 0.5 * height && text.length < 60 && POSTAL_LINE.test(text))
+    .filter(
+      ({ text, y0 }) =>
+        y0 < Math.max(0.5 * height, TOP_POINTS) && text.length < 60 && postalLine(text) !== undefined,
+    )
     .flatMap((postal) => topOfBlock(postal, first, named) ?? []);
 }
 
@@ -160,31 +126,68 @@ function topOfBlock(
 }
 
 /**
- * Who sends the letter: the legal name that the document says most often, else the sender line's start or
- * the name in its head.
+ * Who sends the letter: the name in its head, in large letters, on the sender's line, or the legal name
+ * that the document repeats. What stands in the buyer's section is not it.
  */
-function sellerByPlace({ layout }: Source): Finding | undefined {
-  const evidence = { label: 0.5, strictness: 0.6, margin: 0, agreement: 0 };
-  const names = layout.segments.flatMap((segment) => legalName(segment) ?? []);
-  const count = (name: string): number => names.filter(({ text }) => folded(text) === folded(name)).length;
-  const best = names.reduce<(typeof names)[number] | undefined>(
-    (most, name) => (most === undefined || count(name.text) > count(most.text) ? name : most),
-    undefined,
-  );
-  return best === undefined ? undefined : textFinding([best], evidence);
+function sellerByPlace(source: Source): Finding | undefined {
+  const { segments } = source.layout;
+  const first = segments.filter(({ page }) => page === segments[0]?.page);
+  const legal = [...first, ...segments.slice(-LAST_SEGMENTS)].flatMap((one) => legalName(one) ?? []);
+  const candidates = [...first.slice(0, HEAD_SEGMENTS).flatMap(headName), ...legal.slice(0, NAMES_MAX)];
+  const heights = first.map(({ y0, y1 }) => y1 - y0).sort((a, b) => a - b);
+  const head = {
+    source,
+    largest: heights.at(-1) ?? 0,
+    usual: heights[Math.floor(heights.length / 2)] ?? 0,
+    texts: segments.slice(0, TEXTS_MAX).map(({ text }) => folded(text)),
+  };
+  let best: { readonly place: Place; readonly score: number } | undefined;
+  for (const place of candidates) {
+    const score = sellerScore(place, head);
+    if (score > (best?.score ?? 0)) best = { place, score };
+  }
+  if (best === undefined) return undefined;
+  const label = Math.min(0.8, 0.3 + 0.08 * best.score);
+  return textFinding([best.place], { label, strictness: 0.5, margin: 0.1, agreement: 0 });
 }
 
-/** The part of a segment up to its legal form, when it reads as a name. */
-function legalName(
-  segment: Segment,
-): { segment: Segment; from: number; to: number; text: string } | undefined {
-  const match = LEGAL_FORM.exec(segment.text);
-  if (match === null) return undefined;
-  const to = match.index + match[0].length;
-  const before = segment.text.slice(0, to);
-  const from = Math.max(before.lastIndexOf(': ') + 2, before.lastIndexOf(' by ') + 4, 0);
-  const start = from > 4 || before.includes(': ') ? from : 0;
-  const text = before.slice(start).trim();
-  const words = text.split(' ').length;
-  return words >= 2 && words <= 7 && isName(text) ? { segment, from: start, to, text } : undefined;
+const LAST_SEGMENTS = 60;
+const NAMES_MAX = 60;
+const TEXTS_MAX = 2000;
+const HEAD_SEGMENTS = 14;
+
+interface Head {
+  readonly source: Source;
+  /** Heights of letters on the first page, points. */
+  readonly largest: number;
+  readonly usual: number;
+  /** The document's texts, folded. */
+  readonly texts: readonly string[];
 }
+
+function sellerScore({ segment, text, to }: Place, { source, largest, usual, texts }: Head): number {
+  if (partyAt(segment, source) === 'buyer' || !isValue({ ...segment, text }, source)) return 0;
+  const repeated = timesRepeated(text, texts);
+  const size = segment.y1 - segment.y0;
+  const isLegal = LEGAL_FORM.test(text);
+  const isHead = segment.row <= 2;
+  const isLarge = size > 1.25 * usual && size > 0.6 * largest;
+  const signs = [
+    isLegal ? 3 : 0,
+    isHead ? 3 - segment.row * 0.8 : 0,
+    isLarge ? 2 : 0,
+    isSenderLine(segment.text, to) ? 3 : 0,
+    isLegal || isHead ? repeated : 0,
+  ];
+  return signs.reduce((sum, sign) => sum + sign, 0);
+}
+
+/** How often more the document says a name, up to three times. */
+function timesRepeated(text: string, texts: readonly string[]): number {
+  const name = folded(text);
+  return Math.min(3, texts.filter((other) => other.includes(name)).length - 1);
+}
+
+/** A name with street and town after it on one line. */
+const isSenderLine = (text: string, to: number): boolean =>
+  to < text.length && text.split(/ [·•|–-] |, /).some((part) => postalLine(part.trim()) !== undefined);

@@ -1,9 +1,10 @@
 import type { Candidate } from './candidates.ts';
 import { contextScore } from './contexts.ts';
+import { judgedFor } from './labels.ts';
 import type { Field } from './fields.ts';
 import { findingOf, type Finding } from './finding.ts';
 import type { ValueKind } from './lexicon.ts';
-import { partyAt } from './parties.ts';
+import { partyAt } from './partyTitles.ts';
 import type { Source } from './source.ts';
 
 export interface Ranked {
@@ -39,30 +40,54 @@ const kindsFor = ({ kind, concept }: Field): readonly ValueKind[] => {
 };
 
 function scoreOf(field: Field, candidate: Candidate, source: Source): number {
-  const label = contextScore(candidate, source.layout, (words) => source.labels.score(field, words));
+  const label = contextScore(candidate, source.layout, judgedFor(field, source.labels));
   const base = Math.max(label, UNLABELLED[field.kind] ?? 0);
   return base * (0.8 + 0.2 * candidate.strictness) * partyFactor(field, candidate, source);
 }
 
+/** Kinds of values that every party has. */
+const OF_PARTIES: ReadonlySet<ValueKind> = new Set(['vat_id', 'email', 'phone', 'url', 'iban']);
+
 /** A seller's field is not taken from the buyer's section, nor the other way round. */
-function partyFactor(field: Field, { segment }: Candidate, source: Source): number {
-  const wanted = partyOf(field);
-  if (wanted === undefined) return 1;
+function partyFactor({ kind, concept, role }: Field, { segment }: Candidate, source: Source): number {
+  if (!OF_PARTIES.has(kind)) return 1;
   const section = partyAt(segment, source);
-  if (section === wanted) return 1;
-  return section === undefined ? 0.9 : 0.5;
+  const wanted = concept?.id === 'buyer_vat_id' ? 'buyer' : role;
+  if (wanted === undefined || wanted === 'payee') return section === 'buyer' ? 0.8 : 1;
+  return section === wanted ? 1 : elsewhere(section, wanted);
 }
 
-function partyOf({ kind, concept, phrases }: Field): string | undefined {
-  if (!['vat_id', 'email', 'phone', 'url', 'iban'].includes(kind)) return undefined;
-  if (concept?.id === 'buyer_vat_id') return 'buyer';
-  const said = new Set(phrases.flat());
-  if (['buyer', 'customer', 'client', 'recipient'].some((word) => said.has(word))) return 'buyer';
-  return kind === 'iban' ? undefined : 'seller';
-}
+/** Outside of every section stands the seller's, as a rule. */
+const elsewhere = (section: string | undefined, wanted: string): number =>
+  section === 'buyer' || section === 'seller' || wanted === 'buyer' ? 0.5 : 0.9;
 
 /** The best candidate as a finding, when its label or form is good enough. */
 export function pick(field: Field, source: Source): Finding | undefined {
+  return (
+    pickLabelled(field, source) ?? (field.concept?.id === 'invoice_date' ? firstDate(source) : undefined)
+  );
+}
+
+/** The date of a document that has no label: its only one, or the first of its head. */
+function firstDate(source: Source): Finding | undefined {
+  const dates = (source.candidates.get('date') ?? []).filter(({ strictness }) => strictness === 1);
+  const [first] = dates;
+  if (first === undefined) return undefined;
+  const days = new Set(dates.map(({ value }) => value)).size;
+  const height = source.layout.segments.reduce((most, { y1 }) => Math.max(most, y1), 0);
+  if (days > 1 && first.segment.y0 > 0.4 * height) return undefined;
+  if (!isBareDate(first)) return undefined;
+  return findingOf(first, { label: days === 1 ? 0.6 : 0.4, margin: 0, agreement: 0 });
+}
+
+/** Little else stands on its line: a date in a sentence is about something else. */
+const isBareDate = ({ segment, text }: Candidate): boolean =>
+  segment.text
+    .replace(text, '')
+    .replace(/\d{1,2}:\d{2}(?::\d{2})?/, '')
+    .replace(/[^\p{L}]/gu, '').length <= 16;
+
+function pickLabelled(field: Field, source: Source): Finding | undefined {
   const [best, next] = ranked(field, source);
   const least = UNLABELLED[field.kind] === undefined ? LABELLED : 0.35;
   if (best === undefined || best.score < least) return undefined;

@@ -1,5 +1,7 @@
+import { productsOf, type Grid } from './arithmetic.ts';
 import { inSegment } from './candidates.ts';
 import type { Field } from './fields.ts';
+import { findItems } from './itemRows.ts';
 import { findingOf, textFinding, type Finding } from './finding.ts';
 import type { Row, Segment } from './layout.ts';
 import type { Source } from './source.ts';
@@ -10,11 +12,12 @@ export type RowFindings = ReadonlyMap<string, Finding>;
 
 const COLUMN_MATCH = 0.5;
 /** Lines of one cell stand closer than this share of their height from top to top. */
-const WRAPPED = 1.38;
+const WRAPPED = 1.65;
 
 /** The rows of the tables that fit the fields best: one per line that has a number in a number's column. */
 export function findRows(fields: readonly Field[], source: Source): readonly RowFindings[] {
-  return tablesFor(fields, source).flatMap((table) => rowsOf(table, fields, source));
+  const rows = tablesFor(fields, source).flatMap((table) => rowsOf(table, fields, source));
+  return rows.length > 0 ? rows : findItems(fields, source);
 }
 
 function rowsOf(table: Table, fields: readonly Field[], source: Source): readonly RowFindings[] {
@@ -41,24 +44,67 @@ function rowsOf(table: Table, fields: readonly Field[], source: Source): readonl
 type Mapped = ReadonlyMap<Field, Column>;
 type Cells = ReadonlyMap<Column, readonly Segment[]>;
 
-/** Fields to columns, the best pairs first; each column serves one field. */
-function mapColumns(table: Table, fields: readonly Field[], { labels }: Source): Mapped {
+/** Fields to columns, the best pairs first; each column serves one field. Arithmetic corrects it. */
+function mapColumns(table: Table, fields: readonly Field[], source: Source): Mapped {
   const pairs = fields.flatMap((field) =>
     table.columns.map((column, place) => ({
       field,
       column,
       place,
-      score: columnScore(field, column, labels),
+      score: columnScore(field, column, source.labels),
     })),
   );
-  const mapped = new Map<Field, Column>();
-  const used = new Set<Column>();
-  for (const { field, column, score } of pairs.sort((a, b) => b.score - a.score || b.place - a.place)) {
+  const multiplied = byProduct(table, pairs, source);
+  const mapped = new Map<Field, Column>(multiplied);
+  const used = new Set<Column>(multiplied.values());
+  for (const { field, column, score } of [...pairs].sort((a, b) => b.score - a.score || b.place - a.place)) {
     if (score < COLUMN_MATCH || mapped.has(field) || used.has(column)) continue;
     mapped.set(field, column);
     used.add(column);
   }
   return mapped;
+}
+
+interface Pair {
+  readonly field: Field;
+  readonly column: Column;
+  readonly place: number;
+  readonly score: number;
+}
+
+/** Quantity, price and amount where three columns multiply; of several ways, the one that headers say best. */
+function byProduct(table: Table, pairs: readonly Pair[], source: Source): Mapped {
+  const asked = (['quantity', 'unit_price', 'line_total'] as const).map((id) =>
+    pairs.filter(({ field }) => field.concept?.id === id),
+  );
+  const ways = productsOf(numberGrid(table, source)).map(({ quantity, price, amount }) => {
+    const chosen = [quantity, price, amount].map((place, i) =>
+      asked[i]?.find((pair) => pair.place === place),
+    );
+    const score = chosen.reduce((sum, pair) => sum + (pair?.score ?? 0), amount > price ? 0.1 : 0);
+    return { chosen: chosen.filter((pair) => pair !== undefined), score };
+  });
+  const best = ways.reduce<(typeof ways)[number] | undefined>(
+    (most, way) => (way.score > (most?.score ?? LEAST_SAID) ? way : most),
+    undefined,
+  );
+  return new Map(best?.chosen.map(({ field, column }) => [field, column]));
+}
+
+/** Headers must say at least so much of the columns that multiply. */
+const LEAST_SAID = 0.7;
+
+function numberGrid({ rows, columns }: Table, { conventions }: Source): Grid {
+  const grid = rows.map((row) => {
+    const cells = cellsOf(row, columns);
+    return columns.map((column) => {
+      const number = (cells.get(column) ?? [])
+        .flatMap((segment) => inSegment(segment, conventions))
+        .find(({ kind, from, segment }) => kind === 'number' && startsCell(from, segment));
+      return typeof number?.value === 'number' ? number.value : undefined;
+    });
+  });
+  return grid.filter((row) => row.filter((value) => value !== undefined).length >= 2);
 }
 
 function columnScore(field: Field, { header }: Column, labels: Source['labels']): number {
@@ -71,13 +117,13 @@ function columnScore(field: Field, { header }: Column, labels: Source['labels'])
   return Math.max(labels.score(field, header), 0.9 * parts);
 }
 
-/** What makes a line a row of its own: amounts if there are any, else any number. */
+/** What makes a line a row of its own: its amount if there is one, else a price, else any number. */
 function keyColumns(mapped: Mapped): readonly Field[] {
   const numeric = [...mapped.keys()].filter(({ kind }) => kind === 'number');
-  const amounts = numeric.filter(
-    ({ concept }) => concept?.id === 'line_total' || concept?.id === 'unit_price',
-  );
-  if (amounts.length > 0) return amounts;
+  for (const id of ['line_total', 'unit_price']) {
+    const key = numeric.filter(({ concept }) => concept?.id === id);
+    if (key.length > 0) return key;
+  }
   return numeric.length > 0 ? numeric : [...mapped.keys()].slice(0, 1);
 }
 

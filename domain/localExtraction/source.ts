@@ -12,8 +12,9 @@ export interface Source {
   readonly labels: LabelMatcher;
 }
 
-export function sourceOf(document: Document): Source {
+/** `asked` are the words of the schema's names. */
+export function sourceOf(document: Document, asked: readonly (readonly string[])[] = []): Source {
   const layout = layoutOf(document);
   const conventions = conventionsOf(layout);
-  return { layout, conventions, candidates: candidatesOf(layout, conventions), labels: labelMatcher() };
+  return { layout, conventions, candidates: candidatesOf(layout, conventions), labels: labelMatcher(asked) };
 }

@@ -9,6 +9,8 @@ const TOTALS = ['net_total', 'tax_total', 'grand_total'] as const;
 type Total = (typeof TOTALS)[number];
 const CHOICES_MAX = 8;
 const AGREES = 0.6;
+/** The gross is what was given less the change. */
+const PAID = 0.4;
 /** Half a cent and what floating point adds. */
 const TOLERANCE = 0.0051;
 
@@ -26,7 +28,7 @@ interface Choice {
  */
 export function findTotals(fields: readonly Field[], source: Source): ReadonlyMap<string, Finding> {
   const found = new Map<string, Finding>();
-  const choice = bestChoice(source);
+  const choice = bestChoice(source, paidOf(source));
   for (const field of fields) {
     const id = TOTALS.find((total) => total === field.concept?.id);
     const picked = id === undefined ? undefined : choice.picks[id];
@@ -37,13 +39,22 @@ export function findTotals(fields: readonly Field[], source: Source): ReadonlyMa
   return found;
 }
 
-function bestChoice(source: Source): Choice {
+/** What was given less what came back. */
+function paidOf(source: Source): number | undefined {
+  const [paid, change] = ['paid_amount', 'change'].map((id) => {
+    const [best] = choicesFor(id, source).filter((one) => one !== undefined);
+    return typeof best?.candidate.value === 'number' ? best.candidate.value : undefined;
+  });
+  return paid === undefined || change === undefined ? undefined : Math.round(100 * (paid - change)) / 100;
+}
+
+function bestChoice(source: Source, paid: number | undefined): Choice {
   const [nets = [], taxes = [], grosses = []] = TOTALS.map((id) => choicesFor(id, source));
   const none = { net_total: undefined, tax_total: undefined, grand_total: undefined };
   let best: Choice = { picks: none, score: 0, agrees: false };
   for (const net_total of nets) {
     for (const tax_total of taxes) {
-      const choices = grosses.map((grand_total) => weighed({ net_total, tax_total, grand_total }));
+      const choices = grosses.map((grand_total) => weighed({ net_total, tax_total, grand_total }, paid));
       best = choices.reduce((most, choice) => (choice.score > most.score + 1e-9 ? choice : most), best);
     }
   }
@@ -52,23 +63,38 @@ function bestChoice(source: Source): Choice {
 
 type Options = readonly (Ranked | undefined)[];
 
-function choicesFor(id: Total, source: Source): Options {
-  const concept = CONCEPTS.find((one) => one.id === id);
+function choicesFor(id: string, source: Source): Options {
+  const labelled = labelledAs(id, source);
+  const due = id === 'grand_total' ? labelledAs('amount_due', source) : [];
+  const others = due
+    .filter(({ candidate }) => labelled.every((one) => one.candidate !== candidate))
+    .map((one) => ({ ...one, score: one.score * DUE_AS_TOTAL }));
+  return [undefined, ...preferLater([...labelled, ...others]).slice(0, CHOICES_MAX)];
+}
+
+/** What is due is the total where nothing was paid. */
+const DUE_AS_TOTAL = 0.85;
+
+function labelledAs(id: string, source: Source): readonly Ranked[] {
   const field: Field = {
     pointer: '',
     kind: 'number',
     type: 'number',
     withTime: false,
     choices: [],
-    concept,
+    concept: CONCEPTS.find((one) => one.id === id),
+    role: undefined,
+    inRow: false,
     phrases: [],
   };
-  const money = ranked(field, source).filter(
-    ({ candidate, score }) => score >= LABELLED && candidate.strictness >= 1,
-  );
-  const any = money.length > 0 ? money : ranked(field, source).filter(({ score }) => score >= LABELLED);
-  return [undefined, ...preferLater(any).slice(0, CHOICES_MAX)];
+  const labelled = ranked(field, source).filter(({ score }) => score >= LABELLED);
+  const money = labelled.filter(({ candidate }) => candidate.strictness >= 1);
+  return money.length > 0 || hasDecimals(source) ? money : labelled;
 }
+
+/** Where amounts are written with decimals, a number without them is none. */
+const hasDecimals = ({ candidates }: Source): boolean =>
+  (candidates.get('number') ?? []).filter(({ text }) => /\d[.,]\d{2}\D*$/.test(text)).length >= 3;
 
 /** Of nearly equal labels the later one wins: totals stand at the end. */
 const preferLater = (choices: readonly Ranked[]): readonly Ranked[] =>
@@ -78,11 +104,12 @@ const preferLater = (choices: readonly Ranked[]): readonly Ranked[] =>
 
 const placeBonus = ({ candidate }: Ranked): number => Math.min(0.05, candidate.segment.row * 0.0005);
 
-function weighed(picks: Choice['picks']): Choice {
+function weighed(picks: Choice['picks'], paid: number | undefined): Choice {
   const { net_total: net, tax_total: tax, grand_total: gross } = picks;
   const chosen = [net, tax, gross].filter((pick) => pick !== undefined);
   const distinct = new Set(chosen.map(({ candidate }) => candidate)).size === chosen.length;
-  const labels = chosen.reduce((sum, { score }) => sum + score - 0.3, 0);
+  const isPaid = paid !== undefined && paid > 0 && gross?.candidate.value === paid;
+  const labels = chosen.reduce((sum, { score }) => sum + score - 0.3, isPaid ? PAID : 0);
   if (!distinct) return { picks, score: labels - 2, agrees: false };
   const values = [net, tax, gross].map((pick) => pick?.candidate.value);
   const [n, t, g] = values;

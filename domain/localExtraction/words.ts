@@ -4,11 +4,12 @@ const SAME: Readonly<Record<string, string>> = {
   '#': 'nr', id: 'nr', ident: 'nr', identification: 'nr', identifikation: 'nr', identnr: 'nr',
   qty: 'quantity', amt: 'amount', inv: 'invoice', tel: 'phone', telephone: 'phone', telefon: 'phone',
   ust: 'vat', mwst: 'vat', tva: 'vat', iva: 'vat', btw: 'vat', gst: 'vat', umsatzsteuer: 'vat',
-  mehrwertsteuer: 'vat', vats: 'vat', ustid: 'vat', uid: 'vat', dates: 'date', datum: 'date', fecha: 'date', data: 'date',
+  inclusive: 'incl', including: 'incl', inkl: 'incl', inclusief: 'incl', inc: 'incl', exclusive: 'excl', excluding: 'excl', exkl: 'excl', exclusief: 'excl',
+  mehrwertsteuer: 'vat', vats: 'vat', igst: 'vat', ustid: 'vat', uid: 'vat', dates: 'date', datum: 'date', fecha: 'date', data: 'date',
 }; // prettier-ignore
 
 const STOP = new Set(
-  'the of der die das des dem den de du la le les los las del della dello di da el il lo a an van het l d your our ihre ihr unsere uw votre notre vos su in im en em et und and y e o or oder ou is are which who that'.split(
+  'the of der die das des dem den de du la le les los las del della dello di da el il lo a an van het l d your our ihre ihr unsere uw votre notre vos su in im en em do et und and y e o or oder ou is are which who that'.split(
     ' ',
   ),
 );
@@ -26,6 +27,12 @@ const HEADS = [
   'name',
   'adresse',
   'total',
+  'saldo',
+  'satz',
+  'kosten',
+  'gewicht',
+  'termin',
+  'percentage',
 ];
 
 /** Text for comparing: without case and diacritics. */
@@ -41,7 +48,10 @@ export const folded = (text: string): string =>
 /** The words of a label, folded: compounds split, spellings unified, articles dropped. */
 export function labelWords(text: string): readonly string[] {
   const words = folded(text)
+    .replace(/\b(sub|sous|zwischen)[\s-]+(?=tota|summe)/g, '$1')
+    .replace(/\b(paid|money|check) (?=in\b)/g, '$1')
     .replace(/n[°º]\s*/g, ' nr ')
+    .replace(/(\p{L}{5})s-(?=\p{L})/gu, '$1 ')
     .replace(/\b(?:st|u|e)\.-?/g, (short) => short.replace('.', ''))
     .replace(/[’']/g, ' ')
     .split(/[^\p{L}\p{N}#%]+/u)
@@ -49,12 +59,16 @@ export function labelWords(text: string): readonly string[] {
   return words
     .flatMap(splitCompound)
     .map(unified)
-    .filter((word) => !STOP.has(word));
+    .filter((word, i, all) => !STOP.has(word) && !(word === 'nr' && all[i - 1] === 'nr'));
 }
+
+/** A total of a part is another thing than a total. */
+const PART_TOTAL = /^(?:sub|sous|zwischen)(?:tota|summe)/;
 
 const unified = (word: string): string => (Object.hasOwn(SAME, word) ? (SAME[word] ?? word) : word);
 
 function splitCompound(word: string): readonly string[] {
+  if (PART_TOTAL.test(word)) return [word];
   const head = HEADS.find((end) => word.endsWith(end) && word.length >= end.length + 3);
   if (head === undefined) return [word];
   const stem = word.slice(0, -head.length);
@@ -65,18 +79,28 @@ function splitCompound(word: string): readonly string[] {
 export const nameWords = (name: string): readonly string[] =>
   labelWords(name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replace(/_/g, ' '));
 
-/** How far two words are the same, 0..1: equal, one the end or start of the other, or one letter off. */
-export function wordSimilarity(a: string, b: string): number {
-  if (a === b) return 1;
-  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
+/**
+ * How far a label's word says a phrase's, 0..1: equal, one letter off, or one the end or start of the other.
+ * A compound says its head ("Nettobetrag": Betrag); a head alone hardly says a compound.
+ */
+export function wordSimilarity(phraseWord: string, labelWord: string): number {
+  if (phraseWord === labelWord) return 1;
+  const isCompound = labelWord.length > phraseWord.length;
+  const [short, long] = isCompound ? [phraseWord, labelWord] : [labelWord, phraseWord];
   if (short.length < 5) return 0;
-  if (long.endsWith(short)) return 0.85;
-  if (long.startsWith(short)) return short.length * 2 >= long.length ? 0.85 : 0.6;
-  return short.length >= 6 && oneLetterOff(short, long) ? 0.85 : 0;
+  if (!long.endsWith(short) && !long.startsWith(short)) return oneLetterOff(short, long) ? ALIKE : 0;
+  const isNear = isCompound || long.length - short.length <= 3;
+  return isNear && isHeadOf(short, long) ? ALIKE : PART;
 }
 
+const isHeadOf = (short: string, long: string): boolean =>
+  long.endsWith(short) || short.length * 2 >= long.length;
+
+const ALIKE = 0.85;
+const PART = 0.3;
+
 function oneLetterOff(short: string, long: string): boolean {
-  if (long.length - short.length > 1) return false;
+  if (short.length < 6 || long.length - short.length > 1) return false;
   let i = 0;
   while (i < short.length && short[i] === long[i]) i += 1;
   const sameLength = short.length === long.length;

@@ -1,0 +1,75 @@
+/** A range of a text. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A line of an address that has the postal code, taken apart. */
+export interface PostalLine {
+  readonly postal_code: Range;
+  readonly city: Range;
+  readonly region: Range | undefined;
+}
+
+const CITY = String.raw`(?<city>\p{Lu}[\p{L}'’.-]*(?: (?:\p{L}[\p{L}'’.-]*|\d{1,2}e?(?= |$)|\([\p{L} ]+\)))*)`;
+/** Region or province after the city. */
+const REGION = String.raw`(?:,? \(?(?<region>[A-Z]{2})\)?|, ?(?<state>\p{Lu}[\p{L} ]{2,30}))?`;
+const CODE_FIRST = new RegExp(
+  String.raw`(?:^|[\s,])(?:[A-Z]{1,2}-)?(?<code>\d{5}-\d{3}|\d{4}-\d{3}|\d{4} ?[A-Z]{2}(?= )|\d{4,6})(?: -)?,? +${CITY}${REGION}[.,]?$`,
+  'du',
+);
+const US = new RegExp(
+  String.raw`(?:^|, ?)${CITY.replaceAll(String.raw`\p{Lu}`, '[A-Z]')},? (?<region>[A-Z]{2}),? (?<code>\d{5}(?:-\d{4})?)[.,]?$`,
+  'du',
+);
+const UK = new RegExp(
+  String.raw`(?:^|, ?)(?:${CITY},? )?(?<code>[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2})[.,]?$`,
+  'du',
+);
+const CODE_LAST = new RegExp(String.raw`(?:^|, ?)${CITY},? (?<code>\d{5})[.,]?$`, 'du');
+const LENGTH_MAX = 90;
+
+/** Reads postal code and town from a line; undefined where it has none. */
+export function postalLine(text: string): PostalLine | undefined {
+  if (text.length > LENGTH_MAX || !/\d/.test(text)) return undefined;
+  for (const pattern of [US, UK, CODE_FIRST, CODE_LAST]) {
+    const groups = pattern.exec(text)?.indices?.groups;
+    if (groups?.['code'] !== undefined) return postalParts(groups, groups['code']);
+  }
+  return undefined;
+}
+
+type Groups = Readonly<Record<string, readonly [number, number]>>;
+
+function postalParts(groups: Groups, code: readonly [number, number]): PostalLine {
+  const { city, region = groups['state'] } = groups;
+  return {
+    postal_code: rangeOf(code),
+    city: city === undefined ? { from: 0, to: 0 } : rangeOf(city),
+    region: region === undefined ? undefined : rangeOf(region),
+  };
+}
+
+const rangeOf = ([from, to]: readonly [number, number]): Range => ({ from, to });
+
+const STREET_WORD =
+  /(?:stra(?:ß|ss)e|str\.|weg|platz|allee|gasse|ring|damm|ufer|straat|laan|plein|kade|dijk|gracht)(?=[\s,.\d]|$)|(?:^|[\s,])(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd|bd|court|square|highway|way|suite|floor|unit|rue|place|chemin|all[ée]e|impasse|quai|route|calle|c\/|avda|avenida|av|plaza|paseo|camino|carretera|via|viale|corso|piazza|vicolo|largo|strada|rua|travessa|pra[çc]a|estrada|jalan|jln|lorong|taman|lot|no|p\.?o\.? ?box|postfach|apartado|casella postale)(?=[\s,.:]|$)/iu;
+
+/** A line with a street: its word or a name with a house number. */
+export const isStreet = (text: string): boolean =>
+  text.length <= LENGTH_MAX &&
+  /\p{L}{2}/u.test(text) &&
+  (STREET_WORD.test(text) ||
+    /^\p{L}[\p{L} .'’-]+ \d{1,5} ?[a-zA-Z]?$/u.test(text) ||
+    /^\d{1,5}[a-z]?,? \p{Lu}\p{L}+/u.test(text)) &&
+  !/@|https?:|www\.|:\s/.test(text);
+
+const COUNTRIES = new Set(
+  'germany deutschland austria osterreich switzerland schweiz suisse svizzera france frankreich francia spain espana spanien espagne italy italia italien italie netherlands nederland niederlande pays-bas paises bajos holanda belgium belgie belgique belgien portugal united kingdom great britain england scotland wales uk usa united states united states of america brazil brasil ireland luxembourg luxemburg denmark danmark sweden sverige norway norge finland suomi poland polska czech republic ceska republika hungary magyarorszag romania bulgaria greece canada australia new zealand india malaysia singapore china japan mexico argentina chile colombia'
+    .replace(/united kingdom|great britain|united states of america|united states|czech republic|ceska republika|new zealand|paises bajos/g, (name) => name.replace(/ /g, '_'))
+    .split(' '),
+); // prettier-ignore
+
+/** The name of a country alone on a line. */
+export const isCountry = (folded: string): boolean =>
+  COUNTRIES.has(folded.trim().replace(/[.,]$/, '').replace(/ /g, '_'));
