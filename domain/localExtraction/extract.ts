@@ -6,6 +6,7 @@ import { schemaTree, type Field, type SchemaNode } from './fields.ts';
 import type { Finding } from './finding.ts';
 import { boxAround } from './layout.ts';
 import { findParty } from './parties.ts';
+import { findInProse, listInProse } from './proseValues.ts';
 import { LABELLED, pick, ranked } from './ranking.ts';
 import { findRows, type RowFindings } from './rowValues.ts';
 import { sourceOf, type Source } from './source.ts';
@@ -74,7 +75,8 @@ function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
 }
 
 function leafOf(field: Field, fill: Fill): Json | undefined {
-  const finding = fill.totals.get(field.pointer) ?? findLeaf(field, fill.source);
+  const finding =
+    findInProse(field, fill.source) ?? fill.totals.get(field.pointer) ?? findLeaf(field, fill.source);
   if (finding === undefined) return undefined;
   const value = coerced(field, finding.value);
   if (value !== undefined) fill.cite(field.pointer, finding);
@@ -107,9 +109,12 @@ function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined
 }
 
 function listOf(pointer: string, field: Field, fill: Fill): Json | undefined {
+  const parties = listInProse(field, fill.source);
   const isText = field.kind === 'text' || field.kind === 'party';
   const findings = isText
-    ? findTexts(field, fill.source)
+    ? parties.length > 0
+      ? parties
+      : findTexts(field, fill.source)
     : ranked(field, fill.source)
         .filter(({ score }) => score >= LABELLED)
         .sort((a, b) => a.candidate.segment.index - b.candidate.segment.index)

@@ -15,6 +15,8 @@ export interface Field {
   readonly concept: Concept | undefined;
   /** Its own names: property, title, parent with property. */
   readonly phrases: readonly (readonly string[])[];
+  /** Its description. */
+  readonly about: readonly (readonly string[])[];
 }
 
 /** The schema as a tree of what can be filled. */
@@ -135,6 +137,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
     choices,
     concept,
     phrases: phrases.filter((words) => words.length > 0),
+    about,
   };
 }
 

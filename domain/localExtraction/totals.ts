@@ -62,6 +62,7 @@ function choicesFor(id: Total, source: Source): Options {
     choices: [],
     concept,
     phrases: [],
+    about: [],
   };
   const money = ranked(field, source).filter(
     ({ candidate, score }) => score >= LABELLED && candidate.strictness >= 1,
