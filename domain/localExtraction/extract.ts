@@ -76,7 +76,7 @@ function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
 
 function leafOf(field: Field, fill: Fill): Json | undefined {
   const finding =
-    findInProse(field, fill.source) ?? fill.totals.get(field.pointer) ?? findLeaf(field, fill.source);
+    fill.totals.get(field.pointer) ?? findInProse(field, fill.source) ?? findLeaf(field, fill.source);
   if (finding === undefined) return undefined;
   const value = coerced(field, finding.value);
   if (value !== undefined) fill.cite(field.pointer, finding);
@@ -109,12 +109,9 @@ function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined
 }
 
 function listOf(pointer: string, field: Field, fill: Fill): Json | undefined {
-  const parties = listInProse(field, fill.source);
   const isText = field.kind === 'text' || field.kind === 'party';
   const findings = isText
-    ? parties.length > 0
-      ? parties
-      : findTexts(field, fill.source)
+    ? textsOf(field, fill.source)
     : ranked(field, fill.source)
         .filter(({ score }) => score >= LABELLED)
         .sort((a, b) => a.candidate.segment.index - b.candidate.segment.index)
@@ -125,6 +122,11 @@ function listOf(pointer: string, field: Field, fill: Fill): Json | undefined {
     return value === undefined ? [] : [value];
   });
   return values.length === 0 ? undefined : values;
+}
+
+function textsOf(field: Field, source: Source): readonly Finding[] {
+  const parties = listInProse(field, source);
+  return parties.length > 0 ? parties : findTexts(field, source);
 }
 
 const distinct = (findings: readonly Finding[]): readonly Finding[] =>

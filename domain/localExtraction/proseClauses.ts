@@ -73,7 +73,7 @@ const DURATION = new RegExp(
   `(?<!\\p{L})(?:(?<word>${Object.keys(NUMBERS).join('|')})|(?<digits>\\d{1,3}))(?:\\s?\\(\\s?(?<inner>\\d{1,3}|\\p{L}+)\\s?\\))?[\\s-]+(?:(?:full|consecutive|calendar|volle)\\s)?(?<unit>${UNIT_WORDS})(?!\\p{L})`,
   'giu',
 );
-const NOTICE = /notice|kündig|frist|préavis|preaviso|preavviso|opzeg|aviso/i;
+const NOTICE = /notice|k[uü]ndigungsfrist|frist von|pr[eé]avis|preaviso|preavviso|opzegtermijn|aviso prévio/i;
 const SAID =
   /(?:for|term|period|duration|dauer|laufzeit|durée|période|duración|plazo|durata|periodo|duur|looptijd|periode|prazo|duração|período)(?:\s+(?:of|von|de|di|van|is|beträgt|est|é|è|es|a|an|additional|initial|shall|be|will|einer?|une|um|un)){0,4}\s*(?:at\s+least\s+)?$/iu;
 const SUBJECT =
@@ -93,7 +93,9 @@ function rate(
   const isNotice = NOTICE.test(near);
   if (field.notice) return isNotice ? 0.9 : 0;
   const score =
-    (SAID.test(text.slice(0, at)) ? 0.35 : 0) + (SUBJECT.test(text) ? 0.2 : 0) + (LASTS.test(text) ? 0.3 : 0);
+    (SAID.test(text.slice(Math.max(0, at - 120), at)) ? 0.35 : 0) +
+    (SUBJECT.test(text) ? 0.2 : 0) +
+    (LASTS.test(text) ? 0.3 : 0);
   const own = field.words.some((word) => word.length > 4 && text.toLowerCase().includes(word)) ? 0.05 : 0;
   return score + own - (isNotice ? 0.35 : 0) - (ASIDE.test(near) ? 0.25 : 0);
 }

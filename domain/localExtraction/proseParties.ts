@@ -13,7 +13,8 @@ export interface ProseParty {
 
 const FORMS =
   'Incorporated|INCORPORATED|Inc|INC|LTD|LIMITED|CORPORATION|CORP|COMPANY|GMBH|LTDA|L\\.?L\\.?C|L\\.?L\\.?P|L\\.?P|Ltd|Limited|Corporation|Corp|Company|Co|PLC|plc|P\\.C|N\\.A|GmbH(?: & Co\\.? KG)?|gGmbH|AG|KG|OHG|UG|SE|e\\.\\s?V|e\\.K|S\\.?A\\.?R\\.?L|S\\.?A\\.?S|S\\.?A|S\\.?L\\.?U?|S\\.?r\\.?l|S\\.?p\\.?A|B\\.?V|N\\.?V|Lda|Ltda|Oy|AB|ApS|A/S';
-const TOKEN = "(?:[\\p{Lu}\\d][\\p{L}\\p{N}'’&+/-]*\\.?|&)";
+const TOKEN =
+  "(?!(?:AND|UND|ET|BETWEEN|WITH|DATED)(?!\\p{L}))(?:\\p{Lu}\\.(?:\\p{L}\\.?)+|\\p{Lu}\\.|[\\p{Lu}\\d][\\p{L}\\p{N}'’&+/-]*|&)";
 const LINK = '(?:of|the|de|del|della|di|da|do|dos|du|des|la|le|van|von|der|den|zu|for|für)';
 /** Names begin with a capital; small words stand only inside, a comma only before a legal form. */
 const NAME = new RegExp(
@@ -31,17 +32,24 @@ const OTHER =
   /that certain|such term|pursuant to|as defined|reference is|referred to|dispute|conflict|relationship/i;
 const LEAD =
   /^(?:(?:\(?(?:[ivx]{1,4}|\d|[a-c])[).]|\[\s*\]|[“"„«:,;–-]|the company|the|der firma|der|die|dem|firma|la société|société|la sociedad|la empresa|la società|la sociedade|a sociedade|l['’]entreprise|herrn?|frau|mr\.?|mrs\.?|ms\.?|dr\.?|m\.|mme|monsieur|madame|don|doña|d\.|sig\.(?:ra)?|de heer|mevrouw|(?:dem|der|den)?\s?(?:vermieter|mieter|verkäufer|käufer|arbeitgeber|arbeitnehmer)(?:in)?|the (?:undersigned|parties|following)|les soussignés|las partes|le parti)(?=[\s“"„«:,]|$)\s*)+/i;
+/** Forms that are written with a full stop at their end. */
+const ABBREVIATED =
+  /\s(?:Inc|INC|Ltd|LTD|Ltda|Corp|CORP|Co|L\.P|P\.C|N\.A|S\.A|S\.L|S\.p\.A|S\.r\.l|B\.V|N\.V|e\.\s?V|e\.K)$/u;
 const NO_NAME =
   /^(?:This|That|The|Each|Any|All|In|It|Its|Party|Parties|Company|Agreement|Section|Whereas|WHEREAS|Exhibit|State|Date|Effective|Dear|Recipient|Provider|Employee|Contractor|You|Title|Name|By|Address)(?![\p{L}].*\s)\.?$/u;
 const PREAMBLE_CHARACTERS = 1800;
 const PARTIES_MAX = 10;
+/** So many places that may open a preamble are looked at. */
+const PREAMBLES_MAX = 24;
 
 /** The parties of a contract: of its preamble, else of a letter's head and its defined names. */
 export function partiesOf(prose: Prose): readonly ProseParty[] {
+  let tried = 0;
   for (const match of prose.text.matchAll(OPENERS)) {
-    if (match.index > prose.text.length * 0.5 + 3000) break;
+    if (match.index > prose.text.length * 0.5 + 3000 || tried === PREAMBLES_MAX) break;
     const before = prose.text.slice(Math.max(0, match.index - 300), match.index);
     if (!OF_CONTRACT.test(before) || OTHER.test(before.slice(-160))) continue;
+    tried += 1;
     const parties = listFrom(prose.text, match.index + match[0].length);
     if (isPreamble(prose.text, parties)) return distinct(prose, parties);
   }
@@ -81,7 +89,8 @@ export function nameAt(area: string, at: number): Span | undefined {
   const rest = area.slice(at + lead, at + lead + 140);
   const text = NAME.exec(rest)?.[0].replace(/\s*(?:&)$/, '');
   if (text === undefined || text.length < 3 || NO_NAME.test(text) || IS_FORM.test(text)) return undefined;
-  const whole = HAS_FORM.test(text) || /\b\p{Lu}\.$/u.test(text) ? text : text.replace(/\.$/, '');
+  const isShort = ABBREVIATED.test(text) && rest[text.length] === '.';
+  const whole = isShort ? `${text}.` : text;
   return { from: at + lead, to: at + lead + whole.length };
 }
 
@@ -109,7 +118,7 @@ function nextStart(area: string, from: number): number | undefined {
     if (part === undefined) continue;
     const name = nameAt(area, at + part.length);
     const isList =
-      part.trim() === ',' && !(name !== undefined && HAS_FORM.test(area.slice(name.from, name.to)));
+      /^,?$/.test(part.trim()) && !(name !== undefined && HAS_FORM.test(area.slice(name.from, name.to)));
     if (name !== undefined && !isList && isParty(area, name)) return at + part.length;
   }
   return undefined;
@@ -191,13 +200,22 @@ const wordsOf = (text: string): readonly string[] => text.split(/[^\p{L}\p{N}]+/
 export const roleOf = ({ phrases }: Field): ReadonlySet<string> | undefined =>
   ROLE_SETS.find((role) => phrases.some((words) => words.some((word) => role.has(word))));
 
+/** Computed once for a document, for each role asks. */
+const KNOWN = new WeakMap<Prose, readonly ProseParty[]>();
+
+function knownParties(prose: Prose): readonly ProseParty[] {
+  const known = KNOWN.get(prose) ?? partiesOf(prose);
+  KNOWN.set(prose, known);
+  return known;
+}
+
 /** All parties, as findings. */
 export const partyFindings = (prose: Prose): readonly Finding[] =>
-  partiesOf(prose).flatMap((party) => findingFor(prose, party) ?? []);
+  knownParties(prose).flatMap((party) => findingFor(prose, party) ?? []);
 
 /** The one party that the document gives a role. */
 export function partyInRole(prose: Prose, role: ReadonlySet<string>): Finding | undefined {
-  const fitting = partiesOf(prose).filter(({ about }) => wordsOf(about).some((word) => role.has(word)));
+  const fitting = knownParties(prose).filter(({ about }) => wordsOf(about).some((word) => role.has(word)));
   const [only] = fitting;
   return fitting.length === 1 && only !== undefined ? findingFor(prose, only) : undefined;
 }

@@ -5,6 +5,7 @@ import { duration, governingLaw, venue } from './proseClauses.ts';
 import { proseDate } from './proseDates.ts';
 import { partyFindings, partyInRole, roleOf } from './proseParties.ts';
 import { proseOf, spanFinding, type Prose, type Sentence } from './prose.ts';
+import { pick } from './ranking.ts';
 import type { Source } from './source.ts';
 import { labelWords, wordSimilarity } from './words.ts';
 
@@ -22,11 +23,16 @@ const says = ({ phrases }: Field, shape: RegExp): boolean =>
 export function findInProse(field: Field, source: Source): Finding | undefined {
   const prose = proseOf(source);
   if (prose === undefined || field.choices.length > 0) return undefined;
-  if (field.kind === 'date') return proseDate(field, prose, source.conventions.dayFirst);
+  if (field.kind === 'date')
+    return labelledDate(field, source) ?? proseDate(field, prose, source.conventions.dayFirst);
   if (field.kind === 'text' || field.kind === 'party') return said(field, prose);
   if (field.type === 'string' || field.type === 'boolean') return undefined;
   return says(field, LASTING) ? duration(field, prose) : amount(field, prose, source);
 }
+
+/** A label says best which date is meant, but for those on which a contract begins and ends. */
+const labelledDate = (field: Field, source: Source): Finding | undefined =>
+  ['start_date', 'end_date'].includes(field.concept?.id ?? '') ? undefined : pick(field, source);
 
 function said(field: Field, prose: Prose): Finding | undefined {
   const role = roleOf(field);
