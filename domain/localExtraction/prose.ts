@@ -62,7 +62,11 @@ function running({ rows }: Layout): Prose {
     if (text.length > CHARACTERS_MAX) break;
     width = Math.max(width, segment.x1);
     const joint = previous === undefined ? '' : jointOf(previous, segment, width);
-    if (joint === '' && previous !== undefined) text = text.slice(0, -1);
+    const last = pieces.at(-1);
+    if (joint === '' && last !== undefined) {
+      text = text.slice(0, -1);
+      pieces[pieces.length - 1] = { ...last, to: text.length };
+    }
     text += joint;
     pieces.push({ segment, from: text.length, to: text.length + segment.text.length });
     text += segment.text;
@@ -80,10 +84,13 @@ function jointOf(before: Segment, after: Segment, width: number): '' | ' ' | '\n
   if (before.row === after.row) return after.x0 - before.x1 > 3 * height ? '\n' : ' ';
   if (/\p{Ll}-$/u.test(before.text) && /^\p{Ll}/u.test(after.text)) return '';
   if (/^\p{Ll}/u.test(after.text) || /[,(]$/.test(before.text)) return ' ';
-  if (before.page === after.page && after.y0 - before.y1 > 1.2 * height) return '\n';
-  if (OPENS_BLOCK.test(after.text)) return '\n';
-  return before.x1 < SHORT_LINE * width ? '\n' : ' ';
+  return opensBlock(before, after) || before.x1 < SHORT_LINE * width ? '\n' : ' ';
 }
+
+/** A gap above it, or a number or bullet at its start. */
+const opensBlock = (before: Segment, after: Segment): boolean =>
+  OPENS_BLOCK.test(after.text) ||
+  (before.page === after.page && after.y0 - before.y1 > 1.2 * Math.max(1, before.y1 - before.y0));
 
 const SHORTENED =
   /(?:^|[\s("“])(?:\p{Lu}|Inc|Ltd|Corp|Co|No|Nr|Mr|Mrs|Ms|Dr|Prof|St|Art|Sec|Abs|bzw|z\.B|ca|vs|M|Mme|Sr|Sra|Sig|Dhr|Mevr|S\.A|S\.L|S\.p\.A|S\.r\.l|B\.V|N\.V|L\.P|P\.C|U\.S|art|nº|n)$/u;

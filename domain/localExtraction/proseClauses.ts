@@ -103,28 +103,51 @@ function rate(
 /** How long a contract lasts, or a notice period: the words, or their number in the unit of the field's name. */
 export function duration(field: Field, prose: Prose): Finding | undefined {
   const words = field.phrases.flat();
-  const about = { notice: words.some((word) => NOTICE.test(word)), words: [...words, ...field.about.flat()] };
-  let best: { span: Span; score: number; match: RegExpExecArray } | undefined;
-  for (const sentence of prose.sentences)
-    for (const match of sentence.text.matchAll(DURATION)) {
-      const score = rate(sentence, match.index, about);
-      const from = sentence.from + match.index;
-      if (score >= LEAST && score > (best?.score ?? 0))
-        best = { span: { from, to: from + match[0].length }, score, match };
-    }
-  if (best === undefined) return undefined;
-  const finding = spanFinding(prose, best.span, evidenceOf(best.score, 0.1));
-  if (finding === undefined || field.type === 'string') return finding;
+  const best = bestDuration(field, prose);
+  const finding = best && spanFinding(prose, best.span, evidenceOf(best.score, 0.1));
+  if (best === undefined || finding === undefined || field.type === 'string') return finding;
   const value = inUnit(best.match, words);
   return value === undefined ? undefined : { ...finding, value };
 }
 
+interface Lasting {
+  readonly span: Span;
+  readonly score: number;
+  readonly match: RegExpExecArray;
+}
+
+/** The duration that is said best to be the one asked for; of equals the first. */
+function bestDuration(field: Field, { sentences }: Prose): Lasting | undefined {
+  const words = field.phrases.flat();
+  const about = { notice: words.some((word) => NOTICE.test(word)), words: [...words, ...field.about.flat()] };
+  return sentences
+    .flatMap((sentence) =>
+      [...sentence.text.matchAll(DURATION)].map((match): Lasting => {
+        const from = sentence.from + match.index;
+        return {
+          span: { from, to: from + match[0].length },
+          score: rate(sentence, match.index, about),
+          match,
+        };
+      }),
+    )
+    .filter(({ score }) => score >= LEAST)
+    .sort((a, b) => b.score - a.score)[0];
+}
+
+/** A number of the unit that the field's name says, else of its own; undefined when it is not whole. */
 function inUnit({ groups = {} }: RegExpExecArray, words: readonly string[]): number | undefined {
-  const { word = '', digits, unit = '' } = groups;
-  const count = digits === undefined ? NUMBERS[word.toLowerCase()] : Number(digits);
-  const own = UNITS.find(([shape]) => shape.test(unit))?.[1];
-  const asked = UNITS.find(([shape]) => words.some((one) => one.length > 2 && shape.test(one)))?.[1] ?? own;
-  if (count === undefined || own === undefined || asked === undefined) return undefined;
-  const value = own === asked ? count : (count * own) / asked;
+  const own = monthsIn(groups['unit'] ?? '');
+  const asked = words.filter((word) => word.length > 2).map(monthsIn);
+  const unit = asked.find((months) => months !== undefined) ?? own;
+  const count = countOf(groups);
+  if (count === undefined || own === undefined || unit === undefined) return undefined;
+  const value = own === unit ? count : (count * own) / unit;
   return Number.isInteger(value) ? value : undefined;
 }
+
+/** Months in a unit of time. */
+const monthsIn = (unit: string): number | undefined => UNITS.find(([shape]) => shape.test(unit))?.[1];
+
+const countOf = ({ digits, word }: Readonly<Partial<Record<string, string>>>): number | undefined =>
+  digits === undefined ? NUMBERS[word?.toLowerCase() ?? ''] : Number(digits);

@@ -67,13 +67,10 @@ function isPreamble(text: string, parties: readonly ProseParty[]): boolean {
 function listFrom(text: string, start: number): readonly ProseParty[] {
   const area = text.slice(start, start + PREAMBLE_CHARACTERS);
   const parties: { name: Span; from: number }[] = [];
-  let at = 0;
-  while (at < area.length && parties.length < PARTIES_MAX) {
+  for (let at: number | undefined = 0; at !== undefined && parties.length < PARTIES_MAX;) {
     const name = nameAt(area, at);
-    if (name !== undefined && (parties.length === 0 || isParty(area, name))) parties.push({ name, from: at });
-    const next = nextStart(area, name?.to ?? at);
-    if (next === undefined) break;
-    at = next;
+    if (name !== undefined) parties.push({ name, from: at });
+    at = nextStart(area, name?.to ?? at);
   }
   const end = nextStop(area, parties.at(-1)?.name.to ?? 0);
   return parties.map(({ name, from }, index) => ({
@@ -110,18 +107,23 @@ function nextStart(area: string, from: number): number | undefined {
   const stop = nextStop(area, from);
   let depth = 0;
   for (let at = from; at < stop; at += 1) {
-    const character = area[at] ?? '';
-    if ('(['.includes(character)) depth += 1;
-    if (')]'.includes(character)) depth = Math.max(0, depth - 1);
-    if (depth > 0 || !/[\s,;]/.test(character)) continue;
-    const part = AND.exec(area.slice(at, at + 12))?.[0];
-    if (part === undefined) continue;
-    const name = nameAt(area, at + part.length);
-    const isList =
-      /^,?$/.test(part.trim()) && !(name !== undefined && HAS_FORM.test(area.slice(name.from, name.to)));
-    if (name !== undefined && !isList && isParty(area, name)) return at + part.length;
+    const character = area.charAt(at);
+    depth = Math.max(0, depth + depthOf(character));
+    const part = depth === 0 && /[\s,;]/.test(character) ? AND.exec(area.slice(at, at + 12))?.[0] : undefined;
+    if (part !== undefined && opensParty(area, at + part.length, part.trim())) return at + part.length;
   }
   return undefined;
+}
+
+const depthOf = (character: string): number =>
+  '(['.includes(character) ? 1 : ')]'.includes(character) ? -1 : 0;
+
+/** After a comma or at a line's start only a legal form makes a name a party. */
+function opensParty(area: string, at: number, joint: string): boolean {
+  const name = nameAt(area, at);
+  if (name === undefined) return false;
+  const isBare = joint === '' || joint === ',';
+  return isBare ? HAS_FORM.test(area.slice(name.from, name.to)) : isParty(area, name);
 }
 
 /** The end of the preamble: a full stop that ends no short form, or the word that opens the next part. */
