@@ -7,6 +7,7 @@ import { schemaTree, standIn, type Field, type SchemaNode } from './fields.ts';
 import { findingOf, type Finding } from './finding.ts';
 import { boxAround } from './layout.ts';
 import { findParty } from './parties.ts';
+import { findInProse, listInProse } from './proseValues.ts';
 import { LABELLED, pick, ranked } from './ranking.ts';
 import { findRows, type RowFindings } from './rowValues.ts';
 import { sourceOf, type Source } from './source.ts';
@@ -78,7 +79,8 @@ function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
 }
 
 function leafOf(field: Field, fill: Fill): Json | undefined {
-  const finding = fill.totals.get(field.pointer) ?? findLeaf(field, fill.source);
+  const finding =
+    fill.totals.get(field.pointer) ?? findInProse(field, fill.source) ?? findLeaf(field, fill.source);
   if (finding === undefined) return undefined;
   const value = coerced(field, finding.value);
   if (value !== undefined) fill.cite(field.pointer, finding);
@@ -124,7 +126,7 @@ function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined
 function listOf(pointer: string, field: Field, fill: Fill): Json | undefined {
   const isText = field.kind === 'text' || field.kind === 'party';
   const findings = isText
-    ? findTexts(field, fill.source)
+    ? textsOf(field, fill.source)
     : ranked(field, fill.source)
         .filter(({ score }) => score >= LABELLED)
         .sort((a, b) => a.candidate.segment.index - b.candidate.segment.index)
@@ -135,6 +137,11 @@ function listOf(pointer: string, field: Field, fill: Fill): Json | undefined {
     return value === undefined ? [] : [value];
   });
   return values.length === 0 ? undefined : values;
+}
+
+function textsOf(field: Field, source: Source): readonly Finding[] {
+  const parties = listInProse(field, source);
+  return parties.length > 0 ? parties : findTexts(field, source);
 }
 
 const distinct = (findings: readonly Finding[]): readonly Finding[] =>

@@ -21,6 +21,8 @@ export interface Field {
   readonly inRow: boolean;
   /** Its own names: property, title, parent with property. */
   readonly phrases: readonly (readonly string[])[];
+  /** Its description. */
+  readonly about: readonly (readonly string[])[];
 }
 
 /** The schema as a tree of what can be filled. */
@@ -152,6 +154,7 @@ function namesOf(schema: JsonObject, place: Place): Omit<Naming, 'kind' | 'inRow
     about,
     role: roleIn(name) ?? roleIn([...parents].reverse()) ?? roleIn(about.flat().slice(0, 12)),
     phrases: phrases.filter((words) => words.length > 0),
+    about,
   };
 }
 

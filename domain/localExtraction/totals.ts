@@ -86,6 +86,7 @@ function labelledAs(id: string, source: Source): readonly Ranked[] {
     role: undefined,
     inRow: false,
     phrases: [],
+    about: [],
   };
   const labelled = ranked(field, source).filter(({ score }) => score >= LABELLED);
   const money = labelled.filter(({ candidate }) => candidate.strictness >= 1);
