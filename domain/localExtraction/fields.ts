@@ -138,6 +138,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
     role: named.role,
     inRow,
     phrases: labels,
+    about: named.about,
   };
 }
 
@@ -154,7 +155,6 @@ function namesOf(schema: JsonObject, place: Place): Omit<Naming, 'kind' | 'inRow
     about,
     role: roleIn(name) ?? roleIn([...parents].reverse()) ?? roleIn(about.flat().slice(0, 12)),
     phrases: phrases.filter((words) => words.length > 0),
-    about,
   };
 }
 
