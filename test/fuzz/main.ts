@@ -148,7 +148,7 @@ const sound = async (): Promise<void> => {
   for (const { name, bytes } of seeds) {
     const path = join(work, 'sound');
     writeFileSync(path, bytes);
-    const file = { path, fileName: name, effort: 'fast', pagesMax: 100, languages: [] } as const;
+    const file = { path, fileName: name, effort: 'fast', pagesMax: 100, languages: ['eng'] } as const;
     const word = wordOf(await pool.run({ kind: 'render', file }, { deadlineMs }));
     if (word !== 'ok') refused.push(`${name} ${word}`);
   }

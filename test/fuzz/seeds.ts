@@ -1,4 +1,4 @@
-import { CFB, utils, write, type BookType } from '@e965/xlsx';
+import * as xlsx from '@e965/xlsx';
 import { encode } from 'fast-bmp';
 import { strToU8, zipSync } from 'fflate';
 import iconv from 'iconv-lite';
@@ -56,6 +56,16 @@ const odt = (): Uint8Array =>
     'content.xml': `<office:document-content xmlns:office="${ODF}:office:1.0" xmlns:text="${ODF}:text:1.0" xmlns:table="${ODF}:table:1.0"><office:body><office:text><text:h text:outline-level="1">Order</text:h><text:p>${WORDS.replaceAll('&', '&amp;')}</text:p><text:list><text:list-item><text:p>one</text:p></text:list-item></text:list><table:table><table:table-row><table:table-cell><text:p>pear</text:p></table:table-cell><table:table-cell table:number-columns-repeated="2"><text:p>3</text:p></table:table-cell></table:table-row></table:table></office:text></office:body></office:document-content>`,
   });
 
+/** The package types its compound files as `any`. */
+interface CompoundFiles {
+  readonly utils: {
+    readonly cfb_new: () => object;
+    readonly cfb_add: (file: object, path: string, content: Buffer) => void;
+  };
+  readonly write: (file: object, options: { readonly type: 'buffer' }) => Buffer;
+}
+const compound = xlsx.CFB as CompoundFiles;
+
 /** The least that Word 97 would call a document: a header, one run of text and where it lies. */
 const doc = (): Uint8Array => {
   const stream = Buffer.alloc(4096 + 512);
@@ -78,18 +88,18 @@ const doc = (): Uint8Array => {
   table.writeUInt32LE(16, 1);
   table.writeUInt32LE(text.length, 9);
   table.writeUInt32LE(0x40000000 | (0x800 * 2), 15);
-  const file = CFB.utils.cfb_new();
-  CFB.utils.cfb_add(file, '/WordDocument', stream);
-  CFB.utils.cfb_add(file, '/1Table', table);
-  return CFB.write(file, { type: 'buffer' }) as Buffer;
+  const file = compound.utils.cfb_new();
+  compound.utils.cfb_add(file, '/WordDocument', stream);
+  compound.utils.cfb_add(file, '/1Table', table);
+  return compound.write(file, { type: 'buffer' });
 };
 
-const sheet = (bookType: BookType): Uint8Array => {
-  const book = utils.book_new();
+const sheet = (bookType: xlsx.BookType): Uint8Array => {
+  const book = xlsx.utils.book_new();
   const rows = [['item', 'count', 'price'], ...Array.from({ length: 20 }, (_, n) => [`pear ${n}`, n, n / 4])];
-  utils.book_append_sheet(book, utils.aoa_to_sheet(rows), 'Orders');
-  utils.book_append_sheet(book, utils.aoa_to_sheet([[WORDS]]), 'Notes');
-  return write(book, { type: 'buffer', bookType }) as Buffer;
+  xlsx.utils.book_append_sheet(book, xlsx.utils.aoa_to_sheet(rows), 'Orders');
+  xlsx.utils.book_append_sheet(book, xlsx.utils.aoa_to_sheet([[WORDS]]), 'Notes');
+  return xlsx.write(book, { type: 'buffer', bookType }) as Buffer;
 };
 
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="360" height="80"><rect width="360" height="80" fill="white"/><text x="12" y="48" font-family="sans-serif" font-size="24">Order O-17, total 119.00</text></svg>`;
