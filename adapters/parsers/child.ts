@@ -10,10 +10,16 @@ const send = (message: ChildMessage): void => {
   process.send?.(message);
 };
 
+// Ctrl-C in a terminal reaches the children too; the parent decides what becomes of their work.
+process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit(0));
 process.on('message', (job) => {
   runJob(job as Job).then(
     (answer) => send({ kind: 'answer', answer }),
-    (error: unknown) => send({ kind: 'failed', message: error instanceof Error ? error.message : 'unknown' }),
+    (error: unknown) =>
+      send({
+        kind: 'failed',
+        message: error instanceof Error ? (error.stack ?? error.message) : 'unknown',
+      }),
   );
 });

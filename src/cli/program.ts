@@ -1,9 +1,11 @@
 import { Command } from 'commander';
 import { addAudit } from './audit.ts';
 import { addEvents } from './events.ts';
+import { addExtract } from './extract.ts';
 import { addFx } from './fx.ts';
 import { addProjections } from './projections.ts';
 import { addServe } from './serve.ts';
+import { addToMarkdown } from './toMarkdown.ts';
 
 /** A command inherits how the program ends only when it is made after it; these are made already. */
 const endAlike = (command: Command): void => {
@@ -21,6 +23,8 @@ export const quireProgram = (): Command => {
       '\nConfiguration comes from the environment, the same as the service has: see README.\nExit codes: 0 done, 1 failed, 2 wrong usage.',
     );
   addServe(program);
+  addExtract(program);
+  addToMarkdown(program);
   addProjections(program);
   addEvents(program);
   addFx(program);

@@ -28,7 +28,8 @@ export const progressText = ({ eventsDone, eventsPerSecond, secondsLeft, share }
   return `${String(Math.floor(share * 100))} %, ${grouped(eventsDone)} events, ${grouped(eventsPerSecond)}/s${left}`;
 };
 
-const bar = (share: number): string => {
+/** `share` from 0 to 1. */
+export const bar = (share: number): string => {
   const full = Math.round(share * BAR);
   return `[${'#'.repeat(full)}${'.'.repeat(BAR - full)}]`;
 };

@@ -9,12 +9,7 @@ import { healthOf } from './health.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 import { VERSION } from './version.ts';
-
-/** Most pages of one call. */
-const PAGES_MAX = 100;
-const INSPECT_DEADLINE_MS = 20_000;
-const CONVERT_DEADLINE_MS = 120_000;
-const EXTRACT_DEADLINES_MS = { fast: 60_000, standard: 120_000, robust: 300_000 };
+import { CONVERT_DEADLINE_MS, EXTRACT_DEADLINES_MS, INSPECT_DEADLINE_MS, PAGES_MAX } from './workLimits.ts';
 
 const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: number } => {
   const { log, objects, workers } = resolve(from, t.PARTS);

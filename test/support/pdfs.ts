@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 const text = (value: string): Buffer => Buffer.from(value, 'latin1');
 
 /** A PDF file of numbered objects, with its cross-reference table. */
-function pdfOf(objects: readonly (string | Buffer)[], trailer: string): Buffer {
+export function pdfOf(objects: readonly (string | Buffer)[], trailer: string): Buffer {
   const parts: Buffer[] = [text('%PDF-1.4\n')];
   const offsets: number[] = [];
   let length = parts[0]!.length;

@@ -25,6 +25,12 @@ export interface Child {
 /** Fits any shell that POSIX knows; where `ulimit -d` is missing the memory watch is what limits. */
 const SHELL_LINE = 'ulimit -d "$0" 2>/dev/null; ulimit -c 0 2>/dev/null; exec "$@"';
 
+/** Who is busy does not see that its parent has gone, so a parent that ends takes its children along. */
+const living = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+
 /**
  * `ulimit -d` caps all private memory, V8's and native alike, and a growth beyond it fails inside the
  * child. The environment is empty: what a hostile file may reach holds no secret.
@@ -39,10 +45,12 @@ export function startChild({ entry, memoryMb }: ChildOptions): Child {
   });
   child.unref();
   child.channel?.unref();
+  living.add(child);
   let alive = true;
   const exited = new Promise<void>((resolve) => {
     const end = (): void => {
       alive = false;
+      living.delete(child);
       resolve();
     };
     child.once('exit', end).once('error', end);
@@ -50,6 +58,8 @@ export function startChild({ entry, memoryMb }: ChildOptions): Child {
   const kill = (): void => {
     alive = false;
     child.kill('SIGKILL');
+    // Whoever waits for its end must live to see it.
+    child.ref();
   };
   return {
     run: (job, limits) => runJob({ child, kill, memoryMb }, job, limits),
