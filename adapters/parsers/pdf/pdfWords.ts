@@ -23,6 +23,9 @@ export function pdfWords(page: ParsedPage): readonly InkedWord[] {
   return page.textItems.flatMap((item) => wordsOf(item)).map((word) => withLink(word, links));
 }
 
+/** Nothing in it can need cleaning. */
+const PLAIN_WORD = /^[\x21-\x7e]+$/;
+
 /** The parser's pieces may break within a word; its text says where the words end. */
 function wordsOf(item: TextItem): readonly InkedWord[] {
   const look = {
@@ -39,7 +42,7 @@ function wordsOf(item: TextItem): readonly InkedWord[] {
   const boxes = boxesOf(texts, item);
   return texts.flatMap((text, index) => {
     const box = boxes[index];
-    const clean = cleanText(text).replace(/\s+/g, ' ').trim();
+    const clean = PLAIN_WORD.test(text) ? text : cleanText(text).replace(/\s+/g, ' ').trim();
     return box === undefined || clean === '' ? [] : [{ text: clean, box, ...look }];
   });
 }
