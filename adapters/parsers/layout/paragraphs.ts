@@ -32,7 +32,8 @@ export function textLine({ segments }: Row): TextLine {
   const { all, ...shown } = charactersOf(words);
   const isMost = (characters: number): boolean => characters / Math.max(1, all) > 0.85;
   return {
-    ...inline,
+    text: inline.text,
+    markdown: inline.markdown,
     words,
     box: around(words.map(({ box }) => box)),
     size: weightedSize(words),

@@ -92,7 +92,8 @@ export const segmentOf = (words: readonly PlacedWord[]): Segment => ({
 export function rowsOf<T extends { readonly box: Box }>(items: readonly T[]): readonly (readonly T[])[] {
   const rows: { items: T[]; top: number; bottom: number }[] = [];
   for (const item of [...items].sort((a, b) => middleY(a.box) - middleY(b.box) || a.box[0] - b.box[0])) {
-    const [, top, , bottom] = item.box;
+    const top = item.box[1];
+    const bottom = item.box[3];
     const row = rows.at(-1);
     const shared = row === undefined ? 0 : Math.min(bottom, row.bottom) - Math.max(top, row.top);
     if (row !== undefined && shared > 0.5 * Math.min(bottom - top, row.bottom - row.top)) {
