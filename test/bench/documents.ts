@@ -14,7 +14,12 @@ export interface Sample {
 export interface Caller {
   readonly url: string;
   readonly key: string;
+  /** Of the service. */
+  readonly pid: number;
 }
+
+/** Linux counts processor time in hundredths of a second. */
+const TICK_MS = 10;
 
 /** One document through `POST /v1/to-markdown`; the connection is kept for the next one. */
 export async function convertOver({ url, key }: Caller, { bytes, pages }: Sample): Promise<string> {
@@ -32,14 +37,22 @@ export async function convertOver({ url, key }: Caller, { bytes, pages }: Sample
   return markdown;
 }
 
-/** So many callers, each asking again as soon as it is answered. One warm-up document each goes before. */
+/**
+ * So many callers, each asking again as soon as it is answered; also
+ * the processor time of the service and its workers, ms a document. One warm-up document each goes before.
+ */
 export async function convertingOver(
   caller: Caller,
   sample: Sample,
   load: { readonly inFlight: number; readonly seconds: number },
-): Promise<Run> {
+): Promise<Run & { readonly processorMs: number }> {
   await Promise.all(Array.from({ length: load.inFlight }, () => convertOver(caller, sample)));
-  return closedLoop(load, async () => void (await convertOver(caller, sample)));
+  const before = await processorMs(caller.pid);
+  const run = await closedLoop(load, async () => {
+    await convertOver(caller, sample);
+  });
+  const taken = (await processorMs(caller.pid)) - before;
+  return { ...run, processorMs: taken / run.done };
 }
 
 /** What one document cost a worker of its own: time, and the most memory that the process ever held. */
@@ -75,11 +88,13 @@ export async function inOneWorker({ path, pages }: Sample): Promise<WorkerCost> 
   }
 }
 
-/** Needs Linux's /proc, as the figure itself does. */
-async function childrenOfThis(): Promise<readonly string[]> {
-  const tasks = await readdir('/proc/self/task');
+const childrenOfThis = (): Promise<readonly string[]> => childrenOf('self');
+
+/** Needs Linux's /proc, as the figures themselves do. */
+async function childrenOf(pid: string): Promise<readonly string[]> {
+  const tasks = await readdir(`/proc/${pid}/task`);
   const lists = await Promise.all(
-    tasks.map((task) => readFile(`/proc/self/task/${task}/children`, 'utf8').catch(() => '')),
+    tasks.map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => '')),
   );
   return lists.flatMap((list) => list.split(' ').filter((pid) => pid !== ''));
 }
@@ -87,4 +102,15 @@ async function childrenOfThis(): Promise<readonly string[]> {
 async function peakMbOf(pid: string): Promise<number> {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) / 1024;
+}
+
+/** Processor time that a process and its children have taken, in ms. */
+export async function processorMs(pid: number): Promise<number> {
+  const all = [String(pid), ...(await childrenOf(String(pid)))];
+  const times = all.map(async (one) => {
+    const stat = await readFile(`/proc/${one}/stat`, 'utf8').catch(() => '');
+    const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
+    return (user + system) * TICK_MS;
+  });
+  return (await Promise.all(times)).reduce((sum, ms) => sum + ms, 0);
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { readFileAsDocument } from '../../adapters/parsers/readDocument.ts';
-import { ADMIN_KEY, startService } from '../support/serviceProcess.ts';
+import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempFolder } from '../support/tempFolder.ts';
 import { OFFICE_PEERS, PDF_PEERS, takingTurns, type PeerRun } from './documentPeers.ts';
 import { convertingOver, inOneWorker, type Sample } from './documents.ts';
@@ -27,7 +27,7 @@ const sampleOf = (name: string, bytes: Buffer, pages: number): Sample => ({
   pages,
 });
 
-const openCaller = async (url: string) => {
+const openCaller = async ({ url, pid }: Pick<ServiceProcess, 'url' | 'pid'>) => {
   const admin = async (method: string, path: string, body: unknown): Promise<unknown> => {
     const answer = await fetch(`${url}${path}`, {
       method,
@@ -42,7 +42,7 @@ const openCaller = async (url: string) => {
   await admin('PUT', `/v1/admin/tenants/${TENANT}/rate-limits`, { general: bucket, heavy: bucket });
   const gift = { credits: 1_000_000_000, reason: 'bench' };
   await admin('POST', `/v1/admin/tenants/${TENANT}/adjust-credits`, gift);
-  return { url, key };
+  return { url, key, pid };
 };
 
 /** Seconds a page beside pages a second, whichever is easier to read. */
@@ -59,7 +59,7 @@ const scans = sampleOf('scans.pdf', await scannedReport(wanted.scannedPages), wa
 
 const service = await startService(`${folder.path}/data`);
 try {
-  const caller = await openCaller(service.url);
+  const caller = await openCaller(service);
   const load = { inFlight: wanted.inFlight, seconds: wanted.seconds };
   const digital = await convertingOver(caller, report, load);
   const alone = await convertingOver(caller, report, { inFlight: 1, seconds: wanted.seconds });
@@ -69,6 +69,7 @@ try {
     'pages/s': Number((run.perSecond * pages).toFixed(1)),
     's a page, of one document': (run.p50Ms / 1000 / pages).toFixed(3),
     'p50/p99 ms': `${Math.round(run.p50Ms)} / ${Math.round(run.p99Ms)}`,
+    'processor ms a page': (run.processorMs / pages).toFixed(1),
     documents: run.done,
   });
   console.log(`POST /v1/to-markdown, keep-alive, client and service on ${availableParallelism()} cores`);

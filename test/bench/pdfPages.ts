@@ -71,7 +71,9 @@ function proseIn(frame: Frame, random: Random): readonly string[] {
         line(`- ${sentence(random).slice(0, 40)}`, { in: 12 });
     else {
       const text = Array.from({ length: random.between(2, 5) }, () => sentence(random)).join(' ');
-      for (const row of wrapped(text, frame.width, 10)) if (y > frame.bottom) line(row, {});
+      wrapped(text, frame.width, 10).forEach((row) => {
+        if (y > frame.bottom) line(row, {});
+      });
     }
     y -= 7;
   }

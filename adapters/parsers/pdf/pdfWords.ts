@@ -29,13 +29,11 @@ const PLAIN_WORD = /^[\x21-\x7e]+$/;
 
 /** The parser's pieces may break within a word; its text says where the words end. */
 function wordsOf(item: TextItem): readonly InkedWord[] {
-  const size = item.fontHeight ?? item.fontSize ?? item.height;
+  const { fontName = '', confidence = 1, fillColor: color = null, rotation = 0 } = item;
+  const size = sizeOf(item);
   const bold = isBold(item);
-  const italic = /ital|obliq|slant|cmti|sfti/i.test(item.fontName ?? '');
-  const mono = /mono|courier|consol|menlo|typewriter|cmtt|sftt/i.test(item.fontName ?? '');
-  const confidence = item.confidence ?? 1;
-  const color = item.fillColor ?? null;
-  const rotation = item.rotation ?? 0;
+  const italic = /ital|obliq|slant|cmti|sfti/i.test(fontName);
+  const mono = /mono|courier|consol|menlo|typewriter|cmtt|sftt/i.test(fontName);
   const texts = item.text.split(/\s+/).filter((text) => text !== '');
   const boxes = boxesOf(texts, item);
   const words: InkedWord[] = [];
@@ -47,6 +45,8 @@ function wordsOf(item: TextItem): readonly InkedWord[] {
   }
   return words;
 }
+
+const sizeOf = ({ fontHeight, fontSize, height }: TextItem): number => fontHeight ?? fontSize ?? height;
 
 /** The boxes of the words: of their pieces where these add up, else in proportion to their letters. */
 function boxesOf(texts: readonly string[], item: TextItem): readonly Box[] {
