@@ -66,6 +66,8 @@ export interface WorkerCost {
 export async function inOneWorker({ path, pages }: Sample): Promise<WorkerCost> {
   const before = new Set(await childrenOfThis());
   const workers = openDocumentWorkers({ processes: 1, memoryMb: 2048 });
+  // A resting worker does not keep this process up, so waiting for its end alone would end it.
+  const awake = setInterval(() => undefined, 1_000);
   try {
     const began = performance.now();
     const result = await workers.parser.render({
@@ -85,6 +87,7 @@ export async function inOneWorker({ path, pages }: Sample): Promise<WorkerCost> 
     };
   } finally {
     await workers.close();
+    clearInterval(awake);
   }
 }
 
