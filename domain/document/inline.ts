@@ -22,8 +22,12 @@ export function escapeText(text: string): string {
 /** Inline markdown of whole lines, none of which begins a block. */
 export const escapeStart = (markdown: string): string => markdown.split('\n').map(escapeLineStart).join('\n');
 
+/** Whatever may have to be escaped inside a line has one of these. */
+const MARKS = /[\\`*_~\]<&]/;
+
 /** Plain text for a place inside a line: a heading, a cell, a link's label. */
 export function escapeMarks(text: string): string {
+  if (!MARKS.test(text)) return text;
   return text
     .replace(/\\(?=[!-/:-@[-`{-~])/g, '\\\\')
     .replace(/[`*]/g, '\\$&')

@@ -48,11 +48,10 @@ function guttersOf(atoms: readonly Atom[]): readonly Gutter[] {
   const wide = Math.max(GUTTER_POINTS, GUTTER_EMS * size);
   const edges = [...new Set(atoms.map(({ box }) => Math.round(box[2])))].sort((a, b) => a - b);
   const scored = edges.flatMap((edge) => {
-    const free = atoms.filter(({ box }) => box[0] >= edge - 0.5);
-    const next = freeFrom(atoms, edge);
-    if (free.length < 2 || next - edge < wide) return [];
-    const crossing = atoms.filter(({ box }) => box[0] < next - 0.5 && box[2] > edge + 0.5).length;
-    const right = free.length;
+    const { right, next } = freeFrom(atoms, edge);
+    if (right < 2 || next - edge < wide) return [];
+    let crossing = 0;
+    for (const { box } of atoms) if (box[0] < next - 0.5 && box[2] > edge + 0.5) crossing += 1;
     const left = atoms.length - right - crossing;
     return left < 2 ? [] : [{ x0: edge, x1: next, crossing, balance: Math.min(left, right) }];
   });
@@ -61,10 +60,23 @@ function guttersOf(atoms: readonly Atom[]): readonly Gutter[] {
     .slice(0, 6);
 }
 
-/** Where the next atoms begin that do not cross the edge: the left margin that most of them share. */
-function freeFrom(atoms: readonly Atom[], edge: number): number {
-  const starts = atoms.map(({ box }) => box[0]).filter((x) => x >= edge - 0.5);
-  return starts.length === 0 ? edge : Math.min(...starts);
+interface Free {
+  /** Atoms to the right of an edge. */
+  readonly right: number;
+  /** The left margin of the first of them; the edge itself where there are none. */
+  readonly next: number;
+}
+
+/** What lies to the right of an edge. */
+function freeFrom(atoms: readonly Atom[], edge: number): Free {
+  let right = 0;
+  let next = Infinity;
+  for (const { box } of atoms) {
+    if (box[0] < edge - 0.5) continue;
+    right += 1;
+    next = Math.min(next, box[0]);
+  }
+  return { right, next: right === 0 ? edge : next };
 }
 
 function splitAt<T extends Atom>(

@@ -8,6 +8,7 @@ const MIRRORED: Readonly<Record<string, string>> = {
 
 /** Whether most of the letters read from right to left. */
 export function readsRightToLeft(text: string): boolean {
+  if (!RIGHT_TO_LEFT.test(text)) return false;
   let right = 0;
   let left = 0;
   for (const character of text) {

@@ -1,4 +1,4 @@
-import type { PageContent, PlacedWord } from './content.ts';
+import type { PageContent } from './content.ts';
 import type { DocumentLook } from './headings.ts';
 
 /** A heading is larger than the text by this factor; recognised sizes vary more. */
@@ -18,11 +18,15 @@ export function documentLook(pages: readonly PageContent[]): DocumentLook {
   const characters: Record<Trait | 'all', number> = { all: 0, bold: 0, italic: 0, mono: 0, recognised: 0 };
   for (const word of words) {
     const { length } = word.text;
-    bySize.set(rounded(word.size), (bySize.get(rounded(word.size)) ?? 0) + length);
+    const size = rounded(word.size);
+    bySize.set(size, (bySize.get(size) ?? 0) + length);
     characters.all += length;
-    for (const trait of traitsOf(word)) characters[trait] += length;
-    const [compound] = /^\p{L}{2,}-\p{Ll}{2,}/u.exec(word.text) ?? [];
-    if (compound !== undefined) compounds.add(compound.toLowerCase());
+    if (word.bold) characters.bold += length;
+    if (word.italic) characters.italic += length;
+    if (word.mono) characters.mono += length;
+    if (word.confidence < 1) characters.recognised += length;
+    const compound = compoundOf(word.text);
+    if (compound !== undefined) compounds.add(compound);
   }
   const most = (trait: Trait): boolean => characters[trait] > 0.5 * characters.all;
   const [bodySize = 10] = [...bySize].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([size]) => size);
@@ -36,12 +40,5 @@ export function documentLook(pages: readonly PageContent[]): DocumentLook {
   };
 }
 
-function traitsOf({ bold, italic, mono, confidence }: PlacedWord): readonly Trait[] {
-  const traits: readonly [Trait, boolean][] = [
-    ['bold', bold],
-    ['italic', italic],
-    ['mono', mono],
-    ['recognised', confidence < 1],
-  ];
-  return traits.flatMap(([trait, has]) => (has ? [trait] : []));
-}
+const compoundOf = (text: string): string | undefined =>
+  text.includes('-') ? /^\p{L}{2,}-\p{Ll}{2,}/u.exec(text)?.[0].toLowerCase() : undefined;

@@ -29,25 +29,49 @@ export interface Passage {
 export function textLine({ segments }: Row): TextLine {
   const words = segments.flatMap((segment) => segment.words);
   const inline = lineText(words);
-  const letters = words.reduce((sum, { text }) => sum + text.length, 0);
-  const share = (has: (word: PlacedWord) => boolean): number =>
-    words.filter(has).reduce((sum, { text }) => sum + text.length, 0) / Math.max(1, letters);
+  const { all, ...shown } = charactersOf(words);
+  const isMost = (characters: number): boolean => characters / Math.max(1, all) > 0.85;
   return {
-    ...inline,
+    text: inline.text,
+    markdown: inline.markdown,
     words,
     box: around(words.map(({ box }) => box)),
     size: weightedSize(words),
-    bold: share(({ bold }) => bold) > 0.85,
-    italic: share(({ italic }) => italic) > 0.85,
-    mono: share(({ mono }) => mono) > 0.85,
+    bold: isMost(shown.bold),
+    italic: isMost(shown.italic),
+    mono: isMost(shown.mono),
     marker: markerOf(inline.text),
   };
 }
 
-/** The size of most characters. */
+/** How many characters a line has, in all and by their look. */
+function charactersOf(words: readonly PlacedWord[]) {
+  const sums = { all: 0, bold: 0, italic: 0, mono: 0 };
+  for (const { text, bold, italic, mono } of words) {
+    sums.all += text.length;
+    if (bold) sums.bold += text.length;
+    if (italic) sums.italic += text.length;
+    if (mono) sums.mono += text.length;
+  }
+  return sums;
+}
+
+/** A longer word counts as so many characters. */
+const WEIGHT_MAX = 40;
+const weightOf = ({ text }: PlacedWord): number => Math.min(WEIGHT_MAX, text.length);
+
+/** The size of most characters: the median, each word's size counted by its characters. */
 function weightedSize(words: readonly PlacedWord[]): number {
-  const sizes = words.flatMap(({ size, text }) => Array<number>(Math.min(40, text.length)).fill(size));
-  return median(sizes);
+  const [first] = words;
+  if (first === undefined) return 0;
+  if (words.every(({ size, text }) => size === first.size && text !== '')) return first.size;
+  const sorted = [...words].sort((a, b) => a.size - b.size);
+  let left = Math.floor(words.reduce((sum, word) => sum + weightOf(word), 0) / 2);
+  for (const word of sorted) {
+    left -= weightOf(word);
+    if (left < 0) return word.size;
+  }
+  return 0;
 }
 
 /** Lines from top to bottom as passages: parted by space, by another look, by indents and by markers. */

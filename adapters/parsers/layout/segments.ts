@@ -6,6 +6,9 @@ const WIDE_GAP = 1;
 /** Middles within this share of the smaller height stand on one line. */
 const SAME_LINE = 0.4;
 
+/** A raised word is lower than this share of the word beside it. */
+const RAISED = 0.8;
+
 /** Words joined to segments: side by side, on one line, without a wide gap. */
 export function segmentsOf(words: readonly PlacedWord[], wideGap = WIDE_GAP): readonly Segment[] {
   const sorted = [...words].sort((a, b) => middleY(a.box) - middleY(b.box) || a.box[0] - b.box[0]);
@@ -33,6 +36,7 @@ function linesOf(sorted: readonly PlacedWord[]): readonly (readonly PlacedWord[]
 function joinRaised(lines: readonly PlacedWord[][]): readonly (readonly PlacedWord[])[] {
   lines.forEach((line, index) => {
     const hosts = [lines[index - 1], lines[index + 1]];
+    if (!mayBeRaised(line, hosts)) return;
     const raised = new Map<PlacedWord, PlacedWord[]>();
     for (const word of line) {
       const host = hosts.find((other) => other?.some((one) => isRaisedAt(word, one)));
@@ -45,11 +49,23 @@ function joinRaised(lines: readonly PlacedWord[][]): readonly (readonly PlacedWo
   return lines.filter((line) => line.length > 0);
 }
 
+/** Whether any word is low enough beside the highest of its neighbours: most lines are told by that. */
+function mayBeRaised(
+  line: readonly PlacedWord[],
+  hosts: readonly (readonly PlacedWord[] | undefined)[],
+): boolean {
+  let least = Infinity;
+  let most = 0;
+  for (const { box } of line) if (heightOf(box) < least) least = heightOf(box);
+  for (const host of hosts) for (const { box } of host ?? []) if (heightOf(box) > most) most = heightOf(box);
+  return least < RAISED * most;
+}
+
 function isRaisedAt(word: PlacedWord, host: PlacedWord): boolean {
-  const small = heightOf(word.box) < 0.8 * heightOf(host.box);
+  if (!(heightOf(word.box) < RAISED * heightOf(host.box))) return false;
   const beside = word.box[0] - host.box[2];
   const overlap = Math.min(word.box[3], host.box[3]) - Math.max(word.box[1], host.box[1]);
-  return small && beside > -1 && beside < 0.3 * host.size && overlap > 0.3 * heightOf(word.box);
+  return beside > -1 && beside < 0.3 * host.size && overlap > 0.3 * heightOf(word.box);
 }
 
 function splitAtGaps(line: readonly PlacedWord[], wideGap: number): readonly Segment[] {
@@ -76,7 +92,8 @@ export const segmentOf = (words: readonly PlacedWord[]): Segment => ({
 export function rowsOf<T extends { readonly box: Box }>(items: readonly T[]): readonly (readonly T[])[] {
   const rows: { items: T[]; top: number; bottom: number }[] = [];
   for (const item of [...items].sort((a, b) => middleY(a.box) - middleY(b.box) || a.box[0] - b.box[0])) {
-    const [, top, , bottom] = item.box;
+    const top = item.box[1];
+    const bottom = item.box[3];
     const row = rows.at(-1);
     const shared = row === undefined ? 0 : Math.min(bottom, row.bottom) - Math.max(top, row.top);
     if (row !== undefined && shared > 0.5 * Math.min(bottom - top, row.bottom - row.top)) {

@@ -31,8 +31,10 @@ export function tableBlock(cells: readonly PlacedCell[], box: Box): TableBlock |
   const placed = filled.map((cell): TableCell => {
     const row = rows.place(cell.row);
     const column = columns.place(cell.column);
+    const { text, markdown } = cellText(cell.words);
     return {
-      ...cellText(cell.words),
+      text,
+      markdown,
       box: around(cell.words.map((word) => word.box)),
       row,
       column,
@@ -61,7 +63,9 @@ function cellText(words: readonly PlacedWord[]): { readonly text: string; readon
  */
 export function coveredSpans(boxes: readonly Box[], gap: number): readonly Span[] {
   const spans: { from: number; to: number }[] = [];
-  for (const [x0, , x1] of [...boxes].sort((a, b) => a[0] - b[0])) {
+  for (const box of [...boxes].sort((a, b) => a[0] - b[0])) {
+    const x0 = box[0];
+    const x1 = box[2];
     const last = spans.at(-1);
     if (last !== undefined && x0 - last.to < gap) last.to = Math.max(last.to, x1);
     else spans.push({ from: x0, to: x1 });
@@ -70,7 +74,9 @@ export function coveredSpans(boxes: readonly Box[], gap: number): readonly Span[
 }
 
 /** The indexes of the columns that a box covers: from the first to the last that it overlaps. */
-export function columnsUnder(columns: readonly Span[], [x0, , x1]: Box): Span {
+export function columnsUnder(columns: readonly Span[], box: Box): Span {
+  const x0 = box[0];
+  const x1 = box[2];
   const under = columns.flatMap(({ from, to }, index) => (x0 < to - 0.5 && x1 > from + 0.5 ? [index] : []));
   const first = under[0] ?? nearestColumn(columns, (x0 + x1) / 2);
   return { from: first, to: (under.at(-1) ?? first) + 1 };

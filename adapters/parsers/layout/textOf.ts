@@ -4,6 +4,8 @@ import { inLogicalOrder, readsRightToLeft } from './direction.ts';
 
 /** Words closer than this share of the font's height are one word. */
 const GLUED = 0.12;
+/** What may part a word at the end of a line. */
+const HYPHENS = ['-', '\u00ad', '\u2010'];
 /** Scripts that put no space between words. */
 const UNSPACED = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]$/u;
 
@@ -54,11 +56,24 @@ export function joinLines(lines: readonly Inline[], isCompound: (word: string) =
 }
 
 function joinTwo(before: string, after: string, isCompound: (word: string) => boolean): string {
-  const [, head] = /(\p{L}{2,})[-\u00ad\u2010]$/u.exec(before) ?? [];
+  if (HYPHENS.includes(before.slice(-1))) {
+    const joined = joinHyphenated(before, after, isCompound);
+    if (joined !== undefined) return joined;
+  }
+  if (UNSPACED.test(before.slice(-1)) && UNSPACED.test(after.slice(0, 1))) return before + after;
+  return `${before} ${after}`;
+}
+
+/** The end of a word at a line's end goes with the beginning of the next line; undefined when neither is a word. */
+function joinHyphenated(
+  before: string,
+  after: string,
+  isCompound: (word: string) => boolean,
+): string | undefined {
+  const last = before.slice(before.lastIndexOf(' ') + 1);
+  const [, head] = /(\p{L}{2,})[-\u00ad\u2010]$/u.exec(last) ?? [];
   const [tail] = /^\p{Ll}+/u.exec(after) ?? [];
   if (head !== undefined && tail !== undefined)
     return isCompound(`${head}-${tail}`.toLowerCase()) ? before + after : before.slice(0, -1) + after;
-  if (/\p{L}[-\u2010]$/u.test(before) && /^\p{L}/u.test(after)) return before + after;
-  if (UNSPACED.test(before.slice(-1)) && UNSPACED.test(after.slice(0, 1))) return before + after;
-  return `${before} ${after}`;
+  return /\p{L}[-\u2010]$/u.test(last) && /^\p{L}/u.test(after) ? before + after : undefined;
 }

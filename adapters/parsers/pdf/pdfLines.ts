@@ -1,5 +1,5 @@
 import type { Box, Line } from '../../../domain/document/document.ts';
-import { around, type PlacedWord } from '../layout/content.ts';
+import { around, middleY, type PlacedWord } from '../layout/content.ts';
 import { inLogicalOrder } from '../layout/direction.ts';
 
 /** Words whose middles lie within this share of the lower word's height stand on one line. */
@@ -7,7 +7,7 @@ const SAME_LINE = 0.45;
 
 /** The words of a page as lines from top to bottom, each as it reads. */
 export function pdfLines(words: readonly PlacedWord[]): readonly Line[] {
-  const sorted = [...words].sort((a, b) => middle(a.box) - middle(b.box) || a.box[0] - b.box[0]);
+  const sorted = [...words].sort((a, b) => middleY(a.box) - middleY(b.box) || a.box[0] - b.box[0]);
   const rows: PlacedWord[][] = [];
   for (const word of sorted) {
     const row = rows.at(-1);
@@ -18,10 +18,8 @@ export function pdfLines(words: readonly PlacedWord[]): readonly Line[] {
   return rows.map(lineOf);
 }
 
-const middle = ([, top, , bottom]: Box): number => (top + bottom) / 2;
-
 const sameLine = (a: Box, b: Box): boolean =>
-  Math.abs(middle(a) - middle(b)) <= SAME_LINE * Math.min(a[3] - a[1], b[3] - b[1]);
+  Math.abs(middleY(a) - middleY(b)) <= SAME_LINE * Math.min(a[3] - a[1], b[3] - b[1]);
 
 function lineOf(row: readonly PlacedWord[]): Line {
   const words = inLogicalOrder([...row].sort((a, b) => a.box[0] - b.box[0]));

@@ -1,7 +1,7 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { cleanText } from '../../../domain/document/cleanText.ts';
 import type { Box } from '../../../domain/document/document.ts';
-import type { PlacedWord } from '../layout/content.ts';
+import { around, type PlacedWord } from '../layout/content.ts';
 
 /** A word with what tells whether it can be seen. */
 export interface InkedWord extends PlacedWord {
@@ -20,29 +20,33 @@ export const isLevel = ({ rotation }: InkedWord): boolean => Math.abs(((rotation
 /** The words of a page's text layer, each with its place, look and link. */
 export function pdfWords(page: ParsedPage): readonly InkedWord[] {
   const links = linksOf(page);
-  return page.textItems.flatMap((item) => wordsOf(item)).map((word) => withLink(word, links));
+  const words = page.textItems.flatMap(wordsOf);
+  return links.length === 0 ? words : words.map((word) => withLink(word, links));
 }
+
+/** Nothing in it can need cleaning. */
+const PLAIN_WORD = /^[\x21-\x7e]+$/;
 
 /** The parser's pieces may break within a word; its text says where the words end. */
 function wordsOf(item: TextItem): readonly InkedWord[] {
-  const look = {
-    size: item.fontHeight ?? item.fontSize ?? item.height,
-    bold: isBold(item),
-    italic: /ital|obliq|slant|cmti|sfti/i.test(item.fontName ?? ''),
-    mono: /mono|courier|consol|menlo|typewriter|cmtt|sftt/i.test(item.fontName ?? ''),
-    link: null,
-    confidence: item.confidence ?? 1,
-    color: item.fillColor ?? null,
-    rotation: item.rotation ?? 0,
-  };
+  const { fontName = '', confidence = 1, fillColor: color = null, rotation = 0 } = item;
+  const size = sizeOf(item);
+  const bold = isBold(item);
+  const italic = /ital|obliq|slant|cmti|sfti/i.test(fontName);
+  const mono = /mono|courier|consol|menlo|typewriter|cmtt|sftt/i.test(fontName);
   const texts = item.text.split(/\s+/).filter((text) => text !== '');
   const boxes = boxesOf(texts, item);
-  return texts.flatMap((text, index) => {
+  const words: InkedWord[] = [];
+  for (const [index, raw] of texts.entries()) {
     const box = boxes[index];
-    const clean = cleanText(text).replace(/\s+/g, ' ').trim();
-    return box === undefined || clean === '' ? [] : [{ text: clean, box, ...look }];
-  });
+    const text = PLAIN_WORD.test(raw) ? raw : cleanText(raw).replace(/\s+/g, ' ').trim();
+    if (box === undefined || text === '') continue;
+    words.push({ text, box, size, bold, italic, mono, link: null, confidence, color, rotation });
+  }
+  return words;
 }
+
+const sizeOf = ({ fontHeight, fontSize, height }: TextItem): number => fontHeight ?? fontSize ?? height;
 
 /** The boxes of the words: of their pieces where these add up, else in proportion to their letters. */
 function boxesOf(texts: readonly string[], item: TextItem): readonly Box[] {
@@ -57,11 +61,8 @@ function boxesOf(texts: readonly string[], item: TextItem): readonly Box[] {
       if (piece === undefined) break;
       at += 1;
       seen += piece.text.replace(/\s/g, '');
-      const [x0, y0, x1, y1] = [piece.x, piece.y, piece.x + piece.width, piece.y + piece.height];
-      box =
-        box === undefined
-          ? [x0, y0, x1, y1]
-          : [Math.min(box[0], x0), Math.min(box[1], y0), Math.max(box[2], x1), Math.max(box[3], y1)];
+      const own = [piece.x, piece.y, piece.x + piece.width, piece.y + piece.height] as const;
+      box = box === undefined ? own : around([box, own]);
     }
     if (seen.length !== text.length || box === undefined) return inProportion(texts, item);
     boxes.push(rounded(box));
@@ -104,5 +105,5 @@ function withLink(word: InkedWord, links: readonly LinkArea[]): InkedWord {
 }
 
 /** Hundredths of a point are enough, and read well. */
-export const rounded = ([x0, y0, x1, y1]: Box): Box => [cents(x0), cents(y0), cents(x1), cents(y1)];
+export const rounded = (box: Box): Box => [cents(box[0]), cents(box[1]), cents(box[2]), cents(box[3])];
 const cents = (points: number): number => Math.round(points * 100) / 100;
