@@ -124,13 +124,8 @@ function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined
 }
 
 function listOf(pointer: string, field: Field, fill: Fill): Json | undefined {
-  const isText = field.kind === 'text' || field.kind === 'party';
-  const findings = isText
-    ? textsOf(field, fill.source)
-    : ranked(field, fill.source)
-        .filter(({ score }) => score >= LABELLED)
-        .sort((a, b) => a.candidate.segment.index - b.candidate.segment.index)
-        .map(({ candidate, score }) => findingOf(candidate, { label: score, margin: 0.2, agreement: 0 }));
+  const parties = field.type === 'string' ? listInProse(field, fill.source) : [];
+  const findings = parties.length > 0 ? parties : allOf(field, fill.source);
   const values = distinct(findings).flatMap((finding, index) => {
     const value = coerced(field, finding.value);
     if (value !== undefined) fill.cite(`${pointer}/${index}`, finding);
@@ -139,9 +134,12 @@ function listOf(pointer: string, field: Field, fill: Fill): Json | undefined {
   return values.length === 0 ? undefined : values;
 }
 
-function textsOf(field: Field, source: Source): readonly Finding[] {
-  const parties = listInProse(field, source);
-  return parties.length > 0 ? parties : findTexts(field, source);
+function allOf(field: Field, source: Source): readonly Finding[] {
+  if (field.kind === 'text' || field.kind === 'party') return findTexts(field, source);
+  return ranked(field, source)
+    .filter(({ score }) => score >= LABELLED)
+    .sort((a, b) => a.candidate.segment.index - b.candidate.segment.index)
+    .map(({ candidate, score }) => findingOf(candidate, { label: score, margin: 0.2, agreement: 0 }));
 }
 
 const distinct = (findings: readonly Finding[]): readonly Finding[] =>
