@@ -1,6 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type';
 import type { Format } from './opened.ts';
-import { decodeText, hasByteOrderMark } from './text/decodeText.ts';
+import { decodeText, hasByteOrderMark, isUtf8 } from './text/decodeText.ts';
 import { containerFormat } from './containers.ts';
 import { textFormat } from './textFormat.ts';
 
@@ -49,22 +49,23 @@ async function byMagic(bytes: Uint8Array): Promise<Sniffed | undefined> {
   return { kind: 'unsupported', detail: `A file of type ${type.mime} cannot be read. Send ${SUPPORTED}.` };
 }
 
+/** A file that is named for its pictures or pages is a text only when its bytes are plainly one. */
 function textual(bytes: Uint8Array, fileName: string | null): Sniffed {
   const text = decodeText(bytes);
-  if (text === undefined) return notText(fileName);
+  const [, extension] = BINARY_NAME.exec(fileName ?? '') ?? [];
+  if (text === undefined || (extension !== undefined && !isUtf8(bytes))) return notText(extension);
   if (text.trim() === '') return { kind: 'empty' };
   return known(textFormat(text, fileName), text);
 }
 
+const BINARY_NAME = /\.(pdf|docx?|odt|xlsx?|ods|png|jpe?g|webp|gif|bmp|tiff?)$/i;
+
 const known = (format: Format, text?: string): Sniffed => ({ kind: 'known', format, text });
 
-const notText = (fileName: string | null): Sniffed => {
-  const [, extension = ''] =
-    /\.(pdf|docx?|odt|xlsx?|ods|png|jpe?g|webp|gif|bmp|tiff?)$/i.exec(fileName ?? '') ?? [];
-  return extension === ''
+const notText = (extension: string | undefined): Sniffed =>
+  extension === undefined
     ? { kind: 'unsupported', detail: `The file is of no type that can be read. Send ${SUPPORTED}.` }
     : {
         kind: 'damaged',
         detail: `The file is named like a ${extension.toUpperCase()}, but it has no ${extension.toUpperCase()} header.`,
       };
-};

@@ -91,6 +91,11 @@ describe('telling the type of a file', () => {
     expect((await sniff(garbage, null)).kind).to.equal('unsupported');
   });
 
+  it('takes letters of no language that are named like a PDF for damaged, and a text so named for a text', async () => {
+    expect((await sniff(Buffer.alloc(50_000, 0xa7), 'a.pdf')).kind).to.equal('damaged');
+    expect(await sniff(Buffer.from('Größe'), 'a.pdf')).to.include({ format: 'text' });
+  });
+
   it('takes no bytes, and nothing but white space, for empty', async () => {
     expect((await sniff(Buffer.alloc(0), 'a.pdf')).kind).to.equal('empty');
     expect((await sniff(Buffer.from(' \n\t '), 'a.txt')).kind).to.equal('empty');

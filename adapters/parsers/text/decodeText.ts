@@ -23,6 +23,8 @@ function decodeRaw(bytes: Uint8Array): string | undefined {
 export const hasByteOrderMark = (bytes: Uint8Array): boolean =>
   byteOrderMark(bytes) !== undefined && decodeText(bytes) !== undefined;
 
+export const isUtf8 = (bytes: Uint8Array): boolean => decodeStrictly(bytes, 'utf-8') !== undefined;
+
 function byteOrderMark(bytes: Uint8Array): string | undefined {
   const [a, b, c] = bytes;
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
