@@ -36,6 +36,11 @@ const VAGUE_WEIGHT = 0.7;
 /** A number is seldom asked for as text. */
 const NUMBER_AS_TEXT = 0.8;
 
+/** A date is seldom asked for as text by a name that does not speak of days. */
+const DATE_UNSAID = 0.6;
+const DATE_WORD =
+  /^(?:dat|fecha|day|tag|jour|dia|giorno|dag|on$|when$|wann$|quand$|since$|from$|until$|till$|bis$|ab$|due|fall|scad|venc|echeance|time|period|zeitraum|birth|geburt|naissance|nacim|nascita|dob$|issued|expir|valid|gultig|effective|start|end$|begin|beginn|ende$)/;
+
 /** How well the names say each concept; the description counts a little less. */
 function conceptScorer({ phrases, about, kind }: Naming): (concept: Concept) => number {
   const named = likeness(phrases);
@@ -43,10 +48,12 @@ function conceptScorer({ phrases, about, kind }: Naming): (concept: Concept) => 
     phrases.map((words) => withoutUnit(withoutRole(words))).filter((words) => words.length > 0),
   );
   const told = likeness(about);
+  const saysDate = [...phrases, ...about].some((words) => words.some((word) => DATE_WORD.test(word)));
   const vague = phrases.every(isVague) ? VAGUE_WEIGHT : 1;
   return (concept) => {
     const own = vague * Math.max(named.get(concept) ?? 0, WITHOUT_ROLE * (bare.get(concept) ?? 0));
     const said = Math.max(own, BY_DESCRIPTION * (told.get(concept) ?? 0)) + 0.1 * own;
+    if (kind === undefined && concept.kind === 'date' && !saysDate) return DATE_UNSAID * said;
     return kind === undefined && isNumeric(concept) ? NUMBER_AS_TEXT * said : said;
   };
 }

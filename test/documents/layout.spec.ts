@@ -123,6 +123,23 @@ describe('layout', () => {
     );
   });
 
+  it('keeps columns apart that a narrow header and a wide total lie across', () => {
+    const rows = [0, 1, 2].flatMap((i) => [
+      line(`${i + 1}`, [50, 120 + 16 * i]),
+      line('A description of things', [70, 120 + 16 * i]),
+      line('12', [300, 120 + 16 * i]),
+      line('34.50', [400, 120 + 16 * i]),
+    ]);
+    const words = [
+      line('Nr', [50, 100]), line('Text', [68, 100]), line('Count', [290, 100]), line('Sum', [400, 100]),
+      ...rows,
+      line('The total of all this together', [170, 168]), line('99.00', [400, 168]),
+    ]; // prettier-ignore
+    const read = markdown(pageOf(words));
+    expect(read).to.match(/^\| Nr \| Text \| Count \| Sum \|\n/);
+    expect(read).to.contain('| 2 | A description of things | 12 | 34.50 |');
+  });
+
   it('tells headings by size and by bold type, in levels', () => {
     const words = [
       line('Report', [50, 40], { size: 20 }),

@@ -252,6 +252,29 @@ describe('formats of markup', function () {
       expect(await markdown('a.xlsx', zipSync(members))).to.equal('| a | b |\n| --- | --- |\n| 1 | 2 |\n');
     });
 
+    it('show what their charts keep, where the charts stand', async () => {
+      const members = unzipSync(bytesOf(book({ Sheet1: [['a', 'b'], [1, 2]] }), 'xlsx')); // prettier-ignore
+      const relation = (type: string, target: string): Uint8Array<ArrayBuffer> =>
+        strToU8(
+          `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/></Relationships>`,
+        );
+      const spaces =
+        'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"';
+      const points = (values: readonly string[]): string =>
+        values.map((value, idx) => `<c:pt idx="${idx}"><c:v>${value}</c:v></c:pt>`).join('');
+      members['xl/worksheets/_rels/sheet1.xml.rels'] = relation('drawing', '../drawings/drawing1.xml');
+      members['xl/drawings/_rels/drawing1.xml.rels'] = relation('chart', '../charts/chart1.xml');
+      members['xl/drawings/drawing1.xml'] = strToU8(
+        `<xdr:wsDr ${spaces}><xdr:twoCellAnchor><xdr:from><xdr:row>9</xdr:row></xdr:from><xdr:graphicFrame><c:chart r:id="rId1"/></xdr:graphicFrame></xdr:twoCellAnchor></xdr:wsDr>`,
+      );
+      members['xl/charts/chart1.xml'] = strToU8(
+        `<c:chartSpace ${spaces}><c:chart><c:title><c:tx><a:t>Ducks</a:t></c:tx></c:title><c:plotArea><c:barChart><c:ser><c:tx>${points(['count'])}</c:tx><c:cat>${points(['2020', '2021'])}</c:cat><c:val>${points(['7', '9'])}</c:val></c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>`,
+      );
+      expect(await markdown('a.xlsx', zipSync(members))).to.equal(
+        '| a | b |\n| --- | --- |\n| 1 | 2 |\n\nDucks\n\n|  | count |\n| --- | --- |\n| 2020 | 7 |\n| 2021 | 9 |\n',
+      );
+    });
+
     it('with a document type declaration are refused', async () => {
       const archive = zipSync({
         '[Content_Types].xml': strToU8('<a/>'),

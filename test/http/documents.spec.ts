@@ -129,8 +129,8 @@ describe('documents over HTTP', () => {
 
     const REQUIRED = JSON.stringify({
       type: 'object',
-      properties: { invoice_number: { type: 'string' }, purchase_order_reference: { type: 'string' } },
-      required: ['purchase_order_reference'],
+      properties: { invoice_number: { type: 'string' }, name_of_the_vessel: { type: 'string' } },
+      required: ['name_of_the_vessel'],
     });
 
     it('refuses output that does not fit, and gives it with allow_partial', async () => {

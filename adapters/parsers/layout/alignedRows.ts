@@ -1,4 +1,5 @@
-import { heightOf, type Row } from './content.ts';
+import { heightOf, type PlacedWord, type Row, type Segment } from './content.ts';
+import { segmentOf } from './segments.ts';
 import { columnsUnder, type PlacedCell, type Span } from './tableCells.ts';
 
 /** Lines of one cell stand closer than this share of their height, from the bottom of one to the next top. */
@@ -36,7 +37,7 @@ export function alignedCells(rows: readonly Row[], columns: readonly Span[]): re
 
 function cellsOf({ segments }: Row, columns: readonly Span[]): readonly PlacedCell[] {
   const cells: PlacedCell[] = [];
-  for (const { words, box } of segments) {
+  for (const { words, box } of segments.flatMap((segment) => parted(segment, columns))) {
     const { from, to } = columnsUnder(columns, box);
     const last = cells.at(-1);
     if (last !== undefined && last.column + last.columnSpan > from) {
@@ -45,6 +46,27 @@ function cellsOf({ segments }: Row, columns: readonly Span[]): readonly PlacedCe
     } else cells.push({ row: 0, column: from, rowSpan: 1, columnSpan: to - from, words });
   }
   return cells;
+}
+
+/** Words of neighbouring cells stand at least so many heights of their font apart. */
+const CELL_GAP = 0.45;
+
+/** A segment that lies over several columns, in as many cells as its words and the gaps between them show. */
+function parted(segment: Segment, columns: readonly Span[]): readonly Segment[] {
+  const { from, to } = columnsUnder(columns, segment.box);
+  if (to - from < 2) return [segment];
+  const parts: PlacedWord[][] = [];
+  let before: PlacedWord | undefined;
+  for (const word of segment.words) {
+    const isNext =
+      before !== undefined &&
+      word.box[0] - before.box[2] >= CELL_GAP * segment.size &&
+      columnsUnder(columns, word.box).from > columnsUnder(columns, before.box).from;
+    if (isNext || parts.length === 0) parts.push([word]);
+    else parts.at(-1)?.push(word);
+    before = word;
+  }
+  return parts.length < 2 ? [segment] : parts.map(segmentOf);
 }
 
 interface Neighbours {

@@ -1,6 +1,6 @@
 import { around, heightOf, median, type Row } from './content.ts';
 import { alignedCells } from './alignedRows.ts';
-import { coveredSpans, tableBlock, type Span, type TableBlock } from './tableCells.ts';
+import { columnsOfRows, coveredSpans, tableBlock, type Span, type TableBlock } from './tableCells.ts';
 import { isMarker } from './listMarkers.ts';
 import { segmentOf } from './segments.ts';
 
@@ -106,8 +106,13 @@ function isContinuation(run: readonly Row[], columns: readonly Span[]): boolean 
 }
 
 function tableOfRun(rows: readonly Row[]): TableBlock | undefined {
-  const columns = spansOf(rows);
   const multi = rows.filter(({ segments }) => segments.length >= 2);
+  const all = spansOf(rows);
+  const fullest = columnsOfRows(
+    multi,
+    0.4 * median(multi.flatMap(({ segments }) => segments.map(({ size }) => size))),
+  );
+  const columns = fullest.length > all.length ? fullest : all;
   if (columns.length < 2 || multi.length < (columns.length === 2 ? 3 : 2)) return undefined;
   if (columns.length > 2 && multi.length === 2 && rows.length > 5) return undefined;
   const long = columns.filter((column) => isLongColumn(column, multi)).length;

@@ -4,7 +4,7 @@ import { alignedCells } from './alignedRows.ts';
 import { ruledCells } from './ruledCells.ts';
 import { distinctPlaces, type RuledRegion } from './ruledTables.ts';
 import { segmentRows, segmentsOf } from './segments.ts';
-import { coveredSpans, tableBlock, type PlacedCell, type TableBlock } from './tableCells.ts';
+import { columnsOfRows, coveredSpans, tableBlock, type PlacedCell, type TableBlock } from './tableCells.ts';
 
 export interface GridTable {
   readonly table: TableBlock;
@@ -153,12 +153,7 @@ function openCells(
   const rows = segmentRows(segmentsOf(words, 0.7));
   const multi = rows.filter(({ segments }) => segments.length >= 2);
   if (multi.length < 2 || multi.length < 0.5 * rows.length) return undefined;
-  const most = Math.max(...multi.map(({ segments }) => segments.length));
-  const full = multi.filter(({ segments }) => segments.length >= Math.max(2, most - 1));
-  const columns = coveredSpans(
-    full.flatMap(({ segments }) => segments.map(({ box }) => box)),
-    0.5 * size,
-  );
+  const columns = columnsOfRows(multi, 0.5 * size);
   if (columns.length < 2) return undefined;
   const bandAt = (y: number): number => rowEdges.findLastIndex((edge) => edge <= y);
   const bands = new Set(rows.map(({ box }) => bandAt(middleY(box))));

@@ -4,9 +4,10 @@ import { pagesOf } from '../../../domain/document/pages.ts';
 import { escapeText } from '../../../domain/document/inline.ts';
 import { cleanText, oneLine } from '../../../domain/document/cleanText.ts';
 import type { ParseFailure } from '../../../domain/ports/documentParser.ts';
-import { unzip } from '../archive.ts';
+import { unzip, type Archive } from '../archive.ts';
 import { linesOfBlock, markupPage } from '../flow.ts';
-import type { Format, Opener } from '../opened.ts';
+import type { Format, OpenedDocument, Opener } from '../opened.ts';
+import { chartsBySheet, type PlacedChart } from './charts.ts';
 import { sheetBlocks, type SheetTexts } from './sheetTables.ts';
 
 const CELLS_MAX = 2_000_000;
@@ -23,21 +24,31 @@ class TooManyCells extends Error {}
 export const openWorkbook =
   (format: Format): Opener =>
   ({ bytes }) => {
-    const refused = format === 'xls' ? undefined : refusedArchive(bytes);
-    return Promise.resolve(refused ?? opened(bytes, MIME[format] ?? 'application/octet-stream'));
+    const parts = format === 'xls' ? NO_PARTS : partsOf(bytes);
+    if (parts.kind === 'unreadable') return Promise.resolve(parts);
+    const charts =
+      format === 'xlsx' ? chartsBySheet(parts.members) : new Map<string, readonly PlacedChart[]>();
+    return Promise.resolve(opened(bytes, { mimeType: MIME[format] ?? 'application/octet-stream', charts }));
   };
 
-/** Grown beyond the cap, or with a document type, which no workbook has and entity bombs need. */
-function refusedArchive(bytes: Buffer): ParseFailure | undefined {
+const NO_PARTS: Archive = { kind: 'archive', members: new Map() };
+
+/** Refused when grown beyond the cap, or with a document type, which no workbook has and entity bombs need. */
+function partsOf(bytes: Buffer): Archive {
   const archive = unzip(bytes, (name) => /\.(?:xml|rels|bin|vml)$/i.test(name));
   if (archive.kind === 'unreadable') return archive;
   for (const member of archive.members.values())
     if (Buffer.from(member.subarray(0, 1024)).includes('<!DOCTYPE'))
       return { kind: 'unreadable', detail: 'The workbook has a document type declaration, and is not read.' };
-  return undefined;
+  return archive;
 }
 
-function opened(bytes: Buffer, mimeType: string): ReturnType<Opener> extends Promise<infer O> ? O : never {
+interface Opening {
+  readonly mimeType: string;
+  readonly charts: ReadonlyMap<string, readonly PlacedChart[]>;
+}
+
+function opened(bytes: Buffer, { mimeType, charts }: Opening): OpenedDocument | ParseFailure {
   try {
     const book = read(bytes, {
       dense: false,
@@ -49,7 +60,7 @@ function opened(bytes: Buffer, mimeType: string): ReturnType<Opener> extends Pro
     });
     const sheets = visibleSheets(book);
     const filled = sheets.flatMap(({ name, sheet }) => {
-      const blocks = sheetBlocks(textsOf(sheet));
+      const blocks = sheetBlocks(textsOf(sheet), charts.get(name) ?? []);
       return blocks.length === 0 ? [] : [{ name, blocks }];
     });
     const pages = pagesOf({ by: 'pages', pages: filled.length });
