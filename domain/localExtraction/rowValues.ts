@@ -5,7 +5,8 @@ import { findItems } from './itemRows.ts';
 import { findingOf, textFinding, type Finding } from './finding.ts';
 import type { Row, Segment } from './layout.ts';
 import type { Source } from './source.ts';
-import { nearest, tablesFor, type Column, type Table } from './tables.ts';
+import { nearest, type Column } from './tableColumns.ts';
+import { tablesFor, type Table } from './tables.ts';
 
 /** The findings of one row, by the pointer of the member below the row. */
 export type RowFindings = ReadonlyMap<string, Finding>;

@@ -1,5 +1,6 @@
 /** Most pages of one document. */
 export const PAGES_MAX = 100;
 export const INSPECT_DEADLINE_MS = 20_000;
-export const CONVERT_DEADLINE_MS = 120_000;
-export const EXTRACT_DEADLINES_MS = { fast: 60_000, standard: 120_000, robust: 300_000 };
+/** A hundred dense pages of scan take about four minutes to recognise. */
+export const CONVERT_DEADLINE_MS = 300_000;
+export const EXTRACT_DEADLINES_MS = { fast: 60_000, standard: 300_000, robust: 600_000 };

@@ -3,7 +3,7 @@ import type { Block, DocumentPage, DocumentWarning } from '../../../domain/docum
 import { escapeText } from '../../../domain/document/inline.ts';
 import type { ParseFailure, ParseResult } from '../../../domain/ports/documentParser.ts';
 import { openFlow } from '../flow.ts';
-import { blocksOf, HIDDEN_TEXT, RefusedDocument } from '../office/blocks.ts';
+import { blocksOf, HIDDEN_TEXT, RefusedDocument } from '../pieces/blocks.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { textDocument } from '../text/textDocument.ts';
 import { htmlPieces } from '../web/htmlPieces.ts';

@@ -1,4 +1,4 @@
-import { RefusedDocument } from './blocks.ts';
+import { RefusedDocument } from '../pieces/blocks.ts';
 
 const END_OF_CHAIN = 0xfffffffe;
 const SECTOR_MAX = 0xfffffffa;

@@ -1,5 +1,5 @@
 import iconv from 'iconv-lite';
-import { RefusedDocument } from './blocks.ts';
+import { RefusedDocument } from '../pieces/blocks.ts';
 import { compoundStreams } from './compoundFile.ts';
 
 /** A stretch of text that stands at one place of the file. */

@@ -1,4 +1,4 @@
-import type { Piece } from './blocks.ts';
+import type { Piece } from '../pieces/blocks.ts';
 import type { Modifier } from './docProperties.ts';
 import type { EdgeRow } from './edgeTables.ts';
 

@@ -1,4 +1,4 @@
-import type { Role } from './blocks.ts';
+import type { Role } from '../pieces/blocks.ts';
 import type { DocFile } from './docFile.ts';
 import { modifiersIn, numberOf, type Modifier } from './docProperties.ts';
 import { roleOfName } from './styleNames.ts';

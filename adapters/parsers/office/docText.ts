@@ -6,7 +6,7 @@ import {
   type Modifier,
   type PropertyRun,
 } from './docProperties.ts';
-import { linkOfField, noteRun, PLAIN, type Look, type Run } from './runs.ts';
+import { linkOfField, noteRun, PLAIN, type Look, type Run } from '../pieces/runs.ts';
 import { shiftedText, symbolSign } from './symbols.ts';
 
 /** A paragraph as the text has it, with the properties of its mark. */

@@ -1,10 +1,10 @@
-import type { Label, Piece, Role } from './blocks.ts';
+import type { Label, Piece, Role } from '../pieces/blocks.ts';
 import { preferred, type DocxReader } from './docxReader.ts';
 import { runsIn } from './docxRuns.ts';
 import { firstSaid, roleOf, valueOf, type DocxStyle } from './docxStyles.ts';
 import { docxTable } from './docxTables.ts';
 import { mathText } from './mathText.ts';
-import { plainRun, type Run } from './runs.ts';
+import { plainRun, type Run } from '../pieces/runs.ts';
 import { childAt, elementsOf, type XmlElement } from './xmlTree.ts';
 
 const TRANSPARENT = new Set(['w:ins', 'w:moveTo', 'w:smartTag', 'w:customXml', 'w:sdtContent', 'w:sdt']);

@@ -1,6 +1,6 @@
 import type { DocxReader } from './docxReader.ts';
 import { firstSaid, toggle, valueOf, type DocxStyle } from './docxStyles.ts';
-import type { Look } from './runs.ts';
+import type { Look } from '../pieces/runs.ts';
 import { childAt, type XmlElement } from './xmlTree.ts';
 
 interface Place {

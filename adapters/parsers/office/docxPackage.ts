@@ -1,5 +1,5 @@
 import { unzip } from '../archive.ts';
-import { OFFICE_LIMITS, RefusedDocument } from './blocks.ts';
+import { OFFICE_LIMITS, RefusedDocument } from '../pieces/blocks.ts';
 import { readPart, relationshipsOf, type Relationship } from './ooxmlPackage.ts';
 import type { XmlElement } from './xmlTree.ts';
 

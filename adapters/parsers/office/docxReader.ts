@@ -1,7 +1,7 @@
-import type { Piece } from './blocks.ts';
+import type { Piece } from '../pieces/blocks.ts';
 import type { Numbering } from './numbering.ts';
 import type { StyleChains } from './docxStyles.ts';
-import type { Run } from './runs.ts';
+import type { Run } from '../pieces/runs.ts';
 import type { XmlElement } from './xmlTree.ts';
 
 /** A field begins with its instruction; what follows `separate` is its shown result. */

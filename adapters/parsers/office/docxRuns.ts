@@ -1,4 +1,4 @@
-import { imagePieces } from './blocks.ts';
+import { imagePieces } from '../pieces/blocks.ts';
 import {
   FIELDS_MAX,
   noteNumber,
@@ -10,7 +10,7 @@ import {
 import { lookOfRun } from './docxLook.ts';
 import { valueOf, toggle, type DocxStyle } from './docxStyles.ts';
 import { mathText } from './mathText.ts';
-import { linkOf, linkOfField, noteRun, PLAIN, plainRun, type Look, type Run } from './runs.ts';
+import { linkOf, linkOfField, noteRun, PLAIN, plainRun, type Look, type Run } from '../pieces/runs.ts';
 import { shiftedText, symbolSign } from './symbols.ts';
 import { childAt, elementsOf, findAll, textIn, type XmlElement } from './xmlTree.ts';
 

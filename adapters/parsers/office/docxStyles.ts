@@ -1,4 +1,4 @@
-import type { Role } from './blocks.ts';
+import type { Role } from '../pieces/blocks.ts';
 import { roleOfName } from './styleNames.ts';
 import { childAt, elementsOf, type XmlElement } from './xmlTree.ts';
 

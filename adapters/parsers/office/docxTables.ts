@@ -1,7 +1,7 @@
-import type { Piece } from './blocks.ts';
+import type { Piece } from '../pieces/blocks.ts';
 import type { DocxReader } from './docxReader.ts';
 import { toggle, valueOf } from './docxStyles.ts';
-import { spanOf, tablePieces, type Slot } from './tables.ts';
+import { spanOf, tablePieces, type Slot } from '../pieces/tables.ts';
 import { childAt, elementsOf, type XmlElement } from './xmlTree.ts';
 
 interface OpenCell {

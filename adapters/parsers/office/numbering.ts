@@ -1,4 +1,4 @@
-import type { Label } from './blocks.ts';
+import type { Label } from '../pieces/blocks.ts';
 import { formatNumber } from './numberFormats.ts';
 
 /** A longer label is no label, and each item would repeat it. */

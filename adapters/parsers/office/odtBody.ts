@@ -1,9 +1,9 @@
-import type { Label, Piece, Role } from './blocks.ts';
+import type { Label, Piece, Role } from '../pieces/blocks.ts';
 import { labelOfLevel, type OdtCounters } from './odtNumbers.ts';
 import { isHidden, odtRuns, type OdtReader } from './odtRuns.ts';
 import { roleOfChain, type OdtLevel } from './odtStyles.ts';
 import { odtTable } from './odtTables.ts';
-import { PLAIN } from './runs.ts';
+import { PLAIN } from '../pieces/runs.ts';
 import { elementsOf, type XmlElement } from './xmlTree.ts';
 
 /** The list around: its style, how deep it is (from 1), and the numbers given in it. */

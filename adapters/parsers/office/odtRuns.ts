@@ -1,6 +1,6 @@
-import { imagePieces, type Piece } from './blocks.ts';
+import { imagePieces, type Piece } from '../pieces/blocks.ts';
 import { said, type OdtStyles } from './odtStyles.ts';
-import { linkOf, noteRun, plainRun, type Look, type Run } from './runs.ts';
+import { linkOf, noteRun, plainRun, type Look, type Run } from '../pieces/runs.ts';
 import { shiftedText } from './symbols.ts';
 import { childAt, elementsOf, findAll, textIn, type XmlElement } from './xmlTree.ts';
 

@@ -1,4 +1,4 @@
-import type { Role } from './blocks.ts';
+import type { Role } from '../pieces/blocks.ts';
 import { LABEL_CHARACTERS_MAX } from './numbering.ts';
 import { roleOfName } from './styleNames.ts';
 import { childAt, elementsOf, type Prefixes, type XmlElement } from './xmlTree.ts';

@@ -1,7 +1,7 @@
-import type { Piece } from './blocks.ts';
-import { RefusedDocument } from './blocks.ts';
+import type { Piece } from '../pieces/blocks.ts';
+import { RefusedDocument } from '../pieces/blocks.ts';
 import type { OdtReader } from './odtRuns.ts';
-import { COLUMNS_MAX, PLACES_MAX, spanOf, tablePieces, type Slot } from './tables.ts';
+import { COLUMNS_MAX, PLACES_MAX, spanOf, tablePieces, type Slot } from '../pieces/tables.ts';
 import { elementsOf, type XmlElement } from './xmlTree.ts';
 
 const ROW_GROUPS = new Set(['table:table-rows', 'table:table-row-group', 'table:table-header-rows']);

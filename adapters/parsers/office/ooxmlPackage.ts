@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { RefusedDocument } from './blocks.ts';
+import { RefusedDocument } from '../pieces/blocks.ts';
 import { elementsOf, parseXml, type Prefixes, type XmlElement } from './xmlTree.ts';
 
 /** Namespaces of both forms of Office Open XML, transitional and strict. */

@@ -7,7 +7,7 @@ import {
   type Piece,
   type Role,
   type TextPiece,
-} from './blocks.ts';
+} from '../pieces/blocks.ts';
 import { docFile, type DocFile } from './docFile.ts';
 import { docNumbering } from './docNumbering.ts';
 import { numberOf } from './docProperties.ts';
@@ -17,7 +17,7 @@ import { docText, type DocParagraph, type DocText } from './docText.ts';
 import type { Numbering } from './numbering.ts';
 import { tableOfEdges, type EdgeRow } from './edgeTables.ts';
 import { openOffice } from './openOffice.ts';
-import { plainRun, type Run } from './runs.ts';
+import { plainRun, type Run } from '../pieces/runs.ts';
 
 const MIME_TYPE = 'application/msword';
 const IN_TABLE = 0x2416;

@@ -1,13 +1,13 @@
 import type { Block } from '../../../domain/document/document.ts';
 import type { Opener } from '../opened.ts';
-import { blocksOf, HIDDEN_TEXT, noteBlocks, noteRuns } from './blocks.ts';
+import { blocksOf, HIDDEN_TEXT, noteBlocks, noteRuns } from '../pieces/blocks.ts';
 import { piecesIn } from './docxBody.ts';
 import { docxNumbering } from './docxNumbering.ts';
 import { docxParts, type DocxParts } from './docxPackage.ts';
 import type { DocxReader } from './docxReader.ts';
 import { docxStyles } from './docxStyles.ts';
 import { openOffice } from './openOffice.ts';
-import type { Run } from './runs.ts';
+import type { Run } from '../pieces/runs.ts';
 import { childAt, elementsOf } from './xmlTree.ts';
 
 const MIME_TYPE = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';

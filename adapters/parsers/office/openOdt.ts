@@ -1,12 +1,19 @@
 import { unzip } from '../archive.ts';
 import type { Opener } from '../opened.ts';
-import { blocksOf, HIDDEN_TEXT, OFFICE_LIMITS, noteBlocks, noteRuns, RefusedDocument } from './blocks.ts';
+import {
+  blocksOf,
+  HIDDEN_TEXT,
+  OFFICE_LIMITS,
+  noteBlocks,
+  noteRuns,
+  RefusedDocument,
+} from '../pieces/blocks.ts';
 import { mathmlText } from './mathmlText.ts';
 import { odtPieces } from './odtBody.ts';
 import type { OdtReader } from './odtRuns.ts';
 import { ODT_PREFIXES, odtStyles } from './odtStyles.ts';
 import { openOffice } from './openOffice.ts';
-import type { Run } from './runs.ts';
+import type { Run } from '../pieces/runs.ts';
 import { childAt, elementsOf, parseXml, type XmlElement } from './xmlTree.ts';
 
 const MIME_TYPE = 'application/vnd.oasis.opendocument.text';

@@ -2,7 +2,7 @@ import type { Block, DocumentWarning } from '../../../domain/document/document.t
 import type { ParseFailure } from '../../../domain/ports/documentParser.ts';
 import { openFlow } from '../flow.ts';
 import type { OpenedDocument } from '../opened.ts';
-import { RefusedDocument } from './blocks.ts';
+import { RefusedDocument } from '../pieces/blocks.ts';
 
 /** What reading an office document gives. */
 export interface OfficeText {

@@ -1,5 +1,5 @@
 import type { Opener } from '../opened.ts';
-import { blocksOf, HIDDEN_TEXT, noteBlocks, noteRuns, RefusedDocument } from './blocks.ts';
+import { blocksOf, HIDDEN_TEXT, noteBlocks, noteRuns, RefusedDocument } from '../pieces/blocks.ts';
 import { openOffice } from './openOffice.ts';
 import { readRtf } from './rtfReader.ts';
 import { rtfTokens } from './rtfTokens.ts';

@@ -1,5 +1,5 @@
 import { decodeBytes, encodingOfCharset, encodingOfCodePage, type RtfFont } from './rtfFonts.ts';
-import type { Role } from './blocks.ts';
+import type { Role } from '../pieces/blocks.ts';
 import { roleOfName } from './styleNames.ts';
 import { symbolSign } from './symbols.ts';
 

@@ -1,8 +1,8 @@
-import type { Piece } from './blocks.ts';
+import type { Piece } from '../pieces/blocks.ts';
 import type { RtfHead } from './rtfHead.ts';
 import { FIRST_PARAGRAPH, type RtfParagraph, type RtfState } from './rtfState.ts';
 import { endParagraph, endTable, rtfStory, type RtfStory } from './rtfStory.ts';
-import { sameLook } from './runs.ts';
+import { sameLook } from '../pieces/runs.ts';
 import { shiftedText } from './symbols.ts';
 
 /** What a group gives back when it ends. */

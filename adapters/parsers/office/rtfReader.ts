@@ -1,10 +1,10 @@
-import type { Piece } from './blocks.ts';
+import type { Piece } from '../pieces/blocks.ts';
 import { rtfHead } from './rtfHead.ts';
 import { addText, beginStory, closeParagraph, endStory, flushBytes, type RtfMachine } from './rtfMachine.ts';
 import { destinationOf, FIRST_PARAGRAPH, FIRST_STATE, LOOKS, PARAGRAPHS, SIGNS } from './rtfState.ts';
 import { declareRow, endCell, endRow, rtfStory } from './rtfStory.ts';
 import type { RtfToken } from './rtfTokens.ts';
-import { linkOfField, noteRun } from './runs.ts';
+import { linkOfField, noteRun } from '../pieces/runs.ts';
 
 /** What an RTF file says, in reading order. */
 export interface RtfText {

@@ -1,5 +1,5 @@
-import type { Look } from './runs.ts';
-import { PLAIN } from './runs.ts';
+import type { Look } from '../pieces/runs.ts';
+import { PLAIN } from '../pieces/runs.ts';
 
 /** What becomes of the text of a group. */
 export type Destination = 'body' | 'skip' | 'fonts' | 'styles' | 'label' | 'instruction';

@@ -1,6 +1,6 @@
-import type { Label, Piece, Role } from './blocks.ts';
+import type { Label, Piece, Role } from '../pieces/blocks.ts';
 import { tableOfEdges, type EdgeRow } from './edgeTables.ts';
-import type { Run } from './runs.ts';
+import type { Run } from '../pieces/runs.ts';
 import type { RtfParagraph } from './rtfState.ts';
 
 /** A row's cells as they are declared, before they are filled. */

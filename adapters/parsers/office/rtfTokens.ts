@@ -1,4 +1,4 @@
-import { RefusedDocument } from './blocks.ts';
+import { RefusedDocument } from '../pieces/blocks.ts';
 
 /** What RTF is made of. `byte` is a character of the code page, `\'e9`. */
 export type RtfToken =

@@ -1,4 +1,4 @@
-import type { Role } from './blocks.ts';
+import type { Role } from '../pieces/blocks.ts';
 
 const HEADING =
   /^(?:heading|überschrift|berschrift|titre|titulo|título|titolo|encabezado|intestazione|kop|rubrik|overskrift|otsikko|nagłówek|naglowek|nadpis|címsor|заголовок|cabeçalho|cabealho|başlık|標題|标题|標題|見出し|제목)\s*([1-9])$/i;

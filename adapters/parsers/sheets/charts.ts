@@ -1,7 +1,7 @@
 import type { Block } from '../../../domain/document/document.ts';
 import { escapeText } from '../../../domain/document/inline.ts';
 import { tableOf } from '../../../domain/document/tableGrid.ts';
-import { RefusedDocument } from '../office/blocks.ts';
+import { RefusedDocument } from '../pieces/blocks.ts';
 import { readPart, relationshipsOf } from '../office/ooxmlPackage.ts';
 import { childAt, elementsOf, findAll, textIn, type XmlElement } from '../office/xmlTree.ts';
 

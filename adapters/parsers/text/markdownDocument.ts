@@ -1,6 +1,6 @@
 import type { Block, Document, TableCell } from '../../../domain/document/document.ts';
 import { inlineText } from '../../../domain/document/inlineText.ts';
-import { blocksOf } from '../office/blocks.ts';
+import { blocksOf } from '../pieces/blocks.ts';
 import { htmlPieces } from '../web/htmlPieces.ts';
 import { htmlBlocksOut, htmlMark } from './htmlInMarkdown.ts';
 import { documentOfBlocks, linesOfBlock, type PlacedBlock } from '../flow.ts';

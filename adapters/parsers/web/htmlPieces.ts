@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2';
-import { RefusedDocument, type Label, type Piece, type Role } from '../office/blocks.ts';
-import { linkOf, PLAIN, type Look, type Run } from '../office/runs.ts';
-import type { SourceCell } from '../office/tables.ts';
+import { RefusedDocument, type Label, type Piece, type Role } from '../pieces/blocks.ts';
+import { linkOf, PLAIN, type Look, type Run } from '../pieces/runs.ts';
+import type { SourceCell } from '../pieces/tables.ts';
 import { styleOf, type ElementStyle } from './htmlStyle.ts';
 import { cellSpans, closedTable, type OpenTable } from './htmlTable.ts';
 

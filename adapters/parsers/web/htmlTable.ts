@@ -1,5 +1,5 @@
-import { RefusedDocument, type Piece } from '../office/blocks.ts';
-import { COLUMNS_MAX, spanOf, tablePieces, type Slot, type SourceCell } from '../office/tables.ts';
+import { RefusedDocument, type Piece } from '../pieces/blocks.ts';
+import { COLUMNS_MAX, spanOf, tablePieces, type Slot, type SourceCell } from '../pieces/tables.ts';
 
 /** A table while its rows come in. */
 export interface OpenTable {

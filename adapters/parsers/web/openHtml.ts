@@ -1,7 +1,7 @@
 import type { DocumentWarning } from '../../../domain/document/document.ts';
 import type { ParseFailure } from '../../../domain/ports/documentParser.ts';
 import { openFlow } from '../flow.ts';
-import { blocksOf, HIDDEN_TEXT, RefusedDocument } from '../office/blocks.ts';
+import { blocksOf, HIDDEN_TEXT, RefusedDocument } from '../pieces/blocks.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { htmlPieces } from './htmlPieces.ts';
 
