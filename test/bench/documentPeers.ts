@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { processPdf } from '@firecrawl/pdf-inspector';
 import { LiteParse } from '@llamaindex/liteparse';
 import { readFileAsDocument } from '../../adapters/parsers/readDocument.ts';
 import { markdownOf } from '../../domain/document/markdown.ts';
@@ -44,9 +43,17 @@ const liteparse: Peer = {
   },
 };
 
+/** Not among our dependencies, for its packages of other platforms are not all published: `npm install --no-save @firecrawl/pdf-inspector@1.25.1`. */
+const INSPECTOR = '@firecrawl/pdf-inspector';
+
 const inspector: Peer = {
   name: '@firecrawl/pdf-inspector, in process',
-  convert: ({ bytes }) => Promise.resolve(processPdf(bytes).markdown ?? ''),
+  convert: async ({ bytes }) => {
+    const { processPdf } = (await import(INSPECTOR)) as {
+      readonly processPdf: (bytes: Buffer) => { readonly markdown?: string };
+    };
+    return processPdf(bytes).markdown ?? '';
+  },
 };
 
 const command = (name: string, program: string, argumentsFor: (path: string) => readonly string[]): Peer => ({
@@ -99,4 +106,6 @@ export async function takingTurns(
 }
 
 const isNotInstalled = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  error instanceof Error &&
+  'code' in error &&
+  (error.code === 'ENOENT' || error.code === 'ERR_MODULE_NOT_FOUND');

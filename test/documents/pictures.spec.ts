@@ -2,6 +2,7 @@ import { LiteParse } from '@llamaindex/liteparse';
 import { expect } from 'chai';
 import { encode } from 'fast-bmp';
 import sharp from 'sharp';
+import { drawnRules } from '../../adapters/parsers/ocr/drawnRules.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../adapters/parsers/documentWorkers.ts';
 import type { ParseEffort, RenderResult } from '../../domain/ports/documentParser.ts';
 import { drawnPdf } from '../support/pdfs.ts';
@@ -139,6 +140,21 @@ describe('pictures of text', function () {
     );
   });
 
+  it('show tables by the lines that are drawn', async () => {
+    const rules = [700, 660, 620, 580].map((y) => `60 ${y} m 500 ${y} l S`);
+    const sides = [60, 280, 500].map((x) => `${x} 700 m ${x} 580 l S`);
+    const cells = [['Product name', 'Price'], ['Garden table', '129.50'], ['Folding chair', '34.90']]; // prettier-ignore
+    const texts = cells.flatMap((row, i) =>
+      row.map((cell, j) => `BT /F1 14 Tf ${80 + 220 * j} ${675 - 40 * i} Td (${cell}) Tj ET`),
+    );
+    const picture = await pictureOf(drawnPdf([...rules, ...sides, ...texts].join('\n')));
+    const result = await render(picture);
+    if (result.kind !== 'ok') throw new Error(result.kind);
+    expect(result.rendition.markdown).to.equal(
+      '| Product name | Price |\n| --- | --- |\n| Garden table | 129.50 |\n| Folding chair | 34.90 |\n',
+    );
+  });
+
   it('that are blank have no text, and say so', async () => {
     const blank = await sharp({ create: { width: 800, height: 600, channels: 3, background: '#fefefe' } })
       .png()
@@ -188,6 +204,44 @@ describe('pictures of text', function () {
   it('in robust are looked at on every page, and a good text layer stays', async () => {
     const result = await render(drawn(LETTER), 'robust');
     expect(textOf(result).match(/quick brown fox/g)).to.have.length(1);
+  });
+});
+
+describe('lines that are drawn on a picture', () => {
+  const blank = (width: number, height: number): Uint8Array => new Uint8Array(width * height).fill(255);
+  const draw = (
+    data: Uint8Array,
+    width: number,
+    [x0, y0, x1, y1]: readonly [number, number, number, number],
+  ): void => {
+    for (let y = y0; y < y1; y += 1) data.fill(0, y * width + x0, y * width + x1);
+  };
+
+  it('are found along both sides, with the middle of their strength', () => {
+    const data = blank(1000, 800);
+    draw(data, 1000, [100, 50, 900, 53]);
+    draw(data, 1000, [200, 100, 203, 700]);
+    expect(drawnRules({ data, width: 1000, height: 800 })).to.deep.equal([
+      [100, 51, 900, 51],
+      [201, 100, 201, 700],
+    ]);
+  });
+
+  it('are found when the paper lies a little askew', () => {
+    const data = blank(1000, 800);
+    for (let x = 100; x < 900; x += 1)
+      draw(data, 1000, [x, 50 + Math.floor((x - 100) / 80), x + 1, 53 + Math.floor((x - 100) / 80)]);
+    const [rule, ...others] = drawnRules({ data, width: 1000, height: 800 });
+    expect(others).to.deep.equal([]);
+    expect(rule?.[0]).to.equal(100);
+    expect(rule?.[2]).to.equal(900);
+  });
+
+  it('are neither bars nor letters', () => {
+    const data = blank(1000, 800);
+    draw(data, 1000, [100, 100, 900, 160]);
+    for (let x = 100; x < 900; x += 12) draw(data, 1000, [x, 300, x + 9, 303]);
+    expect(drawnRules({ data, width: 1000, height: 800 })).to.deep.equal([]);
   });
 });
 

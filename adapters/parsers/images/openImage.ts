@@ -3,6 +3,7 @@ import sharp, { type Sharp } from 'sharp';
 import type { DocumentPage, DocumentWarning } from '../../../domain/document/document.ts';
 import { pagesOf } from '../../../domain/document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../../domain/ports/documentParser.ts';
+import type { Rule } from '../layout/content.ts';
 import { layoutPages } from '../layout/layoutPages.ts';
 import { greyImage, type GreyImage } from '../ocr/greyImage.ts';
 import { recogniseImage } from '../ocr/recogniseImage.ts';
@@ -110,9 +111,10 @@ async function readPage(
       box: [x0 / scale, y0 / scale, x1 / scale, y1 / scale] as const,
     };
   });
+  const rules = seen.rules.map(([x0, y0, x1, y1]): Rule => [x0 / scale, y0 / scale, x1 / scale, y1 / scale]);
   const size = { width: Math.round(seen.width / scale), height: Math.round(seen.height / scale) };
   if (words.length === 0) return { ...base, ...size, status: 'skipped', detail: 'The image shows no text.' };
-  const [blocks = []] = layoutPages([{ ...size, words, rules: [], aside: [] }]);
+  const [blocks = []] = layoutPages([{ ...size, words, rules, aside: [] }]);
   return { ...base, ...size, status: 'ok', detail: null, lines: pdfLines(words), blocks };
 }
 

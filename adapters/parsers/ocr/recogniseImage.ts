@@ -2,7 +2,8 @@ import { LiteParse, type TextItem } from '@llamaindex/liteparse';
 import sharp from 'sharp';
 import { cleanText } from '../../../domain/document/cleanText.ts';
 import type { Box } from '../../../domain/document/document.ts';
-import type { PlacedWord } from '../layout/content.ts';
+import type { PlacedWord, Rule } from '../layout/content.ts';
+import { drawnRules, isBlank, type Pixels } from './drawnRules.ts';
 import { greyImage, packed, type GreyImage } from './greyImage.ts';
 import { likelyLanguage } from './languages.ts';
 import { available, TESSDATA } from './tessdata.ts';
@@ -19,14 +20,14 @@ export interface RecogniseOptions {
 /** Words with boxes in pixels of the picture as it reads. */
 export interface RecognisedImage {
   readonly words: readonly PlacedWord[];
+  /** Lines that are drawn on a picture that lies upright, in pixels. */
+  readonly rules: readonly Rule[];
   /** By how much the picture had to be turned, clockwise, to read upright. */
   readonly turned: 0 | 90 | 180 | 270;
   readonly width: number;
   readonly height: number;
 }
 
-/** Less contrast than this all over (deviation of grey values) is a blank page. */
-const BLANK_DEVIATION = 1.5;
 /** Below this mean confidence the picture may lie on its side. */
 const POOR = 0.72;
 /** Words below this are dirt more often than text. */
@@ -40,9 +41,10 @@ export async function recogniseImage(
   const known = available(languages);
   const [first] = known;
   if (first === undefined) throw new Error('no recognition data for the configured languages');
-  const upright = { words: [], turned: 0, width: image.width, height: image.height } as const;
-  if (await isBlank(image)) return upright;
-  let best: RecognisedImage = { ...upright, words: await wordsIn(image, first) };
+  const upright = { words: [], rules: [], turned: 0, width: image.width, height: image.height } as const;
+  const pixels = await pixelsOf(image);
+  if (isBlank(pixels)) return upright;
+  let best: RecognisedImage = { ...upright, words: await wordsIn(image, first), rules: drawnRules(pixels) };
   if (!thorough) return best;
   if (quality(best.words) < POOR || liesOnItsSide(best.words))
     best = await bestTurn(image, { best, language: first });
@@ -93,7 +95,7 @@ async function paintedOver(
   { png, width, height, dpi }: GreyImage,
   boxes: readonly Box[],
 ): Promise<GreyImage | undefined> {
-  const data = await sharp(png).extractChannel(0).raw().toBuffer();
+  const data = Buffer.from((await pixelsOf({ png, width, height, dpi })).data);
   for (const [x0, y0, x1, y1] of boxes) {
     const [from, to] = [Math.max(0, Math.floor(x0) - 2), Math.min(width, Math.ceil(x1) + 2)];
     for (let y = Math.max(0, Math.floor(y0) - 2); y < Math.min(height, Math.ceil(y1) + 2); y += 1)
@@ -105,10 +107,11 @@ async function paintedOver(
   return packed(data, { width, height, dpi });
 }
 
-async function isBlank({ png }: GreyImage): Promise<boolean> {
-  const { channels } = await sharp(png).stats();
-  return (channels[0]?.stdev ?? 0) < BLANK_DEVIATION;
-}
+const pixelsOf = async ({ png, width, height }: GreyImage): Promise<Pixels> => ({
+  data: await sharp(png).extractChannel(0).raw().toBuffer(),
+  width,
+  height,
+});
 
 /** Mean confidence by characters, of what looks like words; few words weigh less. */
 function quality(words: readonly PlacedWord[]): number {
@@ -135,7 +138,7 @@ async function bestTurn(
     const turnedImage = await turn(image, turned);
     const words = await wordsIn(turnedImage, language);
     if (!liesOnItsSide(words) && quality(words) > quality(top.words) + 0.03)
-      top = { words, turned, width: turnedImage.width, height: turnedImage.height };
+      top = { words, rules: [], turned, width: turnedImage.width, height: turnedImage.height };
     if (quality(top.words) > 0.85) break;
   }
   return top;

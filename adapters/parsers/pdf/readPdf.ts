@@ -178,7 +178,13 @@ function recognisedContent({ page, own, ocr }: RecognisedPage): PageContent {
     ({ box, confidence }) => confidence > 0.6 && !own.some((word) => overlap(word.box, box)),
   );
   const words = isGood ? [...own.filter(isLevel), ...added] : ocr.words;
-  return { width: ocr.width, height: ocr.height, words, rules, aside: isGood ? asideOf(own) : [] };
+  return {
+    width: ocr.width,
+    height: ocr.height,
+    words,
+    rules: [...rules, ...ocr.rules],
+    aside: isGood ? asideOf(own) : [],
+  };
 }
 
 /** Words that do not lie level, by how they are turned. */

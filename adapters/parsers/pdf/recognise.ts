@@ -2,7 +2,8 @@ import type { ParsedPage } from '@llamaindex/liteparse';
 import sharp from 'sharp';
 import { greyImage } from '../ocr/greyImage.ts';
 import { recogniseImage, type RecogniseOptions } from '../ocr/recogniseImage.ts';
-import type { PlacedWord } from '../layout/content.ts';
+import type { Box } from '../../../domain/document/document.ts';
+import type { PlacedWord, Rule } from '../layout/content.ts';
 import { rounded } from './pdfWords.ts';
 import { renderPages } from './pictures.ts';
 
@@ -11,6 +12,7 @@ export type Recognised =
   | {
       readonly kind: 'words';
       readonly words: readonly PlacedWord[];
+      readonly rules: readonly Rule[];
       /** Points, of the page as it reads. */
       readonly width: number;
       readonly height: number;
@@ -49,18 +51,29 @@ async function recognisePage(
     const png = (await renderPages(bytes, [page], OCR_DPI)).get(page.pageNum);
     if (png === undefined) return { kind: 'failed', detail: 'The page could not be drawn for recognition.' };
     const image = await greyImage(sharp(png), OCR_DPI);
-    const { words, width, height, turned } = await recogniseImage(image, options);
+    const { words, rules, width, height, turned } = await recogniseImage(image, options);
     const scale = image.width / page.width;
     const points = words.map((word) => inPoints(word, scale));
     return words.length === 0
       ? { kind: 'blank' }
-      : { kind: 'words', words: points, width: width / scale, height: height / scale, turned };
+      : {
+          kind: 'words',
+          words: points,
+          rules: rules.map((rule) => boxInPoints(rule, scale)),
+          width: width / scale,
+          height: height / scale,
+          turned,
+        };
   } catch {
     return { kind: 'failed', detail: 'The text of the page could not be recognised.' };
   }
 }
 
-const inPoints = (word: PlacedWord, scale: number): PlacedWord => {
-  const [x0, y0, x1, y1] = word.box;
-  return { ...word, size: word.size / scale, box: rounded([x0 / scale, y0 / scale, x1 / scale, y1 / scale]) };
-};
+const inPoints = (word: PlacedWord, scale: number): PlacedWord => ({
+  ...word,
+  size: word.size / scale,
+  box: boxInPoints(word.box, scale),
+});
+
+const boxInPoints = ([x0, y0, x1, y1]: Box, scale: number): Box =>
+  rounded([x0 / scale, y0 / scale, x1 / scale, y1 / scale]);
