@@ -16,6 +16,8 @@ const RULE_SHARE = 0.06;
 const THICK_MAX = 9;
 /** Pixels that a rule may drift to the side over its length, for paper lies askew. */
 const DRIFT_SHARE = 0.02;
+/** Light pixels that do not break a run. */
+const DUST = 2;
 const RULES_MAX = 400;
 
 interface Run {
@@ -66,22 +68,25 @@ interface Scan {
 }
 
 /** Unbroken dark pixels along each line, from so many on; single light pixels are dust. */
-function runsIn({ lines, length, isDark, least }: Scan): readonly Run[] {
+function runsIn(scan: Scan): readonly Run[] {
   const runs: Run[] = [];
-  for (let line = 0; line < lines; line += 1) {
-    let from = -1;
-    let last = -2;
-    for (let at = 0; at <= length; at += 1) {
-      if (at < length && isDark(line, at)) {
-        if (from < 0) from = at;
-        last = at;
-      } else if (from >= 0 && at - last > 2) {
-        if (last - from + 1 >= least) runs.push({ at: line, from, to: last + 1 });
-        from = -1;
-      }
+  for (let line = 0; line < scan.lines; line += 1) addRuns(runs, line, scan);
+  return runs;
+}
+
+function addRuns(runs: Run[], line: number, { length, isDark, least }: Scan): void {
+  let from = -1;
+  let last = -1;
+  for (let at = 0; at <= length; at += 1) {
+    if (at < length && isDark(line, at)) {
+      from = from < 0 ? at : from;
+      last = at;
+    } else if (from >= 0 && at - last > DUST) {
+      if (last - from + 1 >= least) runs.push({ at: line, from, to: last + 1 });
+      from = -1;
     }
   }
-  return runs;
+  if (from >= 0 && last - from + 1 >= least) runs.push({ at: line, from, to: last + 1 });
 }
 
 interface DrawnLine {
