@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { mendedLigatures } from '../../adapters/parsers/layout/direction.ts';
 import { layoutPages } from '../../adapters/parsers/layout/layoutPages.ts';
 import type { PageContent, PlacedWord, Rule } from '../../adapters/parsers/layout/content.ts';
 import type { Block } from '../../domain/document/document.ts';
@@ -161,6 +162,11 @@ describe('layout', () => {
     const words = [...line('OpenAI', [100, 100]), ...line('مع', [140, 100]), ...line('.العمل', [160, 100])];
     const flipped = pageOf([words]);
     expect(markdown(flipped).trim()).to.equal('العمل. مع OpenAI');
+  });
+
+  it('turns ligatures of lam and alef the right way round where they can only be wrong', () => {
+    expect(mendedLigatures('اإلنتاجية األدوات')).to.equal('الإنتاجية الأدوات');
+    expect(mendedLigatures('إلى ألف الإنتاجية مجال')).to.equal('إلى ألف الإنتاجية مجال');
   });
 
   it('keeps typewritten lines with their indents as code', () => {

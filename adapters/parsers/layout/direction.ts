@@ -19,6 +19,13 @@ export function readsRightToLeft(text: string): boolean {
 }
 
 /**
+ * Text layers give the ligature of lam and alef the wrong way round. After an alef this cannot be read
+ * otherwise, for no Arabic word is written so; elsewhere it is left as it is.
+ */
+export const mendedLigatures = (text: string): string =>
+  text.replace(/\u0627([\u0622\u0623\u0625])\u0644/g, '\u0627\u0644$1');
+
+/**
  * Words as they are read. Those of a line from right to left are turned around, but for runs of Latin
  * words and numbers, which keep their own direction; marks that stand on a word's left end it.
  */

@@ -2,6 +2,7 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { cleanText } from '../../../domain/document/cleanText.ts';
 import type { Box } from '../../../domain/document/document.ts';
 import { around, type PlacedWord } from '../layout/content.ts';
+import { mendedLigatures } from '../layout/direction.ts';
 
 /** A word with what tells whether it can be seen. */
 export interface InkedWord extends PlacedWord {
@@ -39,12 +40,14 @@ function wordsOf(item: TextItem): readonly InkedWord[] {
   const words: InkedWord[] = [];
   for (const [index, raw] of texts.entries()) {
     const box = boxes[index];
-    const text = PLAIN_WORD.test(raw) ? raw : cleanText(raw).replace(/\s+/g, ' ').trim();
+    const text = PLAIN_WORD.test(raw) ? raw : mended(raw);
     if (box === undefined || text === '') continue;
     words.push({ text, box, size, bold, italic, mono, link: null, confidence, color, rotation });
   }
   return words;
 }
+
+const mended = (raw: string): string => mendedLigatures(cleanText(raw).replace(/\s+/g, ' ').trim());
 
 const sizeOf = ({ fontHeight, fontSize, height }: TextItem): number => fontHeight ?? fontSize ?? height;
 
