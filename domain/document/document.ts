@@ -2,7 +2,7 @@
 export type Box = readonly [number, number, number, number];
 
 /** Where a text comes from. */
-export type TextSource = 'text_layer' | 'ocr' | 'markup';
+export type TextSource = 'text_layer' | 'ocr' | 'model' | 'markup';
 
 /** A word as placed on a page. `confidence` 0..1 is that of OCR; 1 elsewhere. */
 export interface Word {
@@ -89,7 +89,7 @@ export interface DocumentPage extends PageSummary {
 }
 
 export interface DocumentWarning {
-  readonly code: 'no_text_found' | 'hidden_text' | 'page_failed';
+  readonly code: 'no_text_found' | 'hidden_text' | 'page_failed' | 'not_grounded';
   readonly message: string;
 }
 

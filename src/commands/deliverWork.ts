@@ -26,6 +26,12 @@ export interface ReceivedFile {
   readonly file_name: string | null;
 }
 
+/** A document that the service knows already: it was presigned, and its file fetched from storage. */
+export interface KnownDocument {
+  readonly document_id: string;
+  readonly source: 'upload' | 'canonical';
+}
+
 /** What extraction and conversion requests have in common. */
 export interface WorkRequest {
   readonly tenant_id: string;
@@ -33,6 +39,8 @@ export interface WorkRequest {
   readonly correlation_id: string;
   readonly idempotency: Pick<WorkIdentity, 'idempotency_key' | 'fingerprint'> | null;
   readonly file: ReceivedFile;
+  /** Left out: the file came with the request and is a new document. */
+  readonly document?: KnownDocument | undefined;
   readonly project_id: string;
   readonly task_id: string;
   readonly signal: AbortSignal;
@@ -177,7 +185,7 @@ const deliverNew = async (
   if (file.kind !== 'ok') return parseProblem(file, plan.timedOut);
   const ids = {
     operation_id: deps.clock.newId(plan.idPrefix),
-    document_id: deps.clock.newId('doc'),
+    document_id: request.document?.document_id ?? deps.clock.newId('doc'),
     pages: file.pages,
   };
   const named = workOf(request, plan, ids);

@@ -51,7 +51,7 @@ const documentOf = (work: RequestedWork, file: ReceivedFile, created_at: string)
     bytes: file.bytes,
     pages: work.bill.pages,
     sha256: file.sha256,
-    source: work.plan.operation,
+    source: work.request.document?.source ?? work.plan.operation,
     created_at,
   },
 });

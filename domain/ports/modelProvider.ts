@@ -1,0 +1,119 @@
+import type { Word } from '../document/document.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { ModelRef } from '../models/modelName.ts';
+
+/** A model, who pays for it, and how it is asked. `apiKey` is a secret: it is passed on and kept nowhere. */
+export interface ModelAccess {
+  readonly ref: ModelRef;
+  readonly apiKey: string | undefined;
+  readonly apiBase: string | undefined;
+  /** A caller's own base may not reach private networks; the operator's may. */
+  readonly owner: 'caller' | 'platform';
+  readonly maxTokens?: number | undefined;
+  /** 0.0 to 2.0. */
+  readonly temperature?: number | undefined;
+  /** Attempts after the first that failed for a reason that may pass. */
+  readonly retries: number;
+}
+
+/** A PDF or a picture that a model is shown. */
+export interface ModelAttachment {
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
+  readonly fileName: string | null;
+}
+
+export interface ModelTurn {
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+  /** Of a user's turn only. */
+  readonly attachments?: readonly ModelAttachment[];
+}
+
+export interface ModelRequest {
+  readonly access: ModelAccess;
+  readonly system: string;
+  /** Ends with the user's. */
+  readonly turns: readonly ModelTurn[];
+  /** `json`: an object by the schema, asked for in the provider's best way; it is not validated here. */
+  readonly output: { readonly kind: 'text' } | { readonly kind: 'json'; readonly schema: JsonObject };
+  /** Of this request with all its retries. */
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a request used, all attempts together, as the provider counts it. */
+export interface ModelUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  /** Part of `input_tokens`. */
+  readonly cached_input_tokens: number;
+  /** Of providers that bill by the page. */
+  readonly pages: number | null;
+}
+
+/** `detail` is a sentence for the caller: it names neither a key nor what the provider wrote. */
+export type ModelFailure =
+  | {
+      readonly kind: 'provider_error';
+      readonly provider: string;
+      /** HTTP status; null when there was no answer, or one that is none. */
+      readonly provider_status: number | null;
+      readonly detail: string;
+    }
+  | { readonly kind: 'timed_out'; readonly provider: string; readonly detail: string }
+  | { readonly kind: 'unsafe_api_base'; readonly detail: string }
+  | { readonly kind: 'aborted' };
+
+export type ModelAnswer =
+  | {
+      readonly kind: 'answered';
+      readonly text: string;
+      readonly usage: ModelUsage;
+      /** `length`: cut off at the most tokens. */
+      readonly finish: 'stop' | 'length' | 'refused' | 'other';
+    }
+  | { readonly kind: 'failed'; readonly failure: ModelFailure; readonly usage: ModelUsage };
+
+/** A page as a model read it. */
+export interface ReadPage {
+  /** From 1, in the file. */
+  readonly page: number;
+  readonly markdown: string;
+  /** Points; null where the provider gives no geometry. */
+  readonly width: number | null;
+  readonly height: number | null;
+  /** Empty where the provider gives none. */
+  readonly words: readonly Word[];
+}
+
+export interface OcrRequest {
+  readonly access: ModelAccess;
+  /** A PDF or a picture. */
+  readonly file: ModelAttachment;
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type OcrAnswer =
+  | { readonly kind: 'read'; readonly pages: readonly ReadPage[]; readonly usage: ModelUsage }
+  | { readonly kind: 'failed'; readonly failure: ModelFailure; readonly usage: ModelUsage };
+
+/** What a model may be shown. */
+export interface ModelAbilities {
+  readonly pdf: boolean;
+  readonly images: boolean;
+}
+
+/** Model providers behind one door: how each is spoken to is their adapter's business. */
+export interface ModelProviders {
+  readonly abilitiesOf: (ref: ModelRef) => ModelAbilities;
+  /** Whether a caller's base may be asked at all, before any work is done for it. */
+  readonly checkBase: (
+    apiBase: string,
+  ) => Promise<{ readonly kind: 'ok' } | { readonly kind: 'unsafe_api_base'; readonly detail: string }>;
+  readonly ask: (request: ModelRequest) => Promise<ModelAnswer>;
+  /** Of models that only read pages (`isOcrOnly`). */
+  readonly readPages: (request: OcrRequest) => Promise<OcrAnswer>;
+  readonly close: () => Promise<void>;
+}
