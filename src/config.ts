@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { modelNamed } from '../domain/models/modelName.ts';
+import { ConfigError } from './configError.ts';
+import { platformModelsFrom, type PlatformModels } from './platformModels.ts';
 
 const ROLES = ['api', 'projector', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
@@ -39,6 +42,10 @@ const languages = z
     z.array(z.string().regex(/^[a-z]{3}(?:_[a-z]+)?$/i, 'must be a list of languages like eng,deu')).min(1),
   );
 
+const modelText = z.string().refine((name) => modelNamed(name) !== undefined, {
+  error: 'must be a model as <provider>/<model>, like local/default or openai/gpt-5-mini',
+});
+
 const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(8080),
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -53,8 +60,12 @@ const environment = z.object({
   S3_REGION: z.string().min(1).default('us-east-1'),
   ADMIN_API_KEY: z.string().min(24, 'must have at least 24 characters').optional(),
   FIELD_ENCRYPTION_KEY: encryptionKey.optional(),
-  EXTRACTION_MODEL: z.string().min(1).default('local/default'),
-  OCR_MODEL: z.string().min(1).default('local/default'),
+  EXTRACTION_MODEL: modelText.default('local/default'),
+  EXTRACTION_API_BASE: urlOf('http', 'https').optional(),
+  EXTRACTION_API_KEY: z.string().min(1).optional(),
+  OCR_MODEL: modelText.default('local/default'),
+  OCR_API_BASE: urlOf('http', 'https').optional(),
+  OCR_API_KEY: z.string().min(1).optional(),
   OCR_LANGUAGES: languages.default(['eng', 'deu', 'fra', 'spa', 'ita']),
   OPENAI_API_KEY: z.string().min(1).optional(),
   ANTHROPIC_API_KEY: z.string().min(1).optional(),
@@ -68,10 +79,7 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
 });
 
-/** A bad environment; `message` names each variable and what to do about it. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
+export { ConfigError } from './configError.ts';
 
 type Environment = z.output<typeof environment>;
 
@@ -94,8 +102,7 @@ export interface Config {
   readonly s3: S3Config | undefined;
   readonly adminApiKey: string | undefined;
   readonly fieldEncryptionKey: string | undefined;
-  readonly extractionModel: string;
-  readonly ocrModel: string;
+  readonly platformModels: PlatformModels;
   readonly ocrLanguages: readonly string[];
   readonly heavyConcurrency: number;
   readonly maxUploadBytes: number;
@@ -155,8 +162,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     s3: s3From(checked),
     adminApiKey: checked.ADMIN_API_KEY,
     fieldEncryptionKey: checked.FIELD_ENCRYPTION_KEY,
-    extractionModel: checked.EXTRACTION_MODEL,
-    ocrModel: checked.OCR_MODEL,
+    platformModels: platformModelsFrom(checked),
     ocrLanguages: checked.OCR_LANGUAGES,
     heavyConcurrency: checked.HEAVY_CONCURRENCY,
     maxUploadBytes: checked.MAX_UPLOAD_BYTES,

@@ -44,6 +44,8 @@ export interface Cost {
 export interface PlacedHold {
   readonly kind: 'held';
   readonly hold_id: string | null;
+  /** True where all pages are free ones of the tenant. */
+  readonly free: boolean;
 }
 
 /** The hold was closed before, or its operation has another one. */
@@ -104,7 +106,7 @@ export const placeHold = async (
   work: WorkToBill,
   hold_id = deps.clock.newId('hold'),
 ): Promise<PlacedHold | WorkProblem | HoldNotOpen> => {
-  if (!isBilled(work.caller)) return { kind: 'held', hold_id: null };
+  if (!isBilled(work.caller)) return { kind: 'held', hold_id: null, free: false };
   const config = await deps.billingConfig();
   const rate = rateOf(config, { ...work, extraction_mode: work.mode });
   if (rate === undefined)
@@ -130,7 +132,12 @@ export const placeHold = async (
       expires_at: laterBy(meta.now, config.terms.hold_ttl_seconds),
     },
   });
-  if (outcome.kind === 'done') return { kind: 'held', hold_id };
+  if (outcome.kind === 'done') {
+    const free = outcome.events.some(
+      ({ type, data }) => type === 'CreditsHeld' && data.free_pages === data.pages,
+    );
+    return { kind: 'held', hold_id, free };
+  }
   if (outcome.kind !== 'rejected') return notNow(outcome.kind);
   const { rejection } = outcome;
   if (rejection.code === 'insufficient_credits')

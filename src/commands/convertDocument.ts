@@ -1,42 +1,49 @@
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import {
-  deliverWork,
-  type Delivered,
-  type DeliverDeps,
-  type WorkDone,
-  type WorkRequest,
-} from './deliverWork.ts';
-import { chooseModels, type ChosenModels, type ModelChannel } from './models.ts';
-import { parseProblem, type WorkProblem } from './workProblem.ts';
+import type { ModelConversionResult } from '../../domain/ports/modelWork.ts';
+import { deliverWork, type DeliverDeps } from './deliverWork.ts';
+import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
+import { chooseModels, type ChannelPaths, type ChosenModels, type ModelChannel } from './models.ts';
+import { checkBases, type ModelDeps } from './ownBases.ts';
+import type { PlatformModels } from '../platformModels.ts';
+import { modelProblem, parseProblem, type WorkProblem } from './workProblem.ts';
 
 export interface ConvertRequest extends WorkRequest {
   readonly mode: 'default' | 'fast';
   readonly ocr: ModelChannel;
+  /** Where the channel's members stand in the request; left out: in the form. */
+  readonly channelPaths?: ChannelPaths | undefined;
 }
 
-export interface ConvertDeps extends DeliverDeps {
-  readonly platformModels: { readonly extraction: string; readonly ocr: string };
+export interface ConvertDeps extends DeliverDeps, ModelDeps {
+  readonly platformModels: PlatformModels;
   readonly convertDeadlineMs: number;
 }
+
+/** The local parser, unless a model reads the pages. */
+const rendered = (
+  deps: ConvertDeps,
+  request: ConvertRequest,
+  { models: { ocr }, task: { signal, onCall } }: { models: ChosenModels; task: WorkTask },
+): Promise<ModelConversionResult> => {
+  const work = {
+    path: request.file.path,
+    fileName: request.file.file_name,
+    effort: request.mode === 'fast' ? ('fast' as const) : ('standard' as const),
+    pagesMax: deps.pagesMax,
+    deadlineMs: deps.convertDeadlineMs,
+    signal,
+  };
+  return ocr === null ? deps.parser.render(work) : deps.modelWork.convert(work, { llm: null, ocr, onCall });
+};
 
 const run = async (
   deps: ConvertDeps,
   request: ConvertRequest,
-  {
-    models,
-    ids,
-    signal,
-  }: { models: ChosenModels; ids: { operation_id: string; document_id: string }; signal: AbortSignal },
+  { models, task }: { models: ChosenModels; task: WorkTask },
 ): Promise<WorkDone | WorkProblem> => {
   const began = performance.now();
-  const answer = await deps.parser.render({
-    path: request.file.path,
-    fileName: request.file.file_name,
-    effort: request.mode === 'fast' ? 'fast' : 'standard',
-    pagesMax: deps.pagesMax,
-    deadlineMs: deps.convertDeadlineMs,
-    signal,
-  });
+  const answer = await rendered(deps, request, { models, task });
+  if (answer.kind === 'model_failed') return modelProblem(answer.failure);
   if (answer.kind !== 'ok') return parseProblem(answer, 'conversion_failed');
   const { rendition } = answer;
   return {
@@ -46,8 +53,8 @@ const run = async (
       markdown: rendition.markdown,
       plain_text: rendition.plainText,
       meta: {
-        conversion_id: ids.operation_id,
-        document_id: ids.document_id,
+        conversion_id: task.operation_id,
+        document_id: task.document_id,
         file_name: request.file.file_name,
         mime_type: rendition.mimeType,
         pages: rendition.pages.length,
@@ -72,9 +79,12 @@ const withBill = ({ body, cost, free_pages }: Delivered): Delivered => ({
 export const convertDocument =
   (deps: ConvertDeps) =>
   async (request: ConvertRequest): Promise<Delivered | WorkProblem> => {
-    const channels = { llm: {}, ocr: request.ocr, runs: { llm: false, ocr: true } };
+    const { ocr, channelPaths: paths } = request;
+    const channels = { llm: {}, ocr, paths, runs: { llm: false, ocr: true } };
     const chosen = chooseModels(channels, deps.platformModels);
     if (chosen.kind === 'problem') return chosen;
+    const unsafe = await checkBases(deps, chosen);
+    if (unsafe !== undefined) return unsafe;
     const models: ChosenModels = { ...chosen, model: chosen.ocr_model ?? chosen.model };
     const answer = await deliverWork(deps, request, {
       operation: 'to_markdown',
@@ -83,7 +93,7 @@ export const convertDocument =
       models,
       idPrefix: 'cnv',
       timedOut: 'conversion_failed',
-      run: (ids, signal) => run(deps, request, { models, ids, signal }),
+      run: (task) => run(deps, request, { models, task }),
     });
     return answer.kind === 'delivered' ? withBill(answer) : answer;
   };

@@ -1,71 +1,14 @@
-import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { DocumentParser, Inspection } from '../../domain/ports/documentParser.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
-import type { RatedOperation } from '../../domain/rating/rating.ts';
-import {
-  placeHold,
-  release,
-  type BillingDeps,
-  type Caller,
-  type Cost,
-  type WorkToBill,
-} from './billedWork.ts';
+import { placeHold, release, type BillingDeps, type WorkToBill } from './billedWork.ts';
+import { callLog, type LogCall } from './callLog.ts';
 import type { HeavySlots } from './heavySlots.ts';
-import type { ChosenModels } from './models.ts';
 import { settleDone } from './settleDone.ts';
 import { resultShelf, type StoredResult, type WorkIdentity } from './storedResult.ts';
 import type { UsageLog } from './usageLog.ts';
+import type { Delivered, WorkDone, WorkPlan, WorkRequest } from './work.ts';
 import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
-
-/** A file that was received and lies on the local disk. */
-export interface ReceivedFile {
-  readonly path: string;
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly file_name: string | null;
-}
-
-/** A document that the service knows already: it was presigned, and its file fetched from storage. */
-export interface KnownDocument {
-  readonly document_id: string;
-  readonly source: 'upload' | 'canonical';
-}
-
-/** What extraction and conversion requests have in common. */
-export interface WorkRequest {
-  readonly tenant_id: string;
-  readonly caller: Caller;
-  readonly correlation_id: string;
-  readonly idempotency: Pick<WorkIdentity, 'idempotency_key' | 'fingerprint'> | null;
-  readonly file: ReceivedFile;
-  /** Left out: the file came with the request and is a new document. */
-  readonly document?: KnownDocument | undefined;
-  readonly project_id: string;
-  readonly task_id: string;
-  readonly signal: AbortSignal;
-}
-
-/** What was done, before it is billed. */
-export interface WorkDone {
-  readonly kind: 'done';
-  readonly body: JsonObject;
-  readonly status: 'success' | 'partial';
-}
-
-/** One kind of work: what it is billed as, and how it is done. */
-export interface WorkPlan {
-  readonly operation: RatedOperation;
-  readonly endpoint: string;
-  readonly mode: WorkToBill['mode'];
-  readonly models: ChosenModels;
-  readonly idPrefix: 'ext' | 'cnv';
-  readonly timedOut: 'extraction_failed' | 'conversion_failed';
-  readonly run: (
-    ids: { operation_id: string; document_id: string },
-    signal: AbortSignal,
-  ) => Promise<WorkDone | WorkProblem>;
-}
 
 export interface DeliverDeps extends BillingDeps {
   readonly store: EventStore;
@@ -73,6 +16,8 @@ export interface DeliverDeps extends BillingDeps {
   readonly parser: DocumentParser;
   readonly usage: UsageLog;
   readonly slots: HeavySlots;
+  /** Logs what a call of a model used. */
+  readonly logCall: LogCall;
   /** Told of a usage event that was not written: it costs a record, never work that was billed. */
   readonly onError?: (error: unknown) => void;
   /** Most pages of one call. */
@@ -82,19 +27,14 @@ export interface DeliverDeps extends BillingDeps {
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
 
-export interface Delivered {
-  readonly kind: 'delivered';
-  readonly body: JsonObject;
-  readonly cost: Cost;
-  readonly free_pages: number;
-}
-
 interface Work {
   readonly request: WorkRequest;
   readonly plan: WorkPlan;
   readonly bill: WorkToBill;
   readonly document_id: string;
   readonly hold_id: string | null;
+  /** As in `CalledFor`. */
+  readonly free: boolean;
 }
 
 const inspect = (deps: DeliverDeps, { file, signal }: WorkRequest): Promise<Inspection> =>
@@ -118,12 +58,21 @@ const runHeld = async (
   work: Work & { readonly mime_type: string },
 ): Promise<WorkDone | WorkProblem> => {
   const { request, plan, bill, document_id } = work;
+  const calls = callLog((of, call) => quietly(deps, deps.logCall(of, call)), {
+    bill,
+    document_id,
+    task_id: request.task_id,
+    free_tier: work.free,
+  });
   const attempt = async () => {
     await deps.usage.requested(work);
-    const done = await plan.run({ operation_id: bill.operation_id, document_id }, request.signal);
+    const { onCall } = calls;
+    const { operation_id } = bill;
+    const done = await plan.run({ operation_id, document_id, signal: request.signal, onCall });
     return request.signal.aborted ? parseProblem({ kind: 'aborted' }, plan.timedOut) : done;
   };
   const done = await attempt().catch((error: unknown) => ({ kind: 'thrown', error }) as const);
+  await calls.logged();
   if (done.kind === 'done') return done;
   const cancelled = request.signal.aborted;
   await release(deps, bill, { hold_id: work.hold_id, reason: cancelled ? 'cancelled' : 'failed' });
@@ -193,7 +142,7 @@ const deliverNew = async (
   if (hold.kind === 'problem') return hold;
   if (hold.kind === 'hold_not_open') throw new Error('a new operation has a hold already');
 
-  const work: Work = { ...named, hold_id: hold.hold_id };
+  const work: Work = { ...named, hold_id: hold.hold_id, free: hold.free };
   const done = await runHeld(deps, { ...work, mime_type: file.mimeType });
   if (done.kind === 'problem') return done;
 
@@ -245,7 +194,11 @@ export const deliverWork = async (
     const identity = identityOf(request, plan);
     const stored = identity && (await resultShelf(deps.objects).find(identity, deps.clock.now()));
     if (stored === undefined) return await deliverNew(deps, request, plan);
-    return await finish(deps, { ...workOf(request, plan, stored), hold_id: stored.hold_id }, stored);
+    return await finish(
+      deps,
+      { ...workOf(request, plan, stored), hold_id: stored.hold_id, free: false },
+      stored,
+    );
   } finally {
     free();
   }

@@ -1,14 +1,12 @@
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { Extraction, ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
-import {
-  deliverWork,
-  type Delivered,
-  type DeliverDeps,
-  type WorkDone,
-  type WorkRequest,
-} from './deliverWork.ts';
-import { chooseModels, type ChosenModels, type ModelChannel } from './models.ts';
-import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
+import type { ModelExtractionResult } from '../../domain/ports/modelWork.ts';
+import type { PlatformModels } from '../platformModels.ts';
+import { deliverWork, type DeliverDeps } from './deliverWork.ts';
+import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
+import { chooseModels, type ChannelPaths, type ChosenModels, type ModelChannel } from './models.ts';
+import { checkBases, type ModelDeps } from './ownBases.ts';
+import { modelProblem, parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
 
 export interface ExtractRequest extends WorkRequest {
   readonly schema: JsonObject;
@@ -17,11 +15,13 @@ export interface ExtractRequest extends WorkRequest {
   readonly citations: boolean;
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
+  /** Where the channels' members stand in the request; left out: in the form. */
+  readonly channelPaths?: ChannelPaths | undefined;
 }
 
-export interface ExtractDeps extends DeliverDeps {
+export interface ExtractDeps extends DeliverDeps, ModelDeps {
   readonly engine: ExtractionEngine;
-  readonly platformModels: { readonly extraction: string; readonly ocr: string };
+  readonly platformModels: PlatformModels;
   readonly deadlineMs: Readonly<Record<ExtractRequest['mode'], number>>;
 }
 
@@ -58,17 +58,13 @@ const bodyOf = (
   },
 });
 
-const run = async (
+/** The local engine, unless a model takes part. */
+const extracted = (
   deps: ExtractDeps,
   request: ExtractRequest,
-  {
-    models,
-    ids,
-    signal,
-  }: { models: ChosenModels; ids: { operation_id: string; document_id: string }; signal: AbortSignal },
-): Promise<WorkDone | WorkProblem> => {
-  const began = performance.now();
-  const answer = await deps.engine.extract({
+  { models: { llm, ocr }, task: { signal, onCall } }: { models: ChosenModels; task: WorkTask },
+): Promise<ModelExtractionResult> => {
+  const work = {
     path: request.file.path,
     fileName: request.file.file_name,
     effort: request.mode,
@@ -77,7 +73,20 @@ const run = async (
     signal,
     schema: request.schema,
     citations: request.citations,
-  });
+  };
+  return llm === null && ocr === null
+    ? deps.engine.extract(work)
+    : deps.modelWork.extract(work, { llm, ocr, onCall });
+};
+
+const run = async (
+  deps: ExtractDeps,
+  request: ExtractRequest,
+  { models, task }: { models: ChosenModels; task: WorkTask },
+): Promise<WorkDone | WorkProblem> => {
+  const began = performance.now();
+  const answer = await extracted(deps, request, { models, task });
+  if (answer.kind === 'model_failed') return modelProblem(answer.failure);
   if (answer.kind === 'invalid_schema') return workProblem('invalid_schema', answer.detail);
   if (answer.kind !== 'ok') return parseProblem(answer, 'extraction_failed');
   const { extraction } = answer;
@@ -93,7 +102,7 @@ const run = async (
   return {
     kind: 'done',
     status,
-    body: bodyOf({ extraction, status }, ids, { request, models, duration_ms }),
+    body: bodyOf({ extraction, status }, task, { request, models, duration_ms }),
   };
 };
 
@@ -110,8 +119,11 @@ export const extractDocument =
   (deps: ExtractDeps) =>
   async (request: ExtractRequest): Promise<Delivered | WorkProblem> => {
     const runs = { llm: true, ocr: request.mode === 'robust' };
-    const models = chooseModels({ llm: request.llm, ocr: request.ocr, runs }, deps.platformModels);
+    const { llm, ocr, channelPaths: paths } = request;
+    const models = chooseModels({ llm, ocr, runs, paths }, deps.platformModels);
     if (models.kind === 'problem') return models;
+    const unsafe = await checkBases(deps, models);
+    if (unsafe !== undefined) return unsafe;
     const answer = await deliverWork(deps, request, {
       operation: 'extract',
       endpoint: 'extract',
@@ -119,7 +131,7 @@ export const extractDocument =
       models,
       idPrefix: 'ext',
       timedOut: 'extraction_failed',
-      run: (ids, signal) => run(deps, request, { models, ids, signal }),
+      run: (task) => run(deps, request, { models, task }),
     });
     return answer.kind === 'delivered' ? withBill(answer) : answer;
   };

@@ -1,68 +1,144 @@
 import type { BillingType } from '../../domain/account/words.ts';
+import {
+  isOcrOnly,
+  modelNamed,
+  nameOfModel,
+  needsBase,
+  type ModelRef,
+} from '../../domain/models/modelName.ts';
+import type { ModelAccess } from '../../domain/ports/modelProvider.ts';
+import type { PlatformModels } from '../platformModels.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
 /** A caller's own model of one channel; empty strings were dropped before. */
 export interface ModelChannel {
   readonly provider_model?: string | undefined;
   readonly api_key?: string | undefined;
+  readonly api_base?: string | undefined;
+  readonly max_tokens?: number | undefined;
+  readonly temperature?: number | undefined;
+  readonly num_retries?: number | undefined;
 }
 
-/** Which models do the work, and at which rates. */
+/** Which models do the work, and at which rates. The accesses hold secrets: they are written nowhere. */
 export interface ChosenModels {
   readonly kind: 'models';
   readonly billing_type: BillingType;
   readonly model: string;
   readonly ocr_model: string | null;
+  /** null: the local engine. */
+  readonly llm: ModelAccess | null;
+  /** null: local recognition, or none. */
+  readonly ocr: ModelAccess | null;
 }
 
-const LOCAL = 'local';
+export type ChannelName = 'llm' | 'ocr';
 
-/** Own-model credentials of a channel that runs: which model they name, or why it cannot be used. */
-const ownModel = (
-  { provider_model, api_key }: ModelChannel,
-  platform: string,
-  name: 'llm' | 'ocr',
-): string | WorkProblem | undefined => {
-  if (api_key === undefined) return undefined;
-  const model = provider_model ?? platform;
-  const provider = model.split('/', 1)[0] ?? '';
-  if (provider === LOCAL)
+/** How a member of a channel is called in the request, for the caller's eyes. */
+export type ChannelPaths = (channel: ChannelName, member: string) => readonly string[];
+
+/** Attempts after the first where the caller names none. */
+export const DEFAULT_RETRIES = 2;
+
+const formPaths: ChannelPaths = (channel, member) => ['body', `${channel}_${member}`];
+
+const misfit = (loc: readonly string[], detail: string): WorkProblem =>
+  workProblem('validation_error', detail, { loc });
+
+interface Naming {
+  readonly channel: ChannelName;
+  /** Of a model that the channel takes over when it names none. */
+  readonly fallback: string;
+  readonly paths: ChannelPaths;
+}
+
+/** The model that a key is for, or why there is none. */
+const refOf = (
+  { provider_model }: ModelChannel,
+  { channel, fallback, paths }: Naming,
+): ModelRef | WorkProblem => {
+  const name = provider_model ?? fallback;
+  const ref = modelNamed(name);
+  if (ref === undefined)
     return workProblem(
-      'validation_error',
-      `${name}_api_key was given, but ${model} is local and takes no key. Name a model with ${name}_provider_model, or leave the key out.`,
-      { loc: ['body', `${name}_api_key`] },
+      'unknown_model_provider',
+      `There is no model "${name.slice(0, 120)}" here. Name it as <provider>/<model>, with a provider like openai, azure, anthropic, google, mistral or openai_compatible.`,
     );
-  return workProblem(
-    'unknown_model_provider',
-    `There is no model provider "${provider}" here. Use local/default, or leave ${name}_provider_model out.`,
-  );
+  const where = paths(channel, 'api_key').slice(1).join('.');
+  if (ref.provider === 'local')
+    return misfit(
+      paths(channel, 'api_key'),
+      `${where} was given, but ${name} is local and takes no key. Name a model beside it, or leave the key out.`,
+    );
+  if (channel === 'llm' && isOcrOnly(ref))
+    return misfit(
+      paths(channel, 'provider_model'),
+      `${name} only reads pages. Use it for the OCR channel, and a language model for extraction.`,
+    );
+  return ref;
 };
 
-/** The OCR step's model: its own, or the extraction model's, or the platform's. */
-const inherited = (ocr: string | undefined, llm: string | undefined, platform: string): string =>
-  ocr ?? llm ?? platform;
+/** Own-model credentials of a channel: undefined without a key, for then the rest is ignored. */
+const ownAccess = (own: ModelChannel, naming: Naming): ModelAccess | WorkProblem | undefined => {
+  if (own.api_key === undefined) return undefined;
+  const ref = refOf(own, naming);
+  if ('kind' in ref) return ref;
+  if (needsBase(ref.provider) && own.api_base === undefined)
+    return misfit(
+      naming.paths(naming.channel, 'api_base'),
+      `A model of ${ref.provider} needs the address of its server: send api_base.`,
+    );
+  return {
+    ref,
+    apiKey: own.api_key,
+    apiBase: own.api_base,
+    owner: 'caller',
+    maxTokens: own.max_tokens,
+    temperature: own.temperature,
+    retries: own.num_retries ?? DEFAULT_RETRIES,
+  };
+};
+
+const isProblem = (value: ModelAccess | WorkProblem | undefined): value is WorkProblem =>
+  value !== undefined && 'kind' in value;
+
+/** What an OCR channel with a key of its own takes over from the extraction model, where both name one. */
+const withInherited = (ocr: ModelChannel, llm: ModelAccess | undefined): ModelChannel => {
+  if (ocr.provider_model !== undefined || llm === undefined) return ocr;
+  return { ...ocr, provider_model: nameOfModel(llm.ref), api_base: ocr.api_base ?? llm.apiBase };
+};
 
 /**
  * Chooses by the BYOK rules: a key of a channel that runs switches to own-key rates; without a key the
- * other members are ignored; a key of a channel that does not run is ignored.
+ * other members are ignored; a key of a channel that does not run is ignored. An OCR channel without a key
+ * inherits the caller's extraction model; one that names no model falls back to it.
  */
 export const chooseModels = (
   channels: {
     readonly llm: ModelChannel;
     readonly ocr: ModelChannel;
-    readonly runs: { llm: boolean; ocr: boolean };
+    readonly runs: { readonly llm: boolean; readonly ocr: boolean };
+    readonly paths?: ChannelPaths | undefined;
   },
-  platform: { readonly extraction: string; readonly ocr: string },
+  platform: PlatformModels,
 ): ChosenModels | WorkProblem => {
-  const { runs } = channels;
-  const llm = runs.llm ? ownModel(channels.llm, platform.extraction, 'llm') : undefined;
-  if (typeof llm === 'object') return llm;
-  const ocr = runs.ocr ? ownModel(channels.ocr, platform.ocr, 'ocr') : undefined;
-  if (typeof ocr === 'object') return ocr;
+  const { runs, paths = formPaths } = channels;
+  const llm = runs.llm
+    ? ownAccess(channels.llm, { channel: 'llm', fallback: platform.extraction.name, paths })
+    : undefined;
+  if (isProblem(llm)) return llm;
+  const ocrChannel = withInherited(channels.ocr, llm);
+  const own = runs.ocr
+    ? ownAccess(ocrChannel, { channel: 'ocr', fallback: platform.ocr.name, paths })
+    : undefined;
+  if (isProblem(own)) return own;
+  const ocr = runs.ocr ? (own ?? llm) : undefined;
   return {
     kind: 'models',
-    billing_type: llm === undefined && ocr === undefined ? 'full_service' : 'byok',
-    model: llm ?? platform.extraction,
-    ocr_model: runs.ocr ? inherited(ocr, llm, platform.ocr) : null,
+    billing_type: llm === undefined && own === undefined ? 'full_service' : 'byok',
+    model: llm === undefined ? platform.extraction.name : nameOfModel(llm.ref),
+    ocr_model: runs.ocr ? (ocr === undefined ? platform.ocr.name : nameOfModel(ocr.ref)) : null,
+    llm: runs.llm ? (llm ?? platform.extraction.access) : null,
+    ocr: runs.ocr ? (ocr ?? platform.ocr.access) : null,
   };
 };

@@ -8,7 +8,7 @@ import type { Clock } from '../../domain/ports/clock.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import { metaOf, type WorkToBill } from './billedWork.ts';
 import { commandHandler } from './commandHandler.ts';
-import type { ReceivedFile, WorkPlan, WorkRequest } from './deliverWork.ts';
+import type { ReceivedFile, WorkPlan, WorkRequest } from './work.ts';
 
 interface RequestedWork {
   readonly request: WorkRequest;

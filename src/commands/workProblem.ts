@@ -1,4 +1,5 @@
 import type { ParseFailure } from '../../domain/ports/documentParser.ts';
+import type { ModelFailure } from '../../domain/ports/modelProvider.ts';
 
 /** Why billed work was not delivered: a code of the interface, a sentence, further members of the answer. */
 export interface WorkProblem {
@@ -16,6 +17,13 @@ export interface WorkProblem {
     | 'validation_error'
     | 'insufficient_credits'
     | 'output_schema_mismatch'
+    | 'missing_file'
+    | 'document_not_found'
+    | 'file_too_large'
+    | 'unsafe_api_base'
+    | 'field_encryption_not_configured'
+    | 'model_provider_error'
+    | 'provider_timeout'
     | 'extraction_failed'
     | 'conversion_failed'
     | 'storage_error'
@@ -31,6 +39,8 @@ export const workProblem = (
   detail: string,
   members?: Readonly<Record<string, unknown>>,
 ): WorkProblem => ({ kind: 'problem', code, detail, ...(members && { members }) });
+
+const LEFT = 'The caller went away before the work was done.';
 
 /** A parser's failure in the words of the interface. `timedOut` is the code of a deadline that passed. */
 export const parseProblem = (
@@ -52,6 +62,23 @@ export const parseProblem = (
     case 'timed_out':
       return workProblem(timedOut, failure.detail);
     case 'aborted':
-      return workProblem('request_aborted', 'The caller went away before the work was done.');
+      return workProblem('request_aborted', LEFT);
+  }
+};
+
+/** A model's failure in the words of the interface: which provider, its status, never what it wrote. */
+export const modelProblem = (failure: ModelFailure): WorkProblem => {
+  switch (failure.kind) {
+    case 'provider_error':
+      return workProblem('model_provider_error', failure.detail, {
+        provider: failure.provider,
+        provider_status: failure.provider_status,
+      });
+    case 'timed_out':
+      return workProblem('provider_timeout', failure.detail, { provider: failure.provider });
+    case 'unsafe_api_base':
+      return workProblem('unsafe_api_base', failure.detail);
+    case 'aborted':
+      return workProblem('request_aborted', LEFT);
   }
 };

@@ -17,7 +17,7 @@ const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: 
   const reference = resolve(from, t.REFERENCE);
   const reads = resolve(from, t.READS);
   const wrote = (tenantId: string, position: bigint) => reads.note(tenantId, position);
-  const { extractionModel, ocrModel } = resolve(from, t.CONFIG);
+  const { platformModels } = resolve(from, t.CONFIG);
   const logger = resolve(from, t.LOGGER);
   return {
     accounts: resolve(from, t.ACCOUNTS),
@@ -38,7 +38,7 @@ const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: 
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     convertDeadlineMs: CONVERT_DEADLINE_MS,
     deadlineMs: EXTRACT_DEADLINES_MS,
-    platformModels: { extraction: extractionModel, ocr: ocrModel },
+    platformModels,
     wrote,
   };
 };

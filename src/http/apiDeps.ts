@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/ports/clock.ts';
 import type { AccountWriter } from '../commands/accountWriter.ts';
 import type { ApiKeys } from '../commands/apiKeys.ts';
 import type { ConvertRequest } from '../commands/convertDocument.ts';
-import type { Delivered } from '../commands/deliverWork.ts';
+import type { Delivered } from '../commands/work.ts';
 import type { ExtractRequest } from '../commands/extractDocument.ts';
 import type { LlmCosts } from '../commands/llmCosts.ts';
 import type { Payments } from '../commands/payments.ts';

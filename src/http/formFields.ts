@@ -1,4 +1,4 @@
-import type { WorkRequest } from '../commands/deliverWork.ts';
+import type { WorkRequest } from '../commands/work.ts';
 import type { ModelChannel } from '../commands/models.ts';
 import type { RouteRequest } from './defineRoute.ts';
 import { problem } from './problems.ts';

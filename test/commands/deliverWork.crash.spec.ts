@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { extractionStream } from '../../domain/extraction/events.ts';
 import { accountWriter } from '../../src/commands/accountWriter.ts';
-import type { Delivered } from '../../src/commands/deliverWork.ts';
+import type { Delivered } from '../../src/commands/work.ts';
 import type { WorkProblem } from '../../src/commands/workProblem.ts';
 import {
   asked,

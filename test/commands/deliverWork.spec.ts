@@ -4,7 +4,7 @@ import { extractionStream } from '../../domain/extraction/events.ts';
 import type { ParseFailure } from '../../domain/ports/documentParser.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
 import { convertDocument } from '../../src/commands/convertDocument.ts';
-import type { Delivered } from '../../src/commands/deliverWork.ts';
+import type { Delivered } from '../../src/commands/work.ts';
 import { heavySlots } from '../../src/commands/heavySlots.ts';
 import type { WorkProblem } from '../../src/commands/workProblem.ts';
 import {

@@ -96,6 +96,12 @@ export const engineOf = (extract: () => Promise<ExtractionResult>): Process['eng
   extract,
 });
 
+const LOCAL = { name: 'local/default', access: null };
+const LOCAL_MODELS = { extraction: LOCAL, ocr: LOCAL };
+
+const noModel = () => Promise.reject(new Error('no model takes part here'));
+const NO_MODELS: Process['modelWork'] = { extract: noModel, convert: noModel };
+
 export const delivery = async ({
   balance = 1000,
   freePages = 0,
@@ -137,7 +143,10 @@ export const delivery = async ({
       inspectDeadlineMs: 1000,
       convertDeadlineMs: 1000,
       deadlineMs: { fast: 1000, standard: 1000, robust: 1000 },
-      platformModels: { extraction: 'local/default', ocr: 'local/default' },
+      platformModels: LOCAL_MODELS,
+      modelWork: NO_MODELS,
+      checkBase: () => Promise.resolve({ kind: 'ok' }),
+      logCall: () => Promise.resolve(),
       wrote,
       ...parts,
     }),

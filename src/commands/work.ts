@@ -1,0 +1,80 @@
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { ModelCall } from '../../domain/ports/modelWork.ts';
+import type { RatedOperation } from '../../domain/rating/rating.ts';
+import type { Caller, Cost, WorkToBill } from './billedWork.ts';
+import type { ChosenModels } from './models.ts';
+import type { WorkIdentity } from './storedResult.ts';
+import type { WorkProblem } from './workProblem.ts';
+
+/** A file that was received and lies on the local disk. */
+export interface ReceivedFile {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly file_name: string | null;
+}
+
+/** A document that the service knows already: it was presigned, and its file fetched from storage. */
+export interface KnownDocument {
+  readonly document_id: string;
+  readonly source: 'upload' | 'canonical';
+}
+
+/** What extraction and conversion requests have in common. */
+export interface WorkRequest {
+  readonly tenant_id: string;
+  readonly caller: Caller;
+  readonly correlation_id: string;
+  readonly idempotency: Pick<WorkIdentity, 'idempotency_key' | 'fingerprint'> | null;
+  readonly file: ReceivedFile;
+  /** Left out: the file came with the request and is a new document. */
+  readonly document?: KnownDocument | undefined;
+  readonly project_id: string;
+  readonly task_id: string;
+  readonly signal: AbortSignal;
+}
+
+/** What was done, before it is billed. */
+export interface WorkDone {
+  readonly kind: 'done';
+  readonly body: JsonObject;
+  readonly status: 'success' | 'partial';
+}
+
+/** One kind of work: what it is billed as, and how it is done. */
+export interface WorkPlan {
+  readonly operation: RatedOperation;
+  readonly endpoint: string;
+  readonly mode: WorkToBill['mode'];
+  readonly models: ChosenModels;
+  readonly idPrefix: 'ext' | 'cnv';
+  readonly timedOut: 'extraction_failed' | 'conversion_failed';
+  readonly run: (task: WorkTask) => Promise<WorkDone | WorkProblem>;
+}
+
+/** One piece of work, while it is done. */
+export interface WorkTask {
+  readonly operation_id: string;
+  readonly document_id: string;
+  readonly signal: AbortSignal;
+  /** Told of each call of a model. */
+  readonly onCall: (call: ModelCall) => void;
+}
+
+/** The work that calls of models were made for. */
+export interface CalledFor {
+  readonly bill: WorkToBill;
+  readonly document_id: string;
+  readonly task_id: string;
+  /** True where the whole operation is free for the tenant. */
+  readonly free_tier: boolean;
+  /** How many calls were made for it before this one. */
+  readonly earlier: number;
+}
+
+export interface Delivered {
+  readonly kind: 'delivered';
+  readonly body: JsonObject;
+  readonly cost: Cost;
+  readonly free_pages: number;
+}
