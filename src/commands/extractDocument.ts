@@ -13,6 +13,9 @@ export interface ExtractRequest extends WorkRequest {
   readonly mode: 'fast' | 'standard' | 'robust';
   readonly allow_partial: boolean;
   readonly citations: boolean;
+  /** The saved config that the request was completed by. */
+  readonly config: { readonly config_id: string; readonly version: number } | null;
+  readonly artifact_id: string | null;
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
   /** Where the channels' members stand in the request; left out: in the form. */
@@ -43,9 +46,9 @@ const bodyOf = (
     billing_type: models.billing_type,
     model: models.model,
     ocr_model: models.ocr_model,
-    config_id: null,
-    config_version: null,
-    artifact_id: null,
+    config_id: request.config?.config_id ?? null,
+    config_version: request.config?.version ?? null,
+    artifact_id: request.artifact_id,
     duration_ms,
     warnings: extraction.warnings.map((warning) => ({ ...warning })),
     pages: extraction.pages.map(({ page, status: pageStatus, source, detail }) => ({

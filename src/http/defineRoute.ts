@@ -13,7 +13,8 @@ export interface Caller {
 
 export type Access = 'public' | 'any' | 'admin' | 'admin_or_service';
 export type BucketClass = 'heavy' | 'general';
-export type TenantSource = 'path' | 'query' | 'body';
+/** `scope`: the body's member of that name. */
+export type TenantSource = 'path' | 'query' | 'body' | 'scope';
 
 /** What a handler gets: checked input, who calls, and for which tenant. */
 export interface RouteRequest<Params, Query, Body> {
@@ -75,6 +76,8 @@ interface RouteFacts {
   readonly serviceActsForAll?: boolean;
   /** Left out: not limited. */
   readonly bucket?: BucketClass;
+  /** Where the bucket depends on what is asked for: taken from once the body is read. */
+  readonly bucketOf?: (body: unknown) => BucketClass;
   readonly idempotency?: Idempotency;
   /** Answered even while shutting down. */
   readonly always?: boolean;

@@ -2,6 +2,7 @@ import type { ApiDeps } from './apiDeps.ts';
 import type { Route } from './defineRoute.ts';
 import { addCredits } from './routes/addCredits.route.ts';
 import { adjustCredits } from './routes/adjustCredits.route.ts';
+import { canonical } from './routes/canonical.route.ts';
 import { chargeExamples } from './routes/chargeExamples.route.ts';
 import { createAdminBillingConfig } from './routes/createAdminBillingConfig.route.ts';
 import { createApiKey } from './routes/createApiKey.route.ts';
@@ -45,6 +46,7 @@ import { listTenantLedger } from './routes/listTenantLedger.route.ts';
 import { listTenants } from './routes/listTenants.route.ts';
 import { listUsage } from './routes/listUsage.route.ts';
 import { logLlmCost } from './routes/logLlmCost.route.ts';
+import { ocrToMarkdown } from './routes/ocrToMarkdown.route.ts';
 import { publishCreditPrices } from './routes/publishCreditPrices.route.ts';
 import { publishFxRates } from './routes/publishFxRates.route.ts';
 import { refundCredits } from './routes/refundCredits.route.ts';
@@ -61,6 +63,7 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
   const routes = [
     addCredits(deps),
     adjustCredits(deps),
+    canonical(deps),
     chargeExamples(deps),
     createAdminBillingConfig(deps),
     createApiKey(deps),
@@ -100,6 +103,7 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
     listTenants(deps),
     listUsage(deps),
     logLlmCost(deps),
+    ocrToMarkdown(deps),
     publishCreditPrices(deps),
     publishFxRates(deps),
     refundCredits(deps),

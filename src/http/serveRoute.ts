@@ -5,7 +5,7 @@ import type { Authenticator } from './authenticate.ts';
 import { BOOTSTRAP_ADMIN } from './authenticate.ts';
 import type { Caller, RawBody, Route, RouteRequest } from './defineRoute.ts';
 import { readJson } from './jsonBody.ts';
-import { checkRole, checkTenant, tenantNamedIn } from './middleware/access.ts';
+import { checkRole, checkTenant, scopeIn, tenantNamedIn } from './middleware/access.ts';
 import { idempotencyKeyIn, requestFingerprint, runOnce } from './middleware/idempotency.ts';
 import type { Sent } from './middleware/idempotency.ts';
 import type { RateLimits } from './middleware/limits.ts';
@@ -42,7 +42,8 @@ const admitted = async (route: Route, exchange: Exchange, deps: ServeDeps): Prom
   const { req, res } = exchange;
   const caller = await deps.keys.authenticate(req.get('x-api-key'));
   exchange.caller = caller;
-  if (route.bucket !== undefined) res.set(await takeToken(deps.limits, caller, route.bucket));
+  if (route.bucket !== undefined && route.bucketOf === undefined)
+    res.set(await takeToken(deps.limits, caller, route.bucket));
   checkRole(route, caller);
   checkTenant(route, caller, route.tenant === 'path' ? req.params : undefined);
   checkTenant(route, caller, route.tenant === 'query' ? req.query : undefined);
@@ -91,12 +92,13 @@ const checked = (route: Route, { req }: Exchange, { input, caller }: Received): 
   const { idempotency, tenant } = route;
   const key = idempotency && idempotencyKeyIn(req.get('idempotency-key'), idempotency);
   const parts = { path: params, query, body };
+  const named = { ...parts, scope: scopeIn(body) };
   return {
     params,
     query,
     body,
     file: input.upload?.file,
-    tenant_id: (tenant && tenantNamedIn(parts[tenant])) ?? caller.tenant_id,
+    tenant_id: (tenant && tenantNamedIn(named[tenant])) ?? caller.tenant_id,
     idempotency_key: key ?? null,
     fingerprint: requestFingerprint({ ...parts, sha256: input.upload?.file.sha256 }),
   };
@@ -173,7 +175,10 @@ const answered = async (
   exchange: Exchange,
   { deps, input, caller }: Received & { readonly deps: ServeDeps },
 ): Promise<void> => {
+  if (route.bucketOf !== undefined)
+    exchange.res.set(await takeToken(deps.limits, caller, route.bucketOf(input.body)));
   checkTenant(route, caller, route.tenant === 'body' ? input.body : undefined);
+  checkTenant(route, caller, route.tenant === 'scope' ? scopeIn(input.body) : undefined);
   const facts = checked(route, exchange, { input, caller });
   const run = () => handled(route, exchange, { ...facts, caller, clock: deps.clock });
   const { idempotency } = route;

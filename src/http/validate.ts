@@ -8,8 +8,8 @@ type ZodIssue = z.core.$ZodIssue;
 
 const keyText = (key: PropertyKey): string | number => (typeof key === 'symbol' ? String(key) : key);
 
-const issuesOf = (issue: ZodIssue, at: string): readonly RequestIssue[] => {
-  const loc = [at, ...issue.path.map(keyText)];
+const issuesOf = (issue: ZodIssue, at: readonly string[]): readonly RequestIssue[] => {
+  const loc = [...at, ...issue.path.map(keyText)];
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ loc: [...loc, key], msg: 'Unknown member.', type: 'extra_forbidden' }));
   if (issue.code === 'invalid_type' && issue.input === undefined)
@@ -22,15 +22,18 @@ export interface Part {
   readonly at: 'path' | 'query' | 'header' | 'body';
   readonly schema: z.ZodType | undefined;
   readonly value: unknown;
+  /** Where the part stands inside of `at`. */
+  readonly under?: readonly string[];
 }
 
 /** Checks all parts and reports everything that is wrong at once, as one `validation_error`. */
 export const validate = (parts: readonly Part[]): readonly unknown[] => {
   const issues: RequestIssue[] = [];
-  const values = parts.map(({ at, schema, value }) => {
+  const values = parts.map(({ at, under = [], schema, value }) => {
     if (schema === undefined) return undefined;
     const result = schema.safeParse(value, { reportInput: true });
-    if (!result.success) issues.push(...result.error.issues.flatMap((issue) => issuesOf(issue, at)));
+    if (!result.success)
+      issues.push(...result.error.issues.flatMap((issue) => issuesOf(issue, [at, ...under])));
     return result.data;
   });
   if (issues.length > 0) throw new Problem('validation_error', { detail: issues.slice(0, ISSUES_MAX) });

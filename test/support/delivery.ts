@@ -198,6 +198,8 @@ export const asked = (pages: number, over: Partial<ExtractRequest> = {}): Extrac
   mode: 'standard',
   allow_partial: false,
   citations: true,
+  config: null,
+  artifact_id: null,
   llm: {},
   ocr: {},
   ...over,

@@ -24,6 +24,10 @@ export const tenantNamedIn = (part: unknown): string | undefined => {
   return typeof part.tenant_id === 'string' ? part.tenant_id : undefined;
 };
 
+/** The `scope` of a body, if it has one. */
+export const scopeIn = (body: unknown): unknown =>
+  typeof body === 'object' && body !== null && 'scope' in body ? body.scope : undefined;
+
 /** 403 for a key of another tenant: before the rest is checked, and before anything is looked up. */
 export const checkTenant = (route: Route, caller: Caller, part: unknown): void => {
   const tenantId = tenantNamedIn(part);

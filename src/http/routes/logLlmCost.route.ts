@@ -1,6 +1,7 @@
 import { fingerprintOf } from '../../../domain/kernel/fingerprint.ts';
 import type { LogLlmCost } from '../../../domain/llmCost/decider.ts';
-import { modelCost, picoOf, priceFor, usdOfPico } from '../../../domain/providerPricing/pricing.ts';
+import { picoOf, usdOfPico } from '../../../domain/providerPricing/pricing.ts';
+import { costByPrice } from '../../commands/modelCosts.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute, KEPT_A_DAY } from '../defineRoute.ts';
 import { doneOr } from '../doneOrProblem.ts';
@@ -23,9 +24,7 @@ const costOf = async (
   usage: ReturnType<typeof usageOf>,
 ): Promise<Pick<LogLlmCost['data'], 'cost_usd' | 'cost_source'>> => {
   if (usage.cost_usd !== null) return { cost_usd: usage.cost_usd, cost_source: 'reported' };
-  const price = priceFor((await reference.modelPrices()).prices, usage);
-  if (price === undefined) return { cost_usd: null, cost_source: null };
-  return { cost_usd: usdOfPico(modelCost(price, usage)), cost_source: 'computed' };
+  return costByPrice((await reference.modelPrices()).prices, usage);
 };
 
 export const logLlmCost = (deps: ApiDeps) =>

@@ -1,9 +1,9 @@
-import type { z } from 'zod';
 import type { ApiDeps } from '../apiDeps.ts';
+import { runConversion } from '../conversion.ts';
 import { defineRoute, KEPT_A_DAY } from '../defineRoute.ts';
-import { workFailure } from '../doneOrProblem.ts';
-import { channelOf, workOf } from '../formFields.ts';
 import { markdownResponse, toMarkdownForm } from '../wire/documents.ts';
+import { channelOf, fileOf, workOf } from '../workFields.ts';
+import { CONVERSION_PROBLEMS } from '../workProblems.ts';
 
 export const toMarkdown = (deps: ApiDeps) =>
   defineRoute({
@@ -20,25 +20,10 @@ export const toMarkdown = (deps: ApiDeps) =>
     body: toMarkdownForm,
     upload: true,
     reply: { status: 200, schema: markdownResponse },
-    problems: [
-      'unsupported_file_type',
-      'unreadable_file',
-      'too_many_pages',
-      'unknown_model_provider',
-      'insufficient_credits',
-      'conversion_failed',
-      'storage_error',
-      'busy',
-    ],
+    problems: CONVERSION_PROBLEMS,
     handle: async (request) => {
-      const { body } = request;
-      const answer = await deps.convert({
-        ...workOf(request),
-        mode: body.conversion_mode,
-        ocr: channelOf(body.ocr_provider_model, body.ocr_api_key),
-      });
-      if (answer.kind === 'problem') throw workFailure(answer);
-      // The work is billed by now: its shape is held by specs, never by a refusal here.
-      return answer.body as unknown as z.input<typeof markdownResponse>;
+      const { project_id, task_id, conversion_mode: mode, ...fields } = request.body;
+      const subject = { file: fileOf(request.file), project_id, task_id };
+      return runConversion(deps, { ...workOf(request, subject), mode, ocr: channelOf('ocr', fields) });
     },
   });

@@ -35,13 +35,17 @@ const scope = {
   task_id: plainText(1, 128).default('default'),
 };
 
+export const extractModeIn = z
+  .enum(['fast', 'standard', 'balanced', 'robust'])
+  .meta({ description: 'Default: `standard`; `balanced` is an old name of it.' });
+
 export const extractForm = z
   .strictObject({
     schema: z
       .string()
       .optional()
       .meta({ description: 'JSON Schema with `type: "object"` and `properties`.' }),
-    mode: z.enum(['fast', 'standard', 'balanced', 'robust']).default('standard'),
+    mode: extractModeIn.optional(),
     artifact_id: plainText(1, 200).optional(),
     config_id: plainText(1, 200).optional(),
     allow_partial: booleanText.default(false),

@@ -1,0 +1,90 @@
+import type { z } from 'zod';
+import type { ApiDeps } from './apiDeps.ts';
+import { runConversion } from './conversion.ts';
+import type { RouteRequest } from './defineRoute.ts';
+import { runExtraction } from './extractFields.ts';
+import { withFetched } from './fetchedFile.ts';
+import { invalid } from './problems.ts';
+import { validate } from './validate.ts';
+import { extractPayload, toMarkdownPayload, type CanonicalEnvelope } from './wire/canonical.ts';
+import { channelOf, workOf, type WorkSubject } from './workFields.ts';
+
+/** An envelope on its way. */
+export interface CanonicalCall {
+  readonly deps: ApiDeps;
+  readonly request: RouteRequest<unknown, unknown, CanonicalEnvelope>;
+}
+
+/** What an operation does with an envelope. It answers as the plain endpoint does. */
+export type CanonicalOperation = (call: CanonicalCall) => Promise<object>;
+
+/** The payload by its operation's schema; issues are told where they stand in the envelope. */
+export const payloadOf = <Schema extends z.ZodType>(
+  { request }: CanonicalCall,
+  schema: Schema,
+): z.output<Schema> => {
+  const [payload] = validate([{ at: 'body', schema, value: request.body.payload, under: ['payload'] }]);
+  return payload as z.output<Schema>;
+};
+
+const onDocument = <T>(
+  { deps, request }: CanonicalCall,
+  file_name: string | undefined,
+  work: (subject: WorkSubject) => Promise<T>,
+): Promise<T> => {
+  const { scope, resource } = request.body;
+  const { file_uri, document_id } = resource;
+  if (file_uri === undefined && document_id === undefined)
+    throw invalid({
+      loc: ['body', 'resource', 'file_uri'],
+      msg: 'Name the document by its file_uri or its document_id.',
+      type: 'missing',
+    });
+  const { project_id, task_id } = scope;
+  const booking = { source: 'canonical', project_id, task_id } as const;
+  return withFetched({ deps, request }, { file_uri, document_id, file_name }, { booking, work });
+};
+
+const inPayload = (channel: string, member: string) => ['body', 'payload', `${channel}_${member}`];
+
+const extract: CanonicalOperation = (call) => {
+  const { deps, request } = call;
+  const payload = payloadOf(call, extractPayload);
+  const { resource } = request.body;
+  return onDocument(call, payload.file_name, (subject) =>
+    runExtraction(
+      deps,
+      {
+        schema: payload.schema,
+        mode: payload.mode,
+        artifact_id: payload.artifact_id ?? resource.artifact_id,
+        config_id: payload.config_id ?? resource.config_id,
+        allow_partial: payload.allow_partial,
+        citations: payload.citations,
+        llm: channelOf('llm', payload),
+        ocr: channelOf('ocr', payload),
+        channelPaths: inPayload,
+      },
+      workOf(request, subject),
+    ),
+  );
+};
+
+const toMarkdown: CanonicalOperation = (call) => {
+  const { deps, request } = call;
+  const payload = payloadOf(call, toMarkdownPayload);
+  return onDocument(call, payload.file_name, (subject) =>
+    runConversion(deps, {
+      ...workOf(request, subject),
+      mode: payload.conversion_mode,
+      ocr: channelOf('ocr', payload),
+      channelPaths: inPayload,
+    }),
+  );
+};
+
+/** Every operation of the envelope, by its name. */
+export const CANONICAL_OPERATIONS: Readonly<Record<string, CanonicalOperation>> = {
+  'inference.extract': extract,
+  'inference.to_markdown': toMarkdown,
+};

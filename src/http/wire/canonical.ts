@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { plainText, tenantIdText } from './basics.ts';
+import { extractModeIn } from './documents.ts';
+
+/** An empty text counts as absent, as in a form. */
+const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
+
+const channelMembers = {
+  provider_model: orAbsent(plainText(1, 200)),
+  api_key: orAbsent(plainText(1, 1000)),
+  api_base: orAbsent(plainText(1, 2000)),
+  max_tokens: orAbsent(z.int().min(1).max(10_000_000)),
+  temperature: orAbsent(z.number().min(0).max(2)),
+  num_retries: orAbsent(z.int().min(0).max(10)),
+};
+
+/** A caller's own model, as a member of a JSON body. */
+export const modelChannelIn = z.strictObject(channelMembers).meta({ id: 'ModelChannel' });
+
+type Prefixed<Name extends string> = {
+  [Member in keyof typeof channelMembers as `${Name}_${Member}`]: (typeof channelMembers)[Member];
+};
+
+const prefixed = <Name extends 'llm' | 'ocr'>(name: Name): Prefixed<Name> =>
+  Object.fromEntries(
+    Object.entries(channelMembers).map(([member, schema]) => [`${name}_${member}`, schema]),
+  ) as Prefixed<Name>;
+
+export const ocrToMarkdownRequest = z
+  .strictObject({
+    tenant_id: tenantIdText,
+    file_uri: plainText(1, 500).meta({ description: 'As presign gave it.' }),
+    file_name: orAbsent(plainText(1, 255)),
+    mode: z.enum(['default', 'fast']).default('default'),
+    ocr: modelChannelIn.nullish(),
+    project_id: plainText(1, 128).default('default'),
+    task_id: plainText(1, 128).default('default'),
+  })
+  .meta({ id: 'ToMarkdownRequest' });
+
+const canonicalScope = z
+  .strictObject({
+    tenant_id: tenantIdText,
+    project_id: plainText(1, 128).default('default'),
+    task_id: plainText(1, 128).default('default'),
+    environment: plainText(1, 64).default('prod'),
+  })
+  .meta({ id: 'CanonicalScope' });
+
+const canonicalResource = z
+  .strictObject({
+    file_uri: orAbsent(plainText(1, 500)),
+    document_id: orAbsent(plainText(1, 200)),
+    artifact_id: orAbsent(plainText(1, 200)),
+    job_id: orAbsent(plainText(1, 200)),
+    config_id: orAbsent(plainText(1, 200)),
+  })
+  .meta({ id: 'CanonicalResource' });
+
+export const canonicalEnvelope = z
+  .strictObject({
+    schema_version: plainText(1, 20).meta({ description: '`1.0`.' }),
+    operation: plainText(1, 100),
+    scope: canonicalScope,
+    resource: canonicalResource.default({}),
+    payload: z.record(z.string(), z.unknown()).default({}),
+  })
+  .meta({ id: 'CanonicalEnvelope' });
+export type CanonicalEnvelope = z.output<typeof canonicalEnvelope>;
+
+/** Payload of `inference.extract`: the fields of the form but the file, with the schema as an object. */
+export const extractPayload = z.strictObject({
+  schema: z.unknown().optional(),
+  mode: orAbsent(extractModeIn),
+  artifact_id: orAbsent(plainText(1, 200)),
+  config_id: orAbsent(plainText(1, 200)),
+  allow_partial: z.boolean().default(false),
+  citations: z.boolean().default(true),
+  file_name: orAbsent(plainText(1, 255)),
+  ...prefixed('llm'),
+  ...prefixed('ocr'),
+});
+
+/** Payload of `inference.to_markdown`. */
+export const toMarkdownPayload = z.strictObject({
+  conversion_mode: z.enum(['default', 'fast']).default('default'),
+  file_name: orAbsent(plainText(1, 255)),
+  ...prefixed('ocr'),
+});
+
+export const canonicalResponse = z
+  .strictObject({
+    schema_version: z.literal('1.0'),
+    operation: z.string(),
+    request_id: z.string(),
+    result: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'CanonicalResponse' });
