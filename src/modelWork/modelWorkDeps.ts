@@ -1,0 +1,40 @@
+import type { DocumentParser } from '../../domain/ports/documentParser.ts';
+import type { DocumentTools, ToolLimits } from '../../domain/ports/documentTools.ts';
+import type { ModelProviders, ModelRequest } from '../../domain/ports/modelProvider.ts';
+import type { ModelFailed, WorkModels } from '../../domain/ports/modelWork.ts';
+import type { SchemaValidator } from '../../domain/ports/schemaValidator.ts';
+import type { Deadline } from './deadline.ts';
+
+/** What work with models stands on: ports only. */
+export interface ModelWorkDeps {
+  readonly providers: Pick<ModelProviders, 'abilitiesOf' | 'ask' | 'readPages'>;
+  readonly tools: DocumentTools;
+  readonly parser: Pick<DocumentParser, 'parse' | 'render'>;
+  readonly schemas: Pick<SchemaValidator, 'check'>;
+  /** A file of the local disk. */
+  readonly readFile: (path: string) => Promise<Uint8Array>;
+}
+
+/** One piece of work with its models, and the time that is left for it. */
+export interface Running {
+  readonly deps: ModelWorkDeps;
+  readonly models: WorkModels;
+  readonly deadline: Deadline;
+  readonly signal: AbortSignal | undefined;
+}
+
+export const limitsOf = ({ deadline, signal }: Running): ToolLimits => ({
+  deadlineMs: deadline.leftMs(),
+  signal,
+});
+
+/** How a model is asked within the time that is left. */
+export const inTime = ({ deadline, signal }: Running): Pick<ModelRequest, 'deadlineMs' | 'signal'> => ({
+  deadlineMs: deadline.leftMs(),
+  signal,
+});
+
+export const modelFailed = (failure: ModelFailed['failure']): ModelFailed => ({
+  kind: 'model_failed',
+  failure,
+});
