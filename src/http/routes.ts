@@ -3,6 +3,7 @@ import type { Route } from './defineRoute.ts';
 import { addCredits } from './routes/addCredits.route.ts';
 import { adjustCredits } from './routes/adjustCredits.route.ts';
 import { chargeExamples } from './routes/chargeExamples.route.ts';
+import { countPages } from './routes/countPages.route.ts';
 import { createAdminBillingConfig } from './routes/createAdminBillingConfig.route.ts';
 import { createApiKey } from './routes/createApiKey.route.ts';
 import { createBillingConfig } from './routes/createBillingConfig.route.ts';
@@ -38,6 +39,7 @@ import { getTenantInfo } from './routes/getTenantInfo.route.ts';
 import { getTrainingQuote } from './routes/getTrainingQuote.route.ts';
 import { getUsageStats } from './routes/getUsageStats.route.ts';
 import { listApiKeys } from './routes/listApiKeys.route.ts';
+import { listDocuments } from './routes/listDocuments.route.ts';
 import { listGrants } from './routes/listGrants.route.ts';
 import { listLlmCosts } from './routes/listLlmCosts.route.ts';
 import { listProviderPricing } from './routes/listProviderPricing.route.ts';
@@ -45,8 +47,10 @@ import { listTenantLedger } from './routes/listTenantLedger.route.ts';
 import { listTenants } from './routes/listTenants.route.ts';
 import { listUsage } from './routes/listUsage.route.ts';
 import { logLlmCost } from './routes/logLlmCost.route.ts';
+import { presignUpload } from './routes/presignUpload.route.ts';
 import { publishCreditPrices } from './routes/publishCreditPrices.route.ts';
 import { publishFxRates } from './routes/publishFxRates.route.ts';
+import { putUpload } from './routes/putUpload.route.ts';
 import { refundCredits } from './routes/refundCredits.route.ts';
 import { revokeApiKey } from './routes/revokeApiKey.route.ts';
 import { rotateApiKey } from './routes/rotateApiKey.route.ts';
@@ -62,6 +66,7 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
     addCredits(deps),
     adjustCredits(deps),
     chargeExamples(deps),
+    countPages(deps),
     createAdminBillingConfig(deps),
     createApiKey(deps),
     createBillingConfig(deps),
@@ -93,6 +98,7 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
     getTrainingQuote(deps),
     getUsageStats(deps),
     listApiKeys(deps),
+    listDocuments(deps),
     listGrants(deps),
     listLlmCosts(deps),
     listProviderPricing(deps),
@@ -100,8 +106,10 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
     listTenants(deps),
     listUsage(deps),
     logLlmCost(deps),
+    presignUpload(deps),
     publishCreditPrices(deps),
     publishFxRates(deps),
+    putUpload(deps),
     refundCredits(deps),
     revokeApiKey(deps),
     rotateApiKey(deps),
