@@ -108,14 +108,14 @@ export function objectStoreContract(name: string, start: () => Promise<StoreUnde
       }
     });
 
-    it('lists everything under the empty prefix, more than one page of it', async () => {
+    it('lists more than one page of objects', async () => {
       const { store } = subject;
       const keys = Array.from({ length: 1100 }, (_, i) => `many/${String(i)}`);
       for (let at = 0; at < keys.length; at += 50)
         await Promise.all(keys.slice(at, at + 50).map((key) => store.put(key, bytes(''))));
       const found: string[] = [];
-      for await (const { key } of store.list('')) found.push(key);
-      expect(found).to.include.members(keys);
+      for await (const { key } of store.list('many/')) found.push(key);
+      expect(found).to.have.members(keys);
       expect(new Set(found).size).to.equal(found.length);
     });
 
