@@ -54,6 +54,7 @@ const environment = z.object({
   DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
   REDIS_URL: urlOf('redis', 'rediss').optional(),
   S3_ENDPOINT: urlOf('http', 'https').optional(),
+  S3_PUBLIC_ENDPOINT: urlOf('http', 'https').optional(),
   S3_BUCKET: z.string().min(3).optional(),
   S3_ACCESS_KEY: z.string().min(1).optional(),
   S3_SECRET_KEY: z.string().min(1).optional(),
@@ -85,6 +86,8 @@ type Environment = z.output<typeof environment>;
 
 export interface S3Config {
   readonly endpoint: string;
+  /** Where clients reach the same store with presigned URLs; undefined: at `endpoint`. */
+  readonly publicEndpoint: string | undefined;
   readonly bucket: string;
   readonly accessKey: string;
   readonly secretKey: string;
@@ -124,6 +127,7 @@ const s3From = (env: Environment): S3Config | undefined => {
   const { S3_ENDPOINT = '', S3_BUCKET = '', S3_ACCESS_KEY = '', S3_SECRET_KEY = '', S3_REGION } = env;
   return {
     endpoint: S3_ENDPOINT,
+    publicEndpoint: env.S3_PUBLIC_ENDPOINT,
     bucket: S3_BUCKET,
     accessKey: S3_ACCESS_KEY,
     secretKey: S3_SECRET_KEY,

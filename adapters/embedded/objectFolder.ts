@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
+import { copyFile, mkdir, open, opendir, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { checkObjectKey } from '../../domain/ports/objectKey.ts';
-import type { ObjectStore } from '../../domain/ports/objectStore.ts';
+import { checkKeyPrefix, checkObjectKey } from '../../domain/ports/objectKey.ts';
+import type { ListedObject, ObjectStore } from '../../domain/ports/objectStore.ts';
+
+/** Tells an object from the folder of others whose keys begin with its own. */
+const FILE_ENDING = '.bin';
 
 /**
  * Objects as files of a folder. A put is written beside, flushed to the disk and renamed into place, and
@@ -14,7 +17,7 @@ export async function openObjectFolder(folder: string): Promise<ObjectStore> {
   await mkdir(incoming, { recursive: true });
   await mkdir(objects, { recursive: true });
   await removeLeftovers(incoming);
-  const pathOf = (key: string): string => join(objects, `${checkObjectKey(key)}.bin`);
+  const pathOf = (key: string): string => join(objects, `${checkObjectKey(key)}${FILE_ENDING}`);
 
   const store = async (key: string, write: (path: string) => Promise<void>): Promise<void> => {
     const target = pathOf(key);
@@ -38,6 +41,7 @@ export async function openObjectFolder(folder: string): Promise<ObjectStore> {
       const handle = await absentAsUndefined(open(pathOf(key), 'r'));
       return handle?.createReadStream();
     },
+    list: (prefix) => listed(join(objects, checkKeyPrefix(prefix)), prefix),
     remove: async (key) => {
       await absentAsUndefined(unlink(pathOf(key)));
     },
@@ -45,6 +49,21 @@ export async function openObjectFolder(folder: string): Promise<ObjectStore> {
       await flush(objects, 'r');
     },
   };
+}
+
+/** What is removed while it is listed is left out. */
+async function* listed(folder: string, prefix: string): AsyncIterable<ListedObject> {
+  const entries = await absentAsUndefined(opendir(folder));
+  if (entries === undefined) return;
+  for await (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* listed(path, `${prefix}${entry.name}/`);
+    else {
+      const found = await absentAsUndefined(stat(path));
+      const key = `${prefix}${entry.name.slice(0, -FILE_ENDING.length)}`;
+      if (found !== undefined) yield { key, modified_at: found.mtime.toISOString() };
+    }
+  }
 }
 
 /** What a crash left half written belongs to no object. */

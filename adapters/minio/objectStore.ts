@@ -1,12 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { createReadStream } from 'node:fs';
-import { Client, S3Error } from 'minio';
-import { checkObjectKey } from '../../domain/ports/objectKey.ts';
-import type { ObjectStore } from '../../domain/ports/objectStore.ts';
+import { Client, S3Error, type BucketItem } from 'minio';
+import { checkKeyPrefix, checkObjectKey } from '../../domain/ports/objectKey.ts';
+import type { ListedObject, ObjectStore } from '../../domain/ports/objectStore.ts';
 
 export interface MinioOptions {
   /** `http(s)://host:port`. */
   readonly endpoint: string;
+  /** The same store as clients reach it, where that is another address. */
+  readonly publicEndpoint?: string | undefined;
   readonly bucket: string;
   readonly accessKey: string;
   readonly secretKey: string;
@@ -32,6 +34,7 @@ export async function openMinioObjectStore(options: MinioOptions): Promise<Objec
       return stream === undefined ? undefined : collect(stream);
     },
     open: (key) => absentAsUndefined(client.getObject(bucket, checkObjectKey(key))),
+    list: (prefix) => listed(client, bucket, checkKeyPrefix(prefix)),
     remove: async (key) => {
       await absentAsUndefined(client.removeObject(bucket, checkObjectKey(key)));
     },
@@ -62,6 +65,12 @@ async function makeBucket(client: Client, bucket: string, region: string): Promi
   } catch (error) {
     if (!(await client.bucketExists(bucket))) throw error;
   }
+}
+
+async function* listed(client: Client, bucket: string, prefix: string): AsyncIterable<ListedObject> {
+  const items: AsyncIterable<BucketItem> = client.listObjectsV2(bucket, prefix, true);
+  for await (const item of items)
+    if (item.name !== undefined) yield { key: item.name, modified_at: item.lastModified.toISOString() };
 }
 
 async function collect(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

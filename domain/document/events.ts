@@ -2,6 +2,23 @@ import { z } from 'zod';
 import { event } from '../kernel/event.ts';
 import { instant, pages, tenantId } from '../kernel/units.ts';
 
+/** A document that a client may upload until `expires_at`. A dataset has an ID of its own too. */
+export const uploadPresigned = event('UploadPresigned', {
+  document_id: z.string(),
+  tenant_id: tenantId,
+  project_id: z.string(),
+  task_id: z.string(),
+  file_name: z.string().nullable(),
+  content_type: z.string().nullable(),
+  /** As the client said; null: not said. */
+  bytes: z.number().int().min(0).nullable(),
+  kind: z.enum(['document', 'dataset']),
+  dataset_id: z.string().nullable(),
+  expires_at: instant,
+  created_at: instant,
+});
+export type UploadPresigned = z.output<typeof uploadPresigned>;
+
 /** A document that the service has seen. No content, only what identifies and measures it. */
 export const documentRegistered = event('DocumentRegistered', {
   document_id: z.string(),
@@ -17,7 +34,9 @@ export const documentRegistered = event('DocumentRegistered', {
   created_at: instant,
 });
 
-export const documentEvent = z.discriminatedUnion('type', [documentRegistered]);
+export type DocumentRegistered = z.output<typeof documentRegistered>;
+
+export const documentEvent = z.discriminatedUnion('type', [uploadPresigned, documentRegistered]);
 export type DocumentEvent = z.output<typeof documentEvent>;
 
 export const documentStream = (documentId: string): string => `document-${documentId}`;

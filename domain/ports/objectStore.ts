@@ -1,3 +1,10 @@
+/** An object as a list shows it. */
+export interface ListedObject {
+  readonly key: string;
+  /** RFC 3339 UTC: when it was put last. */
+  readonly modified_at: string;
+}
+
 /** Blobs by key (url-safe characters and `/`). A put is durable and atomic when it resolves. */
 export interface ObjectStore {
   put(key: string, bytes: Uint8Array): Promise<void>;
@@ -6,6 +13,8 @@ export interface ObjectStore {
   /** undefined when there is no such object. */
   get(key: string): Promise<Uint8Array | undefined>;
   open(key: string): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** Objects whose key begins with `prefix` (all of them for ''), in no order; what is put meanwhile may be left out. */
+  list(prefix: string): AsyncIterable<ListedObject>;
   remove(key: string): Promise<void>;
   /** Throws when the store cannot be reached. */
   check(): Promise<void>;

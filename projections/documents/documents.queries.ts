@@ -1,3 +1,4 @@
+import type { RowPage } from '../balances/balances.queries.ts';
 import { textOf, textOrNull, wholeOf } from '../engine/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
@@ -42,3 +43,42 @@ export const documentsByIds =
     (await sql.query('select * from read.documents where document_id = any($1::text[])', [documentIds])).map(
       rowOf,
     );
+
+/** Which documents of a tenant to list. `created_after` is inclusive. */
+export interface DocumentsQuery {
+  readonly tenant_id: string;
+  readonly project_id?: string | undefined;
+  readonly task_id?: string | undefined;
+  readonly source?: string | undefined;
+  readonly created_after?: string | undefined;
+  /** Leaves out project `default` with task `default`. */
+  readonly exclude_default_scope: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+const CHOSEN = `from read.documents
+  where tenant_id = $1
+    and ($2::text is null or project_id = $2)
+    and ($3::text is null or task_id = $3)
+    and ($4::text is null or source = $4)
+    and ($5::text is null or created_at >= $5)
+    and not ($6::bool and project_id = 'default' and task_id = 'default')`;
+
+/** A tenant's documents, newest first, and how many there are in all. */
+export const documentsOfTenant =
+  (sql: SqlTx) =>
+  async (query: DocumentsQuery): Promise<RowPage<DocumentRow>> => {
+    const values = [
+      query.tenant_id,
+      query.project_id ?? null,
+      query.task_id ?? null,
+      query.source ?? null,
+      query.created_after ?? null,
+      query.exclude_default_scope,
+    ];
+    const page = `select * ${CHOSEN} order by position desc limit $7 offset $8`;
+    const items = await sql.query(page, [...values, query.limit, query.offset]);
+    const [count] = await sql.query(`select count(*) as total ${CHOSEN}`, values);
+    return { items: items.map(rowOf), total: count === undefined ? 0 : wholeOf(count, 'total') };
+  };

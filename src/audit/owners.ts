@@ -8,9 +8,10 @@ import { wrong } from './accountBooks.ts';
 const BY_TENANT = new Set(['account', 'llmCost', 'rateLimits']);
 
 /** What the stream of an event has to be, where its data says so. */
-const namedAs = ({ data }: AuditedEvent): string | undefined => {
+const namedAs = ({ type, data }: AuditedEvent): string | undefined => {
   if ('extraction_id' in data) return `extraction-${data.extraction_id}`;
   if ('conversion_id' in data) return `conversion-${data.conversion_id}`;
+  if (type === 'UploadPresigned' || type === 'DocumentRegistered') return `document-${data.document_id}`;
   if ('key_id' in data) return `apiKey-${data.key_id}`;
   return undefined;
 };

@@ -13,12 +13,21 @@ const guarded = async <T>(work: Promise<T>): Promise<T> => {
   }
 };
 
+async function* guardedList<T>(items: AsyncIterable<T>): AsyncIterable<T> {
+  try {
+    yield* items;
+  } catch (error) {
+    throw new ObjectStoreFailed('the object store failed', { cause: error });
+  }
+}
+
 /** The same store, whose failures have one name whatever it is made of. */
 export const guardedObjects = (objects: ObjectStore): ObjectStore => ({
   put: (key, bytes) => guarded(objects.put(key, bytes)),
   putFile: (key, path) => guarded(objects.putFile(key, path)),
   get: (key) => guarded(objects.get(key)),
   open: (key) => guarded(objects.open(key)),
+  list: (prefix) => guardedList(objects.list(prefix)),
   remove: (key) => guarded(objects.remove(key)),
   check: () => guarded(objects.check()),
 });

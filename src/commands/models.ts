@@ -108,6 +108,16 @@ const withInherited = (ocr: ModelChannel, llm: ModelAccess | undefined): ModelCh
   return { ...ocr, provider_model: nameOfModel(llm.ref), api_base: ocr.api_base ?? llm.apiBase };
 };
 
+const chosenLlm = (own: ModelAccess | undefined, runs: boolean, { extraction }: PlatformModels) => ({
+  model: own === undefined ? extraction.name : nameOfModel(own.ref),
+  llm: runs ? (own ?? extraction.access) : null,
+});
+
+const chosenOcr = (own: ModelAccess | undefined, runs: boolean, { ocr }: PlatformModels) =>
+  runs
+    ? { ocr_model: own === undefined ? ocr.name : nameOfModel(own.ref), ocr: own ?? ocr.access }
+    : { ocr_model: null, ocr: null };
+
 /**
  * Chooses by the BYOK rules: a key of a channel that runs switches to own-key rates; without a key the
  * other members are ignored; a key of a channel that does not run is ignored. An OCR channel without a key
@@ -127,18 +137,15 @@ export const chooseModels = (
     ? ownAccess(channels.llm, { channel: 'llm', fallback: platform.extraction.name, paths })
     : undefined;
   if (isProblem(llm)) return llm;
-  const ocrChannel = withInherited(channels.ocr, llm);
   const own = runs.ocr
-    ? ownAccess(ocrChannel, { channel: 'ocr', fallback: platform.ocr.name, paths })
+    ? ownAccess(withInherited(channels.ocr, llm), { channel: 'ocr', fallback: platform.ocr.name, paths })
     : undefined;
   if (isProblem(own)) return own;
-  const ocr = runs.ocr ? (own ?? llm) : undefined;
   return {
     kind: 'models',
     billing_type: llm === undefined && own === undefined ? 'full_service' : 'byok',
-    model: llm === undefined ? platform.extraction.name : nameOfModel(llm.ref),
-    ocr_model: runs.ocr ? (ocr === undefined ? platform.ocr.name : nameOfModel(ocr.ref)) : null,
-    llm: runs.llm ? (llm ?? platform.extraction.access) : null,
-    ocr: runs.ocr ? (ocr ?? platform.ocr.access) : null,
+    ...chosenLlm(llm, runs.llm, platform),
+    ...chosenOcr(own ?? llm, runs.ocr, platform),
   };
+};
 };

@@ -30,8 +30,11 @@ export type StoredResult = z.output<typeof storedResult>;
 /** As long as a replay is promised, ms. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
+/** Where results lie in object storage. */
+export const RESULTS_PREFIX = 'results/';
+
 const keyOf = ({ tenant_id, endpoint, idempotency_key }: WorkIdentity): string =>
-  `results/${sha256([tenant_id, endpoint, idempotency_key].join('\u001f'))}`;
+  `${RESULTS_PREFIX}${sha256([tenant_id, endpoint, idempotency_key].join('\u001f'))}`;
 
 /** Results that a retry after a crash may find; kept outside Postgres, for they must outlive it. */
 export const resultShelf = (objects: ObjectStore) => ({

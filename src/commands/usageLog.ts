@@ -1,5 +1,5 @@
 import { conversionEvent, conversionStream, type ConversionEvent } from '../../domain/conversion/events.ts';
-import { documentEvent, documentStream, type DocumentEvent } from '../../domain/document/events.ts';
+import type { DocumentEvent } from '../../domain/document/events.ts';
 import { extractionEvent, extractionStream, type ExtractionEvent } from '../../domain/extraction/events.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
@@ -8,6 +8,7 @@ import type { Clock } from '../../domain/ports/clock.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import { metaOf, type WorkToBill } from './billedWork.ts';
 import { commandHandler } from './commandHandler.ts';
+import { documents } from './documents.ts';
 import type { ReceivedFile, WorkPlan, WorkRequest } from './work.ts';
 
 interface RequestedWork {
@@ -92,12 +93,7 @@ const recorders = ({ store }: UsageLogDeps) => ({
     decider: recorder<ConversionEvent>(({ type }) => type === 'ConversionCompleted'),
     codec: eventCodec(conversionEvent),
   }),
-  documents: commandHandler({
-    store,
-    tenantOf,
-    decider: recorder<DocumentEvent>(() => true),
-    codec: eventCodec(documentEvent),
-  }),
+  documents: documents(store),
 });
 
 type Recorders = ReturnType<typeof recorders>;
@@ -166,11 +162,7 @@ export const usageLog = (deps: UsageLogDeps): UsageLog => {
   return {
     requested: async (work) => {
       await record(work.bill, (meta) =>
-        streams.documents(documentStream(work.document_id), {
-          type: 'Record',
-          data: documentOf(work, work.request.file, meta.now),
-          meta,
-        }),
+        streams.documents.record(documentOf(work, work.request.file, meta.now), meta),
       );
       await recordWork(work.bill, requestedFact(work));
     },

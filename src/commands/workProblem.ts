@@ -7,7 +7,13 @@ export interface WorkProblem {
   readonly code:
     | 'invalid_schema'
     | 'missing_schema'
+    | 'missing_file'
     | 'empty_file'
+    | 'file_too_large'
+    | 'unsupported_media_type'
+    | 'document_not_found'
+    | 'tenant_mismatch'
+    | 'version_conflict'
     | 'unsupported_file_type'
     | 'unreadable_file'
     | 'too_many_pages'
@@ -41,6 +47,9 @@ export const workProblem = (
 ): WorkProblem => ({ kind: 'problem', code, detail, ...(members && { members }) });
 
 const LEFT = 'The caller went away before the work was done.';
+
+export const fileTooLarge = (bytesMax: number): WorkProblem =>
+  workProblem('file_too_large', `The file has more than ${String(bytesMax)} bytes.`, { max_bytes: bytesMax });
 
 /** A parser's failure in the words of the interface. `timedOut` is the code of a deadline that passed. */
 export const parseProblem = (

@@ -8,6 +8,7 @@ import type { ApiDeps } from '../http/apiDeps.ts';
 import { healthOf } from './health.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
+import { uploadCommands } from './uploadParts.ts';
 import { VERSION } from './version.ts';
 import { CONVERT_DEADLINE_MS, EXTRACT_DEADLINES_MS, INSPECT_DEADLINE_MS, PAGES_MAX } from './workLimits.ts';
 
@@ -63,6 +64,7 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     limits: resolve(from, t.TENANT_LIMITS),
     extract: extractDocument(work),
     convert: convertDocument(work),
+    ...uploadCommands(from, work),
     health: healthOf(parts, resolve(from, t.RUNNER), VERSION),
     metrics: { contentType: registry.contentType, text: () => registry.metrics() },
     clock: resolve(from, t.CLOCK),

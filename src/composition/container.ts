@@ -28,6 +28,7 @@ import type { Parts } from './openParts.ts';
 import { queriesOn } from './queriesOn.ts';
 import { bind, bindValue, newContainer, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
+import { bindUploads } from './uploadParts.ts';
 import { writerMetrics } from './writerMetrics.ts';
 
 const nowMs = () => Date.now();
@@ -135,6 +136,7 @@ export const containerOver = (config: Config, parts: Parts, logger: Logger): Con
   bind(container, t.WRITER_METRICS, (from) => writerMetrics(resolve(from, t.REGISTRY)));
   bind(container, t.CLOCK, () => systemClock());
   bindCommands(container);
+  bindUploads(container);
   bindReads(container);
   bind(container, t.API, (from) => apiDeps(from, (count) => randomBytes(count)));
   return container;

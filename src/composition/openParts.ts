@@ -4,9 +4,12 @@ import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import type { RateLimiter } from '../../domain/ports/rateLimiter.ts';
+import type { UploadSignatures, UploadTargets } from '../../domain/ports/uploadTargets.ts';
 import { lockDataDir } from '../../adapters/embedded/dataDirLock.ts';
 import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
 import { memoryRateLimiter } from '../../adapters/embedded/rateLimiterMemory.ts';
+import { secretFile } from '../../adapters/embedded/secretFile.ts';
+import { uploadUrls } from '../../adapters/embedded/uploadUrls.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../adapters/parsers/documentWorkers.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { Config } from '../config.ts';
@@ -24,6 +27,10 @@ export interface Parts {
   readonly log: EventStore & EventFeed;
   readonly sql: Sql;
   readonly objects: ObjectStore;
+  /** Where clients send their files. `signatures` are undefined where that is another service. */
+  readonly uploads: { readonly targets: UploadTargets; readonly signatures: UploadSignatures | undefined };
+  /** Where clients reach this process; known once it listens. */
+  readonly address: { url: string | undefined };
   readonly limiter: RateLimiter;
   readonly workers: DocumentWorkers;
   /** Received files while they are worked on. */
@@ -97,6 +104,28 @@ const openObjects = async ({ s3, dataDir }: Config): Promise<readonly [ObjectSto
   return [await openObjectFolder(folder), `folder ${folder}`];
 };
 
+/** A client cannot send anything to `0.0.0.0`, which only says that all addresses are listened on. */
+const reachable = (url: string): string =>
+  url.replace(/^(https?:\/\/)(0\.0\.0\.0|\[::\])(?=[:/]|$)/, '$1localhost');
+
+const openUploads = async (
+  { s3, dataDir, publicUrl }: Config,
+  address: Parts['address'],
+): Promise<Parts['uploads']> => {
+  if (s3 !== undefined) {
+    const { minioUploadTargets } = await import('../../adapters/minio/uploadTargets.ts');
+    return { targets: minioUploadTargets(s3), signatures: undefined };
+  }
+  const secret = await secretFile(join(dataDir, 'upload-secret'));
+  const baseUrl = () => {
+    const url = publicUrl ?? address.url;
+    if (url === undefined) throw new Error('an upload URL was asked for before the service listens');
+    return reachable(url).replace(/\/+$/, '');
+  };
+  const urls = uploadUrls({ secret, baseUrl });
+  return { targets: urls, signatures: urls };
+};
+
 const openLimiter = async (
   { redisUrl }: Config,
   { keep }: Opened,
@@ -130,12 +159,26 @@ export const openParts = async (
     const [log, event_log] = await openLog(config, opened);
     const { sql, name: read_models, recreated } = await openSql(config, opened);
     const [objects, objectsName] = await openObjects(config);
+    const address: Parts['address'] = { url: undefined };
+    const uploads = await openUploads(config, address);
     const [limiter, limits] = await openLimiter(config, opened, on.redisOutage);
     const workers = opened.keep(openDocumentWorkers({ ocrLanguages: config.ocrLanguages }), (part) =>
       part.close(),
     );
     const names = { event_log, read_models, objects: objectsName, limits };
-    return { log, sql, objects, limiter, workers, uploadDir, names, recreated, close: opened.close };
+    return {
+      log,
+      sql,
+      objects,
+      uploads,
+      address,
+      limiter,
+      workers,
+      uploadDir,
+      names,
+      recreated,
+      close: opened.close,
+    };
   } catch (error) {
     await opened.close();
     throw error;

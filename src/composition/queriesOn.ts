@@ -5,6 +5,7 @@ import {
   liveAdminKeys,
 } from '../../projections/apiKeys/apiKeys.queries.ts';
 import { balanceOfTenant, openHoldsOfTenant, tenants } from '../../projections/balances/balances.queries.ts';
+import { documentsOfTenant } from '../../projections/documents/documents.queries.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
 import { ledgerOfTenant, usageOfTenant } from '../../projections/ledger/ledger.queries.ts';
@@ -40,6 +41,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   freeTierSubsidy: freeTierSubsidy(sql),
   providerPrices: providerPrices(sql),
   missingPrices: missingPrices(sql),
+  documentsOfTenant: documentsOfTenant(sql),
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
 });

@@ -56,7 +56,9 @@ const serve = async (from: Container, draining: () => boolean): Promise<HttpServ
     clock: resolve(from, t.CLOCK),
     isDraining: draining,
   });
-  return listen(app, config);
+  const server = await listen(app, config);
+  parts.address.url = server.url;
+  return server;
 };
 
 /** Waits until the read models have what the log has; late ones serve what they have. */
@@ -116,12 +118,13 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
     const from = containerOver(config, parts, logger);
     const does = (role: Config['roles'][number]) => config.roles.includes(role);
     const [runner, sweeper] = [resolve(from, t.RUNNER), resolve(from, t.SWEEPER)];
+    const objectSweeper = resolve(from, t.OBJECT_SWEEPER);
     await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
     if (does('projector')) runner.start();
     await catchUp(from);
     const key = does('api') ? await firstAdminKey(from) : undefined;
     const server = does('api') ? await serve(from, () => draining) : undefined;
-    if (does('worker')) sweeper.start();
+    if (does('worker')) for (const one of [sweeper, objectSweeper]) one.start();
     const operators = await listenForOperators(config.dataDir, operationsOver(parts.log, parts.sql));
     const purge = purgeNowAndThen(from);
     process.stdout.write(banner(parts, server?.url, key));
@@ -132,7 +135,7 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
         clearInterval(purge);
         await operators.close();
         resolve(from, t.SLOTS).close();
-        await sweeper.stop();
+        await Promise.all([sweeper.stop(), objectSweeper.stop()]);
         if (server !== undefined) await within(server.close(), DRAIN_MS);
         await resolve(from, t.ACCOUNTS).close();
         await resolve(from, t.LLM_COSTS).close();

@@ -7,8 +7,12 @@ import type { Delivered } from '../commands/work.ts';
 import type { ExtractRequest } from '../commands/extractDocument.ts';
 import type { LlmCosts } from '../commands/llmCosts.ts';
 import type { Payments } from '../commands/payments.ts';
+import type { countPages } from '../commands/countPages.ts';
+import type { presignUpload } from '../commands/presignUpload.ts';
 import type { RateLimitCommands } from '../commands/rateLimits.ts';
 import type { ReferenceData } from '../commands/referenceData.ts';
+import type { UploadReceiver } from '../commands/receiveUpload.ts';
+import type { Uploads } from '../commands/uploads.ts';
 import type { WorkProblem } from '../commands/workProblem.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Queries } from './queries.ts';
@@ -40,6 +44,10 @@ export interface ApiDeps {
   readonly limits: TenantLimits;
   readonly extract: (request: ExtractRequest) => Promise<Delivered | WorkProblem>;
   readonly convert: (request: ConvertRequest) => Promise<Delivered | WorkProblem>;
+  readonly presign: ReturnType<typeof presignUpload>;
+  readonly receiver: UploadReceiver;
+  readonly uploads: Uploads;
+  readonly countPages: ReturnType<typeof countPages>;
   readonly health: () => Promise<HealthReport>;
   /** Prometheus text, and its content type. */
   readonly metrics: { readonly contentType: string; readonly text: () => Promise<string> };

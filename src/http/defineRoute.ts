@@ -59,6 +59,18 @@ const HOUR_MS = 3_600_000;
 /** How most routes that take an `Idempotency-Key` treat it. */
 export const KEPT_A_DAY: Idempotency = { keyLengthMax: 255, keepMs: 24 * HOUR_MS };
 
+/** How a body of plain bytes is let in. */
+export interface ByteBody<Params, Query> {
+  /** Gives the most bytes that are taken; throws what is answered instead. */
+  // A method, for its parameter is checked against the same schemas before it is called.
+  admit(request: {
+    readonly params: Params;
+    readonly query: Query;
+    /** '' when it was not sent. */
+    readonly content_type: string;
+  }): Promise<number>;
+}
+
 interface RouteFacts {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** With `{name}` for a path parameter. */
@@ -97,6 +109,8 @@ export interface RouteSpec<
   /** JSON, or with `upload` the fields of a multipart form. */
   readonly body?: Body;
   readonly upload?: boolean;
+  /** Takes a body of plain bytes, of any type, to disk as `file`; access is decided before it is read. */
+  readonly bytes?: ByteBody<z.output<Params>, z.output<Query>>;
   readonly reply: Reply<Answer>;
   /** Other statuses that carry the same schema. */
   readonly alsoStatus?: readonly number[];
@@ -111,6 +125,7 @@ export interface Route extends RouteFacts {
   readonly query?: z.ZodType | undefined;
   readonly body?: z.ZodType | undefined;
   readonly upload?: boolean | undefined;
+  readonly bytes?: ByteBody<unknown, unknown> | undefined;
   readonly reply: Reply<z.ZodType>;
   readonly alsoStatus?: readonly number[] | undefined;
   // A method, for its parameter is checked against the same schemas before it is called.
@@ -127,6 +142,7 @@ export const defineRoute = <
   spec: RouteSpec<Params, Query, Body, Answer>,
 ): Route => ({
   ...spec,
+  bytes: spec.bytes as ByteBody<unknown, unknown> | undefined,
   handle: (request) =>
     spec.handle(request as RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>>),
 });
@@ -134,6 +150,7 @@ export const defineRoute = <
 const inputProblems = (route: Route): readonly ProblemCode[] => {
   if (route.upload === true)
     return ['unsupported_media_type', 'missing_file', 'empty_file', 'file_too_large', 'body_too_large'];
+  if (route.bytes !== undefined) return ['unsupported_media_type', 'empty_file', 'file_too_large'];
   return route.body === undefined ? [] : ['malformed_json', 'unsupported_media_type', 'body_too_large'];
 };
 

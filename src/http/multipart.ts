@@ -1,12 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { Transform } from 'node:stream';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
+import { writeDigested } from '../commands/writeDigested.ts';
 import type { Problem } from './problems.ts';
 import { invalid, problem } from './problems.ts';
 
@@ -38,25 +36,11 @@ const FIELDS_MAX = 64;
 const FORM_BYTES_MAX = 2_097_152;
 const FILE_NAME_MAX = 255;
 
-const baseName = (name: string | undefined): string | null => {
+/** A caller's name for a file without folders and control characters; null when nothing is left. */
+export const baseName = (name: string | undefined): string | null => {
   const last = name?.split(/[\\/]/).at(-1) ?? '';
   const clean = last.replace(/[\u0000-\u001f\u007f\u202a-\u202e\u2066-\u2069]/g, '').trim();
   return clean === '' ? null : clean.slice(0, FILE_NAME_MAX);
-};
-
-/** Streams to disk, digesting on the way: the file is never in memory as a whole. */
-const store = async (stream: Readable, path: string) => {
-  const digest = createHash('sha256');
-  let bytes = 0;
-  const measure = new Transform({
-    transform: (chunk: Buffer, _encoding, done) => {
-      digest.update(chunk);
-      bytes += chunk.length;
-      done(null, chunk);
-    },
-  });
-  await pipeline(stream, measure, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
-  return { path, sha256: digest.digest('hex'), bytes };
 };
 
 const parserFor = (request: IncomingMessage, bytesMax: number): busboy.Busboy => {
@@ -80,7 +64,7 @@ interface Collected {
   file_name: string | null;
 }
 
-const tooLarge = (bytesMax: number): Problem =>
+export const tooLarge = (bytesMax: number): Problem =>
   problem('file_too_large', `The file has more than ${String(bytesMax)} bytes.`, { max_bytes: bytesMax });
 
 const collectField =
@@ -108,7 +92,7 @@ const collectFile =
     }
     stream.once('limit', () => refuseLater(refusals, tooLarge(bytesMax)));
     collected.file_name = baseName(info.filename);
-    collected.file = store(stream, path);
+    collected.file = writeDigested(stream, path);
     // Awaited below; until then a failure must not count as unhandled.
     collected.file.catch(() => undefined);
   };

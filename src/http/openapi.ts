@@ -52,7 +52,8 @@ const withFile = (form: Json, components: Components): Json => {
   };
 };
 
-const requestBody = ({ body, upload }: Route, components: Components): Json => {
+const requestBody = ({ body, upload, bytes }: Route, components: Components): Json => {
+  if (bytes !== undefined) return { requestBody: { required: true, content: { '*/*': { schema: {} } } } };
   if (body === undefined) return {};
   const schema = schemaOf(body, 'input', components);
   const content =

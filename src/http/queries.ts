@@ -1,5 +1,6 @@
 import type * as apiKeys from '../../projections/apiKeys/apiKeys.queries.ts';
 import type * as balances from '../../projections/balances/balances.queries.ts';
+import type { documentsOfTenant } from '../../projections/documents/documents.queries.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import type { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
 import type * as ledger from '../../projections/ledger/ledger.queries.ts';
@@ -37,6 +38,7 @@ export interface Queries {
   readonly freeTierSubsidy: On<typeof freeShare.freeTierSubsidy>;
   readonly providerPrices: On<typeof prices.providerPrices>;
   readonly missingPrices: On<typeof prices.missingPrices>;
+  readonly documentsOfTenant: On<typeof documentsOfTenant>;
   readonly costsByTask: On<typeof costs.costsByTask>;
   readonly costsByDocument: On<typeof costs.costsByDocument>;
 }

@@ -4,6 +4,7 @@ import { addCredits } from './routes/addCredits.route.ts';
 import { adjustCredits } from './routes/adjustCredits.route.ts';
 import { canonical } from './routes/canonical.route.ts';
 import { chargeExamples } from './routes/chargeExamples.route.ts';
+import { countPages } from './routes/countPages.route.ts';
 import { createAdminBillingConfig } from './routes/createAdminBillingConfig.route.ts';
 import { createApiKey } from './routes/createApiKey.route.ts';
 import { createBillingConfig } from './routes/createBillingConfig.route.ts';
@@ -39,6 +40,7 @@ import { getTenantInfo } from './routes/getTenantInfo.route.ts';
 import { getTrainingQuote } from './routes/getTrainingQuote.route.ts';
 import { getUsageStats } from './routes/getUsageStats.route.ts';
 import { listApiKeys } from './routes/listApiKeys.route.ts';
+import { listDocuments } from './routes/listDocuments.route.ts';
 import { listGrants } from './routes/listGrants.route.ts';
 import { listLlmCosts } from './routes/listLlmCosts.route.ts';
 import { listProviderPricing } from './routes/listProviderPricing.route.ts';
@@ -47,8 +49,10 @@ import { listTenants } from './routes/listTenants.route.ts';
 import { listUsage } from './routes/listUsage.route.ts';
 import { logLlmCost } from './routes/logLlmCost.route.ts';
 import { ocrToMarkdown } from './routes/ocrToMarkdown.route.ts';
+import { presignUpload } from './routes/presignUpload.route.ts';
 import { publishCreditPrices } from './routes/publishCreditPrices.route.ts';
 import { publishFxRates } from './routes/publishFxRates.route.ts';
+import { putUpload } from './routes/putUpload.route.ts';
 import { refundCredits } from './routes/refundCredits.route.ts';
 import { revokeApiKey } from './routes/revokeApiKey.route.ts';
 import { rotateApiKey } from './routes/rotateApiKey.route.ts';
@@ -58,65 +62,72 @@ import { setPricing } from './routes/setPricing.route.ts';
 import { setRateLimits } from './routes/setRateLimits.route.ts';
 import { toMarkdown } from './routes/toMarkdown.route.ts';
 
+/** Every route of the interface, with what it calls to be given. */
+const ROUTES: readonly ((deps: ApiDeps) => Route)[] = [
+  addCredits,
+  adjustCredits,
+  canonical,
+  chargeExamples,
+  countPages,
+  createAdminBillingConfig,
+  createApiKey,
+  createBillingConfig,
+  createProviderPricing,
+  deleteRateLimits,
+  extract,
+  flushApiKeyCache,
+  flushRateLimitCache,
+  getAdminCreditPrices,
+  getBalance,
+  getBillingConfig,
+  getBillingConfigHistory,
+  getBillingRates,
+  getCostsByDocument,
+  getCostsByTask,
+  getCreditPrices,
+  getFreeTierSubsidy,
+  getFxRate,
+  getHealth,
+  getLlmCostsOfJob,
+  getMarginReport,
+  getMetrics,
+  getMissingPricing,
+  getPricing,
+  getQuote,
+  getRateLimits,
+  getReconciliation,
+  getTenantInfo,
+  getTrainingQuote,
+  getUsageStats,
+  listApiKeys,
+  listDocuments,
+  listGrants,
+  listLlmCosts,
+  listProviderPricing,
+  listTenantLedger,
+  listTenants,
+  listUsage,
+  logLlmCost,
+  ocrToMarkdown,
+  presignUpload,
+  publishCreditPrices,
+  publishFxRates,
+  putUpload,
+  refundCredits,
+  revokeApiKey,
+  rotateApiKey,
+  setBillingRate,
+  setPlan,
+  setPricing,
+  setRateLimits,
+  toMarkdown,
+  getDocs,
+  getDocsAsset,
+  getProblemPage,
+];
+
 /** The table of all routes: what the server, the reference and the specs read. */
 export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
-  const routes = [
-    addCredits(deps),
-    adjustCredits(deps),
-    canonical(deps),
-    chargeExamples(deps),
-    createAdminBillingConfig(deps),
-    createApiKey(deps),
-    createBillingConfig(deps),
-    createProviderPricing(deps),
-    deleteRateLimits(deps),
-    extract(deps),
-    flushApiKeyCache(deps),
-    flushRateLimitCache(deps),
-    getAdminCreditPrices(deps),
-    getBalance(deps),
-    getBillingConfig(deps),
-    getBillingConfigHistory(deps),
-    getBillingRates(deps),
-    getCostsByDocument(deps),
-    getCostsByTask(deps),
-    getCreditPrices(deps),
-    getFreeTierSubsidy(deps),
-    getFxRate(deps),
-    getHealth(deps),
-    getLlmCostsOfJob(deps),
-    getMarginReport(deps),
-    getMetrics(deps),
-    getMissingPricing(deps),
-    getPricing(deps),
-    getQuote(deps),
-    getRateLimits(deps),
-    getReconciliation(deps),
-    getTenantInfo(deps),
-    getTrainingQuote(deps),
-    getUsageStats(deps),
-    listApiKeys(deps),
-    listGrants(deps),
-    listLlmCosts(deps),
-    listProviderPricing(deps),
-    listTenantLedger(deps),
-    listTenants(deps),
-    listUsage(deps),
-    logLlmCost(deps),
-    ocrToMarkdown(deps),
-    publishCreditPrices(deps),
-    publishFxRates(deps),
-    refundCredits(deps),
-    revokeApiKey(deps),
-    rotateApiKey(deps),
-    setBillingRate(deps),
-    setPlan(deps),
-    setPricing(deps),
-    setRateLimits(deps),
-    toMarkdown(deps),
-    getDocs(),
-    getDocsAsset(),
-    getProblemPage(),
-  ];
+  const routes = ROUTES.map((route) => route(deps));
   return [...routes, getOpenApi(routes)];
 };

@@ -12,6 +12,7 @@ import type { RateLimits } from './middleware/limits.ts';
 import { takeToken } from './middleware/limits.ts';
 import type { Upload, UploadLimits } from './multipart.ts';
 import { receiveUpload } from './multipart.ts';
+import { receiveBytes } from './rawUpload.ts';
 import { retryLater } from './problems.ts';
 import { validate } from './validate.ts';
 
@@ -55,11 +56,33 @@ interface Input {
   readonly upload: Upload | undefined;
 }
 
+/** A parameter with slashes comes in pieces. */
+const pathParams = ({ params }: Request): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]),
+  );
+
+/** Nothing of the body is read before it is let in. */
+const receivedBytes = async (
+  bytes: NonNullable<Route['bytes']>,
+  req: Request,
+  { route, uploads }: { readonly route: Route; readonly uploads: UploadLimits },
+): Promise<Upload> => {
+  const [params, query] = validate([
+    { at: 'path', schema: route.params, value: pathParams(req) },
+    { at: 'query', schema: route.query, value: req.query },
+  ]);
+  const bytesMax = await bytes.admit({ params, query, content_type: req.get('content-type') ?? '' });
+  return receiveBytes(req, { dir: uploads.dir, bytesMax });
+};
+
 const received = async (route: Route, { req }: Exchange, { uploads }: ServeDeps): Promise<Input> => {
   if (route.upload === true) {
     const upload = await receiveUpload(req, uploads);
     return { body: upload.fields, upload };
   }
+  if (route.bytes !== undefined)
+    return { body: undefined, upload: await receivedBytes(route.bytes, req, { route, uploads }) };
   return { body: route.body === undefined ? undefined : await readJson(req), upload: undefined };
 };
 
@@ -76,12 +99,6 @@ type Checked = Pick<
   RouteRequest<unknown, unknown, unknown>,
   'params' | 'query' | 'body' | 'tenant_id' | 'idempotency_key' | 'fingerprint' | 'file'
 >;
-
-/** A parameter with slashes comes in pieces. */
-const pathParams = ({ params }: Request): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(params).map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]),
-  );
 
 const checked = (route: Route, { req }: Exchange, { input, caller }: Received): Checked => {
   const [params, query, body] = validate([

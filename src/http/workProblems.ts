@@ -20,6 +20,7 @@ export const FETCH_PROBLEMS = [
   'missing_file',
   'empty_file',
   'file_too_large',
+  'version_conflict',
 ] as const satisfies readonly ProblemCode[];
 
 export const EXTRACTION_PROBLEMS = [

@@ -94,6 +94,39 @@ export function objectStoreContract(name: string, start: () => Promise<StoreUnde
           .that.includes('not an object key');
       });
 
+    it('lists what lies under a prefix, and since when', async () => {
+      const { store } = subject;
+      const began = Date.now();
+      for (const key of ['lists/a', 'lists/b/c', 'lists-not/d', 'listsx']) await store.put(key, bytes(key));
+      const found = new Map<string, string>();
+      for await (const { key, modified_at } of store.list('lists/')) found.set(key, modified_at);
+      expect([...found.keys()]).to.have.members(['lists/a', 'lists/b/c']);
+      for (const modified_at of found.values()) {
+        expect(modified_at).to.match(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
+        // A store may keep whole seconds.
+        expect(Date.parse(modified_at)).to.be.within(began - 2000, Date.now() + 2000);
+      }
+    });
+
+    it('lists more than one page of objects', async () => {
+      const { store } = subject;
+      const keys = Array.from({ length: 1100 }, (_, i) => `many/${String(i)}`);
+      for (let at = 0; at < keys.length; at += 50)
+        await Promise.all(keys.slice(at, at + 50).map((key) => store.put(key, bytes(''))));
+      const found: string[] = [];
+      for await (const { key } of store.list('many/')) found.push(key);
+      expect(found).to.have.members(keys);
+      expect(new Set(found).size).to.equal(found.length);
+    });
+
+    it('lists nothing under a prefix that no key has, and none that is part of a word', async () => {
+      const found: string[] = [];
+      for await (const { key } of subject.store.list('no/such/')) found.push(key);
+      expect(found).to.deep.equal([]);
+      for (const prefix of ['../', 'lis', '/'])
+        expect(() => subject.store.list(prefix), prefix).to.throw(/not /);
+    });
+
     it('can be reached', async () => {
       await subject.store.check();
     });

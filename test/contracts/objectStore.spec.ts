@@ -1,17 +1,11 @@
-import { createRequire } from 'node:module';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
 import { openMinioObjectStore } from '../../adapters/minio/objectStore.ts';
+import { startS3 } from '../support/s3Server.ts';
 import { tempFolder } from '../support/tempFolder.ts';
 import { objectStoreContract } from './objectStore.contract.ts';
-
-interface S3Server {
-  run(): Promise<{ readonly port: number }>;
-  close(): Promise<void>;
-}
-const S3rver = createRequire(import.meta.url)('@20minutes/s3rver') as new (options: object) => S3Server;
 
 objectStoreContract('folder', async () => {
   const folder = tempFolder();
@@ -26,25 +20,9 @@ objectStoreContract('folder', async () => {
 });
 
 objectStoreContract('S3', async () => {
-  const folder = tempFolder();
-  const server = new S3rver({ port: 0, address: '127.0.0.1', silent: true, directory: folder.path });
-  const { port } = await server.run();
-  const open = (): ReturnType<typeof openMinioObjectStore> =>
-    openMinioObjectStore({
-      endpoint: `http://127.0.0.1:${port}`,
-      bucket: 'quire',
-      accessKey: 'S3RVER',
-      secretKey: 'S3RVER',
-      region: 'us-east-1',
-    });
-  return {
-    store: await open(),
-    reopen: open,
-    close: async () => {
-      await server.close();
-      folder.remove();
-    },
-  };
+  const server = await startS3();
+  const open = () => openMinioObjectStore(server.options);
+  return { store: await open(), reopen: open, close: server.close };
 });
 
 describe('object folder', () => {

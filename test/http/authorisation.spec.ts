@@ -22,6 +22,9 @@ const OWN = [no, no, no, no, 'tenant_mismatch', 'pass', 'tenant_mismatch', 'pass
 const WORK = [no, no, no, no, 'tenant_mismatch', 'pass', 'pass', 'pass'] as const;
 const ANY = [no, no, no, no, 'pass', 'pass', 'pass', 'pass'] as const;
 
+/** The signature of the URL is the authority: no key opens it. */
+const SIGNED = Array.from({ length: KINDS.length }, () => 'tenant_mismatch' as const);
+
 const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getHealth: PUBLIC,
   getMetrics: PUBLIC,
@@ -78,6 +81,10 @@ const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getCreditPrices: ANY,
   extract: WORK,
   toMarkdown: WORK,
+  presignUpload: WORK,
+  listDocuments: WORK,
+  countPages: ANY,
+  putUpload: SIGNED,
 };
 
 const SAMPLES: Readonly<Record<string, string>> = {
@@ -96,6 +103,7 @@ const pathOf = (route: Route): string => {
 const inputOf = (route: Route) => {
   if (route.upload === true)
     return { form: formOf({ tenant_id: TENANT }, new Blob(['x'], { type: 'text/plain' })) };
+  if (route.bytes !== undefined) return { raw: 'x' };
   if (route.body === undefined) return {};
   return { json: route.tenant === 'body' ? { tenant_id: TENANT, not_a_member: 1 } : { not_a_member: 1 } };
 };

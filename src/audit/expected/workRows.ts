@@ -87,15 +87,24 @@ export const usageEventRows: ExpectedModel = {
   },
 };
 
-/** Documents; a stream holds one registration, and a second one would change nothing. */
+/**
+ * Documents: what a stream registers first, at its beginning or right after the upload that it was
+ * presigned for. A second registration would change nothing.
+ */
 export const documentRows: ExpectedModel = {
   name: 'documents',
   tables: ['documents'],
-  start: () => ({
-    apply: (event, emit) => {
-      if (event.type === 'DocumentRegistered' && event.revision === 0n)
-        emit('documents', { ...event.data, position: event.position });
-    },
-    finish: () => undefined,
-  }),
+  start: () => {
+    /** Presigned and not used yet. */
+    const presigned = new Set<string>();
+    return {
+      apply: (event, emit) => {
+        if (event.type === 'UploadPresigned' && event.revision === 0n) presigned.add(event.stream);
+        if (event.type !== 'DocumentRegistered') return;
+        if (event.revision === 0n || presigned.delete(event.stream))
+          emit('documents', { ...event.data, position: event.position });
+      },
+      finish: () => undefined,
+    };
+  },
 };

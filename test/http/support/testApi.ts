@@ -43,6 +43,7 @@ export interface TestApi extends Client {
   readonly routes: readonly Route[];
   readonly deps: ApiDeps;
   readonly uploadDir: string;
+  readonly objects: ObjectStore;
   readonly faults: Faults;
   /** Empties the replay cache, as a lost database would. */
   readonly forgetReplays: () => Promise<void>;
@@ -65,11 +66,14 @@ const breakableObjects = (objects: ObjectStore, faults: Faults): ObjectStore => 
   ...objects,
   put: (key, bytes) =>
     faults.objectsAway ? Promise.reject(new Error('the object store is away')) : objects.put(key, bytes),
+  putFile: (key, path) =>
+    faults.objectsAway ? Promise.reject(new Error('the object store is away')) : objects.putFile(key, path),
 });
 
 const MAX_UPLOAD_BYTES = 1_000_000;
 
-const start = async (): Promise<TestApi> => {
+/** As `testApi`, for one spec alone: more of its environment is its own. Whoever starts it stops it. */
+export const startApi = async (env: Readonly<Record<string, string>> = {}): Promise<TestApi> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'quire-http-'));
   const config = configFrom({
     DATA_DIR: dataDir,
@@ -78,6 +82,7 @@ const start = async (): Promise<TestApi> => {
     LOG_LEVEL: 'silent',
     HEAVY_CONCURRENCY: '2',
     MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES),
+    ...env,
   });
   const logger = pino({ level: 'silent' });
   const faults: Faults = {
@@ -120,6 +125,7 @@ const start = async (): Promise<TestApi> => {
     isDraining: () => faults.draining,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
+  parts.address.url = server.url;
   const forgetReplays = () => parts.sql.script('delete from http_cache.replays');
   const stop = async () => {
     await server.close();
@@ -129,13 +135,14 @@ const start = async (): Promise<TestApi> => {
     await rm(dataDir, { recursive: true, force: true });
   };
   const api = await client(server.url);
-  return { ...api, routes, deps, uploadDir: parts.uploadDir, faults, forgetReplays, passMs, stop };
+  const { uploadDir, objects } = parts;
+  return { ...api, routes, deps, uploadDir, objects, faults, forgetReplays, passMs, stop };
 };
 
 let running: Promise<TestApi> | undefined;
 
 /** One service for all HTTP specs of a run: started by the first that asks, stopped at the end. */
-export const testApi = (): Promise<TestApi> => (running ??= start());
+export const testApi = (): Promise<TestApi> => (running ??= startApi());
 
 after(async () => {
   await (await running)?.stop();

@@ -1,0 +1,53 @@
+import { documentsByIds } from '../../projections/documents/documents.queries.ts';
+import { countPages, type CountPagesDeps } from '../commands/countPages.ts';
+import { documents } from '../commands/documents.ts';
+import { guardedObjects } from '../commands/guardedObjects.ts';
+import { objectSweeper } from '../commands/objectSweeper.ts';
+import { presignUpload } from '../commands/presignUpload.ts';
+import { uploadReceiver } from '../commands/receiveUpload.ts';
+import { uploads } from '../commands/uploads.ts';
+import type { ApiDeps } from '../http/apiDeps.ts';
+import { bind, resolve, type Container } from './token.ts';
+import * as t from './tokens.ts';
+
+/** Documents and what becomes of the objects that nobody uses. */
+export const bindUploads = (container: Container): void => {
+  bind(container, t.DOCUMENTS, (from) => documents(resolve(from, t.PARTS).log));
+  bind(container, t.OBJECT_SWEEPER, (from) => {
+    const { objects, sql } = resolve(from, t.PARTS);
+    const logger = resolve(from, t.LOGGER);
+    const known = documentsByIds(sql);
+    return objectSweeper({
+      objects,
+      documents: resolve(from, t.DOCUMENTS),
+      registeredOf: async (ids) => new Set((await known(ids)).map(({ document_id }) => document_id)),
+      clock: resolve(from, t.CLOCK),
+      onSweep: (report) => {
+        if (report.uploads + report.results + report.left > 0)
+          logger.info({ msg: 'object sweep', ...report });
+      },
+      onError: (err) => logger.error({ msg: 'object sweep failed', err }),
+    });
+  });
+};
+
+type UploadCommands = Pick<ApiDeps, 'presign' | 'receiver' | 'uploads' | 'countPages'>;
+
+/** What the routes of uploads and documents call. */
+export const uploadCommands = (
+  from: Container,
+  work: Omit<CountPagesDeps, 'documents' | 'uploads'>,
+): UploadCommands => {
+  const parts = resolve(from, t.PARTS);
+  const { maxUploadBytes: bytesMax } = resolve(from, t.CONFIG);
+  const clock = resolve(from, t.CLOCK);
+  const own = resolve(from, t.DOCUMENTS);
+  const objects = guardedObjects(parts.objects);
+  const fetched = uploads({ documents: own, objects, uploadDir: parts.uploadDir, bytesMax });
+  return {
+    presign: presignUpload({ documents: own, targets: parts.uploads.targets, clock, bytesMax }),
+    receiver: uploadReceiver({ documents: own, objects, signatures: parts.uploads.signatures, clock }),
+    uploads: fetched,
+    countPages: countPages({ ...work, documents: own, uploads: fetched }),
+  };
+};
