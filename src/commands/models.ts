@@ -148,4 +148,3 @@ export const chooseModels = (
     ...chosenOcr(own ?? llm, runs.ocr, platform),
   };
 };
-};
