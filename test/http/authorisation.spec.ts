@@ -81,6 +81,8 @@ const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getCreditPrices: ANY,
   extract: WORK,
   toMarkdown: WORK,
+  ocrToMarkdown: WORK,
+  canonical: WORK,
   presignUpload: WORK,
   listDocuments: WORK,
   countPages: ANY,
@@ -105,6 +107,7 @@ const inputOf = (route: Route) => {
     return { form: formOf({ tenant_id: TENANT }, new Blob(['x'], { type: 'text/plain' })) };
   if (route.bytes !== undefined) return { raw: 'x' };
   if (route.body === undefined) return {};
+  if (route.tenant === 'scope') return { json: { scope: { tenant_id: TENANT }, not_a_member: 1 } };
   return { json: route.tenant === 'body' ? { tenant_id: TENANT, not_a_member: 1 } : { not_a_member: 1 } };
 };
 
