@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile, mkdir, open, opendir, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  open,
+  opendir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { checkKeyPrefix, checkObjectKey } from '../../domain/ports/objectKey.ts';
 import type { ListedObject, ObjectStore } from '../../domain/ports/objectStore.ts';

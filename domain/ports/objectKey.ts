@@ -13,7 +13,8 @@ export function checkObjectKey(key: string): string {
 /** Throws for a prefix that is neither '' nor whole parts of a key, each with its `/`. */
 export function checkKeyPrefix(prefix: string): string {
   if (prefix === '') return prefix;
-  if (!prefix.endsWith('/')) throw new Error(`not the prefix of object keys: ${JSON.stringify(prefix.slice(0, 80))}`);
+  if (!prefix.endsWith('/'))
+    throw new Error(`not the prefix of object keys: ${JSON.stringify(prefix.slice(0, 80))}`);
   checkObjectKey(prefix.slice(0, -1));
   return prefix;
 }

@@ -112,17 +112,19 @@ const fetchedAndCounted = async (
   }
 };
 
+const unknownOf = (reference: UploadReference, document_id: string | undefined): PageCount => ({
+  document_id: document_id ?? reference.document_id ?? null,
+  file_uri: reference.file_uri ?? null,
+  ...NOT_FOUND,
+});
+
 const countOne = async (
   deps: CountPagesDeps,
   request: CountRequest,
   reference: UploadReference,
 ): Promise<PageCount> => {
   const document_id = documentNamedIn(reference);
-  const unknown = {
-    document_id: document_id ?? reference.document_id ?? null,
-    file_uri: reference.file_uri ?? null,
-    ...NOT_FOUND,
-  };
+  const unknown = unknownOf(reference, document_id);
   if (document_id === undefined) return unknown;
   const { presigned, registered } = await deps.documents.stateOf(document_id);
   const owner = (presigned ?? registered)?.tenant_id;

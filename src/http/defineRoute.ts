@@ -142,7 +142,6 @@ export const defineRoute = <
   spec: RouteSpec<Params, Query, Body, Answer>,
 ): Route => ({
   ...spec,
-  bytes: spec.bytes as ByteBody<unknown, unknown> | undefined,
   handle: (request) =>
     spec.handle(request as RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>>),
 });
