@@ -4,6 +4,7 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } 
 import type { Logger } from 'pino';
 import type { Caller, Route } from './defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { endUnread } from './refuseBody.ts';
 import { Problem, invalid, problem, problemBody, retryLater, statusOf } from './problems.ts';
 import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
@@ -105,12 +106,10 @@ const nothingHere = (routes: readonly Route[]): RequestHandler => {
   };
 };
 
-const sendProblem = (res: Response, failure: Problem, requestId: string): void => {
+const sendProblem = (req: Request, res: Response, failure: Problem): void => {
   res.set(failure.details.headers ?? {});
-  res
-    .status(statusOf(failure.code))
-    .type('application/problem+json')
-    .end(JSON.stringify(problemBody(failure, requestId)));
+  res.status(statusOf(failure.code)).type('application/problem+json');
+  endUnread(req, res, JSON.stringify(problemBody(failure, factsOf(req).requestId)));
 };
 
 /** Parts that are away for now, by the names of what they throw. */
@@ -155,7 +154,7 @@ const onFailure =
       next(error);
       return;
     }
-    sendProblem(res, failure, facts.requestId);
+    sendProblem(req, res, failure);
   };
 
 const handlerOf =
