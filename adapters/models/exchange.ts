@@ -55,12 +55,14 @@ const pinned =
     return callback(null, first.address, first.family);
   };
 
+const ELSEWHERE: Fault = { kind: 'unsuitable', detail: 'is asked at no address but its API base' };
+
 const fault = (of: Fault): Exchange => ({ kind: 'fault', fault: of });
 
 export const httpOver =
   ({ dispatcher, origin, bytesMax, signal, nowMs }: HttpOptions): Http =>
   async ({ url, method, headers, body }) => {
-    if (new URL(url).origin !== origin) return fault({ kind: 'malformed', status: 200 });
+    if (new URL(url).origin !== origin) return fault(ELSEWHERE);
     try {
       const sent = { method, headers, redirect: 'manual', dispatcher, signal } as const;
       const response = await fetch(url, { ...sent, ...(body !== undefined && { body }) });

@@ -186,14 +186,14 @@ const sendJson = (reply: ServerResponse, code: number, body: Json): void => {
 const plain = ({ wire, body }: ScriptedRequest): JsonObject =>
   wire === 'mistral_ocr'
     ? mistralOcr([{ markdown: 'spoilt' }])
-    : answerOn(wire ?? 'chat', { text: '{"spoilt":true}', usage: USAGE, finish: 'stop' }, body);
+    : answerOn(wire, { text: '{"spoilt":true}', usage: USAGE, finish: 'stop' }, body);
 
 function act(step: Step, request: ScriptedRequest, reply: ServerResponse): void {
   switch (step.do) {
     case 'answer': {
       const text = typeof step.with === 'string' ? step.with : JSON.stringify(step.with);
       const answer = { text, usage: step.usage ?? USAGE, finish: step.finish ?? 'stop' };
-      return sendJson(reply, 200, answerOn(request.wire ?? 'chat', answer, request.body));
+      return sendJson(reply, 200, answerOn(request.wire, answer, request.body));
     }
     case 'read':
       return sendJson(reply, 200, mistralOcr(step.pages));

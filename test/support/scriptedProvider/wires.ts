@@ -98,7 +98,7 @@ const responses = ({ text, usage, finish }: ScriptedAnswer): JsonObject => ({
 /** Older models are made to call a tool where they should answer with JSON. */
 const forcedTool = (body: JsonObject): string | undefined => {
   const choice = body['tool_choice'];
-  return typeof choice === 'object' && choice !== null && 'name' in choice ? textOf(choice.name) : undefined;
+  return typeof choice === 'object' && choice !== null && 'name' in choice ? textOf(choice['name']) : undefined;
 };
 
 const anthropic = ({ text, usage, finish }: ScriptedAnswer, body: JsonObject): JsonObject => {
@@ -143,7 +143,7 @@ const google = ({ text, usage, finish }: ScriptedAnswer): JsonObject => ({
 });
 
 /** What a language model's wire answers. */
-export const answerOn = (wire: WireName, answer: ScriptedAnswer, body: JsonObject): JsonObject => {
+export const answerOn = (wire: string | null, answer: ScriptedAnswer, body: JsonObject): JsonObject => {
   if (wire === 'responses') return responses(answer);
   if (wire === 'anthropic') return anthropic(answer, body);
   return wire === 'google' ? google(answer) : chat(answer);
