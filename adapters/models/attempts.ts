@@ -3,8 +3,7 @@ import type { Breaker } from './breakers.ts';
 import { mayPass, saysDown, type Fault } from './faults.ts';
 
 export type Attempt<T> =
-  | { readonly kind: 'ok'; readonly value: T }
-  | { readonly kind: 'fault'; readonly fault: Fault };
+  { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'fault'; readonly fault: Fault };
 
 export interface AttemptPlan {
   /** Attempts after the first. */
@@ -32,10 +31,13 @@ const backoffMs = (failed: number, random: () => number): number =>
  * Attempts until one succeeds, fails for good, or none is left. A provider that asks for a wait gets it; when
  * it does not fit in the deadline, the last fault is the answer at once.
  */
-export async function attemptUntil<T>(plan: AttemptPlan, once: () => Promise<Attempt<T>>): Promise<Attempt<T>> {
+export async function attemptUntil<T>(
+  plan: AttemptPlan,
+  once: () => Promise<Attempt<T>>,
+): Promise<Attempt<T>> {
   let last: Fault | undefined;
   let malformed = 0;
-  for (let failed = 0; ; ) {
+  for (let failed = 0; ;) {
     if (!plan.breaker.mayTry()) return { kind: 'fault', fault: last ?? { kind: 'circuit_open' } };
     const attempt = plan.signal.aborted ? INTERRUPTED : await once();
     tell(plan, attempt);

@@ -86,7 +86,8 @@ async function answerOf(response: Response, bytesMax: number): Promise<Exchange>
   const text = await textUpTo(response, bytesMax);
   if (text === undefined) return fault({ kind: 'too_large', status });
   const type = response.headers.get('content-type') ?? '';
-  if (text !== '' && !(/[/+]json\b/iu.test(type) && isJson(text))) return fault({ kind: 'malformed', status });
+  if (text !== '' && !(/[/+]json\b/iu.test(type) && isJson(text)))
+    return fault({ kind: 'malformed', status });
   return { kind: 'answered', answer: { status, header: (name) => response.headers.get(name), text } };
 }
 

@@ -17,7 +17,12 @@ export type Fault =
   /** By the caller, or at the deadline. */
   | { readonly kind: 'interrupted' };
 
-export const NO_USAGE: ModelUsage = { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, pages: null };
+export const NO_USAGE: ModelUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_input_tokens: 0,
+  pages: null,
+};
 
 const TRY_LATER = new Set([408, 425, 429]);
 
@@ -37,7 +42,9 @@ export const mayPass = (fault: Fault, malformedBefore: number): boolean => {
 
 /** Whether a fault says that the provider is down, rather than that it did not like the request. */
 export const saysDown = (fault: Fault): boolean =>
-  fault.kind === 'connection' || fault.kind === 'interrupted' || (fault.kind === 'status' && fault.status >= 500);
+  fault.kind === 'connection' ||
+  fault.kind === 'interrupted' ||
+  (fault.kind === 'status' && fault.status >= 500);
 
 /** The failure that a caller is told of. Neither a key nor the provider's words can be in it. */
 export const failureOf = (fault: Fault, provider: string): ModelFailure =>

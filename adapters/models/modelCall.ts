@@ -33,8 +33,7 @@ export interface OpenCall {
 }
 
 export type Called<T> =
-  | { readonly kind: 'ok'; readonly value: T }
-  | { readonly kind: 'failed'; readonly failure: ModelFailure };
+  { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'failed'; readonly failure: ModelFailure };
 
 type Once<T> = (call: OpenCall) => Promise<Attempt<T>>;
 
@@ -51,7 +50,11 @@ const failed = (failure: ModelFailure): Called<never> => ({ kind: 'failed', fail
  * Makes the attempts of one request within its deadline. A caller's base is checked first, and all attempts
  * go to the addresses that were found then.
  */
-export async function callProvider<T>(parts: CallParts, limits: CallLimits, once: Once<T>): Promise<Called<T>> {
+export async function callProvider<T>(
+  parts: CallParts,
+  limits: CallLimits,
+  once: Once<T>,
+): Promise<Called<T>> {
   const { deadlineMs, signal: byCaller } = limits;
   const expiry = new AbortController();
   const timer = setTimeout(() => expiry.abort(), deadlineMs);
@@ -76,7 +79,10 @@ async function withConnections<T>(call: Call, once: Once<T>): Promise<Called<T>>
   const { parts, access, clocked } = call;
   const base = baseOf(access);
   if (base === undefined)
-    return failed({ kind: 'unsafe_api_base', detail: `Give the API base of ${access.ref.provider} as a URL.` });
+    return failed({
+      kind: 'unsafe_api_base',
+      detail: `Give the API base of ${access.ref.provider} as a URL.`,
+    });
   if (access.owner === 'platform' || access.apiBase === undefined)
     return attempts(call, { base, agent: parts.agent }, once);
   const checked = await unlessAborted(checkCallersBase(access.apiBase, parts.policy), clocked.signal);
@@ -109,9 +115,7 @@ async function attempts<T>(call: Call, { base, agent }: Reached, once: Once<T>):
 }
 
 const interrupted = ({ access, clocked }: Call): Called<never> =>
-  failed(
-    clocked.givenUp() ? { kind: 'aborted' } : failureOf({ kind: 'interrupted' }, access.ref.provider),
-  );
+  failed(clocked.givenUp() ? { kind: 'aborted' } : failureOf({ kind: 'interrupted' }, access.ref.provider));
 
 /** undefined: the signal fired first. The work goes on, and nobody waits for it. */
 const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> => {

@@ -28,7 +28,8 @@ const BY_PROVIDER: Record<ProviderName, ModelAbilities> = {
 const SEEING = /vision|-vl\b|llama-4|scout|maverick|pixtral|llava/iu;
 
 /** Models of seeing providers that are known not to see. */
-const BLIND = /^(?:gpt-3\.5|gpt-4(?:-\d{4})?$|o1-mini|o3-mini|claude-2|claude-instant|codestral|open-mi[sx]tral)/iu;
+const BLIND =
+  /^(?:gpt-3\.5|gpt-4(?:-\d{4})?$|o1-mini|o3-mini|claude-2|claude-instant|codestral|open-mi[sx]tral)/iu;
 
 /** What a model may be shown, as far as its name tells. A model that is shown less still reads the text. */
 export const abilitiesOf = ({ provider, model }: ModelRef): ModelAbilities => {

@@ -149,7 +149,11 @@ function convertUnion(node: JsonObject, walk: Walk, place: Place): JsonObject | 
     : undefined;
 }
 
-function convertTyped(node: JsonObject, types: readonly string[], { walk, place }: At): JsonObject | undefined {
+function convertTyped(
+  node: JsonObject,
+  types: readonly string[],
+  { walk, place }: At,
+): JsonObject | undefined {
   if (types.length > 1) walk.counts.unions += 1;
   const inside = { ...place, depth: place.depth + 1 };
   const object = types.includes('object') ? objectPart(node, walk, inside) : {};
@@ -235,6 +239,8 @@ function described(node: JsonObject, kept: readonly string[]): JsonObject {
   const hints = HINTS.filter((word) => node[word] !== undefined && !kept.includes(word))
     .filter((word) => word !== 'const' || !kept.includes('enum'))
     .map((word) => `${word}: ${JSON.stringify(node[word])}`);
-  const text = [own, hints.length === 0 ? undefined : `(${hints.join(', ')})`].filter((part) => part !== undefined);
+  const text = [own, hints.length === 0 ? undefined : `(${hints.join(', ')})`].filter(
+    (part) => part !== undefined,
+  );
   return text.length === 0 ? {} : { description: text.join(' ') };
 }

@@ -118,7 +118,8 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
       const path = `/documentintelligence/documentModels/${request.model}/analyzeResults/${polls.size + 1}`;
       polls.set(path, {
         left: step.do === 'read' ? (step.running ?? 1) : 0,
-        result: step.do === 'read' ? azureDi(step.pages) : { status: 'failed', error: { code: 'InvalidRequest' } },
+        result:
+          step.do === 'read' ? azureDi(step.pages) : { status: 'failed', error: { code: 'InvalidRequest' } },
       });
       const location = `http://${incoming.headers.host ?? ''}${path}?api-version=2024-11-30`;
       reply.writeHead(202, { 'operation-location': location, 'retry-after': '0' }).end();
@@ -145,7 +146,9 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
 }
 
 const keyOf = (headers: IncomingHttpHeaders): string => {
-  const named = ['x-api-key', 'x-goog-api-key', 'api-key', 'ocp-apim-subscription-key'].map((name) => headers[name]);
+  const named = ['x-api-key', 'x-goog-api-key', 'api-key', 'ocp-apim-subscription-key'].map(
+    (name) => headers[name],
+  );
   const key = named.find((value) => value !== undefined) ?? headers.authorization?.replace(/^Bearer /u, '');
   return typeof key === 'string' ? key : '';
 };

@@ -29,7 +29,8 @@ const NOT_PUBLIC = 'The API base is not at a public address: give one that can b
  */
 export async function checkCallersBase(apiBase: string, policy: BasePolicy): Promise<CheckedBase> {
   const url = URL.canParse(apiBase) ? new URL(apiBase) : undefined;
-  const wrong = url === undefined ? 'The API base is no URL: give one like https://host/v1.' : formOf(url, policy);
+  const wrong =
+    url === undefined ? 'The API base is no URL: give one like https://host/v1.' : formOf(url, policy);
   if (url === undefined || wrong !== undefined) return unsafe(wrong ?? NOT_PUBLIC);
   const host = hostOf(url);
   if (!policy.allowPrivateNetwork && LOCAL_NAME.test(host)) return unsafe(NOT_PUBLIC);

@@ -90,10 +90,12 @@ async function generate(call: LanguageCall, asking: Asking, model: LanguageModel
   const { generateText, jsonSchema, Output } = await import('ai');
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const { access, system, turns } = call.request;
-  const form =
-    asking.kind === 'held' ? Output.object({ schema: jsonSchema(asking.schema) }) : Output.json();
+  const form = asking.kind === 'held' ? Output.object({ schema: jsonSchema(asking.schema) }) : Output.json();
   // the text is the answer: whoever asked parses it, and has it repaired
-  const asIs = { ...form, parseCompleteOutput: ({ text }: { readonly text: string }) => Promise.resolve(text) };
+  const asIs = {
+    ...form,
+    parseCompleteOutput: ({ text }: { readonly text: string }) => Promise.resolve(text),
+  };
   const { text, usage, finishReason } = await generateText({
     model,
     system: asking.kind === 'told' ? withSchema(system, asking.schema) : system,

@@ -44,5 +44,7 @@ async function compatible({ access, baseURL, fetch }: ModelAt): Promise<Language
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
   const { ref, apiKey } = access;
   const settings = { name: ref.provider, baseURL, fetch, supportsStructuredOutputs: true };
-  return createOpenAICompatible({ ...settings, ...(apiKey !== undefined && { apiKey }) }).chatModel(ref.model);
+  return createOpenAICompatible({ ...settings, ...(apiKey !== undefined && { apiKey }) }).chatModel(
+    ref.model,
+  );
 }

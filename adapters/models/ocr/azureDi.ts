@@ -48,7 +48,7 @@ interface Poll {
 /** Asking again costs nothing, so a question that fails is not a reading that failed. */
 async function poll(call: AzureCall, { url, headers }: Poll, handedIn: HttpAnswer): Promise<Attempt<Read>> {
   let waitMs = waitAsked(handedIn, call);
-  for (let faults = 0; ; ) {
+  for (let faults = 0; ;) {
     if (call.nowMs() + waitMs >= call.deadlineAt) return fault({ kind: 'interrupted' });
     await sleep(waitMs, undefined, { signal: call.signal }).catch(() => undefined);
     const exchange = await call.http({ method: 'GET', url, headers });
@@ -68,7 +68,8 @@ async function poll(call: AzureCall, { url, headers }: Poll, handedIn: HttpAnswe
 const isPassing = (of: Fault): boolean =>
   of.kind === 'connection' || (of.kind === 'status' && (of.status === 429 || of.status >= 500));
 
-const waitAsked = ({ header }: HttpAnswer, { nowMs }: AzureCall): number => retryAfterMs(header, nowMs()) ?? POLL_MS;
+const waitAsked = ({ header }: HttpAnswer, { nowMs }: AzureCall): number =>
+  retryAfterMs(header, nowMs()) ?? POLL_MS;
 
 function readIn({ status, text }: HttpAnswer): Attempt<Read> | 'running' {
   const state = azureState.safeParse(text === '' ? undefined : JSON.parse(text));

@@ -21,7 +21,11 @@ export async function readWithMistral({ base, http, request }: OcrCall): Promise
     method: 'POST',
     url: `${base.href.replace(/\/$/u, '')}/ocr`,
     headers: { 'content-type': 'application/json', authorization: `Bearer ${access.apiKey ?? ''}` },
-    body: JSON.stringify({ model: access.ref.model, document: documentOf(file), include_image_base64: false }),
+    body: JSON.stringify({
+      model: access.ref.model,
+      document: documentOf(file),
+      include_image_base64: false,
+    }),
   });
   if (exchange.kind === 'fault') return exchange;
   const { status, text } = exchange.answer;

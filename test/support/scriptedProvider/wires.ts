@@ -98,7 +98,9 @@ const responses = ({ text, usage, finish }: ScriptedAnswer): JsonObject => ({
 /** Older models are made to call a tool where they should answer with JSON. */
 const forcedTool = (body: JsonObject): string | undefined => {
   const choice = body['tool_choice'];
-  return typeof choice === 'object' && choice !== null && 'name' in choice ? textOf(choice['name']) : undefined;
+  return typeof choice === 'object' && choice !== null && 'name' in choice
+    ? textOf(choice['name'])
+    : undefined;
 };
 
 const anthropic = ({ text, usage, finish }: ScriptedAnswer, body: JsonObject): JsonObject => {
@@ -114,7 +116,9 @@ const anthropic = ({ text, usage, finish }: ScriptedAnswer, body: JsonObject): J
         : { type: 'tool_use', id: 'toolu_1', name: tool, input: JSON.parse(text) as Json },
     ],
     stop_reason:
-      tool === undefined ? { stop: 'end_turn', length: 'max_tokens', refused: 'refusal' }[finish] : 'tool_use',
+      tool === undefined
+        ? { stop: 'end_turn', length: 'max_tokens', refused: 'refusal' }[finish]
+        : 'tool_use',
     stop_sequence: null,
     usage: {
       input_tokens: usage.input - usage.cached,
@@ -169,7 +173,9 @@ const inches = (points: number): number => points / 72;
 export const azureDi = (pages: readonly ScriptedPage[]): JsonObject => {
   const parts = pages.map(({ markdown }) => markdown);
   const PAGE_BREAK = '\n\n<!-- PageBreak -->\n\n';
-  const offsets = parts.map((_, at) => parts.slice(0, at).join(PAGE_BREAK).length + (at > 0 ? PAGE_BREAK.length : 0));
+  const offsets = parts.map(
+    (_, at) => parts.slice(0, at).join(PAGE_BREAK).length + (at > 0 ? PAGE_BREAK.length : 0),
+  );
   return {
     status: 'succeeded',
     analyzeResult: {
