@@ -74,12 +74,15 @@ type StepOf = (request: ScriptedRequest) => Step;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Answers with a text, or with a value as JSON. */
-export const answers = (value: Json, usage?: ScriptedUsage): Step => ({
+export const answers = (value: Json, usage?: ScriptedUsage): Extract<Step, { do: 'answer' }> => ({
   do: 'answer',
   with: value,
   ...(usage !== undefined && { usage }),
 });
-export const reads = (...pages: readonly ScriptedPage[]): Step => ({ do: 'read', pages });
+export const reads = (...pages: readonly ScriptedPage[]): Extract<Step, { do: 'read' }> => ({
+  do: 'read',
+  pages,
+});
 export const status = (code: number, retryAfter?: string): Step => ({
   do: 'status',
   status: code,

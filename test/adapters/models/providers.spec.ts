@@ -88,7 +88,9 @@ describe('model providers', () => {
       it('tells that it was cut off, and that it refused', async () => {
         server.script('*', { ...answers('12'), finish: 'length' }, { ...answers('no'), finish: 'refused' });
         expect(await providers.ask(asking(access()))).to.include({ finish: 'length' });
-        expect(await providers.ask(asking(access()))).to.include({ finish: 'refused' });
+        // Mistral has no word for it
+        const refused = name.startsWith('mistral') ? 'other' : 'refused';
+        expect(await providers.ask(asking(access()))).to.include({ finish: refused });
       });
     });
   }
@@ -151,7 +153,7 @@ describe('model providers', () => {
     server.script('*', {
       ...reads({ markdown: '# One', words: [word] }, { markdown: 'two' }),
       running: 2,
-    } as never);
+    });
     const access = accessTo('azure_di/prebuilt-layout', server.url);
     const answer = await providers.readPages({ access, file: PDF, deadlineMs: 5_000 });
     expect(answer).to.deep.include({ kind: 'read', usage: { ...NO_TOKENS, pages: 2 } });
