@@ -46,7 +46,7 @@ export async function attemptUntil<T>(
     failed += 1;
     if (failed > plan.retries || !mayPass(last, malformed)) return attempt;
     if (last.kind === 'malformed') malformed += 1;
-    const waitMs = waitFor(last) ?? backoffMs(failed, plan.random);
+    const waitMs = waitAfter(last, failed, plan);
     if (plan.nowMs() + waitMs >= plan.deadlineAt) return attempt;
     await sleep(waitMs, undefined, { signal: plan.signal }).catch(() => undefined);
   }
@@ -54,7 +54,8 @@ export async function attemptUntil<T>(
 
 const INTERRUPTED = { kind: 'fault', fault: { kind: 'interrupted' } } as const;
 
-const waitFor = (fault: Fault): number | null => (fault.kind === 'status' ? fault.retryAfterMs : null);
+const waitAfter = (fault: Fault, failed: number, { random }: AttemptPlan): number =>
+  (fault.kind === 'status' ? fault.retryAfterMs : null) ?? backoffMs(failed, random);
 
 /** A caller that gives up says nothing about the provider. */
 function tell<T>({ breaker, givenUp }: AttemptPlan, attempt: Attempt<T>): void {

@@ -50,9 +50,15 @@ const pinned =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_host, options, callback) => {
     const [first] = addresses;
-    if (first === undefined) return callback(new Error('no address'), '');
-    if (options.all === true) return callback(null, [...addresses]);
-    return callback(null, first.address, first.family);
+    if (first === undefined) {
+      callback(new Error('no address'), '');
+      return;
+    }
+    if (options.all === true) {
+      callback(null, [...addresses]);
+      return;
+    }
+    callback(null, first.address, first.family);
   };
 
 const ELSEWHERE: Fault = { kind: 'unsuitable', detail: 'is asked at no address but its API base' };
@@ -95,7 +101,8 @@ async function answerOf(response: Response, bytesMax: number): Promise<Exchange>
 async function textUpTo(response: Response, bytesMax: number): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
+  const parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array> = response.body ?? [];
+  for await (const chunk of parts) {
     bytes += chunk.byteLength;
     if (bytes > bytesMax) return undefined;
     chunks.push(chunk);

@@ -71,10 +71,13 @@ const STATUS_SENTENCES: Readonly<Record<number, string>> = {
   529: 'is overloaded',
 };
 
+const wordsFor = (status: number): string =>
+  STATUS_SENTENCES[status] ?? (status >= 500 ? 'failed' : 'refuses the request');
+
 function sentence(fault: Exclude<Fault, { kind: 'interrupted' }>): string {
   switch (fault.kind) {
     case 'status':
-      return `${STATUS_SENTENCES[fault.status] ?? (fault.status >= 500 ? 'failed' : 'refuses the request')} (status ${fault.status})`;
+      return `${wordsFor(fault.status)} (status ${fault.status})`;
     case 'connection':
       return 'could not be reached';
     case 'malformed':

@@ -114,7 +114,10 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     reply.once('close', () => {
       request.abandoned = !reply.writableFinished;
     });
-    if (request.wire === 'azure_di_poll') return answerPoll(reply, polls.get(request.path));
+    if (request.wire === 'azure_di_poll') {
+      answerPoll(reply, polls.get(request.path));
+      return;
+    }
     const step = next(request);
     if (step.afterMs !== undefined) await new Promise((resolve) => setTimeout(resolve, step.afterMs));
     if (request.wire === 'azure_di' && (step.do === 'read' || step.do === 'read_failed')) {
@@ -177,9 +180,15 @@ async function received(incoming: IncomingMessage): Promise<ScriptedRequest> {
 }
 
 function answerPoll(reply: ServerResponse, poll: { left: number; result: JsonObject } | undefined): void {
-  if (poll === undefined) return sendJson(reply, 404, { error: { code: 'NotFound' } });
+  if (poll === undefined) {
+    sendJson(reply, 404, { error: { code: 'NotFound' } });
+    return;
+  }
   poll.left -= 1;
-  if (poll.left < 0) return sendJson(reply, 200, poll.result);
+  if (poll.left < 0) {
+    sendJson(reply, 200, poll.result);
+    return;
+  }
   reply.setHeader('retry-after', '0');
   sendJson(reply, 200, { status: 'running' });
 }
@@ -199,24 +208,37 @@ function act(step: Step, request: ScriptedRequest, reply: ServerResponse): void 
     case 'answer': {
       const text = typeof step.with === 'string' ? step.with : JSON.stringify(step.with);
       const answer = { text, usage: step.usage ?? USAGE, finish: step.finish ?? 'stop' };
-      return sendJson(reply, 200, answerOn(request.wire, answer, request.body));
+      sendJson(reply, 200, answerOn(request.wire, answer, request.body));
+      return;
     }
-    case 'read':
-      return sendJson(reply, 200, mistralOcr(step.pages));
-    case 'read_failed':
-      return sendJson(reply, 422, { detail: 'cannot be read' });
+    case 'read': {
+      sendJson(reply, 200, mistralOcr(step.pages));
+      return;
+    }
+    // no OCR wire but Azure's tells it otherwise
+    case 'read_failed': {
+      sendJson(reply, 422, { detail: 'cannot be read' });
+      return;
+    }
     case 'status':
       if (step.retryAfter !== undefined) reply.setHeader('retry-after', step.retryAfter);
       // as careless providers do, the body repeats the key
-      return sendJson(
-        reply,
-        step.status,
-        step.body ?? { error: { message: `key ${request.key} failed`, type: 'error', code: 'error' } },
-      );
-    case 'nonsense':
-      return sendJson(reply, 200, { hello: 'world' });
-    default:
-      return spoil(step, request, reply);
+      {
+        sendJson(
+          reply,
+          step.status,
+          step.body ?? { error: { message: `key ${request.key} failed`, type: 'error', code: 'error' } },
+        );
+        return;
+      }
+    case 'nonsense': {
+      sendJson(reply, 200, { hello: 'world' });
+      return;
+    }
+    default: {
+      spoil(step, request, reply);
+      return;
+    }
   }
 }
 
@@ -231,8 +253,10 @@ function spoil(step: Spoilt, request: ScriptedRequest, reply: ServerResponse): v
     case 'html':
       reply.writeHead(200, { 'content-type': 'text/html' }).end('<html><body>Please sign in</body></html>');
       return;
-    case 'drip':
-      return drip(reply, whole, step.everyMs);
+    case 'drip': {
+      drip(reply, whole, step.everyMs);
+      return;
+    }
     case 'flood':
       reply.writeHead(200, { 'content-type': 'application/json' }).end(`"${'x'.repeat(step.bytes)}"`);
       return;
