@@ -2,11 +2,14 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { checkSchemaRules } from '../../domain/extraction/schemaRules.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { DocumentParser, ParseFailure, ParseRequest } from '../../domain/ports/documentParser.ts';
+import type { DocumentParser } from '../../domain/ports/documentParser.ts';
+import type { DocumentTools } from '../../domain/ports/documentTools.ts';
 import type { ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
 import type { SchemaValidator } from '../../domain/ports/schemaValidator.ts';
 import { openChildPool, type ChildPool } from './isolation/childPool.ts';
-import type { Answers, Job, JobFile, JobOutcome } from './jobs.ts';
+import { documentTools } from './documentTools.ts';
+import type { Job } from './jobs.ts';
+import { fileOf, runDocumentJob, type AnswerTo } from './poolJobs.ts';
 
 export interface DocumentWorkersOptions {
   /** Jobs at the same time. Default: the number of cores. */
@@ -28,6 +31,7 @@ export interface DocumentWorkers {
   readonly parser: DocumentParser;
   readonly localEngine: ExtractionEngine;
   readonly schemaValidator: SchemaValidator;
+  readonly tools: DocumentTools;
   close(): Promise<void>;
 }
 
@@ -50,15 +54,17 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
     parser: documentParser(pool, languages),
     localEngine: localEngine(pool, languages),
     schemaValidator: schemaValidator(pool, options.schemaDeadlineMs ?? SCHEMA_DEADLINE_MS),
+    tools: documentTools(pool, languages),
     close,
   };
 }
 
 function documentParser(pool: ChildPool, languages: readonly string[]): DocumentParser {
   return {
-    inspect: (request) => runFileJob(pool, { kind: 'inspect', file: fileOf(request, languages) }, request),
-    parse: (request) => runFileJob(pool, { kind: 'parse', file: fileOf(request, languages) }, request),
-    render: (request) => runFileJob(pool, { kind: 'render', file: fileOf(request, languages) }, request),
+    inspect: (request) =>
+      runDocumentJob(pool, { kind: 'inspect', file: fileOf(request, languages) }, request),
+    parse: (request) => runDocumentJob(pool, { kind: 'parse', file: fileOf(request, languages) }, request),
+    render: (request) => runDocumentJob(pool, { kind: 'render', file: fileOf(request, languages) }, request),
     close: () => pool.close(),
   };
 }
@@ -68,7 +74,7 @@ function localEngine(pool: ChildPool, languages: readonly string[]): ExtractionE
     name: LOCAL_ENGINE_NAME,
     extract: (request) => {
       const { schema, citations } = request;
-      return runFileJob(
+      return runDocumentJob(
         pool,
         { kind: 'extract', file: fileOf(request, languages), schema, citations },
         request,
@@ -77,59 +83,10 @@ function localEngine(pool: ChildPool, languages: readonly string[]): ExtractionE
   };
 }
 
-const fileOf = (
-  { path, fileName, effort, pagesMax }: ParseRequest,
-  languages: readonly string[],
-): JobFile => ({
-  languages,
-  path,
-  fileName,
-  effort,
-  pagesMax,
-});
-
-type FileJob = Extract<Job, { readonly file: JobFile }>;
-/** The answer that goes with a job's kind. */
-type AnswerTo<J extends Job> = Answers[J['kind']];
-
-/** The child is our own code and answers by the job's kind; everything else becomes a failure value. */
-async function runFileJob<K extends FileJob['kind']>(
-  pool: ChildPool,
-  job: FileJob & { readonly kind: K },
-  request: ParseRequest,
-): Promise<Answers[K] | ParseFailure> {
-  const outcome = await pool.run(job, request);
-  return outcome.kind === 'answered'
-    ? (outcome.answer as Answers[K])
-    : failureOf(outcome, request.deadlineMs);
-}
-
-function failureOf(
-  outcome: Exclude<JobOutcome, { readonly kind: 'answered' }>,
-  deadlineMs: number,
-): ParseFailure {
-  switch (outcome.kind) {
-    case 'aborted':
-      return { kind: 'aborted' };
-    case 'timed_out':
-      return {
-        kind: 'timed_out',
-        detail: `The document was not read within ${Math.round(deadlineMs / 1000)} s.`,
-      };
-    case 'out_of_memory':
-      return { kind: 'unreadable', detail: 'The document needs more memory than one document may use.' };
-    case 'died':
-      return {
-        kind: 'unreadable',
-        detail: 'The document cannot be read: it is damaged or needs more memory than one document may use.',
-      };
-    case 'failed':
-      throw new Error(`a document job failed: ${outcome.message}`);
-  }
-}
+type SchemaJob = Extract<Job, { readonly kind: 'checkSchema' | 'validate' }>;
 
 function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
-  const run = async <J extends Job>(
+  const run = async <J extends SchemaJob>(
     job: J,
     signal: AbortSignal | undefined,
   ): Promise<AnswerTo<J> | Unavailable> => {

@@ -4,6 +4,8 @@ import type {
   ParseResult,
   RenderResult,
 } from '../../domain/ports/documentParser.ts';
+import type { Document } from '../../domain/document/document.ts';
+import type { GroundedValue, PageReading, PicturesResult } from '../../domain/ports/documentTools.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
 import type { SchemaCheck, Validation } from '../../domain/ports/schemaValidator.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
@@ -27,6 +29,21 @@ export type Job =
       readonly schema: JsonObject;
       readonly citations: boolean;
     }
+  | { readonly kind: 'pictures'; readonly file: JobFile }
+  | { readonly kind: 'documentOf'; readonly mimeType: string; readonly pages: readonly PageReading[] }
+  | { readonly kind: 'renderDocument'; readonly document: Document }
+  | {
+      readonly kind: 'extractFrom';
+      readonly document: Document;
+      readonly schema: JsonObject;
+      readonly citations: boolean;
+    }
+  | {
+      readonly kind: 'ground';
+      readonly document: Document;
+      readonly schema: JsonObject;
+      readonly value: JsonObject;
+    }
   | { readonly kind: 'checkSchema'; readonly schema: JsonObject }
   | { readonly kind: 'validate'; readonly schema: JsonObject; readonly value: JsonObject };
 
@@ -35,6 +52,11 @@ export interface Answers {
   readonly parse: ParseResult;
   readonly render: RenderResult;
   readonly extract: ExtractionResult;
+  readonly pictures: PicturesResult;
+  readonly documentOf: Extract<ParseResult, { readonly kind: 'ok' }>;
+  readonly renderDocument: RenderResult;
+  readonly extractFrom: ExtractionResult;
+  readonly ground: GroundedValue;
   readonly checkSchema: SchemaCheck;
   readonly validate: Validation;
 }

@@ -19,7 +19,8 @@ export async function readFileAsDocument(file: JobFile): Promise<ParseResult> {
   return opened.kind === 'open' ? opened.read() : opened;
 }
 
-async function openFile({ path, ...file }: JobFile): Promise<OpenedDocument | ParseFailure> {
+/** The type and the pages of a file; the page cap is checked, nothing is read yet. */
+export async function openFile({ path, ...file }: JobFile): Promise<OpenedDocument | ParseFailure> {
   return openBytes({ ...file, bytes: await readFile(path), depth: 0 });
 }
 

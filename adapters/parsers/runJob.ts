@@ -1,14 +1,23 @@
-import { pageSummary } from '../../domain/document/document.ts';
+import { pageSummary, type Document } from '../../domain/document/document.ts';
 import { markdownOf } from '../../domain/document/markdown.ts';
 import { plainTextOf } from '../../domain/document/plainText.ts';
 import { extract } from '../../domain/localExtraction/extract.ts';
+import { groundedIn } from '../../domain/models/grounding.ts';
+import { withoutNulls } from '../../domain/models/groundingNulls.ts';
 import type { RenderResult } from '../../domain/ports/documentParser.ts';
+import type { GroundedValue } from '../../domain/ports/documentTools.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
-import type { Answers, Job } from './jobs.ts';
+import type { Answers, Job, JobFile } from './jobs.ts';
+import { picturesOfFile } from './images/pagePictures.ts';
 import { inspectFile, readFileAsDocument } from './readDocument.ts';
+import { modelDocument } from './text/modelDocument.ts';
 import { checkSchema, validate } from './validation.ts';
 
-type ExtractJob = Extract<Job, { readonly kind: 'extract' }>;
+type JobOf<K extends Job['kind']> = Extract<Job, { readonly kind: K }>;
+type ExtractJob = JobOf<'extract'>;
+type Extraction = Pick<JobOf<'extractFrom'>, 'document' | 'schema' | 'citations'>;
+/** Work on a document that was read before. */
+type DocumentJob = JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extractFrom'> | JobOf<'ground'>;
 
 /** Does one job inside the child. Expected failures are answers; what it throws is our own fault. */
 export async function runJob(job: Job): Promise<Answers[Job['kind']]> {
@@ -20,18 +29,37 @@ export async function runJob(job: Job): Promise<Answers[Job['kind']]> {
     case 'render':
       return render(job.file);
     case 'extract':
-      return extractFrom(job);
+      return extractFromFile(job);
+    case 'pictures':
+      return picturesOfFile(job.file);
     case 'checkSchema':
       return checkSchema(job.schema);
     case 'validate':
       return validate(job.schema, job.value);
+    default:
+      return jobOnDocument(job);
   }
 }
 
-async function render(file: ExtractJob['file']): Promise<RenderResult> {
+function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
+  switch (job.kind) {
+    case 'documentOf':
+      return { kind: 'ok', document: modelDocument(job.mimeType, job.pages) };
+    case 'renderDocument':
+      return rendered(job.document);
+    case 'extractFrom':
+      return extractFrom(job);
+    case 'ground':
+      return ground(job);
+  }
+}
+
+async function render(file: JobFile): Promise<RenderResult> {
   const parsed = await readFileAsDocument(file);
-  if (parsed.kind !== 'ok') return parsed;
-  const { document } = parsed;
+  return parsed.kind === 'ok' ? rendered(parsed.document) : parsed;
+}
+
+function rendered(document: Document): RenderResult {
   const { mimeType, warnings } = document;
   const pages = document.pages.map(pageSummary);
   const texts = { markdown: markdownOf(document), plainText: plainTextOf(document) };
@@ -39,23 +67,37 @@ async function render(file: ExtractJob['file']): Promise<RenderResult> {
 }
 
 /** The schema is checked first: a document is not read for a schema that cannot be used. */
-async function extractFrom({ file, schema, citations }: ExtractJob): Promise<ExtractionResult> {
+async function extractFromFile({ file, schema, citations }: ExtractJob): Promise<ExtractionResult> {
   const checked = checkSchema(schema);
   if (checked.kind === 'invalid_schema') return checked;
   const parsed = await readFileAsDocument(file);
-  if (parsed.kind !== 'ok') return parsed;
-  const { mimeType, warnings, pages } = parsed.document;
-  const extracted = extract(parsed.document, schema);
-  const { value, errors } = validate(schema, extracted.value);
+  return parsed.kind === 'ok' ? extracted({ document: parsed.document, schema, citations }) : parsed;
+}
+
+function extractFrom({ document, schema, citations }: Extraction): ExtractionResult {
+  const checked = checkSchema(schema);
+  return checked.kind === 'invalid_schema' ? checked : extracted({ document, schema, citations });
+}
+
+function extracted({ document, schema, citations }: Extraction): ExtractionResult {
+  const { mimeType, warnings, pages } = document;
+  const found = extract(document, schema);
+  const { value, errors } = validate(schema, found.value);
   return {
     kind: 'ok',
     extraction: {
       mimeType,
       value,
       validationErrors: errors,
-      citations: citations ? extracted.citations : [],
+      citations: citations ? found.citations : [],
       pages: pages.map(pageSummary),
       warnings,
     },
   };
+}
+
+/** Citations and doubts are of what is valid: what was taken out has an error that shows it. */
+function ground({ document, schema, value: answer }: JobOf<'ground'>): GroundedValue {
+  const { value, errors } = validate(schema, withoutNulls(schema, answer));
+  return { kind: 'ok', value, validationErrors: errors, ...groundedIn(document, { schema, value }) };
 }

@@ -11,7 +11,7 @@ import type { Format, Opener, SourceFile } from '../opened.ts';
 import { pdfLines } from '../pdf/pdfLines.ts';
 
 /** Larger pictures are refused before they are unpacked. */
-const PIXELS_MAX = 100_000_000;
+export const PIXELS_MAX = 100_000_000;
 /** Pictures are brought to this many pixels on their longer side: fewer are too small to recognise well. */
 const LONG_SIDE_MAX = 3500;
 const LONG_SIDE_MIN = 2200;
@@ -19,7 +19,8 @@ const ENLARGED_MAX = 2.5;
 /** After enlarging, letters are about as many pixels high as in a scan of this density. */
 const SAID_DPI = 300;
 
-const MIME: Readonly<Partial<Record<Format, string>>> = {
+/** The types of the picture formats. */
+export const MIME: Readonly<Partial<Record<Format, string>>> = {
   png: 'image/png',
   jpeg: 'image/jpeg',
   webp: 'image/webp',
@@ -61,7 +62,8 @@ interface Wanted {
   readonly limit: number | false;
 }
 
-function imageOf(bytes: Buffer, { format, page = 0, limit }: Wanted): Sharp {
+/** One picture of a file, not yet unpacked. Throws when the file is damaged. */
+export function imageOf(bytes: Buffer, { format, page = 0, limit }: Wanted): Sharp {
   const options = { limitInputPixels: limit, failOn: 'error' } as const;
   if (format !== 'bmp') return sharp(bytes, { ...options, page });
   const { width, height, channels, data } = decode(bytes);

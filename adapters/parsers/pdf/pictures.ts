@@ -6,6 +6,14 @@ import type { Picture } from './hiddenText.ts';
 export const PIXELS_MAX = 40_000_000;
 const SEEN_DPI = 72;
 
+const QUIET = {
+  ocrEnabled: false,
+  quiet: true,
+  imageMode: 'off',
+  numWorkers: 1,
+  continueOnPageError: true,
+} as const;
+
 /** The resolution at which a page has no more pixels than allowed, at most the wished one. */
 export const dpiFor = (
   { width, height }: { readonly width: number; readonly height: number },
@@ -22,12 +30,8 @@ export async function renderPages(
   if (pages.length === 0) return new Map();
   const largest = Math.min(...pages.map((page) => dpiFor(page, dpi)));
   const { screenshots } = await new LiteParse({
-    ocrEnabled: false,
-    quiet: true,
-    imageMode: 'off',
-    numWorkers: 1,
+    ...QUIET,
     outputFormat: 'json',
-    continueOnPageError: true,
     extractScreenshots: true,
     targetPages: pages.map(({ pageNum }) => pageNum).join(','),
     dpi: largest,
@@ -58,4 +62,29 @@ export async function picturesOf(
     });
   }
   return pictures;
+}
+
+/** Pages that are drawn at once, so that their pictures never fill the memory. */
+const BATCH = 16;
+
+/** PNG pictures of all pages of a PDF, each about `longSide` pixels on its longer side, by page number. */
+export async function screenshotsOf(
+  bytes: Buffer,
+  { pages, longSide }: { readonly pages: number; readonly longSide: number },
+): Promise<ReadonlyMap<number, Buffer>> {
+  const { pages: parsed } = await new LiteParse({ ...QUIET, outputFormat: 'json', maxPages: pages }).parse(
+    bytes,
+  );
+  const byDpi = new Map<number, ParsedPage[]>();
+  for (const page of parsed) {
+    const dpi = Math.max(1, Math.round((72 * longSide) / Math.max(1, page.width, page.height)));
+    byDpi.set(dpi, [...(byDpi.get(dpi) ?? []), page]);
+  }
+  const shots = new Map<number, Buffer>();
+  for (const [dpi, same] of byDpi) {
+    for (let at = 0; at < same.length; at += BATCH)
+      for (const [page, png] of await renderPages(bytes, same.slice(at, at + BATCH), dpi))
+        shots.set(page, png);
+  }
+  return shots;
 }
