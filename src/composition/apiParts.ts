@@ -6,6 +6,7 @@ import { usageLog } from '../commands/usageLog.ts';
 import { activeBillingConfig } from '../../domain/billingConfig/decider.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
 import { healthOf } from './health.ts';
+import { modelParts } from './modelParts.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 import { uploadCommands } from './uploadParts.ts';
@@ -34,7 +35,8 @@ const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: 
     engine: workers.localEngine,
     usage: usageLog({ store: log, clock, wrote }),
     slots: resolve(from, t.SLOTS),
-    onError: (err) => logger.error({ msg: 'a usage event was not written', err }),
+    ...modelParts(from, wrote),
+    onError: (err) => logger.error({ msg: 'a usage event or a model call was not written', err }),
     pagesMax: PAGES_MAX,
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     convertDeadlineMs: CONVERT_DEADLINE_MS,

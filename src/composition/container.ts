@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { systemClock } from '../../adapters/embedded/systemClock.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
+import { openModelProviders } from '../../adapters/models/modelProviders.ts';
 import { replayStore } from '../../adapters/postgres/replayStore.ts';
 import { sqlSnapshots } from '../../adapters/postgres/snapshots.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
@@ -66,6 +67,9 @@ const bindCommands = (container: Container): void => {
   );
   bind(container, t.LLM_COSTS, (from) => llmCosts(resolve(from, t.PARTS).log));
   bind(container, t.RATE_LIMITS, (from) => rateLimitCommands(resolve(from, t.PARTS).log));
+  bind(container, t.MODELS, (from) =>
+    openModelProviders({ allowPrivateNetwork: resolve(from, t.CONFIG).allowPrivateNetwork }),
+  );
   bind(container, t.SLOTS, (from) => heavySlots(resolve(from, t.CONFIG).heavyConcurrency));
   bind(container, t.SWEEPER, (from) => {
     const { sql } = resolve(from, t.PARTS);

@@ -139,6 +139,7 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
         if (server !== undefined) await within(server.close(), DRAIN_MS);
         await resolve(from, t.ACCOUNTS).close();
         await resolve(from, t.LLM_COSTS).close();
+        await resolve(from, t.MODELS).close();
         await runner.stop();
         await parts.close();
       },

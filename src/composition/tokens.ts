@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Clock } from '../../domain/ports/clock.ts';
+import type { ModelProviders } from '../../domain/ports/modelProvider.ts';
 import type { ReplayStore } from '../../domain/ports/replayStore.ts';
 import type { SnapshotStore } from '../../domain/ports/snapshotStore.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
@@ -43,6 +44,7 @@ export const QUERIES = token<Queries>('queries');
 export const AUTHENTICATOR = token<Authenticator>('authenticator');
 export const RUNNER = token<ProjectionRunner>('projection runner');
 export const READS = token<ReadYourWrites>('read your writes');
+export const MODELS = token<ModelProviders>('model providers');
 export const SLOTS = token<HeavySlots>('heavy slots');
 export const SWEEPER = token<HoldSweeper>('sweeper');
 export const DOCUMENTS = token<Documents>('document streams');

@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import { logModelCalls } from '../commands/modelCosts.ts';
+import type { ModelDeps } from '../commands/ownBases.ts';
+import type { LogCall } from '../commands/callLog.ts';
+import { modelWork } from '../modelWork/modelWork.ts';
+import { resolve, type Container } from './token.ts';
+import * as t from './tokens.ts';
+
+/** Models as work on documents needs them: to do it, and to log what each call of one used. */
+export const modelParts = (
+  from: Container,
+  wrote: (tenantId: string, position: bigint) => void,
+): ModelDeps & { readonly logCall: LogCall } => {
+  const { workers } = resolve(from, t.PARTS);
+  const providers = resolve(from, t.MODELS);
+  const reference = resolve(from, t.REFERENCE);
+  return {
+    checkBase: providers.checkBase,
+    modelWork: modelWork({
+      providers,
+      tools: workers.tools,
+      parser: workers.parser,
+      schemas: workers.schemaValidator,
+      readFile: (path) => readFile(path),
+    }),
+    logCall: logModelCalls({
+      llmCosts: resolve(from, t.LLM_COSTS),
+      prices: async () => (await reference.modelPrices()).prices,
+      clock: resolve(from, t.CLOCK),
+      wrote,
+    }),
+  };
+};
