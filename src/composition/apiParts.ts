@@ -11,7 +11,7 @@ import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 import { uploadCommands } from './uploadParts.ts';
 import { VERSION } from './version.ts';
-import { CONVERT_DEADLINE_MS, EXTRACT_DEADLINES_MS, INSPECT_DEADLINE_MS, PAGES_MAX } from './workLimits.ts';
+import { CONVERT_DEADLINE_MS, INSPECT_DEADLINE_MS, PAGES_MAX } from './workLimits.ts';
 
 const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: number } => {
   const { log, objects, workers } = resolve(from, t.PARTS);
@@ -40,7 +40,7 @@ const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: 
     pagesMax: PAGES_MAX,
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     convertDeadlineMs: CONVERT_DEADLINE_MS,
-    deadlineMs: EXTRACT_DEADLINES_MS,
+    deadlineMs: resolve(from, t.EXTRACT_DEADLINES),
     platformModels,
     wrote,
   };

@@ -30,6 +30,7 @@ import { queriesOn } from './queriesOn.ts';
 import { bind, bindValue, newContainer, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 import { bindUploads } from './uploadParts.ts';
+import { EXTRACT_DEADLINES_MS } from './workLimits.ts';
 import { writerMetrics } from './writerMetrics.ts';
 
 const nowMs = () => Date.now();
@@ -70,6 +71,7 @@ const bindCommands = (container: Container): void => {
   bind(container, t.MODELS, (from) =>
     openModelProviders({ allowPrivateNetwork: resolve(from, t.CONFIG).allowPrivateNetwork }),
   );
+  bindValue(container, t.EXTRACT_DEADLINES, EXTRACT_DEADLINES_MS);
   bind(container, t.SLOTS, (from) => heavySlots(resolve(from, t.CONFIG).heavyConcurrency));
   bind(container, t.SWEEPER, (from) => {
     const { sql } = resolve(from, t.PARTS);

@@ -11,8 +11,9 @@ import { prepareReadModels } from '../../../projections/engine/prepare.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { containerOver } from '../../../src/composition/container.ts';
 import { openParts } from '../../../src/composition/openParts.ts';
-import { resolve } from '../../../src/composition/token.ts';
+import { bindValue, resolve } from '../../../src/composition/token.ts';
 import * as t from '../../../src/composition/tokens.ts';
+import type { ExtractDeps } from '../../../src/commands/extractDocument.ts';
 import { configFrom } from '../../../src/config.ts';
 import { httpApp } from '../../../src/http/app.ts';
 import type { ApiDeps } from '../../../src/http/apiDeps.ts';
@@ -73,7 +74,10 @@ const breakableObjects = (objects: ObjectStore, faults: Faults): ObjectStore => 
 const MAX_UPLOAD_BYTES = 1_000_000;
 
 /** As `testApi`, for one spec alone: more of its environment is its own. Whoever starts it stops it. */
-export const startApi = async (env: Readonly<Record<string, string>> = {}): Promise<TestApi> => {
+export const startApi = async (
+  env: Readonly<Record<string, string>> = {},
+  deadlineMs?: ExtractDeps['deadlineMs'],
+): Promise<TestApi> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'quire-http-'));
   const config = configFrom({
     DATA_DIR: dataDir,
@@ -100,6 +104,7 @@ export const startApi = async (env: Readonly<Record<string, string>> = {}): Prom
   await parts.sql.script(REPLAY_STORE_DDL);
   await prepareReadModels(parts.sql, READ_MODELS);
   const from = containerOver(config, parts, logger);
+  if (deadlineMs !== undefined) bindValue(from, t.EXTRACT_DEADLINES, deadlineMs);
   const runner = resolve(from, t.RUNNER);
   await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
   runner.start();
@@ -130,6 +135,7 @@ export const startApi = async (env: Readonly<Record<string, string>> = {}): Prom
   const stop = async () => {
     await server.close();
     await resolve(from, t.ACCOUNTS).close();
+    await resolve(from, t.MODELS).close();
     await runner.stop();
     await parts.close();
     await rm(dataDir, { recursive: true, force: true });
