@@ -283,7 +283,7 @@ describe('own models over HTTP', function () {
           });
           expect(meta.citations.map(({ path, text }) => `${path} ${text}`)).to.have.members([
             '/invoice_number Q-1001',
-            '/total 120.50',
+            '/total 120.50 EUR',
           ]);
           expect(meta.citations.every(({ page, bbox }) => page === 1 && Array.isArray(bbox))).to.equal(true);
           const credits = mode === 'fast' ? 2 : 5;
