@@ -38,9 +38,11 @@ export function numbersIn(text: string): readonly NumberShape[] {
   });
 }
 
+const CODE = new RegExp(`^(?:${CODES})$`);
+
 /** The ISO 4217 code that a symbol or code means. */
 export function currencyOf(text: string): string | undefined {
-  if (new RegExp(`^(?:${CODES})$`).test(text)) return text;
+  if (CODE.test(text)) return text;
   return Object.hasOwn(SYMBOLS, text) ? SYMBOLS[text] : undefined;
 }
 

@@ -47,7 +47,7 @@ function collect(value: Json, place: Place, leaves: Leaf[]): void {
     return;
   }
   const isArray = Array.isArray(value);
-  for (const [key, member] of Object.entries(value) as [string, Json][])
+  for (const [key, member] of Object.entries<Json>(value))
     collect(
       member,
       {

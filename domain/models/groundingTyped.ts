@@ -1,7 +1,13 @@
 import { conventionsOf, type Conventions } from '../localExtraction/candidates.ts';
 import { compactDatesIn, datesIn } from '../localExtraction/dates.ts';
 import type { Layout, Segment } from '../localExtraction/layout.ts';
-import { currenciesIn, numbersIn, parseNumber } from '../localExtraction/numbers.ts';
+import {
+  currenciesIn,
+  numbersIn,
+  parseNumber,
+  type DecimalMark,
+  type NumberShape,
+} from '../localExtraction/numbers.ts';
 import { occurrenceIn, type Occurrence } from './groundingSearch.ts';
 import { asciiDigits } from './groundingText.ts';
 
@@ -69,33 +75,39 @@ const SCALES: Readonly<Record<string, number>> = {
   thousand: 1e3, tsd: 1e3, million: 1e6, mio: 1e6, mn: 1e6, millionen: 1e6, billion: 1e9, bn: 1e9, mrd: 1e9, milliarden: 1e9,
 }; // prettier-ignore
 
-function addNumbers({ segment, text, conventions: { decimalMark } }: Line, add: Add<number>): void {
-  const other = decimalMark === ',' ? '.' : ',';
-  for (const { text: number, from, to, percent } of numbersIn(text)) {
-    const readings = [
-      [decimalMark, OWN_READING],
-      [other, OTHER_READING],
-    ] as const;
-    for (const [mark, exactness] of readings) {
-      const value = parseNumber(number, mark);
-      if (value === undefined) continue;
-      add(value, occurrenceIn(segment, { from, to }, exactness));
-      if (percent)
-        add(rounded(value / 100), occurrenceIn(segment, { from, to }, Math.min(DERIVED, exactness)));
-      const scale = SCALE.exec(text.slice(to, to + 14));
-      const times = SCALES[scale?.[1]?.toLowerCase() ?? ''];
-      if (scale !== null && times !== undefined)
-        add(
-          rounded(value * times),
-          occurrenceIn(segment, { from, to: to + scale[0].length }, Math.min(DERIVED, exactness)),
-        );
-    }
+function addNumbers(line: Line, add: Add<number>): void {
+  const { segment, text, conventions } = line;
+  const own = conventions.decimalMark;
+  for (const shape of numbersIn(text)) {
+    addReadings({ line, shape, mark: own, exactness: OWN_READING }, add);
+    addReadings({ line, shape, mark: own === ',' ? '.' : ',', exactness: OTHER_READING }, add);
   }
   for (const match of text.matchAll(BESIDE_LETTERS))
     add(
       Number(match[0]),
       occurrenceIn(segment, { from: match.index, to: match.index + match[0].length }, PART),
     );
+}
+
+interface Reading {
+  readonly line: Line;
+  readonly shape: NumberShape;
+  readonly mark: DecimalMark;
+  readonly exactness: number;
+}
+
+/** A number as it reads, as the fraction that a percentage is, and with the word for its scale. */
+function addReadings({ line: { segment, text }, shape, mark, exactness }: Reading, add: Add<number>): void {
+  const { from, to, percent } = shape;
+  const value = parseNumber(shape.text, mark);
+  if (value === undefined) return;
+  const derived = Math.min(DERIVED, exactness);
+  add(value, occurrenceIn(segment, { from, to }, exactness));
+  if (percent) add(rounded(value / 100), occurrenceIn(segment, { from, to }, derived));
+  const scale = SCALE.exec(text.slice(to, to + 14));
+  const times = SCALES[scale?.[1]?.toLowerCase() ?? ''];
+  if (scale !== null && times !== undefined)
+    add(rounded(value * times), occurrenceIn(segment, { from, to: to + scale[0].length }, derived));
 }
 
 /** Whole numbers that letters touch (`12kg`, `No.42`): never a part of a longer number. */
