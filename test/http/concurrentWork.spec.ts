@@ -33,7 +33,7 @@ describe('fifty extractions at once on a balance for twenty', function () {
     const replies = await Promise.all(Array.from({ length: 50 }, one));
     const tally = new Map<string, number>();
     for (const { status, code } of replies) {
-      const name = `${status} ${String(code ?? '')}`.trim();
+      const name = typeof code === 'string' ? `${status} ${code}` : String(status);
       tally.set(name, (tally.get(name) ?? 0) + 1);
     }
     expect(Object.fromEntries(tally)).to.deep.equal({ '200': 20, '403 insufficient_credits': 30 });

@@ -191,8 +191,11 @@ describe('own models over HTTP', function () {
     llm_api_base: provider.url,
     ...over,
   });
-  const extract = (key: string, fields: Readonly<Record<string, string>>, file = INVOICE, name?: string) =>
-    api.call('post', '/v1/extract', { key, form: formOf(fields, file, name) });
+  const extract = (key: string, fields: Readonly<Record<string, string>>, pdf?: Blob) =>
+    api.call('post', '/v1/extract', {
+      key,
+      form: pdf ? formOf(fields, pdf, 'a.pdf') : formOf(fields, INVOICE),
+    });
   const books = async (tenant_id: string) => {
     const balance = await api.call('get', `/v1/billing/balance/${tenant_id}`);
     const costs = await api.call('get', `/v1/admin/llm-costs?tenant_id=${tenant_id}`);
@@ -267,7 +270,7 @@ describe('own models over HTTP', function () {
           provider.script(llm_api_key, GOOD);
           const pdf = new Blob([plainPdf(['Invoice number: Q-1001   Total: 120.50 EUR'])]);
           const fields = own({ llm_api_key, llm_provider_model, mode });
-          const reply = await extract(key, fields, pdf, 'a.pdf');
+          const reply = await extract(key, fields, pdf);
           expect(reply.status, reply.text).to.equal(200);
           expect(reply.body['result']).to.deep.equal({ invoice_number: 'Q-1001', total: 120.5 });
           const meta = reply.body['meta'] as {
@@ -332,7 +335,7 @@ describe('own models over HTTP', function () {
         ocr_api_key,
         ocr_api_base: provider.url,
       };
-      const reply = await extract(key, { ...own({ llm_api_key, mode: 'robust' }), ...ocr }, pdf, 'a.pdf');
+      const reply = await extract(key, { ...own({ llm_api_key, mode: 'robust' }), ...ocr }, pdf);
       expect(reply.status, reply.text).to.equal(200);
       expect(reply.body['meta']).to.include({
         ocr_model: 'mistral/mistral-ocr-latest',
@@ -353,7 +356,7 @@ describe('own models over HTTP', function () {
         ocr_api_key,
         ocr_api_base: provider.url,
       };
-      const reply = await extract(key, { schema: SCHEMA, mode: 'robust', ...ocr }, pdf, 'a.pdf');
+      const reply = await extract(key, { schema: SCHEMA, mode: 'robust', ...ocr }, pdf);
       expect(reply.status, reply.text).to.equal(200);
       expect(reply.body['result']).to.include({ invoice_number: 'Q-1001' });
     });
@@ -361,7 +364,7 @@ describe('own models over HTTP', function () {
     it('ignores an OCR key where no OCR model runs: full rates', async () => {
       const { key } = await newTenant();
       const ocr = { ocr_provider_model: 'mistral/mistral-ocr-latest', ocr_api_key: 'sk-x' };
-      const reply = await extract(key, { schema: SCHEMA, mode: 'standard', ...ocr }, pdf, 'a.pdf');
+      const reply = await extract(key, { schema: SCHEMA, mode: 'standard', ...ocr }, pdf);
       expect(reply.body['meta']).to.include({ billing_type: 'full_service', ocr_model: null });
       expect((reply.body['cost'] as { credits_used: number }).credits_used).to.equal(40);
     });

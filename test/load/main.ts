@@ -117,11 +117,10 @@ const main = async (): Promise<boolean> => {
     `${sent.length} requests, ${(sent.length / seconds).toFixed(0)}/s; unexplained 5xx: ${unexplained.length}`,
   );
   const holds = await Promise.all(
-    shop.tenants.map(async ({ tenant_id }) => {
-      const reply = await fetch(`${service.url}/v1/billing/balance/${tenant_id}`, {
-        headers: { 'x-api-key': shop.tenants.find((one) => one.tenant_id === tenant_id)?.key ?? '' },
-      });
-      return Number(((await reply.json()) as { held_credits: number }).held_credits);
+    shop.tenants.map(async ({ tenant_id, key }) => {
+      const headers = { 'x-api-key': key };
+      const reply = await fetch(`${service.url}/v1/billing/balance/${tenant_id}`, { headers });
+      return ((await reply.json()) as { readonly held_credits: number }).held_credits;
     }),
   );
   console.log(`credits left on hold: ${holds.reduce((sum, held) => sum + held, 0)}`);

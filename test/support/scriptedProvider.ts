@@ -231,10 +231,6 @@ function act(step: Step, request: ScriptedRequest, reply: ServerResponse): void 
         );
         return;
       }
-    case 'nonsense': {
-      sendJson(reply, 200, { hello: 'world' });
-      return;
-    }
     default: {
       spoil(step, request, reply);
       return;
@@ -242,11 +238,14 @@ function act(step: Step, request: ScriptedRequest, reply: ServerResponse): void 
   }
 }
 
-type Spoilt = Exclude<Step, { do: 'answer' | 'read' | 'read_failed' | 'status' | 'nonsense' }>;
+type Spoilt = Exclude<Step, { do: 'answer' | 'read' | 'read_failed' | 'status' }>;
 
 function spoil(step: Spoilt, request: ScriptedRequest, reply: ServerResponse): void {
   const whole = JSON.stringify(plain(request));
   switch (step.do) {
+    case 'nonsense':
+      sendJson(reply, 200, { hello: 'world' });
+      return;
     case 'truncate':
       reply.writeHead(200, { 'content-type': 'application/json' }).end(whole.slice(0, whole.length >> 1));
       return;
