@@ -1,7 +1,7 @@
 /** What stands between a document's text and what a model is told to do. */
 const TAG = 'document_text';
 
-const FORGED = /<(\/?)\s*document_text/giu;
+const FORGED = /<\s*(\/?)\s*document_text/giu;
 
 /**
  * A document's text as data: whatever it says, it cannot close the fence, for tags of the fence inside of
