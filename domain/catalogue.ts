@@ -13,6 +13,7 @@ import type { RecordedEvent } from './ports/eventStore.ts';
 import { priceListEvent } from './priceList/events.ts';
 import { providerPricingEvent } from './providerPricing/events.ts';
 import { rateLimitsEvent } from './rateLimits/events.ts';
+import { savedConfigEvent } from './savedConfig/events.ts';
 
 /** Every kind of stream, by category, with the events that it may hold. */
 export const EVENT_CATALOGUE = {
@@ -25,6 +26,7 @@ export const EVENT_CATALOGUE = {
   llmCost: llmCostEvent,
   rateLimits: rateLimitsEvent,
   apiKey: apiKeyEvent,
+  config: savedConfigEvent,
   document: documentEvent,
   extraction: extractionEvent,
   conversion: conversionEvent,

@@ -30,6 +30,11 @@ const encryptionKey = z
   .string()
   .refine((value) => Buffer.from(value, 'base64').length === 32, { error: 'must be 32 bytes in base64' });
 
+const encryptionKeys = z
+  .string()
+  .transform((value) => value.split(',').map((key) => key.trim()))
+  .pipe(z.array(encryptionKey));
+
 const roles = z
   .string()
   .transform((value) => value.split(',').map((role) => role.trim()))
@@ -61,6 +66,7 @@ const environment = z.object({
   S3_REGION: z.string().min(1).default('us-east-1'),
   ADMIN_API_KEY: z.string().min(24, 'must have at least 24 characters').optional(),
   FIELD_ENCRYPTION_KEY: encryptionKey.optional(),
+  FIELD_ENCRYPTION_KEYS_OLD: encryptionKeys.optional(),
   EXTRACTION_MODEL: modelText.default('local/default'),
   EXTRACTION_API_BASE: urlOf('http', 'https').optional(),
   EXTRACTION_API_KEY: z.string().min(1).optional(),
@@ -104,7 +110,8 @@ export interface Config {
   readonly redisUrl: string | undefined;
   readonly s3: S3Config | undefined;
   readonly adminApiKey: string | undefined;
-  readonly fieldEncryptionKey: string | undefined;
+  /** Seal the keys in saved configs; undefined: no config can carry one. */
+  readonly secretKeys: { readonly current: string; readonly old: readonly string[] } | undefined;
   readonly platformModels: PlatformModels;
   readonly ocrLanguages: readonly string[];
   readonly heavyConcurrency: number;
@@ -133,6 +140,13 @@ const s3From = (env: Environment): S3Config | undefined => {
     secretKey: S3_SECRET_KEY,
     region: S3_REGION,
   };
+};
+
+const secretKeysFrom = (env: Environment): Config['secretKeys'] => {
+  const { FIELD_ENCRYPTION_KEY: current, FIELD_ENCRYPTION_KEYS_OLD: old = [] } = env;
+  if (current !== undefined) return { current, old };
+  if (old.length === 0) return undefined;
+  throw new ConfigError('FIELD_ENCRYPTION_KEYS_OLD: needs FIELD_ENCRYPTION_KEY, the key that seals now.');
 };
 
 /** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
@@ -165,7 +179,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     redisUrl: checked.REDIS_URL,
     s3: s3From(checked),
     adminApiKey: checked.ADMIN_API_KEY,
-    fieldEncryptionKey: checked.FIELD_ENCRYPTION_KEY,
+    secretKeys: secretKeysFrom(checked),
     platformModels: platformModelsFrom(checked),
     ocrLanguages: checked.OCR_LANGUAGES,
     heavyConcurrency: checked.HEAVY_CONCURRENCY,

@@ -11,6 +11,7 @@ import type { Findings } from './findings.ts';
 import { checkOwner } from './owners.ts';
 import { RACE_MS, reference } from './reference.ts';
 import { checkTimes } from './saleRules.ts';
+import { savedConfigsCheck } from './savedConfigs.ts';
 import { streamsCheck, type StreamHead } from './streams.ts';
 import { worksCheck } from './works.ts';
 
@@ -85,6 +86,7 @@ const isJson = (recorded: RecordedEvent): boolean => {
 /** All rules that need the content of events. */
 const rulesOf = (books: Books) => {
   const [accounts, claims, works] = [accountsCheck(books), claimsCheck(books), worksCheck(books)];
+  const savedConfigs = savedConfigsCheck(books.findings);
   return {
     tenants: accounts.tenants,
     apply: (event: AuditedEvent): void => {
@@ -93,6 +95,7 @@ const rulesOf = (books: Books) => {
       accounts.apply(event);
       claims.apply(event);
       works(event);
+      savedConfigs(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
     finish: (newest: string): void => {

@@ -15,6 +15,8 @@ import { paymentEvent } from '../../domain/payment/events.ts';
 import type { EventStore, RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { priceList } from '../../domain/priceList/decider.ts';
 import { priceListEvent } from '../../domain/priceList/events.ts';
+import { savedConfig } from '../../domain/savedConfig/decider.ts';
+import { savedConfigEvent } from '../../domain/savedConfig/events.ts';
 
 /** An event, and the stream's state right after it. */
 export interface ReplayStep {
@@ -68,6 +70,7 @@ const FOLDS: Readonly<Record<string, () => Fold>> = {
     last: days.at(-1)?.date ?? null,
   })),
   apiKey: foldOf(apiKey, eventCodec(apiKeyEvent)),
+  config: foldOf(savedConfig, eventCodec(savedConfigEvent)),
 };
 
 /** For streams without decisions: the members as the events leave them. */

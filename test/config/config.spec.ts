@@ -12,6 +12,13 @@ describe('the configuration', () => {
     expect(configFrom({ DATABASE_URL: '', ADMIN_API_KEY: '' }).databaseUrl).to.equal(undefined);
   });
 
+  it('takes old encryption keys beside the one that seals now', () => {
+    const [a, b] = [1, 2].map((n) => Buffer.alloc(32, n).toString('base64'));
+    const env = { FIELD_ENCRYPTION_KEY: a, FIELD_ENCRYPTION_KEYS_OLD: `${b!}, ${a!}` };
+    expect(configFrom(env).secretKeys).to.deep.equal({ current: a, old: [b, a] });
+    expect(configFrom({}).secretKeys).to.equal(undefined);
+  });
+
   const refused = (env: Record<string, string>, ...words: readonly string[]) => {
     it(`refuses ${JSON.stringify(env)} and names the variable`, () => {
       expect(() => configFrom(env)).to.throw(ConfigError);
@@ -24,6 +31,9 @@ describe('the configuration', () => {
   refused({ DATABASE_URL: 'mysql://x' }, 'DATABASE_URL', 'postgres://');
   refused({ EVENTSTORE_URL: 'http://x' }, 'EVENTSTORE_URL', 'esdb://');
   refused({ FIELD_ENCRYPTION_KEY: 'c2hvcnQ=' }, 'FIELD_ENCRYPTION_KEY', '32 bytes');
+  const KEY = Buffer.alloc(32, 1).toString('base64');
+  refused({ FIELD_ENCRYPTION_KEY: KEY, FIELD_ENCRYPTION_KEYS_OLD: `${KEY},eA==` }, 'KEYS_OLD', '32 bytes');
+  refused({ FIELD_ENCRYPTION_KEYS_OLD: KEY }, 'FIELD_ENCRYPTION_KEYS_OLD', 'needs FIELD_ENCRYPTION_KEY');
   refused({ ROLES: 'api,cook' }, 'ROLES', 'projector');
   refused({ LLM_ALLOW_PRIVATE_NETWORK: 'yes' }, 'LLM_ALLOW_PRIVATE_NETWORK', 'true or false');
   refused({ S3_ENDPOINT: 'http://s3' }, 'S3_BUCKET', 'S3_SECRET_KEY');

@@ -1,0 +1,91 @@
+import type { CommandMeta } from '../kernel/command.ts';
+import { accept, reject, type Decider } from '../kernel/decider.ts';
+import type { ChannelSettings, ConfigVersion, SavedConfigEvent } from './events.ts';
+
+/** A version to publish: complete, but that a channel without a key may keep the one it has. */
+export interface PublishConfig {
+  readonly type: 'PublishConfig';
+  readonly data: Omit<ConfigVersion, 'version' | 'published_at' | 'published_by'> & {
+    /** True: a version of a config that exists. False: the first version of a new one. */
+    readonly update: boolean;
+  };
+  readonly meta: CommandMeta;
+}
+
+export interface RevokeConfig {
+  readonly type: 'RevokeConfig';
+  readonly meta: CommandMeta;
+}
+
+export type SavedConfigCommand = PublishConfig | RevokeConfig;
+
+export interface SavedConfigRejection {
+  readonly code: 'config_not_found';
+}
+
+export interface SavedConfigState {
+  /** The latest version; null before the first. Also after a revocation. */
+  readonly latest: ConfigVersion | null;
+  readonly revoked: boolean;
+}
+
+const NOT_FOUND = { code: 'config_not_found' } as const;
+
+/**
+ * The channel with the key that the version before has, where it names none itself and asks the same
+ * model at the same address: a key goes nowhere but where it was published for.
+ */
+const withKeptKey = (next: ChannelSettings | null, before: ChannelSettings | null | undefined) => {
+  if (next === null || next.secret_id !== null || before === null || before === undefined) return next;
+  if (next.provider_model !== before.provider_model || next.api_base !== before.api_base) return next;
+  const { secret_id, api_key_last4 } = before;
+  return { ...next, secret_id, api_key_last4 };
+};
+
+const publish = ({ latest, revoked }: SavedConfigState, { data, meta }: PublishConfig) => {
+  const { update, ...wanted } = data;
+  const isThere = latest !== null && !revoked && latest.tenant_id === wanted.tenant_id;
+  if (update ? !isThere : latest !== null) return reject(NOT_FOUND);
+  const version: ConfigVersion = {
+    ...wanted,
+    llm: withKeptKey(wanted.llm, latest?.llm),
+    ocr: withKeptKey(wanted.ocr, latest?.ocr),
+    version: (latest?.version ?? 0) + 1,
+    published_at: meta.now,
+    published_by: meta.actor.key_id,
+  };
+  return accept({ type: 'ConfigPublished' as const, data: version });
+};
+
+/** A config belongs to the tenant that it was first published for, and stays revoked. */
+export const savedConfig: Decider<
+  SavedConfigState,
+  SavedConfigCommand,
+  SavedConfigEvent,
+  SavedConfigRejection
+> = {
+  initialState: { latest: null, revoked: false },
+  decide: (state, command) => {
+    if (command.type === 'PublishConfig') return publish(state, command);
+    if (state.latest === null) return reject(NOT_FOUND);
+    if (state.revoked) return accept();
+    const { config_id, tenant_id } = state.latest;
+    return accept({ type: 'ConfigRevoked', data: { config_id, tenant_id, revoked_at: command.meta.now } });
+  },
+  evolve: (state, event) => {
+    switch (event.type) {
+      case 'ConfigPublished':
+        return { ...state, latest: event.data };
+      case 'ConfigRevoked':
+        return { ...state, revoked: true };
+    }
+  },
+};
+
+/** The secrets that a config still needs: those of its latest version, none once it is revoked. */
+export const liveSecrets = ({ latest, revoked }: SavedConfigState): readonly string[] =>
+  latest === null || revoked ? [] : secretsOf(latest);
+
+/** The secrets that a version names. */
+export const secretsOf = ({ llm, ocr }: ConfigVersion): readonly string[] =>
+  [llm?.secret_id, ocr?.secret_id].filter((id) => typeof id === 'string');
