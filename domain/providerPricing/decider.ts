@@ -1,6 +1,7 @@
 import type { CommandMeta } from '../kernel/command.ts';
 import { accept, type Decider } from '../kernel/decider.ts';
 import type { ModelPrices, ProviderPricingEvent } from './events.ts';
+import { priceNewsOf, type TablePrice } from './priceTable.ts';
 import type { PublishedPrice } from './pricing.ts';
 
 /** A provider's price from a time on. Append-only: each publication is a price of its own. */
@@ -22,6 +23,18 @@ export interface SetModelPrice {
   readonly meta: CommandMeta;
 }
 
+/** Many prices at once, all from one time on. Those in force then already, to the same figures, are passed over. */
+export interface ImportProviderPrices {
+  readonly type: 'ImportProviderPrices';
+  readonly data: {
+    readonly prices: readonly (TablePrice & { readonly price_id: string })[];
+    readonly effective_from: string;
+  };
+  readonly meta: CommandMeta;
+}
+
+export type ProviderPricingCommand = PublishProviderPrice | SetModelPrice | ImportProviderPrices;
+
 export interface ProviderPricingState {
   /** In the order published. */
   readonly prices: readonly PublishedPrice[];
@@ -33,16 +46,28 @@ const isSame = (a: ModelPrices, b: ModelPrices): boolean =>
   a.cached_input_usd_per_million_tokens === b.cached_input_usd_per_million_tokens &&
   a.usd_per_page === b.usd_per_page;
 
+const newPrices = (
+  known: readonly PublishedPrice[],
+  { data: { prices, effective_from }, meta }: ImportProviderPrices,
+): readonly ProviderPricingEvent[] =>
+  prices
+    .filter((price) => priceNewsOf(known, price, effective_from) !== 'unchanged')
+    .map((price) => ({
+      type: 'ProviderPricePublished' as const,
+      data: { ...price, effective_from, created_at: meta.now },
+    }));
+
 /** Model prices are published and never change. */
 export const providerPricing: Decider<
   ProviderPricingState,
-  PublishProviderPrice | SetModelPrice,
+  ProviderPricingCommand,
   ProviderPricingEvent,
   never
 > = {
   initialState: { prices: [] },
   decide: ({ prices }, command) => {
     const { now } = command.meta;
+    if (command.type === 'ImportProviderPrices') return accept(...newPrices(prices, command));
     const again = prices.some(({ price_id }) => price_id === command.data.price_id);
     if (again) return accept();
     if (command.type === 'PublishProviderPrice')

@@ -3,6 +3,8 @@ import { addAudit } from './audit.ts';
 import { addEvents } from './events.ts';
 import { addExtract } from './extract.ts';
 import { addFx } from './fx.ts';
+import { addKeys } from './keys.ts';
+import { addPricing } from './pricing.ts';
 import { addProjections } from './projections.ts';
 import { addServe } from './serve.ts';
 import { addToMarkdown } from './toMarkdown.ts';
@@ -28,6 +30,8 @@ export const quireProgram = (): Command => {
   addProjections(program);
   addEvents(program);
   addFx(program);
+  addPricing(program);
+  addKeys(program);
   addAudit(program);
   endAlike(program);
   return program;

@@ -184,7 +184,7 @@ export const deliverWork = async (
   request: WorkRequest,
   plan: WorkPlan,
 ): Promise<Delivered | WorkProblem> => {
-  const free = deps.slots.take();
+  const free = deps.slots.take(request.tenant_id);
   if (free === undefined)
     return workProblem(
       'busy',

@@ -29,9 +29,8 @@ import {
 import { PRICE_LIST_STREAM, priceListEvent, type PriceListEvent } from '../../domain/priceList/events.ts';
 import {
   providerPricing,
+  type ProviderPricingCommand,
   type ProviderPricingState,
-  type PublishProviderPrice,
-  type SetModelPrice,
 } from '../../domain/providerPricing/decider.ts';
 import {
   PROVIDER_PRICING_STREAM,
@@ -57,7 +56,7 @@ export interface ReferenceData {
   ): Promise<Outcome<BillingConfigState, BillingConfigEvent, never>>;
   modelPrices(): Promise<ProviderPricingState>;
   publishModelPrice(
-    command: PublishProviderPrice | SetModelPrice,
+    command: ProviderPricingCommand,
   ): Promise<Outcome<ProviderPricingState, ProviderPricingEvent, never>>;
   publishFxRates(command: FxRatesCommand): Promise<Outcome<FxRatesState, FxRatesEvent, FxRatesRejection>>;
   /** On a log without them: price list 1 and billing config 1. Safe to run in many processes at once. */

@@ -14,7 +14,7 @@ import { openClaimsBefore } from '../../projections/openClaims/openClaims.querie
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter } from '../commands/accountWriter.ts';
 import { apiKeys } from '../commands/apiKeys.ts';
-import { heavySlots } from '../commands/heavySlots.ts';
+import { heavySlots, type HeavySlots } from '../commands/heavySlots.ts';
 import { holdSweeper } from '../commands/holdSweeper.ts';
 import { llmCosts } from '../commands/llmCosts.ts';
 import { payments } from '../commands/payments.ts';
@@ -31,6 +31,7 @@ import { bind, bindValue, newContainer, resolve, type Container } from './token.
 import * as t from './tokens.ts';
 import { bindUploads } from './uploadParts.ts';
 import { EXTRACT_DEADLINES_MS } from './workLimits.ts';
+import { heavyGauges, heavyRefusals, providerMetrics } from './workMetrics.ts';
 import { writerMetrics } from './writerMetrics.ts';
 
 const nowMs = () => Date.now();
@@ -44,6 +45,13 @@ const LEVELS = {
   failed: 'error',
   stopped: 'error',
 } as const;
+
+const heavySlotsOf = (from: Container): HeavySlots => {
+  const registry = resolve(from, t.REGISTRY);
+  const slots = heavySlots(resolve(from, t.CONFIG).heavyConcurrency, heavyRefusals(registry));
+  heavyGauges(registry, slots);
+  return slots;
+};
 
 const bindCommands = (container: Container): void => {
   bind(container, t.SNAPSHOTS, (from) => sqlSnapshots(resolve(from, t.PARTS).sql));
@@ -69,10 +77,13 @@ const bindCommands = (container: Container): void => {
   bind(container, t.LLM_COSTS, (from) => llmCosts(resolve(from, t.PARTS).log));
   bind(container, t.RATE_LIMITS, (from) => rateLimitCommands(resolve(from, t.PARTS).log));
   bind(container, t.MODELS, (from) =>
-    openModelProviders({ allowPrivateNetwork: resolve(from, t.CONFIG).allowPrivateNetwork }),
+    openModelProviders({
+      allowPrivateNetwork: resolve(from, t.CONFIG).allowPrivateNetwork,
+      onCall: resolve(from, t.PROVIDER_METRICS).onCall,
+    }),
   );
   bindValue(container, t.EXTRACT_DEADLINES, EXTRACT_DEADLINES_MS);
-  bind(container, t.SLOTS, (from) => heavySlots(resolve(from, t.CONFIG).heavyConcurrency));
+  bind(container, t.SLOTS, (from) => heavySlotsOf(from));
   bind(container, t.SWEEPER, (from) => {
     const { sql } = resolve(from, t.PARTS);
     const logger = resolve(from, t.LOGGER);
@@ -140,6 +151,7 @@ export const containerOver = (config: Config, parts: Parts, logger: Logger): Con
   bindValue(container, t.LOGGER, logger);
   bind(container, t.REGISTRY, () => new Registry());
   bind(container, t.WRITER_METRICS, (from) => writerMetrics(resolve(from, t.REGISTRY)));
+  bind(container, t.PROVIDER_METRICS, (from) => providerMetrics(resolve(from, t.REGISTRY)));
   bind(container, t.CLOCK, () => systemClock());
   bindCommands(container);
   bindUploads(container);

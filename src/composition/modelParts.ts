@@ -5,6 +5,15 @@ import type { LogCall } from '../commands/callLog.ts';
 import { modelWork } from '../modelWork/modelWork.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
+import type { ProviderMetrics } from './workMetrics.ts';
+
+/** Tokens are counted before they are logged: a log that fails changes no metric. */
+const counted =
+  ({ onTokens }: ProviderMetrics, log: LogCall): LogCall =>
+  (work, call) => {
+    onTokens(call.ref.provider, call.usage);
+    return log(work, call);
+  };
 
 /** Models as work on documents needs them: to do it, and to log what each call of one used. */
 export const modelParts = (
@@ -23,11 +32,14 @@ export const modelParts = (
       schemas: workers.schemaValidator,
       readFile: (path) => readFile(path),
     }),
-    logCall: logModelCalls({
-      llmCosts: resolve(from, t.LLM_COSTS),
-      prices: async () => (await reference.modelPrices()).prices,
-      clock: resolve(from, t.CLOCK),
-      wrote,
-    }),
+    logCall: counted(
+      resolve(from, t.PROVIDER_METRICS),
+      logModelCalls({
+        llmCosts: resolve(from, t.LLM_COSTS),
+        prices: async () => (await reference.modelPrices()).prices,
+        clock: resolve(from, t.CLOCK),
+        wrote,
+      }),
+    ),
   };
 };

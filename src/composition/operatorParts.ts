@@ -6,12 +6,16 @@ import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
+import { accountWriter } from '../commands/accountWriter.ts';
+import { apiKeys } from '../commands/apiKeys.ts';
 import { referenceData } from '../commands/referenceData.ts';
 import type { Config } from '../config.ts';
 import { askOperator, runningSocket } from '../operator/askOperator.ts';
+import type { KeyDeps } from '../operator/keys.ts';
 import { logOperations, readModelOperations } from '../operator/operations.ts';
 import { OperatorError, type OperationContext, type Operations } from '../operator/protocol.ts';
 
+export { packagedPrices } from '../../adapters/prices/packagedPrices.ts';
 export { daysOfEcbFile, ECB_FILE_BYTES_MAX } from '../../adapters/ecb/ecbFile.ts';
 
 /** A log to read, and how to let go of it. */
@@ -75,10 +79,14 @@ export const openOperatorSql = async (config: Config): Promise<OperatorSql | und
   }
 };
 
-/** The operations that the service offers to operators; the CLI runs the same where no service does. */
-export const operationsOver = (log: EventStore & EventFeed, sql: Sql): Operations => ({
+/** The operations that the service offers to operators; `keys` are its own, so that it knows of changes. */
+export const operationsOver = (
+  log: EventStore & EventFeed,
+  sql: Sql,
+  keys: Pick<KeyDeps, 'apiKeys' | 'onKey'>,
+): Operations => ({
   ...readModelOperations({ sql, feed: log, projectors: READ_MODELS, timers: systemTimers }),
-  ...logOperations({ reference: referenceData({ store: log }), clock: systemClock() }),
+  ...logOperations({ log, reference: referenceData({ store: log }), clock: systemClock(), ...keys }),
 });
 
 type Asked = { readonly name: string; readonly input: unknown };
@@ -95,7 +103,9 @@ const onReadModels = async (config: Config, asked: Asked, context: OperationCont
     const database = await openOperatorSql(config);
     if (database === undefined) throw new OperatorError('A service has just started: run the command again.');
     try {
-      await runOn(operationsOver(reader.log, database.sql), asked, context);
+      const { log } = reader;
+      const parts = { sql: database.sql, feed: log, projectors: READ_MODELS, timers: systemTimers };
+      await runOn(readModelOperations(parts), asked, context);
     } finally {
       await database.close();
     }
@@ -109,8 +119,19 @@ const onLog = async (config: Config, asked: Asked, context: OperationContext): P
   const lock = embedded ? await lockDataDir(config.dataDir, exitOnLostLock) : undefined;
   try {
     const { log, close } = await openLog(config, false);
-    const reference = referenceData({ store: log });
-    await runOn(logOperations({ reference, clock: systemClock() }), asked, context).finally(close);
+    const writer = accountWriter({ store: log });
+    const operations = logOperations({
+      log,
+      reference: referenceData({ store: log }),
+      clock: systemClock(),
+      apiKeys: apiKeys({ store: log, writer }),
+    });
+    try {
+      await runOn(operations, asked, context);
+    } finally {
+      await writer.close();
+      await close();
+    }
   } finally {
     await lock?.release();
   }

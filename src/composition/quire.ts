@@ -8,11 +8,14 @@ import { httpApp } from '../http/app.ts';
 import { httpMetrics } from '../http/metrics.ts';
 import { apiRoutes } from '../http/routes.ts';
 import { listen, type HttpServer } from '../http/server.ts';
+import { ALL_TENANTS } from '../http/readYourWrites.ts';
+import type { KeyDeps } from '../operator/keys.ts';
 import { listenForOperators } from '../operator/operatorServer.ts';
 import { containerOver } from './container.ts';
 import { firstAdminKey } from './firstKey.ts';
 import { openParts, type Parts } from './openParts.ts';
 import { operationsOver } from './operatorParts.ts';
+import { rateLimitRefusals } from './workMetrics.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 
@@ -50,7 +53,11 @@ const serve = async (from: Container, draining: () => boolean): Promise<HttpServ
     logger: resolve(from, t.LOGGER),
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     keys: resolve(from, t.AUTHENTICATOR),
-    limits: { limiter: parts.limiter, bucketsOf: (tenantId) => limits.bucketsOf(tenantId) },
+    limits: {
+      limiter: parts.limiter,
+      bucketsOf: (tenantId) => limits.bucketsOf(tenantId),
+      onLimited: rateLimitRefusals(resolve(from, t.REGISTRY)),
+    },
     replays: resolve(from, t.REPLAYS),
     uploads: { dir: parts.uploadDir, bytesMax: config.maxUploadBytes },
     clock: resolve(from, t.CLOCK),
@@ -92,6 +99,20 @@ const banner = (parts: Parts, url: string | undefined, key: string | undefined):
 const within = (work: Promise<void>, ms: number): Promise<void> =>
   Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
 
+/** Keys that an operator makes or revokes count here from the answer on. */
+const operatorKeys = (from: Container): Pick<KeyDeps, 'apiKeys' | 'onKey'> => {
+  const [keys, reads] = [resolve(from, t.AUTHENTICATOR), resolve(from, t.READS)];
+  return {
+    apiKeys: resolve(from, t.API_KEYS),
+    onKey: async ({ kind, key_hash, position }) => {
+      reads.note(ALL_TENANTS, position);
+      if (kind === 'revoked') return keys.refuse(key_hash);
+      await reads.settle(ALL_TENANTS);
+      keys.forget(key_hash);
+    },
+  };
+};
+
 /** Answers that are kept no longer only take room: a purge that fails is tried again. */
 const purgeNowAndThen = (from: Container): NodeJS.Timeout => {
   const replays = resolve(from, t.REPLAYS);
@@ -125,7 +146,10 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
     const key = does('api') ? await firstAdminKey(from) : undefined;
     const server = does('api') ? await serve(from, () => draining) : undefined;
     if (does('worker')) for (const one of [sweeper, objectSweeper]) one.start();
-    const operators = await listenForOperators(config.dataDir, operationsOver(parts.log, parts.sql));
+    const operators = await listenForOperators(
+      config.dataDir,
+      operationsOver(parts.log, parts.sql, operatorKeys(from)),
+    );
     const purge = purgeNowAndThen(from);
     process.stdout.write(banner(parts, server?.url, key));
     return {

@@ -24,12 +24,14 @@ import type { ReadYourWrites } from '../http/readYourWrites.ts';
 import type { TenantLimits } from '../http/tenantLimits.ts';
 import type { Parts } from './openParts.ts';
 import { token } from './token.ts';
+import type { ProviderMetrics } from './workMetrics.ts';
 import type { WriterMetrics } from './writerMetrics.ts';
 
 export const CONFIG = token<Config>('configuration');
 export const PARTS = token<Parts>('opened parts');
 export const LOGGER = token<Logger>('logger');
 export const REGISTRY = token<Registry>('metrics registry');
+export const PROVIDER_METRICS = token<ProviderMetrics>('metrics of model providers');
 export const WRITER_METRICS = token<WriterMetrics>('metrics of writer and projections');
 export const CLOCK = token<Clock>('clock');
 export const SNAPSHOTS = token<SnapshotStore>('snapshots');

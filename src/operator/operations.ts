@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { decodeAny } from '../../domain/catalogue.ts';
-import { currencyCode, day, decimalText } from '../../domain/kernel/units.ts';
+import { currencyCode, day, decimalText, instant } from '../../domain/kernel/units.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import { modelPriceMembers } from '../../domain/providerPricing/events.ts';
 import type { Sql, Timers } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import { RebuildBusy, rebuildReadModels, type RebuildProgress } from '../../projections/engine/rebuild.ts';
 import { withSnapshot } from '../audit/snapshot.ts';
 import { snapshotLines } from '../audit/snapshotLines.ts';
 import { importRates, type ImportDeps } from './importRates.ts';
+import { importPrices } from './importPrices.ts';
+import { createKey, revokeKey, type KeyDeps } from './keys.ts';
 import { projectionsStatus } from './projectionsStatus.ts';
 import { OperatorError, type Operation, type OperationContext, type Operations } from './protocol.ts';
 
@@ -84,8 +87,29 @@ export const readModelOperations = (parts: ReadModelParts): Operations => ({
     }),
 });
 
+const pricesInput = z.strictObject({
+  prices: z.array(
+    modelPriceMembers.extend({ provider: z.string().min(1), model_name: z.string().min(1).max(200) }),
+  ),
+  effective_from: instant.nullable(),
+  dry_run: z.boolean(),
+});
+
 /** Operations that append to the log. */
-export const logOperations = (deps: ImportDeps): Operations => ({
+export const logOperations = (deps: ImportDeps & KeyDeps): Operations => ({
+  'keys.create': async (input, { send }) => {
+    await send(await createKey(deps, input));
+  },
+  'keys.revoke': async (input, { send, signal }) => {
+    await send(await revokeKey(deps, input, signal));
+  },
+  'pricing.import': async (input, { send }) => {
+    const report = await importPrices(deps, pricesInput.parse(input), {
+      change: (change) => send({ change }),
+      progress: (done, of) => send({ progress: { done, of } }),
+    });
+    await send({ report });
+  },
   'fx.import': async (input, { send }) => {
     await send(await importRates(deps, importInput.parse(input)));
   },

@@ -14,6 +14,8 @@ export interface RateLimits {
   readonly limiter: RateLimiter;
   /** What holds for a tenant; called for each request. */
   readonly bucketsOf: (tenantId: string) => Promise<Buckets>;
+  /** Told of each 429. */
+  readonly onLimited?: (bucket: BucketClass) => void;
 }
 
 const headersOf = ({ burst }: Bucket, { remaining, resetMs }: RateDecision): Record<string, string> => ({
@@ -24,7 +26,7 @@ const headersOf = ({ burst }: Bucket, { remaining, resetMs }: RateDecision): Rec
 
 /** Takes a token of the caller's tenant. Gives the headers to answer with; throws the 429. */
 export const takeToken = async (
-  { limiter, bucketsOf }: RateLimits,
+  { limiter, bucketsOf, onLimited }: RateLimits,
   { tenant_id }: Caller,
   name: BucketClass,
 ): Promise<Record<string, string>> => {
@@ -32,6 +34,7 @@ export const takeToken = async (
   const decision = await limiter.take(`${name}:${tenant_id}`, bucket);
   const headers = headersOf(bucket, decision);
   if (decision.allowed) return headers;
+  onLimited?.(name);
   const rate = `${String(bucket.rate_per_second)} requests a second, ${String(bucket.burst)} at once`;
   throw new Problem('rate_limited', {
     detail: `The rate limit of the ${name} bucket was exceeded: ${rate}.`,

@@ -1,0 +1,106 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Option, type Command } from 'commander';
+import { keyRole, type KeyRole } from '../../domain/apiKey/events.ts';
+import { formatKey, isWellFormedKey, keyTraces } from '../../domain/apiKey/keyFormat.ts';
+import { tenantId } from '../../domain/kernel/units.ts';
+import { runOperation } from '../composition/operatorParts.ts';
+import { configFrom } from '../config.ts';
+import type { CreateKeyInput, KeyCreated, KeyRevoked, RevokeKeyInput } from '../operator/keys.ts';
+import { OperatorError } from '../operator/protocol.ts';
+import { instantGiven } from './instantGiven.ts';
+import { json, runCommand, type Output } from './output.ts';
+
+interface CreateOptions {
+  readonly role: KeyRole;
+  readonly tenant?: string;
+  readonly name?: string;
+  readonly expires?: string;
+  readonly json?: boolean;
+}
+
+/** The tenant of keys that act for others. */
+const OPERATOR = 'operator';
+const RANDOM_BYTES = 96;
+
+const tenantOf = ({ role, tenant }: CreateOptions): string => {
+  if (tenant === undefined && role === 'tenant')
+    throw new OperatorError('A key of a tenant needs --tenant <id>.', 2);
+  const given = tenantId.safeParse(tenant ?? OPERATOR);
+  if (!given.success)
+    throw new OperatorError('--tenant: 1 to 128 letters, digits and . _ : @ -, a letter or digit first.', 2);
+  return given.data;
+};
+
+/** The one item that an operation answers with. */
+const answerOf = async <T>(name: string, input: unknown, signal: AbortSignal): Promise<T> => {
+  let answer: T | undefined;
+  const send = (item: unknown): Promise<void> => {
+    answer = item as T;
+    return Promise.resolve();
+  };
+  await runOperation(configFrom(), { name, input }, { send, signal });
+  if (answer === undefined) throw new OperatorError('There was no answer; look whether it was done.');
+  return answer;
+};
+
+const create = async (options: CreateOptions, signal: AbortSignal, { out, note }: Output): Promise<void> => {
+  const { role, name = null, expires } = options;
+  if (name !== null && (name === '' || name.length > 200))
+    throw new OperatorError('--name: 1 to 200 characters.', 2);
+  const expires_at = expires === undefined ? null : instantGiven('--expires', expires);
+  const tenant_id = tenantOf(options);
+  const key = formatKey(role, randomBytes(RANDOM_BYTES));
+  const input: CreateKeyInput = { ...keyTraces(key), tenant_id, role, name, expires_at };
+  const created = await answerOf<KeyCreated>('keys.create', input, signal);
+  if (options.json === true) return out(json({ ...created, key }));
+  await out(`${key}\n`);
+  const until = expires_at === null ? '' : ` until ${expires_at}`;
+  note(`${created.key_id}: ${role} key of ${tenant_id}${until}. It is shown this once and kept nowhere.\n`);
+};
+
+const named = (key: string): RevokeKeyInput =>
+  isWellFormedKey(key)
+    ? { key_hash: createHash('sha256').update(key, 'utf8').digest('hex') }
+    : { key_id: key };
+
+const revokedText = ({ key_id, role, tenant_id, already_revoked }: KeyRevoked): string =>
+  `${key_id}: ${role} key of ${tenant_id} ${already_revoked ? 'was revoked already' : 'is revoked'}\n`;
+
+const revoke = async (
+  key: string,
+  options: { readonly json?: boolean; readonly signal: AbortSignal },
+  { out, note }: Output,
+): Promise<void> => {
+  const revoked = await answerOf<KeyRevoked>('keys.revoke', named(key), options.signal);
+  await out(options.json === true ? json(revoked) : revokedText(revoked));
+  if (revoked.role === 'admin' && revoked.admin_keys_left === 0)
+    note(
+      'No admin key is left but ADMIN_API_KEY, if it is set: `quire keys create --role admin` makes one.\n',
+    );
+};
+
+/** `quire keys …`. */
+export const addKeys = (program: Command): void => {
+  const keys = program.command('keys').description('API keys');
+  keys
+    .command('create')
+    .description('make a key and print it, this once')
+    .addOption(new Option('--role <role>', 'what it may do').choices(keyRole.options).default('tenant'))
+    .option('--tenant <id>', `the tenant it belongs to; service and admin keys: "${OPERATOR}" if not given`)
+    .option('--name <name>', 'what lists show it as')
+    .option('--expires <when>', 'when it ends: a date, a time (RFC 3339), or in days (90d)')
+    .option('--json', 'print a line of JSON')
+    .action((options: CreateOptions) => runCommand((signal, output) => create(options, signal, output)));
+  keys
+    .command('revoke')
+    .argument('<key>', 'its key_id, or the key itself')
+    .description('revoke a key for good')
+    .option('--json', 'print a line of JSON')
+    .addHelpText(
+      'after',
+      '\nA service that shares the data folder refuses the key at once, others within 60 seconds.\nThe key_id is the better name: a key on a command line stays in the history of the shell.',
+    )
+    .action((key: string, options: { readonly json?: boolean }) =>
+      runCommand((signal, output) => revoke(key, { ...options, signal }, output)),
+    );
+};

@@ -1,0 +1,95 @@
+import type { Clock } from '../../domain/ports/clock.ts';
+import {
+  distinctRows,
+  priceNewsOf,
+  type PriceNews,
+  type TablePrice,
+} from '../../domain/providerPricing/priceTable.ts';
+import type { ReferenceData } from '../commands/referenceData.ts';
+import { OperatorError } from './protocol.ts';
+
+/** What an import came to, in prices; of a dry run, what it would come to. */
+export interface PriceImportReport {
+  readonly prices: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly effective_from: string;
+  readonly dry_run: boolean;
+}
+
+/** A price that is new, as a dry run lists it. */
+export interface PriceChange {
+  readonly news: Exclude<PriceNews, 'unchanged'>;
+  readonly price: TablePrice;
+}
+
+export interface PriceImportDeps {
+  readonly reference: Pick<ReferenceData, 'modelPrices' | 'publishModelPrice'>;
+  readonly clock: Clock;
+}
+
+export interface PricesToImport {
+  readonly prices: readonly TablePrice[];
+  /** null: from now on. */
+  readonly effective_from: string | null;
+  readonly dry_run: boolean;
+}
+
+/** What an import tells while it goes on. */
+export interface PriceImportNews {
+  readonly change: (change: PriceChange) => Promise<void>;
+  readonly progress: (done: number, of: number) => Promise<void>;
+}
+
+/** Prices in one append: some 500 kB with what each event has beside it, below what a log takes. */
+const APPEND_MAX = 500;
+
+const publish = async (
+  { reference, clock }: PriceImportDeps,
+  prices: readonly TablePrice[],
+  effective_from: string,
+): Promise<void> => {
+  const meta = {
+    now: clock.now(),
+    actor: { key_id: 'cli', role: 'system' },
+    correlation_id: `pricing-import-${clock.uuid()}`,
+    command_id: clock.uuid(),
+  } as const;
+  const named = prices.map((price) => ({ ...price, price_id: clock.newId('ppr') }));
+  const data = { prices: named, effective_from };
+  const outcome = await reference.publishModelPrice({ type: 'ImportProviderPrices', data, meta });
+  if (outcome.kind === 'done') return;
+  throw new OperatorError(
+    'The event log did not take the prices in time. Run the import again: prices that arrived are passed over.',
+  );
+};
+
+/**
+ * Publishes the prices that differ from those in force at `effective_from`, hundreds in an append; run
+ * again, it publishes none. Throws OperatorError when the log does not take them.
+ */
+export const importPrices = async (
+  deps: PriceImportDeps,
+  wanted: PricesToImport,
+  tell: PriceImportNews,
+): Promise<PriceImportReport> => {
+  const { dry_run } = wanted;
+  const effective_from = wanted.effective_from ?? deps.clock.now();
+  const rows = distinctRows(wanted.prices);
+  const { prices: known } = await deps.reference.modelPrices();
+  const counts = { added: 0, changed: 0, unchanged: 0 };
+  const fresh: TablePrice[] = [];
+  for (const price of rows) {
+    const news = priceNewsOf(known, price, effective_from);
+    counts[news] += 1;
+    if (news === 'unchanged') continue;
+    fresh.push(price);
+    if (dry_run) await tell.change({ news, price });
+  }
+  for (let done = 0; done < fresh.length && !dry_run; done += APPEND_MAX) {
+    await publish(deps, fresh.slice(done, done + APPEND_MAX), effective_from);
+    await tell.progress(Math.min(done + APPEND_MAX, fresh.length), fresh.length);
+  }
+  return { prices: rows.length, ...counts, effective_from, dry_run };
+};

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { apiKey, type ApiKeyState } from '../../domain/apiKey/decider.ts';
+import { apiKeyEvent, keyRole } from '../../domain/apiKey/events.ts';
+import { eventCodec } from '../../domain/kernel/codec.ts';
+import type { CommandMeta } from '../../domain/kernel/command.ts';
+import { instant, tenantId } from '../../domain/kernel/units.ts';
+import type { Clock } from '../../domain/ports/clock.ts';
+import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { EventStore } from '../../domain/ports/eventStore.ts';
+import type { ApiKeys } from '../commands/apiKeys.ts';
+import { exportedEvents } from './exportEvents.ts';
+import { OperatorError } from './protocol.ts';
+
+export interface KeyDeps {
+  readonly log: EventStore & EventFeed;
+  readonly apiKeys: Pick<ApiKeys, 'issue' | 'revoke'>;
+  readonly clock: Clock;
+  /** Told of a key that was issued or revoked, before the answer: a service lets it in or out at once. */
+  readonly onKey?: (change: KeyChange) => Promise<void>;
+}
+
+export interface KeyChange {
+  readonly kind: 'issued' | 'revoked';
+  readonly key_hash: string;
+  readonly position: bigint | undefined;
+}
+
+/** What is stored of a new key. The key itself stays with whoever made it: it does not travel. */
+const createInput = z.strictObject({
+  key_hash: z.string().regex(/^[0-9a-f]{64}$/),
+  prefix: z.string().max(12),
+  last4: z.string().length(4),
+  tenant_id: tenantId,
+  role: keyRole,
+  name: z.string().min(1).max(200).nullable(),
+  expires_at: instant.nullable(),
+});
+export type CreateKeyInput = z.output<typeof createInput>;
+
+/** One of both: the key's ID, or the SHA-256 (hex) of the key. */
+const revokeInput = z.union([
+  z.strictObject({ key_id: z.string() }),
+  z.strictObject({ key_hash: z.string().regex(/^[0-9a-f]{64}$/) }),
+]);
+export type RevokeKeyInput = z.output<typeof revokeInput>;
+
+const codec = eventCodec(apiKeyEvent);
+const BUSY = 'The event log did not take it in time. Look whether it was done, and run the command again.';
+
+const metaOf = ({ clock }: KeyDeps, what: string): CommandMeta => ({
+  now: clock.now(),
+  actor: { key_id: 'cli', role: 'system' },
+  correlation_id: `${what}-${clock.uuid()}`,
+  command_id: clock.uuid(),
+});
+
+/** Issues a key of which only the traces are known here. Throws OperatorError when it has expired already. */
+export const createKey = async (deps: KeyDeps, input: unknown) => {
+  const record = createInput.parse(input);
+  const meta = metaOf(deps, 'keys-create');
+  if (record.expires_at !== null && record.expires_at <= meta.now)
+    throw new OperatorError('--expires lies in the past. Give a time that is still to come.', 2);
+  const key_id = deps.clock.newId('key');
+  const outcome = await deps.apiKeys.issue({ key_id, ...record }, meta);
+  if (outcome.kind !== 'done') throw new OperatorError(BUSY);
+  const { key_hash, tenant_id, role, expires_at } = record;
+  await deps.onKey?.({ kind: 'issued', key_hash, position: outcome.position });
+  return { key_id, tenant_id, role, expires_at };
+};
+
+/** Every key of the log by its ID. */
+const keysInLog = async (
+  { log }: KeyDeps,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ApiKeyState>> => {
+  const found = new Map<string, ApiKeyState>();
+  for await (const recorded of exportedEvents(log, { category: 'apiKey' }, signal)) {
+    const event = codec.decode(recorded);
+    const { key_id } = event.data;
+    found.set(key_id, apiKey.evolve(found.get(key_id) ?? apiKey.initialState, event));
+  }
+  return found;
+};
+
+const isLiveAdmin = ({ key, revoked }: ApiKeyState, now: string): boolean =>
+  key?.role === 'admin' && !revoked && (key.expires_at === null || key.expires_at > now);
+
+/**
+ * Revokes a key; once revoked it stays so, and a repeat says so. The last admin key may go: whoever can run
+ * this can make another. Throws OperatorError when there is no such key.
+ */
+export const revokeKey = async (deps: KeyDeps, input: unknown, signal: AbortSignal) => {
+  const wanted = revokeInput.parse(input);
+  const keys = await keysInLog(deps, signal);
+  const state = [...keys.values()].find(({ key }) =>
+    'key_id' in wanted ? key?.key_id === wanted.key_id : key?.key_hash === wanted.key_hash,
+  );
+  if (state?.key == null)
+    throw new OperatorError('There is no such key. Give its key_id as it was printed, or the whole key.');
+  const { key_id, key_hash, tenant_id, role } = state.key;
+  const meta = metaOf(deps, 'keys-revoke');
+  const outcome = await deps.apiKeys.revoke(key_id, meta);
+  if (outcome.kind !== 'done') throw new OperatorError(BUSY);
+  await deps.onKey?.({ kind: 'revoked', key_hash, position: outcome.position });
+  const others = [...keys.values()].filter(({ key }) => key?.key_id !== key_id);
+  return {
+    key_id,
+    tenant_id,
+    role,
+    already_revoked: state.revoked,
+    admin_keys_left: others.filter((other) => isLiveAdmin(other, meta.now)).length,
+  };
+};
+
+export type KeyCreated = Awaited<ReturnType<typeof createKey>>;
+export type KeyRevoked = Awaited<ReturnType<typeof revokeKey>>;
