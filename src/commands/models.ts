@@ -99,6 +99,27 @@ const ownAccess = (own: ModelChannel, naming: Naming): ModelAccess | WorkProblem
   };
 };
 
+/** Why a channel could not be used as it is; undefined: it can, or nothing but its use will tell. */
+export const checkChannel = (
+  channel: ModelChannel,
+  name: ChannelName,
+  paths: ChannelPaths,
+): WorkProblem | undefined => {
+  if (channel.provider_model === undefined)
+    return channel.api_key === undefined
+      ? undefined
+      : misfit(
+          paths(name, 'provider_model'),
+          'A key that is stored belongs to a model: name its provider_model.',
+        );
+  // The key counts only for whether there is one: without it a model is checked all the same.
+  const checked = ownAccess(
+    { ...channel, api_key: channel.api_key ?? '' },
+    { channel: name, fallback: '', paths },
+  );
+  return isProblem(checked) ? checked : undefined;
+};
+
 const isProblem = (value: ModelAccess | WorkProblem | undefined): value is WorkProblem =>
   value !== undefined && 'kind' in value;
 

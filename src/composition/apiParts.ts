@@ -62,6 +62,8 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     queries: resolve(from, t.QUERIES),
     reads: resolve(from, t.READS),
     llmCosts: resolve(from, t.LLM_COSTS),
+    savedConfigs: resolve(from, t.SAVED_CONFIGS),
+    checkBase: work.checkBase,
     rateLimits: resolve(from, t.RATE_LIMITS),
     limits: resolve(from, t.TENANT_LIMITS),
     extract: extractDocument(work),

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
+import { aesSecretBox } from '../../adapters/embedded/aesSecretBox.ts';
 import { systemClock } from '../../adapters/embedded/systemClock.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { openModelProviders } from '../../adapters/models/modelProviders.ts';
 import { replayStore } from '../../adapters/postgres/replayStore.ts';
 import { sqlSnapshots } from '../../adapters/postgres/snapshots.ts';
+import type { SecretBox } from '../../domain/ports/secretBox.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
 import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
 import { expiredHolds } from '../../projections/balances/balances.queries.ts';
@@ -19,6 +21,8 @@ import { holdSweeper } from '../commands/holdSweeper.ts';
 import { llmCosts } from '../commands/llmCosts.ts';
 import { payments } from '../commands/payments.ts';
 import { rateLimitCommands } from '../commands/rateLimits.ts';
+import { guardedObjects } from '../commands/guardedObjects.ts';
+import { savedConfigs } from '../commands/savedConfigs.ts';
 import { referenceData } from '../commands/referenceData.ts';
 import type { Config } from '../config.ts';
 import { authenticator } from '../http/authenticate.ts';
@@ -33,6 +37,9 @@ import { bindUploads } from './uploadParts.ts';
 import { EXTRACT_DEADLINES_MS } from './workLimits.ts';
 import { heavyGauges, heavyRefusals, providerMetrics } from './workMetrics.ts';
 import { writerMetrics } from './writerMetrics.ts';
+
+const secretBoxOf = ({ secretKeys }: Config): SecretBox | undefined =>
+  secretKeys === undefined ? undefined : aesSecretBox(secretKeys);
 
 const nowMs = () => Date.now();
 
@@ -76,6 +83,11 @@ const bindCommands = (container: Container): void => {
   );
   bind(container, t.LLM_COSTS, (from) => llmCosts(resolve(from, t.PARTS).log));
   bind(container, t.RATE_LIMITS, (from) => rateLimitCommands(resolve(from, t.PARTS).log));
+  bind(container, t.SECRET_BOX, (from) => secretBoxOf(resolve(from, t.CONFIG)));
+  bind(container, t.SAVED_CONFIGS, (from) => {
+    const { log, objects } = resolve(from, t.PARTS);
+    return savedConfigs({ store: log, objects: guardedObjects(objects), box: resolve(from, t.SECRET_BOX) });
+  });
   bind(container, t.MODELS, (from) =>
     openModelProviders({
       allowPrivateNetwork: resolve(from, t.CONFIG).allowPrivateNetwork,

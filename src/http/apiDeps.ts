@@ -9,10 +9,12 @@ import type { LlmCosts } from '../commands/llmCosts.ts';
 import type { Payments } from '../commands/payments.ts';
 import type { countPages } from '../commands/countPages.ts';
 import type { presignUpload } from '../commands/presignUpload.ts';
+import type { ModelDeps } from '../commands/ownBases.ts';
 import type { RateLimitCommands } from '../commands/rateLimits.ts';
 import type { ReferenceData } from '../commands/referenceData.ts';
 import type { UploadReceiver } from '../commands/receiveUpload.ts';
 import type { Uploads } from '../commands/uploads.ts';
+import type { SavedConfigs } from '../commands/savedConfigs.ts';
 import type { WorkProblem } from '../commands/workProblem.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Queries } from './queries.ts';
@@ -39,6 +41,9 @@ export interface ApiDeps {
   readonly queries: Queries;
   readonly reads: ReadYourWrites;
   readonly llmCosts: LlmCosts;
+  readonly savedConfigs: SavedConfigs;
+  /** Whether a caller's base may be asked at all. */
+  readonly checkBase: ModelDeps['checkBase'];
   readonly rateLimits: RateLimitCommands;
   /** What holds for each tenant, as this process knows it. */
   readonly limits: TenantLimits;

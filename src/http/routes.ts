@@ -50,11 +50,13 @@ import { listUsage } from './routes/listUsage.route.ts';
 import { logLlmCost } from './routes/logLlmCost.route.ts';
 import { ocrToMarkdown } from './routes/ocrToMarkdown.route.ts';
 import { presignUpload } from './routes/presignUpload.route.ts';
+import { publishConfig } from './routes/publishConfig.route.ts';
 import { publishCreditPrices } from './routes/publishCreditPrices.route.ts';
 import { publishFxRates } from './routes/publishFxRates.route.ts';
 import { putUpload } from './routes/putUpload.route.ts';
 import { refundCredits } from './routes/refundCredits.route.ts';
 import { revokeApiKey } from './routes/revokeApiKey.route.ts';
+import { revokeConfig } from './routes/revokeConfig.route.ts';
 import { rotateApiKey } from './routes/rotateApiKey.route.ts';
 import { setBillingRate } from './routes/setBillingRate.route.ts';
 import { setPlan } from './routes/setPlan.route.ts';
@@ -110,11 +112,13 @@ const ROUTES: readonly ((deps: ApiDeps) => Route)[] = [
   logLlmCost,
   ocrToMarkdown,
   presignUpload,
+  publishConfig,
   publishCreditPrices,
   publishFxRates,
   putUpload,
   refundCredits,
   revokeApiKey,
+  revokeConfig,
   rotateApiKey,
   setBillingRate,
   setPlan,

@@ -3,7 +3,7 @@ import { plainText, tenantIdText } from './basics.ts';
 import { extractModeIn } from './documents.ts';
 
 /** An empty text counts as absent, as in a form. */
-const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
+export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
 
 const channelMembers = {

@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { runOperation } from '../composition/operatorParts.ts';
+import { configFrom } from '../config.ts';
+import { OperatorError } from '../operator/protocol.ts';
+import type { Rotated } from '../operator/rotateSecrets.ts';
+import { json, runCommand, type Output } from './output.ts';
+
+type Item =
+  { readonly progress: { readonly done: number; readonly of: number } } | { readonly rotated: Rotated };
+
+const textOf = ({ configs, rotated, current, lost }: Rotated): string => {
+  const lines = [`${configs} saved configs: ${rotated} keys encrypted anew, ${current} were up to date`];
+  for (const { config_id, secret_id } of lost)
+    lines.push(`lost: ${secret_id} of ${config_id} opens with no known secret; publish the config again`);
+  return `${lines.join('\n')}\n`;
+};
+
+const rotate = async (
+  { json: asJson, signal }: { readonly json?: boolean; readonly signal: AbortSignal },
+  { out, note }: Output,
+): Promise<void> => {
+  let rotated: Rotated | undefined;
+  const send = (item: unknown): Promise<void> => {
+    const known = item as Item;
+    if ('rotated' in known) rotated = known.rotated;
+    else if (known.progress.done % 100 === 0) note(`${known.progress.done} of ${known.progress.of}\n`);
+    return Promise.resolve();
+  };
+  await runOperation(configFrom(), { name: 'secrets.rotate', input: {} }, { send, signal });
+  if (rotated === undefined) throw new OperatorError('It was stopped before its end. Run it again.');
+  await out(asJson === true ? json(rotated) : textOf(rotated));
+  if (rotated.lost.length > 0) throw new OperatorError(`${rotated.lost.length} keys could not be opened.`);
+};
+
+/** `quire secrets …`. */
+export const addSecrets = (program: Command): void => {
+  program
+    .command('secrets')
+    .description('own keys of callers that saved configs carry')
+    .command('rotate')
+    .description('encrypt all of them anew with FIELD_ENCRYPTION_KEY')
+    .option('--json', 'print a line of JSON')
+    .addHelpText(
+      'after',
+      '\nTo change the secret: put the old one into FIELD_ENCRYPTION_KEYS_OLD and the new one into\nFIELD_ENCRYPTION_KEY, start the service, rotate, and take the old one away.',
+    )
+    .action((options: { readonly json?: boolean }) =>
+      runCommand((signal, output) => rotate({ ...options, signal }, output)),
+    );
+};

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { configMode } from '../../../domain/savedConfig/events.ts';
+import { instantOut, plainText, tenantIdText } from './basics.ts';
+import { modelChannelIn, orAbsent } from './canonical.ts';
+import { extractModeIn } from './documents.ts';
+
+export const configUpsertRequest = z
+  .strictObject({
+    config_id: orAbsent(plainText(1, 200)).meta({
+      description: 'Of the config to publish a new version of.',
+    }),
+    tenant_id: tenantIdText,
+    name: orAbsent(plainText(1, 200).nullable()),
+    schema: z
+      .unknown()
+      .optional()
+      .meta({ description: 'JSON Schema with `type: "object"` and `properties`.' }),
+    mode: orAbsent(extractModeIn.nullable()),
+    artifact_id: orAbsent(plainText(1, 200).nullable()),
+    llm: modelChannelIn.nullish(),
+    ocr: modelChannelIn.nullish(),
+  })
+  .meta({ id: 'ConfigUpsertRequest' });
+export type ConfigUpsertRequest = z.output<typeof configUpsertRequest>;
+
+const savedChannel = z
+  .strictObject({
+    provider_model: z.string().nullable(),
+    api_base: z.string().nullable(),
+    max_tokens: z.int().nullable(),
+    temperature: z.number().nullable(),
+    num_retries: z.int().nullable(),
+    has_api_key: z.boolean(),
+    api_key_last4: z.string().nullable(),
+  })
+  .meta({ id: 'SavedChannel' });
+
+export const configResponse = z
+  .strictObject({
+    config_id: z.string(),
+    version: z.int(),
+    tenant_id: z.string(),
+    name: z.string().nullable(),
+    schema: z.record(z.string(), z.unknown()).nullable(),
+    mode: configMode.nullable(),
+    artifact_id: z.string().nullable(),
+    llm: savedChannel.nullable(),
+    ocr: savedChannel.nullable(),
+    published_at: instantOut,
+    published_by: z.string(),
+  })
+  .meta({ id: 'ConfigResponse' });
