@@ -23,12 +23,6 @@ export const modelParts = (
   const { workers } = resolve(from, t.PARTS);
   const providers = resolve(from, t.MODELS);
   const reference = resolve(from, t.REFERENCE);
-  const log = logModelCalls({
-    llmCosts: resolve(from, t.LLM_COSTS),
-    prices: async () => (await reference.modelPrices()).prices,
-    clock: resolve(from, t.CLOCK),
-    wrote,
-  });
   return {
     checkBase: providers.checkBase,
     modelWork: modelWork({

@@ -5,7 +5,7 @@ import type { HeavySlots, SlotRefusal } from '../commands/heavySlots.ts';
 import type { BucketClass } from '../http/defineRoute.ts';
 
 /** How a call of a provider ended. */
-export type CallOutcome = 'answered' | ModelFailure['kind'];
+export type CallOutcome = 'answered' | 'provider_error' | 'timed_out' | 'unsafe_api_base' | 'aborted';
 
 export interface ProviderMetrics {
   /** `seconds`: the call with its retries. */
