@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { providerNamed } from '../models/modelName.ts';
+import type { ModelPrices } from './events.ts';
 import { perMillionOfToken, perPage, type TablePrice } from './priceTable.ts';
 
 /** Strings, which stay as they are, and numbers, which become strings of their own digits. */
@@ -31,9 +32,7 @@ const namesOf = (key: string, listed: unknown): Pick<TablePrice, 'provider' | 'm
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-const rowOf = (key: string, entry: Readonly<Record<string, unknown>>): TablePrice | undefined => {
-  const names = namesOf(key, entry['litellm_provider']);
-  if (names === undefined || !MODES.includes(textOf(entry['mode']) ?? '')) return undefined;
+const pricesIn = (entry: Readonly<Record<string, unknown>>): ModelPrices | undefined => {
   const priceOf = (member: string, convert: (number: string) => string | undefined) => {
     const number = textOf(entry[member]);
     return number === undefined ? undefined : convert(number);
@@ -43,12 +42,18 @@ const rowOf = (key: string, entry: Readonly<Record<string, unknown>>): TablePric
   const page = priceOf('ocr_cost_per_page', (number) => perPage(number));
   if (page === undefined && (input === undefined || output === undefined)) return undefined;
   return {
-    ...names,
     input_usd_per_million_tokens: input ?? '0.00',
     output_usd_per_million_tokens: output ?? '0.00',
     cached_input_usd_per_million_tokens: priceOf('cache_read_input_token_cost', perMillionOfToken) ?? null,
     usd_per_page: page ?? null,
   };
+};
+
+const rowOf = (key: string, entry: Readonly<Record<string, unknown>>): TablePrice | undefined => {
+  const names = namesOf(key, entry['litellm_provider']);
+  if (names === undefined || !MODES.includes(textOf(entry['mode']) ?? '')) return undefined;
+  const prices = pricesIn(entry);
+  return prices && { ...names, ...prices };
 };
 
 /**

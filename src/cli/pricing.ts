@@ -72,32 +72,36 @@ const reportText = (source: string, report: PriceImportReport): string => {
   return `${source}: ${String(prices)} prices: ${counts}${end}\n`;
 };
 
-const importTable = async (
-  file: string | undefined,
-  options: ImportOptions & { readonly signal: AbortSignal },
-  { out, note }: Output,
-): Promise<void> => {
-  const { provider = [], effectiveFrom, dryRun: dry_run = false, signal } = options;
+/** What is to be published, and where it comes from. */
+const wantedOf = async (file: string | undefined, options: ImportOptions) => {
+  const { provider = [], effectiveFrom, dryRun: dry_run = false } = options;
   const only = providersOf(provider);
   const effective_from = effectiveFrom === undefined ? null : instantGiven('--effective-from', effectiveFrom);
   const day = (effective_from ?? new Date().toISOString()).slice(0, 10);
   const all = file === undefined ? await packagedPrices(day) : await pricesIn(file);
   const prices = only.size === 0 ? all : all.filter((price) => only.has(price.provider));
+  return { prices, effective_from, dry_run };
+};
+
+const importTable = async (
+  file: string | undefined,
+  options: ImportOptions & { readonly signal: AbortSignal },
+  { out, note }: Output,
+): Promise<void> => {
+  const input = await wantedOf(file, options);
   const changes: PriceChange[] = [];
   let report: PriceImportReport | undefined;
   const send = (sent: unknown): Promise<void> => {
-    const item = sent as Item;
-    if (item.change !== undefined) changes.push(item.change);
-    if (item.progress !== undefined)
-      note(`${String(item.progress.done)} of ${String(item.progress.of)} published\n`);
-    report = item.report ?? report;
+    const { change, progress, report: ended } = sent as Item;
+    if (change !== undefined) changes.push(change);
+    if (progress !== undefined) note(`${String(progress.done)} of ${String(progress.of)} published\n`);
+    report = ended ?? report;
     return Promise.resolve();
   };
-  const input = { prices, effective_from, dry_run };
-  await runOperation(configFrom(), { name: 'pricing.import', input }, { send, signal });
+  await runOperation(configFrom(), { name: 'pricing.import', input }, { send, signal: options.signal });
   if (report === undefined) throw new OperatorError('The import did not finish; run it again.');
   const source = file ?? 'the packaged table';
-  if (options.json === true) return out(json({ source, ...report, ...(dry_run && { changes }) }));
+  if (options.json === true) return out(json({ source, ...report, ...(input.dry_run && { changes }) }));
   if (changes.length > 0) await out(table(COLUMNS, changes.map(changeRow)));
   await out(reportText(source, report));
 };

@@ -106,7 +106,10 @@ const operatorKeys = (from: Container): Pick<KeyDeps, 'apiKeys' | 'onKey'> => {
     apiKeys: resolve(from, t.API_KEYS),
     onKey: async ({ kind, key_hash, position }) => {
       reads.note(ALL_TENANTS, position);
-      if (kind === 'revoked') return keys.refuse(key_hash);
+      if (kind === 'revoked') {
+        keys.refuse(key_hash);
+        return;
+      }
       await reads.settle(ALL_TENANTS);
       keys.forget(key_hash);
     },
