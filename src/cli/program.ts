@@ -6,6 +6,7 @@ import { addFx } from './fx.ts';
 import { addKeys } from './keys.ts';
 import { addPricing } from './pricing.ts';
 import { addProjections } from './projections.ts';
+import { addSecrets } from './secrets.ts';
 import { addServe } from './serve.ts';
 import { addToMarkdown } from './toMarkdown.ts';
 
@@ -32,6 +33,7 @@ export const quireProgram = (): Command => {
   addFx(program);
   addPricing(program);
   addKeys(program);
+  addSecrets(program);
   addAudit(program);
   endAlike(program);
   return program;

@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import { aesSecretBox } from '../../adapters/embedded/aesSecretBox.ts';
 import { systemClock } from '../../adapters/embedded/systemClock.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { openModelProviders } from '../../adapters/models/modelProviders.ts';
 import { replayStore } from '../../adapters/postgres/replayStore.ts';
 import { sqlSnapshots } from '../../adapters/postgres/snapshots.ts';
-import type { SecretBox } from '../../domain/ports/secretBox.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
 import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
 import { expiredHolds } from '../../projections/balances/balances.queries.ts';
@@ -33,13 +31,11 @@ import type { Parts } from './openParts.ts';
 import { queriesOn } from './queriesOn.ts';
 import { bind, bindValue, newContainer, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
+import { secretBoxOf } from './secretBoxOf.ts';
 import { bindUploads } from './uploadParts.ts';
 import { EXTRACT_DEADLINES_MS } from './workLimits.ts';
 import { heavyGauges, heavyRefusals, providerMetrics } from './workMetrics.ts';
 import { writerMetrics } from './writerMetrics.ts';
-
-const secretBoxOf = ({ secretKeys }: Config): SecretBox | undefined =>
-  secretKeys === undefined ? undefined : aesSecretBox(secretKeys);
 
 const nowMs = () => Date.now();
 

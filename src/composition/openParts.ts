@@ -95,7 +95,8 @@ const openSql = async (
   return { sql: keep(sql, (part) => part.close()), name: `PGlite in ${folder}`, recreated };
 };
 
-const openObjects = async ({ s3, dataDir }: Config): Promise<readonly [ObjectStore, string]> => {
+/** Where objects are kept, and what that is called. An embedded folder needs the lock of its data folder. */
+export const openObjects = async ({ s3, dataDir }: Config): Promise<readonly [ObjectStore, string]> => {
   if (s3 !== undefined) {
     const { openMinioObjectStore } = await import('../../adapters/minio/objectStore.ts');
     return [await openMinioObjectStore(s3), `S3 bucket ${s3.bucket} at ${hostOf(s3.endpoint)}`];

@@ -12,6 +12,9 @@ import { referenceData } from '../commands/referenceData.ts';
 import type { Config } from '../config.ts';
 import { askOperator, runningSocket } from '../operator/askOperator.ts';
 import type { KeyDeps } from '../operator/keys.ts';
+import type { RotateDeps } from '../operator/rotateSecrets.ts';
+import { openObjects } from './openParts.ts';
+import { secretBoxOf } from './secretBoxOf.ts';
 import { logOperations, readModelOperations } from '../operator/operations.ts';
 import { OperatorError, type OperationContext, type Operations } from '../operator/protocol.ts';
 
@@ -79,14 +82,13 @@ export const openOperatorSql = async (config: Config): Promise<OperatorSql | und
   }
 };
 
-/** The operations that the service offers to operators; `keys` are its own, so that it knows of changes. */
-export const operationsOver = (
-  log: EventStore & EventFeed,
-  sql: Sql,
-  keys: Pick<KeyDeps, 'apiKeys' | 'onKey'>,
-): Operations => ({
+/** What the service has open already: operations use these, so that it knows of changes. */
+export type OwnParts = Pick<KeyDeps, 'apiKeys' | 'onKey'> & Pick<RotateDeps, 'objects' | 'box'>;
+
+/** The operations that the service offers to operators. */
+export const operationsOver = (log: EventStore & EventFeed, sql: Sql, own: OwnParts): Operations => ({
   ...readModelOperations({ sql, feed: log, projectors: READ_MODELS, timers: systemTimers }),
-  ...logOperations({ log, reference: referenceData({ store: log }), clock: systemClock(), ...keys }),
+  ...logOperations({ log, reference: referenceData({ store: log }), clock: systemClock(), ...own }),
 });
 
 type Asked = { readonly name: string; readonly input: unknown };
@@ -125,6 +127,8 @@ const onLog = async (config: Config, asked: Asked, context: OperationContext): P
       reference: referenceData({ store: log }),
       clock: systemClock(),
       apiKeys: apiKeys({ store: log, writer }),
+      objects: (await openObjects(config))[0],
+      box: secretBoxOf(config),
     });
     try {
       await runOn(operations, asked, context);
@@ -137,6 +141,12 @@ const onLog = async (config: Config, asked: Asked, context: OperationContext): P
   }
 };
 
+/** Whether all that an operation needs are servers. A folder of objects belongs to the service that has it open. */
+const isOnServers = ({ databaseUrl, eventStoreUrl, s3 }: Config, name: string): boolean => {
+  if (name.startsWith('projections.')) return databaseUrl !== undefined;
+  return eventStoreUrl !== undefined && (s3 !== undefined || !name.startsWith('secrets.'));
+};
+
 /**
  * Carries out an operation where it can be: by the running service that owns the data folder, or here
  * under its lock. Servers that are named in the environment are used directly.
@@ -146,9 +156,7 @@ export const runOperation = async (
   asked: Asked,
   context: OperationContext,
 ): Promise<void> => {
-  const onServers = asked.name.startsWith('projections.')
-    ? config.databaseUrl !== undefined
-    : config.eventStoreUrl !== undefined;
+  const onServers = isOnServers(config, asked.name);
   const socket = onServers ? undefined : await runningSocket(config.dataDir);
   if (socket !== undefined) return askOperator(socket, asked, context);
   return asked.name.startsWith('projections.')

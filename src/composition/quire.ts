@@ -9,12 +9,11 @@ import { httpMetrics } from '../http/metrics.ts';
 import { apiRoutes } from '../http/routes.ts';
 import { listen, type HttpServer } from '../http/server.ts';
 import { ALL_TENANTS } from '../http/readYourWrites.ts';
-import type { KeyDeps } from '../operator/keys.ts';
 import { listenForOperators } from '../operator/operatorServer.ts';
 import { containerOver } from './container.ts';
 import { firstAdminKey } from './firstKey.ts';
 import { openParts, type Parts } from './openParts.ts';
-import { operationsOver } from './operatorParts.ts';
+import { operationsOver, type OwnParts } from './operatorParts.ts';
 import { rateLimitRefusals } from './workMetrics.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
@@ -100,10 +99,12 @@ const within = (work: Promise<void>, ms: number): Promise<void> =>
   Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
 
 /** Keys that an operator makes or revokes count here from the answer on. */
-const operatorKeys = (from: Container): Pick<KeyDeps, 'apiKeys' | 'onKey'> => {
+const ownParts = (from: Container): OwnParts => {
   const [keys, reads] = [resolve(from, t.AUTHENTICATOR), resolve(from, t.READS)];
   return {
     apiKeys: resolve(from, t.API_KEYS),
+    objects: resolve(from, t.PARTS).objects,
+    box: resolve(from, t.SECRET_BOX),
     onKey: async ({ kind, key_hash, position }) => {
       reads.note(ALL_TENANTS, position);
       if (kind === 'revoked') {
@@ -151,7 +152,7 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
     if (does('worker')) for (const one of [sweeper, objectSweeper]) one.start();
     const operators = await listenForOperators(
       config.dataDir,
-      operationsOver(parts.log, parts.sql, operatorKeys(from)),
+      operationsOver(parts.log, parts.sql, ownParts(from)),
     );
     const purge = purgeNowAndThen(from);
     process.stdout.write(banner(parts, server?.url, key));

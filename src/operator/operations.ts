@@ -12,6 +12,7 @@ import { importRates, type ImportDeps } from './importRates.ts';
 import { importPrices } from './importPrices.ts';
 import { createKey, revokeKey, type KeyDeps } from './keys.ts';
 import { projectionsStatus } from './projectionsStatus.ts';
+import { rotateSecrets, type RotateDeps } from './rotateSecrets.ts';
 import { OperatorError, type Operation, type OperationContext, type Operations } from './protocol.ts';
 
 /** The parts that operations on the read models need. */
@@ -96,7 +97,8 @@ const pricesInput = z.strictObject({
 });
 
 /** Operations that append to the log. */
-export const logOperations = (deps: ImportDeps & KeyDeps): Operations => ({
+export const logOperations = (deps: ImportDeps & KeyDeps & RotateDeps): Operations => ({
+  'secrets.rotate': rotateSecrets(deps),
   'keys.create': async (input, { send }) => {
     await send(await createKey(deps, input));
   },

@@ -67,7 +67,9 @@ export const rotateSecrets =
   async (_input, { send, signal }: OperationContext) => {
     const { box } = deps;
     if (box === undefined)
-      throw new OperatorError('There is no key to encrypt with. Set FIELD_ENCRYPTION_KEY where the service runs.');
+      throw new OperatorError(
+        'There is no key to encrypt with. Set FIELD_ENCRYPTION_KEY where the service runs.',
+      );
     const ids = await configIdsIn(deps.log, signal);
     const counts = { rotated: 0, current: 0 };
     const lost: { config_id: string; secret_id: string }[] = [];

@@ -83,6 +83,8 @@ const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   toMarkdown: WORK,
   ocrToMarkdown: WORK,
   canonical: WORK,
+  publishConfig: ADMIN,
+  revokeConfig: ADMIN,
   presignUpload: WORK,
   listDocuments: WORK,
   countPages: ANY,
