@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { heavySlots } from '../../src/commands/heavySlots.ts';
 import {
-  callOutcomeOf,
   heavyGauges,
   heavyRefusals,
   providerMetrics,
@@ -49,10 +48,5 @@ describe('metrics of heavy work, limits and providers', () => {
     expect(text).to.contain('quire_provider_seconds_sum{provider="google"} 60');
     for (const line of ['direction="input"} 100', 'direction="cached_input"} 40', 'direction="output"} 20'])
       expect(text).to.contain(`quire_llm_tokens_total{provider="openai",${line}`);
-  });
-
-  it('know how a call ended', () => {
-    expect(callOutcomeOf({ kind: 'answered' })).to.equal('answered');
-    expect(callOutcomeOf({ failure: { kind: 'timed_out' } })).to.equal('timed_out');
   });
 });
