@@ -151,16 +151,15 @@ const revoking =
     return outcome;
   };
 
-const given = <Value>(value: Value | null): Value | undefined => value ?? undefined;
+/** Settings in the form of a request: what is null there is left out here. */
+const channelOf = (settings: ChannelSettings | null, api_key: string | undefined): ModelChannel => {
+  const { provider_model, api_base, max_tokens, temperature, num_retries } = settings ?? NO_SETTINGS;
+  const named = { provider_model, api_base, max_tokens, temperature, num_retries };
+  const present = Object.entries(named).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(present), api_key };
+};
 
-const channelOf = (settings: ChannelSettings | null, api_key: string | undefined): ModelChannel => ({
-  provider_model: given(settings?.provider_model ?? null),
-  api_key,
-  api_base: given(settings?.api_base ?? null),
-  max_tokens: given(settings?.max_tokens ?? null),
-  temperature: given(settings?.temperature ?? null),
-  num_retries: given(settings?.num_retries ?? null),
-});
+const NO_SETTINGS = settingsOf({}, null);
 
 type OpenedKey =
   | { readonly kind: 'key'; readonly key: string | undefined }

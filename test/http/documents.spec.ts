@@ -162,7 +162,7 @@ describe('documents over HTTP', () => {
       ],
       [
         'a provider that is not known',
-        { llm_api_key: 'sk-1', llm_provider_model: 'openai/gpt' },
+        { llm_api_key: 'sk-1', llm_provider_model: 'acme/gpt' },
         'unknown_model_provider',
       ],
       ['a mode that does not exist', { mode: 'slow' }, 'validation_error'],
