@@ -1,5 +1,6 @@
 import { folded } from '../localExtraction/words.ts';
 import type { Layout, Row, Segment } from '../localExtraction/layout.ts';
+import { remembered } from '../localExtraction/labels.ts';
 import { featureOf, hashOf } from './hashing.ts';
 import type { Spot } from './spots.ts';
 
@@ -106,18 +107,18 @@ function templateOf(documents: readonly Sightings[]): Template {
 
 /** A template that a document has, with its marks where they stand in it. */
 export interface Match {
-  readonly template: number;
   readonly similarity: number;
-  readonly anchors: readonly Sighting[];
+  /** Features of a spot by where it stands among the marks. */
+  readonly anchorsOf: (seen: Anchored) => readonly number[];
 }
 
-/** The most similar template; `similarity` tells whether it counts as known. */
+/** The most similar template; `similarity` tells whether it counts as known. Make one for each document. */
 export function matched(templates: readonly Template[], sightings: Sightings): Match {
   const shares = templates.map((template) => similarity(template, sightings));
   const share = Math.max(0, ...shares);
   const template = shares.indexOf(share);
   const anchors = (templates[template]?.marks ?? []).flatMap(([hash]) => sightings.get(hash) ?? []);
-  return { template, similarity: share, anchors };
+  return { similarity: share, anchorsOf: anchorsIn(template, anchors) };
 }
 
 const ANCHORS_NEAREST = 3;
@@ -125,26 +126,42 @@ const ANCHORS_NEAREST = 3;
 const STEP_X = 10;
 const STEP_Y = 6;
 
-/** Features of a spot by its offset from the nearest marks of its template. */
-export function anchorFeatures(
-  { parts: [{ segment }] }: Spot,
-  { template, anchors }: Match,
-): readonly number[] {
+/**
+ * Features of a spot in its template: its offset from the nearest marks, and the label beside it. Remembers
+ * them, so make one for each match.
+ */
+function anchorsIn(template: number, anchors: readonly Sighting[]): Match['anchorsOf'] {
+  const offsets = new Map<Segment, readonly string[]>();
+  const known = new Map<Anchored, readonly number[]>();
+  return (seen) =>
+    remembered(known, seen, () => {
+      const { cut, parts } = seen.spot;
+      const [{ segment }] = parts;
+      const at = remembered(offsets, segment, () => offsetsOf(segment, anchors));
+      const label = [`label ${seen.label}`, `label ${seen.label} ${cut}`];
+      return [...at, ...at.map((one) => `${one} ${cut}`), ...label].map((text) =>
+        featureOf(`${String(template)}@${text}`),
+      );
+    });
+}
+
+/** A spot and the label next to it. */
+interface Anchored {
+  readonly spot: Spot;
+  readonly label: string;
+}
+
+function offsetsOf(segment: Segment, anchors: readonly Sighting[]): readonly string[] {
   const near = anchors
     .filter((anchor) => anchor.segment.page === segment.page && anchor.segment !== segment)
     .map((anchor) => ({ anchor, distance: distance(anchor.segment, segment) }))
     .sort((a, b) => a.distance - b.distance || a.anchor.hash - b.anchor.hash)
     .slice(0, ANCHORS_NEAREST);
-  return near.flatMap(({ anchor }) => {
-    const at = `${String(template)}@${String(anchor.hash)}`;
-    const dy = Math.round((segment.y0 - anchor.segment.y0) / STEP_Y);
-    const dx = Math.round((segment.x0 - anchor.segment.x0) / STEP_X);
-    const end = Math.round((segment.x1 - anchor.segment.x0) / STEP_X);
-    return [
-      `${at}:${String(dx)},${String(dy)}`,
-      `${at}>${String(end)},${String(dy)}`,
-      `${at}|${String(dy)}`,
-    ].map(featureOf);
+  return near.flatMap(({ anchor: { hash, segment: mark } }) => {
+    const dy = Math.round((segment.y0 - mark.y0) / STEP_Y);
+    const dx = Math.round((segment.x0 - mark.x0) / STEP_X);
+    const end = Math.round((segment.x1 - mark.x0) / STEP_X);
+    return [`${hash}:${dx},${dy}`, `${hash}>${end},${dy}`, `${hash}|${dy}`];
   });
 }
 
