@@ -66,6 +66,10 @@ export function extractFrom({ tree, source, totals }: Reading, taught: Taught = 
   return { value: objectOf(tree, { source, totals, taught, cite }) ?? {}, citations };
 }
 
+/** The value of one part of the schema alone; undefined where the document does not say it. */
+export const valueAt = (node: SchemaNode, { source, totals }: Reading, taught: Taught = {}) =>
+  valueOf(node, { source, totals, taught, cite: () => undefined });
+
 interface Fill {
   readonly source: Source;
   readonly totals: ReadonlyMap<string, Finding>;
