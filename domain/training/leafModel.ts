@@ -8,13 +8,16 @@ import { logit, regression, type Case, type Choice, type WeightAt } from './regr
 import { textOfSpot } from './spots.ts';
 import { KNOWN_FROM, type Match } from './templates.ts';
 
+const JOINTS = [', ', ' ', '\n'] as const;
+type Joint = (typeof JOINTS)[number];
+
 /** What was learned of one leaf. */
 export interface LeafModel {
   readonly weightAt: WeightAt;
   /** Labels that name it, whatever the layout. */
   readonly labels: ReadonlySet<string>;
   /** How its lines are joined. */
-  readonly joint: string;
+  readonly joint: Joint;
 }
 
 /** A document, its options for the field, and what was expected. */
@@ -97,10 +100,9 @@ function labelsOf(lessons: readonly Lesson[]): ReadonlySet<string> {
   );
 }
 
-const JOINTS = [', ', ' ', '\n'] as const;
 
 /** How the examples join lines: the way that reads most of them letter by letter. */
-function jointOf(lessons: readonly Lesson[]): string {
+function jointOf(lessons: readonly Lesson[]): Joint {
   const hits = JOINTS.map(
     (joint) =>
       lessons.filter(
