@@ -30,7 +30,7 @@ export interface Gated {
 const fresh = (): Tally => ({ rules: NONE, model: NONE, gains: 0, losses: 0 });
 
 /** Targets where the rules leave nothing to learn cannot become better. */
-export const learnable = (targets: readonly Target[], examples: readonly Example[]): readonly Target[] =>
+const learnable = (targets: readonly Target[], examples: readonly Example[]): readonly Target[] =>
   targets.filter((target) =>
     examples.some((example) => f1(rulesCounts(target, example)) < 1),
   );
@@ -50,14 +50,18 @@ export const gateCalls = (examples: readonly Example[]): number =>
  * documents left out. On other layouts it must have won at least two documents and lost none. Yields after
  * each target learned, and `true` after each document scored.
  */
-export function* decideGates(examples: readonly Example[], targets: readonly Target[], seed: number): Generator<boolean, Gated> {
+export function* decideGates(examples: readonly Example[], all: readonly Target[], seed: number): Generator<boolean, Gated> {
+  const targets = learnable(all, examples);
   const groups = layoutsOf(examples);
   const tallies = new Map(targets.map(({ pointer }) => [pointer, { known: fresh(), unseen: fresh() }]));
   const unseenFolds = layoutFolds(groups);
   for (const fold of documentFolds(groups, seed)) yield* scoreFold({ examples, targets, seed, fold, side: 'known' }, tallies);
   for (const fold of unseenFolds) yield* scoreFold({ examples, targets, seed, fold, side: 'unseen' }, tallies);
   const gates = new Map([...tallies].map(([pointer, tally]) => [pointer, gateOf(tally)]));
-  return { gates, unseen: unseenFolds.length === 0 ? undefined : unseenSums(tallies, gates) };
+  const others = all.filter((target) => !targets.includes(target));
+  const rest = examples.flatMap((example) => others.map((target) => rulesCounts(target, example))).reduce(added, NONE);
+  const unseen = unseenFolds.length === 0 ? undefined : unseenSums(tallies, gates, rest);
+  return { gates, unseen };
 }
 
 interface Scored {
@@ -103,8 +107,8 @@ const gateOf = ({ known, unseen }: { readonly known: Tally; readonly unseen: Tal
   unseen: f1(unseen.model) > f1(unseen.rules) && unseen.gains >= UNSEEN_GAINS_MIN && unseen.losses === 0,
 });
 
-function unseenSums(tallies: Tallies, gates: ReadonlyMap<string, Gate>): NonNullable<Gated['unseen']> {
-  const sums = { rules: NONE, model: NONE };
+function unseenSums(tallies: Tallies, gates: ReadonlyMap<string, Gate>, rest: Counts): NonNullable<Gated['unseen']> {
+  const sums = { rules: rest, model: rest };
   for (const [pointer, { unseen }] of tallies) {
     sums.rules = added(sums.rules, unseen.rules);
     sums.model = added(sums.model, gates.get(pointer)?.unseen === true ? unseen.model : unseen.rules);

@@ -1,5 +1,5 @@
 import type { Document } from '../document/document.ts';
-import type { JsonObject } from '../kernel/json.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
 import { foundByRules, readingOf, type Reading } from '../localExtraction/extract.ts';
 import type { Field } from '../localExtraction/fields.ts';
 import type { Finding } from '../localExtraction/finding.ts';
@@ -27,6 +27,8 @@ export interface Prepared {
   readonly byRules: (field: Field) => Finding | undefined;
   readonly typed: (kinds: readonly ValueKind[]) => readonly Seen[];
   readonly texts: () => readonly Seen[];
+  /** A value computed once for a key. */
+  readonly remembered: (key: string, compute: () => Json | undefined) => Json | undefined;
 }
 
 /** Undefined for a schema that no object fills. */
@@ -45,13 +47,15 @@ function preparedFrom(document: Document, reading: Reading): Prepared {
     return { spot, features: featuresOf(spot, surroundings, sizes), label };
   };
   const found = new Map<string, Finding | undefined>();
+  const values = new Map<string, Json | undefined>();
   const pools = new Map<string, readonly Seen[]>();
   return {
     reading,
     sightings: sightingsOf(source.layout),
     byRules: (field) => remembered(found, field.pointer, () => foundByRules(field, reading)),
     typed: (kinds) => remembered(pools, kinds.join(), () => typedSpots(source, kinds).map(seen)),
-    texts: () => remembered(pools, '', () => textSpots(source).map(seen)),
+    remembered: (key, compute) => remembered(values, key, compute),
+    texts: () => remembered(pools, 'texts', () => textSpots(source).map(seen)),
   };
 }
 

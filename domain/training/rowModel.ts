@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import { inSegment } from '../localExtraction/candidates.ts';
 import { coerced } from '../localExtraction/extract.ts';
 import type { Field } from '../localExtraction/fields.ts';
+import { remembered } from '../localExtraction/labels.ts';
 import { overlap, type Row, type Segment } from '../localExtraction/layout.ts';
 import { findRows, type RowFindings } from '../localExtraction/rowValues.ts';
 import { numbersApart } from '../localExtraction/segmentParts.ts';
@@ -28,36 +29,56 @@ const ENDS_MAX = 8;
 const ROWS_ABOVE_MAX = 8;
 const ROWS_BELOW_MAX = 4;
 
-/** Learns the headers of columns from where the expected rows stand; undefined where none were found. */
-export function learnRows(fields: readonly Field[], lessons: readonly RowLesson[]): RowModel | undefined {
-  const headers = new Map<string, Map<string, number>>();
-  const ends = new Map<string, number>();
-  let found = 0;
-  for (const { source, expected } of lessons) {
-    const cells = cellsOf(fields, asRows(expected), source);
-    if (cells.length === 0) continue;
-    found += 1;
-    for (const { pointer } of fields) {
-      const header = headerOf(cells.flatMap((row) => row.get(pointer) ?? []), source);
-      const votes = headers.get(pointer) ?? new Map<string, number>();
-      headers.set(pointer, votes);
-      if (header !== '') votes.set(header, (votes.get(header) ?? 0) + 1);
-    }
-    for (const end of endsBelow(cells, source)) ends.set(end, (ends.get(end) ?? 0) + 1);
-  }
-  if (found === 0) return undefined;
-  const least = Math.max(1, VOTES_SHARE * found);
-  return {
-    headers: new Map([...headers].map(([pointer, votes]) => [pointer, elected(votes, least).slice(0, HEADERS_MAX)])),
-    ends: elected(ends, least).slice(0, ENDS_MAX),
-  };
+/** What one document says: the header of each column, and what stands below its last row. */
+interface Observed {
+  readonly headers: ReadonlyMap<string, string>;
+  readonly ends: readonly string[];
 }
 
-const elected = (votes: ReadonlyMap<string, number>, least: number): readonly string[] =>
-  [...votes]
+/** Finding rows is costly and does not change from one round to the next. */
+const OBSERVED = new WeakMap<Source, Map<string, Observed | undefined>>();
+
+/** Learns the headers of columns from where the expected rows stand; undefined where none were found. */
+export function learnRows(pointer: string, fields: readonly Field[], lessons: readonly RowLesson[]): RowModel | undefined {
+  const observed = lessons.flatMap((lesson) => {
+    const known = OBSERVED.get(lesson.source) ?? new Map<string, Observed | undefined>();
+    OBSERVED.set(lesson.source, known);
+    return remembered(known, pointer, () => observe(fields, lesson)) ?? [];
+  });
+  if (observed.length === 0) return undefined;
+  const least = Math.max(1, VOTES_SHARE * observed.length);
+  const headers = fields.map((field): readonly [string, readonly string[]] => {
+    const said = observed.flatMap((one) => one.headers.get(field.pointer) ?? []);
+    return [field.pointer, elected(said, least).slice(0, HEADERS_MAX)];
+  });
+  const ends = elected(
+    observed.flatMap((one) => one.ends),
+    least,
+  );
+  return { headers: new Map(headers), ends: ends.slice(0, ENDS_MAX) };
+}
+
+function observe(fields: readonly Field[], { source, expected }: RowLesson): Observed | undefined {
+  const cells = cellsOf(fields, asRows(expected), source);
+  if (cells.length === 0) return undefined;
+  const headers = fields.map((field): readonly [string, string] => [
+    field.pointer,
+    headerOf(
+      cells.flatMap((row) => row.get(field.pointer) ?? []),
+      source,
+    ),
+  ]);
+  return { headers: new Map(headers.filter(([, header]) => header !== '')), ends: endsBelow(cells, source) };
+}
+
+function elected(said: readonly string[], least: number): readonly string[] {
+  const votes = new Map<string, number>();
+  for (const text of said) votes.set(text, (votes.get(text) ?? 0) + 1);
+  return [...votes]
     .filter(([, count]) => count >= least)
     .sort(([a, one], [b, two]) => two - one || (a < b ? -1 : 1))
     .map(([text]) => text);
+}
 
 const asRows = (expected: Json | undefined): readonly JsonObject[] =>
   Array.isArray(expected)

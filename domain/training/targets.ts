@@ -58,7 +58,7 @@ export function learn({ node, fields: [field, ...others] }: Target, examples: re
     }
     case 'rows': {
       const lessons = examples.map(({ document, expected }) => ({ source: document.reading.source, expected }));
-      const model = learnRows([field, ...others], lessons);
+      const model = learnRows(node.pointer, [field, ...others], lessons);
       return model && { kind: 'rows', model };
     }
     default:
@@ -74,7 +74,7 @@ export function valueByRules({ node }: Target, document: Prepared): Json | undef
 }
 
 /** The value of a target by what was learned. */
-export function valueByLearned(learned: Learned, { node, fields }: Target, { document, match }: Omit<Matched, 'expected'>): Json | undefined {
+export function valueByLearned(learned: Learned, { pointer, node, fields }: Target, { document, match }: Omit<Matched, 'expected'>): Json | undefined {
   const { reading } = document;
   switch (learned.kind) {
     case 'leaf': {
@@ -85,9 +85,14 @@ export function valueByLearned(learned: Learned, { node, fields }: Target, { doc
     case 'list':
       return valueAt(node, reading, { list: (field) => listBy(learned.model, field) });
     case 'rows':
-      return valueAt(node, reading, { rows: (_, columns) => rowsBy(learned.model, columns, reading.source) });
+      return document.remembered(pointer + rowKey(learned.model), () =>
+        valueAt(node, reading, { rows: (_, columns) => rowsBy(learned.model, columns, reading.source) }),
+      );
   }
 }
+
+/** Rounds that learned the same of rows find the same rows. */
+const rowKey = ({ headers, ends }: RowModel): string => JSON.stringify([[...headers], ends]);
 
 /** The value at a pointer; undefined where there is none. */
 export function valueIn(value: Json, pointer: string): Json | undefined {

@@ -9,7 +9,7 @@ import {
   type TrainingReport,
 } from './artifact.ts';
 import { validationFolds } from './folds.ts';
-import { decideGates, gateCalls, learnable, type Gated } from './gates.ts';
+import { decideGates, gateCalls, type Gated } from './gates.ts';
 import { partsOf } from './packing.ts';
 import { prepared } from './prepared.ts';
 import { reportOf, type Held } from './report.ts';
@@ -129,9 +129,8 @@ function* learned(
   examples: readonly Example[],
   { targets, seed }: Work,
 ): Generator<boolean, { readonly gated: Gated; readonly model: Model }> {
-  const wanted = learnable(targets, examples);
-  const gated = yield* decideGates(examples, wanted, seed);
-  const kept = wanted.filter(({ pointer }) => {
+  const gated = yield* decideGates(examples, targets, seed);
+  const kept = targets.filter(({ pointer }) => {
     const gate = gated.gates.get(pointer);
     return gate !== undefined && (gate.known || gate.unseen);
   });
