@@ -10,7 +10,8 @@ const ABOVE_ROWS_MAX = 6;
 const ABOVE_DECAY = 0.05;
 const ABOVE_POINTS_MAX = 75;
 /** Between a label and its amount it says nothing of what the amount is. */
-export const isCurrencyAlone = (text: string): boolean => currencyOf(text.replace(/[:\s]/g, '')) !== undefined;
+export const isCurrencyAlone = (text: string): boolean =>
+  currencyOf(text.replace(/[:\s]/g, '')) !== undefined;
 /** A second label that agrees adds this share of its score. */
 const AGREEMENT = 0.15;
 

@@ -10,7 +10,11 @@ export const ENGINE_VERSION = 'local-1';
 
 /** Names the vocabulary that the rules knew when an artifact was made. */
 export const lexiconVersion = (): string =>
-  sha256(CONCEPTS.map(({ id, phrases }) => `${id}:${phrases.map((words) => words.join(' ')).join('|')}`).join('\n')).slice(0, 16);
+  sha256(
+    CONCEPTS.map(({ id, phrases }) => `${id}:${phrases.map((words) => words.join(' ')).join('|')}`).join(
+      '\n',
+    ),
+  ).slice(0, 16);
 
 const path = z.string().max(1_000);
 const label = z.string().max(400);
@@ -27,7 +31,12 @@ const leaf = z
     joint: z.enum([', ', ' ', '\n']),
     labels: z.array(label).max(12),
     /** Places of weights that are not zero, rising, and the weights. */
-    places: z.array(z.int().min(0).max(FEATURES - 1)),
+    places: z.array(
+      z
+        .int()
+        .min(0)
+        .max(FEATURES - 1),
+    ),
     weights: z.array(z.number()),
   })
   .refine(({ places, weights }) => places.length === weights.length, 'as many weights as places');
@@ -96,7 +105,12 @@ export const schemaHash = (schema: JsonObject): string => sha256(canonicalJson(s
 /** What a field was when it was learned: a changed field is left to the rules. */
 export function signatureOf(fields: readonly Field[]): string {
   const told = fields.map(({ pointer, kind, type, withTime, choices, phrases }): Json => ({
-    pointer, kind, type, withTime, choices: [...choices], phrases: phrases.map((words) => words.join(' ')),
+    pointer,
+    kind,
+    type,
+    withTime,
+    choices: [...choices],
+    phrases: phrases.map((words) => words.join(' ')),
   }));
   return sha256(canonicalJson(told)).slice(0, 16);
 }

@@ -33,7 +33,11 @@ function modelOf(leaf: Leaf): LeafModel {
  * Fills a schema as `extract` does, with what an artifact learned where it may speak. A field that it did not
  * learn, or that the schema has changed since, is exactly what the rules find.
  */
-export function extractWith(artifact: LocalArtifact, document: Document, schema: JsonObject): LocalExtraction {
+export function extractWith(
+  artifact: LocalArtifact,
+  document: Document,
+  schema: JsonObject,
+): LocalExtraction {
   if (artifact.leaves.length + artifact.lists.length + artifact.rows.length === 0)
     return extract(document, schema);
   const ready = prepared(document, schema);

@@ -40,12 +40,17 @@ export function validationFolds(groups: readonly number[], share: number, seed: 
   if (count < HOLD_OUT_FROM || share <= 0) return documentFolds(groups, seed);
   const held = Math.max(HELD_MIN, Math.round(share * count));
   const order = byLayout(groups, seed);
-  const chosen = new Set(Array.from({ length: held }, (_, i) => order[Math.floor(((i + 0.5) * count) / held)]));
+  const chosen = new Set(
+    Array.from({ length: held }, (_, i) => order[Math.floor(((i + 0.5) * count) / held)]),
+  );
   return foldsBy(count, 2, (place) => (chosen.has(place) ? 0 : 1)).slice(0, 1);
 }
 
 /** Places in an order that the seed decides, those of one layout together. */
 function byLayout(groups: readonly number[], seed: number): readonly number[] {
-  const order = shuffled(groups.map((_, i) => i), seeded(seed));
+  const order = shuffled(
+    groups.map((_, i) => i),
+    seeded(seed),
+  );
   return [...order].sort((a, b) => (groups[a] ?? 0) - (groups[b] ?? 0));
 }

@@ -31,9 +31,7 @@ const fresh = (): Tally => ({ rules: NONE, model: NONE, gains: 0, losses: 0 });
 
 /** Targets where the rules leave nothing to learn cannot become better. */
 const learnable = (targets: readonly Target[], examples: readonly Example[]): readonly Target[] =>
-  targets.filter((target) =>
-    examples.some((example) => f1(rulesCounts(target, example)) < 1),
-  );
+  targets.filter((target) => examples.some((example) => f1(rulesCounts(target, example)) < 1));
 
 const rulesCounts = (target: Target, { expected, byRules }: Example): Counts =>
   countsOf(target, { expected: valueIn(expected, target.pointer), got: byRules.get(target.pointer) });
@@ -50,16 +48,24 @@ export const gateCalls = (examples: readonly Example[]): number =>
  * documents left out. On other layouts it must have won at least two documents and lost none. Yields after
  * each target learned, and `true` after each document scored.
  */
-export function* decideGates(examples: readonly Example[], all: readonly Target[], seed: number): Generator<boolean, Gated> {
+export function* decideGates(
+  examples: readonly Example[],
+  all: readonly Target[],
+  seed: number,
+): Generator<boolean, Gated> {
   const targets = learnable(all, examples);
   const groups = layoutsOf(examples);
   const tallies = new Map(targets.map(({ pointer }) => [pointer, { known: fresh(), unseen: fresh() }]));
   const unseenFolds = layoutFolds(groups);
-  for (const fold of documentFolds(groups, seed)) yield* scoreFold({ examples, targets, seed, fold, side: 'known' }, tallies);
-  for (const fold of unseenFolds) yield* scoreFold({ examples, targets, seed, fold, side: 'unseen' }, tallies);
+  for (const fold of documentFolds(groups, seed))
+    yield* scoreFold({ examples, targets, seed, fold, side: 'known' }, tallies);
+  for (const fold of unseenFolds)
+    yield* scoreFold({ examples, targets, seed, fold, side: 'unseen' }, tallies);
   const gates = new Map([...tallies].map(([pointer, tally]) => [pointer, gateOf(tally)]));
   const others = all.filter((target) => !targets.includes(target));
-  const rest = examples.flatMap((example) => others.map((target) => rulesCounts(target, example))).reduce(added, NONE);
+  const rest = examples
+    .flatMap((example) => others.map((target) => rulesCounts(target, example)))
+    .reduce(added, NONE);
   const unseen = unseenFolds.length === 0 ? undefined : unseenSums(tallies, gates, rest);
   return { gates, unseen };
 }
@@ -72,8 +78,12 @@ interface Scored {
   readonly side: 'known' | 'unseen';
 }
 
-function* scoreFold({ examples, targets, seed, fold, side }: Scored, tallies: Tallies): Generator<boolean, void> {
-  const at = (places: readonly number[]): readonly Example[] => places.flatMap((place) => examples[place] ?? []);
+function* scoreFold(
+  { examples, targets, seed, fold, side }: Scored,
+  tallies: Tallies,
+): Generator<boolean, void> {
+  const at = (places: readonly number[]): readonly Example[] =>
+    places.flatMap((place) => examples[place] ?? []);
   const steps = fit(at(fold.learn), targets, seed);
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) yield false;
@@ -83,7 +93,11 @@ function* scoreFold({ examples, targets, seed, fold, side }: Scored, tallies: Ta
   }
 }
 
-function tallyUp(model: Model, { example, targets, side }: Pick<Scored, 'targets' | 'side'> & { readonly example: Example }, tallies: Tallies): void {
+function tallyUp(
+  model: Model,
+  { example, targets, side }: Pick<Scored, 'targets' | 'side'> & { readonly example: Example },
+  tallies: Tallies,
+): void {
   const found = matched(model.templates, example.document.sightings);
   if (side === 'known' && !isKnown(found)) return;
   const match = side === 'known' ? found : asUnknown(found);
@@ -107,7 +121,11 @@ const gateOf = ({ known, unseen }: { readonly known: Tally; readonly unseen: Tal
   unseen: f1(unseen.model) > f1(unseen.rules) && unseen.gains >= UNSEEN_GAINS_MIN && unseen.losses === 0,
 });
 
-function unseenSums(tallies: Tallies, gates: ReadonlyMap<string, Gate>, rest: Counts): NonNullable<Gated['unseen']> {
+function unseenSums(
+  tallies: Tallies,
+  gates: ReadonlyMap<string, Gate>,
+  rest: Counts,
+): NonNullable<Gated['unseen']> {
   const sums = { rules: rest, model: rest };
   for (const [pointer, { unseen }] of tallies) {
     sums.rules = added(sums.rules, unseen.rules);

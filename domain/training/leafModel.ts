@@ -100,7 +100,6 @@ function labelsOf(lessons: readonly Lesson[]): ReadonlySet<string> {
   );
 }
 
-
 /** How the examples join lines: the way that reads most of them letter by letter. */
 function jointOf(lessons: readonly Lesson[]): Joint {
   const hits = JOINTS.map(

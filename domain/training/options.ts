@@ -21,8 +21,8 @@ export interface Option {
   readonly labelScore: number;
 }
 
-/** Kinds whose form alone tells what they are: nothing else can be a value of such a field. */
-const STRICT: ReadonlySet<ValueKind> = new Set(['iban', 'bic', 'email', 'url', 'currency']);
+/** Values that are not written as they are told: days and currencies have their own readers. */
+const READ_BY_KIND: ReadonlySet<ValueKind> = new Set(['date', 'currency']);
 
 /** How lines of one value are joined where values are compared. */
 const JOINT = ', ';
@@ -61,7 +61,7 @@ const isAllowed = ({ choices }: Field, value: Json): boolean =>
 
 function textOptions(field: Field, document: Prepared): readonly Option[] {
   if (field.type === 'number' || field.type === 'integer') return [];
-  if (field.kind === 'date' || STRICT.has(field.kind)) return [];
+  if (READ_BY_KIND.has(field.kind)) return [];
   return document.texts().flatMap((seen): readonly Option[] => {
     const value = readAs(field, textOfSpot(seen.spot, JOINT));
     return value === undefined ? [] : [{ value, seen, byRules: false, labelScore: 0 }];

@@ -31,7 +31,11 @@ interface Head extends Gate {
   readonly signature: string;
 }
 
-function pack(learned: Learned, head: Head, { parts, most }: { readonly parts: Parts; readonly most: number }): void {
+function pack(
+  learned: Learned,
+  head: Head,
+  { parts, most }: { readonly parts: Parts; readonly most: number },
+): void {
   switch (learned.kind) {
     case 'leaf': {
       const { labels, joint, weightAt } = learned.model;
@@ -43,7 +47,11 @@ function pack(learned: Learned, head: Head, { parts, most }: { readonly parts: P
       return;
     case 'rows': {
       const headers = [...learned.model.headers].map(([pointer, texts]) => [pointer, [...texts]]);
-      parts.rows.push({ ...head, headers: Object.fromEntries(headers) as Record<string, string[]>, ends: [...learned.model.ends] });
+      parts.rows.push({
+        ...head,
+        headers: Object.fromEntries(headers) as Record<string, string[]>,
+        ends: [...learned.model.ends],
+      });
     }
   }
 }

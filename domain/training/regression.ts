@@ -94,7 +94,10 @@ const isWrong = ({ right }: Case): ((place: number) => boolean) => {
 function drawn(one: Case, next: () => number): readonly number[] {
   const wrong = one.choices.map((_, i) => i).filter(isWrong(one));
   const rules = wrong.filter((i) => one.choices[i]?.byRules === true);
-  const lot = Array.from({ length: Math.min(BY_LOT, wrong.length) }, () => wrong[Math.floor(next() * wrong.length)]);
+  const lot = Array.from(
+    { length: Math.min(BY_LOT, wrong.length) },
+    () => wrong[Math.floor(next() * wrong.length)],
+  );
   return [...rules, ...lot.filter((place) => place !== undefined)];
 }
 

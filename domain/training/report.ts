@@ -36,7 +36,10 @@ export function reportOf(
   for (const { example, target, rules, got } of held) {
     const expected = valueIn(example.expected, target.pointer);
     const document = sumsAt(documents, example);
-    for (const [side, value] of [['baseline', rules], ['best', got]] as const) {
+    for (const [side, value] of [
+      ['baseline', rules],
+      ['best', got],
+    ] as const) {
       const counts = countsOf(target, { expected, got: value }, (path, leaf) => {
         const sums = sumsAt(paths, path);
         sums[side] = added(sums[side], leaf);

@@ -28,7 +28,11 @@ export const layoutsOf = (examples: readonly Example[]): readonly number[] =>
   layoutGroups(examples.map(({ document }) => document.sightings));
 
 /** Learns targets one by one; yields after each, so that who drives it may stop. */
-export function* fit(examples: readonly Example[], targets: readonly Target[], seed: number): Generator<void, Model> {
+export function* fit(
+  examples: readonly Example[],
+  targets: readonly Target[],
+  seed: number,
+): Generator<void, Model> {
   const sightings = examples.map(({ document }) => document.sightings);
   const templates = templatesOf(sightings, layoutGroups(sightings));
   const matches = sightings.map((one) => matched(templates, one));
@@ -49,10 +53,17 @@ export function* fit(examples: readonly Example[], targets: readonly Target[], s
 export const isKnown = ({ similarity }: Match): boolean => similarity >= KNOWN_FROM;
 
 /** A match that does not count as known: for scoring what is said of layouts that nobody learned from. */
-export const asUnknown = (match: Match): Match => ({ ...match, similarity: Math.min(match.similarity, KNOWN_FROM - 0.01) });
+export const asUnknown = (match: Match): Match => ({
+  ...match,
+  similarity: Math.min(match.similarity, KNOWN_FROM - 0.01),
+});
 
 /** What a model says of a target; without anything learned what the rules say. */
-export function said({ learned }: Model, target: Target, example: Pick<Example, 'document' | 'byRules'> & { readonly match: Match }): Json | undefined {
+export function said(
+  { learned }: Model,
+  target: Target,
+  example: Pick<Example, 'document' | 'byRules'> & { readonly match: Match },
+): Json | undefined {
   const one = learned.get(target.pointer);
   return one === undefined ? example.byRules.get(target.pointer) : valueByLearned(one, target, example);
 }

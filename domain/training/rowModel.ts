@@ -39,7 +39,11 @@ interface Observed {
 const OBSERVED = new WeakMap<Source, Map<string, Observed | undefined>>();
 
 /** Learns the headers of columns from where the expected rows stand; undefined where none were found. */
-export function learnRows(pointer: string, fields: readonly Field[], lessons: readonly RowLesson[]): RowModel | undefined {
+export function learnRows(
+  pointer: string,
+  fields: readonly Field[],
+  lessons: readonly RowLesson[],
+): RowModel | undefined {
   const observed = lessons.flatMap((lesson) => {
     const known = OBSERVED.get(lesson.source) ?? new Map<string, Observed | undefined>();
     OBSERVED.set(lesson.source, known);
@@ -82,7 +86,9 @@ function elected(said: readonly string[], least: number): readonly string[] {
 
 const asRows = (expected: Json | undefined): readonly JsonObject[] =>
   Array.isArray(expected)
-    ? expected.filter((row): row is JsonObject => typeof row === 'object' && row !== null && !Array.isArray(row))
+    ? expected.filter(
+        (row): row is JsonObject => typeof row === 'object' && row !== null && !Array.isArray(row),
+      )
     : [];
 
 /** Where the members of a row stand, by pointer. */
@@ -97,7 +103,9 @@ function cellsOf(fields: readonly Field[], rows: readonly JsonObject[], source: 
       const value = row[field.pointer.slice(1)];
       return value === undefined || value === null ? [] : [{ field, value }];
     });
-    const found = lines.map((line, i) => (used.has(i) ? new Map<string, Segment>() : said(wanted, line, source)));
+    const found = lines.map((line, i) =>
+      used.has(i) ? new Map<string, Segment>() : said(wanted, line, source),
+    );
     const best = found.reduce((most, one, i) => (one.size > (found[most]?.size ?? 0) ? i : most), 0);
     const cells = found[best];
     if (cells === undefined || cells.size < Math.min(2, wanted.length) || cells.size === 0) return [];
@@ -176,11 +184,17 @@ function endsBelow(cells: readonly Cells[], { layout }: Source): readonly string
 function endOf({ segments }: Row): string | undefined {
   const label = segments.find(({ text }) => /\p{L}{3}/u.test(text));
   const words = wordsOfLabel(label?.text ?? '').join(' ');
-  return words !== '' && segments.length <= 3 && segments.some(({ text }) => /\d/.test(text)) ? words : undefined;
+  return words !== '' && segments.length <= 3 && segments.some(({ text }) => /\d/.test(text))
+    ? words
+    : undefined;
 }
 
 /** The rows that learned headers find; what the rules know of headers still counts. */
-export function rowsBy({ headers, ends }: RowModel, fields: readonly Field[], source: Source): readonly RowFindings[] {
+export function rowsBy(
+  { headers, ends }: RowModel,
+  fields: readonly Field[],
+  source: Source,
+): readonly RowFindings[] {
   const taught = fields.map((field) => ({
     ...field,
     phrases: [...field.phrases, ...(headers.get(field.pointer) ?? []).map((text) => text.split(' '))],

@@ -44,7 +44,11 @@ export interface Matched {
 }
 
 /** Learns a target from examples; undefined where they teach nothing. */
-export function learn({ node, fields: [field, ...others] }: Target, examples: readonly Matched[], seed: number): Learned | undefined {
+export function learn(
+  { node, fields: [field, ...others] }: Target,
+  examples: readonly Matched[],
+  seed: number,
+): Learned | undefined {
   if (field === undefined) return undefined;
   switch (node.kind) {
     case 'leaf': {
@@ -57,7 +61,10 @@ export function learn({ node, fields: [field, ...others] }: Target, examples: re
       return model && { kind: 'list', model };
     }
     case 'rows': {
-      const lessons = examples.map(({ document, expected }) => ({ source: document.reading.source, expected }));
+      const lessons = examples.map(({ document, expected }) => ({
+        source: document.reading.source,
+        expected,
+      }));
       const model = learnRows(node.pointer, [field, ...others], lessons);
       return model && { kind: 'rows', model };
     }
@@ -74,7 +81,11 @@ export function valueByRules({ node }: Target, document: Prepared): Json | undef
 }
 
 /** The value of a target by what was learned. */
-export function valueByLearned(learned: Learned, { pointer, node, fields }: Target, { document, match }: Omit<Matched, 'expected'>): Json | undefined {
+export function valueByLearned(
+  learned: Learned,
+  { pointer, node, fields }: Target,
+  { document, match }: Omit<Matched, 'expected'>,
+): Json | undefined {
   const { reading } = document;
   switch (learned.kind) {
     case 'leaf': {
@@ -105,5 +116,8 @@ export function valueIn(value: Json, pointer: string): Json | undefined {
 }
 
 /** Counts the leaves of a target. */
-export const countsOf = ({ pointer }: Target, pair: { readonly expected: Json | undefined; readonly got: Json | undefined }, note: Note = () => undefined): Counts =>
-  compared(pair, pointer, note);
+export const countsOf = (
+  { pointer }: Target,
+  pair: { readonly expected: Json | undefined; readonly got: Json | undefined },
+  note: Note = () => undefined,
+): Counts => compared(pair, pointer, note);

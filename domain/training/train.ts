@@ -54,7 +54,9 @@ export function* trainLocal(
   { seed, validationSplit }: TrainingOptions,
 ): Generator<TrainingProgress, Trained> {
   if (examples.length < EXAMPLES_MIN)
-    throw new RangeError(`Give at least ${EXAMPLES_MIN} examples: ${examples.length} cannot be learned from and scored.`);
+    throw new RangeError(
+      `Give at least ${EXAMPLES_MIN} examples: ${examples.length} cannot be learned from and scored.`,
+    );
   const ready: Example[] = [];
   const targets: Target[] = [];
   for (const { document, expected } of examples) {
@@ -101,10 +103,10 @@ interface Learnt {
 /** Scores on documents left out, then learns from all. */
 function* counted(examples: readonly Example[], work: Work): Generator<TrainingProgress, Learnt> {
   const folds = validationFolds(layoutsOf(examples), work.validationSplit, work.seed);
-  const at = (places: readonly number[]): readonly Example[] => places.flatMap((place) => examples[place] ?? []);
+  const at = (places: readonly number[]): readonly Example[] =>
+    places.flatMap((place) => examples[place] ?? []);
   const max_metric_calls =
-    gateCalls(examples) +
-    folds.reduce((sum, { learn, held }) => sum + gateCalls(at(learn)) + held.length, 0);
+    gateCalls(examples) + folds.reduce((sum, { learn, held }) => sum + gateCalls(at(learn)) + held.length, 0);
   let metric_calls = 0;
   const told = function* <Result>(steps: Generator<boolean, Result>): Generator<TrainingProgress, Result> {
     for (let step = steps.next(); ; step = steps.next()) {
