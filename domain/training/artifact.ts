@@ -97,7 +97,7 @@ export type LocalArtifact = z.infer<typeof localArtifact>;
 export const readArtifact = (value: unknown): LocalArtifact => localArtifact.parse(value);
 
 /** Canonical text of an artifact: equal artifacts have equal bytes. */
-export const artifactText = (artifact: LocalArtifact): string => canonicalJson(artifact as unknown as Json);
+export const artifactText = (artifact: LocalArtifact): string => canonicalJson(artifact);
 
 /** Digest of a schema, whatever the order of its members. */
 export const schemaHash = (schema: JsonObject): string => sha256(canonicalJson(schema));

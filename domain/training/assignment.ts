@@ -49,26 +49,35 @@ interface Search extends Potentials {
 
 /** Grows the tree of alternating paths by the cheapest column, and keeps the potentials feasible. */
 function nextColumn(column: number, weights: readonly (readonly number[])[], search: Search): number {
-  const { rows, columns, owner, least, used, way } = search;
-  const row = owner[column] ?? 0;
+  relax(column, weights, search);
+  const { least, used } = search;
   let next = 0;
   let delta = Number.POSITIVE_INFINITY;
-  for (let j = 1; j < owner.length; j += 1) {
-    if (used[j] === true) continue;
-    const cost = -(weights[row - 1]?.[j - 1] ?? 0) - (rows[row] ?? 0) - (columns[j] ?? 0);
-    if (cost < (least[j] ?? 0)) {
-      least[j] = cost;
-      way[j] = column;
-    }
-    const reached = least[j] ?? 0;
-    if (reached < delta) [delta, next] = [reached, j];
+  for (const [j, reached] of least.entries())
+    if (j > 0 && used[j] !== true && reached < delta) [delta, next] = [reached, j];
+  shift(delta, search);
+  return next;
+}
+
+/** What each free column costs at least, now that one more is in the tree. */
+function relax(column: number, weights: readonly (readonly number[])[], search: Search): void {
+  const { rows, columns, owner, least, used, way } = search;
+  const row = owner[column] ?? 0;
+  const potential = rows[row] ?? 0;
+  for (const [place, weight] of (weights[row - 1] ?? []).entries()) {
+    const j = place + 1;
+    const cost = -weight - potential - (columns[j] ?? 0);
+    if (used[j] === true || cost >= (least[j] ?? 0)) continue;
+    least[j] = cost;
+    way[j] = column;
   }
-  for (let j = 0; j < owner.length; j += 1) {
+}
+
+function shift(delta: number, { rows, columns, owner, least, used }: Search): void {
+  for (const [j, at] of owner.entries()) {
     if (used[j] === true) {
-      const at = owner[j] ?? 0;
       rows[at] = (rows[at] ?? 0) + delta;
       columns[j] = (columns[j] ?? 0) - delta;
     } else least[j] = (least[j] ?? 0) - delta;
   }
-  return next;
 }

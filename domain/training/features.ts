@@ -67,30 +67,30 @@ function wordFeatures(place: string, words: Words): readonly string[] {
   return [`${place}=${words.join(' ')}`, ...last.map((word) => `${place}~${word}`), ...pairs];
 }
 
-function lookFeatures({ parts, cut, typed }: Spot, { fontSize }: PageSizes): readonly string[] {
+function lookFeatures({ parts, cut, typed }: Spot, sizes: PageSizes): readonly string[] {
   const [{ segment, from, to }] = parts;
   const text = segment.text.slice(from, to);
-  const words = text.split(' ');
-  const [word] = segment.words;
-  const size = word?.fontSize ?? fontSize;
-  const isLarge = size !== null && fontSize !== null && size > 1.25 * fontSize;
   const look = [
     `cut=${cut}`,
     `shape=${shapeOf(text)}`,
     `cut+shape=${cut}|${shapeOf(text)}`,
-    `words=${Math.min(6, words.length)}`,
-    `bold=${String(word?.bold ?? false)}`,
-    `large=${String(isLarge)}`,
-    `rest=${segment.text.length - to > 0 ? 'more' : 'end'}`,
+    `words=${Math.min(6, text.split(' ').length)}`,
+    `rest=${segment.text.length > to ? 'more' : 'end'}`,
+    ...typeFeatures(segment, sizes),
   ];
-  if (typed !== undefined) return [...look, `strict=${String(typed.strictness)}`];
-  const value = text.toLowerCase();
-  return [
-    ...look,
-    `first=${words[0]?.toLowerCase() ?? ''}`,
-    `last=${words.at(-1)?.toLowerCase() ?? ''}`,
-    `is=${value}`,
-  ];
+  return [...look, ...(typed === undefined ? sayFeatures(text) : [`strict=${typed.strictness}`])];
+}
+
+/** Bold, and much larger than usual. */
+function typeFeatures({ words: [word] }: Segment, { fontSize }: PageSizes): readonly string[] {
+  const isLarge = (word?.fontSize ?? 0) > 1.25 * (fontSize ?? Number.POSITIVE_INFINITY);
+  return [`bold=${String(word?.bold ?? false)}`, `large=${String(isLarge)}`];
+}
+
+/** A text by its first word, its last, and as a whole: what one layout always says. */
+function sayFeatures(text: string): readonly string[] {
+  const words = text.toLowerCase().split(' ');
+  return [`first=${words[0] ?? ''}`, `last=${words.at(-1) ?? ''}`, `is=${words.join(' ')}`];
 }
 
 /** Runs of capitals, small letters and digits as one sign each: `AB-1234 c` is `A-9 a`. */

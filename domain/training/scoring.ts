@@ -53,8 +53,10 @@ export function compared(pair: Compared, path: string, note: Note): Counts {
   return counts;
 }
 
-const listOf = (value: Json | undefined): readonly Json[] =>
-  Array.isArray(value) ? value : value === undefined || isEmpty(value) ? [] : [value];
+function listOf(value: Json | undefined): readonly Json[] {
+  if (Array.isArray(value)) return value as readonly Json[];
+  return value === undefined || isEmpty(value) ? [] : [value];
+}
 
 function comparedLeaf({ expected, got }: Compared): Counts {
   const said = isEmpty(got) ? 0 : 1;

@@ -63,14 +63,14 @@ function sectionOf(segment: Segment, { rows }: Layout): Words {
   const last = Math.max(0, segment.row - SECTION_ROWS_MAX);
   for (let row = segment.row - 1; row >= last; row -= 1) {
     const [only, ...others] = rows[row]?.segments ?? [];
-    if (only === undefined || others.length > 0 || only.words.length > SECTION_WORDS_MAX) continue;
-    if (
-      only.page === segment.page &&
-      hasWord(only.text) &&
-      !/\d/.test(only.text) &&
-      only.x0 <= segment.x0 + 10
-    )
-      return wordsOfLabel(only.text);
+    if (only !== undefined && others.length === 0 && isTitleOf(segment, only)) return wordsOfLabel(only.text);
   }
   return [];
 }
+
+const isTitleOf = (segment: Segment, title: Segment): boolean =>
+  title.page === segment.page &&
+  title.words.length <= SECTION_WORDS_MAX &&
+  title.x0 <= segment.x0 + 10 &&
+  hasWord(title.text) &&
+  !/\d/.test(title.text);

@@ -153,7 +153,8 @@ describe('an artifact', function () {
   it('holds none of the values of its examples', () => {
     const text = artifactText(one.artifact);
     for (const { expected } of examples)
-      for (const name of ['voucher', 'keeper', 'site']) expect(text).to.not.include(expected[name] as string);
+      for (const name of ['voucher', 'keeper', 'site'])
+        expect(text).to.not.include(JSON.stringify(expected[name]).slice(1, -1));
   });
 
   it('is refused when it was made by another engine, or when a part of it is missing', () => {
@@ -190,11 +191,10 @@ describe('training, whatever the examples', function () {
   holds(
     'never reads a layout that it did not see worse than the rules',
     fc.property(
-      layout,
-      layout,
+      fc.tuple(layout, layout),
       fc.integer({ min: 2, max: 4 }),
       fc.nat(1_000_000),
-      (taught, other, count, seed) => {
+      ([taught, other], count, seed) => {
         fc.pre(taught !== other);
         const one = trained(madeUpForms(taught, count, seed), seed);
         const documents = madeUpForms(other, 3, seed + 1);
