@@ -47,6 +47,12 @@ export function labelsAt({ parts: [{ segment, from }] }: Spot, around: Surroundi
 export const nearestLabel = ({ own, left, above }: Labels): string =>
   [own, left, above].find((words) => words.length > 0)?.join(' ') ?? '';
 
+/** All labels that may name a spot: its own, else the left one and the one above. */
+export function namingLabels({ own, left, above }: Labels): readonly string[] {
+  const places = own.length > 0 ? [own] : [left, above];
+  return places.filter((words) => words.length > 0).map((words) => words.join(' '));
+}
+
 function labelFeatures(labels: Labels): readonly string[] {
   const { own, left, above, higher, section, right } = labels;
   const places = { o: own, l: left, a: above };

@@ -79,8 +79,8 @@ function labelsOf(lessons: readonly Lesson[]): ReadonlySet<string> {
   const counts = new Map<string, { right: number; all: number }>();
   for (const { options, expected } of lessons) {
     const isRight = isRightFor(expected);
-    const labels = new Set(options.map(({ seen }) => seen?.label ?? ''));
-    const right = new Set(options.filter(isRight).map(({ seen }) => seen?.label ?? ''));
+    const labels = new Set(options.flatMap(({ seen }) => seen?.labels ?? []));
+    const right = new Set(options.filter(isRight).flatMap(({ seen }) => seen?.labels ?? []));
     for (const label of labels) {
       const count = counts.get(label) ?? { right: 0, all: 0 };
       count.all += 1;
@@ -150,7 +150,7 @@ export function chooseLeaf(model: LeafModel, { field, document, match }: Questio
 }
 
 const isSafe = (option: Option | undefined, { labels }: LeafModel): boolean =>
-  option !== undefined && (option.byRules || labels.has(option.seen?.label ?? ''));
+  option !== undefined && (option.byRules || (option.seen?.labels ?? []).some((label) => labels.has(label)));
 
 interface Wanted {
   readonly field: Field;

@@ -37,12 +37,12 @@ function labelOf(document: Prepared, expected: Json | undefined): string | undef
   const saying = document
     .texts()
     .map((seen) => ({ seen, text: textOfSpot(seen.spot, ' ') }))
-    .filter(({ seen, text }) => seen.label !== '' && saysAll(text, values));
+    .filter(({ seen, text }) => seen.labels.length > 0 && saysAll(text, values));
   const shortest = saying.reduce<{ seen: Seen; text: string } | undefined>(
     (best, one) => (best === undefined || one.text.length < best.text.length ? one : best),
     undefined,
   );
-  return shortest?.seen.label;
+  return shortest?.seen.labels[0];
 }
 
 /** The field of a list with the labels that it has. */

@@ -6,7 +6,7 @@ import type { Finding } from '../localExtraction/finding.ts';
 import { remembered } from '../localExtraction/labels.ts';
 import type { Layout, Segment } from '../localExtraction/layout.ts';
 import type { ValueKind } from '../localExtraction/lexicon.ts';
-import { featuresOf, labelsAt, nearestLabel, type Features, type PageSizes } from './features.ts';
+import { featuresOf, labelsAt, namingLabels, type Features, type PageSizes } from './features.ts';
 import { textSpots, typedSpots, type Spot } from './spots.ts';
 import { surroundingsIn } from './surroundings.ts';
 import { sightingsOf, type Sightings } from './templates.ts';
@@ -15,8 +15,8 @@ import { sightingsOf, type Sightings } from './templates.ts';
 export interface Seen {
   readonly spot: Spot;
   readonly features: Features;
-  /** The label next to it. */
-  readonly label: string;
+  /** The labels that may name it. */
+  readonly labels: readonly string[];
 }
 
 /** A document made ready for learning: everything that does not change from one round to the next. */
@@ -43,8 +43,8 @@ function preparedFrom(document: Document, reading: Reading): Prepared {
   const sizes = sizesOf(document, source.layout);
   const seen = (spot: Spot): Seen => {
     const surroundings = around(spot.parts[0].segment);
-    const label = nearestLabel(labelsAt(spot, surroundings));
-    return { spot, features: featuresOf(spot, surroundings, sizes), label };
+    const labels = namingLabels(labelsAt(spot, surroundings));
+    return { spot, features: featuresOf(spot, surroundings, sizes), labels };
   };
   const found = new Map<string, Finding | undefined>();
   const values = new Map<string, Json | undefined>();

@@ -138,17 +138,17 @@ function anchorsIn(template: number, anchors: readonly Sighting[]): Match['ancho
       const { cut, parts } = seen.spot;
       const [{ segment }] = parts;
       const at = remembered(offsets, segment, () => offsetsOf(segment, anchors));
-      const label = [`label ${seen.label}`, `label ${seen.label} ${cut}`];
+      const label = seen.labels.flatMap((one) => [`label ${one}`, `label ${one} ${cut}`]);
       return [...at, ...at.map((one) => `${one} ${cut}`), ...label].map((text) =>
         featureOf(`${String(template)}@${text}`),
       );
     });
 }
 
-/** A spot and the label next to it. */
+/** A spot and the labels that may name it. */
 interface Anchored {
   readonly spot: Spot;
-  readonly label: string;
+  readonly labels: readonly string[];
 }
 
 function offsetsOf(segment: Segment, anchors: readonly Sighting[]): readonly string[] {

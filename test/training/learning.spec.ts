@@ -8,7 +8,7 @@ import { extractWith } from '../../domain/training/extractWith.ts';
 import { added, compared, f1, NONE } from '../../domain/training/scoring.ts';
 import { trainLocal, type Trained, type TrainingExample } from '../../domain/training/train.ts';
 import { holds } from '../support/properties.ts';
-import { FORM_SCHEMA, madeUpForms, type FormLayout } from './madeUpForms.ts';
+import { FORM_SCHEMA, madeUpForms, movedForms, type FormLayout } from './madeUpForms.ts';
 
 const trained = (examples: readonly TrainingExample[], seed = 1, schema = FORM_SCHEMA): Trained => {
   const steps = trainLocal(examples, schema, { seed, validationSplit: 0.2 });
@@ -71,6 +71,22 @@ describe('learning from examples', function () {
     expect(all.artifact.templates).to.have.length(3);
     for (const layout of LAYOUTS)
       expect(scoreOf(unseen(layout), withArtifact(all)), layout).to.be.above(0.95);
+  });
+
+  it('carries labels that several layouts confirm to layouts that it never saw', () => {
+    const one = trained([0, 40, 80, 120].flatMap((by) => movedForms(3, 7 + by, by)));
+    expect(one.artifact.templates).to.have.length(4);
+    expect(one.artifact.leaves.every((leaf) => leaf.unseen)).to.equal(true);
+    const others = movedForms(10, 99, 200);
+    expect(scoreOf(others, extract)).to.be.below(0.1);
+    expect(scoreOf(others, withArtifact(one))).to.be.above(0.95);
+    const { unseen_templates } = one.report;
+    expect(unseen_templates?.best).to.be.above(unseen_templates!.baseline);
+  });
+
+  it('learns from one example of a layout beside others', () => {
+    const one = trained([...madeUpForms('card', 1, 5), ...madeUpForms('ledger', 5, 5)]);
+    expect(scoreOf(unseen('ledger'), withArtifact(one))).to.be.above(0.95);
   });
 
   it('is not better, and changes nothing, where the rules leave nothing to learn', () => {

@@ -174,6 +174,17 @@ export type FormLayout = keyof typeof LAYOUTS;
 
 const documentOf = (form: Form, layout: FormLayout): Document => laidOut([LAYOUTS[layout](form)]);
 
+/** Moves a form to the right: its labels stay, their places do not. */
+export const movedForms = (count: number, seed: number, by: number): readonly TrainingExample[] => {
+  const random = seededRandom(seed);
+  return Array.from({ length: count }, () => {
+    const form = formBy(random);
+    const placed = card(form).map(([x, y, text]): Placed => [x + by, y, text]);
+    const expected = Object.entries(expectedOf(form)).filter(([name]) => SHOWN.card.includes(name));
+    return { document: laidOut([placed]), expected: Object.fromEntries(expected) };
+  });
+};
+
 /** Forms of one layout with what they say; the same seed gives the same forms. */
 export const madeUpForms = (layout: FormLayout, count: number, seed: number): readonly TrainingExample[] => {
   const random = seededRandom(seed);
