@@ -10,7 +10,8 @@ const ABOVE_ROWS_MAX = 6;
 const ABOVE_DECAY = 0.05;
 const ABOVE_POINTS_MAX = 75;
 /** Between a label and its amount it says nothing of what the amount is. */
-const isCurrencyAlone = (text: string): boolean => currencyOf(text.replace(/[:\s]/g, '')) !== undefined;
+export const isCurrencyAlone = (text: string): boolean =>
+  currencyOf(text.replace(/[:\s]/g, '')) !== undefined;
 /** A second label that agrees adds this share of its score. */
 const AGREEMENT = 0.15;
 
@@ -76,7 +77,7 @@ function aboveScore(segment: Segment, layout: Layout, judged: Judged): number {
   return best;
 }
 
-const isAbove = (other: Segment, segment: Segment): boolean =>
+export const isAbove = (other: Segment, segment: Segment): boolean =>
   other.page === segment.page &&
   overlap(other, segment) > 0.15 &&
   segment.y0 - other.y1 < ABOVE_POINTS_MAX &&

@@ -19,44 +19,71 @@ export interface LocalExtraction {
   readonly citations: readonly Citation[];
 }
 
+type ObjectNode = Extract<SchemaNode, { readonly kind: 'object' }>;
+
+/** A document read for a schema: what every field is looked up in. */
+export interface Reading {
+  readonly tree: ObjectNode;
+  readonly source: Source;
+  readonly totals: ReadonlyMap<string, Finding>;
+}
+
+/** What examples taught. Each is asked for its field first; without it the rules decide alone. */
+export interface Taught {
+  /** Instead of what the rules found; undefined: nothing stands there. */
+  readonly leaf?: (field: Field, found: Finding | undefined) => Finding | undefined;
+  /** The field of a list, with the labels that it has. */
+  readonly list?: (field: Field) => Field;
+  /** The rows of a list by its pointer; undefined: the rules decide. */
+  readonly rows?: (pointer: string, fields: readonly Field[]) => readonly RowFindings[] | undefined;
+}
+
 /**
  * Fills a schema from a document, without a model: typed values that stand in the document, chosen by the
  * labels around them. Pure and reproducible; what is not found is left out, nothing is made up.
  */
 export function extract(document: Document, schema: JsonObject): LocalExtraction {
+  const reading = readingOf(document, schema);
+  return reading === undefined ? { value: {}, citations: [] } : extractFrom(reading);
+}
+
+/** Lays a document out and finds its typed values; undefined for a schema that no object fills. */
+export function readingOf(document: Document, schema: JsonObject): Reading | undefined {
   const tree = schemaTree(schema);
-  if (tree?.kind !== 'object') return { value: {}, citations: [] };
+  if (tree?.kind !== 'object') return undefined;
   const fields = fieldsOf(tree);
   const source = sourceOf(
     document,
     fields.flatMap(({ phrases }) => phrases),
   );
-  const totals = findTotals(fields.filter(isTotal), source);
-  const citations: Citation[] = [];
-  const fill = {
-    source,
-    totals,
-    cite: (path: string, finding: Finding) => citations.push(...cited(path, finding)),
-  };
-  return { value: objectOf(tree, fill) ?? {}, citations };
+  return { tree, source, totals: findTotals(fields.filter(isTotal), source) };
 }
+
+/** Fills the schema from what was read. */
+export function extractFrom({ tree, source, totals }: Reading, taught: Taught = {}): LocalExtraction {
+  const citations: Citation[] = [];
+  const cite = (path: string, finding: Finding): unknown => citations.push(...cited(path, finding));
+  return { value: objectOf(tree, { source, totals, taught, cite }) ?? {}, citations };
+}
+
+/** The value of one part of the schema alone; undefined where the document does not say it. */
+export const valueAt = (node: SchemaNode, { source, totals }: Reading, taught: Taught = {}) =>
+  valueOf(node, { source, totals, taught, cite: () => undefined });
 
 interface Fill {
   readonly source: Source;
   readonly totals: ReadonlyMap<string, Finding>;
-  readonly cite: (path: string, finding: Finding) => void;
+  readonly taught: Taught;
+  readonly cite: (path: string, finding: Finding) => unknown;
 }
 
 /** The leaves outside arrays. */
-function fieldsOf(node: SchemaNode): readonly Field[] {
+export function fieldsOf(node: SchemaNode): readonly Field[] {
   if (node.kind === 'leaf') return [node.field];
   return node.kind === 'object' ? [...node.members.values()].flatMap(fieldsOf) : [];
 }
 
-function objectOf(
-  { members }: Extract<SchemaNode, { readonly kind: 'object' }>,
-  fill: Fill,
-): JsonObject | undefined {
+function objectOf({ members }: ObjectNode, fill: Fill): JsonObject | undefined {
   const entries: [string, Json][] = [];
   for (const [name, node] of members) {
     const value = valueOf(node, fill);
@@ -79,13 +106,18 @@ function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
 }
 
 function leafOf(field: Field, fill: Fill): Json | undefined {
-  const finding =
-    fill.totals.get(field.pointer) ?? findInProse(field, fill.source) ?? findLeaf(field, fill.source);
+  const found = foundByRules(field, fill);
+  const { leaf } = fill.taught;
+  const finding = leaf === undefined ? found : leaf(field, found);
   if (finding === undefined) return undefined;
   const value = coerced(field, finding.value);
   if (value !== undefined) fill.cite(field.pointer, finding);
   return value;
 }
+
+/** What labels, sums and sentences say of a leaf. */
+export const foundByRules = (field: Field, { totals, source }: Pick<Reading, 'totals' | 'source'>) =>
+  totals.get(field.pointer) ?? findInProse(field, source) ?? findLeaf(field, source);
 
 function findLeaf(field: Field, source: Source): Finding | undefined {
   const found = findByKind(field, source);
@@ -116,14 +148,15 @@ function findByKind(field: Field, source: Source): Finding | undefined {
 const isRoleParty = ({ concept }: Field): boolean => concept?.id === 'seller' || concept?.id === 'buyer';
 
 /** The value in the schema's JSON type; undefined when it has none. */
-function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined {
+export function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined {
   if (type === 'integer') return Number.isInteger(value) ? value : undefined;
   if (type !== 'string') return typeof value === type ? value : undefined;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return kind === 'date' && withTime ? `${text}T00:00:00Z` : text;
 }
 
-function listOf(pointer: string, field: Field, fill: Fill): Json | undefined {
+function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
+  const field = fill.taught.list?.(asked) ?? asked;
   const parties = field.type === 'string' ? listInProse(field, fill.source) : [];
   const findings = parties.length > 0 ? parties : allOf(field, fill.source);
   const values = distinct(findings).flatMap((finding, index) => {
@@ -150,7 +183,7 @@ function rowsOf(
   fill: Fill,
 ): Json | undefined {
   const fields = [...columns.values()].flatMap(fieldsOf);
-  const rows = findRows(fields, fill.source);
+  const rows = fill.taught.rows?.(pointer, fields) ?? findRows(fields, fill.source);
   const values = rows.map((row, index) => rowOf({ row, columns, at: `${pointer}/${index}` }, fill));
   return values.length === 0 ? undefined : values;
 }

@@ -83,7 +83,7 @@ function conceptScores(known: Vocabulary, label: readonly string[]): ReadonlyMap
 /** The value of a key, computed when it is asked for first. */
 export function remembered<K, V>(known: Map<K, V>, key: K, compute: () => V): V {
   const earlier = known.get(key);
-  if (earlier !== undefined) return earlier;
+  if (earlier !== undefined || known.has(key)) return earlier as V;
   const value = compute();
   known.set(key, value);
   return value;

@@ -1,7 +1,7 @@
 import type { Document } from '../document/document.ts';
 import { candidatesOf, conventionsOf, type Candidate, type Conventions } from './candidates.ts';
 import { labelMatcher, type LabelMatcher } from './labels.ts';
-import { layoutOf, type Layout } from './layout.ts';
+import { layoutOf, type Layout, type Row } from './layout.ts';
 import type { ValueKind } from './lexicon.ts';
 
 /** A document as the extractor sees it: laid out, with its typed values. */
@@ -10,6 +10,8 @@ export interface Source {
   readonly conventions: Conventions;
   readonly candidates: ReadonlyMap<ValueKind, readonly Candidate[]>;
   readonly labels: LabelMatcher;
+  /** Rows that examples taught to stand below a table. */
+  readonly endsRows?: (row: Row) => boolean;
 }
 
 /** `asked` are the words of the schema's names. */

@@ -134,7 +134,9 @@ function beginsAnother({ segments }: Row, left: number): boolean {
 const amounts = ({ segments }: Row): number => segments.filter(({ text }) => isNumeric(text)).length;
 
 /** A total's label, with an amount on its right and little else. */
-export function isTotalRow({ segments }: Row, { labels }: Source): boolean {
+export function isTotalRow(row: Row, { labels, endsRows }: Source): boolean {
+  if (endsRows?.(row) === true) return true;
+  const { segments } = row;
   const texts = segments.filter(({ text }) => /\p{L}{3,}/u.test(text) && !isNumeric(text));
   if (segments.length - texts.length > 3 || !segments.some(({ text }) => /\d/.test(text))) return false;
   return texts.some(({ text }) => {

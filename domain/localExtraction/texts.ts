@@ -128,7 +128,7 @@ export function findBoolean(field: Field, source: Source): Finding | undefined {
 const TICKED = /[☑☒✓✔✗✘]|\[ ?[xX] ?\]|\([xX]\)/u;
 
 /** What is said or ticked: "Yes", "☒ Yes ☐ No". */
-function yesOrNo(text: string): boolean | undefined {
+export function yesOrNo(text: string): boolean | undefined {
   const said = tickedOption(text) ?? text;
   const [word = ''] = folded(said)
     .trim()
@@ -138,7 +138,7 @@ function yesOrNo(text: string): boolean | undefined {
 }
 
 /** Of several options with boxes, the text of the one that is ticked. */
-function tickedOption(text: string): string | undefined {
+export function tickedOption(text: string): string | undefined {
   const options = text.split(/(?=[☐☑☒✓✔✗✘]|\[[ xX]?\]|\([xX]\))/u).filter((option) => option.trim() !== '');
   if (options.length < 2) return undefined;
   const ticked = options.filter((option) => TICKED.test(option));
@@ -159,7 +159,7 @@ export function findChoice(field: Field, source: Source): Finding | undefined {
   return currency === undefined ? undefined : findingOf(currency, { label: 0.5, margin: 0, agreement: 0 });
 }
 
-function choiceIn({ choices }: Field, text: string): string | undefined {
+export function choiceIn({ choices }: Field, text: string): string | undefined {
   const words = labelWords(text);
   const exact = choices.find((choice) => folded(choice) === folded(text.trim()));
   if (exact !== undefined) return exact;

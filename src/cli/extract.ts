@@ -8,6 +8,9 @@ import { documentFiles, type DocumentFile } from './documentFiles.ts';
 import { runDocuments, type DocumentOutcome } from './documentRun.ts';
 import { AHEAD, failed, guarded, jobsOption, requestOf, withDocumentParts } from './documentWork.ts';
 import { extractSchema } from './extractSchema.ts';
+import { artifactAt } from './trainingFiles.ts';
+import { extractedWith } from './extractedWith.ts';
+import type { LocalArtifact } from '../../domain/training/artifact.ts';
 import { json, runCommand, type Output } from './output.ts';
 
 interface ExtractOptions {
@@ -18,6 +21,7 @@ interface ExtractOptions {
   readonly ndjson?: boolean;
   readonly pretty?: boolean;
   readonly allowPartial?: boolean;
+  readonly artifact?: string;
   readonly jobs?: number;
 }
 
@@ -25,6 +29,7 @@ interface Extracting {
   readonly parts: DocumentParts;
   readonly schema: JsonObject;
   readonly options: ExtractOptions;
+  readonly artifact: LocalArtifact | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -54,10 +59,14 @@ const MISFIT = 'What the document says does not fit the schema. Give --allow-par
 const extract =
   (extracting: Extracting) =>
   async (file: DocumentFile): Promise<DocumentOutcome<Body>> => {
-    const { parts, schema, options, signal } = extracting;
+    const { parts, schema, options, artifact, signal } = extracting;
     const { mode: effort, citations } = options;
     const request = requestOf(file, parts, { effort, deadlineMs: parts.limits.extractMs[effort], signal });
-    const answer = await parts.engine.extract({ ...request, schema, citations });
+    const asked = { ...request, schema, citations };
+    const answer =
+      artifact === undefined
+        ? await parts.engine.extract(asked)
+        : await extractedWith(artifact, asked, parts);
     if (answer.kind === 'invalid_schema') return failed('invalid_schema', answer.detail);
     if (answer.kind !== 'ok') {
       const { code, detail } = parseProblem(answer, 'extraction_failed');
@@ -100,7 +109,8 @@ const extractAll = async (
   await withDocumentParts(options.jobs, async (parts) => {
     const schema = await extractSchema(options.schema, parts.schemas, signal);
     const deliver = delivery(files, options, output);
-    const extracting = extract({ parts, schema, options, signal });
+    const artifact = options.artifact === undefined ? undefined : await artifactAt(options.artifact);
+    const extracting = extract({ parts, schema, options, artifact, signal });
     const work = guarded(parts.limits.bytesMax, 'extraction_failed', extracting);
     await runDocuments({ files, ahead: AHEAD, work, deliver }, signal, output);
   });
@@ -142,6 +152,7 @@ export const addExtract = (program: Command): void => {
     .option('--ndjson', 'a line of JSON with the file name, also for one document')
     .option('--pretty', 'indent the JSON of a single document and of files')
     .option('--allow-partial', 'accept data that does not fit the schema: what fits, and what is wrong')
+    .option('--artifact <file>', 'what quire train learned: it is used where it may speak')
     .option('--jobs <number>', 'documents at the same time (default: one a core)', jobsOption)
     .addHelpText('after', EXAMPLES)
     .action((paths: string[], options: ExtractOptions) =>

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addAudit } from './audit.ts';
 import { addEvents } from './events.ts';
+import { addEval } from './eval.ts';
 import { addExtract } from './extract.ts';
 import { addFx } from './fx.ts';
 import { addKeys } from './keys.ts';
@@ -9,6 +10,7 @@ import { addProjections } from './projections.ts';
 import { addSecrets } from './secrets.ts';
 import { addServe } from './serve.ts';
 import { addToMarkdown } from './toMarkdown.ts';
+import { addTrain } from './train.ts';
 
 /** A command inherits how the program ends only when it is made after it; these are made already. */
 const endAlike = (command: Command): void => {
@@ -28,6 +30,8 @@ export const quireProgram = (): Command => {
   addServe(program);
   addExtract(program);
   addToMarkdown(program);
+  addTrain(program);
+  addEval(program);
   addProjections(program);
   addEvents(program);
   addFx(program);
