@@ -14,7 +14,7 @@ const send = (message: ChildMessage): void => {
 process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit(0));
 process.on('message', (job) => {
-  runJob(job as Job).then(
+  runJob(job as Job, (progress) => send({ kind: 'progress', progress })).then(
     (answer) => send({ kind: 'answer', answer }),
     (error: unknown) =>
       send({

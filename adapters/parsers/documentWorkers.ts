@@ -5,7 +5,9 @@ import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { DocumentParser } from '../../domain/ports/documentParser.ts';
 import type { DocumentTools } from '../../domain/ports/documentTools.ts';
 import type { ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
+import type { LocalLearner } from '../../domain/ports/localLearner.ts';
 import type { SchemaValidator } from '../../domain/ports/schemaValidator.ts';
+import { localLearner } from './localLearner.ts';
 import { openChildPool, type ChildPool } from './isolation/childPool.ts';
 import { documentTools } from './documentTools.ts';
 import type { Job } from './jobs.ts';
@@ -26,12 +28,14 @@ export interface DocumentWorkersOptions {
   readonly entry?: string;
 }
 
-/** One pool of isolated processes, and the three ports that it serves. `close` ends it for all. */
+/** Pools of isolated processes, and the ports that they serve. `close` ends them all. */
 export interface DocumentWorkers {
   readonly parser: DocumentParser;
   readonly localEngine: ExtractionEngine;
   readonly schemaValidator: SchemaValidator;
   readonly tools: DocumentTools;
+  /** Teaches the local engine, in one process of its own. */
+  readonly learner: LocalLearner;
   close(): Promise<void>;
 }
 
@@ -39,22 +43,29 @@ export const LOCAL_ENGINE_NAME = 'local/default';
 /** Shipped with the service. */
 export const OCR_LANGUAGES: readonly string[] = ['eng', 'deu', 'fra', 'spa', 'ita'];
 const SCHEMA_DEADLINE_MS = 5000;
+const LEARNING_MB = 2048;
 
 /** Nothing is started before the first job; at rest no child is left. */
 export function openDocumentWorkers(options: DocumentWorkersOptions = {}): DocumentWorkers {
+  const { idleMs = 30_000, entry = fileURLToPath(new URL('./child.js', import.meta.url)) } = options;
   const pool = openChildPool({
     processes: options.processes ?? availableParallelism(),
     memoryMb: options.memoryMb ?? 1024,
-    idleMs: options.idleMs ?? 30_000,
-    entry: options.entry ?? fileURLToPath(new URL('./child.js', import.meta.url)),
+    idleMs,
+    entry,
   });
   const languages = options.ocrLanguages ?? OCR_LANGUAGES;
-  const close = (): Promise<void> => pool.close();
+  // Teaching takes minutes and much memory: it neither waits for documents nor keeps them waiting.
+  const lessons = openChildPool({ processes: 1, memoryMb: LEARNING_MB, idleMs, entry });
+  const close = async (): Promise<void> => {
+    await Promise.all([pool.close(), lessons.close()]);
+  };
   return {
     parser: documentParser(pool, languages),
     localEngine: localEngine(pool, languages),
     schemaValidator: schemaValidator(pool, options.schemaDeadlineMs ?? SCHEMA_DEADLINE_MS),
     tools: documentTools(pool, languages),
+    learner: localLearner(lessons),
     close,
   };
 }
@@ -73,10 +84,10 @@ function localEngine(pool: ChildPool, languages: readonly string[]): ExtractionE
   return {
     name: LOCAL_ENGINE_NAME,
     extract: (request) => {
-      const { schema, citations } = request;
+      const { schema, citations, learned } = request;
       return runDocumentJob(
         pool,
-        { kind: 'extract', file: fileOf(request, languages), schema, citations },
+        { kind: 'extract', file: fileOf(request, languages), schema, citations, learned },
         request,
       );
     },

@@ -8,6 +8,8 @@ import type { Document } from '../../domain/document/document.ts';
 import type { GroundedValue, PageReading, PicturesResult } from '../../domain/ports/documentTools.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
 import type { SchemaCheck, Validation } from '../../domain/ports/schemaValidator.ts';
+import type { LearningResult, LearningTask } from '../../domain/ports/localLearner.ts';
+import type { LocalArtifact } from '../../domain/training/artifact.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 
 /** The file that a job reads, as it crosses the process border. */
@@ -28,7 +30,10 @@ export type Job =
       readonly file: JobFile;
       readonly schema: JsonObject;
       readonly citations: boolean;
+      /** What the engine was taught before. */
+      readonly learned?: LocalArtifact | undefined;
     }
+  | ({ readonly kind: 'learn' } & LearningTask)
   | { readonly kind: 'pictures'; readonly file: JobFile }
   | { readonly kind: 'documentOf'; readonly mimeType: string; readonly pages: readonly PageReading[] }
   | { readonly kind: 'renderDocument'; readonly document: Document }
@@ -37,6 +42,7 @@ export type Job =
       readonly document: Document;
       readonly schema: JsonObject;
       readonly citations: boolean;
+      readonly learned?: LocalArtifact | undefined;
     }
   | {
       readonly kind: 'ground';
@@ -52,6 +58,7 @@ export interface Answers {
   readonly parse: ParseResult;
   readonly render: RenderResult;
   readonly extract: ExtractionResult;
+  readonly learn: LearningResult;
   readonly pictures: PicturesResult;
   readonly documentOf: Extract<ParseResult, { readonly kind: 'ok' }>;
   readonly renderDocument: RenderResult;
@@ -61,8 +68,9 @@ export interface Answers {
   readonly validate: Validation;
 }
 
-/** What a child sends: the answer, or that its own code failed. */
+/** What a child sends: how far it is, then the answer, or that its own code failed. */
 export type ChildMessage =
+  | { readonly kind: 'progress'; readonly progress: unknown }
   | { readonly kind: 'answer'; readonly answer: unknown }
   | { readonly kind: 'failed'; readonly message: string };
 

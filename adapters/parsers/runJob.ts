@@ -7,6 +7,8 @@ import { withoutNulls } from '../../domain/models/groundingNulls.ts';
 import type { RenderResult } from '../../domain/ports/documentParser.ts';
 import type { GroundedValue } from '../../domain/ports/documentTools.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
+import { extractWith } from '../../domain/training/extractWith.ts';
+import { learn } from './learn.ts';
 import type { Answers, Job, JobFile } from './jobs.ts';
 import { picturesOfFile } from './images/pagePictures.ts';
 import { inspectFile, readFileAsDocument } from './readDocument.ts';
@@ -15,12 +17,15 @@ import { checkSchema, validate } from './validation.ts';
 
 type JobOf<K extends Job['kind']> = Extract<Job, { readonly kind: K }>;
 type ExtractJob = JobOf<'extract'>;
-type Extraction = Pick<JobOf<'extractFrom'>, 'document' | 'schema' | 'citations'>;
+type Extraction = Pick<JobOf<'extractFrom'>, 'document' | 'schema' | 'citations' | 'learned'>;
 /** Work on a document that was read before. */
 type DocumentJob = JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extractFrom'> | JobOf<'ground'>;
 
 /** Does one job inside the child. Expected failures are answers; what it throws is our own fault. */
-export async function runJob(job: Job): Promise<Answers[Job['kind']]> {
+export async function runJob(
+  job: Job,
+  tell: (progress: unknown) => void = () => undefined,
+): Promise<Answers[Job['kind']]> {
   switch (job.kind) {
     case 'inspect':
       return inspectFile(job.file);
@@ -32,6 +37,8 @@ export async function runJob(job: Job): Promise<Answers[Job['kind']]> {
       return extractFromFile(job);
     case 'pictures':
       return picturesOfFile(job.file);
+    case 'learn':
+      return learn(job, tell);
     case 'checkSchema':
       return checkSchema(job.schema);
     case 'validate':
@@ -67,21 +74,21 @@ function rendered(document: Document): RenderResult {
 }
 
 /** The schema is checked first: a document is not read for a schema that cannot be used. */
-async function extractFromFile({ file, schema, citations }: ExtractJob): Promise<ExtractionResult> {
+async function extractFromFile({ file, schema, citations, learned }: ExtractJob): Promise<ExtractionResult> {
   const checked = checkSchema(schema);
   if (checked.kind === 'invalid_schema') return checked;
   const parsed = await readFileAsDocument(file);
-  return parsed.kind === 'ok' ? extracted({ document: parsed.document, schema, citations }) : parsed;
+  return parsed.kind === 'ok' ? extracted({ document: parsed.document, schema, citations, learned }) : parsed;
 }
 
-function extractFrom({ document, schema, citations }: Extraction): ExtractionResult {
+function extractFrom({ document, schema, citations, learned }: Extraction): ExtractionResult {
   const checked = checkSchema(schema);
-  return checked.kind === 'invalid_schema' ? checked : extracted({ document, schema, citations });
+  return checked.kind === 'invalid_schema' ? checked : extracted({ document, schema, citations, learned });
 }
 
-function extracted({ document, schema, citations }: Extraction): ExtractionResult {
+function extracted({ document, schema, citations, learned }: Extraction): ExtractionResult {
   const { mimeType, warnings, pages } = document;
-  const found = extract(document, schema);
+  const found = learned === undefined ? extract(document, schema) : extractWith(learned, document, schema);
   const { value, errors } = validate(schema, found.value);
   return {
     kind: 'ok',

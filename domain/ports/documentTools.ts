@@ -1,7 +1,7 @@
 import type { Document } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { ParseFailure, ParseRequest, RenderResult } from './documentParser.ts';
-import type { Citation, ExtractionResult, ValidationError } from './extractionEngine.ts';
+import type { Citation, ExtractionRequest, ExtractionResult, ValidationError } from './extractionEngine.ts';
 import type { ReadPage } from './modelProvider.ts';
 
 /** A page of a PDF or a picture, as a model is shown it: upright, of bounded size. */
@@ -52,7 +52,7 @@ export interface DocumentTools {
   readonly render: (document: Document, limits: ToolLimits) => Promise<RenderResult>;
   /** The local extractor on a document that was read before. */
   readonly extractFrom: (
-    work: { readonly document: Document; readonly schema: JsonObject; readonly citations: boolean },
+    work: Pick<ExtractionRequest, 'schema' | 'citations' | 'learned'> & { readonly document: Document },
     limits: ToolLimits,
   ) => Promise<ExtractionResult>;
   readonly ground: (

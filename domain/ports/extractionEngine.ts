@@ -1,5 +1,6 @@
 import type { Box, DocumentWarning, PageSummary } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
+import type { LocalArtifact } from '../training/artifact.ts';
 import type { ParseFailure, ParseRequest } from './documentParser.ts';
 
 /** Where a value stands in the document: its words as they read there, and their box. */
@@ -27,6 +28,8 @@ export interface ValidationError {
 export interface ExtractionRequest extends ParseRequest {
   readonly schema: JsonObject;
   readonly citations: boolean;
+  /** What the local engine was taught before; left out: its rules alone. */
+  readonly learned?: LocalArtifact | undefined;
 }
 
 /** Data from a document. `value` keeps what is valid; what is not is in `validationErrors`. */

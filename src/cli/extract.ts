@@ -9,7 +9,6 @@ import { runDocuments, type DocumentOutcome } from './documentRun.ts';
 import { AHEAD, failed, guarded, jobsOption, requestOf, withDocumentParts } from './documentWork.ts';
 import { extractSchema } from './extractSchema.ts';
 import { artifactAt } from './trainingFiles.ts';
-import { extractedWith } from './extractedWith.ts';
 import type { LocalArtifact } from '../../domain/training/artifact.ts';
 import { json, runCommand, type Output } from './output.ts';
 
@@ -62,11 +61,7 @@ const extract =
     const { parts, schema, options, artifact, signal } = extracting;
     const { mode: effort, citations } = options;
     const request = requestOf(file, parts, { effort, deadlineMs: parts.limits.extractMs[effort], signal });
-    const asked = { ...request, schema, citations };
-    const answer =
-      artifact === undefined
-        ? await parts.engine.extract(asked)
-        : await extractedWith(artifact, asked, parts);
+    const answer = await parts.engine.extract({ ...request, schema, citations, learned: artifact });
     if (answer.kind === 'invalid_schema') return failed('invalid_schema', answer.detail);
     if (answer.kind !== 'ok') {
       const { code, detail } = parseProblem(answer, 'extraction_failed');

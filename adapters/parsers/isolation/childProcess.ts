@@ -11,6 +11,8 @@ export interface ChildOptions {
 export interface JobLimits {
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Of jobs that tell how far they are. */
+  readonly onProgress?: ((progress: unknown) => void) | undefined;
 }
 
 /** One process that does one job at a time until it is killed or fails. */
@@ -76,7 +78,7 @@ interface Running {
 }
 
 function runJob({ child, kill, memoryMb }: Running, job: unknown, limits: JobLimits): Promise<JobOutcome> {
-  const { deadlineMs, signal } = limits;
+  const { deadlineMs, signal, onProgress } = limits;
   return new Promise((resolve) => {
     const settle = (outcome: JobOutcome): void => {
       clearTimeout(deadline);
@@ -91,7 +93,11 @@ function runJob({ child, kill, memoryMb }: Running, job: unknown, limits: JobLim
       kill();
       settle(outcome);
     };
-    const onMessage = (message: unknown): void => settle(outcomeOf(message as ChildMessage));
+    const onMessage = (message: unknown): void => {
+      const known = message as ChildMessage;
+      if (known.kind === 'progress') onProgress?.(known.progress);
+      else settle(outcomeOf(known));
+    };
     const onExit = (): void => settle({ kind: 'died' });
     const onAbort = (): void => killWith({ kind: 'aborted' });
     const deadline = setTimeout(() => killWith({ kind: 'timed_out' }), deadlineMs);
@@ -99,7 +105,7 @@ function runJob({ child, kill, memoryMb }: Running, job: unknown, limits: JobLim
 
     child.ref();
     child.channel?.ref();
-    child.once('message', onMessage).once('exit', onExit).once('error', onExit);
+    child.on('message', onMessage).once('exit', onExit).once('error', onExit);
     signal?.addEventListener('abort', onAbort, { once: true });
     child.send(job as object, (error) => {
       if (error !== null) killWith({ kind: 'died' });
@@ -107,7 +113,7 @@ function runJob({ child, kill, memoryMb }: Running, job: unknown, limits: JobLim
   });
 }
 
-const outcomeOf = (message: ChildMessage): JobOutcome =>
+const outcomeOf = (message: Exclude<ChildMessage, { readonly kind: 'progress' }>): JobOutcome =>
   message.kind === 'answer'
     ? { kind: 'answered', answer: message.answer }
     : { kind: 'failed', message: message.message };

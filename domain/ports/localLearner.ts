@@ -1,0 +1,27 @@
+import type { JsonObject } from '../kernel/json.ts';
+import type { LocalArtifact, TrainingReport } from '../training/artifact.ts';
+import type { TrainingExample, TrainingOptions, TrainingProgress } from '../training/train.ts';
+
+/** What the local engine is taught by. */
+export interface LearningTask {
+  readonly examples: readonly TrainingExample[];
+  readonly schema: JsonObject;
+  readonly options: TrainingOptions;
+}
+
+export interface LearningLimits {
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress: (progress: TrainingProgress) => void;
+}
+
+export type LearningResult =
+  | { readonly kind: 'learned'; readonly artifact: LocalArtifact; readonly report: TrainingReport }
+  /** `detail` is a sentence for the caller. */
+  | { readonly kind: 'failed'; readonly detail: string }
+  | { readonly kind: 'aborted' };
+
+/** Teaches the local extractor beside the API, in a process of its own. */
+export interface LocalLearner {
+  readonly learn: (task: LearningTask, limits: LearningLimits) => Promise<LearningResult>;
+}
