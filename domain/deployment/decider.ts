@@ -34,7 +34,10 @@ const retired = (gone: Activation, by: ActivateDeployment): DeploymentEvent => {
 };
 
 /** What serves nothing once the command took effect: a canary keeps the one that it stands beside. */
-const replacedBy = ({ active, base }: DeploymentState, command: ActivateDeployment): readonly Activation[] => {
+const replacedBy = (
+  { active, base }: DeploymentState,
+  command: ActivateDeployment,
+): readonly Activation[] => {
   const serving = [active, base].filter((one) => one !== null);
   if (command.data.rollout.strategy === 'all_at_once') return serving;
   return serving.filter(({ deployment_id }) => deployment_id !== (base ?? active)?.deployment_id);

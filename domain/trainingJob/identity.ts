@@ -6,7 +6,11 @@ const ID_CHARACTERS = 26;
 
 /** Twenty-six characters as an ID made by the clock has, from a digest. */
 const digestText = (text: string): string =>
-  [...sha256(text).slice(0, 2 * ID_CHARACTERS).matchAll(/../g)]
+  [
+    ...sha256(text)
+      .slice(0, 2 * ID_CHARACTERS)
+      .matchAll(/../g),
+  ]
     .map(([pair]) => ALPHABET.charAt(Number.parseInt(pair, 16) % ALPHABET.length))
     .join('');
 

@@ -12,6 +12,7 @@ import { checkOwner } from './owners.ts';
 import { RACE_MS, reference } from './reference.ts';
 import { checkTimes } from './saleRules.ts';
 import { streamsCheck, type StreamHead } from './streams.ts';
+import { pipelinesCheck } from './pipelines.ts';
 import { worksCheck } from './works.ts';
 
 /** What the log was, as far as it was read. */
@@ -85,6 +86,7 @@ const isJson = (recorded: RecordedEvent): boolean => {
 /** All rules that need the content of events. */
 const rulesOf = (books: Books) => {
   const [accounts, claims, works] = [accountsCheck(books), claimsCheck(books), worksCheck(books)];
+  const pipelines = pipelinesCheck(books);
   return {
     tenants: accounts.tenants,
     apply: (event: AuditedEvent): void => {
@@ -93,10 +95,12 @@ const rulesOf = (books: Books) => {
       accounts.apply(event);
       claims.apply(event);
       works(event);
+      pipelines.apply(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
     finish: (newest: string): void => {
       claims.finish(newest);
+      pipelines.finish();
       if (newest !== '') accounts.finish(new Date(Date.parse(newest) - RACE_MS).toISOString());
     },
   };

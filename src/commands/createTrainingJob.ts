@@ -10,12 +10,23 @@ import { metaOf, type BillingDeps } from './billedWork.ts';
 import { trainingExamples, type TrainingExamplesDeps } from './trainingExamples.ts';
 import { sealJobSecret, trainingInputs, type JobSecretDeps, type TrainingInput } from './trainingInput.ts';
 import type { TrainingJobs } from './trainingJobs.ts';
-import { holdForJob, planRequired, tooLittle, type JobPrice, type TrainingMoneyDeps } from './trainingMoney.ts';
+import {
+  holdForJob,
+  planRequired,
+  tooLittle,
+  type JobPrice,
+  type TrainingMoneyDeps,
+} from './trainingMoney.ts';
 import { checkTrainingRequest, type CheckDeps, type CreateTrainingRequest } from './trainingRequest.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
 export interface CreateTrainingDeps
-  extends TrainingMoneyDeps, TrainingExamplesDeps, JobSecretDeps, CheckDeps, Pick<BillingDeps, 'billingConfig'> {
+  extends
+    TrainingMoneyDeps,
+    TrainingExamplesDeps,
+    JobSecretDeps,
+    CheckDeps,
+    Pick<BillingDeps, 'billingConfig'> {
   readonly jobs: TrainingJobs;
 }
 
@@ -142,7 +153,10 @@ const enqueue = async (
   });
   if (outcome.kind === 'rejected') return reused();
   if (outcome.kind !== 'done' || outcome.state.job === null)
-    return workProblem('busy', 'The job could not be queued. Send the request again with the same Idempotency-Key.');
+    return workProblem(
+      'busy',
+      'The job could not be queued. Send the request again with the same Idempotency-Key.',
+    );
   if (outcome.position !== undefined) deps.wrote(price.tenant_id, outcome.position);
   return answerOf(outcome.state.job, outcome.events.length === 0);
 };

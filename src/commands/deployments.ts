@@ -44,7 +44,10 @@ export interface Deployments {
 const codec = eventCodec(deploymentEvent);
 
 const artifactNotFound = (): WorkProblem =>
-  workProblem('artifact_not_found', 'There is no such artifact of this tenant. Use the artifact_id of a job that succeeded.');
+  workProblem(
+    'artifact_not_found',
+    'There is no such artifact of this tenant. Use the artifact_id of a job that succeeded.',
+  );
 
 export const deployments = (deps: DeploymentsDeps): Deployments => {
   const { store } = deps;
@@ -79,7 +82,10 @@ export const deployments = (deps: DeploymentsDeps): Deployments => {
         },
       });
       if (outcome.kind !== 'done' || outcome.state.active === null)
-        return workProblem('busy', 'The deployment could not be written. Send the request again in a moment.');
+        return workProblem(
+          'busy',
+          'The deployment could not be written. Send the request again in a moment.',
+        );
       if (outcome.position !== undefined) deps.wrote(scope.tenant_id, outcome.position);
       return { kind: 'active', activation: outcome.state.active };
     },

@@ -21,8 +21,7 @@ export interface NamedExample {
 
 /** Where a job's examples are: in the request, or in a dataset that was uploaded. */
 export type ExamplesReference =
-  | { readonly examples: readonly NamedExample[] }
-  | { readonly dataset_id: string };
+  { readonly examples: readonly NamedExample[] } | { readonly dataset_id: string };
 
 export interface TrainingExamplesDeps {
   readonly uploads: Uploads;
@@ -69,7 +68,10 @@ const datasetOf = async (
 ): Promise<readonly NamedExample[] | WorkProblem> => {
   const document_id = documentIdOfDataset(datasetId);
   const unknown = () =>
-    workProblem('document_not_found', 'There is no such dataset of this tenant. Use the dataset_id that presign gave.');
+    workProblem(
+      'document_not_found',
+      'There is no such dataset of this tenant. Use the dataset_id that presign gave.',
+    );
   if (document_id === undefined) return unknown();
   const fetched = await uploads.fetch({ tenant_id, allTenants: false }, { document_id });
   if (fetched.kind === 'problem') return fetched.code === 'document_not_found' ? unknown() : fetched;
@@ -84,7 +86,10 @@ const datasetOf = async (
 const unusable = ({ status, document_id, file_uri }: PageCount): WorkProblem | undefined => {
   const name = document_id ?? file_uri ?? 'A document';
   if (status === 'not_found' || (status === 'ok' && file_uri === null))
-    return workProblem('document_not_found', `${name} of the examples is no uploaded document of this tenant.`);
+    return workProblem(
+      'document_not_found',
+      `${name} of the examples is no uploaded document of this tenant.`,
+    );
   if (status === 'not_uploaded')
     return workProblem('missing_file', `${name} of the examples has not been uploaded yet.`);
   if (status === 'unsupported')

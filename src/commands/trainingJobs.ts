@@ -2,7 +2,11 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { TrainingJobCommand, TrainingJobRejection } from '../../domain/trainingJob/commands.ts';
 import { trainingJob, type TrainingJobState } from '../../domain/trainingJob/decider.ts';
-import { trainingJobEvent, trainingJobStream, type TrainingJobEvent } from '../../domain/trainingJob/events.ts';
+import {
+  trainingJobEvent,
+  trainingJobStream,
+  type TrainingJobEvent,
+} from '../../domain/trainingJob/events.ts';
 import { commandHandler } from './commandHandler.ts';
 import type { Outcome } from './outcome.ts';
 import { foldForward, nothingYet } from './streamFold.ts';

@@ -56,8 +56,5 @@ export const checkTrainingRequest = async (
       'This installation cannot keep provider keys. Set FIELD_ENCRYPTION_KEY, or train without llm_api_key.',
     );
   const base = llm.api_base === null ? undefined : await deps.checkBase(llm.api_base);
-  return base !== undefined && base.kind !== 'ok'
-    ? workProblem('unsafe_api_base', base.detail)
-    : verdict;
+  return base !== undefined && base.kind !== 'ok' ? workProblem('unsafe_api_base', base.detail) : verdict;
 };
-
