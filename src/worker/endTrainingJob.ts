@@ -1,11 +1,11 @@
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import type { TrainingOutcome } from '../../domain/ports/trainer.ts';
 import type { GiveUpTrainingJob } from '../../domain/trainingJob/commands.ts';
-import type { TrainingJobState } from '../../domain/trainingJob/decider.ts';
 import { artifactIdOfJob } from '../../domain/trainingJob/identity.ts';
 import type { Artifact, Artifacts } from '../commands/artifacts.ts';
-import { dropJobSecret, trainingInputs, type JobSecretDeps } from '../commands/trainingInput.ts';
-import { closeJobHold, systemMeta, type TrainingMoneyDeps } from '../commands/trainingMoney.ts';
+import { closeJob } from '../commands/closeTrainingJob.ts';
+import { trainingInputs, type JobSecretDeps } from '../commands/trainingInput.ts';
+import { systemMeta, type TrainingMoneyDeps } from '../commands/trainingMoney.ts';
 import type { HeldLease, LeaseDeps } from './heldLease.ts';
 
 export interface EndDeps extends LeaseDeps, TrainingMoneyDeps, JobSecretDeps {
@@ -19,16 +19,6 @@ export type GivenUp = Pick<GiveUpTrainingJob['data'], 'reason' | 'lasting' | 'co
 
 /** Pause before another attempt, ms, times the attempts so far. */
 const RETRY_MS = 10_000;
-
-/** Ends the job's money, and forgets the key that it was given; what fails is left to the reaper. */
-export const closeJob = async (
-  deps: TrainingMoneyDeps & JobSecretDeps,
-  state: TrainingJobState,
-): Promise<boolean> => {
-  const closed = await closeJobHold(deps, state);
-  if (state.job !== null && state.job.billing_type === 'byok') await dropJobSecret(deps, state.job.job_id);
-  return closed;
-};
 
 /** Ends a job that nobody will end any more. */
 export const reapJob = async (

@@ -1,5 +1,6 @@
+import { closeJob } from '../commands/closeTrainingJob.ts';
 import { release, systemMeta } from '../commands/trainingMoney.ts';
-import { closeJob, reapJob } from './endTrainingJob.ts';
+import { reapJob } from './endTrainingJob.ts';
 import { runTrainingJob, type TrainingWorkDeps } from './runTrainingJob.ts';
 
 export interface JobName {
