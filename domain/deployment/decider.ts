@@ -72,9 +72,9 @@ export const deployment: Decider<DeploymentState, ActivateDeployment, Deployment
   evolve,
 };
 
-/** Hundredths from 0 to 99 by a document's digest; the scope keeps two canaries from choosing alike. */
-const hundredthOf = (documentSha256: string, { deployment_id }: Activation): number =>
-  Number.parseInt(sha256(`${deployment_id}\u001f${documentSha256}`).slice(0, 12), 16) % 100;
+/** Hundredths from 0 to 99 by a document's digest; a canary that is widened keeps the documents it has. */
+const hundredthOf = (documentSha256: string, { artifact_id }: Activation): number =>
+  Number.parseInt(sha256(`${artifact_id}\u001f${documentSha256}`).slice(0, 12), 16) % 100;
 
 /**
  * The deployment that a document meets: always the same one while the deployments stay. null where
