@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { accountEvent } from './account/events.ts';
 import { apiKeyEvent } from './apiKey/events.ts';
+import { artifactEvent } from './artifact/artifact.ts';
 import { billingConfigEvent } from './billingConfig/events.ts';
 import { conversionEvent } from './conversion/events.ts';
+import { deploymentEvent } from './deployment/events.ts';
 import { documentEvent } from './document/events.ts';
 import { extractionEvent } from './extraction/events.ts';
 import { fxRatesEvent } from './fxRates/events.ts';
@@ -14,6 +16,7 @@ import { priceListEvent } from './priceList/events.ts';
 import { providerPricingEvent } from './providerPricing/events.ts';
 import { rateLimitsEvent } from './rateLimits/events.ts';
 import { savedConfigEvent } from './savedConfig/events.ts';
+import { trainingJobEvent } from './trainingJob/events.ts';
 
 /** Every kind of stream, by category, with the events that it may hold. */
 export const EVENT_CATALOGUE = {
@@ -30,6 +33,9 @@ export const EVENT_CATALOGUE = {
   document: documentEvent,
   extraction: extractionEvent,
   conversion: conversionEvent,
+  trainingJob: trainingJobEvent,
+  artifact: artifactEvent,
+  deployment: deploymentEvent,
 } as const;
 
 export type Category = keyof typeof EVENT_CATALOGUE;

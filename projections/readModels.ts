@@ -1,6 +1,8 @@
 import { apiKeysProjector } from './apiKeys/apiKeys.projector.ts';
+import { artifactsProjector } from './artifacts/artifacts.projector.ts';
 import { balancesProjector } from './balances/balances.projector.ts';
 import { billingConfigsProjector } from './billingConfigs/billingConfigs.projector.ts';
+import { deploymentsProjector } from './deployments/deployments.projector.ts';
 import { documentsProjector } from './documents/documents.projector.ts';
 import type { Projector } from './engine/projector.ts';
 import { grantsProjector } from './grants/grants.projector.ts';
@@ -10,6 +12,7 @@ import { marginProjector } from './margin/margin.projector.ts';
 import { openClaimsProjector } from './openClaims/openClaims.projector.ts';
 import { priceListsProjector } from './priceLists/priceLists.projector.ts';
 import { rateLimitsProjector } from './rateLimits/rateLimits.projector.ts';
+import { trainingJobsProjector } from './trainingJobs/trainingJobs.projector.ts';
 import { usageProjector } from './usage/usage.projector.ts';
 import { usageEventsProjector } from './usageEvents/usageEvents.projector.ts';
 
@@ -28,4 +31,7 @@ export const READ_MODELS: readonly Projector[] = [
   usageProjector,
   llmCostsProjector,
   marginProjector,
+  trainingJobsProjector,
+  artifactsProjector,
+  deploymentsProjector,
 ];

@@ -60,7 +60,10 @@ export type AdjustCredits = Command<
   }
 >;
 
-/** Sets aside free pages first, then credits for the rest. */
+/**
+ * Sets aside free pages first, then credits for the rest. Work with a price of its own, not by the page,
+ * has 0 pages and `flat_credits`.
+ */
 export type HoldCredits = Command<
   'HoldCredits',
   {
@@ -76,11 +79,15 @@ export type HoldCredits = Command<
     /** Free pages a tenant has in all, by the billing config named. */
     readonly free_pages_allowance: number;
     readonly billing_config_version: number;
+    /** What work without pages costs. */
+    readonly flat_credits?: Credits;
+    /** True: a tenant on plan `free` is rejected with `plan_required`. */
+    readonly paid_plan_required?: boolean;
     readonly expires_at: string;
   }
 >;
 
-/** Closes an open hold by a burn; pages ≤ those held, free ones first. */
+/** Closes an open hold by a burn; pages ≤ those held, free ones first. A flat hold is burned whole. */
 export type SettleHold = Command<
   'SettleHold',
   {

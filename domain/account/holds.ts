@@ -43,7 +43,8 @@ const isSameWork = (open: AccountEventOf<'CreditsHeld'>['data'], asked: HoldCred
   open.operation === asked.operation &&
   open.extraction_mode === asked.extraction_mode &&
   open.billing_type === asked.billing_type &&
-  open.pages === asked.pages;
+  open.pages === asked.pages &&
+  (asked.flat_credits === undefined || open.credits === asked.flat_credits);
 
 /** Whether this hold, or another of its operation, is open or was billed: an operation is billed once. */
 const earlierHold = (state: AccountState, data: HoldCredits['data']): AccountDecision | undefined => {
@@ -60,8 +61,13 @@ const earlierHold = (state: AccountState, data: HoldCredits['data']): AccountDec
 export const holdCredits = (state: AccountState, { data, meta }: HoldCredits): AccountDecision => {
   const earlier = earlierHold(state, data);
   if (earlier !== undefined) return earlier;
-  const { tenant_id, free_pages_allowance, ...hold } = data;
-  const cost = pageCost(data.pages, freePagesLeft(state, free_pages_allowance), data.credits_per_page);
+  const { tenant_id, free_pages_allowance, flat_credits, paid_plan_required, ...hold } = data;
+  if (paid_plan_required === true && state.plan === 'free')
+    return reject({ code: 'plan_required', plan: state.plan, required_plan: 'paid' });
+  const cost =
+    flat_credits === undefined
+      ? pageCost(data.pages, freePagesLeft(state, free_pages_allowance), data.credits_per_page)
+      : { free_pages: 0, credits: flat_credits };
   const rejection = tooLittle(state, cost.credits);
   if (rejection !== undefined) return reject(rejection);
   return accept(...opening(state, tenant_id, meta), {
@@ -70,12 +76,18 @@ export const holdCredits = (state: AccountState, { data, meta }: HoldCredits): A
   });
 };
 
+/** Work without pages was held at its own price, and costs that. */
+const burnOf = (hold: AccountEventOf<'CreditsHeld'>['data'], pages: number): PageCost =>
+  hold.pages === 0
+    ? { free_pages: 0, credits: hold.credits }
+    : pageCost(pages, hold.free_pages, hold.credits_per_page);
+
 /** Closes a hold by a burn: of the pages done, those held as free are free. */
 export const settleHold = (state: AccountState, { data, meta }: SettleHold): AccountDecision => {
   const hold = state.holds.get(data.hold_id);
   if (hold === undefined) return reject({ code: 'hold_not_open' });
   if (data.pages > hold.pages) return reject({ code: 'burn_exceeds_hold' });
-  const { free_pages, credits } = pageCost(data.pages, hold.free_pages, hold.credits_per_page);
+  const { free_pages, credits } = burnOf(hold, data.pages);
   const { tenant_id: _, ...scope } = data;
   return accept({
     type: 'CreditsBurned',

@@ -13,6 +13,7 @@ import { RACE_MS, reference } from './reference.ts';
 import { checkTimes } from './saleRules.ts';
 import { savedConfigsCheck } from './savedConfigs.ts';
 import { streamsCheck, type StreamHead } from './streams.ts';
+import { pipelinesCheck } from './pipelines.ts';
 import { worksCheck } from './works.ts';
 
 /** What the log was, as far as it was read. */
@@ -87,6 +88,7 @@ const isJson = (recorded: RecordedEvent): boolean => {
 const rulesOf = (books: Books) => {
   const [accounts, claims, works] = [accountsCheck(books), claimsCheck(books), worksCheck(books)];
   const savedConfigs = savedConfigsCheck(books.findings);
+  const pipelines = pipelinesCheck(books);
   return {
     tenants: accounts.tenants,
     apply: (event: AuditedEvent): void => {
@@ -96,10 +98,12 @@ const rulesOf = (books: Books) => {
       claims.apply(event);
       works(event);
       savedConfigs(event);
+      pipelines.apply(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
     finish: (newest: string): void => {
       claims.finish(newest);
+      pipelines.finish();
       if (newest !== '') accounts.finish(new Date(Date.parse(newest) - RACE_MS).toISOString());
     },
   };

@@ -16,6 +16,7 @@ export const CHECKS = {
   identity: 'nothing that has an identity took effect twice',
   version: 'published versions have no gap',
   work: 'delivered work was billed, undelivered work was not',
+  pipeline: 'every training job has one owner at a time and one end, and what is deployed was learned',
   seal: 'what was sealed is still there',
   read_models: 'the read models say what the events say',
 } as const;

@@ -1,4 +1,5 @@
 import { categoryOfStream } from '../../domain/catalogue.ts';
+import { deploymentStream } from '../../domain/deployment/events.ts';
 import { eventMetadata } from '../../domain/kernel/event.ts';
 import { accountOf, placeOf, type AuditedEvent } from './auditedEvent.ts';
 import type { Findings } from './findings.ts';
@@ -8,11 +9,15 @@ import { wrong } from './accountBooks.ts';
 const BY_TENANT = new Set(['account', 'llmCost', 'rateLimits']);
 
 /** What the stream of an event has to be, where its data says so. */
-const namedAs = ({ type, data }: AuditedEvent): string | undefined => {
+const namedAs = (event: AuditedEvent): string | undefined => {
+  const { type, data } = event;
   if ('extraction_id' in data) return `extraction-${data.extraction_id}`;
   if ('conversion_id' in data) return `conversion-${data.conversion_id}`;
   if (type === 'UploadPresigned' || type === 'DocumentRegistered') return `document-${data.document_id}`;
   if (type === 'ConfigPublished' || type === 'ConfigRevoked') return `config-${data.config_id}`;
+  if (type === 'ArtifactPublished') return `artifact-${data.artifact_id}`;
+  if (type === 'DeploymentActivated' || type === 'DeploymentRetired') return deploymentStream(data);
+  if (event.stream.startsWith('trainingJob-') && 'job_id' in data) return `trainingJob-${data.job_id ?? ''}`;
   if ('key_id' in data) return `apiKey-${data.key_id}`;
   return undefined;
 };

@@ -7,6 +7,7 @@ import { activeBillingConfig } from '../../domain/billingConfig/decider.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
 import { healthOf } from './health.ts';
 import { modelParts } from './modelParts.ts';
+import { pipelineCommands } from './pipelineParts.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 import { uploadCommands } from './uploadParts.ts';
@@ -51,6 +52,7 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
   const parts = resolve(from, t.PARTS);
   const registry = resolve(from, t.REGISTRY);
   const work = workDeps(from);
+  const uploadParts = uploadCommands(from, work);
   return {
     accounts: resolve(from, t.ACCOUNTS),
     payments: resolve(from, t.PAYMENTS),
@@ -68,7 +70,8 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     limits: resolve(from, t.TENANT_LIMITS),
     extract: extractDocument(work),
     convert: convertDocument(work),
-    ...uploadCommands(from, work),
+    ...uploadParts,
+    pipelines: pipelineCommands(work, uploadParts, undefined),
     health: healthOf(parts, resolve(from, t.RUNNER), VERSION),
     metrics: { contentType: registry.contentType, text: () => registry.metrics() },
     clock: resolve(from, t.CLOCK),

@@ -4,6 +4,7 @@ import {
   apiKeysOfTenant,
   liveAdminKeys,
 } from '../../projections/apiKeys/apiKeys.queries.ts';
+import { artifactsOfTenant } from '../../projections/artifacts/artifacts.queries.ts';
 import { balanceOfTenant, openHoldsOfTenant, tenants } from '../../projections/balances/balances.queries.ts';
 import { documentsOfTenant } from '../../projections/documents/documents.queries.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
@@ -11,6 +12,7 @@ import { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
 import { ledgerOfTenant, usageOfTenant } from '../../projections/ledger/ledger.queries.ts';
 import { rateLimitsOfTenant } from '../../projections/rateLimits/rateLimits.queries.ts';
 import { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
+import { chargeOfJob } from '../../projections/trainingJobs/trainingJobs.queries.ts';
 import { usageStats } from '../../projections/usage/usage.queries.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs/costs.queries.ts';
 import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/freeShare.queries.ts';
@@ -44,4 +46,6 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   documentsOfTenant: documentsOfTenant(sql),
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
+  chargeOfJob: chargeOfJob(sql),
+  artifactsOfTenant: artifactsOfTenant(sql),
 });

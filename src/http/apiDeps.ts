@@ -16,6 +16,7 @@ import type { UploadReceiver } from '../commands/receiveUpload.ts';
 import type { Uploads } from '../commands/uploads.ts';
 import type { SavedConfigs } from '../commands/savedConfigs.ts';
 import type { WorkProblem } from '../commands/workProblem.ts';
+import type { PipelineCommands } from './pipelines/commands.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Queries } from './queries.ts';
 import type { ReadYourWrites } from './readYourWrites.ts';
@@ -53,6 +54,7 @@ export interface ApiDeps {
   readonly receiver: UploadReceiver;
   readonly uploads: Uploads;
   readonly countPages: ReturnType<typeof countPages>;
+  readonly pipelines: PipelineCommands;
   readonly health: () => Promise<HealthReport>;
   /** Prometheus text, and its content type. */
   readonly metrics: { readonly contentType: string; readonly text: () => Promise<string> };

@@ -4,6 +4,7 @@ import { runConversion } from './conversion.ts';
 import type { RouteRequest } from './defineRoute.ts';
 import { runExtraction } from './extractFields.ts';
 import { withFetched } from './fetchedFile.ts';
+import { PIPELINE_OPERATIONS } from './pipelines/canonicalPipelines.ts';
 import { invalid } from './problems.ts';
 import { validate } from './validate.ts';
 import { extractPayload, toMarkdownPayload, type CanonicalEnvelope } from './wire/canonical.ts';
@@ -87,4 +88,5 @@ const toMarkdown: CanonicalOperation = (call) => {
 export const CANONICAL_OPERATIONS: Readonly<Record<string, CanonicalOperation>> = {
   'inference.extract': extract,
   'inference.to_markdown': toMarkdown,
+  ...PIPELINE_OPERATIONS,
 };

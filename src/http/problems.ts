@@ -14,6 +14,7 @@ export const PROBLEMS = {
   invalid_api_key: { status: 401, title: 'The API key is not valid' },
   insufficient_credits: { status: 403, title: 'Not enough credits' },
   plan_required: { status: 403, title: 'Another plan is required' },
+  charge_required: { status: 403, title: 'The charge for this was not made' },
   admin_required: { status: 403, title: 'An admin key is required' },
   tenant_mismatch: { status: 403, title: 'The key belongs to another tenant' },
   not_found: { status: 404, title: 'There is no such route' },

@@ -1,4 +1,5 @@
 import type * as apiKeys from '../../projections/apiKeys/apiKeys.queries.ts';
+import type { artifactsOfTenant } from '../../projections/artifacts/artifacts.queries.ts';
 import type * as balances from '../../projections/balances/balances.queries.ts';
 import type { documentsOfTenant } from '../../projections/documents/documents.queries.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
@@ -11,6 +12,7 @@ import type * as freeShare from '../../projections/llmCosts/freeShare.queries.ts
 import type * as prices from '../../projections/llmCosts/prices.queries.ts';
 import type * as costs from '../../projections/costs/costs.queries.ts';
 import type { marginFlows } from '../../projections/margin/margin.queries.ts';
+import type { chargeOfJob } from '../../projections/trainingJobs/trainingJobs.queries.ts';
 import type { rateLimitsOfTenant } from '../../projections/rateLimits/rateLimits.queries.ts';
 
 /** A query of a read model once it has a database to ask. */
@@ -41,4 +43,6 @@ export interface Queries {
   readonly documentsOfTenant: On<typeof documentsOfTenant>;
   readonly costsByTask: On<typeof costs.costsByTask>;
   readonly costsByDocument: On<typeof costs.costsByDocument>;
+  readonly chargeOfJob: On<typeof chargeOfJob>;
+  readonly artifactsOfTenant: On<typeof artifactsOfTenant>;
 }

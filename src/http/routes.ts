@@ -1,7 +1,9 @@
 import type { ApiDeps } from './apiDeps.ts';
 import type { Route } from './defineRoute.ts';
+import { activateDeployment } from './routes/activateDeployment.route.ts';
 import { addCredits } from './routes/addCredits.route.ts';
 import { adjustCredits } from './routes/adjustCredits.route.ts';
+import { cancelTrainingJob } from './routes/cancelTrainingJob.route.ts';
 import { canonical } from './routes/canonical.route.ts';
 import { chargeExamples } from './routes/chargeExamples.route.ts';
 import { countPages } from './routes/countPages.route.ts';
@@ -9,6 +11,7 @@ import { createAdminBillingConfig } from './routes/createAdminBillingConfig.rout
 import { createApiKey } from './routes/createApiKey.route.ts';
 import { createBillingConfig } from './routes/createBillingConfig.route.ts';
 import { createProviderPricing } from './routes/createProviderPricing.route.ts';
+import { createTrainingJob } from './routes/createTrainingJob.route.ts';
 import { deleteRateLimits } from './routes/deleteRateLimits.route.ts';
 import { extract } from './routes/extract.route.ts';
 import { flushApiKeyCache } from './routes/flushApiKeyCache.route.ts';
@@ -21,6 +24,7 @@ import { getBillingRates } from './routes/getBillingRates.route.ts';
 import { getCostsByDocument } from './routes/getCostsByDocument.route.ts';
 import { getCostsByTask } from './routes/getCostsByTask.route.ts';
 import { getCreditPrices } from './routes/getCreditPrices.route.ts';
+import { getCurrentDeployment } from './routes/getCurrentDeployment.route.ts';
 import { getDocs } from './routes/getDocs.route.ts';
 import { getDocsAsset } from './routes/getDocsAsset.route.ts';
 import { getFreeTierSubsidy } from './routes/getFreeTierSubsidy.route.ts';
@@ -37,6 +41,8 @@ import { getQuote } from './routes/getQuote.route.ts';
 import { getRateLimits } from './routes/getRateLimits.route.ts';
 import { getReconciliation } from './routes/getReconciliation.route.ts';
 import { getTenantInfo } from './routes/getTenantInfo.route.ts';
+import { getTrainingExamples } from './routes/getTrainingExamples.route.ts';
+import { getTrainingJob } from './routes/getTrainingJob.route.ts';
 import { getTrainingQuote } from './routes/getTrainingQuote.route.ts';
 import { getUsageStats } from './routes/getUsageStats.route.ts';
 import { listApiKeys } from './routes/listApiKeys.route.ts';
@@ -66,8 +72,10 @@ import { toMarkdown } from './routes/toMarkdown.route.ts';
 
 /** Every route of the interface, with what it calls to be given. */
 const ROUTES: readonly ((deps: ApiDeps) => Route)[] = [
+  activateDeployment,
   addCredits,
   adjustCredits,
+  cancelTrainingJob,
   canonical,
   chargeExamples,
   countPages,
@@ -75,6 +83,7 @@ const ROUTES: readonly ((deps: ApiDeps) => Route)[] = [
   createApiKey,
   createBillingConfig,
   createProviderPricing,
+  createTrainingJob,
   deleteRateLimits,
   extract,
   flushApiKeyCache,
@@ -87,6 +96,7 @@ const ROUTES: readonly ((deps: ApiDeps) => Route)[] = [
   getCostsByDocument,
   getCostsByTask,
   getCreditPrices,
+  getCurrentDeployment,
   getFreeTierSubsidy,
   getFxRate,
   getHealth,
@@ -99,6 +109,8 @@ const ROUTES: readonly ((deps: ApiDeps) => Route)[] = [
   getRateLimits,
   getReconciliation,
   getTenantInfo,
+  getTrainingExamples,
+  getTrainingJob,
   getTrainingQuote,
   getUsageStats,
   listApiKeys,

@@ -5,6 +5,7 @@ import { ledgerRows } from './ledgerRows.ts';
 import { llmCostRows } from './llmCostRows.ts';
 import { apiKeyRows, billingConfigRows, priceListRows, rateLimitRows } from './referenceRows.ts';
 import { marginRows } from './marginRows.ts';
+import { artifactRows, deploymentRows, trainingJobRows } from './pipelineRows.ts';
 import { usageRows } from './usageRows.ts';
 import { documentRows, usageEventRows } from './workRows.ts';
 
@@ -23,6 +24,9 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   usageRows,
   llmCostRows,
   marginRows,
+  trainingJobRows,
+  artifactRows,
+  deploymentRows,
 ];
 
 /** Tables that only a rebuild is compared with, and why the auditor has no rows of its own for them. */

@@ -3,6 +3,7 @@ import { CANONICAL_OPERATIONS } from '../canonicalOperations.ts';
 import { defineRoute, KEPT_A_DAY } from '../defineRoute.ts';
 import { problem } from '../problems.ts';
 import { canonicalEnvelope, canonicalResponse } from '../wire/canonical.ts';
+import { PIPELINE_PROBLEMS } from '../pipelines/problems.ts';
 import { CONVERSION_PROBLEMS, EXTRACTION_PROBLEMS, FETCH_PROBLEMS } from '../workProblems.ts';
 
 const SCHEMA_VERSION = '1.0' as const;
@@ -36,6 +37,7 @@ export const canonical = (deps: ApiDeps) =>
       ...EXTRACTION_PROBLEMS,
       ...CONVERSION_PROBLEMS,
       ...FETCH_PROBLEMS,
+      ...PIPELINE_PROBLEMS,
     ],
     handle: async (request) => {
       const { schema_version, operation } = request.body;

@@ -1,5 +1,6 @@
 import type { ChargeCredits } from '../../../domain/account/commands.ts';
 import { fingerprintOf } from '../../../domain/kernel/fingerprint.ts';
+import { jobIdOfArtifact } from '../../../domain/trainingJob/identity.ts';
 import type { AccountOutcome } from '../../commands/accountWriter.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
@@ -55,7 +56,7 @@ export const chargeExamples = (deps: ApiDeps) =>
           project_id: 'default',
           task_id: 'default',
           document_id: null,
-          job_id: body.job_id ?? null,
+          job_id: body.job_id ?? (body.artifact_id == null ? null : jobIdOfArtifact(body.artifact_id)),
           api_key_id: caller.key_id,
         },
       };

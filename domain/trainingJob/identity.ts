@@ -1,0 +1,37 @@
+import { sha256 } from '../kernel/chain.ts';
+
+/** Digits of Crockford’s base 32. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const ID_CHARACTERS = 26;
+
+/** Twenty-six characters as an ID made by the clock has, from a digest. */
+const digestText = (text: string): string =>
+  [
+    ...sha256(text)
+      .slice(0, 2 * ID_CHARACTERS)
+      .matchAll(/../g),
+  ]
+    .map(([pair]) => ALPHABET.charAt(Number.parseInt(pair, 16) % ALPHABET.length))
+    .join('');
+
+/** What a caller gave a request to be known by. `generation` counts reuses after the time of replays. */
+export interface JobIdentity {
+  readonly tenant_id: string;
+  readonly idempotency_key: string;
+  readonly generation: number;
+}
+
+/** The same request always names the same job, so whatever died between two steps is found again. */
+export const jobIdFor = ({ tenant_id, idempotency_key, generation }: JobIdentity): string =>
+  `job_${digestText(['training job', tenant_id, idempotency_key, String(generation)].join('\u001f'))}`;
+
+const suffixOf = (jobId: string): string => jobId.replace(/^job_/, '');
+
+/** The hold that a job's price is set aside in. */
+export const holdIdOfJob = (jobId: string): string => `hold_${suffixOf(jobId)}`;
+/** The burn of a job that succeeded. */
+export const usageIdOfJob = (jobId: string): string => `use_${suffixOf(jobId)}`;
+/** A job makes one artifact at most. */
+export const artifactIdOfJob = (jobId: string): string => `art_${suffixOf(jobId)}`;
+/** The job whose artifact it is. */
+export const jobIdOfArtifact = (artifactId: string): string => artifactId.replace(/^art_/, 'job_');

@@ -1,0 +1,60 @@
+import { checkSchemaRules, type SchemaVerdict } from '../../domain/extraction/schemaRules.ts';
+import type { Caller } from './billedWork.ts';
+import type { ModelDeps } from './ownBases.ts';
+import type { ExamplesReference } from './trainingExamples.ts';
+import type { JobSecretDeps } from './trainingInput.ts';
+import { workProblem, type WorkProblem } from './workProblem.ts';
+
+export interface CheckDeps extends Pick<JobSecretDeps, 'secrets'>, Pick<ModelDeps, 'checkBase'> {}
+
+type CheckedRequest = Extract<SchemaVerdict, { readonly kind: 'ok' }>;
+
+export interface CreateTrainingRequest {
+  readonly tenant_id: string;
+  readonly caller: Caller;
+  readonly correlation_id: string;
+  /** null: the request cannot be told from another one. */
+  readonly identity: { readonly idempotency_key: string; readonly fingerprint: string } | null;
+  readonly signal: AbortSignal;
+  readonly project_id: string;
+  readonly task_id: string;
+  readonly name: string | null;
+  readonly schema: unknown;
+  readonly examples: ExamplesReference;
+  readonly optimizer_tier: 'light' | 'medium' | 'heavy';
+  readonly max_metric_calls: number | null;
+  readonly validation_split: number;
+  readonly mode: 'fast' | 'standard' | 'robust';
+  readonly billing_type: 'full_service' | 'byok';
+  /** The caller's own model: null members are the platform's. */
+  readonly llm: {
+    readonly provider_model: string | null;
+    readonly api_key: string | null;
+    readonly api_base: string | null;
+  };
+  readonly seed: number;
+}
+
+const own = (member: string, detail: string): WorkProblem =>
+  workProblem('validation_error', detail, { loc: ['body', member] });
+
+/** What of a request can be wrong without looking at its examples. */
+export const checkTrainingRequest = async (
+  deps: CheckDeps,
+  { schema, llm, billing_type }: CreateTrainingRequest,
+): Promise<CheckedRequest | WorkProblem> => {
+  const verdict = checkSchemaRules(schema);
+  if (verdict.kind !== 'ok') return workProblem('invalid_schema', verdict.detail);
+  if (llm.api_key === null && (billing_type === 'byok' || llm.api_base !== null))
+    return own('llm_api_key', 'Send your own provider key with it.');
+  if (llm.api_key === null) return verdict;
+  if (llm.provider_model === null)
+    return own('llm_provider_model', 'Name the model that your own key is for.');
+  if (deps.secrets === undefined)
+    return workProblem(
+      'field_encryption_not_configured',
+      'This installation cannot keep provider keys. Set FIELD_ENCRYPTION_KEY, or train without llm_api_key.',
+    );
+  const base = llm.api_base === null ? undefined : await deps.checkBase(llm.api_base);
+  return base !== undefined && base.kind !== 'ok' ? workProblem('unsafe_api_base', base.detail) : verdict;
+};

@@ -1,0 +1,140 @@
+import { closeJob } from '../commands/closeTrainingJob.ts';
+import { release, systemMeta } from '../commands/trainingMoney.ts';
+import { reapJob } from './endTrainingJob.ts';
+import { runTrainingJob, type TrainingWorkDeps } from './runTrainingJob.ts';
+
+export interface JobName {
+  readonly job_id: string;
+  readonly tenant_id: string;
+}
+
+/** What read models know of jobs. They may be late: the streams decide. */
+export interface JobLists {
+  /** Jobs that nobody works on, those that wait longest first. */
+  readonly waiting: (now: string, limit: number) => Promise<readonly JobName[]>;
+  /** Jobs whose time is over and that did not end. */
+  readonly expired: (now: string, limit: number) => Promise<readonly JobName[]>;
+  /** Jobs that ended and were neither charged nor released. */
+  readonly unsettled: (limit: number) => Promise<readonly JobName[]>;
+  /** Open holds of training whose job was never created, placed before `before`. */
+  readonly orphanHolds: (
+    before: string,
+    limit: number,
+  ) => Promise<readonly (JobName & { readonly hold_id: string })[]>;
+}
+
+export interface TrainingWorkerDeps extends TrainingWorkDeps {
+  readonly lists: JobLists;
+  /** How often the queue is looked at, ms. */
+  readonly pollMs?: number;
+  /** How often what others left is looked for, ms. */
+  readonly reapMs?: number;
+}
+
+export interface TrainingWorker {
+  /** Does the jobs that wait, one after the other, until none is left. Gives how many it ran. */
+  readonly drain: () => Promise<number>;
+  /** Ends what nobody else will end, and settles what was left open. Gives how many things it ended. */
+  readonly reap: () => Promise<number>;
+  readonly start: () => void;
+  /** Gives the running job back and waits until it is given. */
+  readonly stop: () => Promise<void>;
+}
+
+const PAGE = 50;
+/** A hold without a job may still be in its request's hands for so long, ms. */
+const ORPHAN_AGE_MS = 10 * 60_000;
+
+const drainOnce = async (deps: TrainingWorkerDeps, shutdown: AbortSignal): Promise<number> => {
+  let ran = 0;
+  for (const job of await deps.lists.waiting(deps.clock.now(), PAGE)) {
+    if (shutdown.aborted) break;
+    if ((await runTrainingJob(deps, job, shutdown)) !== 'not_ours') ran += 1;
+  }
+  return ran;
+};
+
+/** Nobody created the job: its request died right after the hold, and was never sent again. */
+const releaseOrphan = async (
+  deps: TrainingWorkerDeps,
+  { job_id, tenant_id, hold_id }: JobName & { readonly hold_id: string },
+): Promise<boolean> => {
+  const state = await deps.jobs.stateOf(job_id);
+  if (state.job !== null) return false;
+  return release(deps, { tenant_id, hold_id }, { reason: 'failed', meta: systemMeta(deps, job_id) });
+};
+
+const each = async <Item>(
+  { onError }: TrainingWorkerDeps,
+  items: readonly Item[],
+  end: (item: Item) => Promise<boolean>,
+): Promise<number> => {
+  let ended = 0;
+  for (const item of items) {
+    try {
+      if (await end(item)) ended += 1;
+    } catch (error) {
+      onError(error);
+    }
+  }
+  return ended;
+};
+
+const reapOnce = async (deps: TrainingWorkerDeps): Promise<number> => {
+  const now = deps.clock.now();
+  const expired = await deps.lists.expired(now, PAGE);
+  const reaped = await each(deps, expired, (job) => reapJob(deps, job));
+  const unsettled = await deps.lists.unsettled(PAGE);
+  const settled = await each(deps, unsettled, async ({ job_id }) =>
+    closeJob(deps, await deps.jobs.stateOf(job_id)),
+  );
+  const before = new Date(Date.parse(now) - ORPHAN_AGE_MS).toISOString();
+  const orphans = await deps.lists.orphanHolds(before, PAGE);
+  return reaped + settled + (await each(deps, orphans, (hold) => releaseOrphan(deps, hold)));
+};
+
+/** Calls `work` again and again, one call at a time, `everyMs` after the last has ended. */
+const repeatedly = (work: () => Promise<unknown>, everyMs: number, onError: (error: unknown) => void) => {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<unknown> = Promise.resolve();
+  let stopped = true;
+  const round = () => {
+    running = work()
+      .catch(onError)
+      .finally(() => {
+        if (!stopped) timer = setTimeout(round, everyMs);
+      });
+  };
+  return {
+    start: () => {
+      if (!stopped) return;
+      stopped = false;
+      round();
+    },
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+};
+
+/** Takes jobs from the queue that their streams are. Any number of workers may do so beside each other. */
+export const trainingWorker = (deps: TrainingWorkerDeps): TrainingWorker => {
+  const { pollMs = 1_000, reapMs = 30_000, onError } = deps;
+  const shutdown = new AbortController();
+  const drain = () => drainOnce(deps, shutdown.signal);
+  const reap = () => reapOnce(deps);
+  const loops = [repeatedly(drain, pollMs, onError), repeatedly(reap, reapMs, onError)];
+  return {
+    drain,
+    reap,
+    start: () => {
+      for (const loop of loops) loop.start();
+    },
+    stop: async () => {
+      shutdown.abort();
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+};
