@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { Extraction, ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
+import type { LocalArtifact } from '../../domain/training/artifact.ts';
 import type { ModelExtractionResult } from '../../domain/ports/modelWork.ts';
 import type { PlatformModels } from '../platformModels.ts';
 import { deliverWork, type DeliverDeps } from './deliverWork.ts';
@@ -16,6 +17,8 @@ export interface ExtractRequest extends WorkRequest {
   /** The saved config that the request was completed by. */
   readonly config: { readonly config_id: string; readonly version: number } | null;
   readonly artifact_id: string | null;
+  /** What the artifact taught the local engine. */
+  readonly learned?: LocalArtifact | undefined;
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
   /** Where the channels' members stand in the request; left out: in the form. */
@@ -76,6 +79,7 @@ const extracted = (
     signal,
     schema: request.schema,
     citations: request.citations,
+    learned: request.learned,
   };
   return llm === null && ocr === null
     ? deps.engine.extract(work)

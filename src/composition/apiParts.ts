@@ -71,7 +71,7 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     extract: extractDocument(work),
     convert: convertDocument(work),
     ...uploadParts,
-    pipelines: pipelineCommands(work, uploadParts, undefined),
+    pipelines: pipelineCommands(work, uploadParts, resolve(from, t.SECRET_BOX)),
     health: healthOf(parts, resolve(from, t.RUNNER), VERSION),
     metrics: { contentType: registry.contentType, text: () => registry.metrics() },
     clock: resolve(from, t.CLOCK),

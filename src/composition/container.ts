@@ -32,6 +32,7 @@ import { queriesOn } from './queriesOn.ts';
 import { bind, bindValue, newContainer, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 import { secretBoxOf } from './secretBoxOf.ts';
+import { bindTraining } from './trainingParts.ts';
 import { bindUploads } from './uploadParts.ts';
 import { EXTRACT_DEADLINES_MS } from './workLimits.ts';
 import { heavyGauges, heavyRefusals, providerMetrics } from './workMetrics.ts';
@@ -162,6 +163,7 @@ export const containerOver = (config: Config, parts: Parts, logger: Logger): Con
   bind(container, t.PROVIDER_METRICS, (from) => providerMetrics(resolve(from, t.REGISTRY)));
   bind(container, t.CLOCK, () => systemClock());
   bindCommands(container);
+  bindTraining(container);
   bindUploads(container);
   bindReads(container);
   bind(container, t.API, (from) => apiDeps(from, (count) => randomBytes(count)));

@@ -143,13 +143,13 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
     const from = containerOver(config, parts, logger);
     const does = (role: Config['roles'][number]) => config.roles.includes(role);
     const [runner, sweeper] = [resolve(from, t.RUNNER), resolve(from, t.SWEEPER)];
-    const objectSweeper = resolve(from, t.OBJECT_SWEEPER);
+    const workers = [sweeper, resolve(from, t.OBJECT_SWEEPER), resolve(from, t.TRAINING_WORKER)];
     await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
     if (does('projector')) runner.start();
     await catchUp(from);
     const key = does('api') ? await firstAdminKey(from) : undefined;
     const server = does('api') ? await serve(from, () => draining) : undefined;
-    if (does('worker')) for (const one of [sweeper, objectSweeper]) one.start();
+    if (does('worker')) for (const one of workers) one.start();
     const operators = await listenForOperators(
       config.dataDir,
       operationsOver(parts.log, parts.sql, ownParts(from)),
@@ -163,7 +163,7 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
         clearInterval(purge);
         await operators.close();
         resolve(from, t.SLOTS).close();
-        await Promise.all([sweeper.stop(), objectSweeper.stop()]);
+        await Promise.all(workers.map((one) => one.stop()));
         if (server !== undefined) await within(server.close(), DRAIN_MS);
         await resolve(from, t.ACCOUNTS).close();
         await resolve(from, t.LLM_COSTS).close();

@@ -51,7 +51,8 @@ const inPayload = (channel: string, member: string) => ['body', 'payload', `${ch
 const extract: CanonicalOperation = (call) => {
   const { deps, request } = call;
   const payload = payloadOf(call, extractPayload);
-  const { resource } = request.body;
+  const { resource, scope } = request.body;
+  const { project_id, task_id, environment } = scope;
   return onDocument(call, payload.file_name, (subject) =>
     runExtraction(
       deps,
@@ -65,6 +66,7 @@ const extract: CanonicalOperation = (call) => {
         llm: channelOf('llm', payload),
         ocr: channelOf('ocr', payload),
         channelPaths: inPayload,
+        deployed: { project_id, task_id, environment },
       },
       workOf(request, subject),
     ),

@@ -1,4 +1,7 @@
 import type { z } from 'zod';
+import { deploymentFor } from '../../domain/deployment/decider.ts';
+import type { DeploymentScope } from '../../domain/deployment/events.ts';
+import { readArtifactFile, type ArtifactFile } from '../../domain/training/artifactFile.ts';
 import { checkSchemaRules } from '../../domain/extraction/schemaRules.ts';
 import { overriddenBy } from '../../domain/savedConfig/overrides.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
@@ -24,6 +27,8 @@ export interface ExtractFields {
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
   readonly channelPaths?: ChannelPaths;
+  /** Whose active deployment counts where nothing else says what to extract. */
+  readonly deployed?: Pick<DeploymentScope, 'project_id' | 'task_id' | 'environment'>;
 }
 
 const checkedSchema = (schema: unknown): JsonObject => {
@@ -50,23 +55,44 @@ const completed = async (deps: ApiDeps, fields: ExtractFields, tenantId: string)
   return { fields: { ...fields, ...merged }, config: { config_id, version: version.version } };
 };
 
-/** No artifact exists in this version of the service, so none is found. */
-const checkArtifact = ({ artifact_id }: ExtractFields): void => {
-  if (artifact_id !== undefined) throw problem('artifact_not_found', 'There is no such artifact.');
+/** The artifact of the scope's active deployment, where a request says nothing of what to extract. */
+const deployedArtifact = async (
+  deps: ApiDeps,
+  { schema, config_id, deployed }: ExtractFields,
+  { tenant_id, file }: WorkRequest,
+): Promise<string | undefined> => {
+  if (deployed === undefined || schema !== undefined || config_id !== undefined) return undefined;
+  const state = await deps.pipelines.deployments.stateOf({ tenant_id, ...deployed });
+  return deploymentFor(state, file.sha256)?.artifact_id;
 };
 
+interface Trained {
+  readonly artifact_id: string;
+  readonly file: ArtifactFile;
+}
+
+const trainedBy = async (deps: ApiDeps, tenantId: string, artifact_id: string): Promise<Trained> => {
+  const found = await deps.pipelines.artifacts.find(tenantId, artifact_id);
+  if (found === undefined) throw problem('artifact_not_found', 'There is no such artifact of this tenant.');
+  return { artifact_id, file: readArtifactFile(await deps.pipelines.artifacts.load(found)) };
+};
+
+/** Field by field: what the request says, then its config, then its artifact, then the defaults. */
 const requestOf = async (deps: ApiDeps, asked: ExtractFields, work: WorkRequest): Promise<ExtractRequest> => {
   const { fields, config } = await completed(deps, asked, work.tenant_id);
-  checkArtifact(fields);
-  const { allow_partial, citations, llm, ocr, channelPaths, mode = 'standard' } = fields;
+  const artifactId = fields.artifact_id ?? (await deployedArtifact(deps, fields, work));
+  const trained = artifactId === undefined ? undefined : await trainedBy(deps, work.tenant_id, artifactId);
+  const mode = fields.mode ?? trained?.file.mode ?? 'standard';
+  const { allow_partial, citations, llm, ocr, channelPaths } = fields;
   return {
     ...work,
-    schema: checkedSchema(fields.schema),
+    schema: checkedSchema(fields.schema ?? trained?.file.schema),
     mode: mode === 'balanced' ? 'standard' : mode,
     allow_partial,
     citations,
     config,
-    artifact_id: null,
+    artifact_id: trained?.artifact_id ?? null,
+    learned: trained?.file.learned,
     llm,
     ocr,
     channelPaths,

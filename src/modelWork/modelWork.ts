@@ -25,14 +25,14 @@ const extract = async (
   models: WorkModels,
 ): Promise<ModelExtractionResult> => {
   const running = started(deps, models, request);
-  const { schema, citations } = request;
+  const { schema, citations, learned } = request;
   const checked = await deps.schemas.check(schema, request.signal);
   if (checked.kind !== 'ok') return { kind: 'invalid_schema', detail: checked.detail };
   const { llm } = models;
   const shown = await showDocument(running, request, llm && deps.providers.abilitiesOf(llm.ref));
   if (shown.kind !== 'ok') return shown;
   if (llm !== null) return extractByModel(running, { llm, shown }, request);
-  return deps.tools.extractFrom({ document: shown.document, schema, citations }, limitsOf(running));
+  return deps.tools.extractFrom({ document: shown.document, schema, citations, learned }, limitsOf(running));
 };
 
 const convert = async (
