@@ -13,6 +13,18 @@ type Priced = Pick<
 const priceOf = ({ pages, free_pages, credits_per_page }: Priced): number =>
   Math.min(Math.max(0, pages - free_pages) * credits_per_page, Number.MAX_SAFE_INTEGER);
 
+/** A training job has a price of its own, which its stream says: no pages and no rate. */
+const checkFlat = (books: Books, event: Held | Burned): void => {
+  const { pages, free_pages, credits_per_page } = event.data;
+  if (pages + free_pages + credits_per_page === 0) return;
+  wrong(books, event, {
+    check: 'rate',
+    message: 'Training is not billed by the page.',
+    expected: '0 pages at 0 credits',
+    found: `${pages} pages at ${credits_per_page} credits`,
+  });
+};
+
 /** The rate must be that of the config that the event names, and the credits its product. */
 const checkRate = (books: Books, event: Held | Burned): void => {
   const { data } = event;
@@ -26,6 +38,7 @@ const checkRate = (books: Books, event: Held | Burned): void => {
     });
     return;
   }
+  if (data.operation === 'training') checkFlat(books, event);
   if (data.operation !== 'extract' && data.operation !== 'to_markdown') return;
   const rate = config.rates.get(
     rateKey({ ...data, operation: data.operation, extraction_mode: data.extraction_mode ?? 'standard' }),

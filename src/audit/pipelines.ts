@@ -91,11 +91,31 @@ const charged = (books: Books, { jobs }: Pipelines, event: AuditedEventOf<'Credi
     });
 };
 
+/** Base + examples + metric calls; with the caller's own key no metric calls. */
+const priceOf = (
+  { reference }: Books,
+  { data }: AuditedEventOf<'TrainingJobCreated'>,
+): number | undefined => {
+  const terms = reference.config(data.billing_config_version)?.training;
+  if (terms == null) return undefined;
+  const calls = data.billing_type === 'byok' ? 0 : data.max_metric_calls;
+  const examples = data.examples * terms.credits_per_example;
+  return terms.base_credits[data.optimizer_tier] + examples + calls * terms.credits_per_metric_call;
+};
+
 const created = (books: Books, { jobs }: Pipelines, event: AuditedEventOf<'TrainingJobCreated'>): void => {
   const { job_id, tenant_id, credits, hold_id } = event.data;
   books.findings.checked('pipeline');
   if (jobs.has(job_id)) tell(books, event, `${job_id} was created twice.`);
   const isBilled = hold_id !== null;
+  const price = isBilled ? priceOf(books, event) : 0;
+  if (price !== undefined && price !== credits)
+    wrong(books, event, {
+      check: 'rate',
+      message: `Its billing config prices ${job_id} otherwise.`,
+      expected: price,
+      found: credits,
+    });
   jobs.set(job_id, { tenant_id, credits, isBilled, end: null, lease: null, charged: false });
 };
 

@@ -1,5 +1,5 @@
 import type { PriceListEntry } from '../../domain/priceList/events.ts';
-import type { BillingRate } from '../../domain/billingConfig/events.ts';
+import type { BillingRate, BillingTerms } from '../../domain/billingConfig/events.ts';
 import { placeOf, recordedAt, type AuditedEvent, type AuditedEventOf } from './auditedEvent.ts';
 import type { Findings } from './findings.ts';
 import { fxPublications, type BookedRate } from './fxRates.ts';
@@ -13,6 +13,7 @@ const GRACE_MS = 24 * 60 * 60_000;
 export interface ConfigTerms {
   readonly free_pages: number;
   readonly examples_export_fee_credits: number;
+  readonly training: BillingTerms['training'] | null;
   /** Credits a page by `operation mode type`. */
   readonly rates: ReadonlyMap<string, number>;
 }
@@ -72,6 +73,7 @@ const billingConfigs = (findings: Findings) => {
         const before = configs.get(last) ?? {
           free_pages: 0,
           examples_export_fee_credits: 0,
+          training: null,
           rates: new Map(),
         };
         const rates = new Map(before.rates).set(rateKey(rate), rate.credits_per_page);

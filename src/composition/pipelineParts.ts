@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ExampleSource, Trainer } from '../../domain/ports/trainer.ts';
 import type { SecretBox } from '../../domain/ports/secretBox.ts';
+import type { SqlTx } from '../../projections/engine/ports.ts';
 import {
   expiredJobs,
   orphanHolds,
@@ -19,7 +20,7 @@ import { trainingJobs } from '../commands/trainingJobs.ts';
 import type { Uploads } from '../commands/uploads.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
 import type { PipelineCommands } from '../http/pipelines/commands.ts';
-import { trainingWorker, type TrainingWorker } from '../worker/trainingWorker.ts';
+import { trainingWorker, type JobLists, type TrainingWorker } from '../worker/trainingWorker.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 import { CONVERT_DEADLINE_MS } from './workLimits.ts';
@@ -61,6 +62,14 @@ export const pipelineCommands = (
   };
 };
 
+/** What the worker asks of the read models. */
+export const jobListsOn = (sql: SqlTx): JobLists => ({
+  waiting: waitingJobs(sql),
+  expired: expiredJobs(sql),
+  unsettled: unsettledJobs(sql),
+  orphanHolds: orphanHolds(sql),
+});
+
 /** The worker of training jobs, once there is something that learns. */
 export const trainingWorkerOf = (
   from: Container,
@@ -81,12 +90,7 @@ export const trainingWorkerOf = (
     source: uploadedExamples(resolve(from, t.API).uploads),
     worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
     tickMs: 5_000,
-    lists: {
-      waiting: waitingJobs(sql),
-      expired: expiredJobs(sql),
-      unsettled: unsettledJobs(sql),
-      orphanHolds: orphanHolds(sql),
-    },
+    lists: jobListsOn(sql),
     onError: (err) => logger.error({ msg: 'training', err }),
   });
 };

@@ -69,7 +69,9 @@ const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Com
     'schema' in reply
       ? { 'application/json': { schema: schemaOf(reply.schema, 'output', components) } }
       : {
-          [reply.contentType]: { schema: { type: reply.contentType.endsWith('json') ? 'object' : 'string' } },
+          [reply.contentType]: {
+            schema: { type: /[/+]json$/.test(reply.contentType) ? 'object' : 'string' },
+          },
         };
   const headers =
     idempotency === undefined

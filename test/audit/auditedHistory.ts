@@ -14,6 +14,10 @@ import { paymentStream } from '../../domain/payment/identity.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { client, formOf, INVOICE, INVOICE_SCHEMA, type Client } from '../http/support/client.ts';
 import { hold } from '../support/accountCommands.ts';
+import type { Trainer } from '../../domain/ports/trainer.ts';
+import { artifactIdOfJob } from '../../domain/trainingJob/identity.ts';
+import { workerOn } from '../support/apiWorker.ts';
+import { plainTrainer } from '../support/pipelineBench.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
@@ -131,6 +135,39 @@ const keysAndLimits = async (api: Client, tenant_id: string): Promise<void> => {
   expect(limits.status).to.be.lessThan(300);
 };
 
+const uploadedText = async (api: Client, tenant_id: string, text: string): Promise<string> => {
+  const json = { tenant_id, file_name: 'a.txt' };
+  const { body } = await api.call('post', '/v1/uploads/presign', { json });
+  expect((await fetch(String(body['upload_url']), { method: 'PUT', body: text })).status).to.equal(200);
+  return String(body['document_id']);
+};
+
+/** Jobs that succeed, are cancelled, fail and wait; artifacts, and deployments of them. */
+const pipelines = async (api: Client, { log, objects }: Parts, tenant_id: string): Promise<void> => {
+  const [key, schema] = [await api.newKey(tenant_id), JSON.parse(INVOICE_SCHEMA) as object];
+  const documents = [await uploadedText(api, tenant_id, 'A'), await uploadedText(api, tenant_id, 'B')];
+  const examples = documents.map((document_id) => ({ document_id, expected: {} }));
+  const json = { tenant_id, schema, examples };
+  const created = async () =>
+    String((await api.call('post', '/v1/training/jobs', { key, json })).body['job_id']);
+  const jobs = [await created(), await created(), await created(), await created()];
+  await done(api, `/v1/training/jobs/${jobs[2] ?? ''}/cancel`, {});
+  const accounts = accountWriter({ store: log });
+  const run = (ids: readonly string[], trainer: Trainer) =>
+    workerOn({ log, objects, accounts, trainer }, { tenant_id, jobs: ids }).drain();
+  await run(jobs.slice(0, 2), plainTrainer);
+  const failure = { kind: 'failed', code: 'provider_timeout', detail: 'It did not answer.' } as const;
+  await run([await created()], { run: () => Promise.resolve({ ...failure, lasting: true }) });
+  await run([await created()], { run: () => Promise.resolve({ ...failure, lasting: false }) });
+  await accounts.close();
+  const artifacts = jobs.slice(0, 2).map(artifactIdOfJob);
+  for (const [at, rollout] of [undefined, { strategy: 'canary', percent: 20 }, undefined].entries())
+    await done(api, '/v1/inference/deployments', {
+      ...{ tenant_id, project_id: 'p', artifact_id: artifacts[at % 2], rollout },
+      artifact_uri: `quire://artifacts/${artifacts[at % 2] ?? ''}`,
+    });
+};
+
 /** An open hold and a claim that its request has not acted on yet. */
 const unfinished = async ({ log }: Parts): Promise<void> => {
   const writer = accountWriter({ store: log });
@@ -173,6 +210,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   await work(api, RICH);
   await costs(api, RICH);
   await keysAndLimits(api, RICH);
+  await pipelines(api, parts, RICH);
   await api.sell(POOR, 1_000);
   await unfinished(parts);
   await api.newKey('late');

@@ -54,7 +54,7 @@ export const contractOf = (document: Json) => {
     const content = response?.['content'] as Readonly<Record<string, Json>> | undefined;
     if (content === undefined) return;
     const type = contentType.split(';', 1)[0] ?? '';
-    if (!type.includes('json')) return;
+    if (!/[/+]json$/.test(type)) return;
     expect(Object.keys(content), where).to.include(type);
     const tokens = ['paths', template, method, 'responses', String(status), 'content', type, 'schema'];
     const validate = validator(pointer(...tokens));

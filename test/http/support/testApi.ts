@@ -5,9 +5,11 @@ import { pino } from 'pino';
 import { memoryRateLimiter } from '../../../adapters/embedded/rateLimiterMemory.ts';
 import { REPLAY_STORE_DDL } from '../../../adapters/postgres/replayStore.ts';
 import { SNAPSHOTS_DDL } from '../../../adapters/postgres/snapshots.ts';
+import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import type { ReplayStore } from '../../../domain/ports/replayStore.ts';
 import { prepareReadModels } from '../../../projections/engine/prepare.ts';
+import type { Sql } from '../../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { containerOver } from '../../../src/composition/container.ts';
 import { openParts } from '../../../src/composition/openParts.ts';
@@ -45,6 +47,8 @@ export interface TestApi extends Client {
   readonly deps: ApiDeps;
   readonly uploadDir: string;
   readonly objects: ObjectStore;
+  readonly log: EventStore;
+  readonly sql: Sql;
   readonly faults: Faults;
   /** Empties the replay cache, as a lost database would. */
   readonly forgetReplays: () => Promise<void>;
@@ -141,8 +145,8 @@ export const startApi = async (
     await rm(dataDir, { recursive: true, force: true });
   };
   const api = await client(server.url);
-  const { uploadDir, objects } = parts;
-  return { ...api, routes, deps, uploadDir, objects, faults, forgetReplays, passMs, stop };
+  const { uploadDir, objects, log, sql } = parts;
+  return { ...api, routes, deps, uploadDir, objects, log, sql, faults, forgetReplays, passMs, stop };
 };
 
 let running: Promise<TestApi> | undefined;

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../../adapters/embedded/systemClock.ts';
+import type { EventStore } from '../../domain/ports/eventStore.ts';
+import { artifacts } from '../../src/commands/artifacts.ts';
+import { trainingJobs } from '../../src/commands/trainingJobs.ts';
+import { jobListsOn, uploadedExamples } from '../../src/composition/pipelineParts.ts';
+import {
+  trainingWorker,
+  type TrainingWorker,
+  type TrainingWorkerDeps,
+} from '../../src/worker/trainingWorker.ts';
+import type { TestApi } from '../http/support/testApi.ts';
+import { plainTrainer } from './pipelineBench.ts';
+
+/** A worker beside the service of a spec, over its parts and its read models. */
+export const workerOver = ({ deps, log, sql, objects }: TestApi): TrainingWorker => {
+  const { accounts, clock, reads, uploads, pipelines } = deps;
+  const { jobs, artifacts } = pipelines;
+  return trainingWorker({
+    ...{ store: log, objects, jobs, artifacts, accounts, clock },
+    lists: jobListsOn(sql),
+    trainer: plainTrainer,
+    secrets: undefined,
+    source: uploadedExamples(uploads),
+    wrote: (tenantId, position) => reads.note(tenantId, position),
+    worker: randomUUID(),
+    tickMs: 5,
+    onError: (error) => {
+      throw error;
+    },
+  });
+};
+
+interface WorkerParts extends Pick<TrainingWorkerDeps, 'objects' | 'accounts' | 'trainer'> {
+  readonly log: EventStore;
+}
+
+/** A worker over a log and objects alone, for jobs that are named to it. */
+export const workerOn = (
+  { log, ...parts }: WorkerParts,
+  of: { readonly tenant_id: string; readonly jobs: readonly string[] },
+): TrainingWorker => {
+  const jobs = trainingJobs(log);
+  const named = () => Promise.resolve(of.jobs.map((job_id) => ({ job_id, tenant_id: of.tenant_id })));
+  const none = () => Promise.resolve([]);
+  return trainingWorker({
+    ...{ ...parts, store: log, jobs, clock: systemClock(), secrets: undefined },
+    artifacts: artifacts({ store: log, objects: parts.objects, jobs }),
+    lists: { waiting: named, expired: none, unsettled: none, orphanHolds: none },
+    source: {
+      fetch: () => Promise.resolve({ kind: 'problem', code: 'document_not_found', detail: 'Not here.' }),
+    },
+    wrote: () => undefined,
+    worker: randomUUID(),
+    tickMs: 1_000,
+    onError: (error) => {
+      throw error;
+    },
+  });
+};
