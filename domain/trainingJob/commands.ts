@@ -46,9 +46,9 @@ export type SucceedTrainingJob = Command<
 >;
 
 /** Ends a job that nobody will end any more: its time is over, or its last owner is lost. */
-export type ReapTrainingJob = Command<'ReapTrainingJob', Readonly<Record<never, never>>>;
+export type ReapTrainingJob = Omit<Command<'ReapTrainingJob', unknown>, 'data'>;
 
-export type CancelTrainingJob = Command<'CancelTrainingJob', Readonly<Record<never, never>>>;
+export type CancelTrainingJob = Omit<Command<'CancelTrainingJob', unknown>, 'data'>;
 
 export type TrainingJobCommand =
   | CreateTrainingJob

@@ -8,6 +8,13 @@ import { wrong } from './accountBooks.ts';
 /** Streams of these categories belong to one tenant each, and are named after it. */
 const BY_TENANT = new Set(['account', 'llmCost', 'rateLimits']);
 
+/** As `namedAs`, of training jobs and what comes of them. */
+const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
+  if (type === 'ArtifactPublished') return `artifact-${data.artifact_id}`;
+  if (type === 'DeploymentActivated' || type === 'DeploymentRetired') return deploymentStream(data);
+  return type.startsWith('TrainingJob') && 'job_id' in data ? `trainingJob-${data.job_id ?? ''}` : undefined;
+};
+
 /** What the stream of an event has to be, where its data says so. */
 const namedAs = (event: AuditedEvent): string | undefined => {
   const { type, data } = event;
@@ -15,11 +22,8 @@ const namedAs = (event: AuditedEvent): string | undefined => {
   if ('conversion_id' in data) return `conversion-${data.conversion_id}`;
   if (type === 'UploadPresigned' || type === 'DocumentRegistered') return `document-${data.document_id}`;
   if (type === 'ConfigPublished' || type === 'ConfigRevoked') return `config-${data.config_id}`;
-  if (type === 'ArtifactPublished') return `artifact-${data.artifact_id}`;
-  if (type === 'DeploymentActivated' || type === 'DeploymentRetired') return deploymentStream(data);
-  if (event.stream.startsWith('trainingJob-') && 'job_id' in data) return `trainingJob-${data.job_id ?? ''}`;
   if ('key_id' in data) return `apiKey-${data.key_id}`;
-  return undefined;
+  return pipelineNamedAs(event);
 };
 
 /** The tenant by which a stream goes: of its name, or of the first event that says one. */

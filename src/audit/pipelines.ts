@@ -130,24 +130,27 @@ const activated = (
     tell(books, event, `It deploys ${artifact_id}, which no job of this tenant had learned.`);
 };
 
+const published = (books: Books, known: Pipelines, event: AuditedEventOf<'ArtifactPublished'>): void => {
+  const { artifact_id, job_id, tenant_id } = event.data;
+  if (known.published.has(artifact_id)) tell(books, event, `${artifact_id} was published twice.`);
+  known.published.set(artifact_id, { job_id, tenant_id });
+};
+
+const isMove = (event: AuditedEvent): event is JobEvent =>
+  event.type.startsWith('TrainingJob') && event.type !== 'TrainingJobCreated';
+
 const apply = (books: Books, known: Pipelines, event: AuditedEvent): void => {
+  if (isMove(event)) {
+    moved(books, known, event);
+    return;
+  }
   switch (event.type) {
     case 'TrainingJobCreated': {
       created(books, known, event);
       return;
     }
-    case 'TrainingJobStarted':
-    case 'TrainingJobProgressed':
-    case 'TrainingJobSucceeded':
-    case 'TrainingJobFailed':
-    case 'TrainingJobCancelled': {
-      moved(books, known, event);
-      return;
-    }
     case 'ArtifactPublished': {
-      const { artifact_id, job_id, tenant_id } = event.data;
-      if (known.published.has(artifact_id)) tell(books, event, `${artifact_id} was published twice.`);
-      known.published.set(artifact_id, { job_id, tenant_id });
+      published(books, known, event);
       return;
     }
     case 'DeploymentActivated': {

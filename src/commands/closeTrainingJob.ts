@@ -21,7 +21,7 @@ export const cancelTrainingJob =
     job: { readonly job_id: string; readonly tenant_id: string },
     meta: CommandMeta,
   ): Promise<{ readonly kind: 'answered'; readonly cancelled: boolean } | WorkProblem> => {
-    const outcome = await deps.jobs.handle(job, { type: 'CancelTrainingJob', data: {}, meta });
+    const outcome = await deps.jobs.handle(job, { type: 'CancelTrainingJob', meta });
     if (outcome.kind === 'rejected') return { kind: 'answered', cancelled: false };
     if (outcome.kind !== 'done')
       return workProblem('busy', 'The job could not be cancelled now. Send the request again in a moment.');

@@ -38,6 +38,21 @@ export interface CreateTrainingRequest {
 const own = (member: string, detail: string): WorkProblem =>
   workProblem('validation_error', detail, { loc: ['body', member] });
 
+/** Whether the caller's own key can be kept, and its address reached. */
+const checkOwnKey = async (
+  { secrets, checkBase }: CheckDeps,
+  { provider_model, api_base }: CreateTrainingRequest['llm'],
+): Promise<WorkProblem | undefined> => {
+  if (provider_model === null) return own('llm_provider_model', 'Name the model that your own key is for.');
+  if (secrets === undefined)
+    return workProblem(
+      'field_encryption_not_configured',
+      'This installation cannot keep provider keys. Set FIELD_ENCRYPTION_KEY, or train without llm_api_key.',
+    );
+  const base = api_base === null ? undefined : await checkBase(api_base);
+  return base === undefined || base.kind === 'ok' ? undefined : workProblem('unsafe_api_base', base.detail);
+};
+
 /** What of a request can be wrong without looking at its examples. */
 export const checkTrainingRequest = async (
   deps: CheckDeps,
@@ -48,13 +63,5 @@ export const checkTrainingRequest = async (
   if (llm.api_key === null && (billing_type === 'byok' || llm.api_base !== null))
     return own('llm_api_key', 'Send your own provider key with it.');
   if (llm.api_key === null) return verdict;
-  if (llm.provider_model === null)
-    return own('llm_provider_model', 'Name the model that your own key is for.');
-  if (deps.secrets === undefined)
-    return workProblem(
-      'field_encryption_not_configured',
-      'This installation cannot keep provider keys. Set FIELD_ENCRYPTION_KEY, or train without llm_api_key.',
-    );
-  const base = llm.api_base === null ? undefined : await deps.checkBase(llm.api_base);
-  return base !== undefined && base.kind !== 'ok' ? workProblem('unsafe_api_base', base.detail) : verdict;
+  return (await checkOwnKey(deps, llm)) ?? verdict;
 };

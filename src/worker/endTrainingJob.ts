@@ -26,7 +26,7 @@ export const reapJob = async (
   job: { readonly job_id: string; readonly tenant_id: string },
 ): Promise<boolean> => {
   const meta = systemMeta(deps, job.job_id);
-  const outcome = await deps.jobs.handle(job, { type: 'ReapTrainingJob', data: {}, meta });
+  const outcome = await deps.jobs.handle(job, { type: 'ReapTrainingJob', meta });
   if (outcome.kind !== 'done') return false;
   if (outcome.position !== undefined) deps.wrote(job.tenant_id, outcome.position);
   return closeJob(deps, outcome.state);
