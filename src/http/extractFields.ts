@@ -77,6 +77,11 @@ const trainedBy = async (deps: ApiDeps, tenantId: string, artifact_id: string): 
   return { artifact_id, file: readArtifactFile(await deps.pipelines.artifacts.load(found)) };
 };
 
+const learnedIn = (trained: Trained | undefined) => ({
+  artifact_id: trained?.artifact_id ?? null,
+  learned: trained?.file.learned,
+});
+
 /** Field by field: what the request says, then its config, then its artifact, then the defaults. */
 const requestOf = async (deps: ApiDeps, asked: ExtractFields, work: WorkRequest): Promise<ExtractRequest> => {
   const { fields, config } = await completed(deps, asked, work.tenant_id);
@@ -91,8 +96,7 @@ const requestOf = async (deps: ApiDeps, asked: ExtractFields, work: WorkRequest)
     allow_partial,
     citations,
     config,
-    artifact_id: trained?.artifact_id ?? null,
-    learned: trained?.file.learned,
+    ...learnedIn(trained),
     llm,
     ocr,
     channelPaths,
