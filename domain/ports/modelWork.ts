@@ -7,7 +7,7 @@ import type { ModelAccess, ModelFailure, ModelUsage } from './modelProvider.ts';
 export interface ModelCall {
   readonly ref: ModelRef;
   readonly owner: ModelAccess['owner'];
-  readonly step: 'extraction' | 'repair' | 'ocr';
+  readonly step: 'extraction' | 'repair' | 'ocr' | 'training';
   readonly usage: ModelUsage;
 }
 
