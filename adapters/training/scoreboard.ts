@@ -19,10 +19,9 @@ const read = async (training: Training, prompt: LearnedPrompt, place: number): P
   const example = examples[place];
   if (example === undefined) throw new Error(`There is no example ${place}.`);
   const text = await asked(training, {
-    ...withLearned(prompt, {
-      role: 'user',
-      text: extractionTurnV1({ text: example.text, pictures: false }),
-    }),
+    ...withLearned(prompt, [
+      { role: 'user', text: extractionTurnV1({ text: example.text, pictures: false }) },
+    ]),
     output: { kind: 'json', schema },
   });
   return scoredAnswer(example.expected, objectInAnswer(text));

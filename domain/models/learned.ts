@@ -28,8 +28,8 @@ const demoTurns = ({ demos }: LearnedPrompt): readonly ModelTurn[] =>
  */
 export const withLearned = (
   learned: LearnedPrompt,
-  turn: ModelTurn,
+  turns: readonly ModelTurn[],
 ): Pick<ModelRequest, 'system' | 'turns'> => ({
   system: learnedSystem(learned),
-  turns: [...demoTurns(learned), turn],
+  turns: [...demoTurns(learned), ...turns],
 });

@@ -177,7 +177,7 @@ describe('training a prompt', function () {
     provider.script('*', (request) => {
       if (isReflection(request)) return answers({ notes: `Notes ${reflections().length}.` });
       const odd = /R-\d*[13579]\n/u.test(messagesOf(request).at(-1)?.content ?? '');
-      return reader(request, odd || messagesOf(request).length > 2 ? /./u : /never/u);
+      return reader(request, odd || messagesOf(request).length > 2 ? /./u : /zzz/u);
     });
     const artifact = artifactOf(await train({ validation_split: 0.5 }));
     expect(artifact.demos.length).to.be.within(1, 4);
@@ -195,7 +195,7 @@ describe('training a prompt', function () {
     provider.script('*', (request) =>
       isReflection(request)
         ? answers({ notes: 'Short.' })
-        : reader(request, /R-1\n/u.test(messagesOf(request).at(-1)?.content ?? '') ? /never/u : /./u),
+        : reader(request, /R-1\n/u.test(messagesOf(request).at(-1)?.content ?? '') ? /zzz/u : /./u),
     );
     expect(artifactOf(await train({ examples: long })).demos).to.deep.equal([]);
   });
@@ -228,9 +228,13 @@ describe('training a prompt', function () {
     scripted(() => 'The total is the gross amount.');
     const artifact = artifactOf(await train());
     const again = readLlmArtifact(JSON.parse(JSON.stringify(artifact)));
-    const turn = { role: 'user', text: 'the document' } as const;
-    expect(withLearned(again, turn)).to.deep.equal(withLearned(artifact, turn));
-    expect(readings().map(systemOf)).to.include(withLearned(again, turn).system);
+    const turns = [{ role: 'user', text: 'the document' }] as const;
+    expect(withLearned(again, turns)).to.deep.equal(withLearned(artifact, turns));
+    expect(
+      readings()
+        .map(systemOf)
+        .some((system) => system.startsWith(withLearned(again, turns).system)),
+    ).to.equal(true);
   });
 
   it('refuses a budget that cannot show anything', async () => {
