@@ -1,3 +1,4 @@
+import type { LearnedPrompt } from '../models/learned.ts';
 import type { ModelRef } from '../models/modelName.ts';
 import type { ParseFailure, ParseRequest, Rendition } from './documentParser.ts';
 import type { ExtractionRequest, ExtractionResult } from './extractionEngine.ts';
@@ -7,7 +8,7 @@ import type { ModelAccess, ModelFailure, ModelUsage } from './modelProvider.ts';
 export interface ModelCall {
   readonly ref: ModelRef;
   readonly owner: ModelAccess['owner'];
-  readonly step: 'extraction' | 'repair' | 'ocr';
+  readonly step: 'extraction' | 'repair' | 'ocr' | 'training';
   readonly usage: ModelUsage;
 }
 
@@ -15,6 +16,8 @@ export interface ModelCall {
 export interface WorkModels {
   readonly llm: ModelAccess | null;
   readonly ocr: ModelAccess | null;
+  /** What an artifact taught `llm`; left out: the prompt as it is. */
+  readonly learned?: LearnedPrompt | undefined;
   /** Told of each call, once it has ended. */
   readonly onCall: (call: ModelCall) => void;
 }

@@ -1,8 +1,9 @@
 import { pageSummary, type Document, type DocumentWarning } from '../../domain/document/document.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { objectInAnswer } from '../../domain/models/jsonAnswer.ts';
+import { UNTRAINED, withLearned } from '../../domain/models/learned.ts';
 import { nameOfModel } from '../../domain/models/modelName.ts';
-import { EXTRACTION_SYSTEM_V1, extractionTurnV1 } from '../../domain/models/prompts/extraction.v1.ts';
+import { extractionTurnV1 } from '../../domain/models/prompts/extraction.v1.ts';
 import { repairTurnV1 } from '../../domain/models/prompts/repair.v1.ts';
 import type { ParseFailure } from '../../domain/ports/documentParser.ts';
 import type { GroundedValue } from '../../domain/ports/documentTools.ts';
@@ -28,8 +29,7 @@ const ask = async (
 ): Promise<Answered | ModelFailed> => {
   const answer = await running.deps.providers.ask({
     access: llm,
-    system: EXTRACTION_SYSTEM_V1,
-    turns,
+    ...withLearned(running.models.learned ?? UNTRAINED, turns),
     output: { kind: 'json', schema },
     ...inTime(running),
   });
