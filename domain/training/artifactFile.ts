@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { canonicalJson } from '../kernel/chain.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { localArtifact } from './artifact.ts';
+import { llmArtifact } from './llmArtifact.ts';
 
 /** A pipeline whole: what to extract, how, and what was learned for it. */
 const artifactFile = z.strictObject({
   format: z.literal('quire-artifact-1'),
   schema: z.record(z.string(), z.unknown()).transform((schema) => schema as JsonObject),
   mode: z.enum(['fast', 'standard', 'robust']),
-  learned: localArtifact,
+  learned: z.union([localArtifact, llmArtifact]),
 });
 export type ArtifactFile = z.output<typeof artifactFile>;
 

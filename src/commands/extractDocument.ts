@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { Extraction, ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
-import type { LocalArtifact } from '../../domain/training/artifact.ts';
+import type { LearnedPrompt } from '../../domain/models/learned.ts';
+import type { ArtifactFile } from '../../domain/training/artifactFile.ts';
 import type { ModelExtractionResult } from '../../domain/ports/modelWork.ts';
 import type { PlatformModels } from '../platformModels.ts';
 import { deliverWork, type DeliverDeps } from './deliverWork.ts';
@@ -17,8 +18,8 @@ export interface ExtractRequest extends WorkRequest {
   /** The saved config that the request was completed by. */
   readonly config: { readonly config_id: string; readonly version: number } | null;
   readonly artifact_id: string | null;
-  /** What the artifact taught the local engine. */
-  readonly learned?: LocalArtifact | undefined;
+  /** What the artifact taught the local engine, or a model. */
+  readonly learned?: ArtifactFile['learned'] | undefined;
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
   /** Where the channels' members stand in the request; left out: in the form. */
@@ -64,6 +65,9 @@ const bodyOf = (
   },
 });
 
+const promptIn = ({ learned }: ExtractRequest): LearnedPrompt | undefined =>
+  learned?.kind === 'llm' ? learned : undefined;
+
 /** The local engine, unless a model takes part. */
 const extracted = (
   deps: ExtractDeps,
@@ -79,11 +83,11 @@ const extracted = (
     signal,
     schema: request.schema,
     citations: request.citations,
-    learned: request.learned,
+    learned: request.learned?.kind === 'local' ? request.learned : undefined,
   };
   return llm === null && ocr === null
     ? deps.engine.extract(work)
-    : deps.modelWork.extract(work, { llm, ocr, onCall });
+    : deps.modelWork.extract(work, { llm, ocr, onCall, learned: promptIn(request) });
 };
 
 const run = async (
@@ -121,14 +125,32 @@ const withBill = ({ body, cost, free_pages, ...rest }: Delivered): Delivered => 
   body: { ...body, cost: { ...cost }, meta: { ...(body['meta'] as JsonObject), free_pages } },
 });
 
+/** An own key without a model is for the model that the artifact was learned with. */
+const taughtChannel = ({ llm, learned }: ExtractRequest): ModelChannel =>
+  learned?.kind === 'llm' && llm.provider_model === undefined
+    ? { ...llm, provider_model: learned.model }
+    : llm;
+
+/** What a model learned is of no use to the local engine. */
+const checkTaught = ({ learned }: ExtractRequest, { llm }: ChosenModels): WorkProblem | undefined =>
+  learned?.kind !== 'llm' || llm !== null
+    ? undefined
+    : workProblem(
+        'validation_error',
+        `This artifact was learned with ${learned.model}: send llm_api_key for it or for a model like it.`,
+        { loc: ['body', 'llm_api_key'] },
+      );
+
 /** Data from a document by the caller's schema: held, done, stored, settled, answered. */
 export const extractDocument =
   (deps: ExtractDeps) =>
   async (request: ExtractRequest): Promise<Delivered | WorkProblem> => {
     const runs = { llm: true, ocr: request.mode === 'robust' };
-    const { llm, ocr, channelPaths: paths } = request;
-    const models = chooseModels({ llm, ocr, runs, paths }, deps.platformModels);
+    const { ocr, channelPaths: paths } = request;
+    const models = chooseModels({ llm: taughtChannel(request), ocr, runs, paths }, deps.platformModels);
     if (models.kind === 'problem') return models;
+    const untaught = checkTaught(request, models);
+    if (untaught !== undefined) return untaught;
     const unsafe = await checkBases(deps, models);
     if (unsafe !== undefined) return unsafe;
     const answer = await deliverWork(deps, request, {

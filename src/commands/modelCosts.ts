@@ -2,7 +2,7 @@ import { fingerprintOf } from '../../domain/kernel/fingerprint.ts';
 import type { LogLlmCost } from '../../domain/llmCost/decider.ts';
 import type { ModelCall } from '../../domain/ports/modelWork.ts';
 import { modelCost, priceFor, usdOfPico, type PublishedPrice } from '../../domain/providerPricing/pricing.ts';
-import { metaOf, type BillingDeps } from './billedWork.ts';
+import type { BillingDeps } from './billedWork.ts';
 import type { LogCall } from './callLog.ts';
 import type { LlmCosts } from './llmCosts.ts';
 import type { CalledFor } from './work.ts';
@@ -60,7 +60,7 @@ export const logModelCalls =
     const { caller, correlation_id, tenant_id } = work.bill;
     const outcome = await llmCosts.log({
       type: 'LogLlmCost',
-      meta: metaOf({ clock }, caller, correlation_id),
+      meta: { now: occurred_at, actor: caller, correlation_id, command_id: clock.uuid() },
       data: {
         ...usage,
         ...cost,

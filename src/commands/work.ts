@@ -1,3 +1,4 @@
+import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ModelCall } from '../../domain/ports/modelWork.ts';
 import type { RatedOperation } from '../../domain/rating/rating.ts';
@@ -63,8 +64,12 @@ export interface WorkTask {
 
 /** The work that calls of models were made for. */
 export interface CalledFor {
-  readonly bill: WorkToBill;
-  readonly document_id: string;
+  readonly bill: Pick<WorkToBill, 'tenant_id' | 'operation_id' | 'correlation_id'> & {
+    readonly operation: string;
+    readonly caller: CommandMeta['actor'];
+  };
+  /** null: more than one. */
+  readonly document_id: string | null;
   readonly task_id: string;
   /** True where the whole operation is free for the tenant. */
   readonly free_tier: boolean;

@@ -8,7 +8,15 @@ import type {
   TrainingOutcome,
   TrainingTask,
 } from '../../domain/ports/trainer.ts';
-import { artifactBytes } from '../../domain/training/artifactFile.ts';
+import { markdownOf } from '../../domain/document/markdown.ts';
+import { modelNamed } from '../../domain/models/modelName.ts';
+import type { LlmTrainer } from '../../domain/ports/llmTraining.ts';
+import type { ModelAccess } from '../../domain/ports/modelProvider.ts';
+import { artifactBytes, type ArtifactFile } from '../../domain/training/artifactFile.ts';
+import { readLlmArtifact } from '../../domain/training/llmArtifact.ts';
+import { callLog, type LogCall } from '../commands/callLog.ts';
+import { DEFAULT_RETRIES } from '../commands/models.ts';
+import type { PlatformModels } from '../platformModels.ts';
 import { parseProblem } from '../commands/workProblem.ts';
 import { eachOf } from '../modelWork/eachOf.ts';
 
@@ -19,9 +27,15 @@ export interface TrainerDeps {
   readonly pagesMax: number;
   readonly parseDeadlineMs: number;
   readonly learnDeadlineMs: number;
+  readonly llmTrainer: LlmTrainer;
+  readonly platformModels: PlatformModels;
+  readonly logCall: LogCall;
+  /** Told of a call that was not logged. */
+  readonly onError: (error: unknown) => void;
 }
 
 type Failed = Extract<TrainingOutcome, { readonly kind: 'failed' }>;
+type Trained = Extract<TrainingOutcome, { readonly kind: 'trained' }>;
 type ReadExample = { readonly document: Document; readonly expected: TrainingExample['expected'] } | Failed;
 
 /** Documents that are read at the same time. */
@@ -69,43 +83,115 @@ const readExample = async (
 
 const isFailed = (read: ReadExample): read is Failed => 'kind' in read;
 
-const learned = async (
-  { learner, learnDeadlineMs }: TrainerDeps,
-  {
-    task,
-    examples,
-  }: { readonly task: TrainingTask; readonly examples: readonly Exclude<ReadExample, Failed>[] },
-  { onProgress, signal }: TrainingContext,
-): Promise<TrainingOutcome> => {
-  const { schema, seed, validation_split: validationSplit, mode } = task;
-  const result = await learner.learn(
-    { examples, schema, options: { seed, validationSplit } },
-    { deadlineMs: learnDeadlineMs, signal, onProgress },
-  );
-  if (result.kind === 'aborted') throw new Error('the training was given up');
-  if (result.kind === 'failed') return failed('extraction_failed', result.detail, true);
-  const { artifact, report } = result;
-  const { baseline_score, best_score, per_field } = report;
+interface Lesson {
+  readonly task: TrainingTask;
+  readonly examples: readonly Exclude<ReadExample, Failed>[];
+}
+
+/** Scores of an outcome, and its bytes with what they are for. */
+const trained = (
+  { schema, mode }: TrainingTask,
+  learned: ArtifactFile['learned'],
+  scores: Pick<Trained, 'baseline_score' | 'best_score' | 'per_field'>,
+): TrainingOutcome => {
+  const { baseline_score, best_score, per_field } = scores;
   return {
     kind: 'trained',
-    artifact: artifactBytes({ schema, mode, learned: artifact }),
+    artifact: artifactBytes({ schema, mode, learned }),
     baseline_score,
     best_score,
     per_field: per_field.map(({ path, baseline, best }) => ({ path, baseline, best })),
   };
 };
 
-/** Reads the examples one by one, then teaches the local engine beside the API. */
+const byExamples = async (
+  { learner, learnDeadlineMs }: TrainerDeps,
+  { task, examples }: Lesson,
+  { onProgress, signal }: TrainingContext,
+): Promise<TrainingOutcome> => {
+  const { schema, seed, validation_split: validationSplit } = task;
+  const result = await learner.learn(
+    { examples, schema, options: { seed, validationSplit } },
+    { deadlineMs: learnDeadlineMs, signal, onProgress },
+  );
+  if (result.kind === 'aborted') throw new Error('the training was given up');
+  if (result.kind === 'failed') return failed('extraction_failed', result.detail, true);
+  return trained(task, result.artifact, result.report);
+};
+
+/** The model that is to be taught; null: the local engine. */
+const accessOf = ({ platformModels }: TrainerDeps, { llm }: TrainingTask): ModelAccess | Failed | null => {
+  if (llm === null) return null;
+  const { extraction } = platformModels;
+  const name = llm.provider_model ?? extraction.name;
+  const ref = modelNamed(name);
+  if (ref === undefined) return failed('unknown_model_provider', `There is no model "${name}" here.`, true);
+  if (llm.api_key !== null)
+    return {
+      ref,
+      apiKey: llm.api_key,
+      apiBase: llm.api_base ?? undefined,
+      owner: 'caller',
+      retries: DEFAULT_RETRIES,
+    };
+  if (ref.provider === 'local') return null;
+  if (name === extraction.name && extraction.access !== null) return extraction.access;
+  return failed(
+    'unknown_model_provider',
+    `This installation has no key for ${name}: send llm_api_key.`,
+    true,
+  );
+};
+
+/** Logs what teaching a model used, each call as soon as it has ended. */
+const lessonCalls = ({ logCall, onError }: TrainerDeps, { job_id, tenant_id }: TrainingTask) =>
+  callLog((of, call) => logCall(of, call).catch(onError), {
+    bill: {
+      tenant_id,
+      operation: 'training',
+      operation_id: job_id,
+      correlation_id: job_id,
+      caller: { key_id: 'system', role: 'system' },
+    },
+    document_id: null,
+    task_id: 'default',
+    free_tier: false,
+  });
+
+const byPrompts = async (
+  deps: TrainerDeps,
+  access: ModelAccess,
+  { lesson: { task, examples }, context }: { readonly lesson: Lesson; readonly context: TrainingContext },
+): Promise<TrainingOutcome> => {
+  const { schema, max_metric_calls, validation_split, seed } = task;
+  const texts = examples.map(({ document, expected }) => ({ text: markdownOf(document), expected }));
+  const calls = lessonCalls(deps, task);
+  const { onProgress, signal } = context;
+  try {
+    const outcome = await deps.llmTrainer.train(
+      { schema, examples: texts, access, max_metric_calls, validation_split, seed },
+      { onCall: calls.onCall, onProgress, signal },
+    );
+    if (outcome.kind === 'failed') return outcome;
+    const learned = readLlmArtifact(JSON.parse(new TextDecoder().decode(outcome.artifact)));
+    return trained(task, learned, outcome);
+  } finally {
+    await calls.logged();
+  }
+};
+
+/** Reads the examples, then teaches: the local engine beside the API, a language model by its prompt. */
 export const trainer = (deps: TrainerDeps): Trainer => ({
   run: async (task, context) => {
-    if (task.llm !== null)
-      return failed('unknown_model_provider', 'Prompts of language models are not trained here yet.', true);
+    const access = accessOf(deps, task);
+    if (access !== null && 'kind' in access) return access;
     const read = await eachOf(task.examples, READ_AT_ONCE, (example) =>
       readExample(deps, { task, example }, context),
     );
     const wrong = read.find(isFailed);
     if (wrong !== undefined) return wrong;
     const examples = read.filter((one): one is Exclude<ReadExample, Failed> => !isFailed(one));
-    return learned(deps, { task, examples }, context);
+    const lesson = { task, examples };
+    return access === null ? byExamples(deps, lesson, context) : byPrompts(deps, access, { lesson, context });
   },
 });
