@@ -10,7 +10,7 @@ import {
   type LlmArtifact,
 } from '../../domain/training/llmArtifact.ts';
 import { reportOfPrompts, totalOf } from '../../domain/training/llmReport.ts';
-import { fewestMetricCalls, llmSplit, type LlmSplit } from '../../domain/training/llmSplit.ts';
+import { fewestMetricCalls, llmSplit, MINIBATCH, type LlmSplit } from '../../domain/training/llmSplit.ts';
 import type { ScoredAnswer } from '../../domain/training/feedback.ts';
 import type { LlmTrainerDeps, Training } from './asking.ts';
 import { searchByGepa } from './axGepa.ts';
@@ -58,14 +58,17 @@ const withDemos = async (
 };
 
 /** A worked example tells the model its own answer, so nothing is learned from it. */
-const learnedFrom = ({ learn, held }: LlmSplit, shown: readonly number[]): LlmSplit => {
+const learnedFrom = ({ learn }: LlmSplit, shown: readonly number[]): Pick<LlmSplit, 'learn'> => {
   const rest = learn.filter((place) => !shown.includes(place));
-  return { held, learn: rest.length > 0 ? rest : learn };
+  return { learn: rest.length > 0 ? rest : learn };
 };
 
 /** Searches for an instruction from what was found so far; gives the best there is on the held-out examples. */
 const withNotes = async (running: Running, start: Found, shown: readonly number[]): Promise<Found> => {
   const { scoreboard, split, work } = running;
+  const { learn } = learnedFrom(split, shown);
+  // a proposal that cannot be tried and then scored on what was held out is not asked for
+  const stepCalls = Math.min(MINIBATCH, learn.length) + split.held.length;
   let best = start;
   let fruitless = 0;
   const score = async (instruction: string, places: readonly number[]) => {
@@ -86,13 +89,13 @@ const withNotes = async (running: Running, start: Found, shown: readonly number[
   };
   await searchByGepa({
     seed: work.seed,
-    split: learnedFrom(split, shown),
+    split: { learn, held: split.held },
     start: start.prompt.instruction,
     stepsMax: work.max_metric_calls,
     score,
     reflect: (notes, mistaken) => {
       fruitless += 1;
-      if (fruitless > FRUITLESS_MAX || scoreboard.left() === 0)
+      if (fruitless > FRUITLESS_MAX || scoreboard.left() < stepCalls)
         throw new SearchEnded('Nothing better is found.');
       return reflected(running, notes, mistaken);
     },

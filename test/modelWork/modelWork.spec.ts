@@ -105,6 +105,25 @@ describe('work on documents with models', function () {
     }
   });
 
+  it('asks with what an artifact taught, and repairs with it too', async () => {
+    provider.script('sk-learned', answers('no object'), answers({ number: 'Q-1' }));
+    const learned = {
+      instruction: 'Numbers begin with Q.',
+      demos: [{ text: 'Number: Q-0', answer: { number: 'Q-0' } }],
+    };
+    const request = { ...(await fileOf('a.txt', 'Number: Q-1\n')), effort: 'standard' as const };
+    const models = { llm: access('sk-learned'), ocr: null, onCall, learned };
+    const result = await work.extract({ ...request, schema: SCHEMA, citations: false }, models);
+    expect(result).to.have.property('kind', 'ok');
+    expect(provider.requests).to.have.length(2);
+    for (const request of provider.requests) {
+      const [system, demo, answer] = request.body['messages'] as unknown as { content: string }[];
+      expect(system?.content).to.include('Numbers begin with Q.');
+      expect(demo?.content).to.include(fenced('Number: Q-0'));
+      expect(answer?.content).to.equal('{"number":"Q-0"}');
+    }
+  });
+
   it('asks as it always asked', async () => {
     provider.script('sk-golden', answers({ number: 'Q-1' }));
     await extracted('sk-golden', 'Number: Q-1\n');
