@@ -3,6 +3,7 @@ import { deterministicEventId } from '../../domain/kernel/eventId.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { AccountWriter } from './accountWriter.ts';
 import type { Payments } from './payments.ts';
+import { sweeperOf, type Sweeper } from './sweeper.ts';
 
 /** A hold that a read model lists as open. */
 export interface OpenHold {
@@ -32,40 +33,14 @@ export interface SweepReport {
   readonly left: number;
 }
 
-export interface HoldSweeper {
-  /** One sweep; two at a time are one. */
-  sweep(): Promise<SweepReport>;
-  /** Sweeps now and then every minute. */
-  start(): void;
-  stop(): Promise<void>;
-}
+/** Sweeps every minute. */
+export type HoldSweeper = Sweeper<SweepReport>;
 
 const PAGE = 500;
 
 /** Releases holds that ran out and settles claims that a crash left open. Runs safely beside others. */
-export const holdSweeper = (deps: HoldSweeperDeps): HoldSweeper => {
-  const { everyMs = 60_000 } = deps;
-  let timer: NodeJS.Timeout | undefined;
-  let sweeping: Promise<SweepReport> | undefined;
-  const sweep = () => {
-    sweeping ??= sweepOnce(deps).finally(() => (sweeping = undefined));
-    return sweeping;
-  };
-  const quietly = () => void sweep().catch((error: unknown) => deps.onError?.(error));
-  return {
-    sweep,
-    start: () => {
-      if (timer !== undefined) return;
-      timer = setInterval(quietly, everyMs);
-      quietly();
-    },
-    stop: async () => {
-      clearInterval(timer);
-      timer = undefined;
-      await sweeping?.catch(() => undefined);
-    },
-  };
-};
+export const holdSweeper = (deps: HoldSweeperDeps): HoldSweeper =>
+  sweeperOf(() => sweepOnce(deps), { everyMs: deps.everyMs ?? 60_000, onError: deps.onError });
 
 const sweepOnce = async (deps: HoldSweeperDeps): Promise<SweepReport> => {
   const now = deps.clock.now();

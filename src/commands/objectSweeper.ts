@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/ports/clock.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import type { Documents } from './documents.ts';
 import { RESULTS_PREFIX } from './storedResult.ts';
+import { sweeperOf, type Sweeper } from './sweeper.ts';
 
 const HOUR_MS = 3_600_000;
 /** An upload URL holds an hour: whatever is not used a day later was given up. */
@@ -31,38 +32,12 @@ export interface ObjectSweep {
   readonly left: number;
 }
 
-export interface ObjectSweeper {
-  /** One sweep; two at a time are one. */
-  sweep(): Promise<ObjectSweep>;
-  /** Sweeps now and then every hour. */
-  start(): void;
-  stop(): Promise<void>;
-}
+/** Sweeps every hour. */
+export type ObjectSweeper = Sweeper<ObjectSweep>;
 
 /** Removes objects that nothing refers to. Runs safely beside others. */
-export const objectSweeper = (deps: ObjectSweeperDeps): ObjectSweeper => {
-  const { everyMs = HOUR_MS } = deps;
-  let timer: NodeJS.Timeout | undefined;
-  let sweeping: Promise<ObjectSweep> | undefined;
-  const sweep = () => {
-    sweeping ??= sweepOnce(deps).finally(() => (sweeping = undefined));
-    return sweeping;
-  };
-  const quietly = () => void sweep().catch((error: unknown) => deps.onError?.(error));
-  return {
-    sweep,
-    start: () => {
-      if (timer !== undefined) return;
-      timer = setInterval(quietly, everyMs);
-      quietly();
-    },
-    stop: async () => {
-      clearInterval(timer);
-      timer = undefined;
-      await sweeping?.catch(() => undefined);
-    },
-  };
-};
+export const objectSweeper = (deps: ObjectSweeperDeps): ObjectSweeper =>
+  sweeperOf(() => sweepOnce(deps), { everyMs: deps.everyMs ?? HOUR_MS, onError: deps.onError });
 
 interface Removed {
   readonly removed: number;
