@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { deploymentFor } from '../../domain/deployment/decider.ts';
 import type { DeploymentScope } from '../../domain/deployment/events.ts';
+import { schemaHash } from '../../domain/training/artifact.ts';
 import { readArtifactFile, type ArtifactFile } from '../../domain/training/artifactFile.ts';
 import { checkSchemaRules } from '../../domain/extraction/schemaRules.ts';
 import { overriddenBy } from '../../domain/savedConfig/overrides.ts';
@@ -77,10 +78,12 @@ const trainedBy = async (deps: ApiDeps, tenantId: string, artifact_id: string): 
   return { artifact_id, file: readArtifactFile(await deps.pipelines.artifacts.load(found)) };
 };
 
-const learnedIn = (trained: Trained | undefined) => ({
-  artifact_id: trained?.artifact_id ?? null,
-  learned: trained?.file.learned,
-});
+/** Worked examples of another schema would teach a model another answer: they are left out. */
+const learnedFor = (schema: JsonObject, trained: Trained | undefined) => {
+  const learned = trained?.file.learned;
+  const fits = learned?.kind !== 'llm' || learned.schema_hash === schemaHash(schema);
+  return { artifact_id: trained?.artifact_id ?? null, learned: fits ? learned : undefined };
+};
 
 /** Field by field: what the request says, then its config, then its artifact, then the defaults. */
 const requestOf = async (deps: ApiDeps, asked: ExtractFields, work: WorkRequest): Promise<ExtractRequest> => {
@@ -89,14 +92,15 @@ const requestOf = async (deps: ApiDeps, asked: ExtractFields, work: WorkRequest)
   const trained = artifactId === undefined ? undefined : await trainedBy(deps, work.tenant_id, artifactId);
   const mode = fields.mode ?? trained?.file.mode ?? 'standard';
   const { allow_partial, citations, llm, ocr, channelPaths } = fields;
+  const schema = checkedSchema(fields.schema ?? trained?.file.schema);
   return {
     ...work,
-    schema: checkedSchema(fields.schema ?? trained?.file.schema),
+    schema,
     mode: mode === 'balanced' ? 'standard' : mode,
     allow_partial,
     citations,
     config,
-    ...learnedIn(trained),
+    ...learnedFor(schema, trained),
     llm,
     ocr,
     channelPaths,
