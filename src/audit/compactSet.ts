@@ -24,13 +24,27 @@ const wordsOf = (text: string): Slots => {
   return words;
 };
 
+/** Mixes all words, so that members that count up do not stand in one long row (Knuth's multiplicative hash). */
+const placeOf = (words: Slots): number => {
+  let mixed = 0;
+  for (const word of words) mixed = Math.imul(mixed ^ word, 0x9e3779b1) ^ (mixed >>> 15);
+  return (mixed ^ (mixed >>> 13)) >>> 0;
+};
+
+const isAt = (slots: Slots, at: number, words: Slots): boolean =>
+  slots[at] === words[0] &&
+  slots[at + 1] === words[1] &&
+  slots[at + 2] === words[2] &&
+  slots[at + 3] === words[3];
+
+const EMPTY: Slots = new Uint32Array(WORDS);
+
 /** Index of the slot that has the words, or of the empty one where they belong. */
 const slotOf = (slots: Slots, words: Slots): number => {
   const count = slots.length / WORDS;
-  for (let slot = (words[3] ?? 0) % count; ; slot = (slot + 1) % count) {
+  for (let slot = placeOf(words) % count; ; slot = (slot + 1) % count) {
     const at = slot * WORDS;
-    const here = slots.subarray(at, at + WORDS);
-    if (here.every((word) => word === 0) || here.every((word, i) => word === words[i])) return at;
+    if (isAt(slots, at, EMPTY) || isAt(slots, at, words)) return at;
   }
 };
 
@@ -47,14 +61,13 @@ const grown = (slots: Slots): Slots => {
 export const compactSet = (): CompactSet => {
   let slots: Slots = new Uint32Array(FIRST_SLOTS * WORDS);
   let size = 0;
-  const isEmpty = (at: number) => slots.subarray(at, at + WORDS).every((word) => word === 0);
   return {
-    has: (text) => !isEmpty(slotOf(slots, wordsOf(text))),
+    has: (text) => !isAt(slots, slotOf(slots, wordsOf(text)), EMPTY),
     add: (text) => {
       if (3 * size * WORDS >= 2 * slots.length) slots = grown(slots);
       const words = wordsOf(text);
       const at = slotOf(slots, words);
-      if (!isEmpty(at)) return false;
+      if (!isAt(slots, at, EMPTY)) return false;
       slots.set(words, at);
       size += 1;
       return true;
