@@ -31,7 +31,7 @@ export const artifactStream = (artifactId: string): string => `artifact-${artifa
 export const artifact = recorder<ArtifactEvent>(() => true);
 
 /** Where the bytes of artifacts lie. */
-export const ARTIFACTS_PREFIX = 'artifacts/';
+const ARTIFACTS_PREFIX = 'artifacts/';
 export const artifactKeyOf = (digest: string): string => `${ARTIFACTS_PREFIX}${digest}`;
 
 /** The reference that callers get; opaque to them. */

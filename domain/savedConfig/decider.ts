@@ -87,5 +87,5 @@ export const liveSecrets = ({ latest, revoked }: SavedConfigState): readonly str
   latest === null || revoked ? [] : secretsOf(latest);
 
 /** The secrets that a version names. */
-export const secretsOf = ({ llm, ocr }: ConfigVersion): readonly string[] =>
+const secretsOf = ({ llm, ocr }: ConfigVersion): readonly string[] =>
   [llm?.secret_id, ocr?.secret_id].filter((id) => typeof id === 'string');

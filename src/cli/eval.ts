@@ -33,11 +33,7 @@ const scored = (
 const all = (paths: ReadonlyMap<string, Counts>): number => f1([...paths.values()].reduce(added, NONE));
 
 /** F1 of the rules and of an artifact on documents, for each path and over all. */
-export const evaluated = (
-  examples: readonly TrainingExample[],
-  schema: JsonObject,
-  artifact: LocalArtifact,
-) => {
+const evaluated = (examples: readonly TrainingExample[], schema: JsonObject, artifact: LocalArtifact) => {
   const rules = scored(examples, ({ document }) => extract(document, schema).value);
   const learned = scored(examples, ({ document }) => extractWith(artifact, document, schema).value);
   return {

@@ -7,7 +7,7 @@ import type { Documents } from './documents.ts';
 import { fileTooLarge, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** How long an upload URL holds, seconds. */
-export const UPLOAD_SECONDS = 3600;
+const UPLOAD_SECONDS = 3600;
 
 export interface PresignDeps {
   readonly documents: Documents;

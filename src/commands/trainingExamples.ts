@@ -9,7 +9,7 @@ import type { Uploads } from './uploads.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
 /** Most examples of one job. */
-export const EXAMPLES_MAX = 1_000;
+const EXAMPLES_MAX = 1_000;
 export const EXAMPLES_MIN = 2;
 
 /** An example as a caller names it. */

@@ -25,7 +25,7 @@ const trainingInput = z.object({
 /** What a job learns from. It names documents and holds what they say, so it is never in the log. */
 export type TrainingInput = z.output<typeof trainingInput>;
 
-export const TRAINING_PREFIX = 'training/';
+const TRAINING_PREFIX = 'training/';
 
 const keyOf = (jobId: string, digest: string): string => `${TRAINING_PREFIX}${jobId}/${digest}`;
 

@@ -1,12 +1,11 @@
-import type { z } from 'zod';
 import type { ApiDeps } from './apiDeps.ts';
+import { payloadOf } from './canonicalPayload.ts';
 import { runConversion } from './conversion.ts';
 import type { RouteRequest } from './defineRoute.ts';
 import { runExtraction } from './extractFields.ts';
 import { withFetched } from './fetchedFile.ts';
 import { PIPELINE_OPERATIONS } from './pipelines/canonicalPipelines.ts';
 import { invalid } from './problems.ts';
-import { validate } from './validate.ts';
 import { extractPayload, toMarkdownPayload, type CanonicalEnvelope } from './wire/canonical.ts';
 import { channelOf, workOf, type WorkSubject } from './workFields.ts';
 
@@ -18,15 +17,6 @@ export interface CanonicalCall {
 
 /** What an operation does with an envelope. It answers as the plain endpoint does. */
 export type CanonicalOperation = (call: CanonicalCall) => Promise<object>;
-
-/** The payload by its operation's schema; issues are told where they stand in the envelope. */
-export const payloadOf = <Schema extends z.ZodType>(
-  { request }: CanonicalCall,
-  schema: Schema,
-): z.output<Schema> => {
-  const [payload] = validate([{ at: 'body', schema, value: request.body.payload, under: ['payload'] }]);
-  return payload as z.output<Schema>;
-};
 
 const onDocument = <T>(
   { deps, request }: CanonicalCall,

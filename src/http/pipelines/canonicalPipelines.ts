@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CanonicalCall, CanonicalOperation } from '../canonicalOperations.ts';
+import { payloadOf } from '../canonicalPayload.ts';
 import { invalid } from '../problems.ts';
-import { validate } from '../validate.ts';
 import { activatePayload, trainingJobFields } from '../wire/pipelines.ts';
 import { activate, artifactList, artifactOf, resolve } from './deployments.ts';
 import { cancelJob, createJob, jobStatus } from './trainingJobs.ts';
@@ -11,14 +11,6 @@ const page = z.strictObject({
   limit: z.int().min(1).max(1000).default(100),
   offset: z.int().min(0).default(0),
 });
-
-const payloadOf = <Schema extends z.ZodType>(
-  { request }: CanonicalCall,
-  schema: Schema,
-): z.output<Schema> => {
-  const [payload] = validate([{ at: 'body', schema, value: request.body.payload, under: ['payload'] }]);
-  return payload as z.output<Schema>;
-};
 
 const named = ({ request }: CanonicalCall, member: 'job_id' | 'artifact_id'): string => {
   const id = request.body.resource[member];
