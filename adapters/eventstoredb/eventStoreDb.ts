@@ -2,10 +2,16 @@ import { BACKWARDS, END, FORWARDS, NO_STREAM, START, jsonEvent } from '@eventsto
 import { encodeBatch } from '../../domain/kernel/batch.ts';
 import type { Batch } from '../../domain/kernel/batch.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { AppendResult, EventStore, ReadOptions, RecordedEvent } from '../../domain/ports/eventStore.ts';
+import {
+  LogUnavailable,
+  type AppendResult,
+  type EventStore,
+  type ReadOptions,
+  type RecordedEvent,
+} from '../../domain/ports/eventStore.ts';
 import { appendConnection, connection } from './connection.ts';
 import type { Connection } from './connection.ts';
-import { isStreamNotFound, outcomeOf } from './outcome.ts';
+import { detailOf, isStreamNotFound, outcomeOf } from './outcome.ts';
 import { reading } from './reading.ts';
 import { isSystem, recorded } from './recorded.ts';
 import { subscribeToAll } from './subscription.ts';
@@ -130,7 +136,7 @@ async function* counted<T>(
   } catch (error) {
     if (isStreamNotFound(error)) return;
     reads.failed();
-    throw error;
+    throw new LogUnavailable(`EventStoreDB cannot be read: ${detailOf(error)}`, { cause: error });
   }
   reads.succeeded();
 }

@@ -39,5 +39,8 @@ const membersOf = (error: unknown): Members => {
   return { type: typeText, code: codeNumber, actualVersion, detail };
 };
 
+/** What an error of the client says, whose own message may be empty. */
+export const detailOf = (error: unknown): string => membersOf(error).detail;
+
 /** A stream that is not there: the client throws it while reading. */
 export const isStreamNotFound = (error: unknown): boolean => membersOf(error).type === 'stream-not-found';

@@ -38,6 +38,14 @@ export interface ReadOptions {
   readonly limit?: number;
 }
 
+/**
+ * The log cannot be read now: its server is away or silent. The same read may succeed later. Adapters
+ * throw it instead of their client's error.
+ */
+export class LogUnavailable extends Error {
+  override readonly name = 'LogUnavailable';
+}
+
 /** The log, as those see it who decide and append. A stream that does not exist reads as empty. */
 export interface EventStore {
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>;

@@ -43,7 +43,7 @@ const nowMs = () => Date.now();
 /** How loudly the projections' notices are logged. */
 const LEVELS = {
   batch: 'debug',
-  started: 'debug',
+  started: 'info',
   promoted: 'info',
   dropped: 'warn',
   failed: 'error',

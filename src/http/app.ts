@@ -116,6 +116,7 @@ const sendProblem = (req: Request, res: Response, failure: Problem): void => {
 const OUTAGES: Readonly<Record<string, () => Problem>> = {
   SqlUnavailable: () => retryLater('not_ready', 'The read models cannot be reached right now.'),
   AccountUnavailable: () => retryLater('not_ready', 'The event log cannot be reached right now.'),
+  LogUnavailable: () => retryLater('not_ready', 'The event log cannot be reached right now.'),
   TamperedArtifact: () =>
     problem('storage_error', 'The artifact in the object storage is damaged or gone; nothing was billed.'),
   ObjectStoreFailed: () => problem('storage_error', 'The object storage failed; nothing was billed.'),

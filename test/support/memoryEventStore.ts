@@ -35,6 +35,8 @@ export interface MemoryEventStore extends EventStore {
   }[];
   readonly streams: Map<string, RecordedEvent[]>;
   readsFail: boolean;
+  /** Reads never get an answer. */
+  readsHang: boolean;
 }
 
 export const memoryEventStore = (): MemoryEventStore => {
@@ -59,6 +61,7 @@ export const memoryEventStore = (): MemoryEventStore => {
     appends: [],
     streams,
     readsFail: false,
+    readsHang: false,
     append: (stream, expected, events) => {
       store.appends.push({ stream, expected, ids: events.map(({ id }) => id) });
       store.beforeAppend?.(stream);
@@ -101,6 +104,7 @@ async function* readFrom(
   { from, direction = 'forwards', limit = Infinity }: ReadOptions,
 ): AsyncGenerator<RecordedEvent> {
   await Promise.resolve();
+  if (store.readsHang) await new Promise(() => undefined);
   if (store.readsFail) throw new Error('scripted: no log');
   const ordered = direction === 'forwards' ? [...past] : past.toReversed();
   let left = limit;

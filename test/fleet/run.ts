@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expectBooksBalanced, type Tenant } from '../crash/rounds.ts';
+import type { Random } from '../support/random.ts';
+import { ADMIN_KEY } from '../support/serviceProcess.ts';
+import { strike, type Fault, type Struck } from './faults.ts';
+import type { Sample } from './figures.ts';
+import type { Fleet } from './fleet.ts';
+import { openProbe } from './probe.ts';
+import { doOne, repeatSome, settleRest, type Seen, type Traffic } from './traffic.ts';
+
+const HOLD_TTL_SECONDS = 60;
+const WIDE = { rate_per_second: 10_000, burst: 10_000 };
+
+const admin = async (
+  url: string,
+  [method, path]: readonly [string, string],
+  body: unknown,
+): Promise<unknown> => {
+  const headers = { 'content-type': 'application/json', 'x-api-key': ADMIN_KEY };
+  const answer = await fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+};
+
+/** Tenants with a key, wide limits and credits; holds of a killed process expire after a minute. */
+export const openShop = async ({ apis }: Fleet, count: number): Promise<readonly Tenant[]> => {
+  const { url } = apis[0]!;
+  await admin(url, ['POST', '/v1/admin/billing-config'], { hold_ttl_seconds: HOLD_TTL_SECONDS });
+  await admin(url, ['PUT', '/v1/admin/tenants/quire:admin/rate-limits'], { general: WIDE, heavy: WIDE });
+  const tenants: Tenant[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const tenant = `tenant-${n}`;
+    const made = await admin(url, ['POST', '/v1/api-keys'], { tenant_id: tenant, name: 'fleet' });
+    await admin(url, ['PUT', `/v1/admin/tenants/${tenant}/rate-limits`], { general: WIDE, heavy: WIDE });
+    tenants.push({ tenant, key: (made as { readonly key: string }).key });
+  }
+  return tenants;
+};
+
+export interface LoadOptions {
+  readonly seconds: number;
+  readonly callers: number;
+  /** Requests a second at most, all callers together; undefined: each asks again as soon as it is answered. */
+  readonly rate?: number | undefined;
+  /** Struck one after the other, again from the first; none: nothing happens. */
+  readonly faults: readonly Fault[];
+  readonly faultEveryMs: number;
+  readonly random: Random;
+  readonly onSeen: (seen: Seen) => void;
+  readonly onStruck?: (struck: Struck) => void;
+  readonly onSample?: (sample: Sample) => void;
+}
+
+/** What a run came to. */
+export interface LoadResult {
+  readonly traffic: Traffic;
+  readonly struck: readonly Struck[];
+  /** Operations whose outcome was known only after the load had ended. */
+  readonly settledLate: number;
+}
+
+const SAMPLE_MS = 5_000;
+
+const paced = (rate: number | undefined) => {
+  let next = performance.now();
+  return async (): Promise<void> => {
+    if (rate === undefined) return;
+    const now = performance.now();
+    next = Math.max(next + 1000 / rate, now - 1000);
+    if (next > now) await pause(next - now);
+  };
+};
+
+/** Loads a fleet while it is struck, and settles what was left open. */
+export const loadFleet = async (fleet: Fleet, options: LoadOptions): Promise<LoadResult> => {
+  const { random, onSeen, faults } = options;
+  const tenants = await openShop(fleet, 12);
+  await openProbe(fleet);
+  const traffic: Traffic = { fleet, tenants, random, operations: [], onSeen, wrong: [] };
+  const began = performance.now();
+  const endsAt = began + options.seconds * 1000;
+  const isOn = () => performance.now() < endsAt;
+  const turn = paced(options.rate);
+  const struck: Struck[] = [];
+
+  const caller = async (): Promise<void> => {
+    while (isOn()) {
+      await turn();
+      await doOne(traffic);
+    }
+  };
+  const strikeAll = async (): Promise<void> => {
+    for (let n = 0; faults.length > 0; n += 1) {
+      await pause(options.faultEveryMs);
+      if (!isOn()) return;
+      const one = await strike(fleet, faults[n % faults.length]!);
+      struck.push(one);
+      options.onStruck?.(one);
+    }
+  };
+  const watch = async (): Promise<void> => {
+    while (isOn()) {
+      const atMs = performance.now() - began;
+      for (const replica of fleet.replicas) {
+        const footprint = await replica.footprint();
+        if (footprint !== undefined) options.onSample?.({ name: replica.name, atMs, ...footprint });
+      }
+      await pause(SAMPLE_MS);
+    }
+  };
+  await Promise.all([strikeAll(), watch(), ...Array.from({ length: options.callers }, caller)]);
+  const settledLate = await settleRest(traffic);
+  await repeatSome(traffic, 50);
+  return { traffic, struck, settledLate };
+};
+
+const heldBy = async (url: string, { tenant, key }: Tenant): Promise<number> => {
+  const answer = await fetch(`${url}/v1/billing/balance/${tenant}`, { headers: { 'x-api-key': key } });
+  return ((await answer.json()) as { readonly held_credits: number }).held_credits;
+};
+
+/** Waits until the sweepers have released what killed processes held; gives how long that took, ms. */
+export const untilNothingHeld = async ({ apis }: Fleet, tenants: readonly Tenant[]): Promise<number> => {
+  const began = performance.now();
+  for (;;) {
+    const held = await Promise.all(tenants.map((one) => heldBy(apis[0]!.url, one)));
+    if (held.every((credits) => credits === 0)) return performance.now() - began;
+    if (performance.now() - began > 240_000) throw new Error(`still on hold: ${held.join(', ')}`);
+    await pause(500);
+  }
+};
+
+/** `quire audit` beside the fleet: its text, and its exit code. */
+export const auditFleet = async ({
+  env,
+}: Fleet): Promise<{ readonly text: string; readonly code: number }> => {
+  const quire = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
+  const run = promisify(execFile);
+  const { PATH = '', HOME = '' } = process.env;
+  try {
+    const { stdout } = await run(process.execPath, [quire, 'audit'], {
+      env: { PATH, HOME, ...env },
+      maxBuffer: 2 ** 26,
+    });
+    return { text: stdout.trim(), code: 0 };
+  } catch (error) {
+    const {
+      stdout = '',
+      stderr = '',
+      code = 1,
+    } = error as { stdout?: string; stderr?: string; code?: number };
+    return { text: `${stdout}${stderr}`.trim(), code };
+  }
+};
+
+/** Throws unless every tenant's balance is what its callers were told, on every replica. */
+export const expectBooks = async ({ apis }: Fleet, { tenants, operations }: Traffic): Promise<void> => {
+  for (const { url } of apis) await expectBooksBalanced({ tenants, operations }, url);
+};
