@@ -5,7 +5,7 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import { recorder } from '../../domain/kernel/recorder.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
+import { LogUnavailable, type EventStore } from '../../domain/ports/eventStore.ts';
 import { metaOf, type WorkToBill } from './billedWork.ts';
 import { commandHandler } from './commandHandler.ts';
 import { documents } from './documents.ts';
@@ -26,7 +26,10 @@ export interface WorkEnd {
   readonly duration_ms: number;
 }
 
-/** The usage events of extractions and conversions: measured work, without prices. */
+/**
+ * The usage events of extractions and conversions: measured work, without prices. Throws LogUnavailable
+ * when an event was not written, or may not have been.
+ */
 export interface UsageLog {
   /** Also registers the document. */
   readonly requested: (work: RequestedWork) => Promise<void>;
@@ -155,7 +158,8 @@ export const usageLog = (deps: UsageLogDeps): UsageLog => {
     { caller, correlation_id, tenant_id }: WorkToBill,
     append: (meta: CommandMeta) => Promise<{ readonly kind: string; readonly position?: bigint | undefined }>,
   ): Promise<void> => {
-    const { position } = await append(metaOf(deps, caller, correlation_id));
+    const { kind, position } = await append(metaOf(deps, caller, correlation_id));
+    if (kind !== 'done') throw new LogUnavailable(`a usage event was not written: ${kind}`);
     if (position !== undefined) deps.wrote(tenant_id, position);
   };
   const recordWork = (work: WorkToBill, fact: Fact) => record(work, recordFact(streams, work, fact));

@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { accountStream } from '../../domain/account/stream.ts';
 import { extractionStream } from '../../domain/extraction/events.ts';
 import type { ParseFailure } from '../../domain/ports/documentParser.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
+import { LogUnavailable, type EventStore } from '../../domain/ports/eventStore.ts';
 import { convertDocument } from '../../src/commands/convertDocument.ts';
 import type { Delivered } from '../../src/commands/work.ts';
 import { heavySlots } from '../../src/commands/heavySlots.ts';
+import { usageLog } from '../../src/commands/usageLog.ts';
 import type { WorkProblem } from '../../src/commands/workProblem.ts';
 import {
   asked,
@@ -54,6 +57,15 @@ const failing = () => Promise.reject(new Error('scripted'));
 
 const costOf = (answer: Delivered | WorkProblem) => (answer.kind === 'delivered' ? answer.cost : answer.code);
 
+/** A log that cannot be read where extractions are recorded. */
+const withoutExtractions = (store: EventStore): EventStore => ({
+  ...store,
+  read: (stream, options) => {
+    if (stream.startsWith('extraction-')) throw new LogUnavailable('scripted');
+    return store.read(stream, options);
+  },
+});
+
 describe('delivered work', () => {
   let bench: Delivery;
   const setUp = async (options?: DeliveryOptions): Promise<Delivery> => (bench = await delivery(options));
@@ -71,6 +83,16 @@ describe('delivered work', () => {
     });
     expect(slots.inUse()).to.equal(0);
   };
+
+  it('is not begun when the log does not take its request', async () => {
+    const { store } = await setUp();
+    const clock = { now: () => bench.time.now, newId: (prefix: string) => `${prefix}_1`, uuid: randomUUID };
+    const usage = usageLog({ store: withoutExtractions(store), clock, wrote: () => undefined });
+    const process = bench.process({ usage, engine: engineOf(() => expect.fail('the work was begun')) });
+    const failure = await extract(process, asked(5)).catch((error: unknown) => error);
+    expect(failure).to.be.an('error').with.property('name', 'LogUnavailable');
+    await untouched(process);
+  });
 
   describe('that succeeds', () => {
     it('burns once, leaves no hold, and says what it cost', async () => {

@@ -42,6 +42,8 @@ export const openShop = async ({ apis }: Fleet, count: number): Promise<readonly
 
 export interface LoadOptions {
   readonly seconds: number;
+  /** Goes on until every fault has struck, however long that takes. */
+  readonly untilStruck?: boolean;
   readonly callers: number;
   /** Requests a second at most, all callers together; undefined: each asks again as soon as it is answered. */
   readonly rate?: number | undefined;
@@ -82,7 +84,8 @@ export const loadFleet = async (fleet: Fleet, options: LoadOptions): Promise<Loa
   const traffic: Traffic = { fleet, tenants, random, operations: [], onSeen, wrong: [] };
   const began = performance.now();
   const endsAt = began + options.seconds * 1000;
-  const isOn = () => performance.now() < endsAt;
+  let striking = options.untilStruck === true;
+  const isOn = () => striking || performance.now() < endsAt;
   const turn = paced(options.rate);
   const struck: Struck[] = [];
 
@@ -95,6 +98,7 @@ export const loadFleet = async (fleet: Fleet, options: LoadOptions): Promise<Loa
   const strikeAll = async (): Promise<void> => {
     for (let n = 0; faults.length > 0; n += 1) {
       await pause(options.faultEveryMs);
+      striking &&= n < faults.length;
       if (!isOn()) return;
       const one = await strike(fleet, faults[n % faults.length]!);
       struck.push(one);
