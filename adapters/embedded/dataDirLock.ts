@@ -151,3 +151,29 @@ export const lockDataDir = async (
     throw unusable(dataDir, error);
   }
 };
+
+/** Who has a data folder, as far as the folder tells. Changes nothing. */
+export interface DataDirOwner {
+  readonly owner: Owner | undefined;
+  /** The lock was renewed a moment ago: whoever has it lives. */
+  readonly isLocked: boolean;
+  readonly isHere: boolean;
+  readonly isRunning: boolean;
+  /** How the process was started; empty where that is not known. */
+  readonly command: string;
+  /** A restore is not finished. */
+  readonly isRestoring: boolean;
+}
+
+export const dataDirOwner = async (dataDir: string): Promise<DataDirOwner> => {
+  const owner = ownerIn(await readFile(join(dataDir, OWNER_FILE), 'utf8').catch(() => ''));
+  const options = { lockfilePath: join(dataDir, 'owner.lock'), realpath: false, stale: STALE_MS };
+  return {
+    owner,
+    isLocked: await lockfile.check(dataDir, options).catch(() => false),
+    isHere: owner !== undefined && isHere(owner),
+    isRunning: owner !== undefined && isHere(owner) && isRunning(owner.pid),
+    command: owner === undefined ? '' : commandOf(owner.pid),
+    isRestoring: existsSync(join(dataDir, RESTORING)),
+  };
+};

@@ -68,6 +68,10 @@ export async function openObjectFolder(folder: string): Promise<ObjectStore> {
   };
 }
 
+/** Reads an object beside whoever has the folder open; undefined when there is no such object. */
+export const readObject = (folder: string, key: string): Promise<Uint8Array | undefined> =>
+  absentAsUndefined(readFile(join(folder, objectFileOf(key))));
+
 /** What is removed while it is listed is left out. */
 async function* listed(folder: string, prefix: string): AsyncIterable<ListedObject> {
   const entries = await absentAsUndefined(opendir(folder));
