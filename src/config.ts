@@ -149,6 +149,17 @@ const secretKeysFrom = (env: Environment): Config['secretKeys'] => {
   throw new ConfigError('FIELD_ENCRYPTION_KEYS_OLD: needs FIELD_ENCRYPTION_KEY, the key that seals now.');
 };
 
+/** What variables say together; a complaint is put to the others, so that all are shown at once. */
+const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    complaints.push(error.message);
+    return undefined;
+  }
+};
+
 /** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
 const OURS =
   /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|HEAVY_|MAX_UPLOAD|PUBLIC_URL|LLM_ALLOW|QUIRE_)/;
@@ -168,8 +179,15 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
   const parsed = environment.safeParse(given);
   if (!parsed.success)
     complaints.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}.`));
-  if (!parsed.success || complaints.length > 0) throw new ConfigError(complaints.join('\n'));
+  if (!parsed.success) throw new ConfigError(complaints.join('\n'));
   const checked = parsed.data;
+  const together = {
+    s3: complaining(complaints, () => s3From(checked)),
+    secretKeys: complaining(complaints, () => secretKeysFrom(checked)),
+    platformModels: complaining(complaints, () => platformModelsFrom(checked)),
+  };
+  if (complaints.length > 0 || together.platformModels === undefined)
+    throw new ConfigError(complaints.join('\n'));
   return {
     port: checked.PORT,
     host: checked.HOST,
@@ -177,10 +195,10 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     eventStoreUrl: checked.EVENTSTORE_URL,
     databaseUrl: checked.DATABASE_URL,
     redisUrl: checked.REDIS_URL,
-    s3: s3From(checked),
+    s3: together.s3,
     adminApiKey: checked.ADMIN_API_KEY,
-    secretKeys: secretKeysFrom(checked),
-    platformModels: platformModelsFrom(checked),
+    secretKeys: together.secretKeys,
+    platformModels: together.platformModels,
     ocrLanguages: checked.OCR_LANGUAGES,
     heavyConcurrency: checked.HEAVY_CONCURRENCY,
     maxUploadBytes: checked.MAX_UPLOAD_BYTES,

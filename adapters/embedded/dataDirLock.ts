@@ -1,11 +1,22 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import lockfile from 'proper-lockfile';
 
-/** Another process owns the folder; the message says which, and what to do. */
+/** The folder cannot be taken; the message says why, and what to do. */
 export class DataDirInUse extends Error {
   override readonly name = 'DataDirInUse';
 }
+
+/** The folder into which a backup is restored; nothing opens the data folder while it is there. */
+export const RESTORING = 'restoring';
+
+/** Who took the folder last, whether it still has it or not. */
+export const OWNER_FILE = 'owner.pid';
+
+/** What a lock, and whoever had it, leave in a folder that is empty otherwise. */
+export const LOCK_FILES = [OWNER_FILE, 'owner.lock', 'operator.json', 'operator.sock'] as const;
 
 export interface DataDirLock {
   release(): Promise<void>;
@@ -14,47 +25,155 @@ export interface DataDirLock {
 /** A lock whose owner died is taken over after this long without a sign of life. */
 const STALE_MS = 5_000;
 
-const isRunning = (pid: number): boolean => {
+/** EPERM: it lives, and belongs to another user. */
+export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 };
 
-const ownerOf = async (ownerFile: string): Promise<number | undefined> => {
-  const text = await readFile(ownerFile, 'utf8').catch(() => '');
-  const pid = Number.parseInt(text, 10);
-  return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+/** What is known of the process that has a folder, or had it last. */
+export interface Owner {
+  readonly pid: number;
+  /** Where it runs; undefined: it was not written down. */
+  readonly host: string | undefined;
+}
+
+/** `<pid> <host>`; undefined where nobody has written anything, or something else. */
+export const ownerIn = (text: string): Owner | undefined => {
+  const [, pid, host] = /^([1-9]\d{0,9})(?: (\S+))?\s*$/.exec(text) ?? [];
+  return pid === undefined ? undefined : { pid: Number(pid), host };
+};
+
+/** Whether the process is one of this machine, so that its number says something here. */
+const isHere = ({ host }: Owner): boolean => host === undefined || host === hostname();
+
+/** How a process was started, where the system tells; at most 120 characters. */
+const commandOf = (pid: number): string => {
+  const file = `/proc/${String(pid)}/cmdline`;
+  try {
+    return existsSync(file) ? readFileSync(file, 'utf8').replaceAll('\0', ' ').trim().slice(0, 120) : '';
+  } catch {
+    return '';
+  }
+};
+
+const named = (owner: Owner | undefined): string => {
+  if (owner === undefined) return '';
+  if (!isHere(owner)) return ` (process ${String(owner.pid)} on ${owner.host ?? ''})`;
+  const command = commandOf(owner.pid);
+  return ` (process ${String(owner.pid)}${command === '' ? '' : `: ${command}`})`;
+};
+
+const inUse = (dataDir: string, owner: Owner | undefined): DataDirInUse => {
+  const stop = owner === undefined || !isHere(owner) ? '' : ` (kill ${String(owner.pid)})`;
+  return new DataDirInUse(
+    `${dataDir} is in use by another Quire process${named(owner)}. ` +
+      `Stop that process${stop}, or give this one a folder of its own with DATA_DIR.`,
+  );
+};
+
+const CANNOT_WRITE = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EEXIST', 'EDQUOT', 'EIO'];
+
+const WHAT_TO_DO: Readonly<Record<string, string>> = {
+  EROFS: 'it is mounted for reading only. Mount it for writing, or set DATA_DIR to another folder',
+  ENOSPC: 'the disk is full. Make room, or set DATA_DIR to a folder on another disk',
+  EDQUOT: 'the disk quota is used up. Make room, or set DATA_DIR to a folder on another disk',
+  EIO: 'the disk does not work. Look at the log of the operating system',
+  ENOTDIR: 'a part of it is no folder. Set DATA_DIR to a folder',
+  EEXIST: 'there is a file of that name. Set DATA_DIR to a folder',
+};
+
+/** What a system error of the folder means to whoever runs the service; the error itself where it is unknown. */
+const unusable = (dataDir: string, error: unknown): unknown => {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (!CANNOT_WRITE.includes(code)) return error;
+  const what =
+    WHAT_TO_DO[code] ?? 'this user may not write there. Give it the folder, or set DATA_DIR to another one';
+  return new DataDirInUse(`${dataDir} cannot be used: ${what} (${code}).`);
+};
+
+const refuseHalfRestored = (dataDir: string): void => {
+  if (!existsSync(join(dataDir, RESTORING))) return;
+  throw new DataDirInUse(
+    `${dataDir} holds a restore that was cut short, or that is running. When none is running, remove what is in the folder and run \`quire restore\` again.`,
+  );
+};
+
+const take = async (dataDir: string, owner: Owner | undefined, onLost: (error: Error) => void) => {
+  const lockPath = join(dataDir, 'owner.lock');
+  if (owner !== undefined && owner.pid !== process.pid && isHere(owner) && !isRunning(owner.pid))
+    await rm(lockPath, { recursive: true, force: true });
+  // In containers every owner may be process 1, and each has a host name of its own: then only the age of
+  // the lock tells, as it does of a process whose number another has by now.
+  const mayBeStale = owner !== undefined && (owner.pid === process.pid || !isHere(owner));
+  try {
+    return await lockfile.lock(dataDir, {
+      lockfilePath: lockPath,
+      realpath: false,
+      stale: STALE_MS,
+      retries: mayBeStale ? { retries: 7, minTimeout: 1_000, factor: 1 } : 0,
+      onCompromised: onLost,
+    });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ELOCKED') throw inUse(dataDir, owner);
+    throw error;
+  }
 };
 
 /**
  * Makes the folder if it is missing and takes it for this process. A lock left behind by a process that
- * is gone is taken over at once. Throws DataDirInUse while another process lives that owns it.
+ * is gone is taken over at once. Throws DataDirInUse while another process lives that owns it, while a
+ * restore into it is not finished, and where it cannot be written to.
  */
-export const lockDataDir = async (dataDir: string, onLost: (error: Error) => void): Promise<DataDirLock> => {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const ownerFile = join(dataDir, 'owner.pid');
-  const owner = await ownerOf(ownerFile);
-  const lockPath = join(dataDir, 'owner.lock');
-  if (owner !== undefined && owner !== process.pid && !isRunning(owner))
-    await rm(lockPath, { recursive: true, force: true });
+export const lockDataDir = async (
+  dataDir: string,
+  onLost: (error: Error) => void,
+  { whileRestoring = false }: { readonly whileRestoring?: boolean } = {},
+): Promise<DataDirLock> => {
   try {
-    const release = await lockfile.lock(dataDir, {
-      lockfilePath: lockPath,
-      realpath: false,
-      stale: STALE_MS,
-      // In containers every owner may be process 1: then only the age of the lock tells.
-      retries: owner === process.pid ? { retries: 7, minTimeout: 1_000, factor: 1 } : 0,
-      onCompromised: onLost,
-    });
-    await writeFile(ownerFile, `${String(process.pid)}\n`);
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    const ownerFile = join(dataDir, OWNER_FILE);
+    const owner = ownerIn(await readFile(ownerFile, 'utf8').catch(() => ''));
+    const release = await take(dataDir, owner, onLost);
+    try {
+      if (!whileRestoring) refuseHalfRestored(dataDir);
+      await writeFile(ownerFile, `${String(process.pid)} ${hostname()}\n`);
+    } catch (error) {
+      await release();
+      throw error;
+    }
     return { release };
-  } catch {
-    throw new DataDirInUse(
-      `${dataDir} is in use by another Quire process${owner === undefined ? '' : ` (process ${String(owner)})`}. ` +
-        'Stop that process, or give this one a folder of its own with DATA_DIR.',
-    );
+  } catch (error) {
+    throw unusable(dataDir, error);
   }
+};
+
+/** Who has a data folder, as far as the folder tells. Changes nothing. */
+export interface DataDirOwner {
+  readonly owner: Owner | undefined;
+  /** The lock was renewed a moment ago: whoever has it lives. */
+  readonly isLocked: boolean;
+  readonly isHere: boolean;
+  readonly isRunning: boolean;
+  /** How the process was started; empty where that is not known. */
+  readonly command: string;
+  /** A restore is not finished. */
+  readonly isRestoring: boolean;
+}
+
+export const dataDirOwner = async (dataDir: string): Promise<DataDirOwner> => {
+  const owner = ownerIn(await readFile(join(dataDir, OWNER_FILE), 'utf8').catch(() => ''));
+  const options = { lockfilePath: join(dataDir, 'owner.lock'), realpath: false, stale: STALE_MS };
+  return {
+    owner,
+    isLocked: await lockfile.check(dataDir, options).catch(() => false),
+    isHere: owner !== undefined && isHere(owner),
+    isRunning: owner !== undefined && isHere(owner) && isRunning(owner.pid),
+    command: owner === undefined ? '' : commandOf(owner.pid),
+    isRestoring: existsSync(join(dataDir, RESTORING)),
+  };
 };

@@ -18,17 +18,23 @@ import type { ListedObject, ObjectStore } from '../../domain/ports/objectStore.t
 /** Tells an object from the folder of others whose keys begin with its own. */
 const FILE_ENDING = '.bin';
 
+/** Where objects that are whole lie in the folder. */
+export const WHOLE_OBJECTS = 'objects';
+
+/** The file of an object, from the folder. */
+export const objectFileOf = (key: string): string => `${WHOLE_OBJECTS}/${checkObjectKey(key)}${FILE_ENDING}`;
+
 /**
  * Objects as files of a folder. A put is written beside, flushed to the disk and renamed into place, and
  * the folder is flushed too: after a crash an object is there whole or not at all.
  */
 export async function openObjectFolder(folder: string): Promise<ObjectStore> {
   const incoming = join(folder, 'incoming');
-  const objects = join(folder, 'objects');
+  const objects = join(folder, WHOLE_OBJECTS);
   await mkdir(incoming, { recursive: true });
   await mkdir(objects, { recursive: true });
   await removeLeftovers(incoming);
-  const pathOf = (key: string): string => join(objects, `${checkObjectKey(key)}${FILE_ENDING}`);
+  const pathOf = (key: string): string => join(folder, objectFileOf(key));
 
   const store = async (key: string, write: (path: string) => Promise<void>): Promise<void> => {
     const target = pathOf(key);
@@ -61,6 +67,10 @@ export async function openObjectFolder(folder: string): Promise<ObjectStore> {
     },
   };
 }
+
+/** Reads an object beside whoever has the folder open; undefined when there is no such object. */
+export const readObject = (folder: string, key: string): Promise<Uint8Array | undefined> =>
+  absentAsUndefined(readFile(join(folder, objectFileOf(key))));
 
 /** What is removed while it is listed is left out. */
 async function* listed(folder: string, prefix: string): AsyncIterable<ListedObject> {

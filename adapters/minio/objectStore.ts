@@ -20,6 +20,11 @@ export async function openMinioObjectStore(options: MinioOptions): Promise<Objec
   const { bucket, region } = options;
   const client = clientOf(options);
   if (!(await client.bucketExists(bucket))) await makeBucket(client, bucket, region);
+  return objectsIn(client, bucket);
+}
+
+/** The objects of a bucket that is there. */
+export function objectsIn(client: Client, bucket: string): ObjectStore {
   return {
     put: async (key, bytes) => {
       const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -44,7 +49,8 @@ export async function openMinioObjectStore(options: MinioOptions): Promise<Objec
   };
 }
 
-function clientOf({ endpoint, accessKey, secretKey, region }: MinioOptions): Client {
+/** Nothing is asked of the server yet. */
+export function clientOf({ endpoint, accessKey, secretKey, region }: MinioOptions): Client {
   const { hostname, port, protocol } = new URL(endpoint);
   const useSSL = protocol === 'https:';
   return new Client({

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addAudit } from './audit.ts';
+import { addBackup } from './backup.ts';
 import { addEvents } from './events.ts';
 import { addEval } from './eval.ts';
 import { addExtract } from './extract.ts';
@@ -7,6 +8,7 @@ import { addFx } from './fx.ts';
 import { addKeys } from './keys.ts';
 import { addPricing } from './pricing.ts';
 import { addProjections } from './projections.ts';
+import { addRestore } from './restore.ts';
 import { addSecrets } from './secrets.ts';
 import { addServe } from './serve.ts';
 import { addToMarkdown } from './toMarkdown.ts';
@@ -39,6 +41,8 @@ export const quireProgram = (): Command => {
   addKeys(program);
   addSecrets(program);
   addAudit(program);
+  addBackup(program);
+  addRestore(program);
   endAlike(program);
   return program;
 };

@@ -27,7 +27,9 @@ export type TrainingInput = z.output<typeof trainingInput>;
 
 const TRAINING_PREFIX = 'training/';
 
-const keyOf = (jobId: string, digest: string): string => `${TRAINING_PREFIX}${jobId}/${digest}`;
+/** Where the input of a job lies. */
+export const trainingInputKeyOf = (jobId: string, digest: string): string =>
+  `${TRAINING_PREFIX}${jobId}/${digest}`;
 
 /** The stored input is not what the job was created with. */
 export class TamperedInput extends Error {
@@ -40,13 +42,13 @@ export const trainingInputs = (objects: ObjectStore) => ({
   put: async (jobId: string, input: TrainingInput): Promise<string> => {
     const bytes = new TextEncoder().encode(JSON.stringify(input));
     const digest = sha256(bytes);
-    await objects.put(keyOf(jobId, digest), bytes);
+    await objects.put(trainingInputKeyOf(jobId, digest), bytes);
     return digest;
   },
 
   /** Throws TamperedInput when it is missing or another. */
   load: async (jobId: string, digest: string): Promise<TrainingInput> => {
-    const bytes = await objects.get(keyOf(jobId, digest));
+    const bytes = await objects.get(trainingInputKeyOf(jobId, digest));
     if (bytes === undefined || sha256(bytes) !== digest)
       throw new TamperedInput(`the input of ${jobId} is missing or was changed`);
     return trainingInput.parse(JSON.parse(new TextDecoder().decode(bytes)));

@@ -9,11 +9,13 @@ import { httpMetrics } from '../http/metrics.ts';
 import { apiRoutes } from '../http/routes.ts';
 import { listen, type HttpServer } from '../http/server.ts';
 import { ALL_TENANTS } from '../http/readYourWrites.ts';
+import { aboutService } from '../operator/aboutService.ts';
 import { listenForOperators } from '../operator/operatorServer.ts';
 import { containerOver } from './container.ts';
 import { firstAdminKey } from './firstKey.ts';
 import { openParts, type Parts } from './openParts.ts';
 import { operationsOver, type OwnParts } from './operatorParts.ts';
+import { VERSION } from './version.ts';
 import { rateLimitRefusals } from './workMetrics.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
@@ -150,10 +152,14 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
     const key = does('api') ? await firstAdminKey(from) : undefined;
     const server = does('api') ? await serve(from, () => draining) : undefined;
     if (does('worker')) for (const one of workers) one.start();
-    const operators = await listenForOperators(
-      config.dataDir,
-      operationsOver(parts.log, parts.sql, ownParts(from)),
-    );
+    const operators = await listenForOperators(config.dataDir, {
+      ...operationsOver(parts.log, parts.sql, ownParts(from)),
+      'service.about': aboutService({
+        version: VERSION,
+        url: server?.url ?? null,
+        roles: [...config.roles],
+      }),
+    });
     const purge = purgeNowAndThen(from);
     process.stdout.write(banner(parts, server?.url, key));
     return {

@@ -1,0 +1,13 @@
+import Database from 'libsql';
+
+/**
+ * A program of its own, so that whoever started it stays free to answer and to stop it: writes the log as
+ * it is at one moment to a file that is not there yet. SQLite reads in one transaction beside the writer,
+ * which neither waits nor is waited for.
+ */
+const [from, to] = process.argv.slice(2);
+if (from === undefined || to === undefined) throw new Error('usage: <event log> <new file>');
+const db = new Database(from);
+db.exec('PRAGMA busy_timeout = 10000');
+db.prepare('VACUUM INTO ?').run(to);
+db.close();

@@ -1,0 +1,43 @@
+import { auditLog, type AuditedLog } from '../audit/auditLog.ts';
+import { findingsKept, type Finding } from '../audit/findings.ts';
+import { sealCheck, type Seal } from '../audit/seal.ts';
+import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import { objectNeeds, type Need } from './objectNeeds.ts';
+
+/** A log that was copied, opened for reading only. */
+export interface OpenedLog {
+  readonly feed: EventFeed;
+  readonly close: () => Promise<void>;
+}
+
+export interface AuditedCopy {
+  readonly log: AuditedLog;
+  readonly needs: ReadonlyMap<string, Need>;
+  readonly total: number;
+  /** The first of each check. */
+  readonly findings: readonly Finding[];
+}
+
+export interface CopyAudit {
+  readonly open: (path: string) => OpenedLog;
+  readonly path: string;
+  readonly seal?: Seal | undefined;
+  readonly signal: AbortSignal;
+}
+
+const KEEP = 5;
+
+/** Audits a copied log, and says which objects its events refer to. Throws when it is aborted. */
+export const auditCopy = async ({ open, path, seal, signal }: CopyAudit): Promise<AuditedCopy> => {
+  const { feed, close } = open(path);
+  const [needs, findings] = [objectNeeds(), findingsKept(KEEP)];
+  const sealed = seal === undefined ? undefined : sealCheck(findings, seal);
+  const watchers = sealed === undefined ? [needs.watcher] : [needs.watcher, sealed.watcher];
+  try {
+    const log = await auditLog({ feed, findings, dense: true, watchers, signal });
+    sealed?.finish(log);
+    return { log, needs: needs.needs(), total: findings.total(), findings: findings.result().findings };
+  } finally {
+    await close();
+  }
+};

@@ -1,0 +1,59 @@
+import { artifactKeyOf } from '../../domain/artifact/artifact.ts';
+import { uploadKeyOf } from '../../domain/document/uploads.ts';
+import { secretObjectKey } from '../../domain/ports/secretBox.ts';
+import type { ConfigVersion } from '../../domain/savedConfig/events.ts';
+import { liveSecrets } from '../../domain/savedConfig/decider.ts';
+import type { AuditedEvent } from '../audit/auditedEvent.ts';
+import type { Watcher } from '../audit/auditLog.ts';
+import { trainingInputKeyOf } from '../commands/trainingInput.ts';
+
+/** Why an object has to be there. */
+export interface Need {
+  readonly stream: string;
+  /** Of its bytes; null where events do not say. */
+  readonly sha256: string | null;
+}
+
+const secretsOf = (latest: ConfigVersion): readonly string[] =>
+  liveSecrets({ latest, revoked: false }).map(secretObjectKey);
+
+/** Collects the objects that the events of a log refer to, by key, while an audit reads them. */
+export const objectNeeds = (): {
+  readonly watcher: Watcher;
+  readonly needs: () => ReadonlyMap<string, Need>;
+} => {
+  const needs = new Map<string, Need>();
+  const presigned = new Set<string>();
+  const secrets = new Map<string, readonly string[]>();
+  const replaceSecrets = (stream: string, keys: readonly string[]): void => {
+    for (const key of secrets.get(stream) ?? []) needs.delete(key);
+    secrets.set(stream, keys);
+    for (const key of keys) needs.set(key, { stream, sha256: null });
+  };
+  const see = ({ type, data, stream }: AuditedEvent): void => {
+    switch (type) {
+      case 'UploadPresigned':
+        presigned.add(data.document_id);
+        break;
+      case 'DocumentRegistered':
+        // Files that came with a request are not kept.
+        if (presigned.delete(data.document_id))
+          needs.set(uploadKeyOf(data.document_id), { stream, sha256: data.sha256 });
+        break;
+      case 'ArtifactPublished':
+        needs.set(artifactKeyOf(data.sha256), { stream, sha256: data.sha256 });
+        break;
+      case 'TrainingJobCreated':
+        needs.set(trainingInputKeyOf(data.job_id, data.input_sha256), { stream, sha256: data.input_sha256 });
+        break;
+      case 'ConfigPublished':
+        replaceSecrets(stream, secretsOf(data));
+        break;
+      case 'ConfigRevoked':
+        replaceSecrets(stream, []);
+        break;
+      default:
+    }
+  };
+  return { watcher: { decoded: see }, needs: () => needs };
+};

@@ -1,0 +1,53 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { checkBackup } from '../backup/checkBackup.ts';
+import { TornRestore } from '../backup/restoreBackup.ts';
+import { restore } from '../composition/backupParts.ts';
+import { configFrom } from '../config.ts';
+import { OperatorError } from '../operator/protocol.ts';
+import { backupText, findingsText, missingText, wholeOrRefuse } from './backupText.ts';
+import { json, runCommand, type Output } from './output.ts';
+
+interface RestoreOptions {
+  readonly dataDir?: string;
+  readonly json?: boolean;
+}
+
+const run = async (
+  folder: string,
+  { dataDir: given, json: asJson, signal }: RestoreOptions & { readonly signal: AbortSignal },
+  { out, note }: Output,
+): Promise<void> => {
+  const backup = resolve(folder);
+  const dataDir = given === undefined ? configFrom().dataDir : resolve(given);
+  const { manifest, seal } = wholeOrRefuse(folder, await checkBackup(backup));
+  const audited = await restore({ backup, manifest, seal, dataDir, signal }).catch((error: unknown) => {
+    throw error instanceof TornRestore ? new OperatorError(error.message) : error;
+  });
+  const { files: _, ...summary } = manifest;
+  const done = { data_dir: dataDir, ...summary, findings: audited.findings };
+  await out(asJson === true ? json(done) : `${backupText(folder, manifest)}Restored into ${dataDir}.\n`);
+  note(missingText(manifest.missing) + findingsText(audited.total, audited.findings));
+  if (audited.total > 0)
+    throw new OperatorError('It was restored as it was backed up, and its log is damaged: see above.');
+  note(
+    'Start the service on it: read models are built from the log. FIELD_ENCRYPTION_KEY must be the one of then.\n',
+  );
+};
+
+/** `quire restore …`. */
+export const addRestore = (program: Command): void => {
+  program
+    .command('restore')
+    .argument('<backup>', 'a folder that `quire backup` made')
+    .description('restore a backup into an empty data folder')
+    .option('--data-dir <folder>', 'instead of DATA_DIR')
+    .option('--json', 'print a line of JSON')
+    .addHelpText(
+      'after',
+      '\nFirst every file is compared with its digest; afterwards the log is audited, and compared with the seal\nthat was made with it. A folder that holds anything is left alone.',
+    )
+    .action((backup: string, options: RestoreOptions) =>
+      runCommand((signal, output) => run(backup, { ...options, signal }, output)),
+    );
+};

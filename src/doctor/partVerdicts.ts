@@ -1,0 +1,188 @@
+import type { ReadModelStatus } from '../operator/projectionsStatus.ts';
+import { ok, problem, warning, type Verdict } from './check.ts';
+
+const MINUTE_MS = 60_000;
+const LAG_MAX = 10_000;
+const grouped = (n: number): string => n.toLocaleString('en-US');
+const ms = (n: number): string => `${n < 10 ? n.toFixed(1) : n.toFixed(0)} ms`;
+
+/** What a look at the embedded log found, as far as it came. */
+export interface EmbeddedLog {
+  readonly position: number;
+  readonly newest_at: string | null;
+  /** undefined: the look was ended before. */
+  readonly fileComplaints: readonly string[] | undefined;
+  readonly chains: ChainsSeen | undefined;
+}
+
+export interface ChainsSeen {
+  readonly streams: number;
+  readonly events: number;
+  readonly broken: readonly string[];
+  readonly breaks: number;
+}
+
+const RESTORE = 'stop the service and restore a backup (docs/how-to/back-up-and-restore.md)';
+
+/** Events cannot be newer than now, unless one clock was wrong. */
+const fromTheFuture = (newestAt: string | null, nowMs: number): string | undefined =>
+  newestAt !== null && Date.parse(newestAt) > nowMs + MINUTE_MS
+    ? `Its newest event was recorded at ${newestAt}, which is in the future: the clock is wrong now or was wrong then. Set it, and let it be kept (timedatectl set-ntp true).`
+    : undefined;
+
+const chainsText = ({ streams, events }: ChainsSeen, deep: boolean): string =>
+  `the hash chains of ${grouped(streams)} streams hold (${grouped(events)} events${deep ? '' : '; --deep looks at all'})`;
+
+/** The embedded log: file, layout, chains, times. */
+export const embeddedLogVerdict = (
+  path: string,
+  found: EmbeddedLog,
+  { deep, nowMs }: { readonly deep: boolean; readonly nowMs: number },
+): Verdict => {
+  const { fileComplaints, chains, position, newest_at } = found;
+  if (fileComplaints !== undefined && fileComplaints.length > 0)
+    return problem(`${path} is damaged (${fileComplaints.join('; ')}): ${RESTORE}.`);
+  if (chains !== undefined && chains.breaks > 0)
+    return problem(
+      `Hash chains do not hold, ${grouped(chains.breaks)} times: ${chains.broken.join('; ')}. \`quire audit --log-only\` shows all; ${RESTORE}.`,
+    );
+  const future = fromTheFuture(newest_at, nowMs);
+  if (future !== undefined) return problem(future);
+  const facts = `${path} is at position ${grouped(position)}`;
+  if (fileComplaints === undefined || chains === undefined)
+    return warning(
+      `${facts}; there was no time to look through it: run \`quire doctor --deep\`, which takes its time.`,
+    );
+  return ok(`${facts}, its file is whole, ${chainsText(chains, deep)}.`);
+};
+
+/** How far two clocks may be apart before calls to EventStoreDB, which end at a time by our clock, end at once. */
+const SKEW = { odd: 5_000, fatal: 60_000 } as const;
+
+/** EventStoreDB. `skewMs`: its clock minus ours; undefined: it does not tell. */
+export const serverLogVerdict = (
+  host: string,
+  {
+    position,
+    answerMs,
+    skewMs,
+  }: { position: bigint | undefined; answerMs: number; skewMs: number | undefined },
+): Verdict => {
+  const facts = `EventStoreDB at ${host} answers in ${ms(answerMs)}, ${position === undefined ? 'the log is empty' : `the log ends at ${position.toString()}`}`;
+  if (skewMs === undefined) return ok(`${facts}; what its clock shows, it does not tell.`);
+  const apart = Math.abs(skewMs);
+  const seconds = (apart / 1000).toFixed(0);
+  if (apart < SKEW.odd) return ok(`${facts}; clocks agree.`);
+  const text = `${facts}; its clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} ours: keep both by NTP`;
+  return apart < SKEW.fatal
+    ? warning(`${text}.`)
+    : problem(`${text}, for each append ends at a time by our clock, and times of events would be wrong.`);
+};
+
+export interface PostgresFacts {
+  readonly answerMs: number;
+  /** `server_version_num`. */
+  readonly version: number;
+  readonly encoding: string;
+  /** It only follows another server. */
+  readonly standby: boolean;
+  /** Whether the user may make schemas. */
+  readonly mayCreate: boolean;
+  /** Schemas of ours that belong to a role the user does not have. */
+  readonly foreign: readonly string[];
+  readonly connectionsFree: number;
+}
+
+const POSTGRES_OLDEST = 130_000;
+/** Of one process: a pool of ten, and locks. */
+const CONNECTIONS = 12;
+
+const postgresProblem = ({ version, encoding, standby, mayCreate, foreign }: PostgresFacts) => {
+  if (version < POSTGRES_OLDEST) return 'It is too old: version 13 or newer is needed.';
+  if (standby) return 'It is a standby, which takes no writes: set DATABASE_URL to the primary.';
+  if (encoding !== 'UTF8') return `Its encoding is ${encoding}: make the database with encoding UTF8.`;
+  if (!mayCreate)
+    return 'The user may not make schemas in it: GRANT CREATE ON DATABASE … TO that user, as its owner.';
+  if (foreign.length > 0)
+    return `The schemas ${foreign.join(', ')} belong to another role: use the user that made them.`;
+  return undefined;
+};
+
+/** Postgres as a place for read models. Nothing of it has to be installed: no extension, no locale. */
+export const postgresVerdict = (host: string, facts: PostgresFacts): Verdict => {
+  const major = Math.floor(facts.version / 10_000);
+  const text = `PostgreSQL ${String(major)} at ${host} answers in ${ms(facts.answerMs)}`;
+  const wrong = postgresProblem(facts);
+  if (wrong !== undefined) return problem(`${text}. ${wrong}`);
+  return facts.connectionsFree < CONNECTIONS
+    ? warning(
+        `${text}; ${String(facts.connectionsFree)} connections are free, and a process of Quire uses up to ${String(CONNECTIONS)}: raise max_connections.`,
+      )
+    : ok(`${text}; the user has the rights that it needs.`);
+};
+
+/** The read models, as the registry has them. */
+export const readModelsVerdict = (statuses: readonly ReadModelStatus[]): Verdict => {
+  if (statuses.length === 0) return ok('There are none yet: the first start makes them.');
+  const stopped = statuses.filter(({ state }) => state === 'stopped');
+  if (stopped.length > 0)
+    return problem(
+      `${stopped.map(({ name, position, reason }) => `${name} has stopped at ${position ?? 'the start'} (${reason ?? 'no reason given'})`).join('; ')}: install the release that mends it and restart, or \`quire projections rebuild\` (docs/how-to/rebuild.md).`,
+    );
+  const lags = statuses.map(({ lag_events }) => lag_events ?? Infinity);
+  const lag = Math.max(...lags);
+  const how = Number.isFinite(lag) ? `${grouped(lag)} events` : 'more than 100,000 events';
+  const late = statuses.filter(({ lag_events }) => (lag_events ?? Infinity) === lag).map(({ name }) => name);
+  const building = statuses.filter(({ next }) => next !== null).length;
+  const text = `${String(statuses.length)} read models${building === 0 ? '' : `, ${String(building)} of them with a new version being built`}`;
+  return lag > LAG_MAX
+    ? warning(
+        `${text}; ${late.slice(0, 3).join(', ')} ${how} behind the log: look whether a process with the role projector runs.`,
+      )
+    : ok(`${text}, at most ${how} behind the log.`);
+};
+
+/** Redis holds rate limits alone, so nothing stops without it. */
+export const redisVerdict = (host: string, answerMs: number, version: string): Verdict => {
+  const text = `Redis ${version} at ${host} answers in ${ms(answerMs)}`;
+  return answerMs > 50
+    ? warning(
+        `${text}: every request waits for it, and beyond 100 ms each process limits by itself. Move it closer.`,
+      )
+    : ok(`${text}.`);
+};
+
+export const redisAway = (host: string, reason: string): Verdict =>
+  warning(
+    `Redis at ${host} is away (${reason}): each process limits by itself meanwhile, so callers get as many times their limits as there are processes. Start it, or look at REDIS_URL.`,
+  );
+
+/** What the keys that saved configs hold were found to be. */
+export interface SealedSecrets {
+  readonly opened: number;
+  /** Sealed with a key of FIELD_ENCRYPTION_KEYS_OLD. */
+  readonly old: number;
+  readonly lost: readonly string[];
+}
+
+/** `isSet`: FIELD_ENCRYPTION_KEY is. Its form was checked with the environment. */
+export const encryptionVerdict = (isSet: boolean, { opened, old, lost }: SealedSecrets): Verdict => {
+  const total = opened + lost.length;
+  if (!isSet)
+    return total === 0
+      ? ok(
+          'FIELD_ENCRYPTION_KEY is not set: configs with own keys are refused. `openssl rand -base64 32` makes one.',
+        )
+      : problem(
+          `FIELD_ENCRYPTION_KEY is not set, and saved configs hold ${grouped(total)} keys: set the one that sealed them.`,
+        );
+  if (lost.length > 0)
+    return problem(
+      `${grouped(lost.length)} of ${grouped(total)} keys in saved configs cannot be opened (${lost.slice(0, 3).join(', ')}): put the key that sealed them into FIELD_ENCRYPTION_KEYS_OLD, or publish these configs again.`,
+    );
+  if (old > 0)
+    return warning(
+      `FIELD_ENCRYPTION_KEY is set; ${grouped(old)} of ${grouped(total)} keys in saved configs are sealed with an old one: \`quire secrets rotate\`.`,
+    );
+  return ok(`FIELD_ENCRYPTION_KEY is set and opens the ${grouped(total)} keys in saved configs.`);
+};
