@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
-import { ConfigError, configFrom } from './config.ts';
+import { ConfigError, configFrom, ownRedactor } from './config.ts';
 import { startQuire } from './composition/quire.ts';
-import { redactor } from './redact.ts';
 
 /** Time that running work gets to finish after SIGTERM, ms. */
 const DRAIN_MS = 30_000;
@@ -9,7 +8,7 @@ const DRAIN_MS = 30_000;
 /** What the service writes (events, uploads, objects) is for its own user alone. */
 const PRIVATE_FILES = 0o077;
 
-const redact = redactor();
+const redact = ownRedactor();
 
 const fail = (error: unknown): never => {
   const known = error instanceof Error && (error instanceof ConfigError || error.name === 'DataDirInUse');

@@ -74,9 +74,7 @@ const quoted = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, Str
  * Takes the secrets of an environment out of a text, by their values, and the user and password out of
  * every URL in it. For all that leaves the process beside its answers: the log and the last words.
  */
-export const redactor = (
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): ((text: string) => string) => {
+export const redactor = (env: Readonly<Record<string, string | undefined>>): ((text: string) => string) => {
   const secrets = secretsIn(env);
   const values = secrets.length === 0 ? undefined : new RegExp(secrets.map(quoted).join('|'), 'g');
   return (text) => {

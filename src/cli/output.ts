@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { redactor } from '../redact.ts';
+import { ownRedactor } from '../config.ts';
 import { jsonLine, OperatorError } from '../operator/protocol.ts';
 
 /** Where a command writes: data to `out`, everything else to `note`. */
@@ -40,7 +40,7 @@ const ENDED_BY_SIGNAL = 130;
 const KNOWN = ['OperatorError', 'ConfigError', 'DataDirInUse', 'SqlUnavailable'];
 
 const report = (error: unknown): number => {
-  const redact = redactor();
+  const redact = ownRedactor();
   if (error instanceof Error && KNOWN.includes(error.name)) {
     process.stderr.write(`${redact(error.message)}\n`);
     return error instanceof OperatorError ? error.exitCode : 1;

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import helmet from 'helmet';
@@ -6,7 +6,7 @@ import { startApi, testApi, type TestApi } from '../http/support/testApi.ts';
 
 /** What helmet would send: the yardstick for our own set, which is made once and costs nothing. */
 const headersOfHelmet = async (): Promise<Headers> => {
-  const protect = helmet() as (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
+  const protect = helmet();
   const server = createServer((req, res) => protect(req, res, () => res.end()));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
   const { port } = server.address() as AddressInfo;
