@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { modelNamed } from '../domain/models/modelName.ts';
 import { ConfigError } from './configError.ts';
 import { platformModelsFrom, type PlatformModels } from './platformModels.ts';
+import { redactor } from './redact.ts';
 
 const ROLES = ['api', 'projector', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
@@ -208,3 +209,6 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     logLevel: checked.LOG_LEVEL,
   };
 };
+
+/** Takes the secrets of this process's environment out of a text. */
+export const ownRedactor = (): ((text: string) => string) => redactor(process.env);

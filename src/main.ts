@@ -1,12 +1,18 @@
-import { ConfigError, configFrom } from './config.ts';
+import { inspect } from 'node:util';
+import { ConfigError, configFrom, ownRedactor } from './config.ts';
 import { startQuire } from './composition/quire.ts';
 
 /** Time that running work gets to finish after SIGTERM, ms. */
 const DRAIN_MS = 30_000;
 
+/** What the service writes (events, uploads, objects) is for its own user alone. */
+const PRIVATE_FILES = 0o077;
+
+const redact = ownRedactor();
+
 const fail = (error: unknown): never => {
   const known = error instanceof Error && (error instanceof ConfigError || error.name === 'DataDirInUse');
-  console.error(known ? `Quire cannot start.\n${error.message}` : error);
+  console.error(redact(known ? `Quire cannot start.\n${error.message}` : inspect(error)));
   process.exit(1);
 };
 
@@ -15,11 +21,12 @@ const fail = (error: unknown): never => {
  * this process knows is then in doubt: it ends, and the next start settles what was left open.
  */
 const dieOf = (error: unknown): void => {
-  console.error('Quire stops: a defect left it in an unknown state.', error);
+  console.error('Quire stops: a defect left it in an unknown state.', redact(inspect(error)));
   process.exit(70);
 };
 
 const main = async (): Promise<void> => {
+  process.umask(PRIVATE_FILES);
   const quire = await startQuire(configFrom());
   process.on('uncaughtException', dieOf);
   process.on('unhandledRejection', dieOf);

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { ownRedactor } from '../config.ts';
 import { jsonLine, OperatorError } from '../operator/protocol.ts';
 
 /** Where a command writes: data to `out`, everything else to `note`. */
@@ -39,13 +40,13 @@ const ENDED_BY_SIGNAL = 130;
 const KNOWN = ['OperatorError', 'ConfigError', 'DataDirInUse', 'SqlUnavailable'];
 
 const report = (error: unknown): number => {
+  const redact = ownRedactor();
   if (error instanceof Error && KNOWN.includes(error.name)) {
-    process.stderr.write(`${error.message}\n`);
+    process.stderr.write(`${redact(error.message)}\n`);
     return error instanceof OperatorError ? error.exitCode : 1;
   }
-  process.stderr.write(
-    `Something broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`Something broke: ${redact(text)}\n`);
   return 1;
 };
 

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { ABANDON_ALL, REPLAY_STORE_DDL } from '../../adapters/postgres/replayStore.ts';
 import { SNAPSHOTS_DDL } from '../../adapters/postgres/snapshots.ts';
 import { prepareReadModels } from '../../projections/engine/prepare.ts';
@@ -13,6 +12,7 @@ import { aboutService } from '../operator/aboutService.ts';
 import { listenForOperators } from '../operator/operatorServer.ts';
 import { containerOver } from './container.ts';
 import { firstAdminKey } from './firstKey.ts';
+import { openLogger } from './logger.ts';
 import { openParts, type Parts } from './openParts.ts';
 import { operationsOver, type OwnParts } from './operatorParts.ts';
 import { VERSION } from './version.ts';
@@ -36,8 +36,6 @@ export interface Quire {
   readonly stop: () => Promise<void>;
 }
 
-const REDACTED = ['req.headers', 'key', 'api_key', '*.api_key', '*.key', '*.password', 'connectionString'];
-
 const prepareTables = async ({ databaseUrl }: Config, { sql }: Parts): Promise<void> => {
   await sql.script(SNAPSHOTS_DDL);
   await sql.script(REPLAY_STORE_DDL);
@@ -53,6 +51,7 @@ const serve = async (from: Container, draining: () => boolean): Promise<HttpServ
     routes: apiRoutes(resolve(from, t.API)),
     logger: resolve(from, t.LOGGER),
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
+    publicUrl: config.publicUrl,
     keys: resolve(from, t.AUTHENTICATOR),
     limits: {
       limiter: parts.limiter,
@@ -131,7 +130,7 @@ const purgeNowAndThen = (from: Container): NodeJS.Timeout => {
  * put something around the parts: specs do, to end the process at a chosen moment.
  */
 export const startQuire = async (config: Config, open: typeof openParts = openParts): Promise<Quire> => {
-  const logger = pino({ level: config.logLevel, redact: REDACTED, base: null });
+  const logger = openLogger(config);
   const parts = await open(config, {
     lockLost: (err) => {
       logger.fatal({ msg: 'the data folder was taken by another process', err });

@@ -6,6 +6,7 @@ import type { Caller, Route } from './defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { endUnread } from './refuseBody.ts';
 import { Problem, invalid, problem, problemBody, retryLater, statusOf } from './problems.ts';
+import { safeHeaders } from './safeHeaders.ts';
 import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
 
@@ -13,6 +14,8 @@ export interface AppDeps extends Omit<ServeDeps, 'onError'> {
   readonly routes: readonly Route[];
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
+  /** Where clients reach the service, where that is said. */
+  readonly publicUrl?: string | undefined;
 }
 
 /** What the log line and the metrics say of a request. */
@@ -35,23 +38,15 @@ const factsOf = (req: Request): Facts => {
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
 
-/** JSON answers load nothing and are framed by nobody. Pages that need more say so themselves. */
-const SAFE_HEADERS = {
-  'X-Content-Type-Options': 'nosniff',
-  'X-Frame-Options': 'DENY',
-  'Referrer-Policy': 'no-referrer',
-  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-  'Cross-Origin-Resource-Policy': 'same-origin',
-  'Cache-Control': 'no-store',
-};
-
-const identify: RequestHandler = (req, res, next) => {
-  const facts = factsOf(req);
-  const given = req.get('x-request-id');
-  if (given !== undefined && SANE_REQUEST_ID.test(given)) facts.requestId = given;
-  res.set(SAFE_HEADERS).set('X-Request-Id', facts.requestId);
-  next();
-};
+const identify =
+  (headers: Readonly<Record<string, string>>): RequestHandler =>
+  (req, res, next) => {
+    const facts = factsOf(req);
+    const given = req.get('x-request-id');
+    if (given !== undefined && SANE_REQUEST_ID.test(given)) facts.requestId = given;
+    res.set(headers).set('X-Request-Id', facts.requestId);
+    next();
+  };
 
 /** One line a request: never a key, a query value, a body or a file name. */
 const observe =
@@ -183,7 +178,7 @@ export const httpApp = (deps: AppDeps): Express => {
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
-  app.use(identify, observe(deps));
+  app.use(identify(safeHeaders(deps.publicUrl)), observe(deps));
   for (const route of routes) app[route.method](expressPath(route), handlerOf(route, { ...deps, onError }));
   app.use(nothingHere(routes));
   app.use(onFailure(onError));

@@ -49,6 +49,35 @@ const isStorable = (value: unknown): boolean => {
   return Object.entries(value).every(([key, member]) => isStorable(key) && isStorable(member));
 };
 
+/** Deeper than any body of the interface: a schema of depth 32 takes 2 levels a depth. */
+const DEPTH_MAX = 128;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPENERS = new Set([0x5b, 0x7b]);
+const CLOSERS = new Set([0x5d, 0x7d]);
+
+/** The index after a JSON string that begins at `start`. */
+const afterString = (text: string, start: number): number => {
+  let at = start + 1;
+  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at + 1;
+};
+
+/** Told before it is parsed: what walks a value afterwards calls itself once a level. */
+const isTooDeep = (text: string): boolean => {
+  if (text.length <= 2 * DEPTH_MAX) return false;
+  let depth = 0;
+  let at = 0;
+  while (at < text.length && depth <= DEPTH_MAX) {
+    const code = text.charCodeAt(at);
+    if (OPENERS.has(code)) depth += 1;
+    else if (CLOSERS.has(code)) depth -= 1;
+    at = code === QUOTE ? afterString(text, at) : at + 1;
+  }
+  return depth > DEPTH_MAX;
+};
+
 const parsed = (text: string): unknown => {
   const value = JSON.parse(text) as unknown;
   if (MAYBE_UNSTORABLE.test(text) && !isStorable(value)) throw new SyntaxError('unstorable text');
@@ -60,8 +89,10 @@ export const readJson = async (request: IncomingMessage): Promise<unknown> => {
   checkHeaders(request);
   const bytes = await bytesOf(request);
   try {
-    return parsed(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (!isTooDeep(text)) return parsed(text);
   } catch {
     throw problem('malformed_json', 'The body is not JSON in UTF-8 (no NUL, no half surrogate pairs).');
   }
+  throw problem('malformed_json', `The body is nested deeper than ${String(DEPTH_MAX)} levels.`);
 };

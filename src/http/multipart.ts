@@ -102,7 +102,9 @@ const received = async (
   collected: Collected,
   { path, bytesMax }: { readonly path: string; readonly bytesMax: number },
 ): Promise<void> => {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax + FORM_BYTES_MAX) throw tooLarge(bytesMax);
+  const { 'content-length': length = 0, 'content-encoding': encoding = 'identity' } = request.headers;
+  if (encoding !== 'identity') throw problem('unsupported_media_type', 'Send the form uncompressed.');
+  if (Number(length) > bytesMax + FORM_BYTES_MAX) throw tooLarge(bytesMax);
   const parser = parserFor(request, bytesMax);
   parser.on('field', collectField(collected));
   parser.on('file', collectFile(collected, path, bytesMax));
@@ -115,27 +117,44 @@ const received = async (
   parser.once('fieldsLimit', () =>
     refuseLater(collected.refusals, problem('body_too_large', 'The form has too many fields.')),
   );
-  await parsed(request, parser);
+  await parsed(request, parser, {
+    bytesMax: bytesMax + FORM_BYTES_MAX,
+    tooMany: () => tooLarge(bytesMax),
+  });
 };
 
 const brokenForm = (): Problem =>
   invalid({ loc: ['body'], msg: 'The form is broken or ends before its last boundary.', type: 'multipart' });
 
-/** Not a pipeline, for that would destroy the connection that the answer needs. */
-const parsed = (request: IncomingMessage, parser: busboy.Busboy): Promise<void> =>
+/**
+ * Not a pipeline, for that would destroy the connection that the answer needs. A form without a length is
+ * read up to `bytesMax` and no further.
+ */
+const parsed = (
+  request: IncomingMessage,
+  parser: busboy.Busboy,
+  { bytesMax, tooMany }: { readonly bytesMax: number; readonly tooMany: () => Problem },
+): Promise<void> =>
   new Promise((resolve, reject) => {
+    let bytes = 0;
     // More than once: a parser that is destroyed fails again.
-    const fail = () => {
+    const fail = (reason: Problem) => {
+      request.off('data', count);
       request.unpipe(parser);
       request.resume();
-      reject(brokenForm());
+      reject(reason);
       if (!parser.destroyed) parser.destroy();
     };
-    parser.on('error', fail);
+    const count = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > bytesMax) fail(tooMany());
+    };
+    parser.on('error', () => fail(brokenForm()));
     parser.once('close', resolve);
     request.once('close', () => {
-      if (!request.complete) fail();
+      if (!request.complete) fail(brokenForm());
     });
+    request.on('data', count);
     request.pipe(parser);
   });
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
 
 /** How long a caller that is still sending gets to read why it was refused, ms. */
@@ -7,6 +8,13 @@ const LINGER_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The rest of so small a body is soon read, and the connection goes on. */
 const KEPT_BYTES_MAX = 2 * 1024 * 1024;
+
+/**
+ * Whether much of a body may be left. A request that is refused at once is not complete yet, even where it
+ * has no body: that is told by its headers.
+ */
+export const mayLeaveMuch = (headers: IncomingHttpHeaders): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > KEPT_BYTES_MAX;
 
 /** Calls `done` once: when the rest of the body has come, or enough of it, or long enough was waited. */
 const drained = (req: Request, done: () => void): void => {
@@ -26,19 +34,18 @@ const drained = (req: Request, done: () => void): void => {
 
 /**
  * Answers a request whose body was not read to its end. Where much of it may be left, the connection is of
- * no use after that, and says so; it stays open a little while, for closing it under a caller that is sending would take the answer
- * from it. An endless body is cut off.
+ * no use after that, and says so; it stays open a little while, for closing it under a caller that is
+ * sending would take the answer from it. An endless body is cut off.
  */
 export const endUnread = (req: Request, res: Response, text: string): void => {
-  const length = Number(req.headers['content-length'] ?? Number.NaN);
-  if (req.complete || length <= KEPT_BYTES_MAX) {
+  if (req.complete || !mayLeaveMuch(req.headers)) {
     res.end(text);
     return;
   }
   res.set('Connection', 'close').set('Content-Length', String(Buffer.byteLength(text)));
   res.write(text);
   drained(req, () => {
-    res.end();
-    req.socket.destroySoon();
+    // Not before it is sent: answers to earlier requests on the connection may wait in front of it.
+    res.end(() => req.socket.destroySoon());
   });
 };

@@ -1,5 +1,6 @@
 import { defineRoute } from '../defineRoute.ts';
 import { DOCS_PAGE, DOCS_POLICY } from '../docsPages.ts';
+import { PAGE_HEADERS } from '../safeHeaders.ts';
 
 export const getDocs = () =>
   defineRoute({
@@ -14,6 +15,7 @@ export const getDocs = () =>
     problems: [],
     handle: ({ answer }) => {
       answer.header('Content-Security-Policy', DOCS_POLICY);
+      for (const [name, value] of Object.entries(PAGE_HEADERS)) answer.header(name, value);
       return Promise.resolve({ contentType: 'text/html; charset=utf-8', body: DOCS_PAGE });
     },
   });

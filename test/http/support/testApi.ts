@@ -23,7 +23,7 @@ import type { Route } from '../../../src/http/defineRoute.ts';
 import { httpMetrics } from '../../../src/http/metrics.ts';
 import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
-import { listen } from '../../../src/http/server.ts';
+import { listen, type ConnectionLimits } from '../../../src/http/server.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import { client, type Client } from './client.ts';
 
@@ -81,6 +81,7 @@ const MAX_UPLOAD_BYTES = 1_000_000;
 export const startApi = async (
   env: Readonly<Record<string, string>> = {},
   deadlineMs?: ExtractDeps['deadlineMs'],
+  limits?: Partial<ConnectionLimits>,
 ): Promise<TestApi> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'quire-http-'));
   const config = configFrom({
@@ -122,6 +123,7 @@ export const startApi = async (
     routes,
     logger,
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
+    publicUrl: config.publicUrl,
     keys: deps.keys,
     limits: {
       limiter: memoryRateLimiter(() => limiterMs),
@@ -133,7 +135,7 @@ export const startApi = async (
     clock: deps.clock,
     isDraining: () => faults.draining,
   });
-  const server = await listen(app, { host: '127.0.0.1', port: 0 });
+  const server = await listen(app, { host: '127.0.0.1', port: 0 }, limits);
   parts.address.url = server.url;
   const forgetReplays = () => parts.sql.script('delete from http_cache.replays');
   const stop = async () => {
