@@ -6,6 +6,7 @@ import type { Caller, Route } from './defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { endUnread } from './refuseBody.ts';
 import { Problem, invalid, problem, problemBody, retryLater, statusOf } from './problems.ts';
+import { routeTable } from './routeTable.ts';
 import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
 
@@ -159,8 +160,10 @@ const onFailure =
     sendProblem(req, res, failure);
   };
 
+type Handler = (req: Request, res: Response) => Promise<void>;
+
 const handlerOf =
-  (route: Route, deps: ServeDeps): RequestHandler =>
+  (route: Route, deps: ServeDeps): Handler =>
   async (req, res) => {
     const facts = factsOf(req);
     facts.route = route.operationId;
@@ -171,6 +174,20 @@ const handlerOf =
       facts.caller = exchange.caller;
     }
   };
+
+/** Serves what is in the table; whatever is not goes on to Express's own router. */
+const direct = (served: readonly { readonly route: Route; readonly handler: Handler }[]): RequestHandler => {
+  const find = routeTable(served);
+  return (req, res, next) => {
+    const found = find(req.method, req.url);
+    if (found === undefined) {
+      next();
+      return;
+    }
+    req.params = found.params;
+    found.entry.handler(req, res).catch(next);
+  };
+};
 
 /** The whole HTTP surface, built from the table of routes. */
 export const httpApp = (deps: AppDeps): Express => {
@@ -183,7 +200,9 @@ export const httpApp = (deps: AppDeps): Express => {
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
   app.use(identify, observe(deps));
-  for (const route of routes) app[route.method](expressPath(route), handlerOf(route, { ...deps, onError }));
+  const served = routes.map((route) => ({ route, handler: handlerOf(route, { ...deps, onError }) }));
+  app.use(direct(served));
+  for (const { route, handler } of served) app[route.method](expressPath(route), handler);
   app.use(nothingHere(routes));
   app.use(onFailure(onError));
   return app;
