@@ -24,15 +24,11 @@ interface Facts {
   code: string | undefined;
 }
 
-const FACTS = new WeakMap<Request, Facts>();
+const FACTS = Symbol('facts');
 
-const factsOf = (req: Request): Facts => {
-  const known = FACTS.get(req);
-  if (known !== undefined) return known;
-  const facts: Facts = { requestId: randomUUID(), route: 'none', caller: undefined, code: undefined };
-  FACTS.set(req, facts);
-  return facts;
-};
+/** On the request itself: a weak map of requests keeps the garbage collector busy. */
+const factsOf = (req: Request & { [FACTS]?: Facts | undefined }): Facts =>
+  (req[FACTS] ??= { requestId: randomUUID(), route: 'none', caller: undefined, code: undefined });
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
 

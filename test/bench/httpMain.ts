@@ -1,8 +1,8 @@
 import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
 import type { HttpRun } from './httpClient.ts';
 import { bareSide, quireSide, type HttpSide, type SideLoad } from './httpSides.ts';
+import { comparison } from './httpTable.ts';
 import { EMPTY_DATABASE } from './live.ts';
-import { median, medianRun } from './measure.ts';
 import { serverSettings } from './sqlBurns.ts';
 
 const { env } = process;
@@ -12,6 +12,8 @@ if (databaseUrl === undefined)
 const rounds = Number(env['BENCH_ROUNDS'] ?? 5);
 const seconds = Number(env['BENCH_SECONDS'] ?? 4);
 const tenantsMax = Number(env['BENCH_TENANTS'] ?? 1_000);
+/** Before the first round of each load: code that has not run is slow. */
+const WARM_UP_SECONDS = 2;
 const only = env['BENCH_ONLY'];
 
 const many = `${tenantsMax.toLocaleString('en')} tenants`;
@@ -31,31 +33,15 @@ const compared = async (
   { sides, ask, load }: { sides: readonly HttpSide[]; ask: Ask; load: Omit<SideLoad, 'seconds' | 'seed'> },
 ): Promise<void> => {
   if (only !== undefined && !title.includes(only)) return;
-  const taken = new Map(sides.map(({ name }) => [name, [] as HttpRun[]]));
-  for (const side of sides) await ask(side)?.({ ...load, seconds: 1.5, seed: 0 });
+  const taking = sides.flatMap((side) => {
+    const run = ask(side);
+    return run === undefined ? [] : [{ side: side.name, run, runs: [] as HttpRun[] }];
+  });
+  for (const { run } of taking) await run({ ...load, seconds: WARM_UP_SECONDS, seed: 0 });
   for (let round = 1; round <= rounds; round += 1)
-    for (const side of sides) {
-      const run = await ask(side)?.({ ...load, seconds, seed: round });
-      if (run !== undefined) taken.get(side.name)?.push(run);
-    }
-  const base = taken.get(sides.at(-1)?.name ?? '') ?? [];
+    for (const { run, runs } of taking) runs.push(await run({ ...load, seconds, seed: round }));
   console.log(`\n${title}`);
-  console.table(
-    [...taken].map(([side, runs]) => {
-      const { perSecond, p50Ms, p99Ms } = medianRun(runs);
-      const rates = runs.map((run) => Math.round(run.perSecond));
-      const ratios = runs.map((run, n) => run.perSecond / (base[n]?.perSecond ?? Number.NaN));
-      return {
-        side,
-        'req/s': Math.round(perSecond),
-        spread: `${Math.min(...rates)}–${Math.max(...rates)}`,
-        'p50 / p99 ms': `${p50Ms.toFixed(1)} / ${p99Ms.toFixed(1)}`,
-        ratio: median(ratios).toFixed(2),
-        'ratio spread': `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
-        failed: runs.reduce((sum, run) => sum + run.failed, 0),
-      };
-    }),
-  );
+  console.table(comparison(taking, taking.at(-1)?.runs ?? []));
 };
 
 const sql = postgresSql({ url: databaseUrl });
