@@ -36,7 +36,8 @@ export interface RowPage<Row> {
   readonly total: number;
 }
 
-const balanceOf = (row: SqlRow): BalanceRow => {
+/** What a row of `balanceRows` says. */
+export const balanceOf = (row: SqlRow): BalanceRow => {
   const balance_credits = wholeOf(row, 'balance_credits');
   const held_credits = wholeOf(row, 'held_credits');
   return {
@@ -69,6 +70,16 @@ export const balanceOfTenant =
   (sql: SqlTx) =>
   async (tenantId: string): Promise<BalanceRow | undefined> =>
     (await sql.query('select * from read.balances where tenant_id = $1', [tenantId])).map(balanceOf)[0];
+
+/** As `balanceOfTenant` for several tenants: their rows as they are stored, by tenant. */
+export const balanceRows =
+  (sql: SqlTx) =>
+  async (tenantIds: readonly string[]): Promise<ReadonlyMap<string, SqlRow>> => {
+    const rows = await sql.query('select * from read.balances where tenant_id = any($1::text[])', [
+      tenantIds,
+    ]);
+    return new Map(rows.map((row) => [textOf(row, 'tenant_id'), row]));
+  };
 
 /** A tenant's open holds, oldest first. */
 export const openHoldsOfTenant =

@@ -5,7 +5,12 @@ import {
   liveAdminKeys,
 } from '../../projections/apiKeys/apiKeys.queries.ts';
 import { artifactsOfTenant } from '../../projections/artifacts/artifacts.queries.ts';
-import { balanceOfTenant, openHoldsOfTenant, tenants } from '../../projections/balances/balances.queries.ts';
+import {
+  balanceOf,
+  balanceRows,
+  openHoldsOfTenant,
+  tenants,
+} from '../../projections/balances/balances.queries.ts';
 import { documentsOfTenant } from '../../projections/documents/documents.queries.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
@@ -19,11 +24,21 @@ import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/f
 import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
 import { marginFlows } from '../../projections/margin/margin.queries.ts';
 import { missingPrices, providerPrices } from '../../projections/llmCosts/prices.queries.ts';
+import { askTogether } from '../http/askTogether.ts';
 import type { Queries } from '../http/queries.ts';
+
+/** Balances are asked for more than all else together: those asked for at once share a statement. */
+const balancesTogether = (sql: SqlTx): Queries['balanceOfTenant'] => {
+  const rowOf = askTogether(balanceRows(sql));
+  return async (tenantId) => {
+    const row = await rowOf(tenantId);
+    return row && balanceOf(row);
+  };
+};
 
 /** The routes' questions, asked of the read models. */
 export const queriesOn = (sql: SqlTx): Queries => ({
-  balanceOfTenant: balanceOfTenant(sql),
+  balanceOfTenant: balancesTogether(sql),
   openHoldsOfTenant: openHoldsOfTenant(sql),
   grantsOfTenant: grantsOfTenant(sql),
   usageOfTenant: usageOfTenant(sql),

@@ -6,6 +6,7 @@ import type { Caller, Route } from './defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { endUnread } from './refuseBody.ts';
 import { Problem, invalid, problem, problemBody, retryLater, statusOf } from './problems.ts';
+import { routeTable } from './routeTable.ts';
 import { safeHeaders } from './safeHeaders.ts';
 import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
@@ -26,15 +27,11 @@ interface Facts {
   code: string | undefined;
 }
 
-const FACTS = new WeakMap<Request, Facts>();
+const FACTS = Symbol('facts');
 
-const factsOf = (req: Request): Facts => {
-  const known = FACTS.get(req);
-  if (known !== undefined) return known;
-  const facts: Facts = { requestId: randomUUID(), route: 'none', caller: undefined, code: undefined };
-  FACTS.set(req, facts);
-  return facts;
-};
+/** On the request itself: a weak map of requests keeps the garbage collector busy. */
+const factsOf = (req: Request & { [FACTS]?: Facts | undefined }): Facts =>
+  (req[FACTS] ??= { requestId: randomUUID(), route: 'none', caller: undefined, code: undefined });
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
 
@@ -155,8 +152,10 @@ const onFailure =
     sendProblem(req, res, failure);
   };
 
+type Handler = (req: Request, res: Response) => Promise<void>;
+
 const handlerOf =
-  (route: Route, deps: ServeDeps): RequestHandler =>
+  (route: Route, deps: ServeDeps): Handler =>
   async (req, res) => {
     const facts = factsOf(req);
     facts.route = route.operationId;
@@ -167,6 +166,20 @@ const handlerOf =
       facts.caller = exchange.caller;
     }
   };
+
+/** Serves what is in the table; whatever is not goes on to Express's own router. */
+const direct = (served: readonly { readonly route: Route; readonly handler: Handler }[]): RequestHandler => {
+  const find = routeTable(served);
+  return (req, res, next) => {
+    const found = find(req.method, req.url);
+    if (found === undefined) {
+      next();
+      return;
+    }
+    req.params = found.params;
+    found.entry.handler(req, res).catch(next);
+  };
+};
 
 /** The whole HTTP surface, built from the table of routes. */
 export const httpApp = (deps: AppDeps): Express => {
@@ -179,7 +192,9 @@ export const httpApp = (deps: AppDeps): Express => {
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
   app.use(identify(safeHeaders(deps.publicUrl)), observe(deps));
-  for (const route of routes) app[route.method](expressPath(route), handlerOf(route, { ...deps, onError }));
+  const served = routes.map((route) => ({ route, handler: handlerOf(route, { ...deps, onError }) }));
+  app.use(direct(served));
+  for (const { route, handler } of served) app[route.method](expressPath(route), handler);
   app.use(nothingHere(routes));
   app.use(onFailure(onError));
   return app;

@@ -12,6 +12,15 @@ export interface HttpMetrics {
   readonly observe: (observation: Observation) => void;
 }
 
+/** Forming labels costs more than counting: what was formed is kept, for there are few. */
+const remembered = <Part>(parts: Map<string, Part>, name: string, make: () => Part): Part => {
+  const known = parts.get(name);
+  if (known !== undefined) return known;
+  const made = make();
+  parts.set(name, made);
+  return made;
+};
+
 /** Counts and times requests by route; process figures beside them. One call per registry. */
 export const httpMetrics = (register: Registry): HttpMetrics => {
   collectDefaultMetrics({ register });
@@ -30,10 +39,13 @@ export const httpMetrics = (register: Registry): HttpMetrics => {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
     registers,
   });
+  const counts = new Map<string, Counter.Internal>();
+  const durations = new Map<string, Histogram.Internal<'route'>>();
   return {
     observe: ({ method, route, status, seconds }) => {
-      count.inc({ method, route, status });
-      duration.observe({ route }, seconds);
+      const name = `${method} ${route} ${String(status)}`;
+      remembered(counts, name, () => count.labels({ method, route, status })).inc();
+      remembered(durations, route, () => duration.labels({ route })).observe(seconds);
     },
   };
 };

@@ -1,5 +1,6 @@
 import express from 'express';
 import pg from 'pg';
+import { ONE_STATEMENT } from './sqlBurns.ts';
 
 /** Express and hand-written SQL on the same tables, without keys, limits, checks or totals by counters. */
 const pool = new pg.Pool({ connectionString: process.env['BENCH_DATABASE_URL'], max: 10 });
@@ -27,6 +28,23 @@ app.get('/sums', async (_req, res) => {
     'select tenant_id, sum(credits_delta) from read.ledger group by tenant_id',
   );
   res.json({ tenants: rows.length });
+});
+interface Burn {
+  readonly tenant_id: string;
+  readonly idempotency_key: string;
+  readonly credits: number;
+}
+app.post('/burn', express.json(), async (req, res) => {
+  const { tenant_id, idempotency_key, credits } = req.body as Burn;
+  const values = [tenant_id, idempotency_key, credits];
+  const { rows } = await pool.query<{ id: number; balance_after: number }>({
+    name: 'burn',
+    text: ONE_STATEMENT,
+    values,
+  });
+  const [row] = rows;
+  if (row === undefined) res.status(409).json({ code: 'refused' });
+  else res.json({ charge_id: row.id, tenant_id, idempotency_key, balance_credits: row.balance_after });
 });
 const server = app.listen(0, '127.0.0.1', () => {
   const address = server.address();

@@ -21,13 +21,14 @@ const UPDATE = `update bench_burns.balances set balance = balance - $2
   where tenant_id = $1 and balance >= $2 returning balance`;
 const INSERT = `insert into bench_burns.ledger (tenant_id, idempotency_key, credits, balance_after)
   values ($1, $2, $3, $4)`;
-const CTE = `with debit as (
+/** R1's statement: tenant, key, credits. */
+export const ONE_STATEMENT = `with debit as (
     update bench_burns.balances set balance = balance - $3
     where tenant_id = $1 and balance >= $3
       and not exists (select 1 from bench_burns.ledger where tenant_id = $1 and idempotency_key = $2)
     returning balance)
   insert into bench_burns.ledger (tenant_id, idempotency_key, credits, balance_after)
-  select $1, $2, -$3, balance from debit returning id`;
+  select $1, $2, -$3, balance from debit returning id, balance_after`;
 
 type Burn = (client: pg.PoolClient, tenant: string, key: string) => Promise<void>;
 
@@ -48,11 +49,12 @@ const fourTrips: Burn = async (client, tenant, key) => {
 
 /** R1: everything in one statement. */
 const oneStatement: Burn = async (client, tenant, key) => {
-  const { rowCount } = await client.query({ name: 'cte', text: CTE, values: [tenant, key, 1] });
+  const { rowCount } = await client.query({ name: 'cte', text: ONE_STATEMENT, values: [tenant, key, 1] });
   if (rowCount !== 1) throw new Error('not burned');
 };
 
-const prepare = async (pool: pg.Pool, tenants: number): Promise<void> => {
+/** Makes the tables afresh, with so many tenants `t0`, `t1`, … */
+export const prepareBurns = async (pool: pg.Pool, tenants: number): Promise<void> => {
   await pool.query(SCHEMA);
   await pool.query(
     `insert into bench_burns.balances select 't' || n, $1 from generate_series(0, $2::int - 1) n`,
@@ -62,7 +64,7 @@ const prepare = async (pool: pg.Pool, tenants: number): Promise<void> => {
 };
 
 /** Sum of the ledger = what the balances lost, each key once, one row for each burn acknowledged. */
-const verify = async (pool: pg.Pool, tenants: number, done: number): Promise<void> => {
+export const verifyBurns = async (pool: pg.Pool, tenants: number, done: number): Promise<void> => {
   const { rows } = await pool.query<{ drift: string; rows: string; keys: string }>(`
     select (select sum(balance) from bench_burns.balances) - sum(credits) - ${tenants} * ${START_CREDITS}::bigint as drift,
       count(*) as rows, count(distinct (tenant_id, idempotency_key)) as keys from bench_burns.ledger`);
@@ -74,14 +76,14 @@ const verify = async (pool: pg.Pool, tenants: number, done: number): Promise<voi
 const run = async (url: string, burn: Burn, load: Load): Promise<Run> => {
   const pool = new pg.Pool({ connectionString: url, max: load.inFlight + 1 });
   try {
-    await prepare(pool, load.tenants);
+    await prepareBurns(pool, load.tenants);
     const clients = await Promise.all(Array.from({ length: load.inFlight }, () => pool.connect()));
     const random = seededRandom(load.seed);
     const result = await closedLoop(load, (caller, turn) =>
       burn(clients[caller]!, `t${random.between(0, load.tenants - 1)}`, `k${caller}-${turn}`),
     );
     for (const client of clients) client.release();
-    await verify(pool, load.tenants, result.done);
+    await verifyBurns(pool, load.tenants, result.done);
     return result;
   } finally {
     await pool.query('drop schema if exists bench_burns cascade');
