@@ -1,0 +1,7 @@
+import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
+import { rollingSuite } from './rolling.suite.ts';
+
+rollingSuite('embedded Postgres', async () => {
+  const { sql } = await pgliteSql(null);
+  return [sql, sql];
+});
