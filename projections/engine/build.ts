@@ -2,6 +2,7 @@ import type { RunningSlot } from './applyBatch.ts';
 import { SqlUnavailable } from './ports.ts';
 import type { Sql, SqlTx } from './ports.ts';
 import type { Slot } from './prepare.ts';
+import { prepareReadModels } from './prepare.ts';
 import { REBUILD_LOCK } from './rebuild.ts';
 import type { Generation } from './registry.ts';
 import {
@@ -10,7 +11,6 @@ import {
   createGeneration,
   dropRetired,
   generations,
-  hasRegistry,
   leftBehind,
   lockRegistry,
   markStopped,
@@ -65,7 +65,8 @@ const openBuilds = (deps: BuildDeps, afresh: boolean): Promise<readonly RunningS
       const isStopped = generation.state === 'stopped';
       if (isStopped && !afresh) continue;
       if (isStopped) await resume(tx, generation);
-      slots.push({ projector: slot.projector, generation });
+      const state = generation.serves ? 'live' : 'building';
+      slots.push({ projector: slot.projector, generation: { ...generation, state, reason: null } });
     }
     return slots;
   });
@@ -108,14 +109,10 @@ const isForTheRunner = (error: unknown, signal: AbortSignal): boolean =>
   signal.aborted || error instanceof CheckpointMoved || error instanceof SqlUnavailable;
 
 /** Each by itself, after they failed together: one that cannot be built stops, and keeps no other. */
-const buildApart = async (
-  deps: BuildDeps,
-  slots: readonly RunningSlot[],
-  options: BuildOptions,
-): Promise<Built> => {
+const buildApart = async (deps: BuildDeps, options: BuildOptions): Promise<Built> => {
   const promoted: Slot[] = [];
   const stopped: { slot: Slot; reason: string }[] = [];
-  for (const slot of slots) {
+  for (const slot of await openBuilds(deps, options.afresh)) {
     try {
       await buildTogether(deps, [slot], options);
       promoted.push(slot);
@@ -139,7 +136,7 @@ const build = async (deps: BuildDeps, options: BuildOptions): Promise<Built> => 
   } catch (error) {
     if (isForTheRunner(error, options.signal)) throw error;
   }
-  return buildApart(deps, slots, options);
+  return buildApart(deps, options);
 };
 
 /** Newer versions that somebody began and left, an upgrade that was taken back: their tables only take room. */
@@ -161,7 +158,7 @@ const dropLeftBehind = async (sql: Sql, followed: readonly Slot[]): Promise<void
  */
 export const buildDue = async (deps: BuildDeps, options: BuildOptions): Promise<Built> => {
   const { sql } = deps;
-  if (!(await hasRegistry(sql))) return NOTHING;
+  if (options.afresh) await prepareReadModels(sql, deps.projectors);
   const { due, followed, newer } = standingOf(await generations(sql), deps);
   if (due.length === 0) {
     if (newer.length === 0 && options.afresh) await dropLeftBehind(sql, followed);

@@ -16,7 +16,8 @@ export const building = (deps: BuildingDeps) => {
   let afresh = true;
 
   const once = async (signal: AbortSignal): Promise<void> => {
-    const { promoted, stopped } = await buildDue(deps, { batchMax: tuning.batchMax, signal, afresh });
+    const options = { batchMax: tuning.batchMax, signal, afresh };
+    const { promoted, stopped } = await buildDue(deps, options);
     afresh = false;
     for (const { projector } of promoted)
       notify?.({ kind: 'promoted', name: projector.name, version: projector.version });

@@ -9,10 +9,7 @@ export interface Slot {
   readonly generation: Generation;
 }
 
-const missingIn = async (
-  sql: SqlTx,
-  projectors: readonly Projector[],
-): Promise<readonly Projector[]> => {
+const missingIn = async (sql: SqlTx, projectors: readonly Projector[]): Promise<readonly Projector[]> => {
   const serving = (await generations(sql)).filter(({ serves }) => serves);
   return projectors.filter((projector) => !serving.some(({ name }) => name === projector.name));
 };

@@ -217,7 +217,11 @@ export const dropRetired = async (sql: Sql): Promise<void> => {
 };
 
 /** Half-built generations of newer versions whose checkpoints have been still for this long. */
-export const leftBehind = async (sql: SqlTx, name: string, version: number): Promise<readonly Generation[]> => {
+export const leftBehind = async (
+  sql: SqlTx,
+  name: string,
+  version: number,
+): Promise<readonly Generation[]> => {
   const rows = await sql.query(
     `select * from projections.registry
      where name = $1 and version > $2 and not serves and state in ('building', 'stopped')

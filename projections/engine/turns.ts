@@ -28,7 +28,10 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 const reasonOf = (newer: readonly NewerModel[]): string =>
   `a newer release serves ${newer
-    .map(({ name, version, known }) => `${name} ${String(version)} (here ${known === null ? 'unknown' : String(known)})`)
+    .map(
+      ({ name, version, known }) =>
+        `${name} ${String(version)} (here ${known === null ? 'unknown' : String(known)})`,
+    )
     .join(', ')}`;
 
 const standingNow = async (deps: RunnerDeps): Promise<Standing | undefined> =>

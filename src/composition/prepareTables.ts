@@ -40,7 +40,10 @@ const prepareShared = async (sql: Sql): Promise<void> => {
  * Makes what a start finds missing; any number of processes may do so at once. A store of answers that is
  * embedded is this process's own: what an earlier one left in progress is freed.
  */
-export const prepareTables = async ({ databaseUrl }: Pick<Config, 'databaseUrl'>, sql: Sql): Promise<void> => {
+export const prepareTables = async (
+  { databaseUrl }: Pick<Config, 'databaseUrl'>,
+  sql: Sql,
+): Promise<void> => {
   await prepareShared(sql);
   if (databaseUrl === undefined) await sql.script(ABANDON_ALL);
   await prepareReadModels(sql, READ_MODELS);

@@ -83,9 +83,7 @@ describe('starts side by side on PostgreSQL', function () {
 
     it('print one first admin key, and it opens every one of them', async () => {
       const env = { EVENTSTORE_URL: log.connectionString, DATABASE_URL: database.url, ADMIN_API_KEY: '' };
-      services = await Promise.all(
-        [1, 2, 3, 4].map((n) => startService(`${folder.path}/${String(n)}`, env)),
-      );
+      services = await Promise.all([1, 2, 3, 4].map((n) => startService(`${folder.path}/${String(n)}`, env)));
       const keys = services.flatMap(({ output }) => /admin key\s+(\S+)/.exec(output())?.[1] ?? []);
       expect(keys).to.have.length(1);
       for (const { url } of services) {

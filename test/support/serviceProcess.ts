@@ -53,7 +53,15 @@ export const startService = async (
 ): Promise<ServiceProcess> => {
   const began = performance.now();
   const { PATH = '', HOME = '' } = process.env;
-  const all = { PATH, HOME, DATA_DIR: dataDir, PORT: '0', ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: 'warn', ...env };
+  const all = {
+    PATH,
+    HOME,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ADMIN_API_KEY: ADMIN_KEY,
+    LOG_LEVEL: 'warn',
+    ...env,
+  };
   const child = spawn(process.execPath, [main], {
     // An empty value takes a variable away.
     env: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')),
