@@ -84,7 +84,7 @@ const swapAll = (deps: BuildDeps, slots: readonly RunningSlot[]): Promise<void> 
     for (const slot of beside) {
       if (!due.some(({ projector }) => projector.name === slot.projector.name))
         throw new CheckpointMoved(`${slot.projector.name} is not to be built any more`);
-      await swapIn({ ...deps, projectors: [slot.projector] }, tx, slot);
+      await swapIn({ ...deps, projectors: [slot.projector] }, tx, { slot });
     }
   });
 

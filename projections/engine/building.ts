@@ -10,6 +10,10 @@ export interface BuildingDeps extends BuildDeps {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** Ended from outside, or overtaken by another process. */
+const isExpected = (error: unknown, signal: AbortSignal): boolean =>
+  signal.aborted || error instanceof CheckpointMoved;
+
 /** Builds whatever is due, whether this process projects or not, until `signal` aborts. */
 export const building = (deps: BuildingDeps) => {
   const { timers, tuning, notify } = deps;
@@ -29,8 +33,7 @@ export const building = (deps: BuildingDeps) => {
       try {
         await once(signal);
       } catch (error) {
-        const isExpected = signal.aborted || error instanceof CheckpointMoved;
-        if (!isExpected) notify?.({ kind: 'failed', reason: messageOf(error) });
+        if (!isExpected(error, signal)) notify?.({ kind: 'failed', reason: messageOf(error) });
       }
       await timers.sleep(tuning.lookMs, signal);
     }

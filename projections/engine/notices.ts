@@ -33,7 +33,7 @@ export interface RunnerTuning {
   readonly watchdogMs: number;
   /**
    * How long checkpoints may stand still, though the log goes on, until the process that holds the lock
-   * counts as frozen. Well above twice `watchdogMs`, within which a sound one finds its own feed silent.
+   * counts as frozen. At least thrice `watchdogMs`, within which a sound one finds its own feed silent.
    */
   readonly frozenMs: number;
 }
@@ -46,5 +46,5 @@ export const RUNNER_TUNING: RunnerTuning = {
   lockMs: 1_000,
   lookMs: 1_000,
   watchdogMs: 5_000,
-  frozenMs: 20_000,
+  frozenMs: 15_000,
 };

@@ -7,6 +7,7 @@ import type { RebuildDeps } from './replay.ts';
 import { prepareReadModels } from './prepare.ts';
 import type { Projector } from './projector.ts';
 import { abandon, createGeneration, dropRetired, generations, lockRegistry } from './registry.ts';
+import type { Swapped } from './swap.ts';
 import { beginningOf, followServing, lockServing, swapIn } from './swap.ts';
 import { standingOf } from './standing.ts';
 import type { TableDifference } from './verify.ts';
@@ -77,10 +78,11 @@ const swap = (deps: RebuildDeps, slot: RebuildSlot): Promise<RebuiltReadModel> =
     let compared = false;
     let differences: readonly TableDifference[] = [];
     await lockServing(tx, [projector.name]);
-    const { after } = await swapIn(deps, tx, slot, async ({ before, after: next }) => {
+    const compare = async ({ before, after: next }: Swapped): Promise<void> => {
       compared = before.version === next.version && before.position === next.position;
       if (compared) differences = await differencesOf(tx, projector, [before, next]);
-    });
+    };
+    const { after } = await swapIn(deps, tx, { slot, compare });
     const { name, version, position } = after;
     return { name, version, position, compared, differences, resumedFrom };
   });

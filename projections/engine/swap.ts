@@ -30,8 +30,7 @@ export interface Swapped {
 export const swapIn = async (
   deps: RebuildDeps,
   tx: SqlTx,
-  slot: Slot,
-  compare?: (both: Swapped) => Promise<void>,
+  { slot, compare }: { readonly slot: Slot; readonly compare?: (both: Swapped) => Promise<void> },
 ): Promise<Swapped> => {
   const { projector } = slot;
   const before = (await generations(tx, projector.name)).find(({ serves }) => serves);

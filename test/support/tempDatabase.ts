@@ -28,6 +28,8 @@ export const tempDatabase = async (server: string): Promise<TempDatabase> => {
   return {
     url: url.href,
     run: (text) => once(url.href, text),
-    drop: async () => void (await once(server, `drop database ${name} with (force)`)),
+    drop: async () => {
+      await once(server, `drop database ${name} with (force)`);
+    },
   };
 };
