@@ -35,3 +35,9 @@ export const READ_MODELS: readonly Projector[] = [
   artifactsProjector,
   deploymentsProjector,
 ];
+
+/**
+ * Names of read models that a release has dropped. A name that is neither here nor above belongs to a newer
+ * release, and a process that finds it served stands aside.
+ */
+export const DROPPED_READ_MODELS: readonly string[] = [];

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import type { Sql, SqlLock, SqlRow, SqlTx, SqlValue } from '../../projections/engine/ports.ts';
+import { lockHolders } from './lockHolders.ts';
 import { causeOf, codeOf, isConflict, isConnectionLost, orUnavailable } from './sqlErrors.ts';
 
 export interface PostgresOptions {
@@ -168,7 +170,8 @@ export const postgresSql = ({ url, poolMax = 10, connectTimeoutMs = 5_000 }: Pos
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    application_name: 'quire',
+    // Of its own for each process: what one has left open can be told from what others do.
+    application_name: `quire ${randomUUID().slice(0, 8)}`,
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
   };
   const pool = new pg.Pool({ ...config, max: poolMax });
@@ -183,6 +186,7 @@ export const postgresSql = ({ url, poolMax = 10, connectTimeoutMs = 5_000 }: Pos
     transaction: (work) => orUnavailable(() => transaction(work)),
     script: (text) => orUnavailable(() => statements.script(text)),
     tryLock: (key) => orUnavailable(() => lockOn(config, key)),
+    holders: lockHolders({ query: (text, values) => orUnavailable(() => statements.query(text, values)) }),
     close: () => (closing ??= pool.end()),
   };
 };

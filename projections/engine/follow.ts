@@ -23,7 +23,6 @@ export interface FollowDeps {
   readonly notify?: (notice: ProjectionNotice) => void;
   readonly isAwaited: () => boolean;
   readonly onProgress: () => void;
-  readonly onCaughtUp: () => Promise<void>;
 }
 
 export interface Follower {
@@ -125,7 +124,6 @@ const consuming = (deps: FollowDeps, progress: Progress) => {
   const becomeLive = async (head: bigint | undefined): Promise<void> => {
     if (head !== undefined) await apply([{ position: head }]);
     progress.caughtUp = true;
-    await deps.onCaughtUp();
     deps.onProgress();
   };
 

@@ -9,6 +9,12 @@ export type ProjectionNotice =
   | { readonly kind: 'started'; readonly projectors: readonly string[] }
   | { readonly kind: 'promoted'; readonly name: string; readonly version: number }
   | { readonly kind: 'stopped'; readonly name: string; readonly reason: string }
+  /** A newer release serves these: this process leaves the projecting to it. */
+  | { readonly kind: 'aside'; readonly reason: string }
+  /** The process that held the lock did nothing for so long, and its session was ended. */
+  | { readonly kind: 'evicted'; readonly stillMs: number }
+  /** Events of a type that this program does not know, seen for the first time; they are passed over. */
+  | { readonly kind: 'unknown_type'; readonly type: string }
   | { readonly kind: 'dropped'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -21,8 +27,15 @@ export interface RunnerTuning {
   readonly retryMaxMs: number;
   /** How often to ask for a lock that another process holds. */
   readonly lockMs: number;
+  /** How often to look whether other versions of read models are there or wanted. */
+  readonly lookMs: number;
   /** How often a silent subscription is compared with the log's head. */
   readonly watchdogMs: number;
+  /**
+   * How long checkpoints may stand still, though the log goes on, until the process that holds the lock
+   * counts as frozen. At least thrice `watchdogMs`, within which a sound one finds its own feed silent.
+   */
+  readonly frozenMs: number;
 }
 
 export const RUNNER_TUNING: RunnerTuning = {
@@ -31,5 +44,7 @@ export const RUNNER_TUNING: RunnerTuning = {
   retryMs: 100,
   retryMaxMs: 5_000,
   lockMs: 1_000,
+  lookMs: 1_000,
   watchdogMs: 5_000,
+  frozenMs: 15_000,
 };

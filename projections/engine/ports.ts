@@ -19,12 +19,25 @@ export interface Sql extends SqlTx {
    * resolves when the session that holds the lock is gone.
    */
   tryLock(key: bigint): Promise<SqlLock | undefined>;
+  /** Sessions of other processes that hold locks; missing where there is one process only. */
+  readonly holders?: LockHolders;
   close(): Promise<void>;
 }
 
 export interface SqlLock {
   readonly lost: Promise<void>;
   release(): Promise<void>;
+}
+
+/** A frozen process keeps its session, and with it its locks: others may end it. */
+export interface LockHolders {
+  /** The session that holds an advisory lock now. */
+  of(key: bigint): Promise<string | undefined>;
+  /**
+   * Ends that session if it still holds the lock, and transactions that its process has left open. False
+   * when it holds it no more, or when the database role may not end it.
+   */
+  end(key: bigint, holder: string): Promise<boolean>;
 }
 
 /**

@@ -1,36 +1,29 @@
 import type { Sql, SqlTx } from './ports.ts';
 import type { Projector } from './projector.ts';
 import type { Generation } from './registry.ts';
-import { abandon, createGeneration, generations, lockRegistry } from './registry.ts';
+import { createGeneration, generations, hasRegistry, lockRegistry } from './registry.ts';
 
-/** A projector and the generation that it writes. */
+/** A projector and a generation of its read model. */
 export interface Slot {
   readonly projector: Projector;
   readonly generation: Generation;
 }
 
-const slotOf = async (sql: SqlTx, projector: Projector): Promise<Slot> => {
-  const all = (await generations(sql, projector.name)).filter(({ state }) => state !== 'rebuilding');
-  const serving = all.find(({ serves }) => serves);
-  if (serving === undefined) {
-    return { projector, generation: await createGeneration(sql, projector, 'live') };
-  }
-  const obsolete = all.filter(({ serves, version }) => !serves && version !== projector.version);
-  for (const generation of obsolete) await abandon(sql, generation);
-  if (serving.version === projector.version) return { projector, generation: serving };
-  const begun = all.find(({ serves, version }) => !serves && version === projector.version);
-  return { projector, generation: begun ?? (await createGeneration(sql, projector, 'building')) };
+const missingIn = async (sql: SqlTx, projectors: readonly Projector[]): Promise<readonly Projector[]> => {
+  const serving = (await generations(sql)).filter(({ serves }) => serves);
+  return projectors.filter((projector) => !serving.some(({ name }) => name === projector.name));
 };
 
 /**
  * Makes what is missing: the registry, and tables and views of each read model, so that queries have
- * something to read. A read model whose version has changed goes on serving its old rows while the new
- * generation is built. Call it before queries are answered; the runner calls it again.
+ * something to read. Several processes may do it at once. A process whose database role may not create
+ * anything passes where nothing is missing. A read model that serves in another version is left as it
+ * is: `build.ts` builds the new one beside it.
  */
-export const prepareReadModels = (sql: Sql, projectors: readonly Projector[]): Promise<readonly Slot[]> =>
-  sql.transaction(async (tx) => {
+export const prepareReadModels = async (sql: Sql, projectors: readonly Projector[]): Promise<void> => {
+  if ((await hasRegistry(sql)) && (await missingIn(sql, projectors)).length === 0) return;
+  await sql.transaction(async (tx) => {
     await lockRegistry(tx);
-    const slots: Slot[] = [];
-    for (const projector of projectors) slots.push(await slotOf(tx, projector));
-    return slots;
+    for (const projector of await missingIn(tx, projectors)) await createGeneration(tx, projector, 'live');
   });
+};

@@ -1,4 +1,5 @@
-import { bigintOrNull, textOf } from './columns.ts';
+import { bigintOrNull, textOf, wholeOf } from './columns.ts';
+import type { Projector } from './projector.ts';
 import { hasRegistry } from './registry.ts';
 import type { SqlTx, Timers } from './ports.ts';
 import type { RunningSlot } from './applyBatch.ts';
@@ -40,24 +41,48 @@ const reachedBy = (checkpoints: readonly Checkpoint[] | undefined, position: big
   return stuck ? 'never' : 'not_yet';
 };
 
+interface RegistryCheckpoint extends Checkpoint {
+  readonly name: string;
+  readonly version: number;
+}
+
 /** undefined while some read model has no tables yet. */
 const registryCheckpoints = async (
   sql: SqlTx,
   names: readonly string[],
-): Promise<readonly Checkpoint[] | undefined> => {
+): Promise<readonly RegistryCheckpoint[] | undefined> => {
+  if (names.length === 0) return [];
   if (!(await hasRegistry(sql))) return undefined;
   const rows = await sql.query(
-    'select position, state from projections.registry where serves and name = any($1::text[])',
+    'select name, version, position, state from projections.registry where serves and name = any($1::text[])',
     [names],
   );
   if (rows.length < names.length) return undefined;
-  return rows.map((row) => ({ position: bigintOrNull(row, 'position'), state: textOf(row, 'state') }));
+  return rows.map((row) => ({
+    name: textOf(row, 'name'),
+    version: wholeOf(row, 'version'),
+    position: bigintOrNull(row, 'position'),
+    state: textOf(row, 'state'),
+  }));
 };
+
+/**
+ * Of read models that this process does not follow although it holds the lock: an older version stands
+ * still until the new one is built.
+ */
+const unfollowed = (
+  checkpoints: readonly RegistryCheckpoint[] | undefined,
+  projectors: readonly Projector[],
+): readonly Checkpoint[] | undefined =>
+  checkpoints?.map(({ name, version, position, state }) => ({
+    position,
+    state: projectors.some((one) => one.name === name && one.version > version) ? 'building' : state,
+  }));
 
 export interface ProgressDeps {
   readonly sql: SqlTx;
   readonly timers: Timers;
-  readonly names: readonly string[];
+  readonly projectors: readonly Projector[];
   /** The running slots while this process projects, else undefined. */
   readonly slots: () => readonly RunningSlot[] | undefined;
   readonly changes: Changes;
@@ -70,19 +95,22 @@ export interface WaitOptions {
 }
 
 /** Waits for checkpoints: by notification while this process projects, else by asking the registry. */
-export const progress = ({ sql, timers, names, slots, changes: changed }: ProgressDeps) => {
+export const progress = ({ sql, timers, projectors: known, slots, changes: changed }: ProgressDeps) => {
+  const names = known.map(({ name }) => name);
   let waiting = 0;
 
   const checkpoints = async (wanted: readonly string[]): Promise<readonly Checkpoint[] | undefined> => {
     const running = slots();
     if (running === undefined) return registryCheckpoints(sql, wanted);
-    return running
-      .filter(({ projector }) => wanted.includes(projector.name))
-      .map(({ generation: { position, state } }) => ({ position, state }));
+    const own = running.filter(({ projector }) => wanted.includes(projector.name));
+    const rest = wanted.filter((name) => !own.some(({ projector }) => projector.name === name));
+    const others = unfollowed(await registryCheckpoints(sql, rest), known);
+    if (others === undefined) return undefined;
+    return [...own.map(({ generation: { position, state } }) => ({ position, state })), ...others];
   };
 
   const pause = async (leftMs: number): Promise<void> => {
-    if (slots() === undefined) return timers.sleep(Math.min(leftMs, POLL_MS));
+    if ((slots()?.length ?? 0) < known.length) return timers.sleep(Math.min(leftMs, POLL_MS));
     const woken = new AbortController();
     await Promise.race([changed.next(), timers.sleep(leftMs, woken.signal)]);
     woken.abort();

@@ -1,13 +1,15 @@
 import type { RunningSlot } from './applyBatch.ts';
 import { advance, BATCH_MAX } from './replay.ts';
 import type { Arrival } from './arrivals.ts';
-import { bigintOrNull } from './columns.ts';
 import type { SqlTx } from './ports.ts';
 import { SqlUnavailable } from './ports.ts';
 import type { RebuildDeps } from './replay.ts';
 import { prepareReadModels } from './prepare.ts';
 import type { Projector } from './projector.ts';
-import { abandon, createGeneration, dropRetired, generations, lockRegistry, promote } from './registry.ts';
+import { abandon, createGeneration, dropRetired, generations, lockRegistry } from './registry.ts';
+import type { Swapped } from './swap.ts';
+import { beginningOf, followServing, lockServing, swapIn } from './swap.ts';
+import { standingOf } from './standing.ts';
 import type { TableDifference } from './verify.ts';
 import { differencesOf } from './verify.ts';
 
@@ -52,6 +54,11 @@ export class RebuildBusy extends Error {
   override readonly name = 'RebuildBusy';
 }
 
+/** A newer release serves the read models, and the rebuild did not name them. */
+export class NewerServes extends Error {
+  override readonly name = 'NewerServes';
+}
+
 /** The advisory lock of the one rebuild at a time. */
 export const REBUILD_LOCK = 0x72627569n;
 
@@ -61,54 +68,24 @@ interface RebuildSlot extends RunningSlot {
 }
 
 /**
- * Puts a rebuilt generation in place of the one that serves. It locks the old checkpoint, so that a
- * runner cannot move it meanwhile, goes on to the same position, compares and swaps: all in one
- * transaction. The runner then finds its checkpoint gone and continues with the new generation.
+ * Puts a rebuilt generation in place of the one that serves: locks the old checkpoint, so that a runner
+ * cannot move it meanwhile, goes on to the same position, compares and swaps, all in one transaction. The
+ * runner then finds its checkpoint gone and continues with the new generation.
  */
-const swap = async (deps: RebuildDeps, slot: RebuildSlot): Promise<RebuiltReadModel> => {
-  const { projector } = slot;
-  return deps.sql.transaction(async (tx) => {
-    const before = slot.generation;
-    await tx.query('select 1 from projections.registry where name = $1 and serves for update', [
-      projector.name,
-    ]);
-    const serving = (await generations(tx, projector.name)).find(({ serves }) => serves);
-    if (serving === undefined) throw new Error(`nothing serves ${projector.name}`);
-    const trial: RunningSlot = { projector, generation: before };
-    if (serving.position !== null) {
-      const { position: target } = serving;
-      const stretch = { after: before.position, target, batchMax: BATCH_MAX, signal: undefined };
-      await advance(deps, [trial], { ...stretch, within: tx });
-    }
-    const { generation } = trial;
-    const compared = serving.version === generation.version && serving.position === generation.position;
-    const differences = compared ? await differencesOf(tx, projector, [serving, generation]) : [];
-    await promote(tx, projector, generation);
-    const { name, version, position } = generation;
-    return { name, version, position, compared, differences, resumedFrom: slot.resumedFrom };
+const swap = (deps: RebuildDeps, slot: RebuildSlot): Promise<RebuiltReadModel> =>
+  deps.sql.transaction(async (tx) => {
+    const { projector, resumedFrom } = slot;
+    let compared = false;
+    let differences: readonly TableDifference[] = [];
+    await lockServing(tx, [projector.name]);
+    const compare = async ({ before, after: next }: Swapped): Promise<void> => {
+      compared = before.version === next.version && before.position === next.position;
+      if (compared) differences = await differencesOf(tx, projector, [before, next]);
+    };
+    const { after } = await swapIn(deps, tx, { slot, compare });
+    const { name, version, position } = after;
+    return { name, version, position, compared, differences, resumedFrom };
   });
-};
-
-/** Brings a slot up to the checkpoint that serves, so that little is left to do while that is locked. */
-const followServing = async (
-  deps: RebuildDeps,
-  slot: RunningSlot,
-  options: RebuildOptions,
-): Promise<void> => {
-  const [row] = await deps.sql.query('select position from projections.registry where name = $1 and serves', [
-    slot.projector.name,
-  ]);
-  const target = row === undefined ? null : bigintOrNull(row, 'position');
-  if (target === null) return;
-  const { batchMax = BATCH_MAX, signal } = options;
-  await advance(deps, [slot], { after: slot.generation.position, target, batchMax, signal });
-};
-
-/** The lowest position of the slots: there the rebuild begins; null for the start of the log. */
-const beginningOf = (slots: readonly RunningSlot[]): bigint | null =>
-  slots
-    .map(({ generation: { position } }) => position)
-    .reduce((low, at) => (low === null || at === null ? null : at < low ? at : low));
 
 /** Counts batches, and tells of them. Times are of this run: a continued rebuild begins where it left off. */
 const meter = (
@@ -173,6 +150,17 @@ const openSlots = async (
   return slots;
 };
 
+/** An older release puts its own version back only where it was told to by name. */
+const refuseDowngrade = async (tx: SqlTx, wanted: readonly Projector[], names?: readonly string[]) => {
+  const { newer } = standingOf(await generations(tx), { projectors: wanted });
+  const found = newer.filter(({ name, known }) => known !== null && names?.includes(name) !== true);
+  if (found.length === 0) return;
+  const list = found.map(({ name, version, known }) => `${name} (${String(version)}, here ${String(known)})`);
+  throw new NewerServes(
+    `a newer release serves ${list.join(', ')}: name these read models to go back to the older version`,
+  );
+};
+
 /** Interrupted from outside, not failed: what was built is good. */
 const isKept = (error: unknown, { keep = false, signal }: RebuildOptions): boolean =>
   error instanceof SqlUnavailable || (keep && signal?.aborted === true);
@@ -194,6 +182,7 @@ export const rebuildReadModels = async (
   const slots: RebuildSlot[] = [];
   try {
     await prepareReadModels(sql, projectors);
+    await refuseDowngrade(sql, wanted, options.names);
     const fresh = options.fresh ?? false;
     slots.push(...(await sql.transaction((tx) => openSlots(tx, wanted, fresh))));
     return await build({ ...deps, projectors: wanted }, slots, options);

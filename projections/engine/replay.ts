@@ -114,7 +114,11 @@ const applyApart = async (
   const halves = [0, 1]
     .map((half) => slots.filter((_, at) => at % 2 === half))
     .filter(({ length }) => length > 0);
-  await Promise.all(halves.map((half) => sql.transaction((tx) => applyCheckpointed(tx, half, batch))));
+  const results = await Promise.allSettled(
+    halves.map((half) => sql.transaction((tx) => applyCheckpointed(tx, half, batch))),
+  );
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 };
 
 const isBehind = ({ generation: { position: at } }: RunningSlot, position: bigint | null): boolean =>

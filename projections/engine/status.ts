@@ -1,6 +1,7 @@
 import type { RunningSlot } from './applyBatch.ts';
-import type { Projector } from './projector.ts';
 import type { Generation } from './registry.ts';
+import type { KnownModels, Standing } from './standing.ts';
+import { standingOf } from './standing.ts';
 
 /** How far one read model is. */
 export interface ProjectorStatus {
@@ -45,13 +46,24 @@ export const statusOfSlots = (
     };
   });
 
+const asideOf = (name: string, { newer }: Standing): string | null => {
+  const model = newer.find((one) => one.name === name);
+  if (model === undefined) return null;
+  return `a newer release serves version ${String(model.version)}: this process, which knows ${String(model.known)}, stands aside`;
+};
+
+/** As the registry has it: `building` where what serves is older than this process knows. */
 export const statusOfRegistry = (
-  generations: readonly Generation[],
-  projectors: readonly Projector[],
-): readonly ProjectorStatus[] =>
-  projectors.flatMap((projector) => {
-    const generation = generations.find(({ name, serves }) => serves && name === projector.name);
+  all: readonly Generation[],
+  known: KnownModels,
+): readonly ProjectorStatus[] => {
+  const standing = standingOf(all, known);
+  return known.projectors.flatMap((projector) => {
+    const generation = all.find(({ name, serves }) => serves && name === projector.name);
     if (generation === undefined) return [];
     const { name, version, position, reason } = generation;
-    return [{ name, version, position, state: stateOf(generation, true), reason }];
+    const isOld = generation.state === 'live' && version < projector.version;
+    const state = isOld ? 'building' : stateOf(generation, true);
+    return [{ name, version, position, state, reason: reason ?? asideOf(name, standing) }];
   });
+};

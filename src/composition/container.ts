@@ -11,7 +11,7 @@ import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
 import { expiredHolds } from '../../projections/balances/balances.queries.ts';
 import { projectionRunner } from '../../projections/engine/runner.ts';
 import { openClaimsBefore } from '../../projections/openClaims/openClaims.queries.ts';
-import { READ_MODELS } from '../../projections/readModels.ts';
+import { DROPPED_READ_MODELS, READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter } from '../commands/accountWriter.ts';
 import { apiKeys } from '../commands/apiKeys.ts';
 import { heavySlots, type HeavySlots } from '../commands/heavySlots.ts';
@@ -45,6 +45,9 @@ const LEVELS = {
   batch: 'debug',
   started: 'info',
   promoted: 'info',
+  aside: 'warn',
+  evicted: 'warn',
+  unknown_type: 'warn',
   dropped: 'warn',
   failed: 'error',
   stopped: 'error',
@@ -119,6 +122,7 @@ const bindReads = (container: Container): void => {
       sql,
       feed: log,
       projectors: READ_MODELS,
+      dropped: DROPPED_READ_MODELS,
       decode: decodeAny,
       timers: systemTimers,
       notify: (notice) => {

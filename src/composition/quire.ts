@@ -1,7 +1,3 @@
-import { ABANDON_ALL, REPLAY_STORE_DDL } from '../../adapters/postgres/replayStore.ts';
-import { SNAPSHOTS_DDL } from '../../adapters/postgres/snapshots.ts';
-import { prepareReadModels } from '../../projections/engine/prepare.ts';
-import { READ_MODELS } from '../../projections/readModels.ts';
 import type { Config } from '../config.ts';
 import { httpApp } from '../http/app.ts';
 import { httpMetrics } from '../http/metrics.ts';
@@ -14,6 +10,7 @@ import { containerOver } from './container.ts';
 import { firstAdminKey } from './firstKey.ts';
 import { openLogger } from './logger.ts';
 import { openParts, type Parts } from './openParts.ts';
+import { prepareTables } from './prepareTables.ts';
 import { operationsOver, type OwnParts } from './operatorParts.ts';
 import { VERSION } from './version.ts';
 import { rateLimitRefusals } from './workMetrics.ts';
@@ -36,12 +33,6 @@ export interface Quire {
   readonly stop: () => Promise<void>;
 }
 
-const prepareTables = async ({ databaseUrl }: Config, { sql }: Parts): Promise<void> => {
-  await sql.script(SNAPSHOTS_DDL);
-  await sql.script(REPLAY_STORE_DDL);
-  if (databaseUrl === undefined) await sql.script(ABANDON_ALL);
-  await prepareReadModels(sql, READ_MODELS);
-};
 
 const serve = async (from: Container, draining: () => boolean): Promise<HttpServer> => {
   const config = resolve(from, t.CONFIG);
@@ -140,7 +131,7 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
   });
   let draining = false;
   try {
-    await prepareTables(config, parts);
+    await prepareTables(config, parts.sql);
     const from = containerOver(config, parts, logger);
     const does = (role: Config['roles'][number]) => config.roles.includes(role);
     const [runner, sweeper] = [resolve(from, t.RUNNER), resolve(from, t.SWEEPER)];

@@ -5,7 +5,12 @@ import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import { modelPriceMembers } from '../../domain/providerPricing/events.ts';
 import type { Sql, Timers } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
-import { RebuildBusy, rebuildReadModels, type RebuildProgress } from '../../projections/engine/rebuild.ts';
+import {
+  NewerServes,
+  RebuildBusy,
+  rebuildReadModels,
+  type RebuildProgress,
+} from '../../projections/engine/rebuild.ts';
 import { withSnapshot } from '../audit/snapshot.ts';
 import { snapshotLines } from '../audit/snapshotLines.ts';
 import { importRates, type ImportDeps } from './importRates.ts';
@@ -72,6 +77,7 @@ const rebuild =
         throw new OperatorError(
           'Another rebuild is running. Wait for it: `quire projections status` shows it.',
         );
+      if (error instanceof NewerServes) throw new OperatorError(`${error.message}.`);
       throw error;
     }
   };

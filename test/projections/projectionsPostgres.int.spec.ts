@@ -6,6 +6,7 @@ import { runnerOn, wipe } from '../support/projecting.ts';
 import { bulkSuite } from './bulk.suite.ts';
 import { engineSuite } from './engine.suite.ts';
 import { readModelsSuite } from './readModels.suite.ts';
+import { rollingSuite } from './rolling.suite.ts';
 import { rebuildSuite } from './rebuild.suite.ts';
 
 const url = process.env['DATABASE_URL'];
@@ -20,6 +21,7 @@ if (url === undefined) {
   engineSuite('PostgreSQL', open);
   rebuildSuite('PostgreSQL', open);
   bulkSuite('PostgreSQL', open);
+  rollingSuite('PostgreSQL', () => Promise.all([open(), open()]));
 
   describe('two processes on PostgreSQL', function () {
     this.timeout(30_000);

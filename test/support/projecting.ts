@@ -15,6 +15,7 @@ export const TEST_TUNING: Partial<RunnerTuning> = {
   retryMs: 5,
   retryMaxMs: 20,
   lockMs: 10,
+  lookMs: 40,
   watchdogMs: 20,
 };
 

@@ -53,8 +53,18 @@ export const startService = async (
 ): Promise<ServiceProcess> => {
   const began = performance.now();
   const { PATH = '', HOME = '' } = process.env;
+  const all = {
+    PATH,
+    HOME,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    ADMIN_API_KEY: ADMIN_KEY,
+    LOG_LEVEL: 'warn',
+    ...env,
+  };
   const child = spawn(process.execPath, [main], {
-    env: { PATH, HOME, DATA_DIR: dataDir, PORT: '0', ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: 'warn', ...env },
+    // An empty value takes a variable away.
+    env: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';

@@ -1,0 +1,152 @@
+import type { RunningSlot } from './applyBatch.ts';
+import type { FollowDeps, Follower } from './follow.ts';
+import { follower } from './follow.ts';
+import { frozenHolders } from './frozen.ts';
+import type { RunnerTuning } from './notices.ts';
+import type { SqlLock } from './ports.ts';
+import type { Slot } from './prepare.ts';
+import { prepareReadModels } from './prepare.ts';
+import { CheckpointMoved, dropRetired, generations, hasRegistry, resume } from './registry.ts';
+import type { RunnerDeps } from './runner.ts';
+import type { NewerModel, Standing } from './standing.ts';
+import { standingOf } from './standing.ts';
+
+/** The advisory lock of the one process that projects. */
+export const PROJECTOR_LOCK = 0x71756972n;
+
+export interface TurnDeps extends RunnerDeps {
+  readonly tuning: RunnerTuning;
+}
+
+export interface Turns {
+  readonly running: () => Follower | undefined;
+  /** Projects, as often as this process holds the lock, until it is aborted. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const reasonOf = (newer: readonly NewerModel[]): string =>
+  `a newer release serves ${newer
+    .map(
+      ({ name, version, known }) =>
+        `${name} ${String(version)} (here ${known === null ? 'unknown' : String(known)})`,
+    )
+    .join(', ')}`;
+
+const standingNow = async (deps: RunnerDeps): Promise<Standing | undefined> =>
+  (await hasRegistry(deps.sql)) ? standingOf(await generations(deps.sql), deps) : undefined;
+
+/** Waits for the lock. A process of an older release than the one that serves does not ask for it. */
+const waiting = (deps: TurnDeps) => {
+  const { sql, timers, tuning, notify } = deps;
+  const endFrozen = frozenHolders(deps, PROJECTOR_LOCK);
+  let said = '';
+
+  const isAside = async (): Promise<boolean> => {
+    const { newer = [] } = (await standingNow(deps)) ?? {};
+    const reason = newer.length === 0 ? '' : reasonOf(newer);
+    if (reason !== '' && reason !== said) notify?.({ kind: 'aside', reason });
+    said = reason;
+    return reason !== '';
+  };
+
+  return async (signal: AbortSignal): Promise<SqlLock | undefined> => {
+    while (!signal.aborted) {
+      const lock = (await isAside()) ? undefined : await sql.tryLock(PROJECTOR_LOCK);
+      if (lock !== undefined) return lock;
+      if (said === '') await endFrozen();
+      await timers.sleep(tuning.lockMs, signal);
+    }
+    return undefined;
+  };
+};
+
+/** Slots to run: those that had stopped try again if `afresh`, for the defect may be repaired by now. */
+const loadSlots = async (deps: TurnDeps, afresh: boolean): Promise<readonly RunningSlot[]> => {
+  const { sql, projectors } = deps;
+  await prepareReadModels(sql, projectors);
+  const standing = standingOf(await generations(sql), deps);
+  if (standing.newer.length > 0) throw new CheckpointMoved(reasonOf(standing.newer));
+  const slots: RunningSlot[] = [...standing.followed];
+  await dropRetired(sql);
+  for (const slot of slots) {
+    const { generation } = slot;
+    if (generation.state !== 'stopped' || !afresh) continue;
+    await resume(sql, generation);
+    slot.generation = { ...generation, state: 'live', reason: null };
+  }
+  return slots;
+};
+
+const keysOf = (slots: readonly Slot[]): string =>
+  slots
+    .map(({ generation: { name, generation } }) => `${name}:${String(generation)}`)
+    .sort()
+    .join();
+
+/**
+ * Resolves when this process should take stock: a build or a rebuild has put another generation in the
+ * place of one that it follows, or a newer release has begun to serve. Never resolves after `signal`.
+ */
+const outdated = async (
+  deps: TurnDeps,
+  slots: readonly RunningSlot[],
+  signal: AbortSignal,
+): Promise<void> => {
+  const { timers, tuning } = deps;
+  const own = keysOf(slots);
+  for (;;) {
+    await timers.sleep(tuning.lookMs, signal);
+    if (signal.aborted) return new Promise(() => undefined);
+    const now = await standingNow(deps).catch(() => undefined);
+    if (now !== undefined && (now.newer.length > 0 || keysOf(now.followed) !== own)) return;
+  }
+};
+
+export const turns = (deps: TurnDeps, waits: Pick<FollowDeps, 'isAwaited' | 'onProgress'>): Turns => {
+  const { timers, tuning, notify } = deps;
+  const alone = waiting(deps);
+  let running: Follower | undefined;
+  let afresh = true;
+
+  const projectAlone = async (lock: SqlLock, signal: AbortSignal): Promise<void> => {
+    const slots = await loadSlots(deps, afresh);
+    afresh = false;
+    const lost = new AbortController();
+    void lock.lost.then(() => lost.abort());
+    running = follower({ ...deps, ...waits, slots });
+    notify?.({ kind: 'started', projectors: slots.map(({ projector }) => projector.name) });
+    const ended = new AbortController();
+    void outdated(deps, slots, ended.signal).then(() => lost.abort());
+    try {
+      await running.run(AbortSignal.any([signal, lost.signal]));
+    } finally {
+      ended.abort();
+      running = undefined;
+      waits.onProgress();
+    }
+  };
+
+  const turn = async (signal: AbortSignal): Promise<void> => {
+    const lock = await alone(signal);
+    if (lock === undefined) return;
+    try {
+      await projectAlone(lock, signal);
+    } finally {
+      await lock.release().catch(() => undefined);
+    }
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await turn(signal);
+      } catch (error) {
+        if (!(error instanceof CheckpointMoved)) notify?.({ kind: 'failed', reason: messageOf(error) });
+        await timers.sleep(tuning.retryMs, signal);
+      }
+    }
+  };
+  return { running: () => running, run };
+};
