@@ -1,7 +1,7 @@
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import type { DecodeEvent } from './event.ts';
-import type { ProjectionNotice, RunnerTuning } from './notices.ts';
+import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './notices.ts';
 import { RUNNER_TUNING } from './notices.ts';
 import type { Sql, SqlLock, Timers } from './ports.ts';
 import { prepareReadModels } from './prepare.ts';
@@ -21,6 +21,8 @@ export interface RunnerDeps {
   readonly decode: DecodeEvent;
   readonly timers: Timers;
   readonly notify?: (notice: ProjectionNotice) => void;
+  /** Told of the events of each batch that was committed; for traces. */
+  readonly onApplied?: (applied: AppliedBatch) => void;
   readonly tuning?: Partial<RunnerTuning>;
 }
 
@@ -35,6 +37,8 @@ export interface ProjectionRunner {
    */
   waitFor(position: bigint, options: WaitOptions): Promise<boolean>;
   status(): Promise<readonly ProjectorStatus[]>;
+  /** Whether this process is the one that projects now. */
+  isProjecting(): boolean;
 }
 
 /** The advisory lock of the one process that projects. */
@@ -184,6 +188,7 @@ export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
       await loop;
     },
     waitFor: waits.waitFor,
+    isProjecting: () => running() !== undefined,
     status: () => {
       const follow = running();
       if (follow === undefined) return statusFromRegistry(deps);

@@ -1,4 +1,4 @@
-import { Counter, Histogram, collectDefaultMetrics } from 'prom-client';
+import { Counter, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 
 interface Observation {
@@ -12,9 +12,8 @@ export interface HttpMetrics {
   readonly observe: (observation: Observation) => void;
 }
 
-/** Counts and times requests by route; process figures beside them. One call per registry. */
+/** Counts and times requests by route. One call per registry. */
 export const httpMetrics = (register: Registry): HttpMetrics => {
-  collectDefaultMetrics({ register });
   const labelNames = ['method', 'route', 'status'] as const;
   const registers = [register];
   const count = new Counter({
