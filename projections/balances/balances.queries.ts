@@ -1,6 +1,6 @@
 import type { Plan } from '../../domain/account/words.ts';
 import { plan } from '../../domain/account/words.ts';
-import { textOf, wholeOf, onlyRow } from '../engine/columns.ts';
+import { textOf, textOrNull, wholeOf, onlyRow } from '../engine/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 /** A tenant's account. Free pages are counted here; how many a tenant has in all, its config says. */
@@ -127,4 +127,31 @@ export const tenants =
       await sql.query(`select count(*) as n from read.balances where ${matches}`, [pattern]),
     );
     return { items: rows.map(balanceOf), total: wholeOf(total, 'n') };
+  };
+
+/** All holds that are open, of all tenants. */
+export interface OpenHoldsSummary {
+  readonly count: number;
+  /** When the oldest was placed; null when none is open. */
+  readonly oldest_at: string | null;
+  /** How many had expired at `now`: a sweeper releases them within minutes. */
+  readonly expired: number;
+}
+
+/** The open holds, which are few beside the history: those of work that runs now. */
+export const openHoldsSummary =
+  (sql: SqlTx) =>
+  async (now: string): Promise<OpenHoldsSummary> => {
+    const row = onlyRow(
+      await sql.query(
+        `select count(*) as n, min(created_at) as oldest,
+           count(*) filter (where expires_at <= $1) as expired from read.open_holds`,
+        [now],
+      ),
+    );
+    return {
+      count: wholeOf(row, 'n'),
+      oldest_at: textOrNull(row, 'oldest'),
+      expired: wholeOf(row, 'expired'),
+    };
   };

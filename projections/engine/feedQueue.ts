@@ -7,6 +7,8 @@ export interface FeedQueue {
   readonly take: (max: number) => Promise<readonly FeedItem[]>;
   /** How many items have arrived in all. */
   readonly arrived: () => number;
+  /** What waits longest. */
+  readonly first: () => FeedItem | undefined;
 }
 
 interface Gate {
@@ -65,6 +67,7 @@ export const feedQueue = (
   return {
     length: () => items.length,
     arrived: () => arrived,
+    first: () => items[0],
     take: async (max) => {
       while (items.length === 0 && !ended) await filled.wait();
       if (items.length === 0 && failure !== undefined) throw failure as Error;

@@ -1,4 +1,5 @@
 import type { EventFeed, FeedItem } from '../../domain/ports/eventFeed.ts';
+import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { applyArrivals } from './applyBatch.ts';
 import type { Arrival } from './arrivals.ts';
@@ -6,7 +7,7 @@ import { arrivalsFrom } from './arrivals.ts';
 import type { DecodeEvent } from './event.ts';
 import type { FeedQueue } from './feedQueue.ts';
 import { feedQueue } from './feedQueue.ts';
-import type { ProjectionNotice, RunnerTuning } from './notices.ts';
+import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './notices.ts';
 import type { Sql, Timers } from './ports.ts';
 import { SqlUnavailable } from './ports.ts';
 import { CheckpointMoved } from './registry.ts';
@@ -21,6 +22,8 @@ export interface FollowDeps {
   readonly tuning: RunnerTuning;
   readonly slots: readonly RunningSlot[];
   readonly notify?: (notice: ProjectionNotice) => void;
+  /** Told of the events of each batch that was committed; for traces. */
+  readonly onApplied?: (applied: AppliedBatch) => void;
   readonly isAwaited: () => boolean;
   readonly onProgress: () => void;
 }
@@ -43,10 +46,12 @@ interface Subscription {
 interface Progress {
   caughtUp: boolean;
   lastBatch: number;
-  applying: number;
+  applying: readonly Arrival[];
   queue: FeedQueue | undefined;
   /** Events that arrived since a slot stopped, by name. */
   readonly missed: Map<string, number>;
+  /** The first event that a stopped slot did not apply, by name. */
+  readonly stoppedAt: Map<string, RecordedEvent>;
 }
 
 /** A batch of fewer events than this, right after one with as many, waits for more. */
@@ -59,6 +64,17 @@ const startOf = (slots: readonly RunningSlot[]): bigint | null | undefined => {
   const positions = slots.filter(runs).map(({ generation: { position } }) => position);
   if (positions.length === 0) return undefined;
   return positions.reduce((low, at) => (low === null || at === null ? null : at < low ? at : low));
+};
+
+/** The first event after a position. */
+const firstRecorded = (arrivals: readonly Arrival[], after: bigint | null): RecordedEvent | undefined =>
+  arrivals.find(({ position, recorded }) => recorded !== undefined && (after === null || position > after))
+    ?.recorded;
+
+/** What is being applied is older than what waits. */
+const oldestOf = ({ applying, queue }: Progress): RecordedEvent | undefined => {
+  const next = queue?.first();
+  return firstRecorded(applying, null) ?? (next?.kind === 'event' ? next.event : undefined);
 };
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -76,6 +92,8 @@ const batches = (deps: FollowDeps, progress: Progress) => {
         ({ recorded }) => recorded !== undefined && types.includes(recorded.type),
       );
       progress.missed.set(name, (progress.missed.get(name) ?? 0) + wanted.length);
+      const first = firstRecorded(wanted, slot.generation.position);
+      if (first !== undefined && !progress.stoppedAt.has(name)) progress.stoppedAt.set(name, first);
       if (before.has(slot)) notify?.({ kind: 'stopped', name, reason: slot.generation.reason ?? '' });
     }
   };
@@ -85,11 +103,12 @@ const batches = (deps: FollowDeps, progress: Progress) => {
     if (position === undefined) return;
     const began = timers.nowMs();
     const before = new Set(slots.filter(runs));
-    progress.applying = arrivals.length;
+    progress.applying = arrivals;
     await applyArrivals(deps, slots, arrivals);
-    progress.applying = 0;
+    progress.applying = [];
     noteStopped(before, arrivals);
     deps.onProgress();
+    deps.onApplied?.({ arrivals, durationMs: timers.nowMs() - began });
     notify?.({ kind: 'batch', events: arrivals.length, position, durationMs: timers.nowMs() - began });
   };
 };
@@ -152,7 +171,7 @@ const subscribing = (deps: FollowDeps, progress: Progress) => {
       timers,
       everyMs: tuning.watchdogMs,
       arrived: () => queue.arrived(),
-      isBusy: () => queue.length() > 0 || progress.applying > 0,
+      isBusy: () => queue.length() > 0 || progress.applying.length > 0,
       reached: () => startOf(slots),
       head: () => feed.head(),
     });
@@ -163,7 +182,7 @@ const subscribing = (deps: FollowDeps, progress: Progress) => {
       await watching;
       progress.queue = undefined;
       progress.caughtUp = false;
-      progress.applying = 0;
+      progress.applying = [];
     }
   };
 
@@ -185,9 +204,10 @@ export const follower = (deps: FollowDeps): Follower => {
   const progress: Progress = {
     caughtUp: false,
     lastBatch: 0,
-    applying: 0,
+    applying: [],
     queue: undefined,
     missed: new Map(),
+    stoppedAt: new Map(),
   };
   const subscribe = subscribing(deps, progress);
 
@@ -212,8 +232,10 @@ export const follower = (deps: FollowDeps): Follower => {
     slots,
     state: () => ({
       caughtUp: progress.caughtUp,
-      waiting: (progress.queue?.length() ?? 0) + progress.applying,
+      waiting: (progress.queue?.length() ?? 0) + progress.applying.length,
       missed: progress.missed,
+      oldest: oldestOf(progress),
+      stoppedAt: progress.stoppedAt,
     }),
     run,
   };

@@ -1,3 +1,11 @@
+import type { Arrival } from './arrivals.ts';
+
+/** A batch that was committed. Metadata may be parsed only when asked for. */
+export interface AppliedBatch {
+  readonly arrivals: readonly Arrival[];
+  readonly durationMs: number;
+}
+
 /** What the runner tells about itself; the composition logs and measures it. */
 export type ProjectionNotice =
   | {

@@ -1,7 +1,7 @@
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import { building } from './building.ts';
 import type { DecodeEvent } from './event.ts';
-import type { ProjectionNotice, RunnerTuning } from './notices.ts';
+import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './notices.ts';
 import { RUNNER_TUNING } from './notices.ts';
 import type { Sql, Timers } from './ports.ts';
 import type { WaitOptions } from './progress.ts';
@@ -18,6 +18,8 @@ export interface RunnerDeps extends KnownModels {
   readonly decode: DecodeEvent;
   readonly timers: Timers;
   readonly notify?: (notice: ProjectionNotice) => void;
+  /** Told of the events of each batch that was committed; for traces. */
+  readonly onApplied?: (applied: AppliedBatch) => void;
   readonly tuning?: Partial<RunnerTuning>;
 }
 
@@ -32,6 +34,8 @@ export interface ProjectionRunner {
    */
   waitFor(position: bigint, options: WaitOptions): Promise<boolean>;
   status(): Promise<readonly ProjectorStatus[]>;
+  /** Whether this process is the one that projects now. */
+  isProjecting(): boolean;
 }
 
 export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
@@ -59,6 +63,7 @@ export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
       await loop;
     },
     waitFor: waits.waitFor,
+    isProjecting: () => running() !== undefined,
     status: async () => {
       const follow = running();
       if (follow === undefined) return registryStatus();

@@ -1,3 +1,4 @@
+import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import type { Generation } from './registry.ts';
 import type { KnownModels, Standing } from './standing.ts';
@@ -13,6 +14,8 @@ export interface ProjectorStatus {
   readonly reason: string | null;
   /** Events that have arrived and are not applied yet; left out when this process does not know. */
   readonly lag_events?: number;
+  /** When the oldest event was recorded that waits to be applied; left out when none is known. */
+  readonly waiting_since?: string;
 }
 
 /** What the follower knows beside the slots. */
@@ -21,6 +24,10 @@ export interface FollowState {
   readonly waiting: number;
   /** Events that arrived since a slot stopped, by name. */
   readonly missed: ReadonlyMap<string, number>;
+  /** The oldest event that waits, for those that run. */
+  readonly oldest: RecordedEvent | undefined;
+  /** The event that stopped a slot, by name. */
+  readonly stoppedAt: ReadonlyMap<string, RecordedEvent>;
 }
 
 const stateOf = ({ state }: Generation, caughtUp: boolean): ProjectorStatus['state'] => {
@@ -29,13 +36,19 @@ const stateOf = ({ state }: Generation, caughtUp: boolean): ProjectorStatus['sta
   return caughtUp ? 'live' : 'catching_up';
 };
 
+const recordedAt = (event: RecordedEvent | undefined): string | undefined => {
+  const at = event?.metadata['recorded_at'];
+  return typeof at === 'string' ? at : undefined;
+};
+
 export const statusOfSlots = (
   slots: readonly RunningSlot[],
-  { caughtUp, waiting, missed }: FollowState,
+  { caughtUp, waiting, missed, oldest, stoppedAt }: FollowState,
 ): readonly ProjectorStatus[] =>
   slots.map(({ generation }) => {
     const { name, version, position, reason } = generation;
     const lag = waiting + (missed.get(name) ?? 0);
+    const since = recordedAt(generation.state === 'stopped' ? stoppedAt.get(name) : oldest);
     return {
       name,
       version,
@@ -43,6 +56,7 @@ export const statusOfSlots = (
       state: stateOf(generation, caughtUp),
       reason,
       ...(caughtUp ? { lag_events: lag } : {}),
+      ...(since === undefined ? {} : { waiting_since: since }),
     };
   });
 

@@ -1,4 +1,4 @@
-import { textOf } from '../engine/columns.ts';
+import { onlyRow, textOf, textOrNull, wholeOf } from '../engine/columns.ts';
 import type { SqlTx } from '../engine/ports.ts';
 
 /** Payment streams claimed before an instant and still open, oldest first. */
@@ -11,3 +11,12 @@ export const openClaimsBefore =
         [before, limit],
       )
     ).map((row) => textOf(row, 'stream'));
+
+/** All claims that are open: how many, and when the oldest was made (null: there is none). */
+export const openClaimsSummary =
+  (sql: SqlTx) => async (): Promise<{ readonly count: number; readonly oldest_at: string | null }> => {
+    const row = onlyRow(
+      await sql.query('select count(*) as n, min(claimed_at) as oldest from read.open_claims'),
+    );
+    return { count: wholeOf(row, 'n'), oldest_at: textOrNull(row, 'oldest') };
+  };

@@ -1,4 +1,4 @@
-import { textOf, wholeOrNull } from '../engine/columns.ts';
+import { textOf, wholeOf, wholeOrNull } from '../engine/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 /** A job, and whose it is. */
@@ -73,3 +73,11 @@ export const chargeOfJob =
     ]);
     return row === undefined ? null : wholeOrNull(row, 'credits_charged');
   };
+
+/** How many jobs have not ended, by their status. */
+export const openJobsByStatus = (sql: SqlTx) => async (): Promise<ReadonlyMap<string, number>> => {
+  const rows = await sql.query(
+    'select status, count(*) as n from read.training_jobs where finished_at is null group by status',
+  );
+  return new Map(rows.map((row) => [textOf(row, 'status'), wholeOf(row, 'n')]));
+};

@@ -5,13 +5,11 @@ import { guardedObjects } from '../commands/guardedObjects.ts';
 import { usageLog } from '../commands/usageLog.ts';
 import { activeBillingConfig } from '../../domain/billingConfig/decider.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
-import { healthOf } from './health.ts';
 import { modelParts } from './modelParts.ts';
 import { pipelineCommands } from './pipelineParts.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 import { uploadCommands } from './uploadParts.ts';
-import { VERSION } from './version.ts';
 import { CONVERT_DEADLINE_MS, INSPECT_DEADLINE_MS, PAGES_MAX } from './workLimits.ts';
 
 const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: number } => {
@@ -72,7 +70,8 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     convert: convertDocument(work),
     ...uploadParts,
     pipelines: pipelineCommands(work, uploadParts, resolve(from, t.SECRET_BOX)),
-    health: healthOf(parts, resolve(from, t.RUNNER), VERSION),
+    health: resolve(from, t.HEALTH),
+    ready: resolve(from, t.READINESS).report,
     metrics: { contentType: registry.contentType, text: () => registry.metrics() },
     clock: resolve(from, t.CLOCK),
     randomBytes,

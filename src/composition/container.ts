@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { Registry } from 'prom-client';
 import { systemClock } from '../../adapters/embedded/systemClock.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { openModelProviders } from '../../adapters/models/modelProviders.ts';
 import { replayStore } from '../../adapters/postgres/replayStore.ts';
 import { sqlSnapshots } from '../../adapters/postgres/snapshots.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
+import type { Tracer } from '../../domain/ports/tracer.ts';
 import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
 import { expiredHolds } from '../../projections/balances/balances.queries.ts';
 import { projectionRunner } from '../../projections/engine/runner.ts';
@@ -26,6 +26,8 @@ import type { Config } from '../config.ts';
 import { authenticator } from '../http/authenticate.ts';
 import { readYourWrites } from '../http/readYourWrites.ts';
 import { tenantLimits } from '../http/tenantLimits.ts';
+import { countedAccounts } from '../telemetry/accountMetrics.ts';
+import { NO_TRACER } from '../telemetry/noTracer.ts';
 import { apiDeps } from './apiParts.ts';
 import type { Parts } from './openParts.ts';
 import { queriesOn } from './queriesOn.ts';
@@ -35,8 +37,9 @@ import { secretBoxOf } from './secretBoxOf.ts';
 import { bindTraining } from './trainingParts.ts';
 import { bindUploads } from './uploadParts.ts';
 import { EXTRACT_DEADLINES_MS } from './workLimits.ts';
+import { bindTelemetry } from './telemetryParts.ts';
 import { heavyGauges, heavyRefusals, providerMetrics } from './workMetrics.ts';
-import { writerMetrics } from './writerMetrics.ts';
+import { writerHooks } from './writerMetrics.ts';
 
 const nowMs = () => Date.now();
 
@@ -62,13 +65,16 @@ const heavySlotsOf = (from: Container): HeavySlots => {
 
 const bindCommands = (container: Container): void => {
   bind(container, t.SNAPSHOTS, (from) => sqlSnapshots(resolve(from, t.PARTS).sql));
-  bind(container, t.ACCOUNTS, (from) =>
-    accountWriter({
-      store: resolve(from, t.PARTS).log,
+  bind(container, t.ACCOUNTS, (from) => {
+    const register = resolve(from, t.REGISTRY);
+    const { log: store } = resolve(from, t.PARTS);
+    const writer = accountWriter({
+      store,
       snapshots: resolve(from, t.SNAPSHOTS),
-      hooks: resolve(from, t.WRITER_METRICS).hooks,
-    }),
-  );
+      hooks: writerHooks(register),
+    });
+    return countedAccounts(writer, register);
+  });
   bind(container, t.PAYMENTS, (from) =>
     payments({
       store: resolve(from, t.PARTS).log,
@@ -99,6 +105,7 @@ const bindCommands = (container: Container): void => {
   bind(container, t.SWEEPER, (from) => {
     const { sql } = resolve(from, t.PARTS);
     const logger = resolve(from, t.LOGGER);
+    const count = resolve(from, t.COUNT_SWEPT);
     return holdSweeper({
       writer: resolve(from, t.ACCOUNTS),
       payments: resolve(from, t.PAYMENTS),
@@ -106,6 +113,9 @@ const bindCommands = (container: Container): void => {
       openHoldsBefore: expiredHolds(sql),
       openClaimsBefore: openClaimsBefore(sql),
       onSweep: (report) => {
+        count('hold', 'settled', report.released);
+        count('claim', 'settled', report.finished);
+        count('hold_or_claim', 'left', report.left);
         if (report.released + report.finished + report.left > 0) logger.info({ msg: 'sweep', ...report });
       },
       onError: (err) => logger.error({ msg: 'sweep failed', err }),
@@ -116,7 +126,7 @@ const bindCommands = (container: Container): void => {
 const bindReads = (container: Container): void => {
   bind(container, t.RUNNER, (from) => {
     const { sql, log } = resolve(from, t.PARTS);
-    const { onProjection } = resolve(from, t.WRITER_METRICS);
+    const { onNotice, onApplied } = resolve(from, t.PROJECTION_COUNTERS);
     const logger = resolve(from, t.LOGGER);
     return projectionRunner({
       sql,
@@ -125,8 +135,9 @@ const bindReads = (container: Container): void => {
       dropped: DROPPED_READ_MODELS,
       decode: decodeAny,
       timers: systemTimers,
+      onApplied,
       notify: (notice) => {
-        onProjection(notice);
+        onNotice(notice);
         const level = LEVELS[notice.kind];
         logger[level]({ msg: 'projections', ...notice });
       },
@@ -156,14 +167,22 @@ const bindReads = (container: Container): void => {
   );
 };
 
+/** Where this process tells what it does. */
+export interface Outside {
+  readonly logger: Logger;
+  readonly tracer?: Tracer;
+}
+
 /** Binds everything over parts that are open already. A new container per process and per test. */
-export const containerOver = (config: Config, parts: Parts, logger: Logger): Container => {
+export const containerOver = (
+  config: Config,
+  parts: Parts,
+  { logger, tracer = NO_TRACER }: Outside,
+): Container => {
   const container = newContainer();
   bindValue(container, t.CONFIG, config);
-  bindValue(container, t.PARTS, parts);
   bindValue(container, t.LOGGER, logger);
-  bind(container, t.REGISTRY, () => new Registry());
-  bind(container, t.WRITER_METRICS, (from) => writerMetrics(resolve(from, t.REGISTRY)));
+  bindTelemetry(container, parts, tracer);
   bind(container, t.PROVIDER_METRICS, (from) => providerMetrics(resolve(from, t.REGISTRY)));
   bind(container, t.CLOCK, () => systemClock());
   bindCommands(container);

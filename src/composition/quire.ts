@@ -1,7 +1,8 @@
 import type { Config } from '../config.ts';
 import { httpApp } from '../http/app.ts';
 import { httpMetrics } from '../http/metrics.ts';
-import { apiRoutes } from '../http/routes.ts';
+import type { Route } from '../http/defineRoute.ts';
+import { apiRoutes, operationRoutes } from '../http/routes.ts';
 import { listen, type HttpServer } from '../http/server.ts';
 import { ALL_TENANTS } from '../http/readYourWrites.ts';
 import { aboutService } from '../operator/aboutService.ts';
@@ -12,6 +13,7 @@ import { openLogger } from './logger.ts';
 import { openParts, type Parts } from './openParts.ts';
 import { prepareTables } from './prepareTables.ts';
 import { operationsOver, type OwnParts } from './operatorParts.ts';
+import { showGauges } from './telemetryParts.ts';
 import { VERSION } from './version.ts';
 import { rateLimitRefusals } from './workMetrics.ts';
 import { resolve, type Container } from './token.ts';
@@ -27,19 +29,22 @@ const PURGE_EVERY_MS = 60 * 60 * 1000;
 
 /** A running service. */
 export interface Quire {
-  /** undefined in a process without the role `api`. */
-  readonly url: string | undefined;
+  /** Where it listens: for the API, or in a process without that role for health and metrics alone. */
+  readonly url: string;
   /** Takes no new work, lets running work finish, closes every part. */
   readonly stop: () => Promise<void>;
 }
 
+/** A process without the role `api` answers health and metrics alone. */
+const routesOf = (from: Container, isApi: boolean): readonly Route[] =>
+  (isApi ? apiRoutes : operationRoutes)(resolve(from, t.API));
 
-const serve = async (from: Container, draining: () => boolean): Promise<HttpServer> => {
+const serve = async (from: Container, isApi: boolean): Promise<HttpServer> => {
   const config = resolve(from, t.CONFIG);
   const parts = resolve(from, t.PARTS);
   const limits = resolve(from, t.TENANT_LIMITS);
   const app = httpApp({
-    routes: apiRoutes(resolve(from, t.API)),
+    routes: routesOf(from, isApi),
     logger: resolve(from, t.LOGGER),
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     publicUrl: config.publicUrl,
@@ -52,10 +57,10 @@ const serve = async (from: Container, draining: () => boolean): Promise<HttpServ
     replays: resolve(from, t.REPLAYS),
     uploads: { dir: parts.uploadDir, bytesMax: config.maxUploadBytes },
     clock: resolve(from, t.CLOCK),
-    isDraining: draining,
+    isDraining: resolve(from, t.READINESS).isDraining,
   });
   const server = await listen(app, config);
-  parts.address.url = server.url;
+  if (isApi) parts.address.url = server.url;
   return server;
 };
 
@@ -65,12 +70,24 @@ const catchUp = async (from: Container): Promise<void> => {
   if (head !== undefined) await resolve(from, t.RUNNER).waitFor(head, { timeoutMs: CATCH_UP_MS });
 };
 
-const banner = (parts: Parts, url: string | undefined, key: string | undefined): string => {
+interface Started {
+  readonly url: string;
+  readonly isApi: boolean;
+  /** The first admin key, where it was made just now. */
+  readonly key: string | undefined;
+}
+
+const whereOf = ({ url, isApi }: Started): readonly string[] =>
+  isApi
+    ? [`Quire listens on ${url}`, `  reference     ${url}/docs`]
+    : ['Quire runs without an API', `  health        ${url}/health, with /metrics beside it`];
+
+const banner = (parts: Parts, started: Started): string => {
+  const { key } = started;
   const { event_log, read_models, objects, limits } = parts.names;
   const lines = [
     '',
-    url === undefined ? 'Quire runs without an API' : `Quire listens on ${url}`,
-    `  reference     ${url ?? '-'}/docs`,
+    ...whereOf(started),
     `  event log     ${event_log}`,
     `  read models   ${read_models}`,
     `  objects       ${objects}`,
@@ -109,6 +126,15 @@ const ownParts = (from: Container): OwnParts => {
   };
 };
 
+const hearOperators = (from: Container, url: string): ReturnType<typeof listenForOperators> => {
+  const { dataDir, roles } = resolve(from, t.CONFIG);
+  const { log, sql } = resolve(from, t.PARTS);
+  return listenForOperators(dataDir, {
+    ...operationsOver(log, sql, ownParts(from)),
+    'service.about': aboutService({ version: VERSION, url, roles: [...roles] }),
+  });
+};
+
 /** Answers that are kept no longer only take room: a purge that fails is tried again. */
 const purgeNowAndThen = (from: Container): NodeJS.Timeout => {
   const replays = resolve(from, t.REPLAYS);
@@ -129,38 +155,35 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
     },
     redisOutage: (err) => logger.warn({ msg: 'Redis is away; limits go on in process', err }),
   });
-  let draining = false;
   try {
     await prepareTables(config, parts.sql);
-    const from = containerOver(config, parts, logger);
+    const from = containerOver(config, parts, { logger });
     const does = (role: Config['roles'][number]) => config.roles.includes(role);
     const [runner, sweeper] = [resolve(from, t.RUNNER), resolve(from, t.SWEEPER)];
     const workers = [sweeper, resolve(from, t.OBJECT_SWEEPER), resolve(from, t.TRAINING_WORKER)];
     await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
     if (does('projector')) runner.start();
     await catchUp(from);
-    const key = does('api') ? await firstAdminKey(from) : undefined;
-    const server = does('api') ? await serve(from, () => draining) : undefined;
+    const isApi = does('api');
+    const key = isApi ? await firstAdminKey(from) : undefined;
+    showGauges(from);
+    const server = await serve(from, isApi);
+    const drift = resolve(from, t.DRIFT_CHECK);
+    if (does('projector')) drift.start();
     if (does('worker')) for (const one of workers) one.start();
-    const operators = await listenForOperators(config.dataDir, {
-      ...operationsOver(parts.log, parts.sql, ownParts(from)),
-      'service.about': aboutService({
-        version: VERSION,
-        url: server?.url ?? null,
-        roles: [...config.roles],
-      }),
-    });
+    const operators = await hearOperators(from, server.url);
     const purge = purgeNowAndThen(from);
-    process.stdout.write(banner(parts, server?.url, key));
+    process.stdout.write(banner(parts, { url: server.url, isApi, key }));
     return {
-      url: server?.url,
+      url: server.url,
       stop: async () => {
-        draining = true;
+        resolve(from, t.READINESS).drain();
         clearInterval(purge);
         await operators.close();
         resolve(from, t.SLOTS).close();
         await Promise.all(workers.map((one) => one.stop()));
-        if (server !== undefined) await within(server.close(), DRAIN_MS);
+        await within(server.close(), DRAIN_MS);
+        await drift.stop();
         await resolve(from, t.ACCOUNTS).close();
         await resolve(from, t.LLM_COSTS).close();
         await resolve(from, t.MODELS).close();

@@ -17,12 +17,16 @@ export const bindUploads = (container: Container): void => {
     const { objects, sql } = resolve(from, t.PARTS);
     const logger = resolve(from, t.LOGGER);
     const known = documentsByIds(sql);
+    const count = resolve(from, t.COUNT_SWEPT);
     return objectSweeper({
       objects,
       documents: resolve(from, t.DOCUMENTS),
       registeredOf: async (ids) => new Set((await known(ids)).map(({ document_id }) => document_id)),
       clock: resolve(from, t.CLOCK),
       onSweep: (report) => {
+        count('upload', 'settled', report.uploads);
+        count('result', 'settled', report.results);
+        count('object', 'left', report.left);
         if (report.uploads + report.results + report.left > 0)
           logger.info({ msg: 'object sweep', ...report });
       },

@@ -1,14 +1,9 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { ProjectionNotice } from '../../projections/engine/notices.ts';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { WriterHooks } from '../commands/writerRules.ts';
 
-/** What the account writer and the projections count. */
-export interface WriterMetrics {
-  readonly hooks: WriterHooks;
-  readonly onProjection: (notice: ProjectionNotice) => void;
-}
-
-const writerHooks = (registers: Registry[]): WriterHooks => {
+/** What the account writer counts. */
+export const writerHooks = (register: Registry): WriterHooks => {
+  const registers = [register];
   const commands = new Histogram({
     name: 'quire_writer_batch_commands',
     help: 'Commands that one append of the account writer decided.',
@@ -33,35 +28,5 @@ const writerHooks = (registers: Registry[]): WriterHooks => {
       seconds.observe({ outcome: batch.outcome }, batch.ms / 1000);
     },
     onUnknown: () => unknown.inc(),
-  };
-};
-
-export const writerMetrics = (register: Registry): WriterMetrics => {
-  const registers = [register];
-  const projected = new Counter({
-    name: 'quire_projected_events_total',
-    help: 'Events applied to the read models.',
-    registers,
-  });
-  const position = new Gauge({
-    name: 'quire_projection_position',
-    help: 'Log position that the read models of this process have reached.',
-    registers,
-  });
-  const stopped = new Counter({
-    name: 'quire_projectors_stopped_total',
-    help: 'Projectors that met an event they cannot apply.',
-    labelNames: ['name'],
-    registers,
-  });
-  return {
-    hooks: writerHooks(registers),
-    onProjection: (notice) => {
-      if (notice.kind === 'batch') {
-        projected.inc(notice.events);
-        position.set(Number(notice.position));
-      }
-      if (notice.kind === 'stopped') stopped.inc({ name: notice.name });
-    },
   };
 };

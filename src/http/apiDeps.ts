@@ -21,7 +21,7 @@ import type { Authenticator } from './authenticate.ts';
 import type { Queries } from './queries.ts';
 import type { ReadYourWrites } from './readYourWrites.ts';
 import type { TenantLimits } from './tenantLimits.ts';
-import type { HealthReport } from './wire/reports.ts';
+import type { HealthReport, ReadyReport } from './wire/reports.ts';
 
 /** Who holds a payment identity, and for what, as the log says. */
 export type PaymentClaimant = Pick<PaymentClaim, 'tenant_id' | 'kind' | 'fingerprint' | 'intent'>;
@@ -56,6 +56,8 @@ export interface ApiDeps {
   readonly countPages: ReturnType<typeof countPages>;
   readonly pipelines: PipelineCommands;
   readonly health: () => Promise<HealthReport>;
+  /** Whether requests should be sent here. */
+  readonly ready: () => Promise<ReadyReport>;
   /** Prometheus text, and its content type. */
   readonly metrics: { readonly contentType: string; readonly text: () => Promise<string> };
   readonly clock: Clock;

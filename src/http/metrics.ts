@@ -1,4 +1,4 @@
-import { Counter, Histogram, collectDefaultMetrics } from 'prom-client';
+import { Counter, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
 
 interface Observation {
@@ -21,9 +21,8 @@ const remembered = <Part>(parts: Map<string, Part>, name: string, make: () => Pa
   return made;
 };
 
-/** Counts and times requests by route; process figures beside them. One call per registry. */
+/** Counts and times requests by route. One call per registry. */
 export const httpMetrics = (register: Registry): HttpMetrics => {
-  collectDefaultMetrics({ register });
   const labelNames = ['method', 'route', 'status'] as const;
   const registers = [register];
   const count = new Counter({

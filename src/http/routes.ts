@@ -31,6 +31,7 @@ import { getFreeTierSubsidy } from './routes/getFreeTierSubsidy.route.ts';
 import { getFxRate } from './routes/getFxRate.route.ts';
 import { getHealth } from './routes/getHealth.route.ts';
 import { getLlmCostsOfJob } from './routes/getLlmCostsOfJob.route.ts';
+import { getLiveness } from './routes/getLiveness.route.ts';
 import { getMarginReport } from './routes/getMarginReport.route.ts';
 import { getMetrics } from './routes/getMetrics.route.ts';
 import { getMissingPricing } from './routes/getMissingPricing.route.ts';
@@ -39,6 +40,7 @@ import { getPricing } from './routes/getPricing.route.ts';
 import { getProblemPage } from './routes/getProblemPage.route.ts';
 import { getQuote } from './routes/getQuote.route.ts';
 import { getRateLimits } from './routes/getRateLimits.route.ts';
+import { getReadiness } from './routes/getReadiness.route.ts';
 import { getReconciliation } from './routes/getReconciliation.route.ts';
 import { getTenantInfo } from './routes/getTenantInfo.route.ts';
 import { getTrainingExamples } from './routes/getTrainingExamples.route.ts';
@@ -100,6 +102,8 @@ const ROUTES: readonly ((deps: ApiDeps) => Route)[] = [
   getFreeTierSubsidy,
   getFxRate,
   getHealth,
+  getLiveness,
+  getReadiness,
   getLlmCostsOfJob,
   getMarginReport,
   getMetrics,
@@ -147,3 +151,7 @@ export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
   const routes = ROUTES.map((route) => route(deps));
   return [...routes, getOpenApi(routes)];
 };
+
+/** Health and metrics alone: what a process without the role `api` answers. */
+export const operationRoutes = (deps: ApiDeps): readonly Route[] =>
+  [getHealth, getLiveness, getReadiness, getMetrics].map((route) => route(deps));

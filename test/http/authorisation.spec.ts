@@ -27,6 +27,8 @@ const SIGNED = Array.from({ length: KINDS.length }, () => 'tenant_mismatch' as c
 
 const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getHealth: PUBLIC,
+  getLiveness: PUBLIC,
+  getReadiness: PUBLIC,
   getMetrics: PUBLIC,
   getOpenApi: PUBLIC,
   getDocs: PUBLIC,

@@ -9,7 +9,7 @@ import type { ProjectionNotice } from '../../projections/engine/notices.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import { bookkeeper } from '../support/billingHistory.ts';
 import type { MemoryLog } from '../support/memoryLog.ts';
-import { memoryLog } from '../support/memoryLog.ts';
+import { RECORDED_AT, memoryLog } from '../support/memoryLog.ts';
 import type { RunnerSetup } from '../support/projecting.ts';
 import { runnerOn as newRunner, wipe } from '../support/projecting.ts';
 
@@ -186,7 +186,8 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
       const bad = log.events().find(({ data }) => data['usage_id'] === poison)!;
       const [sound, sick] = await runner.status();
       expect(sound).to.include({ name: 'sound', state: 'live', position: head, reason: null });
-      expect(sick).to.include({ name: 'sick', state: 'stopped' });
+      expect(sick).to.include({ name: 'sick', state: 'stopped', waiting_since: RECORDED_AT });
+      expect(sound).not.to.have.property('waiting_since');
       expect(sick?.reason).to.equal(
         `CreditsBurned ${bad.id} at position ${String(bad.position)} of account-t1: ${poison} is poison`,
       );

@@ -25,6 +25,9 @@ interface Reader {
   silent: boolean;
 }
 
+/** When all events of such a log were recorded. */
+export const RECORDED_AT = '2026-01-31T08:00:00.000Z';
+
 export const memoryLog = (): MemoryLog => {
   const events: RecordedEvent[] = [];
   const revisions = new Map<string, bigint>();
@@ -77,7 +80,11 @@ export const memoryLog = (): MemoryLog => {
       revisions.set(stream, revision);
       const position = nextPosition();
       const id = `00000000-0000-4000-8000-${String(position).padStart(12, '0')}`;
-      const metadata = { schema_version: 1, actor: { key_id: 'key_1', role: 'admin' } };
+      const metadata = {
+        schema_version: 1,
+        recorded_at: RECORDED_AT,
+        actor: { key_id: 'key_1', role: 'admin' },
+      };
       const event: RecordedEvent = { id, type, data, metadata, stream, revision, position };
       events.push(event);
       for (const reader of readers) reader.wake();

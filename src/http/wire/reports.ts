@@ -100,3 +100,15 @@ export const healthResponse = z
   })
   .meta({ id: 'HealthResponse' });
 export type HealthReport = z.output<typeof healthResponse>;
+
+export const liveResponse = z.strictObject({ status: z.literal('live') }).meta({ id: 'LiveResponse' });
+
+export const readyResponse = z
+  .strictObject({
+    status: z.enum(['ready', 'not_ready']),
+    waiting_for: z
+      .array(z.string())
+      .meta({ description: '`shutdown`, parts that are away, or `projections`; empty when ready.' }),
+  })
+  .meta({ id: 'ReadyResponse' });
+export type ReadyReport = z.output<typeof readyResponse>;

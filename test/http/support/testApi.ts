@@ -108,7 +108,7 @@ export const startApi = async (
   await parts.sql.script(SNAPSHOTS_DDL);
   await parts.sql.script(REPLAY_STORE_DDL);
   await prepareReadModels(parts.sql, READ_MODELS);
-  const from = containerOver(config, parts, logger);
+  const from = containerOver(config, parts, { logger });
   if (deadlineMs !== undefined) bindValue(from, t.EXTRACT_DEADLINES, deadlineMs);
   const runner = resolve(from, t.RUNNER);
   await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());

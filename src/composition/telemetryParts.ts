@@ -1,0 +1,74 @@
+import { Registry, collectDefaultMetrics } from 'prom-client';
+import type { Tracer } from '../../domain/ports/tracer.ts';
+import { driftCheck } from '../telemetry/driftCheck.ts';
+import { watchedDocuments } from '../telemetry/documentMetrics.ts';
+import { observedLog } from '../telemetry/logMetrics.ts';
+import { partMetrics } from '../telemetry/partMetrics.ts';
+import { projectionCounters, projectionGauges } from '../telemetry/projectionMetrics.ts';
+import { stockMetrics } from '../telemetry/stockMetrics.ts';
+import { sweeperMetrics } from '../telemetry/sweeperMetrics.ts';
+import { healthOf } from './health.ts';
+import type { Parts } from './openParts.ts';
+import { readiness } from './readiness.ts';
+import { bind, bindValue, resolve, type Container } from './token.ts';
+import * as t from './tokens.ts';
+import { VERSION } from './version.ts';
+
+/** Parts whose log and document work are counted and traced. */
+const observedParts = (from: Container, parts: Parts): Parts => {
+  const seen = { register: resolve(from, t.REGISTRY), tracer: resolve(from, t.TRACER) };
+  const { parser, localEngine } = parts.workers;
+  return {
+    ...parts,
+    log: observedLog(parts.log, seen),
+    workers: { ...parts.workers, ...watchedDocuments({ parser, localEngine }, seen) },
+  };
+};
+
+const bindHealth = (container: Container): void => {
+  bind(container, t.HEALTH, (from) => healthOf(resolve(from, t.PARTS), resolve(from, t.RUNNER), VERSION));
+  bind(container, t.READINESS, (from) =>
+    readiness({
+      health: resolve(from, t.HEALTH),
+      feed: resolve(from, t.PARTS).log,
+      runner: resolve(from, t.RUNNER),
+      mayProject: resolve(from, t.CONFIG).roles.includes('projector'),
+    }),
+  );
+};
+
+/** What is seen of the service from outside, and the parts as they are watched. */
+export const bindTelemetry = (container: Container, parts: Parts, tracer: Tracer): void => {
+  bindValue(container, t.TRACER, tracer);
+  bind(container, t.REGISTRY, () => {
+    const register = new Registry();
+    collectDefaultMetrics({ register });
+    return register;
+  });
+  bind(container, t.PARTS, (from) => observedParts(from, parts));
+  bind(container, t.PROJECTION_COUNTERS, (from) => projectionCounters(resolve(from, t.REGISTRY)));
+  bind(container, t.COUNT_SWEPT, (from) => sweeperMetrics(resolve(from, t.REGISTRY)));
+  bindHealth(container);
+  bind(container, t.DRIFT_CHECK, (from) => {
+    const logger = resolve(from, t.LOGGER);
+    return driftCheck({
+      register: resolve(from, t.REGISTRY),
+      reconcile: () => resolve(from, t.QUERIES).reconciliation(false),
+      isProjecting: () => resolve(from, t.RUNNER).isProjecting(),
+      nowMs: () => Date.now(),
+      onDrift: (tenant_id, drift_credits) =>
+        logger.error({ msg: 'a balance is not the sum of its ledger', tenant_id, drift_credits }),
+      onError: (err) => logger.warn({ msg: 'balances could not be checked', err }),
+    });
+  });
+};
+
+/** Gauges that ask the running service when a page of metrics is read. One call per container. */
+export const showGauges = (from: Container): void => {
+  const register = resolve(from, t.REGISTRY);
+  const clock = resolve(from, t.CLOCK);
+  const now = () => clock.now();
+  stockMetrics(register, { sql: resolve(from, t.PARTS).sql, now });
+  projectionGauges(register, { runner: resolve(from, t.RUNNER), now });
+  partMetrics(register, { health: resolve(from, t.HEALTH), version: VERSION });
+};

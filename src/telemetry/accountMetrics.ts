@@ -1,0 +1,82 @@
+import { Counter, type Registry } from 'prom-client';
+import type { AccountCommand } from '../../domain/account/commands.ts';
+import type { AccountEvent } from '../../domain/account/events.ts';
+import { operation } from '../../domain/account/words.ts';
+import type { AccountOutcome, AccountWriter } from '../commands/accountWriter.ts';
+
+interface AccountCounters {
+  readonly commands: Counter<'command' | 'outcome'>;
+  readonly refusals: Counter<'code'>;
+  readonly burns: Counter<'operation'>;
+  readonly burned: Counter<'operation'>;
+}
+
+const countersOn = (register: Registry): AccountCounters => {
+  const registers = [register];
+  const counters = {
+    commands: new Counter({
+      name: 'quire_commands_total',
+      help: 'Commands on accounts, by what became of them; repeat: it had taken effect before.',
+      labelNames: ['command', 'outcome'] as const,
+      registers,
+    }),
+    refusals: new Counter({
+      name: 'quire_refusals_total',
+      help: 'Commands that an account refused, by why.',
+      labelNames: ['code'] as const,
+      registers,
+    }),
+    burns: new Counter({
+      name: 'quire_burns_total',
+      help: 'Burns: settled holds and charges, by operation.',
+      labelNames: ['operation'] as const,
+      registers,
+    }),
+    burned: new Counter({
+      name: 'quire_burned_credits_total',
+      help: 'Credits burned, by operation.',
+      labelNames: ['operation'] as const,
+      registers,
+    }),
+  };
+  for (const one of operation.options) {
+    counters.burns.inc({ operation: one }, 0);
+    counters.burned.inc({ operation: one }, 0);
+  }
+  counters.refusals.inc({ code: 'insufficient_credits' }, 0);
+  return counters;
+};
+
+const outcomeName = (outcome: AccountOutcome): string =>
+  outcome.kind === 'done' && outcome.events.length === 0 ? 'repeat' : outcome.kind;
+
+const countEvents = ({ burns, burned }: AccountCounters, events: readonly AccountEvent[]): void => {
+  for (const { type, data } of events) {
+    if (type !== 'CreditsBurned') continue;
+    burns.inc({ operation: data.operation });
+    burned.inc({ operation: data.operation }, data.credits);
+  }
+};
+
+const count = (counters: AccountCounters, { type }: AccountCommand, outcome: AccountOutcome): void => {
+  counters.commands.inc({ command: type, outcome: outcomeName(outcome) });
+  if (outcome.kind === 'rejected') counters.refusals.inc({ code: outcome.rejection.code });
+  if (outcome.kind === 'done') countEvents(counters, outcome.events);
+};
+
+/** Counts commands, refusals and burns of the accounts written here. Answers come no later than without. */
+export const countedAccounts = (writer: AccountWriter, register: Registry): AccountWriter => {
+  const counters = countersOn(register);
+  return {
+    execute: (command) => {
+      const answer = writer.execute(command);
+      answer.then(
+        (outcome) => count(counters, command, outcome),
+        () => counters.commands.inc({ command: command.type, outcome: 'failed' }),
+      );
+      return answer;
+    },
+    stateOf: (tenantId, maxAgeMs) => writer.stateOf(tenantId, maxAgeMs),
+    close: () => writer.close(),
+  };
+};

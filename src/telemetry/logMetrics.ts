@@ -1,0 +1,57 @@
+import { Counter, type Registry } from 'prom-client';
+import { categoryOf } from '../../domain/kernel/batch.ts';
+import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { AppendResult, EventStore, NewEvent } from '../../domain/ports/eventStore.ts';
+import type { Tracer } from '../../domain/ports/tracer.ts';
+import { NO_TRACER } from './noTracer.ts';
+
+/** `repeat`: a batch whose outcome was unknown was sent again, and is in the log. */
+type AppendOutcome = 'ok' | 'repeat' | 'conflict' | 'unknown' | 'rejected';
+const OUTCOMES: readonly AppendOutcome[] = ['ok', 'repeat', 'conflict', 'unknown', 'rejected'];
+
+/** A log that carries its tracer: who writes to it need not be handed one as well. */
+export interface ObservedLog extends EventStore, EventFeed {
+  readonly tracer: Tracer;
+}
+
+/** The tracer of a log; one that records nothing where the log has none. */
+export const tracerOf = (store: EventStore): Tracer =>
+  'tracer' in store ? (store as ObservedLog).tracer : NO_TRACER;
+
+const outcomeOf = ({ kind }: AppendResult, wasSent: boolean): AppendOutcome => {
+  if (kind !== 'appended') return kind;
+  return wasSent ? 'repeat' : 'ok';
+};
+
+/** Counts appends by what became of them. Answers are the log's own, no later than without. */
+export const observedLog = (
+  log: EventStore & EventFeed,
+  { register, tracer }: { readonly register: Registry; readonly tracer: Tracer },
+): ObservedLog => {
+  const appends = new Counter({
+    name: 'quire_appends_total',
+    help: 'Appends to the event log, by the category of their stream and what became of them.',
+    labelNames: ['category', 'outcome'] as const,
+    registers: [register],
+  });
+  for (const outcome of OUTCOMES) appends.inc({ category: 'account', outcome }, 0);
+  const sent = new WeakSet<readonly NewEvent[]>();
+  return {
+    tracer,
+    append: (stream, expected, events) => {
+      const wasSent = sent.has(events);
+      sent.add(events);
+      const answer = log.append(stream, expected, events);
+      const count = (outcome: AppendOutcome) => appends.inc({ category: categoryOf(stream), outcome });
+      answer.then(
+        (result) => count(outcomeOf(result, wasSent)),
+        () => count('unknown'),
+      );
+      return answer;
+    },
+    read: (stream, options) => log.read(stream, options),
+    subscribe: (options) => log.subscribe(options),
+    head: () => log.head(),
+    close: () => log.close(),
+  };
+};

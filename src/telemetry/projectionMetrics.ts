@@ -1,0 +1,134 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { AppliedBatch, ProjectionNotice } from '../../projections/engine/notices.ts';
+import type { ProjectionRunner } from '../../projections/engine/runner.ts';
+import type { ProjectorStatus } from '../../projections/engine/status.ts';
+import { one, pulledGauge } from './gauge.ts';
+import { pulled, type PullOptions } from './pulled.ts';
+
+export interface ProjectionCounters {
+  readonly onNotice: (notice: ProjectionNotice) => void;
+  readonly onApplied: (batch: AppliedBatch) => void;
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  TrainingJobSucceeded: 'succeeded',
+  TrainingJobFailed: 'failed',
+  TrainingJobCancelled: 'cancelled',
+};
+
+/** Counts jobs that ended, where they are projected. */
+const endedJobs = (registers: Registry[]): ProjectionCounters['onApplied'] => {
+  const ended = new Counter({
+    name: 'quire_training_jobs_ended_total',
+    help: 'Training jobs that this process projected the end of, by state.',
+    labelNames: ['state'] as const,
+    registers,
+  });
+  for (const state of Object.values(ENDINGS)) ended.inc({ state }, 0);
+  return ({ arrivals }) => {
+    for (const { recorded } of arrivals) {
+      const state = recorded === undefined ? undefined : ENDINGS[recorded.type];
+      if (state !== undefined) ended.inc({ state });
+    }
+  };
+};
+
+/** Counts what the projections tell of themselves. */
+export const projectionCounters = (register: Registry): ProjectionCounters => {
+  const registers = [register];
+  const projected = new Counter({
+    name: 'quire_projected_events_total',
+    help: 'Events applied to the read models.',
+    registers,
+  });
+  const position = new Gauge({
+    name: 'quire_projection_position',
+    help: 'Log position that the read models of this process have reached.',
+    registers,
+  });
+  const stopped = new Counter({
+    name: 'quire_projectors_stopped_total',
+    help: 'Projectors that met an event they cannot apply.',
+    labelNames: ['name'],
+    registers,
+  });
+  const restarts = new Counter({
+    name: 'quire_subscription_restarts_total',
+    help: 'Times that the subscription to the event log ended unasked and was begun anew.',
+    registers,
+  });
+  const failures = new Counter({
+    name: 'quire_projection_failures_total',
+    help: 'Times that projecting was given up and begun anew, mostly because Postgres was away.',
+    registers,
+  });
+  const onNotice = (notice: ProjectionNotice): void => {
+    if (notice.kind === 'batch') {
+      projected.inc(notice.events);
+      position.set(Number(notice.position));
+    }
+    if (notice.kind === 'stopped') stopped.inc({ name: notice.name });
+    if (notice.kind === 'dropped') restarts.inc();
+    if (notice.kind === 'failed') failures.inc();
+  };
+  return { onNotice, onApplied: endedJobs(registers) };
+};
+
+const STATUS_EVERY_MS = 1_000;
+
+type Statuses = readonly ProjectorStatus[];
+
+const lagSeconds = ({ lag_events, waiting_since }: ProjectorStatus, now: number): number | undefined => {
+  if (waiting_since !== undefined) return Math.max(0, (now - Date.parse(waiting_since)) / 1000);
+  return lag_events === 0 ? 0 : undefined;
+};
+
+const each =
+  (value: (status: ProjectorStatus) => number | undefined) =>
+  (statuses: Statuses): readonly (readonly [string, number])[] =>
+    statuses.flatMap((status) => {
+      const known = value(status);
+      return known === undefined ? [] : [[status.name, known] as const];
+    });
+
+/**
+ * Gauges of each read model. The process that projects knows them without asking anybody; another one
+ * reads the registry, every 15 s at most, and does not know how many events wait.
+ */
+export const projectionGauges = (
+  register: Registry,
+  {
+    runner,
+    now,
+  }: { readonly runner: Pick<ProjectionRunner, 'status' | 'isProjecting'>; readonly now: () => string },
+  options: PullOptions = {},
+): void => {
+  const own = pulled(() => runner.status(), { everyMs: STATUS_EVERY_MS, ...options });
+  const registry = pulled(() => runner.status(), options);
+  const statuses = () => (runner.isProjecting() ? own() : registry());
+  const add = (name: string, help: string, value: (status: ProjectorStatus) => number | undefined) =>
+    pulledGauge(register, statuses, { name, help, label: 'projector', values: each(value) });
+  pulledGauge(register, () => Promise.resolve(runner.isProjecting()), {
+    name: 'quire_projecting',
+    help: '1 in the process that projects, 0 in others.',
+    values: (isProjecting) => one(isProjecting ? 1 : 0),
+  });
+  add(
+    'quire_projector_stopped',
+    '1 while a read model has stopped at an event that it cannot apply.',
+    (status) => (status.state === 'stopped' ? 1 : 0),
+  );
+  add('quire_projector_building', '1 while a new version of a read model is being built.', ({ state }) =>
+    state === 'building' ? 1 : 0,
+  );
+  add(
+    'quire_projection_lag_events',
+    'Events that have arrived and are not applied yet, in the process that projects.',
+    ({ lag_events }) => lag_events,
+  );
+  add(
+    'quire_projection_lag_seconds',
+    'Age of the oldest event that is not applied yet, in the process that projects.',
+    (status) => (runner.isProjecting() ? lagSeconds(status, Date.parse(now())) : undefined),
+  );
+};

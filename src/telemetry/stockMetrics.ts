@@ -1,0 +1,69 @@
+import type { Registry } from 'prom-client';
+import { openHoldsSummary, type OpenHoldsSummary } from '../../projections/balances/balances.queries.ts';
+import type { SqlTx } from '../../projections/engine/ports.ts';
+import { openClaimsSummary } from '../../projections/openClaims/openClaims.queries.ts';
+import { openJobsByStatus } from '../../projections/trainingJobs/trainingJobs.queries.ts';
+import { one, pulledGauge } from './gauge.ts';
+import { pulled, type PullOptions } from './pulled.ts';
+
+interface Stock {
+  /** When the figures were read, ms since 1970. */
+  readonly at: number;
+  readonly holds: OpenHoldsSummary;
+  readonly claims: { readonly count: number; readonly oldest_at: string | null };
+  readonly jobs: ReadonlyMap<string, number>;
+}
+
+const OPEN_STATES = ['queued', 'running'];
+
+const ageOf = (at: number, oldest: string | null): number =>
+  oldest === null ? 0 : Math.max(0, (at - Date.parse(oldest)) / 1000);
+
+const stockOf = (sql: SqlTx, now: () => string): (() => Promise<Stock>) => {
+  const [holdsAt, claimsOf, jobsOf] = [openHoldsSummary(sql), openClaimsSummary(sql), openJobsByStatus(sql)];
+  return async () => {
+    const instant = now();
+    const [holds, claims, jobs] = await Promise.all([holdsAt(instant), claimsOf(), jobsOf()]);
+    return { at: Date.parse(instant), holds, claims, jobs };
+  };
+};
+
+/** Gauges of what is open in the read models; they vanish while Postgres is away. */
+export const stockMetrics = (
+  register: Registry,
+  { sql, now }: { readonly sql: SqlTx; readonly now: () => string },
+  options?: PullOptions,
+): void => {
+  const stock = pulled(stockOf(sql, now), options);
+  pulledGauge(register, stock, {
+    name: 'quire_open_holds',
+    help: 'Holds that are neither settled nor released.',
+    values: ({ holds }) => one(holds.count),
+  });
+  pulledGauge(register, stock, {
+    name: 'quire_expired_holds',
+    help: 'Open holds that have expired: a sweeper releases them.',
+    values: ({ holds }) => one(holds.expired),
+  });
+  pulledGauge(register, stock, {
+    name: 'quire_oldest_open_hold_seconds',
+    help: 'Age of the oldest open hold; 0 when none is open.',
+    values: ({ at, holds }) => one(ageOf(at, holds.oldest_at)),
+  });
+  pulledGauge(register, stock, {
+    name: 'quire_open_claims',
+    help: 'Payment identities claimed, with neither an effect nor a release yet.',
+    values: ({ claims }) => one(claims.count),
+  });
+  pulledGauge(register, stock, {
+    name: 'quire_oldest_open_claim_seconds',
+    help: 'Age of the oldest claim without an outcome; 0 when there is none.',
+    values: ({ at, claims }) => one(ageOf(at, claims.oldest_at)),
+  });
+  pulledGauge(register, stock, {
+    name: 'quire_training_jobs',
+    help: 'Training jobs that have not ended, by state.',
+    label: 'state',
+    values: ({ jobs }) => OPEN_STATES.map((state) => [state, jobs.get(state) ?? 0] as const),
+  });
+};

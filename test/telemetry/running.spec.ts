@@ -1,0 +1,82 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { startQuire, type Quire } from '../../src/composition/quire.ts';
+import { configFrom } from '../../src/config.ts';
+import { client } from '../http/support/client.ts';
+import { ADMIN_KEY } from '../support/serviceProcess.ts';
+
+const get = async (url: string): Promise<{ readonly status: number; readonly text: string }> => {
+  const answer = await fetch(url);
+  return { status: answer.status, text: await answer.text() };
+};
+
+describe('a running service, as an operator sees it', () => {
+  let folder: string;
+  const running: Quire[] = [];
+  const start = async (roles: string, dataDir: string): Promise<Quire> => {
+    const env = { PORT: '0', ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: 'silent', ROLES: roles };
+    const quire = await startQuire(configFrom({ ...env, DATA_DIR: join(folder, dataDir) }));
+    running.push(quire);
+    return quire;
+  };
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'quire-seen-'));
+  });
+  after(async () => {
+    for (const quire of running.splice(0)) await quire.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('shows what was sold and burned, what is open, and how far the read models are', async () => {
+    const { url, stop } = await start('api,projector,worker', 'whole');
+    const api = await client(url);
+    await api.sell('acme', 1_000);
+    const key = await api.newKey('acme');
+    const form = new FormData();
+    form.set('file', new Blob(['Invoice number: A-1\n'], { type: 'text/plain' }), 'a.txt');
+    form.set('schema', '{"type":"object","properties":{"invoice_number":{"type":"string"}}}');
+    expect((await api.call('post', '/v1/extract', { key, form })).status).to.equal(200);
+    const { text } = await get(`${url}/metrics`);
+    for (const line of [
+      'quire_appends_total{category="account",outcome="ok"}',
+      'quire_commands_total{command="GrantCredits",outcome="done"} 1',
+      'quire_burns_total{operation="extract"} 1',
+      'quire_document_seconds_count{work="extract",outcome="ok"} 1',
+      'quire_document_pages_total{source="markup"}',
+      'quire_open_holds 0',
+      'quire_open_claims 0',
+      'quire_training_jobs{state="queued"} 0',
+      'quire_projecting 1',
+      'quire_projector_stopped{projector="balances"} 0',
+      'quire_projection_lag_events{projector="ledger"}',
+      'quire_part_up{part="event_log"} 1',
+      'quire_heavy_max',
+      'process_resident_memory_bytes',
+      'process_open_fds',
+      'nodejs_eventloop_lag_p99_seconds',
+    ])
+      expect(text).to.contain(line);
+    expect(text, 'no tenant in a label').to.not.contain('acme');
+    expect((await get(`${url}/health/live`)).status).to.equal(200);
+    expect(JSON.parse((await get(`${url}/health/ready`)).text)).to.deep.equal({
+      status: 'ready',
+      waiting_for: [],
+    });
+    await stop();
+    running.pop();
+  });
+
+  for (const roles of ['projector', 'worker'])
+    it(`answers health and metrics alone as ${roles}`, async () => {
+      const { url } = await start(roles, roles);
+      expect((await get(`${url}/health`)).status).to.equal(200);
+      expect((await get(`${url}/health/live`)).status).to.equal(200);
+      expect((await get(`${url}/health/ready`)).status).to.equal(200);
+      const { text } = await get(`${url}/metrics`);
+      expect(text).to.contain(`quire_projecting ${roles === 'projector' ? '1' : '0'}`);
+      expect((await get(`${url}/v1/billing/rates`)).status).to.equal(404);
+      expect((await get(`${url}/docs`)).status).to.equal(404);
+    });
+});
