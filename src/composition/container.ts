@@ -6,7 +6,7 @@ import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { openModelProviders } from '../../adapters/models/modelProviders.ts';
 import { replayStore } from '../../adapters/postgres/replayStore.ts';
 import { sqlSnapshots } from '../../adapters/postgres/snapshots.ts';
-import { decodeAny } from '../../domain/catalogue.ts';
+import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
 import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
 import { expiredHolds } from '../../projections/balances/balances.queries.ts';
 import { projectionRunner } from '../../projections/engine/runner.ts';
@@ -47,7 +47,7 @@ const LEVELS = {
   promoted: 'info',
   aside: 'warn',
   evicted: 'warn',
-  unknown_type: 'warn',
+  unknown_types: 'warn',
   dropped: 'warn',
   failed: 'error',
   stopped: 'error',
@@ -124,6 +124,7 @@ const bindReads = (container: Container): void => {
       projectors: READ_MODELS,
       dropped: DROPPED_READ_MODELS,
       decode: decodeAny,
+      isKnownType,
       timers: systemTimers,
       notify: (notice) => {
         onProjection(notice);

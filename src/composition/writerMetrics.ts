@@ -54,6 +54,11 @@ export const writerMetrics = (register: Registry): WriterMetrics => {
     labelNames: ['name'],
     registers,
   });
+  const unknown = new Counter({
+    name: 'quire_unknown_events_total',
+    help: 'Events of types that only a newer release knows, passed over by the projectors.',
+    registers,
+  });
   return {
     hooks: writerHooks(registers),
     onProjection: (notice) => {
@@ -61,6 +66,7 @@ export const writerMetrics = (register: Registry): WriterMetrics => {
         projected.inc(notice.events);
         position.set(Number(notice.position));
       }
+      if (notice.kind === 'unknown_types') unknown.inc(notice.events);
       if (notice.kind === 'stopped') stopped.inc({ name: notice.name });
     },
   };
