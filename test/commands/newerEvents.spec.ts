@@ -61,7 +61,9 @@ for (const { name, open } of LOGS)
         expect((await writer.stateOf(TENANT)).balance).to.equal(100);
         await appendNewer(type, change);
         const before = (await events()).length;
-        const outcome = await writer.execute(charge(TENANT, 10, 'c')).catch((error: unknown) => String(error));
+        const outcome = await writer
+          .execute(charge(TENANT, 10, 'c'))
+          .catch((error: unknown) => String(error));
         expect(outcome).to.be.a('string').that.contains(type);
         expect(await events()).to.have.length(before);
         await writer.close();
