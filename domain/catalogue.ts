@@ -44,6 +44,13 @@ export type AnyEvent = z.output<(typeof EVENT_CATALOGUE)[Category]>;
 /** The part of a stream's name before the first hyphen: where EventStoreDB splits. */
 export const categoryOfStream = (stream: string): string => stream.split('-', 1)[0] ?? stream;
 
+const TYPES: ReadonlySet<string> = new Set(
+  Object.values(EVENT_CATALOGUE).flatMap(({ options }) => options.map(({ shape }) => shape.type.value)),
+);
+
+/** False for a type that only a newer release knows. */
+export const isKnownType = (type: string): boolean => TYPES.has(type);
+
 const CODECS: ReadonlyMap<string, { readonly decode: (recorded: RecordedEvent) => AnyEvent }> = new Map(
   Object.entries(EVENT_CATALOGUE).map(([category, union]) => [category, eventCodec<AnyEvent>(union)]),
 );

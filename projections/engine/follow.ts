@@ -19,6 +19,7 @@ export interface FollowDeps {
   readonly feed: EventFeed;
   readonly timers: Timers;
   readonly decode: DecodeEvent;
+  readonly isKnownType?: (type: string) => boolean;
   readonly tuning: RunnerTuning;
   readonly slots: readonly RunningSlot[];
   readonly notify?: (notice: ProjectionNotice) => void;
@@ -131,6 +132,15 @@ const takeBatch = async (
   return all;
 };
 
+/** Tells of events that a newer release has written; no projector here has a use for them. */
+const tellUnknown = ({ isKnownType, notify }: FollowDeps, items: readonly FeedItem[]): void => {
+  if (isKnownType === undefined) return;
+  const types = items.flatMap((item) =>
+    item.kind === 'event' && !isKnownType(item.event.type) ? [item.event.type] : [],
+  );
+  if (types.length > 0) notify?.({ kind: 'unknown_types', events: types.length, types: [...new Set(types)] });
+};
+
 /** Follows one subscription until it ends, by itself or through its signal. */
 const consuming = (deps: FollowDeps, progress: Progress) => {
   const { slots } = deps;
@@ -150,6 +160,7 @@ const consuming = (deps: FollowDeps, progress: Progress) => {
     while (!subscription.signal.aborted && slots.some(runs)) {
       const items = await takeBatch(deps, progress, subscription);
       if (items.length === 0) return;
+      tellUnknown(deps, items);
       await apply(items.flatMap((item) => (item.kind === 'caught_up' ? [] : [toArrival(item)])));
       if (items.some(({ kind }) => kind === 'caught_up')) await becomeLive(subscription.head);
     }

@@ -21,8 +21,8 @@ export type ProjectionNotice =
   | { readonly kind: 'aside'; readonly reason: string }
   /** The process that held the lock did nothing for so long, and its session was ended. */
   | { readonly kind: 'evicted'; readonly stillMs: number }
-  /** Events of a type that this program does not know, seen for the first time; they are passed over. */
-  | { readonly kind: 'unknown_type'; readonly type: string }
+  /** Events of types that only a newer release knows were passed over. */
+  | { readonly kind: 'unknown_types'; readonly events: number; readonly types: readonly string[] }
   | { readonly kind: 'dropped'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string };
 

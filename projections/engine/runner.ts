@@ -16,6 +16,8 @@ export interface RunnerDeps extends KnownModels {
   readonly sql: Sql;
   readonly feed: EventFeed;
   readonly decode: DecodeEvent;
+  /** False for an event type of a newer release. All are known by default. */
+  readonly isKnownType?: (type: string) => boolean;
   readonly timers: Timers;
   readonly notify?: (notice: ProjectionNotice) => void;
   /** Told of the events of each batch that was committed; for traces. */

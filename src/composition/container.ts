@@ -5,7 +5,7 @@ import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { openModelProviders } from '../../adapters/models/modelProviders.ts';
 import { replayStore } from '../../adapters/postgres/replayStore.ts';
 import { sqlSnapshots } from '../../adapters/postgres/snapshots.ts';
-import { decodeAny } from '../../domain/catalogue.ts';
+import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
 import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
 import { expiredHolds } from '../../projections/balances/balances.queries.ts';
@@ -50,7 +50,7 @@ const LEVELS = {
   promoted: 'info',
   aside: 'warn',
   evicted: 'warn',
-  unknown_type: 'warn',
+  unknown_types: 'warn',
   dropped: 'warn',
   failed: 'error',
   stopped: 'error',
@@ -134,6 +134,7 @@ const bindReads = (container: Container): void => {
       projectors: READ_MODELS,
       dropped: DROPPED_READ_MODELS,
       decode: decodeAny,
+      isKnownType,
       timers: systemTimers,
       onApplied,
       notify: (notice) => {

@@ -62,11 +62,17 @@ export const projectionCounters = (register: Registry): ProjectionCounters => {
     help: 'Times that projecting was given up and begun anew, mostly because Postgres was away.',
     registers,
   });
+  const unknown = new Counter({
+    name: 'quire_unknown_events_total',
+    help: 'Events of types that only a newer release knows, passed over by the projectors.',
+    registers,
+  });
   const onNotice = (notice: ProjectionNotice): void => {
     if (notice.kind === 'batch') {
       projected.inc(notice.events);
       position.set(Number(notice.position));
     }
+    if (notice.kind === 'unknown_types') unknown.inc(notice.events);
     if (notice.kind === 'stopped') stopped.inc({ name: notice.name });
     if (notice.kind === 'dropped') restarts.inc();
     if (notice.kind === 'failed') failures.inc();

@@ -108,10 +108,14 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
     });
 
     it('reaches positions whose events nobody wants', async () => {
-      const runner = runnerOn(sql, log, { projectors: [counter('one')] });
+      const notices: ProjectionNotice[] = [];
+      const runner = runnerOn(sql, log, { projectors: [counter('one')], notify: (n) => notices.push(n) });
       runner.start();
       const { position } = log.append('other-1', 'NeverHeardOf', {});
       expect(await runner.waitFor(position, WAIT)).to.equal(true);
+      expect(notices.filter(({ kind }) => kind === 'unknown_types')).to.deep.equal([
+        { kind: 'unknown_types', events: 1, types: ['NeverHeardOf'] },
+      ]);
       await runner.stop();
     });
 

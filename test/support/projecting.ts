@@ -1,4 +1,4 @@
-import { decodeAny } from '../../domain/catalogue.ts';
+import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { dumpReadModel } from '../../projections/engine/dump.ts';
@@ -31,6 +31,7 @@ export const runnerOn = (sql: Sql, feed: EventFeed, setup: RunnerSetup = {}): Pr
     feed,
     projectors: setup.projectors ?? READ_MODELS,
     decode: decodeAny,
+    isKnownType,
     timers: systemTimers,
     tuning: { ...TEST_TUNING, ...setup.tuning },
     ...(setup.notify === undefined ? {} : { notify: setup.notify }),
