@@ -31,7 +31,7 @@ export interface Coefficients {
     /** A batch of one event, and each further event, in the projecting process. */
     readonly batch_ms: number;
     readonly event_ms: number;
-    /** The same, in PostgreSQL. */
+    /** The same of PostgreSQL, without the sync of its commit. */
     readonly database_batch_ms: number;
     readonly database_event_ms: number;
   };
@@ -64,7 +64,8 @@ export interface Coefficients {
   };
   readonly cold_load: readonly ColdLoad[];
   readonly snapshot: { readonly bytes_small: number; readonly bytes_per_entry: number };
-  readonly start_ms: { readonly empty: number; readonly with_log: number; readonly log_events: number };
+  /** Processor time until a service is healthy. */
+  readonly start_cpu_ms: { readonly empty: number; readonly with_log: number; readonly log_events: number };
 }
 
 /** One table of a read model. `table_bytes` with what belongs to it but indexes. */

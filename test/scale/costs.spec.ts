@@ -1,6 +1,15 @@
 import { expect } from 'chai';
 import { tempFolder } from '../support/tempFolder.ts';
-import { ASSUMED_PRICES, costOf, fixedMonth, pricesFrom, USED_SHARE } from './costs.ts';
+import {
+  ASSUMED_PRICES,
+  costOf,
+  eventNeeds,
+  fixedMonth,
+  modelCost,
+  pageNeeds,
+  pricesFrom,
+  USED_SHARE,
+} from './costs.ts';
 
 describe('the cost model', () => {
   it('adds processor time at the share that is used, and storage by the month', () => {
@@ -20,6 +29,20 @@ describe('the cost model', () => {
       ASSUMED_PRICES,
     );
     expect(total).to.equal(0);
+  });
+
+  it('lets a page cost its reading, its request and its events', () => {
+    const basis = {
+      ...{ pageMs: 10, httpMs: 1, objectBytes: 500, eventsPerPage: 2 },
+      ...{ eventMs: 0.5, logBytes: 1_000, readModelBytes: 300 },
+    };
+    expect(eventNeeds(basis)).to.deep.equal({ cpuMs: 0.5, ssdBytes: 3_600, objectBytes: 0 });
+    expect(pageNeeds(basis)).to.deep.equal({ cpuMs: 12, ssdBytes: 7_200, objectBytes: 500 });
+  });
+
+  it("counts a model's tokens by themselves", () => {
+    const prices = { ...ASSUMED_PRICES, model_input_mtok: 1, model_output_mtok: 10 };
+    expect(modelCost(1e6, prices)).to.equal(1_500 + 3_000);
   });
 
   it('has replicas cost more while nothing happens than one machine', () => {

@@ -11,8 +11,9 @@ export interface Prices {
   /** A managed Postgres of 4 vCPU and 16 GB with a standby, without its storage. */
   readonly postgres_month: number;
   readonly redis_month: number;
-  /** Traffic to the Internet, by GB. */
-  readonly egress_gb: number;
+  /** A language model's million tokens; no part of the service's own cost. */
+  readonly model_input_mtok: number;
+  readonly model_output_mtok: number;
 }
 
 /** Assumed list prices of a large public cloud, 2026-11-21. Put in your own. */
@@ -23,7 +24,8 @@ export const ASSUMED_PRICES: Prices = {
   event_store_month: 270,
   postgres_month: 400,
   redis_month: 50,
-  egress_gb: 0.09,
+  model_input_mtok: 0.15,
+  model_output_mtok: 0.6,
 };
 
 const isPrice = (value: unknown): value is number => typeof value === 'number' && value >= 0;
@@ -81,3 +83,53 @@ export const fixedMonth = (way: 'embedded' | 'replicas', prices: Prices): number
   if (way === 'embedded') return 2 * processor;
   return prices.event_store_month + prices.postgres_month + prices.redis_month + 6 * processor;
 };
+
+/** What a page costs besides, that was not measured but assumed. */
+export const ASSUMED_PAGE = {
+  /** Kept in object storage: the document's part and its result. */
+  text_bytes: 50_000,
+  scan_bytes: 250_000,
+  /** Copies of the log on a cluster, and of the read models with a standby. */
+  log_copies: 3,
+  read_model_copies: 2,
+  /** Of a language model that reads it. */
+  input_tokens: 1_500,
+  output_tokens: 300,
+} as const;
+
+/** What of the coefficients costs depend on; times in ms, sizes in bytes. */
+export interface CostBasis {
+  readonly pageMs: number;
+  readonly objectBytes: number;
+  /** Events for one page: a document of several pages shares its events. */
+  readonly eventsPerPage: number;
+  /** Deciding, appending and projecting one event, the database's part included. */
+  readonly eventMs: number;
+  readonly logBytes: number;
+  readonly readModelBytes: number;
+  /** Answering the request, for one page. */
+  readonly httpMs: number;
+}
+
+/** What one event needs, kept on all copies. */
+export const eventNeeds = ({ eventMs, logBytes, readModelBytes }: CostBasis): Needs => ({
+  cpuMs: eventMs,
+  ssdBytes: logBytes * ASSUMED_PAGE.log_copies + readModelBytes * ASSUMED_PAGE.read_model_copies,
+  objectBytes: 0,
+});
+
+/** What one page needs: its reading, its share of a request, and its events. */
+export const pageNeeds = (basis: CostBasis): Needs => {
+  const event = eventNeeds(basis);
+  return {
+    cpuMs: basis.pageMs + basis.httpMs + event.cpuMs * basis.eventsPerPage,
+    ssdBytes: event.ssdBytes * basis.eventsPerPage,
+    objectBytes: basis.objectBytes,
+  };
+};
+
+/** USD that a model's provider takes for so many pages. */
+export const modelCost = (pages: number, prices: Prices): number =>
+  (pages / 1e6) *
+  (ASSUMED_PAGE.input_tokens * prices.model_input_mtok +
+    ASSUMED_PAGE.output_tokens * prices.model_output_mtok);

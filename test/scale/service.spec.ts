@@ -26,7 +26,7 @@ const CLUSTER = {
   leaderEventMs: 0.01,
 } as const;
 
-const PROJECTION = { shards: 1, databaseCores: 2, batchMax: 1_000, lingerMs: 40 };
+const PROJECTION = { shards: 1, databaseCores: 2, batchMax: 1_000, lingerMs: 40, syncMs: 0.5 };
 
 const setup = (over: Partial<ServiceSetup> = {}): ServiceSetup => ({
   coefficients: COEFFICIENTS,

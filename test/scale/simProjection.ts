@@ -11,6 +11,8 @@ export interface ProjectionSetup {
   /** As `RUNNER_TUNING` has them. */
   readonly batchMax: number;
   readonly lingerMs: number;
+  /** Until the database's commit is on its disk. */
+  readonly syncMs: number;
 }
 
 export interface SimProjection {
@@ -65,7 +67,7 @@ export const newSimProjection = (
   setup: ProjectionSetup,
   costs: Coefficients['projector'],
 ): SimProjection => {
-  const { shards, databaseCores, batchMax, lingerMs } = setup;
+  const { shards, databaseCores, batchMax, lingerMs, syncMs } = setup;
   const database = newStation(agenda, databaseCores);
   const processes = Array.from({ length: shards }, () => newStation(agenda, 1));
   const all = processes.map((): Shard => ({ queue: [], waiting: 0, busy: false, lastBatch: 0 }));
@@ -76,12 +78,16 @@ export const newSimProjection = (
     const more = eventsIn(batch) - 1;
     shard.lastBatch = more + 1;
     processes[at]!.visit(costs.batch_ms + costs.event_ms * more, () =>
-      database.visit(costs.database_batch_ms + costs.database_event_ms * more, () => {
-        for (const { at: committedAt, events } of batch) lag.add(agenda.now() - committedAt, events);
-        shard.busy = false;
-        start(at);
-      }),
+      database.visit(costs.database_batch_ms + costs.database_event_ms * more, () =>
+        agenda.after(syncMs, () => committed(at, batch)),
+      ),
     );
+  };
+
+  const committed = (at: number, batch: readonly Arrived[]) => {
+    for (const { at: arrivedAt, events } of batch) lag.add(agenda.now() - arrivedAt, events);
+    all[at]!.busy = false;
+    start(at);
   };
 
   const start = (at: number) => {

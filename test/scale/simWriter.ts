@@ -35,7 +35,7 @@ export interface SimWriterLimits {
   readonly attemptsMax: number;
   /** Accounts kept in memory. */
   readonly warmMax: number;
-  /** Processor time to bring in one that is not. */
+  /** Processor time to bring in one that is not; 0: all have been in memory from the beginning. */
   readonly coldMs: number;
   readonly backOffMs: { readonly base: number; readonly cap: number };
 }
@@ -60,7 +60,7 @@ interface Box {
   readonly tenant: number;
   waiting: (() => void)[];
   running: boolean;
-  /** Events that this replica knows of. */
+  /** Events that this replica knows of; below 0: the account must be brought in. */
   known: number;
 }
 
@@ -84,7 +84,7 @@ export const newSimWriter = (deps: SimWriterDeps): SimWriter => {
     const found = boxes.get(tenant);
     if (found === undefined) evict();
     else boxes.delete(tenant);
-    const box = found ?? { tenant, waiting: [], running: false, known: -1 };
+    const box = found ?? { tenant, waiting: [], running: false, known: limits.coldMs === 0 ? 0 : -1 };
     boxes.set(tenant, box);
     return box;
   };
