@@ -40,7 +40,7 @@ const KNOWN = ['OperatorError', 'ConfigError', 'DataDirInUse', 'SqlUnavailable']
 
 const report = (error: unknown): number => {
   if (error instanceof Error && KNOWN.includes(error.name)) {
-    process.stderr.write(`${error.message}\n`);
+    if (error.message !== '') process.stderr.write(`${error.message}\n`);
     return error instanceof OperatorError ? error.exitCode : 1;
   }
   process.stderr.write(
