@@ -168,6 +168,9 @@ const OURS =
 const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(env).filter((name) => OURS.test(name) && !(name in environment.shape));
 
+/** The variables as they were given, secrets among them: to be looked at, never to be shown. */
+export const environmentOf = (): Readonly<Record<string, string | undefined>> => process.env;
+
 /**
  * Reads the environment. An empty value counts as unset. Throws ConfigError with a sentence for each
  * bad or unknown variable, before anything is opened.

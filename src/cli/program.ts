@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addAudit } from './audit.ts';
 import { addBackup } from './backup.ts';
+import { addDoctor } from './doctor.ts';
 import { addEvents } from './events.ts';
 import { addEval } from './eval.ts';
 import { addExtract } from './extract.ts';
@@ -41,6 +42,7 @@ export const quireProgram = (): Command => {
   addKeys(program);
   addSecrets(program);
   addAudit(program);
+  addDoctor(program);
   addBackup(program);
   addRestore(program);
   endAlike(program);

@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import { configuredChecks } from '../composition/doctorParts.ts';
+import { ConfigError, configFrom, environmentOf, type Config } from '../config.ts';
+import { runChecks, type Check, type Finding, type Level } from '../doctor/check.ts';
+import { processChecks } from '../doctor/processChecks.ts';
+import { secretsHidden } from '../doctor/secretsHidden.ts';
+import { OperatorError } from '../operator/protocol.ts';
+import { json, runCommand, table, type Output } from './output.ts';
+
+interface DoctorOptions {
+  readonly deep?: boolean;
+  readonly json?: boolean;
+}
+
+/** The configuration, or what is wrong with it: a line for each variable. */
+const configRead = (): { readonly config: Config | undefined; readonly findings: readonly Finding[] } => {
+  const check = 'environment';
+  try {
+    const config = configFrom();
+    return { config, findings: [{ check, level: 'ok', text: 'Every variable makes sense.' }] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const lines = error.message.split('\n');
+    return { config: undefined, findings: lines.map((text) => ({ check, level: 'problem', text })) };
+  }
+};
+
+const count = (findings: readonly Finding[], level: Level): number =>
+  findings.filter((finding) => finding.level === level).length;
+
+/** A line for each finding, and what they come to. */
+export const doctorText = (findings: readonly Finding[]): string => {
+  const lines = findings.map(({ check, level, text }) => [level, check, text]);
+  const [problems, warnings] = [count(findings, 'problem'), count(findings, 'warning')];
+  const verdict =
+    problems + warnings === 0
+      ? 'Nothing is wrong.'
+      : `${String(problems)} ${problems === 1 ? 'problem' : 'problems'}, ${String(warnings)} ${warnings === 1 ? 'warning' : 'warnings'}.`;
+  return `${table(['', 'CHECK', 'FINDING'], lines)}\n${verdict}\n`;
+};
+
+const run = async (
+  { deep = false, json: asJson, signal }: DoctorOptions & { readonly signal: AbortSignal },
+  { out, note }: Output,
+): Promise<void> => {
+  const env = environmentOf();
+  const { config, findings: first } = configRead();
+  const nowMs = () => Date.now();
+  const checks: readonly Check[] = [
+    ...processChecks(nowMs),
+    ...(config === undefined ? [] : configuredChecks({ config, env, deep, nowMs })),
+  ];
+  const shown = secretsHidden(env);
+  const findings = [...first, ...(await runChecks(checks, signal))].map((finding) => ({
+    ...finding,
+    text: shown(finding.text),
+  }));
+  await out(asJson === true ? json(findings) : doctorText(findings));
+  if (config === undefined)
+    note('Parts were not looked at: they depend on the environment. Mend that, and ask again.\n');
+  const problems = count(findings, 'problem');
+  if (problems > 0) throw new OperatorError(asJson === true ? `${String(problems)} problems` : '');
+};
+
+/** `quire doctor`. */
+export const addDoctor = (program: Command): void => {
+  program
+    .command('doctor')
+    .description('check the environment and every part that it names, and say what to do')
+    .option('--deep', 'check the hash chains of the whole embedded log, however long it takes')
+    .option('--json', 'print a line of JSON')
+    .addHelpText(
+      'after',
+      '\nRun it with the environment of the service, beside it or before its first start. It changes nothing\nbut an object in the bucket, which it removes again, and asks no model provider. Secrets are never shown.\nExit codes: 0 nothing is wrong or there are only warnings, 1 there are problems.',
+    )
+    .action((options: DoctorOptions) => runCommand((signal, output) => run({ ...options, signal }, output)));
+};

@@ -1,0 +1,201 @@
+import { expect } from 'chai';
+import { ok, runChecks, type Check, type Verdict } from '../../src/doctor/check.ts';
+import { freeSpaceVerdict } from '../../src/doctor/dataFolder.ts';
+import {
+  embeddedLogVerdict,
+  encryptionVerdict,
+  postgresVerdict,
+  readModelsVerdict,
+  redisVerdict,
+  serverLogVerdict,
+  type PostgresFacts,
+} from '../../src/doctor/partVerdicts.ts';
+import { clockVerdict, nodeVerdict, openFilesVerdict } from '../../src/doctor/processChecks.ts';
+import { secretsHidden } from '../../src/doctor/secretsHidden.ts';
+import { addressVerdict, ownerVerdict, type FolderOwner } from '../../src/doctor/serviceVerdicts.ts';
+
+const is = ({ level, text }: Verdict, due: Verdict['level'], ...words: readonly string[]) => {
+  expect(level, text).to.equal(due);
+  for (const word of words) expect(text).to.contain(word);
+};
+
+const NEVER = new AbortController().signal;
+const MIB = 1024 * 1024;
+
+describe('what doctor makes of what it finds', () => {
+  it('goes on when a check hangs or breaks, and keeps the order', async () => {
+    const checks: readonly Check[] = [
+      { name: 'hangs', limitMs: 20, look: () => new Promise(() => undefined) },
+      { name: 'breaks', limitMs: 1_000, look: () => Promise.reject(new Error('no\nluck')) },
+      { name: 'fine', limitMs: 1_000, look: () => ok('yes') },
+    ];
+    const began = performance.now();
+    const [hangs, breaks, fine] = await runChecks(checks, NEVER);
+    expect(performance.now() - began).to.be.lessThan(900);
+    expect(hangs).to.include({ check: 'hangs', level: 'problem' });
+    expect(hangs?.text).to.contain('within 0.02 s');
+    expect(breaks).to.deep.equal({ check: 'breaks', level: 'problem', text: 'no luck' });
+    expect(fine).to.deep.equal({ check: 'fine', level: 'ok', text: 'yes' });
+  });
+
+  it('tells a check that was too slow to end', async () => {
+    let ended = false;
+    const look = (signal: AbortSignal) => {
+      signal.addEventListener('abort', () => (ended = true));
+      return new Promise<Verdict>(() => undefined);
+    };
+    await runChecks([{ name: 'slow', limitMs: 5, look }], NEVER);
+    expect(ended).to.equal(true);
+  });
+
+  it('hides every secret of the environment, as it is written and as it is meant', () => {
+    const shown = secretsHidden({
+      DATABASE_URL: 'postgres://quire:p%40ss-word@db/quire',
+      REDIS_URL: 'rediss://:only-a-password@cache:6379',
+      EVENTSTORE_URL: 'esdb://admin:changeit@a:2113,b:2113?tls=true',
+      S3_SECRET_KEY: 'minio-secret',
+      FIELD_ENCRYPTION_KEYS_OLD: 'old-key-1, old-key-2',
+      OPENAI_API_KEY: 'sk-1234',
+      HOST: '127.0.0.1',
+    });
+    const said = shown(
+      'p@ss-word p%40ss-word only-a-password changeit minio-secret old-key-1 old-key-2 sk-1234 127.0.0.1 db',
+    );
+    expect(said).to.equal('*** *** *** *** *** *** *** *** 127.0.0.1 db');
+  });
+
+  it('knows old Node versions, few open files, lost clocks and full disks', () => {
+    is(nodeVerdict('v18.20.0'), 'problem', '20.19');
+    is(nodeVerdict('v20.18.3'), 'problem');
+    is(nodeVerdict('v20.19.0'), 'ok');
+    is(nodeVerdict('v22.1.0'), 'ok');
+    is(openFilesVerdict('1024'), 'warning', 'ulimit -n');
+    is(openFilesVerdict('65536'), 'ok');
+    is(openFilesVerdict('unlimited'), 'ok');
+    is(openFilesVerdict(''), 'ok');
+    is(clockVerdict(0), 'problem', '1970');
+    is(freeSpaceVerdict('/data', 99 * MIB), 'problem', '99 MiB', 'now');
+    is(freeSpaceVerdict('/data', 500 * MIB), 'warning');
+    is(freeSpaceVerdict('/data', 5_000 * MIB), 'ok');
+  });
+
+  it('says who has the data folder', () => {
+    const nobody: FolderOwner = {
+      owner: undefined,
+      isLocked: false,
+      isRunning: false,
+      isHere: false,
+      command: '',
+      isRestoring: false,
+    };
+    const other = { ...nobody, owner: { pid: 77, host: 'here' }, isLocked: true, isHere: true };
+    const facts = { pid: 77, version: '1.0.0', url: null, roles: ['api', 'worker'], up_seconds: 7_300 };
+    is(ownerVerdict(nobody, undefined, '1.0.0'), 'ok', 'no service');
+    is(ownerVerdict(other, facts, '1.0.0'), 'ok', 'process 77', 'api, worker', 'up 2 h');
+    is(ownerVerdict(other, facts, '2.0.0'), 'warning', '2.0.0');
+    is(ownerVerdict(other, undefined, '1.0.0'), 'warning', 'process 77', 'which is gone');
+    const alive = { ...other, isRunning: true, command: 'node quire' };
+    is(ownerVerdict(alive, undefined, '1.0.0'), 'warning', 'process 77 (node quire)', 'no service answers');
+    const far = { ...other, isHere: false, owner: { pid: 1, host: 'box-2' } };
+    is(ownerVerdict(far, undefined, '1.0.0'), 'warning', 'process 1 on box-2');
+    is(ownerVerdict({ ...nobody, isRestoring: true }, undefined, '1.0.0'), 'problem', 'quire restore');
+  });
+
+  it('says who has the address', () => {
+    const at = 'http://127.0.0.1:8080';
+    const quire = { kind: 'quire', version: '1.0.0', status: 'ok' } as const;
+    is(addressVerdict(at, quire, true), 'ok', 'Our own service');
+    is(addressVerdict(at, { ...quire, status: 'degraded' }, true), 'warning', 'degraded');
+    is(addressVerdict(at, quire, false), 'warning', 'not the service of this data folder');
+    is(addressVerdict(at, { kind: 'stranger', what: 'x' }, false), 'problem', 'set PORT');
+    is(addressVerdict(at, { kind: 'free' }, false), 'ok', 'free');
+    is(addressVerdict(at, { kind: 'unusable', code: 'EACCES' }, false), 'problem', '1023');
+  });
+
+  it('judges the embedded log', () => {
+    const chains = { streams: 2, events: 9, broken: [], breaks: 0 };
+    const log = { position: 9, newest_at: '2026-01-31T00:00:00.000Z', fileComplaints: [], chains };
+    const nowMs = Date.parse('2026-02-01T00:00:00Z');
+    const judged = (more: object, deep = false) =>
+      embeddedLogVerdict('/d/events.db', { ...log, ...more }, { deep, nowMs });
+    is(judged({}), 'ok', 'position 9', '--deep');
+    expect(judged({}, true).text).not.to.contain('--deep');
+    is(judged({ fileComplaints: ['page 3 is bad'] }), 'problem', 'page 3', 'restore');
+    is(
+      judged({ chains: { ...chains, broken: ['a revision 1'], breaks: 4 } }),
+      'problem',
+      'a revision 1',
+      '4',
+    );
+    is(judged({ newest_at: '2026-02-01T00:02:00.000Z' }), 'problem', 'future');
+    is(judged({ chains: undefined }), 'warning', '--deep');
+    is(judged({ newest_at: null }), 'ok');
+  });
+
+  it('judges EventStoreDB by its answer and its clock', () => {
+    const judged = (skewMs: number | undefined) =>
+      serverLogVerdict('es:2113', { position: 7n, answerMs: 3, skewMs });
+    is(judged(undefined), 'ok', 'it does not tell');
+    is(judged(-900), 'ok', 'clocks agree');
+    is(judged(-9_000), 'warning', '9 s behind', 'NTP');
+    is(judged(90_000), 'problem', '90 s ahead');
+  });
+
+  it('judges Postgres by version, rights and room', () => {
+    const fine: PostgresFacts = {
+      answerMs: 1,
+      version: 150_004,
+      encoding: 'UTF8',
+      standby: false,
+      mayCreate: true,
+      foreign: [],
+      connectionsFree: 90,
+    };
+    const judged = (more: Partial<PostgresFacts>) => postgresVerdict('db', { ...fine, ...more });
+    is(judged({}), 'ok', 'PostgreSQL 15 at db');
+    is(judged({ version: 120_022 }), 'problem', '13 or newer');
+    is(judged({ standby: true }), 'problem', 'primary');
+    is(judged({ encoding: 'LATIN1' }), 'problem', 'UTF8');
+    is(judged({ mayCreate: false }), 'problem', 'GRANT CREATE');
+    is(judged({ foreign: ['read'] }), 'problem', 'read');
+    is(judged({ connectionsFree: 3 }), 'warning', 'max_connections');
+  });
+
+  it('judges read models by what has stopped and what is late', () => {
+    const fine = {
+      name: 'balances',
+      version: 1,
+      state: 'live',
+      position: '9',
+      lag_events: 0,
+      reason: null,
+      next: null,
+    };
+    is(readModelsVerdict([]), 'ok', 'first start');
+    is(readModelsVerdict([fine]), 'ok', '1 read models, at most 0 events');
+    is(
+      readModelsVerdict([fine, { ...fine, name: 'ledger', state: 'stopped', reason: 'no such column' }]),
+      'problem',
+      'ledger has stopped at 9 (no such column)',
+      'rebuild',
+    );
+    is(
+      readModelsVerdict([{ ...fine, lag_events: 20_000 }]),
+      'warning',
+      'balances 20,000 events',
+      'projector',
+    );
+    is(readModelsVerdict([{ ...fine, lag_events: null }]), 'warning', 'more than 100,000');
+  });
+
+  it('judges Redis and the encryption key', () => {
+    is(redisVerdict('r', 2, '7.0.15'), 'ok');
+    is(redisVerdict('r', 80, '7.0.15'), 'warning', 'closer');
+    const none = { opened: 0, old: 0, lost: [] };
+    is(encryptionVerdict(false, none), 'ok', 'refused');
+    is(encryptionVerdict(false, { ...none, lost: ['cfg_1'] }), 'problem', 'hold 1 keys');
+    is(encryptionVerdict(true, { ...none, opened: 2 }), 'ok', 'opens the 2 keys');
+    is(encryptionVerdict(true, { ...none, opened: 2, old: 1 }), 'warning', 'secrets rotate');
+    is(encryptionVerdict(true, { opened: 2, old: 0, lost: ['cfg_1'] }), 'problem', 'cfg_1', 'KEYS_OLD');
+  });
+});
