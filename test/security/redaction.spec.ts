@@ -1,0 +1,188 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { REDACTED, redactor, SECRET_VARIABLES, URL_VARIABLES } from '../../src/redact.ts';
+import { client, formOf, INVOICE, INVOICE_SCHEMA } from '../http/support/client.ts';
+import { startService } from '../support/serviceProcess.ts';
+import { tempFolder } from '../support/tempFolder.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+
+describe('secrets of the environment', () => {
+  const PLANTED = 'pl4nted-secret-0123456789';
+
+  it('are taken out of any text, as they are, escaped, and in a JSON line', () => {
+    const awkward = 'a"b\\c/d@e f+%g';
+    const url = `postgres://quire:${encodeURIComponent(awkward)}@db.example:5432/quire`;
+    const redact = redactor({
+      DATABASE_URL: url,
+      OPENAI_API_KEY: PLANTED,
+      FIELD_ENCRYPTION_KEYS_OLD: `${PLANTED}1, ${PLANTED}2`,
+    });
+    const told = [
+      url,
+      awkward,
+      encodeURIComponent(awkward),
+      JSON.stringify({ msg: 'failed', reason: `no ${awkward}`, nested: { deep: [url] } }),
+      `Incorrect API key: ${PLANTED}`,
+      `${PLANTED}1 and ${PLANTED}2`,
+      `connect https://u:${PLANTED}@x/ failed`,
+    ];
+    for (const text of told) {
+      const shown = redact(text);
+      expect(shown).to.include(REDACTED);
+      for (const secret of [
+        awkward,
+        encodeURIComponent(awkward),
+        JSON.stringify(awkward).slice(1, -1),
+        PLANTED,
+      ])
+        expect(shown).to.not.include(secret);
+    }
+    expect(redact('{"msg":"request","status":200}')).to.equal('{"msg":"request","status":200}');
+    expect(redact('a@example.com wrote')).to.equal('a@example.com wrote');
+  });
+
+  it('are of variables that one list names: whatever sounds like a secret is on it', async () => {
+    const text = await readFile(new URL('../../../src/config.ts', import.meta.url), 'utf8');
+    const names = [...text.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name ?? '');
+    expect(names.length).to.be.greaterThan(25);
+    const known: readonly string[] = [...SECRET_VARIABLES, ...URL_VARIABLES];
+    for (const name of names.filter((one) => /KEY|SECRET|PASSWORD|TOKEN|URL|ENDPOINT|_BASE$/.test(one)))
+      expect(known, name).to.include(name);
+  });
+
+  /** Ends at its start, for what it is told to use cannot be used. Gives all that it printed. */
+  const failedStart = (folder: string, env: Readonly<Record<string, string>>): Promise<string> =>
+    new Promise((resolve) => {
+      const { PATH = '', HOME = '' } = process.env;
+      const options = {
+        env: { PATH, HOME, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'trace', ...env },
+        timeout: 60_000,
+      };
+      execFile(process.execPath, [MAIN], options, (_, out, err) => resolve(out + err));
+    });
+
+  it('are in nothing that a start prints which fails by them', async function () {
+    this.timeout(180_000);
+    const folder = tempFolder();
+    const s3 = { S3_BUCKET: 'bucket', S3_ACCESS_KEY: `${PLANTED}a`, S3_SECRET_KEY: `${PLANTED}s` };
+    const starts: readonly Readonly<Record<string, string>>[] = [
+      { DATABASE_URL: `postgres://quire:${PLANTED}@db:99999999/quire` },
+      { DATABASE_URL: `postgres://quire:${PLANTED}@127.0.0.1:1/quire` },
+      { EVENTSTORE_URL: `esdb://quire:${PLANTED}@db:port?tls=false` },
+      { EVENTSTORE_URL: `esdb://quire:${PLANTED}@127.0.0.1:1?tls=perhaps` },
+      { REDIS_URL: `redis://quire:${PLANTED}@cache:99999999/0` },
+      { S3_ENDPOINT: `http://quire:${PLANTED}@127.0.0.1:port`, ...s3 },
+      { S3_ENDPOINT: 'http://127.0.0.1:1', ...s3 },
+      { FIELD_ENCRYPTION_KEY: PLANTED },
+      { EXTRACTION_MODEL: 'nowhere', OPENAI_API_KEY: PLANTED },
+    ];
+    const all = await Promise.all(starts.map((env, at) => failedStart(join(folder.path, String(at)), env)));
+    for (const [at, env] of starts.entries()) {
+      const printed = all[at] ?? '';
+      const what = JSON.stringify(Object.keys(env));
+      expect(printed, what).to.not.equal('');
+      expect(printed, what).to.not.include(PLANTED);
+    }
+    folder.remove();
+  });
+});
+
+describe('secrets of callers', function () {
+  this.timeout(120_000);
+  const MARK = 'pl4nted-by-a-caller';
+
+  it('are in no log line and no metric, wherever a request carries them', async () => {
+    const folder = tempFolder();
+    const service = await startService(folder.path, { LOG_LEVEL: 'trace' });
+    try {
+      const api = await client(service.url);
+      const key = await api.newKey('planting');
+      const text = new Blob([`Invoice number: ${MARK}`], { type: 'text/plain' });
+      const schema = JSON.stringify({
+        type: 'object',
+        properties: { [MARK]: { type: 'string', description: MARK } },
+      });
+      const json = { tenant_id: 'planting', file_name: `${MARK}.txt`, [MARK]: MARK };
+      const headers = {
+        authorization: `Bearer ${MARK}`,
+        cookie: MARK,
+        'user-agent': MARK,
+        referer: `http://${MARK}/`,
+      };
+      const statuses = [
+        (await api.call('get', `/v1/billing/balance/planting?${MARK}=${MARK}`, { key, headers })).status,
+        (await api.call('get', `/v1/billing/balance/planting`, { key: MARK })).status,
+        (await api.call('get', `/v1/${MARK}/${MARK}`, { key })).status,
+        (await api.call('post', '/v1/uploads/presign', { key, json })).status,
+        (
+          await api.call('post', '/v1/canonical', {
+            key,
+            raw: `{"${MARK}": `,
+            headers: { 'content-type': 'application/json' },
+          })
+        ).status,
+        (await api.call('post', '/v1/extract', { key, form: formOf({ schema }, text, `${MARK}.txt`) }))
+          .status,
+        (
+          await api.call('post', '/v1/extract', {
+            key,
+            form: formOf({ schema: INVOICE_SCHEMA, mode: MARK }, INVOICE),
+          })
+        ).status,
+        (await api.call('post', '/v1/extract', { key, form: formOf({ schema: `{${MARK}` }, INVOICE) }))
+          .status,
+        (
+          await api.call('post', '/v1/documents/page-count', {
+            key,
+            json: { documents: [{ document_id: MARK }] },
+            headers: { 'idempotency-key': MARK },
+          })
+        ).status,
+      ];
+      expect(statuses).to.deep.equal([200, 401, 404, 422, 400, 200, 422, 400, 200]);
+      const figures = await (await fetch(`${service.url}/metrics`)).text();
+      expect(figures).to.include('quire_http_requests_total').and.to.not.include(MARK);
+      await service.stop('SIGTERM');
+      expect(service.output()).to.include('"msg":"request"').and.to.not.include(MARK);
+    } finally {
+      await service.stop('SIGKILL');
+      folder.remove();
+    }
+  });
+});
+
+describe('files of the service', function () {
+  this.timeout(60_000);
+
+  it('are its own user’s alone, also in a folder that all may enter', async () => {
+    const folder = tempFolder();
+    const dataDir = join(folder.path, 'shared');
+    await mkdir(dataDir);
+    await chmod(dataDir, 0o755);
+    const service = await startService(dataDir);
+    try {
+      const api = await client(service.url);
+      const form = formOf({ schema: INVOICE_SCHEMA }, INVOICE);
+      expect((await api.call('post', '/v1/extract', { form })).status).to.equal(200);
+      const open: string[] = [];
+      const entries = await readdir(dataDir, { withFileTypes: true, recursive: true });
+      for (const entry of entries.filter(({ parentPath }) => !parentPath.includes('read-models/'))) {
+        const { mode } = await stat(join(entry.parentPath, entry.name));
+        if ((mode & 0o077) !== 0) open.push(`${entry.name} ${(mode & 0o777).toString(8)}`);
+      }
+      expect(entries.map(({ name }) => name)).to.include.members([
+        'events.db',
+        'operator.sock',
+        'upload-secret',
+      ]);
+      expect(open).to.deep.equal([]);
+    } finally {
+      await service.stop('SIGTERM');
+      folder.remove();
+    }
+  });
+});

@@ -1,0 +1,84 @@
+import { npm } from './npm.ts';
+
+type License =
+  { readonly license: { readonly id?: string; readonly name?: string } } | { readonly expression: string };
+
+export interface Component {
+  readonly name: string;
+  readonly version: string;
+  readonly licenses?: readonly License[];
+}
+
+/** The members of a CycloneDX document that are read here. */
+export interface Sbom {
+  readonly bomFormat: 'CycloneDX';
+  readonly components: readonly Component[];
+  readonly [member: string]: unknown;
+}
+
+interface Made extends Sbom {
+  readonly serialNumber?: string;
+  readonly metadata: { readonly timestamp?: string; readonly component: { readonly purl: string } };
+}
+
+/** The name is that of the folder in npm's; the package's own stands in its URL. */
+const ownName = (purl: string): string => /^pkg:npm\/(.+)@[^@]+$/.exec(purl)?.[1] ?? purl;
+
+/** Without what differs from one run to the next: the same lock file gives the same bytes. */
+const reproducible = ({ serialNumber: _, metadata, ...rest }: Made): Sbom => {
+  const { timestamp: _at, component, ...others } = metadata;
+  return { ...rest, metadata: { ...others, component: { ...component, name: ownName(component.purl) } } };
+};
+
+/** What production depends on, from the lock file, as CycloneDX. Throws with npm's words when it cannot. */
+export const productionSbom = async (): Promise<Sbom> => {
+  const { out, err } = await npm([
+    ...['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--omit', 'dev'],
+  ]);
+  if (!out.trimStart().startsWith('{')) throw new Error(`npm sbom failed: ${err}`);
+  return reproducible(JSON.parse(out) as Made);
+};
+
+/** The licence of a component as an SPDX expression; undefined when it names none. */
+export const licenseOf = ({ licenses = [] }: Component): string | undefined => {
+  const names = licenses.flatMap((one) =>
+    'expression' in one ? [one.expression] : [one.license.id ?? one.license.name ?? ''],
+  );
+  return names.length === 0 || names.includes('') ? undefined : names.join(' AND ');
+};
+
+const PERMISSIVE = new Set([
+  ...[
+    '0BSD',
+    'Apache-2.0',
+    'BSD-2-Clause',
+    'BSD-3-Clause',
+    'BlueOak-1.0.0',
+    'CC0-1.0',
+    'ISC',
+    'MIT',
+    'MIT-0',
+  ],
+  ...['Python-2.0', 'Unlicense', 'Zlib'],
+]);
+
+/** Linked at run time and replaceable, as the LGPL asks: the image library and its builds per platform. */
+const LGPL_ALLOWED = /^@img\/sharp-/;
+
+/** A choice of licences will do by any, a sum of them by all. */
+const isAllowed = (expression: string, name: string): boolean => {
+  const bare = expression.replace(/^\((.*)\)$/, '$1');
+  if (bare.includes(' OR ')) return bare.split(' OR ').some((one) => isAllowed(one.trim(), name));
+  return bare
+    .split(' AND ')
+    .map((one) => one.trim())
+    .every((id) => PERMISSIVE.has(id) || (id === 'LGPL-3.0-or-later' && LGPL_ALLOWED.test(name)));
+};
+
+/** Components whose licence is missing or not one that may be shipped, with what they say. */
+export const licenseBreaches = ({ components }: Pick<Sbom, 'components'>): readonly string[] =>
+  components.flatMap((component) => {
+    const license = licenseOf(component);
+    if (license !== undefined && isAllowed(license, component.name)) return [];
+    return [`${component.name}@${component.version}: ${license ?? 'no licence'}`];
+  });
