@@ -42,7 +42,8 @@ const KNOWN = ['OperatorError', 'ConfigError', 'DataDirInUse', 'SqlUnavailable']
 const report = (error: unknown): number => {
   const redact = ownRedactor();
   if (error instanceof Error && KNOWN.includes(error.name)) {
-    if (error.message !== '') process.stderr.write(`${redact(error.message)}
+    if (error.message !== '')
+      process.stderr.write(`${redact(error.message)}
 `);
     return error instanceof OperatorError ? error.exitCode : 1;
   }
