@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { modelNamed } from '../domain/models/modelName.ts';
 import { ConfigError } from './configError.ts';
+import { tracingFrom, tracingVariables, type TracingConfig } from './tracingConfig.ts';
 import { platformModelsFrom, type PlatformModels } from './platformModels.ts';
 import { redactor } from './redact.ts';
 
@@ -83,6 +84,7 @@ const environment = z.object({
   MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
   PUBLIC_URL: urlOf('http', 'https').optional(),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
+  ...tracingVariables,
   ROLES: roles.default([...ROLES]),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
 });
@@ -119,6 +121,8 @@ export interface Config {
   readonly maxUploadBytes: number;
   readonly publicUrl: string | undefined;
   readonly allowPrivateNetwork: boolean;
+  /** undefined: nothing is traced. */
+  readonly tracing: TracingConfig | undefined;
   readonly roles: readonly Role[];
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
@@ -208,6 +212,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     maxUploadBytes: checked.MAX_UPLOAD_BYTES,
     publicUrl: checked.PUBLIC_URL,
     allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
+    tracing: tracingFrom(checked),
     roles: checked.ROLES,
     logLevel: checked.LOG_LEVEL,
   };

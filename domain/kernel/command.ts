@@ -9,4 +9,6 @@ export interface CommandMeta {
   readonly correlation_id: string;
   /** Makes event IDs deterministic: the same command gives the same IDs. A UUID. */
   readonly command_id: string;
+  /** W3C trace context that its events carry; left out where no trace is recorded. */
+  readonly traceparent?: string;
 }

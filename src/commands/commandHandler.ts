@@ -1,12 +1,15 @@
 import type { Decider } from '../../domain/kernel/decider.ts';
 import type { Codec } from '../../domain/kernel/codec.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
+import type { Span } from '../../domain/ports/tracer.ts';
+import { tracerOf } from '../telemetry/tracedStore.ts';
 import { backOff, stopSwitch, type StopSwitch } from './backOff.ts';
 import { decideBatch } from './decideBatch.ts';
 import type { DomainEvent } from './encode.ts';
 import { BUSY, CONTENDED, UNKNOWN, type Outcome } from './outcome.ts';
 import { settleAppend, type Persistence } from './settleAppend.ts';
 import { foldForward, nothingYet, UnreadableStream, type Folded } from './streamFold.ts';
+import { beginAppend, beginCommand, stamped, withinCommand } from './traceCommand.ts';
 import type { Commanded } from './turn.ts';
 import { DEFAULT_CONFLICT_PACING, DEFAULT_PERSISTENCE } from './writerDefaults.ts';
 
@@ -42,38 +45,51 @@ export const commandHandler =
   <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
     rules: HandlerRules<State, Command, Event, Rejection>,
   ): CommandHandler<State, Command, Event, Rejection> =>
-  async (stream, command) => {
-    const { attemptsMax = 8, deadlineMs = 5000, random = Math.random } = rules.options ?? {};
-    const deadline = stopSwitch();
-    const timer = setTimeout(deadline.stop, deadlineMs);
-    try {
-      for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-        const outcome = await attemptOnce(rules, stream, { command, deadline });
-        if (outcome !== 'conflict') return outcome;
-        await backOff(attempt, { ...DEFAULT_CONFLICT_PACING, random }, deadline);
-      }
-      return CONTENDED;
-    } finally {
-      clearTimeout(timer);
-    }
+  (stream, command) => {
+    const tracer = tracerOf(rules.store);
+    const span = beginCommand(tracer, stream, command);
+    return withinCommand(tracer, span, () => attemptAll(rules, stream, { command, span }));
   };
+
+const attemptAll = async <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
+  rules: HandlerRules<State, Command, Event, Rejection>,
+  stream: string,
+  given: Pick<Attempt<Command>, 'command' | 'span'>,
+): Promise<Outcome<State, Event, Rejection>> => {
+  const { attemptsMax = 8, deadlineMs = 5000, random = Math.random } = rules.options ?? {};
+  const deadline = stopSwitch();
+  const timer = setTimeout(deadline.stop, deadlineMs);
+  try {
+    for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+      const outcome = await attemptOnce(rules, stream, { ...given, deadline });
+      if (outcome !== 'conflict') return outcome;
+      await backOff(attempt, { ...DEFAULT_CONFLICT_PACING, random }, deadline);
+    }
+    return CONTENDED;
+  } finally {
+    clearTimeout(timer);
+  }
+};
 
 interface Attempt<Command> {
   readonly command: Command;
+  readonly span: Span;
   readonly deadline: StopSwitch;
 }
 
 const attemptOnce = async <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
   rules: HandlerRules<State, Command, Event, Rejection>,
   stream: string,
-  { command, deadline }: Attempt<Command>,
+  { command, span, deadline }: Attempt<Command>,
 ): Promise<Outcome<State, Event, Rejection> | 'conflict'> => {
   const known = new Set<string>();
   const past = await foldAll(rules, stream, (commandId) => known.add(commandId));
   if (past === undefined) return BUSY;
   const encoding = { stream, tenantId: rules.tenantOf(command), codec: rules.codec };
   const isKnown = (commandId: string) => known.has(commandId);
-  const batch = decideBatch({ decider: rules.decider, encoding, isKnown }, past, [command]);
+  const append = beginAppend(tracerOf(rules.store), stream, span);
+  const commands = [stamped(command, append)];
+  const batch = decideBatch({ decider: rules.decider, encoding, isKnown }, past, commands);
   const [verdict] = batch.verdicts;
   if (verdict === undefined) throw new Error(`stream ${stream}: a command was not decided`);
   if (verdict.kind === 'failed') throw verdict.error;
@@ -82,6 +98,7 @@ const attemptOnce = async <State, Command extends Commanded, Event extends Domai
 
   const frozen = { stream, expected: past.revision, events: batch.events };
   const result = await settleAppend(rules.store, frozen, persistenceUntil(deadline, rules.options));
+  append?.end({ 'quire.outcome': result.kind, 'quire.events': batch.events.length });
   switch (result.kind) {
     case 'appended':
       return { ...verdict, position: result.position };

@@ -57,7 +57,7 @@ export const encodeEvents = <Event extends DomainEvent>(
 const NOWHERE = { id: '', revision: -1n, position: -1n };
 
 const metadataOf = (
-  { correlation_id, command_id, actor, now }: CommandMeta,
+  { correlation_id, command_id, actor, now, traceparent }: CommandMeta,
   of: {
     readonly schema_version: number;
     readonly tenantId: string | null;
@@ -71,6 +71,7 @@ const metadataOf = (
   tenant_id: of.tenantId,
   recorded_at: now,
   prev_hash: of.prevHash,
+  ...(traceparent !== undefined && { traceparent }),
 });
 
 /** Bytes of metadata, keys and quotes that every event has, generously. */

@@ -1,3 +1,4 @@
+import type { Span } from '../../domain/ports/tracer.ts';
 import { BUSY, UNKNOWN, type Outcome } from './outcome.ts';
 import type { Folded } from './streamFold.ts';
 
@@ -8,6 +9,8 @@ export interface Entry<State, Command, Event, Rejection> {
   readonly deadline: number;
   readonly answer: (outcome: Outcome<State, Event, Rejection>) => void;
   readonly fail: (error: unknown) => void;
+  /** Of its command, where a trace is recorded. */
+  readonly span?: Span;
   /** Its deadline passed: it was answered, and is not decided again. */
   gone: boolean;
 }

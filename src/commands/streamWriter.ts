@@ -1,3 +1,4 @@
+import { tracerOf } from '../telemetry/tracedStore.ts';
 import { stopSwitch, type StopSwitch } from './backOff.ts';
 import { snapshotOf, type SnapshotRules } from './coldLoad.ts';
 import type { DomainEvent } from './encode.ts';
@@ -5,6 +6,7 @@ import { expire, newMailbox, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, type Outcome } from './outcome.ts';
 import type { Folded } from './streamFold.ts';
 import { runTurn, type Commanded } from './turn.ts';
+import { tracedEntry } from './turnReport.ts';
 import type { WriterRules } from './writerRules.ts';
 
 /** Limits of a writer. */
@@ -87,7 +89,7 @@ const enqueue = <State, Command extends Commanded, Event extends DomainEvent, Re
   return new Promise((answer, fail) => {
     const deadline = performance.now() + writer.limits.callerDeadlineMs;
     const entry: Entry<State, Command, Event, Rejection> = { command, deadline, answer, fail, gone: false };
-    box.waiting.push(entry);
+    box.waiting.push(tracedEntry(tracerOf(writer.rules.store), box.stream, entry));
     if (!box.running) start(writer, box);
   });
 };

@@ -1,5 +1,6 @@
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { AppendResult } from '../../domain/ports/eventStore.ts';
+import { tracerOf } from '../telemetry/tracedStore.ts';
 import { backOff } from './backOff.ts';
 import { coldLoad } from './coldLoad.ts';
 import { decideBatch, type DecidedBatch } from './decideBatch.ts';
@@ -8,6 +9,7 @@ import { giveBack, remember, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, CONTENDED, UNKNOWN } from './outcome.ts';
 import { LogWentBack, settleAppend } from './settleAppend.ts';
 import { foldForward, UnreadableStream, type Folded, type FoldSource } from './streamFold.ts';
+import { turnReport, type TurnReport } from './turnReport.ts';
 import type { WriterRules } from './writerRules.ts';
 
 export type Commanded = { readonly meta: CommandMeta };
@@ -19,7 +21,7 @@ interface Turn<State, Command, Event, Rejection> {
   entries: readonly Entry<State, Command, Event, Rejection>[];
   /** Whether the log was read to its end, or appended to, since the turn began. */
   confirmed: boolean;
-  readonly startedAt: number;
+  readonly report: TurnReport<State, Command, Event, Rejection>;
 }
 
 /**
@@ -32,7 +34,9 @@ export const runTurn = async <State, Command extends Commanded, Event extends Do
 ): Promise<void> => {
   const entries = box.waiting.splice(0, box.limit);
   box.inFlight = entries;
-  const turn = { rules, box, entries, confirmed: false, startedAt: performance.now() };
+  const told = { stream: box.stream, hooks: rules.hooks, tracer: tracerOf(rules.store) };
+  const report = turnReport<State, Command, Event, Rejection>(told);
+  const turn = { rules, box, entries, confirmed: false, report };
   try {
     if (box.halted !== undefined) throw box.halted;
     for (let attempt = 1; attempt <= rules.attemptsMax; attempt += 1) {
@@ -63,7 +67,7 @@ const attemptTurn = async <State, Command extends Commanded, Event extends Domai
 
   const frozen = { stream: box.stream, expected: from.revision, events: batch.events };
   const result = await settleAppend(rules.store, frozen, rules.persistence);
-  report(turn, batch.events.length, result.kind);
+  turn.report.tell(turn.entries, batch, result.kind);
   switch (result.kind) {
     case 'appended':
       appended(turn, batch, result);
@@ -93,7 +97,7 @@ const decide = <State, Command extends Commanded, Event extends DomainEvent, Rej
     if (entry.command === undefined) readers.push(entry);
     else {
       writers.push(entry);
-      commands.push(entry.command);
+      commands.push(turn.report.commandOf(entry, entry.command));
     }
   }
   const encoding = { stream: box.stream, tenantId: box.tenantId, codec: rules.fold.codec };
@@ -117,7 +121,7 @@ const answerUnwritten = async <State, Command, Event, Rejection>(
   const { warm } = box;
   if (warm === undefined) return 'again';
   if (!turn.confirmed && (await catchUp(turn, warm)) !== warm) return 'again';
-  report(turn, 0, 'nothing');
+  turn.report.tell(turn.entries, batch, 'nothing');
   answer(turn, batch, warm.position);
   return 'over';
 };
@@ -240,10 +244,3 @@ const sourceOf = <State, Command, Event, Rejection>({
   stream: box.stream,
   seen: (commandId) => remember(box.recent, commandId),
 });
-
-const report = <State, Command, Event, Rejection>(
-  { rules, entries, startedAt }: Turn<State, Command, Event, Rejection>,
-  events: number,
-  outcome: AppendResult['kind'] | 'nothing',
-): void =>
-  rules.hooks.onBatch?.({ commands: entries.length, events, outcome, ms: performance.now() - startedAt });

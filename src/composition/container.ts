@@ -37,7 +37,7 @@ import { secretBoxOf } from './secretBoxOf.ts';
 import { bindTraining } from './trainingParts.ts';
 import { bindUploads } from './uploadParts.ts';
 import { EXTRACT_DEADLINES_MS } from './workLimits.ts';
-import { bindTelemetry } from './telemetryParts.ts';
+import { appliedBy, bindTelemetry, calledBy } from './telemetryParts.ts';
 import { heavyGauges, heavyRefusals, providerMetrics } from './workMetrics.ts';
 import { writerHooks } from './writerMetrics.ts';
 
@@ -97,7 +97,7 @@ const bindCommands = (container: Container): void => {
   bind(container, t.MODELS, (from) =>
     openModelProviders({
       allowPrivateNetwork: resolve(from, t.CONFIG).allowPrivateNetwork,
-      onCall: resolve(from, t.PROVIDER_METRICS).onCall,
+      onCall: calledBy(from),
     }),
   );
   bindValue(container, t.EXTRACT_DEADLINES, EXTRACT_DEADLINES_MS);
@@ -126,7 +126,7 @@ const bindCommands = (container: Container): void => {
 const bindReads = (container: Container): void => {
   bind(container, t.RUNNER, (from) => {
     const { sql, log } = resolve(from, t.PARTS);
-    const { onNotice, onApplied } = resolve(from, t.PROJECTION_COUNTERS);
+    const { onNotice } = resolve(from, t.PROJECTION_COUNTERS);
     const logger = resolve(from, t.LOGGER);
     return projectionRunner({
       sql,
@@ -136,7 +136,7 @@ const bindReads = (container: Container): void => {
       decode: decodeAny,
       isKnownType,
       timers: systemTimers,
-      onApplied,
+      onApplied: appliedBy(from),
       notify: (notice) => {
         onNotice(notice);
         const level = LEVELS[notice.kind];

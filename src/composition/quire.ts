@@ -11,6 +11,7 @@ import { containerOver } from './container.ts';
 import { firstAdminKey } from './firstKey.ts';
 import { openLogger } from './logger.ts';
 import { openParts, type Parts } from './openParts.ts';
+import { openTracer } from './openTracer.ts';
 import { prepareTables } from './prepareTables.ts';
 import { operationsOver, type OwnParts } from './operatorParts.ts';
 import { showGauges } from './telemetryParts.ts';
@@ -58,6 +59,7 @@ const serve = async (from: Container, isApi: boolean): Promise<HttpServer> => {
     uploads: { dir: parts.uploadDir, bytesMax: config.maxUploadBytes },
     clock: resolve(from, t.CLOCK),
     isDraining: resolve(from, t.READINESS).isDraining,
+    tracer: config.tracing === undefined ? undefined : resolve(from, t.TRACER),
   });
   const server = await listen(app, config);
   if (isApi) parts.address.url = server.url;
@@ -155,9 +157,10 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
     },
     redisOutage: (err) => logger.warn({ msg: 'Redis is away; limits go on in process', err }),
   });
+  const tracer = await openTracer(config, logger);
   try {
     await prepareTables(config, parts.sql);
-    const from = containerOver(config, parts, { logger });
+    const from = containerOver(config, parts, { logger, tracer });
     const does = (role: Config['roles'][number]) => config.roles.includes(role);
     const [runner, sweeper] = [resolve(from, t.RUNNER), resolve(from, t.SWEEPER)];
     const workers = [sweeper, resolve(from, t.OBJECT_SWEEPER), resolve(from, t.TRAINING_WORKER)];
@@ -188,6 +191,7 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
         await resolve(from, t.LLM_COSTS).close();
         await resolve(from, t.MODELS).close();
         await runner.stop();
+        await tracer.close();
         await parts.close();
       },
     };

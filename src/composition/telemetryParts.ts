@@ -1,5 +1,8 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import type { Tracer } from '../../domain/ports/tracer.ts';
+import type { AppliedBatch } from '../../projections/engine/notices.ts';
+import { NO_TRACER } from '../telemetry/noTracer.ts';
+import { projectSpans } from '../telemetry/projectSpans.ts';
 import { driftCheck } from '../telemetry/driftCheck.ts';
 import { watchedDocuments } from '../telemetry/documentMetrics.ts';
 import { observedLog } from '../telemetry/logMetrics.ts';
@@ -13,6 +16,7 @@ import { readiness } from './readiness.ts';
 import { bind, bindValue, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 import { VERSION } from './version.ts';
+import { providerLabel, type ProviderMetrics } from './workMetrics.ts';
 
 /** Parts whose log and document work are counted and traced. */
 const observedParts = (from: Container, parts: Parts): Parts => {
@@ -71,4 +75,30 @@ export const showGauges = (from: Container): void => {
   stockMetrics(register, { sql: resolve(from, t.PARTS).sql, now });
   projectionGauges(register, { runner: resolve(from, t.RUNNER), now });
   partMetrics(register, { health: resolve(from, t.HEALTH), version: VERSION });
+};
+
+/** Counts what a batch brought, and ends the traces of its appends. */
+export const appliedBy = (from: Container): ((batch: AppliedBatch) => void) => {
+  const { onApplied } = resolve(from, t.PROJECTION_COUNTERS);
+  const tracer = resolve(from, t.TRACER);
+  if (tracer === NO_TRACER) return onApplied;
+  const project = projectSpans(tracer, () => Date.now());
+  return (batch) => {
+    onApplied(batch);
+    project(batch);
+  };
+};
+
+/** Counts a call of a provider, and shows it in the trace of the work that made it. */
+export const calledBy = (from: Container): ProviderMetrics['onCall'] => {
+  const { onCall } = resolve(from, t.PROVIDER_METRICS);
+  const tracer = resolve(from, t.TRACER);
+  return (call) => {
+    onCall(call);
+    const { provider, outcome, seconds } = call;
+    const facts = { 'quire.provider': providerLabel(provider), 'quire.outcome': outcome };
+    const beganAtMs = Date.now() - seconds * 1000;
+    const span = tracer.begin('provider call', { kind: 'client', facts, beganAtMs });
+    span.end({}, outcome === 'answered' ? 'ok' : 'failed');
+  };
 };

@@ -18,7 +18,7 @@ export interface ProviderMetrics {
 }
 
 /** A name that callers made up becomes `other`, so that the label has as many values as there are providers. */
-const providerLabel = (provider: string): string => providerNamed(provider) ?? 'other';
+export const providerLabel = (provider: string): string => providerNamed(provider) ?? 'other';
 
 /** Counts and times calls of providers, and their tokens. One call per registry. */
 export const providerMetrics = (register: Registry): ProviderMetrics => {

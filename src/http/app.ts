@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import express from 'express';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
+import type { Tracer } from '../../domain/ports/tracer.ts';
+import { beginRequest } from './middleware/tracing.ts';
 import type { Caller, Route } from './defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { endUnread } from './refuseBody.ts';
 import { Problem, invalid, problem, problemBody, retryLater, statusOf } from './problems.ts';
 import { routeTable } from './routeTable.ts';
 import { safeHeaders } from './safeHeaders.ts';
-import type { ServeDeps } from './serveRoute.ts';
+import type { Exchange, ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
 
 export interface AppDeps extends Omit<ServeDeps, 'onError'> {
@@ -17,6 +19,8 @@ export interface AppDeps extends Omit<ServeDeps, 'onError'> {
   readonly metrics: HttpMetrics;
   /** Where clients reach the service, where that is said. */
   readonly publicUrl?: string | undefined;
+  /** Left out: requests are not traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** What the log line and the metrics say of a request. */
@@ -25,13 +29,20 @@ interface Facts {
   route: string;
   caller: Caller | undefined;
   code: string | undefined;
+  traceId: string | undefined;
 }
 
 const FACTS = Symbol('facts');
 
 /** On the request itself: a weak map of requests keeps the garbage collector busy. */
 const factsOf = (req: Request & { [FACTS]?: Facts | undefined }): Facts =>
-  (req[FACTS] ??= { requestId: randomUUID(), route: 'none', caller: undefined, code: undefined });
+  (req[FACTS] ??= {
+    requestId: randomUUID(),
+    route: 'none',
+    caller: undefined,
+    code: undefined,
+    traceId: undefined,
+  });
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
 
@@ -51,13 +62,14 @@ const observe =
   (req, res, next) => {
     const began = performance.now();
     res.once('close', () => {
-      const { requestId, route, caller, code } = factsOf(req);
+      const { requestId, route, caller, code, traceId } = factsOf(req);
       const seconds = (performance.now() - began) / 1000;
       const status = res.writableFinished ? res.statusCode : 499;
       metrics.observe({ method: req.method, route, status, seconds });
       logger.info({
         msg: 'request',
         request_id: requestId,
+        ...(traceId !== undefined && { trace_id: traceId }),
         method: req.method,
         route,
         status,
@@ -153,19 +165,32 @@ const onFailure =
   };
 
 type Handler = (req: Request, res: Response) => Promise<void>;
+type Serve = (exchange: Exchange) => Promise<void>;
 
-const handlerOf =
-  (route: Route, deps: ServeDeps): Handler =>
-  async (req, res) => {
+/** Serves requests, each within its span where requests are traced; probes and the reference are not. */
+const servedBy = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Serve => {
+  const { tracer } = deps;
+  if (tracer === undefined || route.always === true) return (exchange) => serveRoute(route, exchange, deps);
+  return (exchange) => {
+    const { span, traceId } = beginRequest(tracer, route, exchange);
+    factsOf(exchange.req).traceId = traceId;
+    return tracer.within(span, () => serveRoute(route, exchange, deps));
+  };
+};
+
+const handlerOf = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Handler => {
+  const serve = servedBy(route, deps);
+  return async (req, res) => {
     const facts = factsOf(req);
     facts.route = route.operationId;
     const exchange = { req, res, requestId: facts.requestId, caller: undefined };
     try {
-      await serveRoute(route, exchange, deps);
+      await serve(exchange);
     } finally {
       facts.caller = exchange.caller;
     }
   };
+};
 
 /** Serves what is in the table; whatever is not goes on to Express's own router. */
 const direct = (served: readonly { readonly route: Route; readonly handler: Handler }[]): RequestHandler => {

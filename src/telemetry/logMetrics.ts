@@ -3,20 +3,11 @@ import { categoryOf } from '../../domain/kernel/batch.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { AppendResult, EventStore, NewEvent } from '../../domain/ports/eventStore.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
-import { NO_TRACER } from './noTracer.ts';
+import type { TracedStore } from './tracedStore.ts';
 
 /** `repeat`: a batch whose outcome was unknown was sent again, and is in the log. */
 type AppendOutcome = 'ok' | 'repeat' | 'conflict' | 'unknown' | 'rejected';
 const OUTCOMES: readonly AppendOutcome[] = ['ok', 'repeat', 'conflict', 'unknown', 'rejected'];
-
-/** A log that carries its tracer: who writes to it need not be handed one as well. */
-export interface ObservedLog extends EventStore, EventFeed {
-  readonly tracer: Tracer;
-}
-
-/** The tracer of a log; one that records nothing where the log has none. */
-export const tracerOf = (store: EventStore): Tracer =>
-  'tracer' in store ? (store as ObservedLog).tracer : NO_TRACER;
 
 const outcomeOf = ({ kind }: AppendResult, wasSent: boolean): AppendOutcome => {
   if (kind !== 'appended') return kind;
@@ -27,7 +18,7 @@ const outcomeOf = ({ kind }: AppendResult, wasSent: boolean): AppendOutcome => {
 export const observedLog = (
   log: EventStore & EventFeed,
   { register, tracer }: { readonly register: Registry; readonly tracer: Tracer },
-): ObservedLog => {
+): TracedStore & EventFeed => {
   const appends = new Counter({
     name: 'quire_appends_total',
     help: 'Appends to the event log, by the category of their stream and what became of them.',

@@ -19,6 +19,22 @@ describe('the configuration', () => {
     expect(configFrom({}).secretKeys).to.equal(undefined);
   });
 
+  it('traces nowhere by default, and to the path of OTLP where an endpoint is named', () => {
+    expect(configFrom({ OTEL_SERVICE_NAME: 'x' }).tracing).to.equal(undefined);
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
+    expect(configFrom(env).tracing).to.deep.equal({
+      url: 'http://collector:4318/v1/traces',
+      serviceName: 'quire',
+      sampleRatio: 1,
+    });
+    const own = {
+      ...env,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces/x',
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
+    };
+    expect(configFrom(own).tracing).to.include({ url: 'https://traces/x', sampleRatio: 0.25 });
+  });
+
   const refused = (env: Record<string, string>, ...words: readonly string[]) => {
     it(`refuses ${JSON.stringify(env)} and names the variable`, () => {
       expect(() => configFrom(env)).to.throw(ConfigError);
@@ -34,6 +50,8 @@ describe('the configuration', () => {
   const KEY = Buffer.alloc(32, 1).toString('base64');
   refused({ FIELD_ENCRYPTION_KEY: KEY, FIELD_ENCRYPTION_KEYS_OLD: `${KEY},eA==` }, 'KEYS_OLD', '32 bytes');
   refused({ FIELD_ENCRYPTION_KEYS_OLD: KEY }, 'FIELD_ENCRYPTION_KEYS_OLD', 'needs FIELD_ENCRYPTION_KEY');
+  refused({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, 'OTEL_EXPORTER_OTLP_ENDPOINT', 'http://');
+  refused({ OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG', 'from 0 to 1');
   refused({ ROLES: 'api,cook' }, 'ROLES', 'projector');
   refused({ LLM_ALLOW_PRIVATE_NETWORK: 'yes' }, 'LLM_ALLOW_PRIVATE_NETWORK', 'true or false');
   refused({ S3_ENDPOINT: 'http://s3' }, 'S3_BUCKET', 'S3_SECRET_KEY');
