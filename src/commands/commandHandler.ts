@@ -9,7 +9,7 @@ import type { DomainEvent } from './encode.ts';
 import { BUSY, CONTENDED, UNKNOWN, type Outcome } from './outcome.ts';
 import { settleAppend, type Persistence } from './settleAppend.ts';
 import { foldForward, nothingYet, UnreadableStream, type Folded } from './streamFold.ts';
-import { beginAppend, beginCommand, stamped, withinCommand } from './traceCommand.ts';
+import { beginAppend, beginCommand, endAppend, stamped, withinCommand } from './traceCommand.ts';
 import type { Commanded } from './turn.ts';
 import { DEFAULT_CONFLICT_PACING, DEFAULT_PERSISTENCE } from './writerDefaults.ts';
 
@@ -98,7 +98,7 @@ const attemptOnce = async <State, Command extends Commanded, Event extends Domai
 
   const frozen = { stream, expected: past.revision, events: batch.events };
   const result = await settleAppend(rules.store, frozen, persistenceUntil(deadline, rules.options));
-  append?.end({ 'quire.outcome': result.kind, 'quire.events': batch.events.length });
+  endAppend(append, result.kind, batch.events.length);
   switch (result.kind) {
     case 'appended':
       return { ...verdict, position: result.position };

@@ -10,7 +10,8 @@ import { endUnread } from './refuseBody.ts';
 import { Problem, invalid, problem, problemBody, retryLater, statusOf } from './problems.ts';
 import { routeTable } from './routeTable.ts';
 import { safeHeaders } from './safeHeaders.ts';
-import type { Exchange, ServeDeps } from './serveRoute.ts';
+import type { Exchange } from './routeRequest.ts';
+import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
 
 export interface AppDeps extends Omit<ServeDeps, 'onError'> {
@@ -165,30 +166,32 @@ const onFailure =
   };
 
 type Handler = (req: Request, res: Response) => Promise<void>;
+type Serve = (exchange: Exchange) => Promise<void>;
 
-type HandlerDeps = ServeDeps & Pick<AppDeps, 'tracer'>;
-
-/** Serves a request within its span; probes and pages of the reference have none. */
-const traced = async (route: Route, exchange: Exchange, { tracer, ...deps }: HandlerDeps): Promise<void> => {
-  const serve = () => serveRoute(route, exchange, deps);
-  if (tracer === undefined || route.always === true) return serve();
-  const { span, traceId } = beginRequest(tracer, route, exchange);
-  factsOf(exchange.req).traceId = traceId;
-  return tracer.within(span, serve);
+/** Serves requests, each within its span where requests are traced; probes and the reference are not. */
+const servedBy = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Serve => {
+  const { tracer } = deps;
+  if (tracer === undefined || route.always === true) return (exchange) => serveRoute(route, exchange, deps);
+  return (exchange) => {
+    const { span, traceId } = beginRequest(tracer, route, exchange);
+    factsOf(exchange.req).traceId = traceId;
+    return tracer.within(span, () => serveRoute(route, exchange, deps));
+  };
 };
 
-const handlerOf =
-  (route: Route, deps: HandlerDeps): Handler =>
-  async (req, res) => {
+const handlerOf = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Handler => {
+  const serve = servedBy(route, deps);
+  return async (req, res) => {
     const facts = factsOf(req);
     facts.route = route.operationId;
     const exchange = { req, res, requestId: facts.requestId, caller: undefined };
     try {
-      await traced(route, exchange, deps);
+      await serve(exchange);
     } finally {
       facts.caller = exchange.caller;
     }
   };
+};
 
 /** Serves what is in the table; whatever is not goes on to Express's own router. */
 const direct = (served: readonly { readonly route: Route; readonly handler: Handler }[]): RequestHandler => {

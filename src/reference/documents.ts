@@ -5,6 +5,7 @@ import { openApiDocument } from '../http/openapi.ts';
 import { apiRoutes } from '../http/routes.ts';
 import { problemsReference, routesReference } from './apiReference.ts';
 import { commandReference } from './commandReference.ts';
+import { metricsReference } from './metricsReference.ts';
 
 interface Member {
   readonly type?: string;
@@ -68,6 +69,7 @@ export const referenceDocuments = (): Readonly<Record<string, string>> => {
     'docs/reference/events.md': `${eventsReference().trimEnd()}\n`,
     'docs/reference/routes.md': `${routesReference(routes).trimEnd()}\n`,
     'docs/reference/problems.md': `${problemsReference(routes)}\n`,
+    'docs/reference/metrics.md': `${metricsReference()}\n`,
     'docs/reference/cli.md': `${commandReference().trimEnd()}\n`,
   };
 };

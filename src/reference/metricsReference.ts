@@ -1,0 +1,82 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { DocumentParser } from '../../domain/ports/documentParser.ts';
+import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { EventStore } from '../../domain/ports/eventStore.ts';
+import type { ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
+import type { AccountWriter } from '../commands/accountWriter.ts';
+import type { HeavySlots } from '../commands/heavySlots.ts';
+import {
+  heavyGauges,
+  heavyRefusals,
+  providerMetrics,
+  rateLimitRefusals,
+} from '../composition/workMetrics.ts';
+import { writerHooks } from '../composition/writerMetrics.ts';
+import { httpMetrics } from '../http/metrics.ts';
+import { countedAccounts } from '../telemetry/accountMetrics.ts';
+import { watchedDocuments } from '../telemetry/documentMetrics.ts';
+import { driftCheck, type DriftCheckDeps } from '../telemetry/driftCheck.ts';
+import { observedLog } from '../telemetry/logMetrics.ts';
+import { NO_TRACER } from '../telemetry/noTracer.ts';
+import { partMetrics } from '../telemetry/partMetrics.ts';
+import { projectionCounters, projectionGauges } from '../telemetry/projectionMetrics.ts';
+import { stockMetrics } from '../telemetry/stockMetrics.ts';
+import { sweeperMetrics } from '../telemetry/sweeperMetrics.ts';
+
+const never = () => Promise.reject(new Error('a reference asks for no figures'));
+
+/** Every metric of the service, with nothing behind them. */
+const metricsOf = (register: Registry): void => {
+  const seen = { register, tracer: NO_TRACER };
+  httpMetrics(register);
+  rateLimitRefusals(register);
+  heavyRefusals(register);
+  heavyGauges(register, { max: 0 } as HeavySlots);
+  providerMetrics(register);
+  writerHooks(register);
+  observedLog({} as EventStore & EventFeed, seen);
+  countedAccounts({} as AccountWriter, register);
+  watchedDocuments({ parser: {} as DocumentParser, localEngine: {} as ExtractionEngine }, seen);
+  sweeperMetrics(register);
+  projectionCounters(register);
+  projectionGauges(register, { runner: { status: never, isProjecting: () => false }, now: () => '' });
+  stockMetrics(register, { sql: { query: never, script: never }, now: () => '' });
+  driftCheck({ register, isProjecting: () => false } as DriftCheckDeps);
+  partMetrics(register, { health: never, version: '' });
+};
+
+const typeOf = (metric: unknown): string => {
+  if (metric instanceof Counter) return 'counter';
+  if (metric instanceof Histogram) return 'histogram';
+  return metric instanceof Gauge ? 'gauge' : 'other';
+};
+
+const labelsOf = (metric: object): string => {
+  const names = 'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames : [];
+  return names
+    .map(String)
+    .filter((name) => name !== 'le')
+    .map((name) => `\`${name}\``)
+    .join(', ');
+};
+
+/** Every metric of the service's own, as `/metrics` describes it. */
+export const metricsReference = (): string => {
+  const register = new Registry();
+  metricsOf(register);
+  const rows = register
+    .getMetricsAsArray()
+    .map((metric) => `| \`${metric.name}\` | ${typeOf(metric)} | ${labelsOf(metric)} | ${metric.help} |`)
+    .sort();
+  return [
+    '# Metrics',
+    '',
+    'Made from the code by `npm run docs:generate`. `GET /metrics` gives them to Prometheus, beside what every Node.js process has: `process_*` (CPU, memory, file handles) and `nodejs_*` (event loop, heap, garbage collection). No label has a tenant, a key or a document in it.',
+    '',
+    'Figures that come from Postgres are read when the page is, at most every 15 s; while it is away they are left out. [How to observe](../how-to/observe.md) says what to do with all of them.',
+    '',
+    '| metric | type | labels | what it says |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+};
