@@ -19,6 +19,14 @@ export class PgliteError extends Error {
   }
 }
 
+/** No room, no memory, a disk that fails: the same statement succeeds once that is mended. */
+const isLackOfMeans = (code: string | null): boolean => /^(53|58)...$/.test(code ?? '');
+
+const refusal = (message: string, code: string | null): Error =>
+  isLackOfMeans(code)
+    ? new SqlUnavailable(`embedded Postgres cannot write: ${message}`)
+    : new PgliteError(message, code);
+
 export interface PgliteThread {
   call(request: PgliteCall): Promise<PgliteReply & { readonly kind: 'done' }>;
   terminate(): Promise<void>;
@@ -47,7 +55,7 @@ export const startPgliteThread = async (folder: string | null): Promise<PgliteTh
     const caller = waiting.get(reply.id);
     waiting.delete(reply.id);
     if (reply.kind === 'done') caller?.resolve(reply);
-    else caller?.reject(new PgliteError(reply.message, reply.code));
+    else caller?.reject(refusal(reply.message, reply.code));
   });
 
   await new Promise((resolve, reject) => waiting.set(0, { resolve, reject }));

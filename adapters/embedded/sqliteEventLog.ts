@@ -16,16 +16,22 @@ export interface SqliteEventLogOptions {
   readonly path: string;
   /** For a second process (audit, export) beside the service: reads only, and polls for new events. */
   readonly readOnly?: boolean;
+  /** Told why appends cannot be committed, as on a full disk; they are answered `unknown`. */
+  readonly onTrouble?: (reason: string) => void;
 }
 
 /** The embedded log: one SQLite file, one writing process, any number of reading ones. */
 export type SqliteEventLog = EventStore & EventFeed;
 
 /** Opens the log, creating the file unless `readOnly`. Throws when the file is no log of this layout. */
-export const openSqliteEventLog = ({ path, readOnly = false }: SqliteEventLogOptions): SqliteEventLog => {
+export const openSqliteEventLog = ({
+  path,
+  readOnly = false,
+  onTrouble,
+}: SqliteEventLogOptions): SqliteEventLog => {
   const file = openLogFile(path, readOnly);
   const wake = wakeUps(readOnly ? POLL_MS : undefined);
-  const writer = readOnly ? undefined : groupWriter(path, wake.all);
+  const writer = readOnly ? undefined : groupWriter(path, wake.all, onTrouble);
   let closed = false;
 
   return {

@@ -46,6 +46,24 @@ interface Committing {
   onDrained: (() => void) | undefined;
 }
 
+const TOLD_EVERY_MS = 10_000;
+
+/** Passes on why groups cannot be committed: at once, and then now and then while it stays so. */
+const toldNowAndThen = (tell: (reason: string) => void) => {
+  let last: { readonly reason: string; readonly at: number } | undefined;
+  return (results: readonly AppendResult[]): void => {
+    const reason = results.find((result) => result.kind === 'unknown')?.reason;
+    if (reason === undefined) {
+      last = undefined;
+      return;
+    }
+    const at = performance.now();
+    if (last?.reason === reason && at - last.at < TOLD_EVERY_MS) return;
+    last = { reason, at };
+    tell(reason);
+  };
+};
+
 /** Hands over what fits; more that comes meanwhile waits for the next group. */
 const send = (state: Committing): void => {
   state.scheduled = false;
@@ -103,7 +121,12 @@ const drainAndEnd = async (state: Committing): Promise<void> => {
  * Writes in a thread of its own, so that a sync of the disk stops no request. One group is in flight at
  * a time, and it is the thread alone that writes: the order of the log is the order of its commits.
  */
-export const groupWriter = (path: string, onCommit: () => void): GroupWriter => {
+export const groupWriter = (
+  path: string,
+  onCommit: () => void,
+  onTrouble: (reason: string) => void = () => undefined,
+): GroupWriter => {
+  const tellTrouble = toldNowAndThen(onTrouble);
   const thread = new Worker(new URL('./sqliteEventLogThread.js', import.meta.url), { workerData: { path } });
   const ended = new Promise((resolve) => thread.once('exit', resolve));
   const state: Committing = {
@@ -113,6 +136,7 @@ export const groupWriter = (path: string, onCommit: () => void): GroupWriter => 
   thread.unref();
   thread.on('message', (results: readonly AppendResult[]) => {
     onCommit();
+    tellTrouble(results);
     finish(state, results);
   });
   thread.on('error', (error) => lose(state, error instanceof Error ? error.message : String(error)));

@@ -68,6 +68,7 @@ const hostOf = (url: string): string => new URL(url).host;
 const openLog = async (
   { eventStoreUrl, dataDir }: Config,
   { keep }: Opened,
+  onTrouble: (reason: string) => void = () => undefined,
 ): Promise<readonly [EventStore & EventFeed, string]> => {
   const close = (log: EventStore) => log.close();
   if (eventStoreUrl !== undefined) {
@@ -77,7 +78,7 @@ const openLog = async (
   }
   const { openSqliteEventLog } = await import('../../adapters/embedded/sqliteEventLog.ts');
   const path = join(dataDir, 'events.db');
-  return [keep(openSqliteEventLog({ path }), close), `SQLite at ${path}`];
+  return [keep(openSqliteEventLog({ path, onTrouble }), close), `SQLite at ${path}`];
 };
 
 const openSql = async (
@@ -142,14 +143,19 @@ const openLimiter = async (
   return [keep(limiter, (part) => part.close()), `Redis at ${hostOf(redisUrl)}, in process while it is away`];
 };
 
+/** What parts tell of themselves while they run. */
+export interface PartEvents {
+  readonly lockLost: (error: Error) => void;
+  readonly redisOutage: (error: unknown) => void;
+  /** Nothing can be appended to the embedded log, and why. */
+  readonly logTrouble?: (reason: string) => void;
+}
+
 /**
  * Opens every part that the configuration names, embedded where it names none. When one does not open,
  * those before it are closed again.
  */
-export const openParts = async (
-  config: Config,
-  on: { readonly lockLost: (error: Error) => void; readonly redisOutage: (error: unknown) => void },
-): Promise<Parts> => {
+export const openParts = async (config: Config, on: PartEvents): Promise<Parts> => {
   const opened = openedParts();
   try {
     opened.keep(await lockDataDir(config.dataDir, on.lockLost), (lock) => lock.release());
@@ -157,7 +163,7 @@ export const openParts = async (
     // Whatever is there was left by a process that is gone: this one owns the folder.
     await rm(uploadDir, { recursive: true, force: true });
     await mkdir(uploadDir, { recursive: true, mode: 0o700 });
-    const [log, event_log] = await openLog(config, opened);
+    const [log, event_log] = await openLog(config, opened, on.logTrouble);
     const { sql, name: read_models, recreated } = await openSql(config, opened);
     const [objects, objectsName] = await openObjects(config);
     const address: Parts['address'] = { url: undefined };

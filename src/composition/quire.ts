@@ -155,6 +155,7 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
       logger.fatal({ msg: 'the data folder was taken by another process', err });
       process.exit(1);
     },
+    logTrouble: (reason) => logger.error({ msg: 'the event log cannot be written', reason }),
     redisOutage: (err) => logger.warn({ msg: 'Redis is away; limits go on in process', err }),
   });
   const tracer = await openTracer(config, logger);

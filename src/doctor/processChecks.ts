@@ -20,7 +20,7 @@ export const nodeVerdict = (version: string): Verdict => {
 /** `soft`: how many files a process may have open, a number or `unlimited`. */
 export const openFilesVerdict = (soft: string): Verdict => {
   const limit = soft === 'unlimited' ? Infinity : Number(soft);
-  if (Number.isNaN(limit)) return ok('This system does not say how many files may be open.');
+  if (soft === '' || Number.isNaN(limit)) return ok('This system does not say how many files may be open.');
   const shown = soft === 'unlimited' ? 'as many as there are' : soft;
   return limit >= OPEN_FILES_MIN
     ? ok(`A process may have ${shown} files open.`)

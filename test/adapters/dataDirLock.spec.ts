@@ -1,10 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { DataDirInUse, lockDataDir } from '../../adapters/embedded/dataDirLock.ts';
+import {
+  DataDirInUse,
+  dataDirOwner,
+  lockDataDir,
+  ownerIn,
+  RESTORING,
+} from '../../adapters/embedded/dataDirLock.ts';
 
 const ADAPTER = new URL('../../adapters/embedded/dataDirLock.js', import.meta.url).href;
 const HOLDER = `
@@ -38,6 +45,55 @@ describe('the lock of the data folder', () => {
     await once(holder, 'exit');
     const lock = await lockDataDir(dataDir, lostNothing);
     await lock.release();
+  });
+
+  it('is taken from a process of another host only when it has given no sign of life for seconds', async () => {
+    mkdirSync(join(dataDir, 'owner.lock'));
+    writeFileSync(join(dataDir, 'owner.pid'), '4194304 another-host\n');
+    expect(await dataDirOwner(dataDir)).to.include({ isLocked: true, isHere: false, isRunning: false });
+    const began = performance.now();
+    const lock = await lockDataDir(dataDir, lostNothing);
+    expect(performance.now() - began).to.be.greaterThan(3_000);
+    await lock.release();
+  });
+
+  it('says who has it: host, process, and how that was started', async () => {
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, ADAPTER, dataDir]);
+    await once(holder.stdout, 'data');
+    const found = await dataDirOwner(dataDir);
+    expect(found).to.include({ isLocked: true, isHere: true, isRunning: true, isRestoring: false });
+    expect(found.owner).to.deep.equal({ pid: holder.pid, host: hostname() });
+    const refusal: unknown = await lockDataDir(dataDir, lostNothing).catch((error: unknown) => error);
+    expect((refusal as Error).message).to.contain(`kill ${String(holder.pid)}`);
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    expect((await dataDirOwner(dataDir)).isRunning).to.equal(false);
+  });
+
+  it('reads what earlier releases wrote, and nothing into other texts', () => {
+    expect(ownerIn('77\n')).to.deep.equal({ pid: 77, host: undefined });
+    expect(ownerIn('77 box-2\n')).to.deep.equal({ pid: 77, host: 'box-2' });
+    for (const text of ['', '0', '-1', 'x 1', '99999999999', '7 a b'])
+      expect(ownerIn(text)).to.equal(undefined);
+  });
+
+  it('says what to do where the folder cannot be used', async () => {
+    const file = join(dataDir, 'file');
+    writeFileSync(file, '');
+    for (const path of [file, join(file, 'below')]) {
+      const refusal: unknown = await lockDataDir(path, lostNothing).catch((error: unknown) => error);
+      expect(refusal).to.be.instanceOf(DataDirInUse);
+      expect((refusal as Error).message)
+        .to.contain('cannot be used')
+        .and.to.contain('DATA_DIR');
+    }
+  });
+
+  it('is refused while a restore is not finished, and leaves nothing locked', async () => {
+    mkdirSync(join(dataDir, RESTORING));
+    const refusal: unknown = await lockDataDir(dataDir, lostNothing).catch((error: unknown) => error);
+    expect((refusal as Error).message).to.contain('quire restore');
+    await (await lockDataDir(dataDir, lostNothing, { whileRestoring: true })).release();
   });
 
   it('can be taken again after a release', async () => {

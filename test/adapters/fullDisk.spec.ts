@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
+import { commitGroup, lastPosition } from '../../adapters/embedded/sqliteEventLogCommit.ts';
+import { openLogFile } from '../../adapters/embedded/sqliteEventLogFile.ts';
+import { SqlUnavailable } from '../../projections/engine/ports.ts';
+import { tempFolder } from '../support/tempFolder.ts';
+
+const appendOf = (stream: string, bytes: number) => ({
+  stream,
+  expected: 'no_stream' as const,
+  events: [{ id: stream, type: 'Happened', data: JSON.stringify({ x: 'x'.repeat(bytes) }), metadata: '{}' }],
+});
+
+describe('a full disk', function () {
+  this.timeout(60_000);
+
+  it('lets no part of a group into the event log, which goes on when there is room', () => {
+    const folder = tempFolder();
+    const file = openLogFile(join(folder.path, 'events.db'), false);
+    try {
+      commitGroup(file, [appendOf('a-1', 10)]);
+      // SQLite answers as it does when the disk is full: the file may not grow.
+      const pages = Number(file.rows('PRAGMA page_count')[0]?.[0]);
+      file.rows(`PRAGMA max_page_count = ${String(pages + 2)}`);
+      const results = commitGroup(file, [appendOf('a-2', 10), appendOf('a-3', 100_000)]);
+      expect(results.map(({ kind }) => kind)).to.deep.equal(['unknown', 'unknown']);
+      expect(results[0]).to.include({ reason: 'database or disk is full' });
+      expect(lastPosition(file)).to.equal(1);
+      file.rows('PRAGMA max_page_count = 100000');
+      const again = commitGroup(file, [appendOf('a-2', 10), appendOf('a-3', 100_000)]);
+      expect(again.map(({ kind }) => kind)).to.deep.equal(['appended', 'appended']);
+      expect(lastPosition(file)).to.equal(3);
+    } finally {
+      file.close();
+      folder.remove();
+    }
+  });
+
+  it('is no fault of an event: the read models wait for room', async () => {
+    const { sql } = await pgliteSql(null);
+    try {
+      const full = `do $$ begin raise exception 'no space left on device' using errcode = '53100'; end $$`;
+      const refused: unknown = await sql.script(full).catch((error: unknown) => error);
+      expect(refused).to.be.instanceOf(SqlUnavailable);
+      expect((refused as Error).message).to.contain('no space left on device');
+      const wrong: unknown = await sql.script('select nothing').catch((error: unknown) => error);
+      expect(wrong).not.to.be.instanceOf(SqlUnavailable);
+    } finally {
+      await sql.close();
+    }
+  });
+});
