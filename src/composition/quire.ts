@@ -33,7 +33,6 @@ export interface Quire {
   readonly stop: () => Promise<void>;
 }
 
-
 const serve = async (from: Container, draining: () => boolean): Promise<HttpServer> => {
   const config = resolve(from, t.CONFIG);
   const parts = resolve(from, t.PARTS);
