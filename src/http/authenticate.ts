@@ -55,8 +55,15 @@ const notValid = (): Problem =>
 
 interface Entry {
   readonly record: Promise<KeyRecord | undefined>;
-  staleAt: number;
+  readonly staleAt: number;
 }
+
+/** As the newest; the oldest goes when there are too many. */
+const put = (entries: Map<string, Entry>, hash: string, entry: Entry): void => {
+  entries.delete(hash);
+  if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
+  entries.set(hash, entry);
+};
 
 const isLive = ({ expires_at, revoked_at }: KeyRecord, now: number): boolean =>
   revoked_at === null && (expires_at === null || Date.parse(expires_at) > now);
@@ -69,12 +76,18 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
   const { lookup, isWellFormed, adminKey, nowMs } = deps;
   const adminHash = adminKey === undefined ? undefined : digestOfKey(adminKey);
   const entries = new Map<string, Entry>();
+  /** Apart: whoever sends made-up keys by the thousand must not drive out those that are real or refused. */
+  const unknown = new Map<string, Entry>();
   const usedAt = new Map<string, number>();
 
   const remember = (hash: string, entry: Entry): void => {
-    if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
+    put(entries, hash, entry);
+    unknown.delete(hash);
+  };
+
+  const rememberUnknown = (hash: string, { record }: Entry): void => {
     entries.delete(hash);
-    entries.set(hash, entry);
+    put(unknown, hash, { record, staleAt: nowMs() + NEGATIVE_TTL_MS });
   };
 
   const lookUp = (hash: string): Promise<KeyRecord | undefined> => {
@@ -82,7 +95,7 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
     remember(hash, entry);
     entry.record.then(
       (record) => {
-        if (record === undefined) entry.staleAt = nowMs() + NEGATIVE_TTL_MS;
+        if (record === undefined && entries.get(hash) === entry) rememberUnknown(hash, entry);
       },
       () => {
         if (entries.get(hash) === entry) entries.delete(hash);
@@ -92,7 +105,7 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
   };
 
   const recordOf = async (hash: string): Promise<KeyRecord | undefined> => {
-    const known = entries.get(hash);
+    const known = entries.get(hash) ?? unknown.get(hash);
     try {
       return await (known !== undefined && known.staleAt > nowMs() ? known.record : lookUp(hash));
     } catch {
@@ -116,10 +129,12 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
     refuse: (hash) => remember(hash, { record: Promise.resolve(undefined), staleAt: nowMs() + TTL_MS }),
     forget: (hash) => {
       entries.delete(hash);
+      unknown.delete(hash);
     },
     flush: () => {
-      const flushed = entries.size;
+      const flushed = entries.size + unknown.size;
       entries.clear();
+      unknown.clear();
       return flushed;
     },
     lastUsedAt: (keyId) => {

@@ -144,6 +144,19 @@ describe('the authenticator', () => {
     expect(lookUps()).to.equal(0);
   });
 
+  it('keeps what it knows while made-up keys come by the thousand', async () => {
+    const { keys, codeOf, finds, lookUps } = set(record);
+    const refused = 'quire_revoked';
+    expect(await codeOf('quire_a')).to.equal('k1');
+    keys.refuse(digestOfKey(refused));
+    finds(undefined);
+    for (let n = 0; n < 10_050; n += 1) await codeOf(`quire_made_up_${String(n)}`);
+    finds(record);
+    const before = lookUps();
+    expect([await codeOf('quire_a'), await codeOf(refused)]).to.deep.equal(['k1', 'invalid_api_key']);
+    expect(lookUps()).to.equal(before);
+  });
+
   it('does not remember for long that a key is unknown', async () => {
     const { codeOf, pass, finds } = set(undefined);
     expect(await codeOf('quire_a')).to.equal('invalid_api_key');
