@@ -67,6 +67,8 @@ const PREPARE_LOCK = 0x70726570n;
  */
 export const lockRegistry = async (tx: SqlTx): Promise<void> => {
   await tx.query('select pg_advisory_xact_lock($1)', [PREPARE_LOCK]);
+  // A session remembers which names it did not find; opening a catalog tells it what others have made.
+  await tx.query('select count(*) as schemas from pg_catalog.pg_namespace');
   await tx.script(REGISTRY);
 };
 

@@ -32,6 +32,8 @@ const prepareShared = async (sql: Sql): Promise<void> => {
   if ((await missingIn(sql)).length === 0) return;
   await sql.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock($1)', [TABLES_LOCK]);
+    // A session remembers which names it did not find; opening a catalog tells it what others have made.
+    await tx.query('select count(*) as schemas from pg_catalog.pg_namespace');
     for (const ddl of await missingIn(tx)) await tx.script(ddl);
   });
 };

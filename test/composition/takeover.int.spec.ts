@@ -22,7 +22,9 @@ describe('projectors as processes', function () {
   let folder: string;
   let database: FleetServer & { readonly url: string };
   let log: FleetServer & { readonly url: string };
-  let [first, second, api]: (Replica | undefined)[] = [];
+  let first: Replica | undefined;
+  let second: Replica | undefined;
+  let api: Replica | undefined;
   let sold = 0;
 
   const replica = async (name: string, role: FleetRole): Promise<Replica> => {
@@ -41,7 +43,7 @@ describe('projectors as processes', function () {
     [second, api] = await Promise.all([replica('second', 'projector'), replica('api', 'api')]);
   });
   after(async () => {
-    await Promise.all([first, second, api].map((one) => one?.kill()));
+    for (const one of [first, second, api]) await one?.kill();
     await Promise.all([database.kill(), log.kill()]);
     await rm(folder, { recursive: true, force: true });
   });

@@ -13,7 +13,7 @@ import type { MemoryLog } from '../support/memoryLog.ts';
 import { memoryLog } from '../support/memoryLog.ts';
 import { dumpAll, runnerOn, wipe } from '../support/projecting.ts';
 
-const WAIT = { timeoutMs: 15_000 };
+const WAIT = { timeoutMs: 45_000 };
 
 const project = async (sql: Sql, log: MemoryLog, batchMax: number): Promise<void> => {
   const runner = runnerOn(sql, log, { tuning: { batchMax } });
