@@ -9,6 +9,7 @@ const COEFFICIENTS = {
   writer: {
     turn_ms: 0.05,
     command_ms: 0.08,
+    group_ms: 0.05,
     gc_every_ms: 200,
     gc_pauses_ms: [1, 2, 4],
     read_ms: 0.1,

@@ -36,8 +36,12 @@ export const span = (seconds: number): string => {
 
 const dollars = (value: number): string => `${number(value, value < 10 ? 2 : 0)} $`;
 
-/** Pages of an extraction of the log that was measured, on average, and its events for one page. */
-const EVENTS_PER_PAGE = 1.25;
+/** Pages of a document of the log that was measured (`tradedWork.ts`), on average. */
+const PAGES_EACH = 4.5;
+
+/** Events for one page: those of its document, and its share of all others. */
+const eventsPerPage = ({ log }: Coefficients): number =>
+  log.events / (PAGES_EACH * (log.by_type['ExtractionRequested']?.count ?? log.events));
 
 const basisOf = (coefficients: Coefficients, kind: 'text' | 'scan'): CostBasis => {
   const { writer, commit, projector, log, pages } = coefficients;
@@ -45,7 +49,7 @@ const basisOf = (coefficients: Coefficients, kind: 'text' | 'scan'): CostBasis =
   return {
     pageMs: kind === 'text' ? pages.text_ms : pages.scan_ms,
     objectBytes: kind === 'text' ? ASSUMED_PAGE.text_bytes : ASSUMED_PAGE.scan_bytes,
-    eventsPerPage: EVENTS_PER_PAGE,
+    eventsPerPage: eventsPerPage(coefficients),
     eventMs:
       writer.turn_ms +
       writer.command_ms +
@@ -55,7 +59,7 @@ const basisOf = (coefficients: Coefficients, kind: 'text' | 'scan'): CostBasis =
       projector.database_event_ms,
     logBytes: log.bytes_per_event,
     readModelBytes: tables + index,
-    httpMs: httpMsOf(coefficients) / 4,
+    httpMs: httpMsOf(coefficients) / PAGES_EACH,
   };
 };
 
