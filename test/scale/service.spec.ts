@@ -43,7 +43,7 @@ const load = (over: Partial<ServiceLoad> = {}): ServiceLoad => ({
   arrivals: { perSecond: 1_000, swing: 0, dayMs: 86_400_000 },
   tenancy: { tenants: 500, whaleShare: 0.2, skew: 1 },
   warmUpMs: 500,
-  runMs: 3_000,
+  runMs: 1_500,
   seed: 7,
   ...over,
 });
@@ -90,7 +90,7 @@ describe('the simulated service', () => {
   });
 
   it("obeys Little's law: inside = arrivals a ms × mean latency", () => {
-    const { meanInside, meanMs, perSecond } = simulate(setup(), load({ runMs: 8_000 }));
+    const { meanInside, meanMs, perSecond } = simulate(setup(), load({ runMs: 4_000 }));
     expect(meanInside / ((perSecond / 1000) * meanMs)).to.be.closeTo(1, 0.02);
   });
 

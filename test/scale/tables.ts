@@ -14,7 +14,8 @@ export const number = (value: number, digits = 0): string =>
 
 export const ms = (value: number): string => `${number(value, value < 10 ? 2 : value < 100 ? 1 : 0)} ms`;
 
-export const percent = (share: number): string => `${number(share * 100, share < 0.1 ? 1 : 0)} %`;
+export const percent = (share: number): string =>
+  `${number(share * 100, share > 0 && share < 0.1 ? 1 : 0)} %`;
 
 /** Bytes with a unit that a person reads. */
 export const bytes = (value: number): string => {
@@ -149,7 +150,7 @@ export const coldTable = ({ cold_load }: Coefficients): string =>
     cold_load.map(({ kind, events, from_log_ms, from_snapshot_ms, snapshot_bytes }) => [
       kind,
       number(events),
-      span(from_log_ms / 1000),
+      from_log_ms < 1000 ? ms(from_log_ms) : span(from_log_ms / 1000),
       from_snapshot_ms === null ? 'not saved' : ms(from_snapshot_ms),
       snapshot_bytes === null ? 'too large' : bytes(snapshot_bytes),
     ]),
