@@ -10,6 +10,8 @@ export interface Coefficients {
     readonly turn_ms: number;
     /** Each command: decided, checked against its schema, hashed, encoded, answered. */
     readonly command_ms: number;
+    /** Each answer of the embedded log's thread, however many appends it is for. */
+    readonly group_ms: number;
     /** Processor time of the thread between two collections of garbage, and how long those took (quantiles). */
     readonly gc_every_ms: number;
     readonly gc_pauses_ms: readonly number[];

@@ -9,6 +9,7 @@ const COEFFICIENTS = {
   writer: {
     turn_ms: 0.05,
     command_ms: 0.08,
+    group_ms: 0.05,
     gc_every_ms: 200,
     gc_pauses_ms: [1, 2, 4],
     read_ms: 0.1,
@@ -42,7 +43,7 @@ const load = (over: Partial<ServiceLoad> = {}): ServiceLoad => ({
   arrivals: { perSecond: 1_000, swing: 0, dayMs: 86_400_000 },
   tenancy: { tenants: 500, whaleShare: 0.2, skew: 1 },
   warmUpMs: 500,
-  runMs: 3_000,
+  runMs: 1_500,
   seed: 7,
   ...over,
 });
@@ -89,7 +90,7 @@ describe('the simulated service', () => {
   });
 
   it("obeys Little's law: inside = arrivals a ms × mean latency", () => {
-    const { meanInside, meanMs, perSecond } = simulate(setup(), load({ runMs: 8_000 }));
+    const { meanInside, meanMs, perSecond } = simulate(setup(), load({ runMs: 4_000 }));
     expect(meanInside / ((perSecond / 1000) * meanMs)).to.be.closeTo(1, 0.02);
   });
 

@@ -37,6 +37,8 @@ export interface LogDeps {
   readonly draws: Draws;
   readonly commit: Coefficients['commit'];
   readonly onCommit: (tenant: number, events: number) => void;
+  /** What the thread that asked does with each answer of the embedded log, before it tells who waits. */
+  readonly onAnswer: (then: () => void) => void;
 }
 
 const revisions = (onCommit: LogDeps['onCommit']) => {
@@ -52,7 +54,7 @@ const revisions = (onCommit: LogDeps['onCommit']) => {
 };
 
 /** Appends that wait while a group is being committed share the next commit. */
-const embeddedLog = ({ agenda, draws, commit, onCommit }: LogDeps): SimLog => {
+const embeddedLog = ({ agenda, draws, commit, onCommit, onAnswer }: LogDeps): SimLog => {
   const { length, place } = revisions(onCommit);
   const station = newStation(agenda, 1);
   let waiting: SimAppend[] = [];
@@ -69,7 +71,9 @@ const embeddedLog = ({ agenda, draws, commit, onCommit }: LogDeps): SimLog => {
       const results = group.map(place);
       inFlight = false;
       send();
-      agenda.after(commit.handoff_ms, () => group.forEach(({ done }, at) => done(results[at]!)));
+      agenda.after(commit.handoff_ms, () =>
+        onAnswer(() => group.forEach(({ done }, at) => done(results[at]!))),
+      );
     });
   };
   return {

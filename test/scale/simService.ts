@@ -98,9 +98,13 @@ const partsOf = (setup: ServiceSetup, seed: number): Parts => {
   const draws = drawsOf(seed);
   const projection = setup.projection && newSimProjection(agenda, setup.projection, coefficients.projector);
   const onCommit = (tenant: number, events: number) => projection?.arrive(tenant, events);
-  const log = newSimLog({ agenda, draws, commit: coefficients.commit, onCommit }, setup.log);
+  const onAnswer = (then: () => void) => {
+    const { core, work } = replicas[0]!;
+    core.visit(work(coefficients.writer.group_ms), then);
+  };
+  const log = newSimLog({ agenda, draws, commit: coefficients.commit, onCommit, onAnswer }, setup.log);
   const limits = { ...LIMITS, ...setup.limits };
-  const replicas = Array.from({ length: setup.replicas }, () => {
+  const replicas: readonly Replica[] = Array.from({ length: setup.replicas }, () => {
     const core = newStation(agenda, 1);
     const work = threadWork(coefficients.writer, draws);
     const writer = newSimWriter({ agenda, draws, log, core, work, costs: coefficients.writer, limits });

@@ -14,7 +14,8 @@ export const number = (value: number, digits = 0): string =>
 
 export const ms = (value: number): string => `${number(value, value < 10 ? 2 : value < 100 ? 1 : 0)} ms`;
 
-export const percent = (share: number): string => `${number(share * 100, share < 0.1 ? 1 : 0)} %`;
+export const percent = (share: number): string =>
+  `${number(share * 100, share > 0 && share < 0.1 ? 1 : 0)} %`;
 
 /** Bytes with a unit that a person reads. */
 export const bytes = (value: number): string => {
@@ -36,8 +37,12 @@ export const span = (seconds: number): string => {
 
 const dollars = (value: number): string => `${number(value, value < 10 ? 2 : 0)} $`;
 
-/** Pages of an extraction of the log that was measured, on average, and its events for one page. */
-const EVENTS_PER_PAGE = 1.25;
+/** Pages of a document of the log that was measured (`tradedWork.ts`), on average. */
+const PAGES_EACH = 4.5;
+
+/** Events for one page: those of its document, and its share of all others. */
+const eventsPerPage = ({ log }: Coefficients): number =>
+  log.events / (PAGES_EACH * (log.by_type['ExtractionRequested']?.count ?? log.events));
 
 const basisOf = (coefficients: Coefficients, kind: 'text' | 'scan'): CostBasis => {
   const { writer, commit, projector, log, pages } = coefficients;
@@ -45,7 +50,7 @@ const basisOf = (coefficients: Coefficients, kind: 'text' | 'scan'): CostBasis =
   return {
     pageMs: kind === 'text' ? pages.text_ms : pages.scan_ms,
     objectBytes: kind === 'text' ? ASSUMED_PAGE.text_bytes : ASSUMED_PAGE.scan_bytes,
-    eventsPerPage: EVENTS_PER_PAGE,
+    eventsPerPage: eventsPerPage(coefficients),
     eventMs:
       writer.turn_ms +
       writer.command_ms +
@@ -55,7 +60,7 @@ const basisOf = (coefficients: Coefficients, kind: 'text' | 'scan'): CostBasis =
       projector.database_event_ms,
     logBytes: log.bytes_per_event,
     readModelBytes: tables + index,
-    httpMs: httpMsOf(coefficients) / 4,
+    httpMs: httpMsOf(coefficients) / PAGES_EACH,
   };
 };
 
@@ -145,7 +150,7 @@ export const coldTable = ({ cold_load }: Coefficients): string =>
     cold_load.map(({ kind, events, from_log_ms, from_snapshot_ms, snapshot_bytes }) => [
       kind,
       number(events),
-      span(from_log_ms / 1000),
+      from_log_ms < 1000 ? ms(from_log_ms) : span(from_log_ms / 1000),
       from_snapshot_ms === null ? 'not saved' : ms(from_snapshot_ms),
       snapshot_bytes === null ? 'too large' : bytes(snapshot_bytes),
     ]),

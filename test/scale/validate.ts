@@ -1,6 +1,6 @@
 import type { Coefficients } from './coefficients.ts';
 import { runWriter } from './measureWriter.ts';
-import { medianRun } from '../bench/measure.ts';
+import { median, medianRun } from '../bench/measure.ts';
 import { simulate, type ServiceOutcome } from './simService.ts';
 
 /** One closed load, really run and simulated. */
@@ -8,6 +8,8 @@ export interface Compared {
   readonly tenants: number;
   readonly inFlight: number;
   readonly measured: Side;
+  /** Of the measured run's time, what its first thread waited for a processor. */
+  readonly waitedShare: number;
   readonly simulated: Side;
 }
 
@@ -55,7 +57,13 @@ export const validate = async (
     for (let round = 1; round <= rounds; round += 1)
       runs.push(await runWriter(folder, { ...load, seconds }, round));
     const { perSecond, p50Ms, p99Ms } = simulateWriter(coefficients, load);
-    compared.push({ ...load, measured: medianRun(runs), simulated: { perSecond, p50Ms, p99Ms } });
+    const waitedShare = median(runs.map((run) => run.waitedShare));
+    compared.push({
+      ...load,
+      measured: medianRun(runs),
+      waitedShare,
+      simulated: { perSecond, p50Ms, p99Ms },
+    });
   }
   return compared;
 };
