@@ -103,10 +103,14 @@ const refuseHalfRestored = (dataDir: string): void => {
   );
 };
 
+const isGone = (owner: Owner): boolean => owner.pid !== process.pid && isHere(owner) && !isRunning(owner.pid);
+
+const isLocked = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ELOCKED';
+
 const take = async (dataDir: string, owner: Owner | undefined, onLost: (error: Error) => void) => {
   const lockPath = join(dataDir, 'owner.lock');
-  if (owner !== undefined && owner.pid !== process.pid && isHere(owner) && !isRunning(owner.pid))
-    await rm(lockPath, { recursive: true, force: true });
+  if (owner !== undefined && isGone(owner)) await rm(lockPath, { recursive: true, force: true });
   // In containers every owner may be process 1, and each has a host name of its own: then only the age of
   // the lock tells, as it does of a process whose number another has by now.
   const mayBeStale = owner !== undefined && (owner.pid === process.pid || !isHere(owner));
@@ -119,8 +123,7 @@ const take = async (dataDir: string, owner: Owner | undefined, onLost: (error: E
       onCompromised: onLost,
     });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ELOCKED') throw inUse(dataDir, owner);
-    throw error;
+    throw isLocked(error) ? inUse(dataDir, owner) : error;
   }
 };
 

@@ -16,8 +16,8 @@ export interface SqliteEventLogOptions {
   readonly path: string;
   /** For a second process (audit, export) beside the service: reads only, and polls for new events. */
   readonly readOnly?: boolean;
-  /** Told why appends cannot be committed, as on a full disk; they are answered `unknown`. */
-  readonly onTrouble?: (reason: string) => void;
+  /** Told why appends cannot be committed, as on a full disk; they are answered `unknown`. null: they can again. */
+  readonly onTrouble?: (reason: string | null) => void;
 }
 
 /** The embedded log: one SQLite file, one writing process, any number of reading ones. */

@@ -25,7 +25,7 @@ const follower = () => {
   const links = new Map<string, ChainLink>();
   const broken: string[] = [];
   const startOf = ({ revision, metadata }: RecordedEvent): ChainLink =>
-    revision === 0n ? CHAIN_START : { nextRevision: revision, hash: String(metadata['prev_hash']) };
+    revision === 0n ? CHAIN_START : { nextRevision: revision, hash: metadata['prev_hash'] as string | null };
   let events = 0;
   return {
     see: (event: RecordedEvent): void => {

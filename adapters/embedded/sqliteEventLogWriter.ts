@@ -48,12 +48,13 @@ interface Committing {
 
 const TOLD_EVERY_MS = 10_000;
 
-/** Passes on why groups cannot be committed: at once, and then now and then while it stays so. */
-const toldNowAndThen = (tell: (reason: string) => void) => {
+/** Passes on why groups cannot be committed, at once and then now and then while it stays so; null: they can again. */
+const toldNowAndThen = (tell: (reason: string | null) => void) => {
   let last: { readonly reason: string; readonly at: number } | undefined;
   return (results: readonly AppendResult[]): void => {
     const reason = results.find((result) => result.kind === 'unknown')?.reason;
     if (reason === undefined) {
+      if (last !== undefined) tell(null);
       last = undefined;
       return;
     }
@@ -124,7 +125,7 @@ const drainAndEnd = async (state: Committing): Promise<void> => {
 export const groupWriter = (
   path: string,
   onCommit: () => void,
-  onTrouble: (reason: string) => void = () => undefined,
+  onTrouble: (reason: string | null) => void = () => undefined,
 ): GroupWriter => {
   const tellTrouble = toldNowAndThen(onTrouble);
   const thread = new Worker(new URL('./sqliteEventLogThread.js', import.meta.url), { workerData: { path } });

@@ -42,9 +42,7 @@ const KNOWN = ['OperatorError', 'ConfigError', 'DataDirInUse', 'SqlUnavailable']
 const report = (error: unknown): number => {
   const redact = ownRedactor();
   if (error instanceof Error && KNOWN.includes(error.name)) {
-    if (error.message !== '')
-      process.stderr.write(`${redact(error.message)}
-`);
+    if (error.message !== '') process.stderr.write(`${redact(error.message)}\n`);
     return error instanceof OperatorError ? error.exitCode : 1;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

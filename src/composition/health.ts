@@ -32,6 +32,8 @@ export const healthOf = (
       facts: async () => ({
         kind: kindOf(names.event_log),
         position: ((await parts.log.head()) ?? 0n).toString(),
+        // It can be read and not written, as on a full disk.
+        ...(!parts.isLogWritable() && { status: 'degraded' }),
       }),
     },
     {

@@ -36,6 +36,8 @@ export interface Parts {
   /** Received files while they are worked on. */
   readonly uploadDir: string;
   readonly names: PartNames;
+  /** False while nothing can be appended to the embedded log, as on a full disk. */
+  readonly isLogWritable: () => boolean;
   /** Why the embedded read models had to be made anew; null otherwise. */
   readonly recreated: string | null;
   /** Closes in reverse order of opening. */
@@ -68,7 +70,7 @@ const hostOf = (url: string): string => new URL(url).host;
 const openLog = async (
   { eventStoreUrl, dataDir }: Config,
   { keep }: Opened,
-  onTrouble: (reason: string) => void = () => undefined,
+  onTrouble: (reason: string | null) => void,
 ): Promise<readonly [EventStore & EventFeed, string]> => {
   const close = (log: EventStore) => log.close();
   if (eventStoreUrl !== undefined) {
@@ -147,8 +149,8 @@ const openLimiter = async (
 export interface PartEvents {
   readonly lockLost: (error: Error) => void;
   readonly redisOutage: (error: unknown) => void;
-  /** Nothing can be appended to the embedded log, and why. */
-  readonly logTrouble?: (reason: string) => void;
+  /** Nothing can be appended to the embedded log, and why; null: it can again. */
+  readonly logTrouble?: (reason: string | null) => void;
 }
 
 /**
@@ -157,13 +159,17 @@ export interface PartEvents {
  */
 export const openParts = async (config: Config, on: PartEvents): Promise<Parts> => {
   const opened = openedParts();
+  const writable = { log: true };
   try {
     opened.keep(await lockDataDir(config.dataDir, on.lockLost), (lock) => lock.release());
     const uploadDir = join(config.dataDir, 'uploads');
     // Whatever is there was left by a process that is gone: this one owns the folder.
     await rm(uploadDir, { recursive: true, force: true });
     await mkdir(uploadDir, { recursive: true, mode: 0o700 });
-    const [log, event_log] = await openLog(config, opened, on.logTrouble);
+    const [log, event_log] = await openLog(config, opened, (reason) => {
+      writable.log = reason === null;
+      on.logTrouble?.(reason);
+    });
     const { sql, name: read_models, recreated } = await openSql(config, opened);
     const [objects, objectsName] = await openObjects(config);
     const address: Parts['address'] = { url: undefined };
@@ -183,6 +189,7 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
       workers,
       uploadDir,
       names,
+      isLogWritable: () => writable.log,
       recreated,
       close: opened.close,
     };

@@ -155,7 +155,10 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
       logger.fatal({ msg: 'the data folder was taken by another process', err });
       process.exit(1);
     },
-    logTrouble: (reason) => logger.error({ msg: 'the event log cannot be written', reason }),
+    logTrouble: (reason) => {
+      if (reason === null) logger.info({ msg: 'the event log can be written again' });
+      else logger.error({ msg: 'the event log cannot be written', reason });
+    },
     redisOutage: (err) => logger.warn({ msg: 'Redis is away; limits go on in process', err }),
   });
   const tracer = await openTracer(config, logger);

@@ -1,7 +1,7 @@
 import { decodeAny } from '../../domain/catalogue.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import { secretObjectKey, type SecretBox } from '../../domain/ports/secretBox.ts';
+import { secretObjectKey, type SecretBox, type SecretOwner } from '../../domain/ports/secretBox.ts';
 import { liveSecrets } from '../../domain/savedConfig/decider.ts';
 import { exportedEvents } from '../operator/exportEvents.ts';
 import type { SealedSecrets } from './partVerdicts.ts';
@@ -26,22 +26,27 @@ const secretsByConfig = async (log: SecretsDeps['log'], signal: AbortSignal) => 
   return live;
 };
 
+/** Whether a secret opens, and with the key that seals now. */
+const openedAs = async (
+  { get, box }: SecretsDeps,
+  owner: SecretOwner,
+): Promise<'current' | 'old' | 'lost'> => {
+  const sealed = await get(secretObjectKey(owner.secret_id));
+  const opened = sealed === undefined ? undefined : box?.open(sealed, owner);
+  if (opened?.kind !== 'opened') return 'lost';
+  return opened.isCurrent ? 'current' : 'old';
+};
+
 /** Tries every key that saved configs hold. What is opened is forgotten at once. */
-export const sealedSecrets = async (
-  { log, get, box }: SecretsDeps,
-  signal: AbortSignal,
-): Promise<SealedSecrets> => {
+export const sealedSecrets = async (deps: SecretsDeps, signal: AbortSignal): Promise<SealedSecrets> => {
   const found = { opened: 0, old: 0, lost: [] as string[] };
-  for (const [config, { tenant_id, ids }] of await secretsByConfig(log, signal))
+  for (const [config, { tenant_id, ids }] of await secretsByConfig(deps.log, signal))
     for (const secret_id of ids) {
       signal.throwIfAborted();
-      const sealed = await get(secretObjectKey(secret_id));
-      const opened = sealed === undefined ? undefined : box?.open(sealed, { tenant_id, secret_id });
-      if (opened?.kind !== 'opened') found.lost.push(config);
-      else {
-        found.opened += 1;
-        if (!opened.isCurrent) found.old += 1;
-      }
+      const fate = await openedAs(deps, { tenant_id, secret_id });
+      if (fate === 'lost') found.lost.push(config);
+      else found.opened += 1;
+      if (fate === 'old') found.old += 1;
     }
   return found;
 };

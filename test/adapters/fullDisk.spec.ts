@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
+import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
 import { commitGroup, lastPosition } from '../../adapters/embedded/sqliteEventLogCommit.ts';
 import { openLogFile } from '../../adapters/embedded/sqliteEventLogFile.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
@@ -33,6 +35,29 @@ describe('a full disk', function () {
       expect(lastPosition(file)).to.equal(3);
     } finally {
       file.close();
+      folder.remove();
+    }
+  });
+
+  it('is told while it lasts, and when it is over', async () => {
+    const folder = tempFolder();
+    const path = join(folder.path, 'events.db');
+    const told: (string | null)[] = [];
+    const log = openSqliteEventLog({ path, onTrouble: (reason) => told.push(reason) });
+    const other = openLogFile(path, false);
+    const event = { id: randomUUID(), type: 'Happened', data: {}, metadata: {} };
+    try {
+      // Another writer stands for the disk: SQLite refuses the commit either way.
+      other.exec('BEGIN IMMEDIATE');
+      for (let tries = 0; tries < 2; tries += 1)
+        expect((await log.append('a-1', 'no_stream', [event])).kind).to.equal('unknown');
+      expect(told).to.deep.equal(['database is locked']);
+      other.exec('ROLLBACK');
+      expect((await log.append('a-1', 'no_stream', [event])).kind).to.equal('appended');
+      expect(told).to.deep.equal(['database is locked', null]);
+    } finally {
+      other.close();
+      await log.close();
       folder.remove();
     }
   });
