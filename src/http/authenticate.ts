@@ -72,13 +72,15 @@ const isLive = ({ expires_at, revoked_at }: KeyRecord, now: number): boolean =>
 const sameKey = (hash: string, expected: string | undefined): boolean =>
   expected !== undefined && timingSafeEqual(Buffer.from(hash, 'hex'), Buffer.from(expected, 'hex'));
 
-export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
-  const { lookup, isWellFormed, adminKey, nowMs } = deps;
-  const adminHash = adminKey === undefined ? undefined : digestOfKey(adminKey);
+interface KeyCache extends Pick<Authenticator, 'refuse' | 'forget' | 'flush'> {
+  /** Throws what the look-up throws, and remembers nothing of it. */
+  readonly recordOf: (hash: string) => Promise<KeyRecord | undefined>;
+}
+
+const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>): KeyCache => {
   const entries = new Map<string, Entry>();
   /** Apart: whoever sends made-up keys by the thousand must not drive out those that are real or refused. */
   const unknown = new Map<string, Entry>();
-  const usedAt = new Map<string, number>();
 
   const remember = (hash: string, entry: Entry): void => {
     put(entries, hash, entry);
@@ -93,39 +95,23 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
   const lookUp = (hash: string): Promise<KeyRecord | undefined> => {
     const entry: Entry = { record: lookup(hash), staleAt: nowMs() + TTL_MS };
     remember(hash, entry);
+    const isCurrent = () => entries.get(hash) === entry;
     entry.record.then(
       (record) => {
-        if (record === undefined && entries.get(hash) === entry) rememberUnknown(hash, entry);
+        if (record === undefined && isCurrent()) rememberUnknown(hash, entry);
       },
       () => {
-        if (entries.get(hash) === entry) entries.delete(hash);
+        if (isCurrent()) entries.delete(hash);
       },
     );
     return entry.record;
   };
 
-  const recordOf = async (hash: string): Promise<KeyRecord | undefined> => {
-    const known = entries.get(hash) ?? unknown.get(hash);
-    try {
-      return await (known !== undefined && known.staleAt > nowMs() ? known.record : lookUp(hash));
-    } catch {
-      throw retryLater('not_ready', 'API keys cannot be looked up right now.');
-    }
-  };
-
-  const authenticate = async (key: string | undefined): Promise<Caller> => {
-    if (key === undefined || key === '' || key.length > KEY_LENGTH_MAX) throw notValid();
-    const hash = digestOfKey(key);
-    if (sameKey(hash, adminHash)) return BOOTSTRAP_ADMIN;
-    if (!isWellFormed(key)) throw notValid();
-    const record = await recordOf(hash);
-    if (record === undefined || !isLive(record, nowMs())) throw notValid();
-    usedAt.set(record.key_id, nowMs());
-    return { key_id: record.key_id, tenant_id: record.tenant_id, role: record.role };
-  };
-
   return {
-    authenticate,
+    recordOf: (hash) => {
+      const known = entries.get(hash) ?? unknown.get(hash);
+      return known !== undefined && known.staleAt > nowMs() ? known.record : lookUp(hash);
+    },
     refuse: (hash) => remember(hash, { record: Promise.resolve(undefined), staleAt: nowMs() + TTL_MS }),
     forget: (hash) => {
       entries.delete(hash);
@@ -137,6 +123,36 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
       unknown.clear();
       return flushed;
     },
+  };
+};
+
+export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
+  const { isWellFormed, adminKey, nowMs } = deps;
+  const adminHash = adminKey === undefined ? undefined : digestOfKey(adminKey);
+  const { recordOf, refuse, forget, flush } = keyCache(deps);
+  const usedAt = new Map<string, number>();
+
+  const found = async (hash: string): Promise<KeyRecord | undefined> => {
+    try {
+      return await recordOf(hash);
+    } catch {
+      throw retryLater('not_ready', 'API keys cannot be looked up right now.');
+    }
+  };
+
+  const authenticate = async (key: string | undefined): Promise<Caller> => {
+    if (key === undefined || key === '' || key.length > KEY_LENGTH_MAX) throw notValid();
+    const hash = digestOfKey(key);
+    if (sameKey(hash, adminHash)) return BOOTSTRAP_ADMIN;
+    if (!isWellFormed(key)) throw notValid();
+    const record = await found(hash);
+    if (record === undefined || !isLive(record, nowMs())) throw notValid();
+    usedAt.set(record.key_id, nowMs());
+    return { key_id: record.key_id, tenant_id: record.tenant_id, role: record.role };
+  };
+
+  return {
+    ...{ authenticate, refuse, forget, flush },
     lastUsedAt: (keyId) => {
       const at = usedAt.get(keyId);
       return at === undefined ? null : new Date(at).toISOString();

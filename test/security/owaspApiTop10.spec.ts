@@ -420,7 +420,17 @@ describe('OWASP API Security Top 10 (2023)', function () {
     expect(documented).to.have.members(served);
     const open = api.routes.filter(({ access }) => access === 'public').map(({ operationId }) => operationId);
     expect(open).to.have.members([
-      ...['getHealth', 'getMetrics', 'getOpenApi', 'getDocs', 'getDocsAsset', 'getProblemPage', 'putUpload'],
+      ...[
+        'getHealth',
+        'getLiveness',
+        'getReadiness',
+        'getMetrics',
+        'getOpenApi',
+        'getDocs',
+        'getDocsAsset',
+        'getProblemPage',
+        'putUpload',
+      ],
     ]);
     const elsewhere = [
       ...[

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,7 +47,10 @@ describe('secrets of the environment', () => {
   });
 
   it('are of variables that one list names: whatever sounds like a secret is on it', async () => {
-    const text = await readFile(new URL('../../../src/config.ts', import.meta.url), 'utf8');
+    const files = ['config.ts', 'tracingConfig.ts'].map(
+      (file) => new URL(`../../../src/${file}`, import.meta.url),
+    );
+    const text = (await Promise.all(files.map((file) => readFile(file, 'utf8')))).join('\n');
     const names = [...text.matchAll(/^ {2}([A-Z][A-Z0-9_]+): /gm)].map(([, name]) => name ?? '');
     expect(names.length).to.be.greaterThan(25);
     const known: readonly string[] = [...SECRET_VARIABLES, ...URL_VARIABLES];
@@ -54,16 +58,23 @@ describe('secrets of the environment', () => {
       expect(known, name).to.include(name);
   });
 
-  /** Ends at its start, for what it is told to use cannot be used. Gives all that it printed. */
-  const failedStart = (folder: string, env: Readonly<Record<string, string>>): Promise<string> =>
-    new Promise((resolve) => {
-      const { PATH = '', HOME = '' } = process.env;
-      const options = {
-        env: { PATH, HOME, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'trace', ...env },
-        timeout: 60_000,
-      };
-      execFile(process.execPath, [MAIN], options, (_, out, err) => resolve(out + err));
+  /** All that a start prints: until it fails by what it was told to use, or serves without it. */
+  const printedBy = async (folder: string, env: Readonly<Record<string, string>>): Promise<string> => {
+    const { PATH = '', HOME = '' } = process.env;
+    const child = spawn(process.execPath, [MAIN], {
+      env: { PATH, HOME, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'trace', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
+    let text = '';
+    const hear = (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes('Quire listens')) child.kill('SIGTERM');
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    await once(child, 'close');
+    return text;
+  };
 
   it('are in nothing that a start prints which fails by them', async function () {
     this.timeout(180_000);
@@ -80,7 +91,7 @@ describe('secrets of the environment', () => {
       { FIELD_ENCRYPTION_KEY: PLANTED },
       { EXTRACTION_MODEL: 'nowhere', OPENAI_API_KEY: PLANTED },
     ];
-    const all = await Promise.all(starts.map((env, at) => failedStart(join(folder.path, String(at)), env)));
+    const all = await Promise.all(starts.map((env, at) => printedBy(join(folder.path, String(at)), env)));
     for (const [at, env] of starts.entries()) {
       const printed = all[at] ?? '';
       const what = JSON.stringify(Object.keys(env));
