@@ -10,7 +10,8 @@ import { endUnread } from './refuseBody.ts';
 import { Problem, invalid, problem, problemBody, retryLater, statusOf } from './problems.ts';
 import { routeTable } from './routeTable.ts';
 import { safeHeaders } from './safeHeaders.ts';
-import type { Exchange, ServeDeps } from './serveRoute.ts';
+import type { Exchange } from './routeRequest.ts';
+import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
 
 export interface AppDeps extends Omit<ServeDeps, 'onError'> {
