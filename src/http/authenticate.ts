@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash as digestOf, timingSafeEqual } from 'node:crypto';
 import type { KeyRole } from '../../domain/apiKey/events.ts';
 import type { Caller } from './defineRoute.ts';
 import { Problem, retryLater } from './problems.ts';
@@ -45,7 +45,7 @@ const KEY_LENGTH_MAX = 512;
 /** The tenant of the bootstrap key. It has no account, for admin keys are not billed. */
 export const BOOTSTRAP_ADMIN: Caller = { key_id: 'key_bootstrap', tenant_id: 'quire:admin', role: 'admin' };
 
-export const digestOfKey = (key: string): string => createHash('sha256').update(key, 'utf8').digest('hex');
+export const digestOfKey = (key: string): string => digestOf('sha256', key, 'hex');
 
 const notValid = (): Problem =>
   new Problem('invalid_api_key', {
@@ -69,12 +69,12 @@ const isLive = ({ expires_at, revoked_at }: KeyRecord, now: number): boolean =>
   revoked_at === null && (expires_at === null || Date.parse(expires_at) > now);
 
 /** Equal digests compared in constant time: neither length nor prefix of the admin key shows. */
-const sameKey = (hash: string, expected: string | undefined): boolean =>
-  expected !== undefined && timingSafeEqual(Buffer.from(hash, 'hex'), Buffer.from(expected, 'hex'));
+const sameKey = (hash: string, expected: Buffer | undefined): boolean =>
+  expected !== undefined && timingSafeEqual(Buffer.from(hash, 'hex'), expected);
 
 export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
   const { lookup, isWellFormed, adminKey, nowMs } = deps;
-  const adminHash = adminKey === undefined ? undefined : digestOfKey(adminKey);
+  const adminDigest = adminKey === undefined ? undefined : Buffer.from(digestOfKey(adminKey), 'hex');
   const entries = new Map<string, Entry>();
   /** Apart: whoever sends made-up keys by the thousand must not drive out those that are real or refused. */
   const unknown = new Map<string, Entry>();
@@ -116,8 +116,9 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
   const authenticate = async (key: string | undefined): Promise<Caller> => {
     if (key === undefined || key === '' || key.length > KEY_LENGTH_MAX) throw notValid();
     const hash = digestOfKey(key);
-    if (sameKey(hash, adminHash)) return BOOTSTRAP_ADMIN;
-    if (!isWellFormed(key)) throw notValid();
+    if (sameKey(hash, adminDigest)) return BOOTSTRAP_ADMIN;
+    // A key that is known was well formed when it was looked up.
+    if (!entries.has(hash) && !isWellFormed(key)) throw notValid();
     const record = await recordOf(hash);
     if (record === undefined || !isLive(record, nowMs())) throw notValid();
     usedAt.set(record.key_id, nowMs());
