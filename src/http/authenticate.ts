@@ -72,6 +72,9 @@ const isLive = ({ expires_at, revoked_at }: KeyRecord, now: number): boolean =>
 const sameKey = (hash: string, expected: Buffer | undefined): boolean =>
   expected !== undefined && timingSafeEqual(Buffer.from(hash, 'hex'), expected);
 
+const instantOrNull = (ms: number | undefined): string | null =>
+  ms === undefined ? null : new Date(ms).toISOString();
+
 export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
   const { lookup, isWellFormed, adminKey, nowMs } = deps;
   const adminDigest = adminKey === undefined ? undefined : Buffer.from(digestOfKey(adminKey), 'hex');
@@ -134,13 +137,9 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
     },
     flush: () => {
       const flushed = entries.size + unknown.size;
-      entries.clear();
-      unknown.clear();
+      for (const all of [entries, unknown]) all.clear();
       return flushed;
     },
-    lastUsedAt: (keyId) => {
-      const at = usedAt.get(keyId);
-      return at === undefined ? null : new Date(at).toISOString();
-    },
+    lastUsedAt: (keyId) => instantOrNull(usedAt.get(keyId)),
   };
 };
