@@ -47,40 +47,48 @@ const factsOf = (req: Request & { [FACTS]?: Facts | undefined }): Facts =>
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
 
-const identify =
-  (headers: Readonly<Record<string, string>>): RequestHandler =>
-  (req, res, next) => {
-    const facts = factsOf(req);
-    const given = req.get('x-request-id');
-    if (given !== undefined && SANE_REQUEST_ID.test(given)) facts.requestId = given;
-    res.set(headers).set('X-Request-Id', facts.requestId);
-    next();
-  };
+type HeaderList = readonly (readonly [name: string, value: string])[];
+
+const identify = (req: Request, res: Response, headers: HeaderList): void => {
+  const facts = factsOf(req);
+  const given = req.headers['x-request-id'];
+  if (typeof given === 'string' && SANE_REQUEST_ID.test(given)) facts.requestId = given;
+  for (const [name, value] of headers) res.setHeader(name, value);
+  res.setHeader('X-Request-Id', facts.requestId);
+};
+
+interface Ended {
+  readonly method: string;
+  readonly status: number;
+  readonly seconds: number;
+}
 
 /** One line a request: never a key, a query value, a body or a file name. */
-const observe =
-  ({ logger, metrics }: AppDeps): RequestHandler =>
-  (req, res, next) => {
-    const began = performance.now();
-    res.once('close', () => {
-      const { requestId, route, caller, code, traceId } = factsOf(req);
-      const seconds = (performance.now() - began) / 1000;
-      const status = res.writableFinished ? res.statusCode : 499;
-      metrics.observe({ method: req.method, route, status, seconds });
-      logger.info({
-        msg: 'request',
-        request_id: requestId,
-        ...(traceId !== undefined && { trace_id: traceId }),
-        method: req.method,
-        route,
-        status,
-        duration_ms: Math.round(seconds * 1000),
-        ...(caller && { tenant_id: caller.tenant_id, key_id: caller.key_id, role: caller.role }),
-        ...(code !== undefined && { code }),
-      });
-    });
-    next();
-  };
+const tell = ({ logger, metrics }: AppDeps, facts: Facts, { method, status, seconds }: Ended): void => {
+  const { requestId, route, caller, code, traceId } = facts;
+  metrics.observe({ method, route, status, seconds });
+  if (!logger.isLevelEnabled('info')) return;
+  logger.info({
+    msg: 'request',
+    request_id: requestId,
+    ...(traceId !== undefined && { trace_id: traceId }),
+    method,
+    route,
+    status,
+    duration_ms: Math.round(seconds * 1000),
+    ...(caller && { tenant_id: caller.tenant_id, key_id: caller.key_id, role: caller.role }),
+    ...(code !== undefined && { code }),
+  });
+};
+
+const observe = (deps: AppDeps, req: Request, res: Response): void => {
+  const began = performance.now();
+  res.once('close', () => {
+    const seconds = (performance.now() - began) / 1000;
+    const status = res.writableFinished ? res.statusCode : 499;
+    tell(deps, factsOf(req), { method: req.method, status, seconds });
+  });
+};
 
 type Place = Pick<Route, 'path' | 'rest'>;
 
@@ -193,10 +201,19 @@ const handlerOf = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Han
   };
 };
 
-/** Serves what is in the table; whatever is not goes on to Express's own router. */
-const direct = (served: readonly { readonly route: Route; readonly handler: Handler }[]): RequestHandler => {
+/**
+ * What every request goes through, in one step of Express's router: its identity, its line, and what is in
+ * the table. Whatever is not goes on to the router's own patterns.
+ */
+const front = (
+  deps: AppDeps,
+  served: readonly { readonly route: Route; readonly handler: Handler }[],
+): RequestHandler => {
   const find = routeTable(served);
+  const headers = Object.entries(safeHeaders(deps.publicUrl));
   return (req, res, next) => {
+    identify(req, res, headers);
+    observe(deps, req, res);
     const found = find(req.method, req.url);
     if (found === undefined) {
       next();
@@ -217,9 +234,8 @@ export const httpApp = (deps: AppDeps): Express => {
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
-  app.use(identify(safeHeaders(deps.publicUrl)), observe(deps));
   const served = routes.map((route) => ({ route, handler: handlerOf(route, { ...deps, onError }) }));
-  app.use(direct(served));
+  app.use(front(deps, served));
   for (const { route, handler } of served) app[route.method](expressPath(route), handler);
   app.use(nothingHere(routes));
   app.use(onFailure(onError));

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash as digestOf, timingSafeEqual } from 'node:crypto';
 import type { KeyRole } from '../../domain/apiKey/events.ts';
 import type { Caller } from './defineRoute.ts';
 import { Problem, retryLater } from './problems.ts';
@@ -45,7 +45,7 @@ const KEY_LENGTH_MAX = 512;
 /** The tenant of the bootstrap key. It has no account, for admin keys are not billed. */
 export const BOOTSTRAP_ADMIN: Caller = { key_id: 'key_bootstrap', tenant_id: 'quire:admin', role: 'admin' };
 
-export const digestOfKey = (key: string): string => createHash('sha256').update(key, 'utf8').digest('hex');
+export const digestOfKey = (key: string): string => digestOf('sha256', key, 'hex');
 
 const notValid = (): Problem =>
   new Problem('invalid_api_key', {
@@ -69,10 +69,14 @@ const isLive = ({ expires_at, revoked_at }: KeyRecord, now: number): boolean =>
   revoked_at === null && (expires_at === null || Date.parse(expires_at) > now);
 
 /** Equal digests compared in constant time: neither length nor prefix of the admin key shows. */
-const sameKey = (hash: string, expected: string | undefined): boolean =>
-  expected !== undefined && timingSafeEqual(Buffer.from(hash, 'hex'), Buffer.from(expected, 'hex'));
+const sameKey = (hash: string, expected: Buffer | undefined): boolean =>
+  expected !== undefined && timingSafeEqual(Buffer.from(hash, 'hex'), expected);
+
+const instantOrNull = (ms: number | undefined): string | null =>
+  ms === undefined ? null : new Date(ms).toISOString();
 
 interface KeyCache extends Pick<Authenticator, 'refuse' | 'forget' | 'flush'> {
+  readonly knows: (hash: string) => boolean;
   /** Throws what the look-up throws, and remembers nothing of it. */
   readonly recordOf: (hash: string) => Promise<KeyRecord | undefined>;
 }
@@ -108,6 +112,7 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
   };
 
   return {
+    knows: (hash) => entries.has(hash),
     recordOf: (hash) => {
       const known = entries.get(hash) ?? unknown.get(hash);
       return known !== undefined && known.staleAt > nowMs() ? known.record : lookUp(hash);
@@ -119,8 +124,7 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
     },
     flush: () => {
       const flushed = entries.size + unknown.size;
-      entries.clear();
-      unknown.clear();
+      for (const all of [entries, unknown]) all.clear();
       return flushed;
     },
   };
@@ -128,8 +132,8 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
 
 export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
   const { isWellFormed, adminKey, nowMs } = deps;
-  const adminHash = adminKey === undefined ? undefined : digestOfKey(adminKey);
-  const { recordOf, refuse, forget, flush } = keyCache(deps);
+  const adminDigest = adminKey === undefined ? undefined : Buffer.from(digestOfKey(adminKey), 'hex');
+  const { knows, recordOf, refuse, forget, flush } = keyCache(deps);
   const usedAt = new Map<string, number>();
 
   const found = async (hash: string): Promise<KeyRecord | undefined> => {
@@ -143,8 +147,9 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
   const authenticate = async (key: string | undefined): Promise<Caller> => {
     if (key === undefined || key === '' || key.length > KEY_LENGTH_MAX) throw notValid();
     const hash = digestOfKey(key);
-    if (sameKey(hash, adminHash)) return BOOTSTRAP_ADMIN;
-    if (!isWellFormed(key)) throw notValid();
+    if (sameKey(hash, adminDigest)) return BOOTSTRAP_ADMIN;
+    // A key that is known was well formed when it was looked up.
+    if (!knows(hash) && !isWellFormed(key)) throw notValid();
     const record = await found(hash);
     if (record === undefined || !isLive(record, nowMs())) throw notValid();
     usedAt.set(record.key_id, nowMs());
@@ -153,9 +158,6 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
 
   return {
     ...{ authenticate, refuse, forget, flush },
-    lastUsedAt: (keyId) => {
-      const at = usedAt.get(keyId);
-      return at === undefined ? null : new Date(at).toISOString();
-    },
+    lastUsedAt: (keyId) => instantOrNull(usedAt.get(keyId)),
   };
 };
