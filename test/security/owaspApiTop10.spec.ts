@@ -3,13 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { configFrom, ConfigError } from '../../src/config.ts';
+import { addressesInside, harmsOf, membersTooMany, thefts, UNDOCUMENTED } from './attacks.ts';
 import { expressionsOf, operationsIn } from './openapiOperations.ts';
-import {
-  answers,
-  startScriptedProvider,
-  type ScriptedProvider,
-  type Step,
-} from '../support/scriptedProvider.ts';
+import { answers, startScriptedProvider, type ScriptedProvider } from '../support/scriptedProvider.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, type CallOptions, type Reply } from '../http/support/client.ts';
 import { docx } from '../support/officeFiles.ts';
 import { LIMITED, startApi, type TestApi } from '../http/support/testApi.ts';
@@ -54,9 +50,6 @@ describe('OWASP API Security Top 10 (2023)', function () {
       url: String(body['upload_url']),
     };
   };
-  const envelope = (operation: string, tenant_id: string, resource: object, payload: object = {}) => ({
-    ...{ schema_version: '1.0', operation, scope: { tenant_id }, resource, payload },
-  });
   const balanceOf = async (tenant: string) =>
     (await api.call('get', `/v1/billing/balance/${tenant}`)).body['balance_credits'];
 
@@ -74,54 +67,8 @@ describe('OWASP API Security Top 10 (2023)', function () {
     expect(job.status, job.text).to.equal(202);
     const job_id = String(job.body['job_id']);
     const { file_uri, document_id } = document;
-    const schema = JSON.parse(INVOICE_SCHEMA) as object;
     const jobPath = `/v1/training/jobs/${job_id}`;
-    const page = { tenant_id: attacker, file_uri };
-    const stolen = { ...training, tenant_id: attacker };
-    const attempts: readonly (readonly [string, string, CallOptions, string])[] = [
-      ['post', '/v1/ocr/to-markdown', { json: page }, 'document_not_found'],
-      [
-        'post',
-        '/v1/canonical',
-        { json: envelope('inference.extract', attacker, { file_uri }, { schema }) },
-        'document_not_found',
-      ],
-      [
-        'post',
-        '/v1/canonical',
-        { json: envelope('inference.extract', attacker, { document_id }, { schema }) },
-        'document_not_found',
-      ],
-      [
-        'post',
-        '/v1/canonical',
-        { json: envelope('inference.to_markdown', attacker, { document_id }) },
-        'document_not_found',
-      ],
-      [
-        'post',
-        '/v1/canonical',
-        { json: envelope('inference.to_markdown', victim, { document_id }) },
-        'tenant_mismatch',
-      ],
-      ['post', '/v1/canonical', { json: envelope('training.get', attacker, { job_id }) }, 'job_not_found'],
-      ['post', '/v1/canonical', { json: envelope('training.cancel', attacker, { job_id }) }, 'job_not_found'],
-      ['get', jobPath, {}, 'job_not_found'],
-      ['get', `${jobPath}/examples`, {}, 'job_not_found'],
-      ['post', `${jobPath}/cancel`, {}, 'job_not_found'],
-      ['post', '/v1/training/jobs', { json: stolen }, 'document_not_found'],
-      ['post', '/v1/extract', { form: formOf({ config_id }, INVOICE) }, 'config_not_found'],
-      ['get', `/v1/billing/balance/${victim}`, {}, 'tenant_mismatch'],
-      ['get', `/v1/billing/usage/${victim}`, {}, 'tenant_mismatch'],
-      ['get', `/v1/billing/tenant-info/${victim}`, {}, 'tenant_mismatch'],
-      ['get', `/v1/documents?tenant_id=${victim}`, {}, 'tenant_mismatch'],
-      [
-        'get',
-        `/v1/inference/deployments/current?tenant_id=${victim}&project_id=default`,
-        {},
-        'tenant_mismatch',
-      ],
-    ];
+    const attempts = thefts({ victim, attacker, file_uri, document_id, job_id, config_id, training });
     const unknown = ['document_not_found', 'job_not_found', 'config_not_found'];
     for (const [method, path, options, code] of attempts) {
       const reply = await api.call(method, path, { key: attackerKey, ...options });
@@ -204,21 +151,7 @@ describe('OWASP API Security Top 10 (2023)', function () {
   });
 
   it('API3 Broken Object Property Level Authorization: no member too many goes in, no secret comes out', async () => {
-    const refused: readonly (readonly [string, Readonly<Record<string, unknown>>, string])[] = [
-      ['/v1/api-keys', { tenant_id: attacker, key_id: 'key_mine', revoked_at: null }, 'key_id'],
-      [
-        '/v1/billing/credits',
-        { tenant_id: attacker, provider_txn_id: 'x', credits: 1, balance_credits: 9e9 },
-        'balance_credits',
-      ],
-      [
-        '/v1/billing/refunds',
-        { tenant_id: attacker, provider_txn_id: 'x', original_provider_txn_id: 'y', credited: true },
-        'credited',
-      ],
-      ['/v1/configs', { tenant_id: attacker, schema: {}, published_by: 'somebody' }, 'published_by'],
-    ];
-    for (const [path, json, member] of refused) {
+    for (const [path, json, member] of membersTooMany(attacker)) {
       const reply = await api.call('post', path, { json });
       expect(reply.status, `${path}: ${reply.text}`).to.equal(422);
       expect(reply.text, path).to.include(`"${member}"`).and.to.include('extra_forbidden');
@@ -338,28 +271,7 @@ describe('OWASP API Security Top 10 (2023)', function () {
     after(() => inside.close());
 
     it('API7 Server Side Request Forgery: no address of a caller leads into the private network', async () => {
-      const port = base.split(':')[1] ?? '';
-      const bases = [
-        ...[
-          `http://${base}/v1`,
-          `https://${base}/v1`,
-          `https://localhost:${port}/v1`,
-          `https://127.1:${port}`,
-        ],
-        ...[`https://2130706433:${port}`, `https://[::1]:${port}`, `https://[::ffff:127.0.0.1]:${port}`],
-        ...[
-          'https://169.254.169.254/latest/meta-data',
-          'https://10.0.0.1',
-          'https://metadata.google.internal',
-        ],
-        ...[
-          `https://user:pw@${base}`,
-          'file:///etc/passwd',
-          'gopher://127.0.0.1:6379/_FLUSHALL',
-          '//127.0.0.1',
-        ],
-      ];
-      for (const llm_api_base of bases) {
+      for (const llm_api_base of addressesInside(base)) {
         const own = { llm_provider_model: 'openai_compatible/m', llm_api_key: OWN_KEY, llm_api_base };
         const form = formOf({ schema: INVOICE_SCHEMA, ...own }, INVOICE);
         const inline = await api.call('post', '/v1/extract', { key: attackerKey, form });
@@ -432,25 +344,7 @@ describe('OWASP API Security Top 10 (2023)', function () {
         'putUpload',
       ],
     ]);
-    const elsewhere = [
-      ...[
-        '/',
-        '/v0/extract',
-        '/v2/extract',
-        '/V1/extract',
-        '/api/v1/extract',
-        '/internal',
-        '/v1/internal/debug',
-      ],
-      ...['/admin', '/debug/pprof', '/.env', '/.git/config', '/actuator', '/swagger.json', '/graphql'],
-      ...[
-        '/v1/../docs/../../package.json',
-        '/docs/assets/..%2f..%2fpackage.json',
-        '/docs/problems/..%2f..%2fREADME',
-      ],
-      ...['/uploads', '/server-status', '/v1/extract/../admin/tenants', '//v1//admin//tenants'],
-    ];
-    for (const path of elsewhere) {
+    for (const path of UNDOCUMENTED) {
       const reply = await fetch(`${api.url}${path}`, { headers: { 'x-api-key': attackerKey } });
       expect(reply.status, path).to.be.oneOf([403, 404, 405, 422]);
     }
@@ -494,24 +388,7 @@ describe('OWASP API Security Top 10 (2023)', function () {
           form: formOf({ schema, ...own, llm_num_retries: '0' }, INVOICE),
         });
       };
-      const inside = `${fed.url}/v1/admin/tenants`;
-      const harms: readonly (readonly [string, Step])[] = [
-        ['another shape', answers({ invoice_number: { $ne: null } })],
-        ['members nobody asked for', answers({ invoice_number: 'Q-1001', is_admin: true })],
-        ['a polluted prototype', { do: 'answer', with: '{"__proto__":{"polluted":1},"invoice_number":7}' }],
-        ['no JSON', answers('I am sorry, Dave.')],
-        ['a page', { do: 'html' }],
-        ['nonsense', { do: 'nonsense' }],
-        ['half an answer', { do: 'truncate' }],
-        ['200 MB', { do: 'flood', bytes: 200_000_000 }],
-        ['no end', { do: 'drip', everyMs: 100 }],
-        ['a way inside', { do: 'redirect', to: inside }],
-        [
-          'an error with the key',
-          { do: 'status', status: 401, body: { error: { message: `bad key ${OWN_KEY}` } } },
-        ],
-      ];
-      for (const [harm, step] of harms) {
+      for (const [harm, step] of harmsOf(`${fed.url}/v1/admin/tenants`, OWN_KEY)) {
         provider.script('*', step);
         const reply = await ask();
         expect(reply.status, `${harm}: ${reply.text}`).to.be.within(400, 504);
