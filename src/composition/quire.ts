@@ -1,9 +1,11 @@
-import type { Config } from '../config.ts';
+import type { RequestListener } from 'node:http';
+import { ConfigError, type Config } from '../config.ts';
 import { httpApp } from '../http/app.ts';
 import { httpMetrics } from '../http/metrics.ts';
 import type { Route } from '../http/defineRoute.ts';
 import { apiRoutes, operationRoutes } from '../http/routes.ts';
 import { listen, type HttpServer } from '../http/server.ts';
+import { runningRequests, type RunningRequests } from '../http/runningRequests.ts';
 import { ALL_TENANTS } from '../http/readYourWrites.ts';
 import { aboutService } from '../operator/aboutService.ts';
 import { listenForOperators } from '../operator/operatorServer.ts';
@@ -40,10 +42,31 @@ export interface Quire {
 const routesOf = (from: Container, isApi: boolean): readonly Route[] =>
   (isApi ? apiRoutes : operationRoutes)(resolve(from, t.API));
 
-const serve = async (from: Container, isApi: boolean): Promise<HttpServer> => {
+/** How long requests that came during the shutdown get for their refusals, ms. */
+const REFUSALS_MS = 2_000;
+
+const isInUse = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+
+/** A port that another process has is a mistake of configuration. */
+const listenOn = (app: RequestListener, { host, port }: Config): Promise<HttpServer> =>
+  listen(app, { host, port }).catch((error: unknown) => {
+    if (!isInUse(error)) throw error;
+    throw new ConfigError(
+      `PORT: ${String(port)} on ${host} is in use. Stop that process, or name another port; each process of one machine needs its own.`,
+    );
+  });
+
+interface Served extends HttpServer {
+  readonly running: RunningRequests;
+}
+
+const serve = async (from: Container, isApi: boolean): Promise<Served> => {
   const config = resolve(from, t.CONFIG);
   const parts = resolve(from, t.PARTS);
   const limits = resolve(from, t.TENANT_LIMITS);
+  const { isDraining } = resolve(from, t.READINESS);
+  const running = runningRequests(isDraining);
   const app = httpApp({
     routes: routesOf(from, isApi),
     logger: resolve(from, t.LOGGER),
@@ -58,12 +81,13 @@ const serve = async (from: Container, isApi: boolean): Promise<HttpServer> => {
     replays: resolve(from, t.REPLAYS),
     uploads: { dir: parts.uploadDir, bytesMax: config.maxUploadBytes },
     clock: resolve(from, t.CLOCK),
-    isDraining: resolve(from, t.READINESS).isDraining,
+    isDraining,
+    running,
     tracer: config.tracing === undefined ? undefined : resolve(from, t.TRACER),
   });
-  const server = await listen(app, config);
+  const server = await listenOn(app, config);
   if (isApi) parts.address.url = server.url;
-  return server;
+  return { ...server, running };
 };
 
 /** Waits until the read models have what the log has; late ones serve what they have. */
@@ -189,7 +213,9 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
         await operators.close();
         resolve(from, t.SLOTS).close();
         await Promise.all(workers.map((one) => one.stop()));
-        await within(server.close(), DRAIN_MS);
+        // Until then it listens: probes are answered, and what comes is told to go elsewhere.
+        await within(server.running.ended(), DRAIN_MS);
+        await within(server.close(), REFUSALS_MS);
         await drift.stop();
         await resolve(from, t.ACCOUNTS).close();
         await resolve(from, t.LLM_COSTS).close();

@@ -7,6 +7,7 @@ import { beginRequest } from './middleware/tracing.ts';
 import type { Caller, Route } from './defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { endUnread } from './refuseBody.ts';
+import type { RunningRequests } from './runningRequests.ts';
 import { Problem, invalid, problem, problemBody, retryLater, statusOf } from './problems.ts';
 import { routeTable } from './routeTable.ts';
 import { safeHeaders } from './safeHeaders.ts';
@@ -20,6 +21,8 @@ export interface AppDeps extends Omit<ServeDeps, 'onError'> {
   readonly metrics: HttpMetrics;
   /** Where clients reach the service, where that is said. */
   readonly publicUrl?: string | undefined;
+  /** Told of each request that begins. */
+  readonly running?: RunningRequests | undefined;
   /** Left out: requests are not traced. */
   readonly tracer?: Tracer | undefined;
 }
@@ -83,7 +86,9 @@ const tell = ({ logger, metrics }: AppDeps, facts: Facts, { method, status, seco
 
 const observe = (deps: AppDeps, req: Request, res: Response): void => {
   const began = performance.now();
+  const end = deps.running?.begin();
   res.once('close', () => {
+    end?.();
     const seconds = (performance.now() - began) / 1000;
     const status = res.writableFinished ? res.statusCode : 499;
     tell(deps, factsOf(req), { method: req.method, status, seconds });
