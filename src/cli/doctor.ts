@@ -3,8 +3,8 @@ import { configuredChecks } from '../composition/doctorParts.ts';
 import { ConfigError, configFrom, environmentOf, type Config } from '../config.ts';
 import { runChecks, type Check, type Finding, type Level } from '../doctor/check.ts';
 import { processChecks } from '../doctor/processChecks.ts';
-import { secretsHidden } from '../doctor/secretsHidden.ts';
 import { OperatorError } from '../operator/protocol.ts';
+import { redactor } from '../redact.ts';
 import { json, runCommand, table, type Output } from './output.ts';
 
 interface DoctorOptions {
@@ -50,7 +50,7 @@ const run = async (
     ...processChecks(nowMs),
     ...(config === undefined ? [] : configuredChecks({ config, env, deep, nowMs })),
   ];
-  const shown = secretsHidden(env);
+  const shown = redactor(env);
   const findings = [...first, ...(await runChecks(checks, signal))].map((finding) => ({
     ...finding,
     text: shown(finding.text),

@@ -103,16 +103,10 @@ async function* readFrom(
   past: readonly RecordedEvent[],
   { from, direction = 'forwards', limit = Infinity }: ReadOptions,
 ): AsyncGenerator<RecordedEvent> {
-  await Promise.resolve();
-  if (store.readsHang) await new Promise(() => undefined);
+  await (store.readsHang ? new Promise(() => undefined) : undefined);
   if (store.readsFail) throw new Error('scripted: no log');
   const ordered = direction === 'forwards' ? [...past] : past.toReversed();
-  let left = limit;
-  for (const event of ordered) {
-    if (left <= 0) return;
-    if (from !== undefined && (direction === 'forwards' ? event.revision < from : event.revision > from))
-      continue;
-    left -= 1;
-    yield event;
-  }
+  const isBefore = ({ revision }: RecordedEvent) =>
+    from !== undefined && (direction === 'forwards' ? revision < from : revision > from);
+  yield* ordered.filter((event) => !isBefore(event)).slice(0, limit);
 }
