@@ -139,12 +139,18 @@ export const turns = (deps: TurnDeps, waits: Pick<FollowDeps, 'isAwaited' | 'onP
   };
 
   const run = async (signal: AbortSignal): Promise<void> => {
+    let delayMs = tuning.retryMs;
     while (!signal.aborted) {
+      const began = timers.nowMs();
       try {
         await turn(signal);
+        delayMs = tuning.retryMs;
       } catch (error) {
         if (!(error instanceof CheckpointMoved)) notify?.({ kind: 'failed', reason: messageOf(error) });
-        await timers.sleep(tuning.retryMs, signal);
+        // What fails again and again, on a full disk say, is tried less and less often.
+        const ran = timers.nowMs() - began > tuning.retryMaxMs;
+        delayMs = ran ? tuning.retryMs : Math.min(delayMs * 2, tuning.retryMaxMs);
+        await timers.sleep(delayMs, signal);
       }
     }
   };

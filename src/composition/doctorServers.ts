@@ -57,9 +57,9 @@ const factsOf = async (sql: Sql): Promise<PostgresFacts> => {
   };
 };
 
-const postgres = async (url: string): Promise<Verdict> => {
+const postgres = async (url: string, { roles }: Config): Promise<Verdict> => {
   try {
-    return postgresVerdict(hostOf(url), await withPostgres(url, factsOf));
+    return postgresVerdict(hostOf(url), await withPostgres(url, factsOf), roles.includes('projector'));
   } catch (error) {
     return problem(
       `PostgreSQL at ${hostOf(url)} cannot be used (${reasonOf(error)}): look whether it runs, and whether user, password and database in DATABASE_URL are right.`,
@@ -162,7 +162,7 @@ export const serverChecks = ({ config }: Doctor): readonly Check[] => {
   const checks: readonly (Check | undefined)[] = [
     databaseUrl === undefined
       ? undefined
-      : { name: 'postgres', limitMs: SERVER_MS, look: () => postgres(databaseUrl) },
+      : { name: 'postgres', limitMs: SERVER_MS, look: () => postgres(databaseUrl, config) },
     { name: 'read models', limitMs: 2 * SERVER_MS, look: (signal) => readModels(config, signal) },
     redisUrl === undefined ? undefined : { name: 'redis', limitMs: SERVER_MS, look: () => redis(redisUrl) },
     s3 === undefined ? undefined : { name: 'objects', limitMs: SERVER_MS, look: () => objects(s3) },

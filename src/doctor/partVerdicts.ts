@@ -97,10 +97,8 @@ const POSTGRES_OLDEST = 130_000;
 /** Of one process: a pool of ten, and locks. */
 const CONNECTIONS = 12;
 
-const postgresProblem = ({ version, encoding, standby, mayCreate, foreign }: PostgresFacts) => {
-  if (version < POSTGRES_OLDEST) return 'It is too old: version 13 or newer is needed.';
-  if (standby) return 'It is a standby, which takes no writes: set DATABASE_URL to the primary.';
-  if (encoding !== 'UTF8') return `Its encoding is ${encoding}: make the database with encoding UTF8.`;
+/** Only a process that projects makes and owns tables; others need what docs/hardening grants them. */
+const rightsProblem = ({ mayCreate, foreign }: PostgresFacts): string | undefined => {
   if (!mayCreate)
     return 'The user may not make schemas in it: GRANT CREATE ON DATABASE … TO that user, as its owner.';
   if (foreign.length > 0)
@@ -108,11 +106,21 @@ const postgresProblem = ({ version, encoding, standby, mayCreate, foreign }: Pos
   return undefined;
 };
 
-/** Postgres as a place for read models. Nothing of it has to be installed: no extension, no locale. */
-export const postgresVerdict = (host: string, facts: PostgresFacts): Verdict => {
+const postgresProblem = ({ version, encoding, standby }: PostgresFacts): string | undefined => {
+  if (version < POSTGRES_OLDEST) return 'It is too old: version 13 or newer is needed.';
+  if (standby) return 'It is a standby, which takes no writes: set DATABASE_URL to the primary.';
+  if (encoding !== 'UTF8') return `Its encoding is ${encoding}: make the database with encoding UTF8.`;
+  return undefined;
+};
+
+/**
+ * Postgres as a place for read models. Nothing of it has to be installed: no extension, no locale. `projects`:
+ * the process has the role projector.
+ */
+export const postgresVerdict = (host: string, facts: PostgresFacts, projects: boolean): Verdict => {
   const major = Math.floor(facts.version / 10_000);
   const text = `PostgreSQL ${String(major)} at ${host} answers in ${ms(facts.answerMs)}`;
-  const wrong = postgresProblem(facts);
+  const wrong = postgresProblem(facts) ?? (projects ? rightsProblem(facts) : undefined);
   if (wrong !== undefined) return problem(`${text}. ${wrong}`);
   return facts.connectionsFree < CONNECTIONS
     ? warning(

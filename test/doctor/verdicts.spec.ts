@@ -134,12 +134,13 @@ describe('what doctor makes of what it finds', () => {
       foreign: [],
       connectionsFree: 90,
     };
-    const judged = (more: Partial<PostgresFacts>) => postgresVerdict('db', { ...fine, ...more });
+    const judged = (more: Partial<PostgresFacts>) => postgresVerdict('db', { ...fine, ...more }, true);
     is(judged({}), 'ok', 'PostgreSQL 15 at db');
     is(judged({ version: 120_022 }), 'problem', '13 or newer');
     is(judged({ standby: true }), 'problem', 'primary');
     is(judged({ encoding: 'LATIN1' }), 'problem', 'UTF8');
     is(judged({ mayCreate: false }), 'problem', 'GRANT CREATE');
+    is(postgresVerdict('db', { ...fine, mayCreate: false, foreign: ['read'] }, false), 'ok');
     is(judged({ foreign: ['read'] }), 'problem', 'read');
     is(judged({ connectionsFree: 3 }), 'warning', 'max_connections');
   });
