@@ -17,25 +17,25 @@ const BODY = new TextEncoder().encode('quire doctor was here');
 
 export const bucketProbe = (options: MinioOptions, now: () => string): BucketProbe => {
   const client = clientOf(options);
-  const { get, put, remove } = objectsIn(client, options.bucket);
+  const objects = objectsIn(client, options.bucket);
   /** Whatever `send` did, nothing of it stays. */
   const triedOut = async (send: (key: string) => Promise<void>): Promise<void> => {
     const key = `doctor/${randomUUID()}`;
     try {
       await send(key);
-      const found = await get(key);
+      const found = await objects.get(key);
       if (found === undefined || !Buffer.from(found).equals(BODY))
         throw new Error('the object that was stored is not the one that is read');
     } finally {
-      await remove(key).catch((error: unknown) => {
+      await objects.remove(key).catch((error: unknown) => {
         throw new Error(`the object ${key} could not be removed again`, { cause: error });
       });
     }
   };
   return {
     exists: () => client.bucketExists(options.bucket),
-    get,
-    tryOut: () => triedOut((key) => put(key, BODY)),
+    get: (key) => objects.get(key),
+    tryOut: () => triedOut((key) => objects.put(key, BODY)),
     tryUpload: (signal) =>
       triedOut(async (key) => {
         const grant = { key, content_type: 'text/plain', bytes: BODY.length, bytes_max: BODY.length };

@@ -107,14 +107,21 @@ export const nextOperation = (
 const numberIn = (body: Readonly<Record<string, unknown>>, member: string): number =>
   typeof body[member] === 'number' ? body[member] : 0;
 
+type Members = Readonly<Record<string, unknown>>;
+
+/** An extraction has its cost at the top, a conversion among what it tells of itself. */
+const costIn = (body: Members): Members => {
+  const meta = body['meta'] as Members | undefined;
+  return (body['cost'] ?? meta?.['cost'] ?? {}) as Members;
+};
+
 const remember = (done: Operation, body: Readonly<Record<string, unknown>>): void => {
   done.outcome = 'done';
   if (done.kind === 'sale') done.purchased = numberIn(body, 'credits');
   if (done.kind === 'refund') done.purchased = -numberIn(body, 'credits');
   if (done.kind === 'adjustment') done.adjusted = numberIn(body, 'credits');
   if (done.kind === 'extract') {
-    const cost = body['cost'] as Readonly<Record<string, unknown>> | undefined;
-    done.used = numberIn(cost ?? {}, 'credits_used');
+    done.used = numberIn(costIn(body), 'credits_used');
   }
 };
 
