@@ -129,7 +129,8 @@ describe('EventStoreDB adapter over the double', () => {
       for (let attempt = 0; attempt < 4; attempt += 1)
         expect((await log.append('account-a', 'no_stream', batch)).kind).to.equal('unknown');
       const failure = await taken(log.read('account-warm')).catch((error: unknown) => error);
-      expect(failure).to.be.instanceOf(Error).and.have.property('name', 'ServerSilent');
+      expect(failure).to.be.instanceOf(Error).and.have.property('name', 'LogUnavailable');
+      expect(failure).to.have.nested.property('cause.name', 'ServerSilent');
       double.freeze(false);
       expect((await settled(batch)).kind).to.equal('appended');
       expect(await taken(log.read('account-warm'))).to.have.length(1);
@@ -173,7 +174,8 @@ describe('EventStoreDB adapter over the double', () => {
     it('throws when a subscription is never confirmed', async () => {
       double.freeze(true);
       const failure = await taken(log.subscribe({})).catch((error: unknown) => error);
-      expect(failure).to.be.instanceOf(Error).and.have.property('name', 'ServerSilent');
+      expect(failure).to.be.instanceOf(Error).and.have.property('name', 'LogUnavailable');
+      expect(failure).to.have.nested.property('cause.name', 'ServerSilent');
     });
 
     it('finds the head behind what the server writes for itself', async () => {
