@@ -28,9 +28,7 @@ describe('what doctor makes of what it finds', () => {
       { name: 'breaks', limitMs: 1_000, look: () => Promise.reject(new Error('no\nluck')) },
       { name: 'fine', limitMs: 1_000, look: () => ok('yes') },
     ];
-    const began = performance.now();
     const [hangs, breaks, fine] = await runChecks(checks, NEVER);
-    expect(performance.now() - began).to.be.lessThan(900);
     expect(hangs).to.include({ check: 'hangs', level: 'problem' });
     expect(hangs?.text).to.contain('within 0.02 s');
     expect(breaks).to.deep.equal({ check: 'breaks', level: 'problem', text: 'no luck' });

@@ -176,7 +176,7 @@ describe('grounding of a model’s answer', () => {
     });
   });
 
-  it('is quick with 300 values on 100 pages: about a second on a shared machine', () => {
+  it('finds 200 of 300 values on 100 pages, in a time that mocha waits for', () => {
     const pages = Array.from({ length: 100 }, (_, page) =>
       Array.from({ length: 50 }, (__, line): Placed => [
         40,
@@ -190,11 +190,9 @@ describe('grounding of a model’s answer', () => {
       lost: `Items of an order that was lost ${i}`,
     }));
     const document = laidOut(pages);
-    const from = performance.now();
-    groundedIn(document, { schema: ANY, value: { rows } });
-    const took = performance.now() - from;
-    console.log(`        ${Math.round(took)} ms`);
-    expect(took).to.be.lessThan(3_000);
+    const { ungrounded } = groundedIn(document, { schema: ANY, value: { rows } });
+    expect(ungrounded).to.include.members(rows.map((_, i) => `/rows/${i}/lost`));
+    expect(ungrounded.filter((path) => path.endsWith('/item'))).to.deep.equal([]);
   });
 
   it('stands huge texts, many leaves and deep values', () => {
@@ -214,11 +212,7 @@ describe('grounding of a model’s answer', () => {
       marks: '!('.repeat(200_000),
       nul: '\u0000\ud800',
     };
-    const from = performance.now();
     expect(ground(page, value).ungrounded).to.include('/long');
-    const took = performance.now() - from;
-    console.log(`        ${Math.round(took)} ms`);
-    expect(took).to.be.lessThan(20_000);
   });
 
   it('finds the best fit of a text', () => {
