@@ -81,3 +81,8 @@ export const eventsOf = (arrivals: readonly Arrival[]): readonly ProjectedEvent[
   for (const { event } of arrivals) if (event !== undefined) events.push(event);
   return events;
 };
+
+/** The first event after a position, null for the log's start; undefined when none arrived. */
+export const firstRecorded = (arrivals: readonly Arrival[], after: bigint | null): RecordedEvent | undefined =>
+  arrivals.find(({ position, recorded }) => recorded !== undefined && (after === null || position > after))
+    ?.recorded;

@@ -3,7 +3,7 @@ import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { applyArrivals } from './applyBatch.ts';
 import type { Arrival } from './arrivals.ts';
-import { arrivalsFrom } from './arrivals.ts';
+import { arrivalsFrom, firstRecorded } from './arrivals.ts';
 import type { DecodeEvent } from './event.ts';
 import type { FeedQueue } from './feedQueue.ts';
 import { feedQueue } from './feedQueue.ts';
@@ -66,11 +66,6 @@ const startOf = (slots: readonly RunningSlot[]): bigint | null | undefined => {
   if (positions.length === 0) return undefined;
   return positions.reduce((low, at) => (low === null || at === null ? null : at < low ? at : low));
 };
-
-/** The first event after a position. */
-const firstRecorded = (arrivals: readonly Arrival[], after: bigint | null): RecordedEvent | undefined =>
-  arrivals.find(({ position, recorded }) => recorded !== undefined && (after === null || position > after))
-    ?.recorded;
 
 /** What is being applied is older than what waits. */
 const oldestOf = ({ applying, queue }: Progress): RecordedEvent | undefined => {
