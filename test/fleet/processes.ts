@@ -6,10 +6,14 @@ import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { freePort } from './servers.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+const HEAP_ON_SIGNAL = new URL('heapOnSignal.js', import.meta.url).href;
 const OUTPUT_MAX = 20_000;
+/** A process that has not said it by then is busy or away, ms. */
+const KEPT_WAIT_MS = 5_000;
 const STARTED = /Quire (?:listens|runs)/;
 /** Said by the process that begins to project. */
 const PROJECTS = /"kind":"started"/;
+const KEPT = /"kept_bytes":(\d+)/;
 
 export type FleetRole = 'api' | 'projector' | 'worker';
 
@@ -33,6 +37,8 @@ export interface Replica {
   readonly freeze: () => void;
   readonly thaw: () => void;
   readonly footprint: () => Promise<Footprint | undefined>;
+  /** What is left in memory after its garbage was collected, MB. */
+  readonly keptMb: () => Promise<number | undefined>;
   /** The end of what it has printed. */
   readonly output: () => string;
 }
@@ -61,19 +67,28 @@ export const replicaOf = async ({ name, role, dataDir, env }: ReplicaOptions): P
   let child: ChildProcess | undefined;
   let text = '';
   let projectsSince = 0;
+  let isUp = false;
+  let answers = 0;
+  let keptMb = 0;
   const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
 
   const hear = (chunk: Buffer): void => {
     const said = chunk.toString();
     if (PROJECTS.test(said)) projectsSince = performance.now();
     text = (text + said).slice(-OUTPUT_MAX);
+    const kept = KEPT.exec(said)?.[1];
+    if (kept === undefined) return;
+    keptMb = Number(kept) / 2 ** 20;
+    answers += 1;
   };
 
   const start = async (): Promise<void> => {
     text = '';
+    isUp = false;
     projectsSince = 0;
     const own = { ROLES: role, PORT: String(port), DATA_DIR: dataDir, ADMIN_API_KEY: ADMIN_KEY };
-    const started = spawn(process.execPath, ['--enable-source-maps', MAIN], {
+    const flags = ['--enable-source-maps', '--expose-gc', '--import', HEAP_ON_SIGNAL];
+    const started = spawn(process.execPath, [...flags, MAIN], {
       env: { PATH, HOME, LOG_LEVEL: role === 'projector' ? 'info' : 'warn', ...own, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -82,10 +97,22 @@ export const replicaOf = async ({ name, role, dataDir, env }: ReplicaOptions): P
     started.stderr.on('data', hear);
     const exited = once(started, 'exit').then(() => 'exited' as const);
     for (;;) {
-      if (STARTED.test(text)) return;
+      isUp = STARTED.test(text);
+      if (isUp) return;
       const end = await Promise.race([exited, new Promise((resolve) => setTimeout(resolve, 25))]);
       if (end === 'exited') throw new Error(`${name} ended at its start:\n${text}`);
     }
+  };
+
+  const askKept = async (): Promise<number | undefined> => {
+    // Before it is up it would die of the signal.
+    if (!isUp || !isRunning()) return undefined;
+    const before = answers;
+    child?.kill('SIGUSR2');
+    const late = performance.now() + KEPT_WAIT_MS;
+    while (answers === before && performance.now() < late)
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    return answers === before ? undefined : keptMb;
   };
 
   return {
@@ -105,6 +132,7 @@ export const replicaOf = async ({ name, role, dataDir, env }: ReplicaOptions): P
     freeze: () => child?.kill('SIGSTOP'),
     thaw: () => child?.kill('SIGCONT'),
     footprint: () => footprintOf(child?.pid ?? 0),
+    keptMb: askKept,
     output: () => text,
   };
 };

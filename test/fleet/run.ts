@@ -65,6 +65,28 @@ export interface LoadResult {
 }
 
 const SAMPLE_MS = 5_000;
+/** Collecting garbage is not what a service does for itself: asked for seldom, ms. */
+const KEPT_EVERY_MS = 150_000;
+
+/** Looks at the processes while the load is on; now and then at what they keep in memory. */
+const watching = async (
+  { replicas }: Fleet,
+  { began, isOn }: { readonly began: number; readonly isOn: () => boolean },
+  onSample: (sample: Sample) => void,
+): Promise<void> => {
+  let keptAt = KEPT_EVERY_MS / 5;
+  while (isOn()) {
+    const atMs = performance.now() - began;
+    const isTurn = atMs >= keptAt;
+    if (isTurn) keptAt = atMs + KEPT_EVERY_MS;
+    for (const { name, footprint, keptMb } of replicas) {
+      const now = await footprint();
+      const kept = isTurn ? await keptMb() : undefined;
+      if (now !== undefined) onSample({ name, atMs, ...now, keptMb: kept });
+    }
+    await pause(SAMPLE_MS);
+  }
+};
 
 const paced = (rate: number | undefined) => {
   let next = performance.now();
@@ -105,17 +127,8 @@ export const loadFleet = async (fleet: Fleet, options: LoadOptions): Promise<Loa
       options.onStruck?.(one);
     }
   };
-  const watch = async (): Promise<void> => {
-    while (isOn()) {
-      const atMs = performance.now() - began;
-      for (const replica of fleet.replicas) {
-        const footprint = await replica.footprint();
-        if (footprint !== undefined) options.onSample?.({ name: replica.name, atMs, ...footprint });
-      }
-      await pause(SAMPLE_MS);
-    }
-  };
-  await Promise.all([strikeAll(), watch(), ...Array.from({ length: options.callers }, caller)]);
+  const watch = watching(fleet, { began, isOn }, options.onSample ?? (() => undefined));
+  await Promise.all([strikeAll(), watch, ...Array.from({ length: options.callers }, caller)]);
   const settledLate = await settleRest(traffic);
   await repeatSome(traffic, 50);
   return { traffic, struck, settledLate };
