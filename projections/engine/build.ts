@@ -19,7 +19,7 @@ import {
 import { advance } from './replay.ts';
 import type { RebuildDeps } from './replay.ts';
 import type { KnownModels } from './standing.ts';
-import { standingOf } from './standing.ts';
+import { standingOf, stoppedBuild } from './standing.ts';
 import { beginningOf, followServing, lockServing, swapIn } from './swap.ts';
 
 export interface BuildDeps extends RebuildDeps, KnownModels {}
@@ -163,11 +163,12 @@ const dropLeftBehind = async (sql: Sql, followed: readonly Slot[]): Promise<void
 export const buildDue = async (deps: BuildDeps, options: BuildOptions): Promise<Built> => {
   const { sql } = deps;
   if (options.afresh) await prepareReadModels(sql, deps.projectors);
-  const { due, followed, newer } = standingOf(await generations(sql), deps);
-  if (due.length === 0) {
-    if (newer.length === 0 && options.afresh) await dropLeftBehind(sql, followed);
-    return NOTHING;
-  }
+  const all = await generations(sql);
+  const { due, followed, newer } = standingOf(all, deps);
+  if (due.length === 0 && newer.length === 0 && options.afresh) await dropLeftBehind(sql, followed);
+  // What has stopped waits for a rebuild or a restart: a lock taken for it would only keep the rebuild off.
+  const isTried = ({ projector }: Slot) => options.afresh || stoppedBuild(all, projector) === undefined;
+  if (!due.some(isTried)) return NOTHING;
   const lock = await sql.tryLock(REBUILD_LOCK);
   if (lock === undefined) return NOTHING;
   try {

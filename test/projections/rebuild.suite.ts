@@ -1,9 +1,12 @@
 import { expect } from 'chai';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
+import { buildDue } from '../../projections/engine/build.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import { rebuildReadModels, type RebuildProgress } from '../../projections/engine/rebuild.ts';
+import { generations } from '../../projections/engine/registry.ts';
+import { statusOfRegistry } from '../../projections/engine/status.ts';
 import { bookkeeper } from '../support/billingHistory.ts';
 import { memoryLog, type MemoryLog } from '../support/memoryLog.ts';
 import { runnerOn, wipe } from '../support/projecting.ts';
@@ -158,6 +161,31 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
       expect(await runner.waitFor(burn(3), WAIT)).to.equal(true);
       expect(await count('sick')).to.equal(8n);
       await runner.stop();
+    });
+
+    it('of a read model whose new version could not be built leaves nothing of the attempt', async () => {
+      const [one, two] = [{ ...burned('one') }, { ...burned('one', () => true), version: 2 }];
+      await project([one], burn(10));
+      const build = { batchMax: 10, signal: new AbortController().signal };
+      const { stopped } = await buildDue(depsOf([two]), { ...build, afresh: true });
+      expect(stopped.map(({ reason }) => reason)).to.deep.equal(['a defect']);
+      expect(statusOfRegistry(await generations(sql), { projectors: [two] })).to.deep.equal([
+        {
+          name: 'one',
+          version: 1,
+          position: log.events().at(-1)!.position,
+          state: 'stopped',
+          reason: 'a defect',
+        },
+      ]);
+      const untouched = { ...sql, tryLock: () => Promise.reject(new Error('the rebuild would be refused')) };
+      const again = await buildDue({ ...depsOf([two]), sql: untouched }, { ...build, afresh: false });
+      expect(again).to.deep.equal({ promoted: [], stopped: [] });
+
+      await rebuildReadModels(depsOf([{ ...one, version: 2 }]));
+      expect((await generations(sql)).map(({ version, state }) => [version, state])).to.deep.equal([
+        [2, 'live'],
+      ]);
     });
   });
 };
