@@ -7,9 +7,9 @@ import type { Projector } from '../../projections/engine/projector.ts';
 import { rebuildReadModels, type RebuildProgress } from '../../projections/engine/rebuild.ts';
 import { generations } from '../../projections/engine/registry.ts';
 import { statusOfRegistry } from '../../projections/engine/status.ts';
-import { bookkeeper } from '../support/billingHistory.ts';
-import { memoryLog, type MemoryLog } from '../support/memoryLog.ts';
+import type { MemoryLog } from '../support/memoryLog.ts';
 import { runnerOn, wipe } from '../support/projecting.ts';
+import { burningOn } from './burning.ts';
 
 const WAIT = { timeoutMs: 10_000 };
 
@@ -41,15 +41,10 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
     before(async () => {
       sql = await open();
     });
-    beforeEach(async () => {
-      await wipe(sql);
-      log = memoryLog();
-      const books = bookkeeper(log, 't1');
-      burn = (times) => {
-        for (let n = 0; n < times; n += 1) books.charge(1);
-        return log.events().at(-1)!.position;
-      };
-    });
+    burningOn(
+      () => sql,
+      (burning) => ({ log, burn } = burning),
+    );
     after(async () => {
       await wipe(sql);
       await sql.close();
