@@ -16,6 +16,7 @@ import { snapshotLines } from '../audit/snapshotLines.ts';
 import { importRates, type ImportDeps } from './importRates.ts';
 import { importPrices } from './importPrices.ts';
 import { createKey, revokeKey, type KeyDeps } from './keys.ts';
+import { DROPPED_READ_MODELS } from '../../projections/readModels.ts';
 import { projectionsStatus } from './projectionsStatus.ts';
 import { rotateSecrets, type RotateDeps } from './rotateSecrets.ts';
 import { OperatorError, type Operation, type OperationContext, type Operations } from './protocol.ts';
@@ -85,7 +86,8 @@ const rebuild =
 /** Operations on the read models. */
 export const readModelOperations = (parts: ReadModelParts): Operations => ({
   'projections.status': async (_input, { send }) => {
-    for (const status of await projectionsStatus(parts, parts.projectors)) await send(status);
+    const known = { projectors: parts.projectors, dropped: DROPPED_READ_MODELS };
+    for (const status of await projectionsStatus(parts, known)) await send(status);
   },
   'projections.rebuild': rebuild(parts),
   'projections.snapshot': (_input, { send }) =>

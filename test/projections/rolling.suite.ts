@@ -102,6 +102,8 @@ export const rollingSuite = (name: string, open: () => Promise<readonly [Sql, Sq
       const [ledger] = await old.runner.status();
       expect(ledger).to.include({ name: 'ledger', version: 2, state: 'live' });
       expect(ledger?.reason).to.contain('stands aside');
+      expect(old.runner.aside()).to.equal('a newer release serves ledger 2 (here 1)');
+      expect(next.runner.aside()).to.equal(null);
     });
 
     it('an older one that starts later neither builds nor projects', async () => {
