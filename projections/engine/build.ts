@@ -19,7 +19,7 @@ import {
 import { advance } from './replay.ts';
 import type { RebuildDeps } from './replay.ts';
 import type { KnownModels } from './standing.ts';
-import { standingOf } from './standing.ts';
+import { standingOf, stoppedBuild } from './standing.ts';
 import { beginningOf, followServing, lockServing, swapIn } from './swap.ts';
 
 export interface BuildDeps extends RebuildDeps, KnownModels {}
@@ -45,9 +45,12 @@ const CLOSING_ROUNDS = 3;
 const dueNow = async (sql: SqlTx, known: KnownModels): Promise<readonly Slot[]> =>
   standingOf(await generations(sql), known).due;
 
-/** The generation to fill: the serving one while it is empty, one that was begun, or a new one. */
-const generationFor = async (tx: SqlTx, { projector, generation }: Slot): Promise<Generation> => {
-  if (generation.version === projector.version) return generation;
+/**
+ * The generation to fill, beside the one that serves: one that was begun, or a new one. A read model that is
+ * new altogether has an empty one that serves; it stays empty, for a position in it would tell an older
+ * process to stand aside, and ours to follow the log from there for all.
+ */
+const generationFor = async (tx: SqlTx, { projector }: Slot): Promise<Generation> => {
   const beside = (await generations(tx, projector.name)).filter(
     ({ serves, state }) => !serves && state !== 'rebuilding',
   );
@@ -65,8 +68,10 @@ const openBuilds = (deps: BuildDeps, afresh: boolean): Promise<readonly RunningS
       const isStopped = generation.state === 'stopped';
       if (isStopped && !afresh) continue;
       if (isStopped) await resume(tx, generation);
-      const state = generation.serves ? 'live' : 'building';
-      slots.push({ projector: slot.projector, generation: { ...generation, state, reason: null } });
+      slots.push({
+        projector: slot.projector,
+        generation: { ...generation, state: 'building', reason: null },
+      });
     }
     return slots;
   });
@@ -75,13 +80,12 @@ const openBuilds = (deps: BuildDeps, afresh: boolean): Promise<readonly RunningS
 const swapAll = (deps: BuildDeps, slots: readonly RunningSlot[]): Promise<void> =>
   deps.sql.transaction(async (tx) => {
     await lockRegistry(tx);
-    const beside = slots.filter(({ generation: { serves } }) => !serves);
     await lockServing(
       tx,
-      beside.map(({ projector }) => projector.name),
+      slots.map(({ projector }) => projector.name),
     );
     const due = await dueNow(tx, deps);
-    for (const slot of beside) {
+    for (const slot of slots) {
       if (!due.some(({ projector }) => projector.name === slot.projector.name))
         throw new CheckpointMoved(`${slot.projector.name} is not to be built any more`);
       await swapIn({ ...deps, projectors: [slot.projector] }, tx, { slot });
@@ -159,11 +163,12 @@ const dropLeftBehind = async (sql: Sql, followed: readonly Slot[]): Promise<void
 export const buildDue = async (deps: BuildDeps, options: BuildOptions): Promise<Built> => {
   const { sql } = deps;
   if (options.afresh) await prepareReadModels(sql, deps.projectors);
-  const { due, followed, newer } = standingOf(await generations(sql), deps);
-  if (due.length === 0) {
-    if (newer.length === 0 && options.afresh) await dropLeftBehind(sql, followed);
-    return NOTHING;
-  }
+  const all = await generations(sql);
+  const { due, followed, newer } = standingOf(all, deps);
+  if (due.length === 0 && newer.length === 0 && options.afresh) await dropLeftBehind(sql, followed);
+  // What has stopped waits for a rebuild or a restart: a lock taken for it would only keep the rebuild off.
+  const isTried = ({ projector }: Slot) => options.afresh || stoppedBuild(all, projector) === undefined;
+  if (!due.some(isTried)) return NOTHING;
   const lock = await sql.tryLock(REBUILD_LOCK);
   if (lock === undefined) return NOTHING;
   try {

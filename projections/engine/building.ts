@@ -29,13 +29,18 @@ export const building = (deps: BuildingDeps) => {
   };
 
   return async (signal: AbortSignal): Promise<void> => {
+    let delayMs = tuning.lookMs;
     while (!signal.aborted) {
       try {
         await once(signal);
+        delayMs = tuning.lookMs;
       } catch (error) {
-        if (!isExpected(error, signal)) notify?.({ kind: 'failed', reason: messageOf(error) });
+        if (!isExpected(error, signal)) {
+          notify?.({ kind: 'failed', reason: messageOf(error) });
+          delayMs = Math.min(delayMs * 2, Math.max(tuning.retryMaxMs, tuning.lookMs));
+        }
       }
-      await timers.sleep(tuning.lookMs, signal);
+      await timers.sleep(delayMs, signal);
     }
   };
 };

@@ -183,12 +183,16 @@ export const resume = async (sql: SqlTx, { name, generation, serves }: Generatio
   );
 };
 
-/** Makes `next` the generation that serves and retires the one that did. Call it in a transaction. */
+/**
+ * Makes `next` the generation that serves. Retires the one that did, and builds that nobody needs now: of its
+ * version or an older one. Call it in a transaction.
+ */
 export const promote = async (tx: SqlTx, projector: Projector, next: Generation): Promise<void> => {
   await tx.query(
     `update projections.registry set state = 'retired', serves = false, updated_at = ${NOW}
-     where name = $1 and serves and generation <> $2`,
-    [next.name, next.generation],
+     where name = $1 and generation <> $2
+       and (serves or (state in ('building', 'stopped') and version <= $3))`,
+    [next.name, next.generation, next.version],
   );
   await tx.query(
     `update projections.registry set state = 'live', serves = true, updated_at = ${NOW}

@@ -38,6 +38,8 @@ export interface ProjectionRunner {
   status(): Promise<readonly ProjectorStatus[]>;
   /** Whether this process is the one that projects now. */
   isProjecting(): boolean;
+  /** Why this process leaves the projecting to a newer release; null while it does not. */
+  aside(): string | null;
 }
 
 export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
@@ -47,7 +49,7 @@ export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
   const changed = changes();
   let loop: Promise<unknown> | undefined;
   const waits = progress({ sql, timers, projectors, slots: () => running()?.slots, changes: changed });
-  const { running, run } = turns(
+  const { running, aside, run } = turns(
     { ...deps, tuning },
     { isAwaited: () => waits.isAwaited(), onProgress: () => changed.fire() },
   );
@@ -66,6 +68,7 @@ export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
     },
     waitFor: waits.waitFor,
     isProjecting: () => running() !== undefined,
+    aside,
     status: async () => {
       const follow = running();
       if (follow === undefined) return registryStatus();

@@ -37,6 +37,13 @@ const newerIn = (serving: readonly Generation[], { projectors, dropped = [] }: K
 const isNew = ({ position }: Generation, serving: readonly Generation[]): boolean =>
   position === null && serving.some((other) => other.position !== null);
 
+/** A build of the version of `projector` that has stopped, and waits for a rebuild or a restart. */
+export const stoppedBuild = (all: readonly Generation[], projector: Projector): Generation | undefined =>
+  all.find(
+    ({ name, version, serves, state }) =>
+      name === projector.name && version === projector.version && !serves && state === 'stopped',
+  );
+
 /**
  * Versions decide, never the time of a start: a process follows what serves in its own version, builds
  * what serves in a lower one unless a still higher one is registered, and stands aside when anything

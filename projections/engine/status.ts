@@ -2,13 +2,14 @@ import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import type { Generation } from './registry.ts';
 import type { KnownModels, Standing } from './standing.ts';
-import { standingOf } from './standing.ts';
+import { standingOf, stoppedBuild } from './standing.ts';
 
 /** How far one read model is. */
 export interface ProjectorStatus {
   readonly name: string;
   readonly version: number;
   readonly position: bigint | null;
+  /** `stopped` also where a new version could not be built; the rows of the last one serve meanwhile. */
   readonly state: 'live' | 'catching_up' | 'stopped' | 'building';
   /** Why it stopped: the event's type, ID, position and stream, and the error. */
   readonly reason: string | null;
@@ -75,9 +76,11 @@ export const statusOfRegistry = (
   return known.projectors.flatMap((projector) => {
     const generation = all.find(({ name, serves }) => serves && name === projector.name);
     if (generation === undefined) return [];
-    const { name, version, position, reason } = generation;
+    const { name, version, position } = generation;
     const isOld = generation.state === 'live' && version < projector.version;
-    const state = isOld ? 'building' : stateOf(generation, true);
-    return [{ name, version, position, state, reason: reason ?? asideOf(name, standing) }];
+    const isDue = standing.due.some((slot) => slot.projector === projector);
+    const shown = (isDue ? stoppedBuild(all, projector) : undefined) ?? generation;
+    const state = isOld && shown === generation ? 'building' : stateOf(shown, !isDue);
+    return [{ name, version, position, state, reason: shown.reason ?? asideOf(name, standing) }];
   });
 };

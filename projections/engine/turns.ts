@@ -20,6 +20,8 @@ export interface TurnDeps extends RunnerDeps {
 
 export interface Turns {
   readonly running: () => Follower | undefined;
+  /** Which newer read models this process leaves the projecting to; null while it does not. */
+  readonly aside: () => string | null;
   /** Projects, as often as this process holds the lock, until it is aborted. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
@@ -37,8 +39,13 @@ const reasonOf = (newer: readonly NewerModel[]): string =>
 const standingNow = async (deps: RunnerDeps): Promise<Standing | undefined> =>
   (await hasRegistry(deps.sql)) ? standingOf(await generations(deps.sql), deps) : undefined;
 
+interface Waiting {
+  readonly aside: () => string | null;
+  readonly lock: (signal: AbortSignal) => Promise<SqlLock | undefined>;
+}
+
 /** Waits for the lock. A process of an older release than the one that serves does not ask for it. */
-const waiting = (deps: TurnDeps) => {
+const waiting = (deps: TurnDeps): Waiting => {
   const { sql, timers, tuning, notify } = deps;
   const endFrozen = frozenHolders(deps, PROJECTOR_LOCK);
   let said = '';
@@ -51,7 +58,7 @@ const waiting = (deps: TurnDeps) => {
     return reason !== '';
   };
 
-  return async (signal: AbortSignal): Promise<SqlLock | undefined> => {
+  const lockAlone = async (signal: AbortSignal): Promise<SqlLock | undefined> => {
     while (!signal.aborted) {
       const lock = (await isAside()) ? undefined : await sql.tryLock(PROJECTOR_LOCK);
       if (lock !== undefined) return lock;
@@ -60,6 +67,7 @@ const waiting = (deps: TurnDeps) => {
     }
     return undefined;
   };
+  return { aside: () => (said === '' ? null : said), lock: lockAlone };
 };
 
 /** Slots to run: those that had stopped try again if `afresh`, for the defect may be repaired by now. */
@@ -129,7 +137,7 @@ export const turns = (deps: TurnDeps, waits: Pick<FollowDeps, 'isAwaited' | 'onP
   };
 
   const turn = async (signal: AbortSignal): Promise<void> => {
-    const lock = await alone(signal);
+    const lock = await alone.lock(signal);
     if (lock === undefined) return;
     try {
       await projectAlone(lock, signal);
@@ -154,5 +162,5 @@ export const turns = (deps: TurnDeps, waits: Pick<FollowDeps, 'isAwaited' | 'onP
       }
     }
   };
-  return { running: () => running, run };
+  return { running: () => running, aside: alone.aside, run };
 };

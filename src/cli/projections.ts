@@ -32,7 +32,11 @@ const rebuilt = z.object({
 });
 type Rebuilt = z.output<typeof rebuilt>;
 
-const rebuildItem = z.union([z.object({ progress }), z.object({ rebuilt })]);
+const rebuildItem = z.union([
+  z.object({ progress }),
+  z.object({ rebuilt }),
+  z.object({ withdrawn: z.string() }),
+]);
 
 const nextText = ({ next }: ReadModelStatus): string =>
   next === null ? '-' : `v${String(next.version)} ${next.state} at ${next.position ?? 'start'}`;
@@ -102,6 +106,10 @@ const rebuild = async (
       return;
     }
     shown.end();
+    if ('withdrawn' in told) {
+      output.note(`${told.withdrawn}: taken out; a newer release that knows it fills it again\n`);
+      return;
+    }
     done.push(told.rebuilt);
     if (!input.asJson) await output.out(rebuiltText(told.rebuilt));
   };

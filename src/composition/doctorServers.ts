@@ -1,7 +1,7 @@
 import { systemClock } from '../../adapters/embedded/systemClock.ts';
 import { READ_SCHEMA } from '../../projections/engine/projector.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import { READ_MODELS } from '../../projections/readModels.ts';
+import { DROPPED_READ_MODELS, READ_MODELS } from '../../projections/readModels.ts';
 import type { Config, S3Config } from '../config.ts';
 import { ok, problem, reasonOf, warning, type Check, type Verdict } from '../doctor/check.ts';
 import {
@@ -70,7 +70,8 @@ const postgres = async (url: string, { roles }: Config): Promise<Verdict> => {
 const fromServer = async (config: Config, url: string): Promise<readonly ReadModelStatus[]> => {
   const { log, close } = await openLogReader(config);
   try {
-    return await withPostgres(url, (sql) => projectionsStatus({ sql, feed: log }, READ_MODELS));
+    const known = { projectors: READ_MODELS, dropped: DROPPED_READ_MODELS };
+    return await withPostgres(url, (sql) => projectionsStatus({ sql, feed: log }, known));
   } finally {
     await close();
   }

@@ -3,7 +3,7 @@ import { healthReport, type HealthPart } from '../http/health.ts';
 import type { HealthReport } from '../http/wire/reports.ts';
 import type { Parts } from './openParts.ts';
 
-/** How far the read models are, and which of them have stopped and why. */
+/** How far the read models are, which of them have stopped and why, and whether a newer release has them. */
 const projectionFacts = async (runner: ProjectionRunner): Promise<Readonly<Record<string, unknown>>> => {
   const statuses = await runner.status();
   const stopped = statuses
@@ -14,6 +14,7 @@ const projectionFacts = async (runner: ProjectionRunner): Promise<Readonly<Recor
     ...(stopped.length > 0 && { status: 'degraded' }),
     lag_events: lags.length === 0 ? null : Math.max(...lags),
     stopped,
+    aside: runner.aside(),
   };
 };
 

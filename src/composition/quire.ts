@@ -186,6 +186,7 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
     redisOutage: (err) => logger.warn({ msg: 'Redis is away; limits go on in process', err }),
   });
   const tracer = await openTracer(config, logger);
+  let stopProjecting = (): Promise<void> => Promise.resolve();
   try {
     await prepareTables(config, parts.sql);
     const from = containerOver(config, parts, { logger, tracer });
@@ -193,6 +194,7 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
     const [runner, sweeper] = [resolve(from, t.RUNNER), resolve(from, t.SWEEPER)];
     const workers = [sweeper, resolve(from, t.OBJECT_SWEEPER), resolve(from, t.TRAINING_WORKER)];
     await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
+    stopProjecting = () => runner.stop();
     if (does('projector')) runner.start();
     await catchUp(from);
     const isApi = does('api');
@@ -226,7 +228,7 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
       },
     };
   } catch (error) {
-    await parts.close();
+    for (const end of [stopProjecting, () => tracer.close(), parts.close]) await end();
     throw error;
   }
 };

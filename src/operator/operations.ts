@@ -11,6 +11,8 @@ import {
   rebuildReadModels,
   type RebuildProgress,
 } from '../../projections/engine/rebuild.ts';
+import { foreignModels, withdraw } from '../../projections/engine/withdraw.ts';
+import { DROPPED_READ_MODELS } from '../../projections/readModels.ts';
 import { withSnapshot } from '../audit/snapshot.ts';
 import { snapshotLines } from '../audit/snapshotLines.ts';
 import { importRates, type ImportDeps } from './importRates.ts';
@@ -43,8 +45,7 @@ const importInput = z.strictObject({
   supersede: z.boolean(),
 });
 
-const checkNames = (names: readonly string[], projectors: readonly Projector[]): void => {
-  const known = projectors.map(({ name }) => name);
+const checkNames = (names: readonly string[], known: readonly string[]): void => {
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0)
     throw new OperatorError(
@@ -59,19 +60,26 @@ const telling =
   (progress: RebuildProgress): void =>
     void send({ progress });
 
+const knownTo = ({ projectors }: ReadModelParts) => ({ projectors, dropped: DROPPED_READ_MODELS });
+
 const rebuild =
   (parts: ReadModelParts): Operation =>
   async (input, context) => {
     const { names, fresh, keep } = rebuildInput.parse(input);
-    checkNames(names, parts.projectors);
+    const foreign = await foreignModels(parts.sql, knownTo(parts));
+    const own = parts.projectors.map(({ name }) => name);
+    checkNames(names, [...own, ...foreign]);
     const { signal } = context;
     const options = { fresh, keep, signal, onProgress: telling(context) };
     try {
       const rebuilt = await rebuildReadModels(
         { ...parts, decode: decodeAny },
-        names.length === 0 ? options : { ...options, names },
+        names.length === 0 ? options : { ...options, names: names.filter((name) => own.includes(name)) },
       );
       for (const one of rebuilt) await context.send({ rebuilt: one });
+      const withdrawn = names.filter((name) => foreign.includes(name));
+      if (withdrawn.length > 0) await withdraw(parts.sql, withdrawn);
+      for (const name of withdrawn) await context.send({ withdrawn: name });
     } catch (error) {
       if (error instanceof RebuildBusy)
         throw new OperatorError(
@@ -85,7 +93,7 @@ const rebuild =
 /** Operations on the read models. */
 export const readModelOperations = (parts: ReadModelParts): Operations => ({
   'projections.status': async (_input, { send }) => {
-    for (const status of await projectionsStatus(parts, parts.projectors)) await send(status);
+    for (const status of await projectionsStatus(parts, knownTo(parts))) await send(status);
   },
   'projections.rebuild': rebuild(parts),
   'projections.snapshot': (_input, { send }) =>

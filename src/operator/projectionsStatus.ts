@@ -1,6 +1,6 @@
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import type { Projector } from '../../projections/engine/projector.ts';
+import { standingOf, type KnownModels, type NewerModel } from '../../projections/engine/standing.ts';
 import { REBUILD_LOCK } from '../../projections/engine/rebuild.ts';
 import { generations, hasRegistry, type Generation } from '../../projections/engine/registry.ts';
 
@@ -14,6 +14,7 @@ export interface ReadModelStatus {
   readonly position: string | null;
   /** Events in the log behind its position; null when there are more than are counted. */
   readonly lag_events: number | null;
+  /** Why it or its next version stopped, or that it is of a newer release than the one that tells. */
   readonly reason: string | null;
   /** A new version being built, or a rebuild. `interrupted`: the next rebuild goes on from there. */
   readonly next: {
@@ -61,31 +62,50 @@ const isRebuilding = async (sql: Sql): Promise<boolean> => {
   return lock === undefined;
 };
 
-/** The read models in their order. Empty before a service has run for the first time. */
+const newerText = ({ known }: NewerModel): string =>
+  known === null
+    ? 'a newer release serves it; this one does not know it'
+    : `a newer release serves it; this one knows v${String(known)}`;
+
+const reasonOf = (
+  { name, reason }: Generation,
+  beside: Generation | undefined,
+  newer: readonly NewerModel[],
+): string | null => {
+  const model = newer.find((one) => one.name === name);
+  return reason ?? beside?.reason ?? (model === undefined ? null : newerText(model));
+};
+
+/** The read models in their order, then those that a newer release has brought. Empty before a service has run for the first time. */
 export const projectionsStatus = async (
   { sql, feed }: { readonly sql: Sql; readonly feed: EventFeed },
-  projectors: readonly Projector[],
+  known: KnownModels,
 ): Promise<readonly ReadModelStatus[]> => {
   if (!(await hasRegistry(sql))) return [];
   const all = await generations(sql);
   const rebuilding = all.some(({ state }) => state === 'rebuilding') && (await isRebuilding(sql));
-  const known = projectors.flatMap(({ name }) => all.find((one) => one.serves && one.name === name) ?? []);
-  const lowest = known.reduce<bigint | null>(
+  const { newer } = standingOf(all, known);
+  const foreign = newer.filter((one) => one.known === null);
+  const serving = [...known.projectors, ...foreign].flatMap(
+    ({ name }) => all.find((one) => one.serves && one.name === name) ?? [],
+  );
+  const lowest = serving.reduce<bigint | null>(
     (low, { position }) => (position === null || (low !== null && low < position) ? low : position),
     null,
   );
-  const after = known.some(({ position }) => position === null) ? null : lowest;
+  const after = serving.some(({ position }) => position === null) ? null : lowest;
   const behind = await positionsAfter(feed, after);
-  return known.map(({ name, version, state, position, reason }) => ({
-    name,
-    version,
-    state,
-    position: position?.toString() ?? null,
-    lag_events: behind?.filter((at) => position === null || at > position).length ?? null,
-    reason,
-    next: nextOf(
-      all.find((one) => one.name === name && !one.serves),
-      rebuilding,
-    ),
-  }));
+  return serving.map((generation) => {
+    const { name, version, state, position } = generation;
+    const beside = all.find((one) => one.name === name && !one.serves);
+    return {
+      name,
+      version,
+      state,
+      position: position?.toString() ?? null,
+      lag_events: behind?.filter((at) => position === null || at > position).length ?? null,
+      reason: reasonOf(generation, beside, newer),
+      next: nextOf(beside, rebuilding),
+    };
+  });
 };

@@ -3,32 +3,14 @@ import { decodeAny } from '../../domain/catalogue.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
-import type { Projector } from '../../projections/engine/projector.ts';
 import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
 import type { ProjectionNotice } from '../../projections/engine/notices.ts';
-import type { ProjectionRunner } from '../../projections/engine/runner.ts';
-import { bookkeeper } from '../support/billingHistory.ts';
 import type { MemoryLog } from '../support/memoryLog.ts';
-import { RECORDED_AT, memoryLog } from '../support/memoryLog.ts';
-import type { RunnerSetup } from '../support/projecting.ts';
-import { runnerOn as newRunner, wipe } from '../support/projecting.ts';
+import { RECORDED_AT } from '../support/memoryLog.ts';
+import { wipe } from '../support/projecting.ts';
+import { burningOn, counter } from './burning.ts';
 
 const WAIT = { timeoutMs: 10_000 };
-
-/** A read model that counts burns: small enough to see what the engine does. */
-const counter = (name: string, version = 1, poison?: (usageId: string) => boolean): Projector => ({
-  name,
-  version,
-  eventTypes: ['CreditsBurned'],
-  tables: [{ name, key: ['id'] }],
-  ddl: (schema) => `create table ${schema}.${name} (id text primary key, made_by int4 not null)`,
-  apply: async (tx, { schema, events }) => {
-    const ids = events.flatMap((event) => (event.type === 'CreditsBurned' ? [event.data.usage_id] : []));
-    await tx.query(`insert into ${schema}.${name} select u, $2 from unnest($1::text[]) u`, [ids, version]);
-    const bad = ids.find((id) => poison?.(id) === true);
-    if (bad !== undefined) throw new Error(`${bad} is poison`);
-  },
-});
 
 /** Fails the next transactions before they commit, as a crash between batches does. */
 const crashing = (sql: Sql, crashes: () => boolean): Sql => ({
@@ -51,30 +33,14 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
     let sql: Sql;
     let log: MemoryLog;
     let burn: (times: number) => bigint;
-    let runners: ProjectionRunner[] = [];
-
-    const runnerOn = (on: Sql, feed: MemoryLog, setup: RunnerSetup) => {
-      const runner = newRunner(on, feed, setup);
-      runners.push(runner);
-      return runner;
-    };
 
     before(async () => {
       sql = await open();
     });
-    beforeEach(async () => {
-      await wipe(sql);
-      log = memoryLog();
-      const books = bookkeeper(log, 't1');
-      burn = (times) => {
-        for (let n = 0; n < times; n += 1) books.charge(1);
-        return log.events().at(-1)!.position;
-      };
-    });
-    afterEach(async () => {
-      await Promise.all(runners.map((runner) => runner.stop()));
-      runners = [];
-    });
+    const { runnerOn } = burningOn(
+      () => sql,
+      (burning) => ({ log, burn } = burning),
+    );
     after(async () => {
       await wipe(sql);
       await sql.close();
@@ -182,7 +148,9 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
       burn(10);
       const poison = burns()[6]!;
       const isPoison = (id: string) => id === poison;
-      const runner = runnerOn(sql, log, { projectors: [counter('sound'), counter('sick', 1, isPoison)] });
+      const runner = runnerOn(sql, log, {
+        projectors: [counter('sound'), counter('sick', 1, { poison: isPoison })],
+      });
       runner.start();
       const head = burn(5);
       expect(await runner.waitFor(head, { ...WAIT, projectors: ['sound'] })).to.equal(true);
@@ -347,7 +315,7 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
       runner.start();
       expect(await runner.waitFor(burn(6), WAIT)).to.equal(true);
       await runner.stop();
-      const projectors = [counter('one', 1, (id) => id === burns()[3])];
+      const projectors = [counter('one', 1, { poison: (id) => id === burns()[3] })];
       const deps = { sql, feed: log, projectors, decode: decodeAny, timers: systemTimers };
       let failure: unknown;
       await rebuildReadModels(deps).catch((error: unknown) => (failure = error));

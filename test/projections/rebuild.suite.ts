@@ -1,12 +1,15 @@
 import { expect } from 'chai';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
+import { buildDue } from '../../projections/engine/build.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import { rebuildReadModels, type RebuildProgress } from '../../projections/engine/rebuild.ts';
-import { bookkeeper } from '../support/billingHistory.ts';
-import { memoryLog, type MemoryLog } from '../support/memoryLog.ts';
+import { generations } from '../../projections/engine/registry.ts';
+import { statusOfRegistry } from '../../projections/engine/status.ts';
+import type { MemoryLog } from '../support/memoryLog.ts';
 import { runnerOn, wipe } from '../support/projecting.ts';
+import { burningOn } from './burning.ts';
 
 const WAIT = { timeoutMs: 10_000 };
 
@@ -38,15 +41,10 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
     before(async () => {
       sql = await open();
     });
-    beforeEach(async () => {
-      await wipe(sql);
-      log = memoryLog();
-      const books = bookkeeper(log, 't1');
-      burn = (times) => {
-        for (let n = 0; n < times; n += 1) books.charge(1);
-        return log.events().at(-1)!.position;
-      };
-    });
+    burningOn(
+      () => sql,
+      (burning) => ({ log, burn } = burning),
+    );
     after(async () => {
       await wipe(sql);
       await sql.close();
@@ -158,6 +156,31 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
       expect(await runner.waitFor(burn(3), WAIT)).to.equal(true);
       expect(await count('sick')).to.equal(8n);
       await runner.stop();
+    });
+
+    it('of a read model whose new version could not be built leaves nothing of the attempt', async () => {
+      const [one, two] = [{ ...burned('one') }, { ...burned('one', () => true), version: 2 }];
+      await project([one], burn(10));
+      const build = { batchMax: 10, signal: new AbortController().signal };
+      const { stopped } = await buildDue(depsOf([two]), { ...build, afresh: true });
+      expect(stopped.map(({ reason }) => reason)).to.deep.equal(['a defect']);
+      expect(statusOfRegistry(await generations(sql), { projectors: [two] })).to.deep.equal([
+        {
+          name: 'one',
+          version: 1,
+          position: log.events().at(-1)!.position,
+          state: 'stopped',
+          reason: 'a defect',
+        },
+      ]);
+      const untouched = { ...sql, tryLock: () => Promise.reject(new Error('the rebuild would be refused')) };
+      const again = await buildDue({ ...depsOf([two]), sql: untouched }, { ...build, afresh: false });
+      expect(again).to.deep.equal({ promoted: [], stopped: [] });
+
+      await rebuildReadModels(depsOf([{ ...one, version: 2 }]));
+      expect((await generations(sql)).map(({ version, state }) => [version, state])).to.deep.equal([
+        [2, 'live'],
+      ]);
     });
   });
 };

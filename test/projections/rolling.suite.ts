@@ -7,27 +7,11 @@ import { prepareReadModels } from '../../projections/engine/prepare.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
 import { generations } from '../../projections/engine/registry.ts';
-import type { ProjectionRunner } from '../../projections/engine/runner.ts';
-import { bookkeeper } from '../support/billingHistory.ts';
 import type { MemoryLog } from '../support/memoryLog.ts';
-import { memoryLog } from '../support/memoryLog.ts';
-import { runnerOn, wipe } from '../support/projecting.ts';
+import { wipe } from '../support/projecting.ts';
+import { burningOn, counter } from './burning.ts';
 
 const WAIT = { timeoutMs: 10_000 };
-
-/** Counts burns, and remembers which version wrote each row. `gate` holds every batch of it up. */
-const counter = (name: string, version: number, gate?: () => Promise<void>): Projector => ({
-  name,
-  version,
-  eventTypes: ['CreditsBurned'],
-  tables: [{ name, key: ['id'] }],
-  ddl: (schema) => `create table ${schema}.${name} (id text primary key, made_by int4 not null)`,
-  apply: async (tx, { schema, events }) => {
-    await gate?.();
-    const ids = events.flatMap((event) => (event.type === 'CreditsBurned' ? [event.data.usage_id] : []));
-    await tx.query(`insert into ${schema}.${name} select u, $2 from unnest($1::text[]) u`, [ids, version]);
-  },
-});
 
 /** A gate that is shut until it is opened. */
 const shut = () => {
@@ -53,24 +37,14 @@ export const rollingSuite = (name: string, open: () => Promise<readonly [Sql, Sq
     let two: Sql;
     let log: MemoryLog;
     let burn: (times: number) => bigint;
-    let runners: ProjectionRunner[] = [];
 
     before(async () => {
       [one, two] = await open();
     });
-    beforeEach(async () => {
-      await wipe(one);
-      log = memoryLog();
-      const books = bookkeeper(log, 't1');
-      burn = (times) => {
-        for (let n = 0; n < times; n += 1) books.charge(1);
-        return log.events().at(-1)!.position;
-      };
-    });
-    afterEach(async () => {
-      await Promise.all(runners.map((runner) => runner.stop()));
-      runners = [];
-    });
+    const { runnerOn } = burningOn(
+      () => one,
+      (burning) => ({ log, burn } = burning),
+    );
     after(async () => {
       await wipe(one);
       await Promise.all([...new Set([one, two])].map((sql) => sql.close()));
@@ -79,7 +53,6 @@ export const rollingSuite = (name: string, open: () => Promise<readonly [Sql, Sq
     const release = (sql: Sql, projectors: readonly Projector[]) => {
       const notices: ProjectionNotice[] = [];
       const runner = runnerOn(sql, log, { projectors, notify: (notice) => notices.push(notice) });
-      runners.push(runner);
       const told = async (kind: ProjectionNotice['kind']): Promise<ProjectionNotice> => {
         for (let n = 0; n < 1000; n += 1) {
           const found = notices.find((notice) => notice.kind === kind);
@@ -104,7 +77,7 @@ export const rollingSuite = (name: string, open: () => Promise<readonly [Sql, Sq
       expect(await old.runner.waitFor(burn(30), WAIT)).to.equal(true);
 
       const gate = shut();
-      const next = release(two, [counter('ledger', 2, gate.pass), counter('grants', 1)]);
+      const next = release(two, [counter('ledger', 2, { gate: gate.pass }), counter('grants', 1)]);
       next.runner.start();
       await gate.reached;
       for (let n = 0; n < 10; n += 1) {
@@ -129,6 +102,8 @@ export const rollingSuite = (name: string, open: () => Promise<readonly [Sql, Sq
       const [ledger] = await old.runner.status();
       expect(ledger).to.include({ name: 'ledger', version: 2, state: 'live' });
       expect(ledger?.reason).to.contain('stands aside');
+      expect(old.runner.aside()).to.equal('a newer release serves ledger 2 (here 1)');
+      expect(next.runner.aside()).to.equal(null);
     });
 
     it('an older one that starts later neither builds nor projects', async () => {
@@ -154,7 +129,7 @@ export const rollingSuite = (name: string, open: () => Promise<readonly [Sql, Sq
       old.runner.start();
       expect(await old.runner.waitFor(burn(5), WAIT)).to.equal(true);
       const gate = shut();
-      const next = release(two, [counter('ledger', 2, gate.pass)]);
+      const next = release(two, [counter('ledger', 2, { gate: gate.pass })]);
       next.runner.start();
       await gate.reached;
       await old.runner.stop();
@@ -178,7 +153,7 @@ export const rollingSuite = (name: string, open: () => Promise<readonly [Sql, Sq
       old.runner.start();
       expect(await old.runner.waitFor(burn(5), WAIT)).to.equal(true);
       const gate = shut();
-      const newest = release(two, [counter('ledger', 3, gate.pass)]);
+      const newest = release(two, [counter('ledger', 3, { gate: gate.pass })]);
       newest.runner.start();
       await gate.reached;
       const middle = release(one, [counter('ledger', 2)]);
@@ -210,7 +185,7 @@ export const rollingSuite = (name: string, open: () => Promise<readonly [Sql, Sq
       const old = release(one, [counter('ledger', 1), counter('grants', 1)]);
       old.runner.start();
       expect(await old.runner.waitFor(burn(5), WAIT)).to.equal(true);
-      const sick = counter('ledger', 2, () => Promise.reject(new Error('a defect')));
+      const sick = counter('ledger', 2, { gate: () => Promise.reject(new Error('a defect')) });
       const next = release(two, [sick, counter('grants', 2)]);
       next.runner.start();
       expect(await next.told('stopped')).to.deep.include({ name: 'ledger', reason: 'a defect' });

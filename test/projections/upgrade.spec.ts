@@ -5,6 +5,7 @@ import type { Sql } from '../../projections/engine/ports.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import { generations } from '../../projections/engine/registry.ts';
+import { standingOf } from '../../projections/engine/standing.ts';
 import { ledgerOfTenant } from '../../projections/ledger/ledger.queries.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import type { TenantModel } from '../support/billingHistory.ts';
@@ -67,9 +68,10 @@ describe('an upgrade of read models', function () {
       },
     });
     const before = await generationsOf();
-    const due = projectors.filter(
-      ({ name, version }) => before.find((one) => one.name === name && one.serves)?.version !== version,
-    );
+    const due = projectors.filter(({ name, version }) => {
+      const now = before.find((one) => one.name === name && one.serves);
+      return now?.version !== version || now.position === null;
+    });
     runner.start();
     const head = (await log.head()) ?? 0n;
     while (before.length > 0 && promoted.length < due.length) await new Promise((go) => setTimeout(go, 5));
@@ -167,6 +169,25 @@ describe('an upgrade of read models', function () {
     for (let n = 0; n < 200 && (await schemasOf()).length > before.length; n += 1)
       await new Promise((go) => setTimeout(go, 5));
     expect(await schemasOf(), 'still for an hour: nobody is').to.deep.equal(before);
+  });
+
+  it('that brings a read model, killed in the middle, leaves the older release projecting', async () => {
+    const rows = await dumpAll(sql);
+    await wipe(sql);
+    const old = READ_MODELS.filter(({ name }) => name !== 'ledger');
+    await project(old);
+    await dieBuilding(READ_MODELS);
+    const half = (await generations(sql)).filter(({ name }) => name === 'ledger');
+    expect(
+      half.some(({ position }) => position !== null && position < log.events().at(-1)!.position),
+    ).to.equal(true);
+    expect(standingOf(await generations(sql), { projectors: old }).newer).to.deep.equal([]);
+    const { followed } = standingOf(await generations(sql), { projectors: READ_MODELS });
+    expect(followed.some(({ projector }) => projector.name === 'ledger')).to.equal(false);
+
+    expect(await project(READ_MODELS)).to.deep.equal(['ledger']);
+    expect(await dumpAll(sql)).to.deep.equal(rows);
+    expect((await generations(sql)).every(({ serves, state }) => serves && state === 'live')).to.equal(true);
   });
 
   it('that skips a version abandons the one that was half built', async () => {

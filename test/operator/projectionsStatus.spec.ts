@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
+import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
+import type { Sql } from '../../projections/engine/ports.ts';
+import { readModelOperations } from '../../src/operator/operations.ts';
+import { projectionsStatus } from '../../src/operator/projectionsStatus.ts';
+import { burningOn, counter, type Burning } from '../projections/burning.ts';
+
+describe('the status of the read models', function () {
+  this.timeout(30_000);
+  let sql: Sql;
+  let burning: Burning;
+  before(async () => {
+    ({ sql } = await pgliteSql(null));
+  });
+  const { runnerOn } = burningOn(
+    () => sql,
+    (begun) => (burning = begun),
+  );
+  after(() => sql.close());
+
+  it('says what is of a newer release than the one that asks', async () => {
+    const { log: feed, burn } = burning;
+    const newer = runnerOn(sql, feed, {
+      projectors: [counter('same'), counter('ledger', 2), counter('fresh')],
+    });
+    newer.start();
+    const position = burn(3);
+    expect(await newer.waitFor(position, { timeoutMs: 10_000 })).to.equal(true);
+    const known = { projectors: [counter('ledger'), counter('same')] };
+    const seen = await projectionsStatus({ sql, feed }, known);
+    expect(seen.map(({ name, version, reason }) => [name, version, reason])).to.deep.equal([
+      ['ledger', 2, 'a newer release serves it; this one knows v1'],
+      ['same', 1, null],
+      ['fresh', 1, 'a newer release serves it; this one does not know it'],
+    ]);
+    const dropped = await projectionsStatus({ sql, feed }, { ...known, dropped: ['fresh'] });
+    expect(dropped.map(({ name }) => name)).to.deep.equal(['ledger', 'same']);
+  });
+
+  it('is followed again by an older release that was told what to take back', async () => {
+    const { log: feed, burn } = burning;
+    const newer = runnerOn(sql, feed, {
+      projectors: [counter('same'), counter('ledger', 2), counter('fresh')],
+    });
+    newer.start();
+    expect(await newer.waitFor(burn(3), { timeoutMs: 10_000 })).to.equal(true);
+    await newer.stop();
+    const projectors = [counter('ledger'), counter('same')];
+    const operations = readModelOperations({ sql, feed, projectors, timers: systemTimers });
+    const sent: unknown[] = [];
+    const send = (item: unknown) => Promise.resolve(void sent.push(item));
+    const rebuild = (...names: readonly string[]) =>
+      operations['projections.rebuild']!(
+        { names, fresh: false, keep: false },
+        { send, signal: new AbortController().signal },
+      );
+    const failure: unknown = await rebuild('nope').catch((error: unknown) => error);
+    expect(String(failure)).to.contain(
+      'There is no read model named nope. Choose from: ledger, same, fresh.',
+    );
+    await rebuild('ledger', 'fresh');
+    expect(sent.at(-1)).to.deep.equal({ withdrawn: 'fresh' });
+    const old = runnerOn(sql, feed, { projectors });
+    old.start();
+    expect(await old.waitFor(burn(2), { timeoutMs: 10_000 })).to.equal(true);
+    expect(old.aside()).to.equal(null);
+    await old.stop();
+
+    const back = runnerOn(sql, feed, { projectors: [counter('same'), counter('ledger'), counter('fresh')] });
+    back.start();
+    expect(await back.waitFor(burn(1), { timeoutMs: 10_000 })).to.equal(true);
+    expect(await sql.query('select count(*) as n from read.fresh')).to.deep.equal([{ n: 6n }]);
+  });
+});
