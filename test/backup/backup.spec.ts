@@ -180,6 +180,8 @@ describe('backup and restore', function () {
     expect(err).to.contain('data/upload-secret is missing');
     expect(err).to.match(/data\/events\.db has \d+ bytes where \d+ belong/);
     expect(err).to.contain('data/more is not part of the backup');
+    const ended = await checkBackup(at('backup'), AbortSignal.abort()).catch((error: unknown) => error);
+    expect(ended).to.have.property('name', 'AbortError');
   });
 
   it('killed half-way leaves nothing that restore accepts', async () => {
