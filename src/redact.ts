@@ -41,8 +41,11 @@ export const REDACTED = '[secret]';
 /** A shorter value is told by where it stands alone: it may be any word. */
 const LENGTH_MIN = 8;
 
-/** Everything before the last `@` of a URL's authority, whatever it is made of. */
-const USER_INFO = /([a-z][a-z0-9+.-]*:\/\/)[^\s/"'`]*@/gi;
+/**
+ * Everything before the last `@` of a URL's authority, whatever it is made of. It looks back for the scheme's
+ * end: to look forward for a scheme takes the square of a long word's length.
+ */
+const USER_INFO = /(?<=[a-z0-9+.-]:\/\/)[^\s/"'`]*@/gi;
 
 const decoded = (text: string): string => {
   try {
@@ -78,7 +81,7 @@ export const redactor = (env: Readonly<Record<string, string | undefined>>): ((t
   const secrets = secretsIn(env);
   const values = secrets.length === 0 ? undefined : new RegExp(secrets.map(quoted).join('|'), 'g');
   return (text) => {
-    const bare = text.includes('@') ? text.replace(USER_INFO, `$1${REDACTED}@`) : text;
+    const bare = text.includes('@') ? text.replace(USER_INFO, `${REDACTED}@`) : text;
     return values === undefined ? bare : bare.replace(values, REDACTED);
   };
 };

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const SCRIPT = fileURLToPath(new URL('./sqliteEventLogCheck.js', import.meta.url));
@@ -44,7 +43,7 @@ export const checkEventLog = async (
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
   // An abort is told as an error too; the end follows.
   child.on('error', () => undefined);
-  const [code] = (await once(child, 'close')) as [number | null];
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   const lines = out.split('\n').slice(0, -1);
   const error = code === 0 ? null : signal.aborted ? 'it was ended' : messageIn(err);
   return { parts: lines.map((line) => JSON.parse(line) as LogPart), error };

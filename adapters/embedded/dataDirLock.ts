@@ -13,7 +13,7 @@ export class DataDirInUse extends Error {
 export const RESTORING = 'restoring';
 
 /** Who took the folder last, whether it still has it or not. */
-export const OWNER_FILE = 'owner.pid';
+const OWNER_FILE = 'owner.pid';
 
 /** What a lock, and whoever had it, leave in a folder that is empty otherwise. */
 export const LOCK_FILES = [OWNER_FILE, 'owner.lock', 'operator.json', 'operator.sock'] as const;

@@ -30,8 +30,11 @@ const strangersIn = async (folder: string, { files }: Manifest): Promise<readonl
   return strangers.map((path) => `${path} is not part of the backup`);
 };
 
-/** Compares every file with its digest in the manifest, and the manifest with its own. Changes nothing. */
-export const checkBackup = async (folder: string): Promise<CheckedBackup> => {
+/**
+ * Compares every file with its digest in the manifest, and the manifest with its own. Changes nothing.
+ * Throws when it is aborted.
+ */
+export const checkBackup = async (folder: string, signal?: AbortSignal): Promise<CheckedBackup> => {
   const text = await textIn(folder, MANIFEST);
   if (text === undefined)
     return broken(`there is no ${MANIFEST} in ${folder}: it is no backup, or one that was cut short`);
@@ -40,6 +43,7 @@ export const checkBackup = async (folder: string): Promise<CheckedBackup> => {
   const { manifest } = read;
   const complaints: string[] = [];
   await eachAtOnce(manifest.files, READS_AT_ONCE, async (file) => {
+    signal?.throwIfAborted();
     const complaint = await complaintOf(folder, file);
     if (complaint !== undefined) complaints.push(complaint);
   });

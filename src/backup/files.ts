@@ -109,7 +109,9 @@ export const eachAtOnce = async <T>(
   const running = new Set<Promise<void>>();
   try {
     for await (const item of items) {
-      const one = work(item).finally(() => running.delete(one));
+      // What fails stays among the running, so that it is met whenever it fails.
+      const one: Promise<void> = work(item).then(() => void running.delete(one));
+      one.catch(() => undefined);
       running.add(one);
       if (running.size >= atOnce) await Promise.race(running);
     }

@@ -38,24 +38,33 @@ const replacedBy = async (target: string, force: boolean): Promise<Manifest | un
   return earlier;
 };
 
-/** What is left of backups that were killed. */
-const leftovers = async (target: string): Promise<readonly string[]> =>
-  (await readdir(dirname(target)).catch(() => [])).filter((name) => name.startsWith(partialPrefix(target)));
+/** Where a backup that replaces another is made, and where that one waits until it is in place. */
+const freshOf = (target: string): string => join(dirname(target), `.${basename(target)}.new`);
+const oldOf = (target: string): string => join(dirname(target), `.${basename(target)}.old`);
+
+/** What is left of backups that were killed; one that replaces another clears the last two itself. */
+const leftovers = async (target: string, replaces: boolean): Promise<readonly string[]> => {
+  const partial = [target, freshOf(target)].map(partialPrefix);
+  const whole = replaces ? [] : [freshOf(target), oldOf(target)].map((path) => basename(path));
+  return (await readdir(dirname(target)).catch(() => [])).filter(
+    (name) => whole.includes(name) || partial.some((prefix) => name.startsWith(prefix)),
+  );
+};
 
 const FULL = ['ENOSPC', 'EDQUOT'];
 
 /** A disk that is full or may not be written is for the operator to mend. */
-const explained = (error: unknown, target: string): unknown => {
+const explained = (error: unknown, target: string, earlier: Manifest | undefined): unknown => {
   if (!(error instanceof Error) || error instanceof OperatorError) return error;
   const code = 'code' in error ? String(error.code) : '';
+  const left =
+    earlier === undefined
+      ? `Nothing is left of ${target}.`
+      : `${target} still holds the backup of ${earlier.made_at}.`;
   if (FULL.includes(code) || error.message.includes('disk is full'))
-    return new OperatorError(
-      `There is no room for ${target}: nothing is left of it. Make room on that disk.`,
-    );
-  if (/^E[A-Z]+$/.test(code)) return new OperatorError(`${error.message}. Nothing is left of ${target}.`);
-  return error.message.startsWith('the event log could not be copied')
-    ? new OperatorError(`${error.message}. Nothing is left of ${target}.`)
-    : error;
+    return new OperatorError(`There is no room for ${target}: make room on that disk. ${left}`);
+  const isKnown = /^E[A-Z]+$/.test(code) || error.message.startsWith('the event log could not be copied');
+  return isKnown ? new OperatorError(`${error.message}. ${left}`) : error;
 };
 
 /** Makes the new one first: until it is whole, the earlier one is in its place. */
@@ -66,13 +75,15 @@ const makeIn = async (
 ): Promise<MadeBackup> => {
   const config = configFrom();
   if (earlier === undefined) return backUp(config, target, signal);
-  const fresh = join(dirname(target), `.${basename(target)}.new`);
-  const old = join(dirname(target), `.${basename(target)}.old`);
+  const [fresh, old] = [freshOf(target), oldOf(target)];
   await rm(fresh, { recursive: true, force: true });
   const made = await backUp(config, fresh, signal);
   await rm(old, { recursive: true, force: true });
   await rename(target, old);
-  await rename(fresh, target);
+  await rename(fresh, target).catch(async (error: unknown) => {
+    await rename(old, target);
+    throw error;
+  });
   await rm(old, { recursive: true });
   return made;
 };
@@ -84,12 +95,12 @@ const run = async (
 ): Promise<void> => {
   const target = resolve(folder);
   const earlier = await replacedBy(target, force);
-  for (const name of await leftovers(target))
+  for (const name of await leftovers(target, earlier !== undefined))
     note(
-      `${join(dirname(target), name)} is left of a backup that was cut short, or is running: remove it.\n`,
+      `${join(dirname(target), name)} is left of a backup that was cut short, or is running: remove it when this one is made.\n`,
     );
   const { manifest, findings } = await makeIn(target, earlier, signal).catch((error: unknown) => {
-    throw explained(error, target);
+    throw explained(error, target, earlier);
   });
   const { files: _, ...summary } = manifest;
   await out(asJson === true ? json({ backup: target, ...summary }) : backupText(target, manifest));

@@ -7,7 +7,7 @@ const SHOWN = 20;
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 /** A size as a person reads it. */
-export const sizeText = (bytes: number): string => {
+const sizeText = (bytes: number): string => {
   const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power] ?? ''}`;
 };

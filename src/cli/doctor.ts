@@ -29,7 +29,7 @@ const count = (findings: readonly Finding[], level: Level): number =>
   findings.filter((finding) => finding.level === level).length;
 
 /** A line for each finding, and what they come to. */
-export const doctorText = (findings: readonly Finding[]): string => {
+const doctorText = (findings: readonly Finding[]): string => {
   const lines = findings.map(({ check, level, text }) => [level, check, text]);
   const [problems, warnings] = [count(findings, 'problem'), count(findings, 'warning')];
   const verdict =

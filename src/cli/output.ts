@@ -37,7 +37,7 @@ export const table = (header: readonly string[], rows: readonly (readonly string
 const ENDED_BY_SIGNAL = 130;
 
 /** Errors that an operator can mend; their message is all that is shown. */
-const KNOWN = ['OperatorError', 'ConfigError', 'DataDirInUse', 'SqlUnavailable'];
+const KNOWN = ['OperatorError', 'ConfigError', 'DataDirInUse', 'SqlUnavailable', 'LogUnavailable'];
 
 const report = (error: unknown): number => {
   const redact = ownRedactor();

@@ -20,7 +20,7 @@ const run = async (
 ): Promise<void> => {
   const backup = resolve(folder);
   const dataDir = given === undefined ? configFrom().dataDir : resolve(given);
-  const { manifest, seal } = wholeOrRefuse(folder, await checkBackup(backup));
+  const { manifest, seal } = wholeOrRefuse(folder, await checkBackup(backup, signal));
   const audited = await restore({ backup, manifest, seal, dataDir, signal }).catch((error: unknown) => {
     throw error instanceof TornRestore ? new OperatorError(error.message) : error;
   });

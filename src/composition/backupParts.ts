@@ -75,7 +75,7 @@ export const verifyBackup = async (
   whole: (folder: string, checked: CheckedBackup) => WholeBackup,
   signal: AbortSignal,
 ): Promise<Pick<WholeBackup, 'manifest'> & { readonly audited: AuditedCopy }> => {
-  const { manifest, seal } = whole(folder, await checkBackup(folder));
+  const { manifest, seal } = whole(folder, await checkBackup(folder, signal));
   const path = join(folder, DATA, LOG);
   return { manifest, audited: await auditCopy({ open: openCopiedLog, path, seal, signal }) };
 };

@@ -180,6 +180,8 @@ describe('backup and restore', function () {
     expect(err).to.contain('data/upload-secret is missing');
     expect(err).to.match(/data\/events\.db has \d+ bytes where \d+ belong/);
     expect(err).to.contain('data/more is not part of the backup');
+    const ended = await checkBackup(at('backup'), AbortSignal.abort()).catch((error: unknown) => error);
+    expect(ended).to.have.property('name', 'AbortError');
   });
 
   it('killed half-way leaves nothing that restore accepts', async () => {
@@ -281,6 +283,26 @@ describe('backup and restore', function () {
     expect(full.code).to.equal(1);
     expect(full.err).to.contain('letter.txt');
     expect(readdirSync(at('mine'))).to.deep.equal(['letter.txt']);
+  });
+
+  it('that was to replace another and failed leaves that one, and says so', async () => {
+    const dataDir = await copyOfHistory();
+    await done(dataDir, 'backup', at('backup'));
+    const before = readFileSync(join(at('backup'), 'manifest.json'), 'utf8');
+    for (const name of ['.backup.new.partial-x', '.backup.old']) mkdirSync(at(name));
+    writeFileSync(join(dataDir, 'events.db'), randomBytes(8192));
+    const failed = await quire(dataDir, 'backup', '--force', at('backup'));
+    expect(failed.code).to.equal(1);
+    expect(failed.err)
+      .to.contain(`${at('backup')} still holds the backup of ${manifestOf(at('backup')).made_at}`)
+      .and.to.contain(at('.backup.new.partial-x'))
+      .and.not.to.contain('Nothing is left');
+    expect(readFileSync(join(at('backup'), 'manifest.json'), 'utf8')).to.equal(before);
+    rmSync(at('backup'), { recursive: true });
+    const anew = await quire(dataDir, 'backup', at('backup'));
+    expect(anew.err)
+      .to.contain(at('.backup.old'))
+      .and.to.contain(`Nothing is left of ${at('backup')}`);
   });
 
   it('no service starts in a folder with a restore that was cut short', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import { runCommand } from '../support/quireCommand.ts';
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 
@@ -56,6 +57,15 @@ describe('the command line', function () {
     const unknown = await quire('projections', 'rebuild', 'nope');
     expect(unknown.code).to.equal(2);
     expect(unknown.err).to.contain('nope').and.contain('balances');
+  });
+
+  it('says in a sentence that the server of the log is away', async () => {
+    const env = { DATA_DIR: join(folder.path, 'other'), EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' };
+    const { code, err } = await runCommand(env, 'events', 'export');
+    expect(code).to.equal(1);
+    expect(err)
+      .to.match(/^EventStoreDB cannot be read: /)
+      .and.not.match(/^ +at /m);
   });
 
   it('asks the running service, imports rates, and reads the log beside it', async () => {

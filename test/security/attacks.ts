@@ -95,17 +95,27 @@ export const UNDOCUMENTED: readonly string[] = [
   ...['/uploads', '/server-status', '/v1/extract/../admin/tenants', '//v1//admin//tenants'],
 ];
 
-/** What a provider that means harm answers. `inside`: where it would send us. */
-export const harmsOf = (inside: string, key: string): readonly (readonly [string, Step])[] => [
-  ['another shape', answers({ invoice_number: { $ne: null } })],
-  ['members nobody asked for', answers({ invoice_number: 'Q-1001', is_admin: true })],
-  ['a polluted prototype', { do: 'answer', with: '{"__proto__":{"polluted":1},"invoice_number":7}' }],
-  ['no JSON', answers('I am sorry, Dave.')],
-  ['a page', { do: 'html' }],
-  ['nonsense', { do: 'nonsense' }],
-  ['half an answer', { do: 'truncate' }],
-  ['200 MB', { do: 'flood', bytes: 200_000_000 }],
-  ['no end', { do: 'drip', everyMs: 100 }],
-  ['a way inside', { do: 'redirect', to: inside }],
-  ['an error with the key', { do: 'status', status: 401, body: { error: { message: `bad key ${key}` } } }],
+/** What a provider that means harm does, and what the caller is told of it. */
+export type Harm = readonly [harm: string, step: Step, told: string];
+
+const UNFIT = 'output_schema_mismatch';
+const UNREADABLE = 'another form than it should';
+
+/** `inside`: where the provider would send us. */
+export const harmsOf = (inside: string, key: string): readonly Harm[] => [
+  ['another shape', answers({ invoice_number: { $ne: null } }), UNFIT],
+  ['members nobody asked for', answers({ invoice_number: 'Q-1001', is_admin: true }), UNFIT],
+  ['a polluted prototype', { do: 'answer', with: '{"__proto__":{"polluted":1},"invoice_number":7}' }, UNFIT],
+  ['no JSON', answers('I am sorry, Dave.'), 'model_provider_error'],
+  ['a page', { do: 'html' }, UNREADABLE],
+  ['nonsense', { do: 'nonsense' }, UNREADABLE],
+  ['half an answer', { do: 'truncate' }, UNREADABLE],
+  ['200 MB', { do: 'flood', bytes: 200_000_000 }, 'too large'],
+  ['no end', { do: 'drip', everyMs: 100 }, 'did not answer in time'],
+  ['a way inside', { do: 'redirect', to: inside }, 'a redirect, which is not followed'],
+  [
+    'an error with the key',
+    { do: 'status', status: 401, body: { error: { message: `bad key ${key}` } } },
+    'refuses the key',
+  ],
 ];

@@ -354,9 +354,10 @@ describe('OWASP API Security Top 10 (2023)', function () {
 
   describe('with a model provider that means harm', () => {
     let provider: ScriptedProvider;
+    let inside: ScriptedProvider;
     let fed: TestApi;
     before(async () => {
-      provider = await startScriptedProvider();
+      [provider, inside] = [await startScriptedProvider(), await startScriptedProvider()];
       fed = await startApi(
         { LLM_ALLOW_PRIVATE_NETWORK: 'true' },
         { fast: 4_000, standard: 4_000, robust: 4_000 },
@@ -364,7 +365,7 @@ describe('OWASP API Security Top 10 (2023)', function () {
     });
     after(async () => {
       await fed.stop();
-      await provider.stop();
+      for (const one of [provider, inside]) await one.stop();
     });
 
     it('API10 Unsafe Consumption of APIs: what a provider answers is believed in nothing', async () => {
@@ -388,13 +389,16 @@ describe('OWASP API Security Top 10 (2023)', function () {
           form: formOf({ schema, ...own, llm_num_retries: '0' }, INVOICE),
         });
       };
-      for (const [harm, step] of harmsOf(`${fed.url}/v1/admin/tenants`, OWN_KEY)) {
+      // Whoever followed there would be answered well.
+      inside.script('*', answers({ invoice_number: 'Q-1001' }));
+      for (const [harm, step, told] of harmsOf(`${inside.url}/chat/completions`, OWN_KEY)) {
         provider.script('*', step);
         const reply = await ask();
         expect(reply.status, `${harm}: ${reply.text}`).to.be.within(400, 504);
-        expect(reply.text, harm).to.not.include(OWN_KEY).and.to.not.include('items');
+        expect(reply.text, harm).to.include(told).and.to.not.include(OWN_KEY);
         expect(await balance(), harm).to.equal(1_000);
       }
+      expect(inside.requests).to.deep.equal([]);
       expect(({} as Readonly<Record<string, unknown>>)['polluted']).to.equal(undefined);
       provider.script('*', answers({ invoice_number: 'Q-1001' }));
       const good = await ask();
