@@ -83,6 +83,9 @@ export const eventsOf = (arrivals: readonly Arrival[]): readonly ProjectedEvent[
 };
 
 /** The first event after a position, null for the log's start; undefined when none arrived. */
-export const firstRecorded = (arrivals: readonly Arrival[], after: bigint | null): RecordedEvent | undefined =>
+export const firstRecorded = (
+  arrivals: readonly Arrival[],
+  after: bigint | null,
+): RecordedEvent | undefined =>
   arrivals.find(({ position, recorded }) => recorded !== undefined && (after === null || position > after))
     ?.recorded;

@@ -3,6 +3,8 @@ import type { EventFeed, FeedItem } from '../../domain/ports/eventFeed.ts';
 /** What has arrived from the feed and waits to be applied. */
 export interface FeedQueue {
   readonly length: () => number;
+  /** Resolves when something waits to be taken, or the subscription has ended. */
+  readonly filled: () => Promise<void>;
   /** Items in order, at most `max`; waits for the first. Empty: the subscription has ended. */
   readonly take: (max: number) => Promise<readonly FeedItem[]>;
   /** How many items have arrived in all. */
@@ -28,17 +30,21 @@ const gate = (): Gate => {
   };
 };
 
+export interface FeedQueueOptions {
+  readonly after: bigint | null;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+  /** Told how many items wait, whenever one has come. */
+  readonly onArrived?: (waiting: number) => void;
+}
+
 /**
  * Reads a subscription ahead of its consumer, up to `limit` items, so that what arrives during one
  * batch is the next. `take` throws the subscription's error after the last item before it.
  */
 export const feedQueue = (
   feed: EventFeed,
-  {
-    after,
-    limit,
-    signal,
-  }: { readonly after: bigint | null; readonly limit: number; readonly signal: AbortSignal },
+  { after, limit, signal, onArrived }: FeedQueueOptions,
 ): FeedQueue => {
   let items: FeedItem[] = [];
   let arrived = 0;
@@ -52,6 +58,7 @@ export const feedQueue = (
       items.push(item);
       arrived += 1;
       if (items.length === 1) filled.open();
+      onArrived?.(items.length);
       if (items.length >= limit) await emptied.wait();
       if (signal.aborted) return;
     }
@@ -64,12 +71,17 @@ export const feedQueue = (
     });
   signal.addEventListener('abort', () => emptied.open(), { once: true });
 
+  const untilFilled = async () => {
+    while (items.length === 0 && !ended) await filled.wait();
+  };
+
   return {
     length: () => items.length,
+    filled: untilFilled,
     arrived: () => arrived,
     first: () => items[0],
     take: async (max) => {
-      while (items.length === 0 && !ended) await filled.wait();
+      await untilFilled();
       if (items.length === 0 && failure !== undefined) throw failure as Error;
       const taken = items.slice(0, max);
       items = items.slice(max);

@@ -12,6 +12,7 @@ import type { Sql, Timers } from './ports.ts';
 import { SqlUnavailable } from './ports.ts';
 import { CheckpointMoved } from './registry.ts';
 import type { FollowState } from './status.ts';
+import { newRest, type Rest } from './rest.ts';
 import { abortWhenSilent } from './watchdog.ts';
 
 export interface FollowDeps {
@@ -32,6 +33,8 @@ export interface FollowDeps {
 export interface Follower {
   readonly slots: readonly RunningSlot[];
   readonly state: () => FollowState;
+  /** Somebody waits: what has arrived is applied without delay. */
+  readonly wake: () => void;
   /** Follows the log until `signal` aborts; subscribes again after drops. Throws when others took over. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
@@ -46,7 +49,9 @@ interface Subscription {
 /** What changes while a follower runs. */
 interface Progress {
   caughtUp: boolean;
-  lastBatch: number;
+  /** Until then more is gathered unless somebody waits, by `Timers.nowMs`. */
+  restsUntil: number;
+  readonly rest: Rest;
   applying: readonly Arrival[];
   queue: FeedQueue | undefined;
   /** Events that arrived since a slot stopped, by name. */
@@ -55,8 +60,8 @@ interface Progress {
   readonly stoppedAt: Map<string, RecordedEvent>;
 }
 
-/** A batch of fewer events than this, right after one with as many, waits for more. */
-const BUSY_EVENTS = 50;
+/** A batch of so many is not made larger by waiting. */
+const ENOUGH_EVENTS = 500;
 
 const runs = ({ generation: { state } }: RunningSlot): boolean => state !== 'stopped';
 
@@ -77,7 +82,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 /** Applies batches and keeps count of them. */
 const batches = (deps: FollowDeps, progress: Progress) => {
-  const { slots, timers, notify } = deps;
+  const { slots, timers, tuning, notify } = deps;
 
   const noteStopped = (before: ReadonlySet<RunningSlot>, arrivals: readonly Arrival[]) => {
     for (const slot of slots) {
@@ -103,28 +108,29 @@ const batches = (deps: FollowDeps, progress: Progress) => {
     await applyArrivals(deps, slots, arrivals);
     progress.applying = [];
     noteStopped(before, arrivals);
+    const ended = timers.nowMs();
+    const durationMs = ended - began;
+    progress.restsUntil = ended + Math.min(tuning.restMaxMs, durationMs * tuning.restPerWork);
     deps.onProgress();
-    deps.onApplied?.({ arrivals, durationMs: timers.nowMs() - began });
-    notify?.({ kind: 'batch', events: arrivals.length, position, durationMs: timers.nowMs() - began });
+    deps.onApplied?.({ arrivals, durationMs });
+    notify?.({ kind: 'batch', events: arrivals.length, position, durationMs });
   };
 };
 
-/** Takes what has arrived; under load it waits a little, since a batch costs much the same at any size. */
+/**
+ * Takes what has arrived. A batch costs much the same at any size, and what it costs is lacking to those
+ * who write meanwhile: so the projector rests after each one, and the next is larger.
+ */
 const takeBatch = async (
-  { timers, tuning, isAwaited }: FollowDeps,
-  progress: Progress,
+  { timers, tuning: { batchMax }, isAwaited }: FollowDeps,
+  { restsUntil, rest }: Progress,
   { queue, signal }: Subscription,
 ): Promise<readonly FeedItem[]> => {
-  const items = await queue.take(tuning.batchMax);
-  const isSmall = items.length > 0 && items.length < BUSY_EVENTS && queue.length() === 0;
-  const isLoaded = progress.lastBatch >= BUSY_EVENTS && !isAwaited();
-  progress.lastBatch = items.length;
-  if (!isSmall || !isLoaded) return items;
-  await timers.sleep(tuning.lingerMs, signal);
-  if (queue.length() === 0) return items;
-  const all = [...items, ...(await queue.take(tuning.batchMax - items.length))];
-  progress.lastBatch = all.length;
-  return all;
+  await queue.filled();
+  const restMs = restsUntil - timers.nowMs();
+  const isFew = queue.length() > 0 && queue.length() < ENOUGH_EVENTS;
+  if (restMs > 0 && isFew && !isAwaited()) await rest.sleep(restMs, signal);
+  return queue.take(batchMax);
 };
 
 /** Tells of events that a newer release has written; no projector here has a use for them. */
@@ -171,7 +177,10 @@ const subscribing = (deps: FollowDeps, progress: Progress) => {
     const dropped = new AbortController();
     const signal = AbortSignal.any([outer, dropped.signal]);
     const head = await feed.head();
-    const queue = feedQueue(feed, { after, limit: tuning.batchMax * 2, signal });
+    const onArrived = (waiting: number) => {
+      if (waiting >= ENOUGH_EVENTS) progress.rest.wake();
+    };
+    const queue = feedQueue(feed, { after, limit: tuning.batchMax * 2, signal, onArrived });
     progress.queue = queue;
     const watching = abortWhenSilent(dropped, {
       timers,
@@ -209,7 +218,8 @@ export const follower = (deps: FollowDeps): Follower => {
   const { slots, timers, tuning } = deps;
   const progress: Progress = {
     caughtUp: false,
-    lastBatch: 0,
+    restsUntil: 0,
+    rest: newRest(timers),
     applying: [],
     queue: undefined,
     missed: new Map(),
@@ -243,6 +253,7 @@ export const follower = (deps: FollowDeps): Follower => {
       oldest: oldestOf(progress),
       stoppedAt: progress.stoppedAt,
     }),
+    wake: progress.rest.wake,
     run,
   };
 };

@@ -29,8 +29,10 @@ export type ProjectionNotice =
 export interface RunnerTuning {
   /** Most events in one transaction. */
   readonly batchMax: number;
-  /** Under load, how long to gather events before a small batch is written. */
-  readonly lingerMs: number;
+  /** Rest after a batch, in terms of the time that it took; 0: none. Nobody who waits is made to wait for it. */
+  readonly restPerWork: number;
+  /** The longest rest. */
+  readonly restMaxMs: number;
   readonly retryMs: number;
   readonly retryMaxMs: number;
   /** How often to ask for a lock that another process holds. */
@@ -48,7 +50,8 @@ export interface RunnerTuning {
 
 export const RUNNER_TUNING: RunnerTuning = {
   batchMax: 1000,
-  lingerMs: 40,
+  restPerWork: 2,
+  restMaxMs: 250,
   retryMs: 100,
   retryMaxMs: 5_000,
   lockMs: 1_000,

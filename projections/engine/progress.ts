@@ -86,6 +86,8 @@ export interface ProgressDeps {
   /** The running slots while this process projects, else undefined. */
   readonly slots: () => readonly RunningSlot[] | undefined;
   readonly changes: Changes;
+  /** Told whenever somebody begins to wait. */
+  readonly onWait: () => void;
 }
 
 export interface WaitOptions {
@@ -95,7 +97,8 @@ export interface WaitOptions {
 }
 
 /** Waits for checkpoints: by notification while this process projects, else by asking the registry. */
-export const progress = ({ sql, timers, projectors: known, slots, changes: changed }: ProgressDeps) => {
+export const progress = ({ sql, timers, projectors: known, slots, ...deps }: ProgressDeps) => {
+  const { changes: changed, onWait } = deps;
   const names = known.map(({ name }) => name);
   let waiting = 0;
 
@@ -128,10 +131,10 @@ export const progress = ({ sql, timers, projectors: known, slots, changes: chang
   };
 
   return {
-    /** Somebody waits: flush without delay. */
     isAwaited: () => waiting > 0,
     waitFor: async (position: bigint, options: WaitOptions): Promise<boolean> => {
       waiting += 1;
+      onWait();
       try {
         return await wait(position, options);
       } finally {

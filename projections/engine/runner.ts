@@ -48,7 +48,14 @@ export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
   const stopping = new AbortController();
   const changed = changes();
   let loop: Promise<unknown> | undefined;
-  const waits = progress({ sql, timers, projectors, slots: () => running()?.slots, changes: changed });
+  const waits = progress({
+    sql,
+    timers,
+    projectors,
+    slots: () => running()?.slots,
+    changes: changed,
+    onWait: () => running()?.wake(),
+  });
   const { running, aside, run } = turns(
     { ...deps, tuning },
     { isAwaited: () => waits.isAwaited(), onProgress: () => changed.fire() },

@@ -1,3 +1,4 @@
+import { RUNNER_TUNING } from '../../projections/engine/notices.ts';
 import { newAgenda } from './agenda.ts';
 import type { Coefficients } from './coefficients.ts';
 import { drawsOf, gapMs, tenantPicker, type Tenancy } from './draws.ts';
@@ -108,7 +109,7 @@ export const projectAt = (
 ): ProjectionRun => {
   const agenda = newAgenda();
   const draws = drawsOf(13);
-  const tuning = { batchMax: 1_000, lingerMs: 40, syncMs: SYNC_MS };
+  const tuning = { ...RUNNER_TUNING, syncMs: SYNC_MS };
   const projection = newSimProjection(agenda, { shards, databaseCores, ...tuning }, coefficients.projector);
   const tenant = tenantPicker(tenancy, draws);
   const arrive = () => {

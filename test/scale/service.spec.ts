@@ -1,3 +1,4 @@
+import { RUNNER_TUNING } from '../../projections/engine/notices.ts';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { propertyRuns } from '../support/properties.ts';
@@ -27,7 +28,7 @@ const CLUSTER = {
   leaderEventMs: 0.01,
 } as const;
 
-const PROJECTION = { shards: 1, databaseCores: 2, batchMax: 1_000, lingerMs: 40, syncMs: 0.5 };
+const PROJECTION = { shards: 1, databaseCores: 2, ...RUNNER_TUNING, syncMs: 0.5 };
 
 const setup = (over: Partial<ServiceSetup> = {}): ServiceSetup => ({
   coefficients: COEFFICIENTS,

@@ -10,7 +10,8 @@ export interface ProjectionSetup {
   readonly databaseCores: number;
   /** As `RUNNER_TUNING` has them. */
   readonly batchMax: number;
-  readonly lingerMs: number;
+  readonly restPerWork: number;
+  readonly restMaxMs: number;
   /** Until the database's commit is on its disk. */
   readonly syncMs: number;
 }
@@ -32,11 +33,11 @@ interface Shard {
   queue: Arrived[];
   waiting: number;
   busy: boolean;
-  lastBatch: number;
+  restsUntil: number;
 }
 
-/** Batches of fewer events wait for more under load, as in `follow.ts`. */
-const BUSY_EVENTS = 50;
+/** A batch of so many is not made larger by waiting, as in `follow.ts`. */
+const ENOUGH_EVENTS = 500;
 
 /** Which of the shards a tenant's events belong to. */
 export const shardOf = (tenant: number, shards: number): number =>
@@ -67,26 +68,28 @@ export const newSimProjection = (
   setup: ProjectionSetup,
   costs: Coefficients['projector'],
 ): SimProjection => {
-  const { shards, databaseCores, batchMax, lingerMs, syncMs } = setup;
+  const { shards, databaseCores, batchMax, restPerWork, restMaxMs, syncMs } = setup;
   const database = newStation(agenda, databaseCores);
   const processes = Array.from({ length: shards }, () => newStation(agenda, 1));
-  const all = processes.map((): Shard => ({ queue: [], waiting: 0, busy: false, lastBatch: 0 }));
+  const all = processes.map((): Shard => ({ queue: [], waiting: 0, busy: false, restsUntil: 0 }));
   const lag = newLatencies();
 
-  const apply = (at: number, batch: readonly Arrived[]) => {
-    const shard = all[at]!;
+  const apply = (at: number) => {
+    const began = agenda.now();
+    const batch = takeFrom(all[at]!, batchMax);
     const more = eventsIn(batch) - 1;
-    shard.lastBatch = more + 1;
     processes[at]!.visit(costs.batch_ms + costs.event_ms * more, () =>
       database.visit(costs.database_batch_ms + costs.database_event_ms * more, () =>
-        agenda.after(syncMs, () => committed(at, batch)),
+        agenda.after(syncMs, () => committed(at, batch, began)),
       ),
     );
   };
 
-  const committed = (at: number, batch: readonly Arrived[]) => {
-    for (const { at: arrivedAt, events } of batch) lag.add(agenda.now() - arrivedAt, events);
+  const committed = (at: number, batch: readonly Arrived[], began: number) => {
+    const now = agenda.now();
+    for (const { at: arrivedAt, events } of batch) lag.add(now - arrivedAt, events);
     all[at]!.busy = false;
+    all[at]!.restsUntil = now + Math.min(restMaxMs, restPerWork * (now - began));
     start(at);
   };
 
@@ -94,13 +97,9 @@ export const newSimProjection = (
     const shard = all[at]!;
     if (shard.busy || shard.waiting === 0) return;
     shard.busy = true;
-    const wasBusy = shard.lastBatch >= BUSY_EVENTS;
-    const batch = takeFrom(shard, batchMax);
-    if (eventsIn(batch) >= BUSY_EVENTS || !wasBusy) {
-      apply(at, batch);
-      return;
-    }
-    agenda.after(lingerMs, () => apply(at, [...batch, ...takeFrom(shard, batchMax - eventsIn(batch))]));
+    const restMs = shard.restsUntil - agenda.now();
+    if (restMs > 0 && shard.waiting < ENOUGH_EVENTS) agenda.after(restMs, () => apply(at));
+    else apply(at);
   };
 
   return {

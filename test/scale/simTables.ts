@@ -1,3 +1,4 @@
+import { RUNNER_TUNING } from '../../projections/engine/notices.ts';
 import type { Coefficients } from './coefficients.ts';
 import {
   dayOf,
@@ -23,7 +24,7 @@ const used = ({ stations }: ServiceOutcome, name: string): string => {
 export const oneMachineTable = (coefficients: Coefficients): string => {
   const setup: ServiceSetup = {
     ...{ coefficients, replicas: 1, sticky: true, log: { kind: 'embedded' }, httpMs: httpMsOf(coefficients) },
-    projection: { shards: 1, databaseCores: 1, batchMax: 1_000, lingerMs: 40, syncMs: 1 },
+    projection: { shards: 1, databaseCores: 1, ...RUNNER_TUNING, syncMs: 1 },
   };
   const tenancy = tenancyOf(1_000, 0.2);
   const knee = kneeOf(setup, tenancy).perSecond;
