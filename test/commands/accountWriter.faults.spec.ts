@@ -43,12 +43,13 @@ describe('account writer, when the log does not say what happened', () => {
     });
 
   it('does not decide about a refund on what it remembers while the log cannot be read', async () => {
-    const { store, writer } = await setUp({ limits: { callerDeadlineMs: 60 } });
+    const { store, writer } = await setUp({ limits: { callerDeadlineMs: 60, closeTimeoutMs: 20 } });
     store.readsHang = true;
     let failure: unknown;
     await writer.stateOf('t', 0).catch((error: unknown) => (failure = error));
     expect(failure).to.be.an('error').with.property('name', 'AccountUnavailable');
     expect((await writer.stateOf('t', 60_000)).balance).to.equal(100);
+    await writer.close();
   });
 
   it('tells a caller `unknown` at its deadline, keeps the batch frozen, and settles it later', async () => {
