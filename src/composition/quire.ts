@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import type { Logger } from 'pino';
 import { ConfigError, type Config } from '../config.ts';
 import { httpApp } from '../http/app.ts';
 import { httpMetrics } from '../http/metrics.ts';
@@ -10,6 +11,7 @@ import { ALL_TENANTS } from '../http/readYourWrites.ts';
 import { aboutService } from '../operator/aboutService.ts';
 import { listenForOperators } from '../operator/operatorServer.ts';
 import { containerOver } from './container.ts';
+import { newEnds, type Ends } from './ends.ts';
 import { firstAdminKey } from './firstKey.ts';
 import { openLogger } from './logger.ts';
 import { openParts, type Parts } from './openParts.ts';
@@ -168,6 +170,54 @@ const purgeNowAndThen = (from: Container): NodeJS.Timeout => {
   return setInterval(() => void replays.purge().catch(onError), PURGE_EVERY_MS).unref();
 };
 
+interface Opened {
+  readonly config: Config;
+  readonly parts: Parts;
+  readonly logger: Logger;
+  readonly ends: Ends;
+}
+
+/** Starts the roles of this process, with an end for each; gives where it listens. */
+const startOver = async ({ config, parts, logger, ends }: Opened): Promise<string> => {
+  const tracer = await openTracer(config, logger);
+  ends.add(() => tracer.close());
+  await prepareTables(config, parts.sql);
+  const from = containerOver(config, parts, { logger, tracer });
+  const does = (role: Config['roles'][number]) => config.roles.includes(role);
+  const runner = resolve(from, t.RUNNER);
+  ends.add(() => runner.stop());
+  ends.add(() => resolve(from, t.MODELS).close());
+  ends.add(() => resolve(from, t.LLM_COSTS).close());
+  ends.add(() => resolve(from, t.ACCOUNTS).close());
+  await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
+  if (does('projector')) runner.start();
+  await catchUp(from);
+  const isApi = does('api');
+  const key = isApi ? await firstAdminKey(from) : undefined;
+  showGauges(from);
+  const drift = resolve(from, t.DRIFT_CHECK);
+  ends.add(() => drift.stop());
+  const server = await serve(from, isApi);
+  ends.add(() => within(server.close(), REFUSALS_MS));
+  // Until then it listens: probes are answered, and what comes is told to go elsewhere.
+  ends.add(() => within(server.running.ended(), DRAIN_MS));
+  if (does('projector')) drift.start();
+  const sweepers = [resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)];
+  const workers = [...sweepers, resolve(from, t.TRAINING_WORKER)];
+  ends.add(() => Promise.all(workers.map((one) => one.stop())));
+  if (does('worker')) for (const one of workers) one.start();
+  ends.add(() => resolve(from, t.SLOTS).close());
+  const operators = await hearOperators(from, server.url);
+  ends.add(() => operators.close());
+  const purge = purgeNowAndThen(from);
+  ends.add(() => {
+    resolve(from, t.READINESS).drain();
+    clearInterval(purge);
+  });
+  process.stdout.write(banner(parts, { url: server.url, isApi, key }));
+  return server.url;
+};
+
 /**
  * Opens the parts, prepares them, starts this process's roles, and prints where it listens. `open` may
  * put something around the parts: specs do, to end the process at a chosen moment.
@@ -185,50 +235,15 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
     },
     redisOutage: (err) => logger.warn({ msg: 'Redis is away; limits go on in process', err }),
   });
-  const tracer = await openTracer(config, logger);
-  let stopProjecting = (): Promise<void> => Promise.resolve();
+  const ends = newEnds();
+  ends.add(() => parts.close());
   try {
-    await prepareTables(config, parts.sql);
-    const from = containerOver(config, parts, { logger, tracer });
-    const does = (role: Config['roles'][number]) => config.roles.includes(role);
-    const [runner, sweeper] = [resolve(from, t.RUNNER), resolve(from, t.SWEEPER)];
-    const workers = [sweeper, resolve(from, t.OBJECT_SWEEPER), resolve(from, t.TRAINING_WORKER)];
-    await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
-    stopProjecting = () => runner.stop();
-    if (does('projector')) runner.start();
-    await catchUp(from);
-    const isApi = does('api');
-    const key = isApi ? await firstAdminKey(from) : undefined;
-    showGauges(from);
-    const server = await serve(from, isApi);
-    const drift = resolve(from, t.DRIFT_CHECK);
-    if (does('projector')) drift.start();
-    if (does('worker')) for (const one of workers) one.start();
-    const operators = await hearOperators(from, server.url);
-    const purge = purgeNowAndThen(from);
-    process.stdout.write(banner(parts, { url: server.url, isApi, key }));
-    return {
-      url: server.url,
-      stop: async () => {
-        resolve(from, t.READINESS).drain();
-        clearInterval(purge);
-        await operators.close();
-        resolve(from, t.SLOTS).close();
-        await Promise.all(workers.map((one) => one.stop()));
-        // Until then it listens: probes are answered, and what comes is told to go elsewhere.
-        await within(server.running.ended(), DRAIN_MS);
-        await within(server.close(), REFUSALS_MS);
-        await drift.stop();
-        await resolve(from, t.ACCOUNTS).close();
-        await resolve(from, t.LLM_COSTS).close();
-        await resolve(from, t.MODELS).close();
-        await runner.stop();
-        await tracer.close();
-        await parts.close();
-      },
-    };
+    const url = await startOver({ config, parts, logger, ends });
+    return { url, stop: ends.close };
   } catch (error) {
-    for (const end of [stopProjecting, () => tracer.close(), parts.close]) await end();
+    await ends
+      .close()
+      .catch((err: unknown) => logger.warn({ msg: 'a start that failed left something', err }));
     throw error;
   }
 };
