@@ -157,11 +157,15 @@ const lockOn = async (config: pg.ClientConfig, key: bigint): Promise<SqlLock | u
     client.on('error', () => resolve());
     client.on('end', () => resolve());
   });
-  await client.connect();
-  const { rows } = await client.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [key]);
-  if (rows[0]?.got === true) return { lost, release: () => client.end() };
-  await client.end();
-  return undefined;
+  let isHeld = false;
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [key]);
+    isHeld = rows[0]?.got === true;
+  } finally {
+    if (!isHeld) await client.end().catch(() => undefined);
+  }
+  return isHeld ? { lost, release: () => client.end() } : undefined;
 };
 
 /** A Postgres server through a pool of connections. Locks have a connection of their own each. */
