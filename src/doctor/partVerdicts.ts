@@ -129,13 +129,24 @@ export const postgresVerdict = (host: string, facts: PostgresFacts, projects: bo
     : ok(`${text}; the user has the rights that it needs.`);
 };
 
+/** What has stopped, the rows that serve or a new version of them; undefined where nothing has. */
+const stoppedText = (statuses: readonly ReadModelStatus[]): string | undefined => {
+  const sentences = statuses.flatMap(({ name, state, position, reason, next }) => {
+    const why = reason ?? 'no reason given';
+    if (state === 'stopped') return [`${name} has stopped at ${position ?? 'the start'} (${why})`];
+    const isLeft = next?.state === 'stopped';
+    return isLeft ? [`version ${String(next.version)} of ${name} could not be built (${why})`] : [];
+  });
+  return sentences.length === 0 ? undefined : sentences.join('; ');
+};
+
 /** The read models, as the registry has them. */
 export const readModelsVerdict = (statuses: readonly ReadModelStatus[]): Verdict => {
   if (statuses.length === 0) return ok('There are none yet: the first start makes them.');
-  const stopped = statuses.filter(({ state }) => state === 'stopped');
-  if (stopped.length > 0)
+  const stopped = stoppedText(statuses);
+  if (stopped !== undefined)
     return problem(
-      `${stopped.map(({ name, position, reason }) => `${name} has stopped at ${position ?? 'the start'} (${reason ?? 'no reason given'})`).join('; ')}: install the release that mends it and restart, or \`quire projections rebuild\` (docs/how-to/rebuild.md).`,
+      `${stopped}: install the release that mends it and restart, or \`quire projections rebuild\` (docs/how-to/rebuild.md).`,
     );
   const lags = statuses.map(({ lag_events }) => lag_events ?? Infinity);
   const lag = Math.max(...lags);

@@ -161,6 +161,17 @@ describe('what doctor makes of what it finds', () => {
       'ledger has stopped at 9 (no such column)',
       'rebuild',
     );
+    const next = { version: 2, state: 'stopped' as const, position: null };
+    is(
+      readModelsVerdict([{ ...fine, reason: 'no such column', next }]),
+      'problem',
+      'version 2 of balances could not be built (no such column)',
+    );
+    is(
+      readModelsVerdict([{ ...fine, next: { ...next, state: 'building' } }]),
+      'ok',
+      '1 of them with a new version being built',
+    );
     is(
       readModelsVerdict([{ ...fine, lag_events: 20_000 }]),
       'warning',
