@@ -63,8 +63,15 @@ const spellings = (secret: string): readonly string[] => {
   return [secret, plain, JSON.stringify(secret).slice(1, -1), JSON.stringify(plain).slice(1, -1)];
 };
 
+/** A list as it is and each of its members; of headers (`name=value`) the value alone too. */
+const partsOf = (name: string, value = ''): readonly string[] => {
+  const members = value.split(',');
+  const values = name.endsWith('_HEADERS') ? members.map((one) => decoded(one.replace(/^[^=]*=/, ''))) : [];
+  return [value, ...members, ...values];
+};
+
 const secretsIn = (env: Readonly<Record<string, string | undefined>>): readonly string[] => {
-  const whole = SECRET_VARIABLES.flatMap((name) => [env[name] ?? '', ...(env[name] ?? '').split(',')]);
+  const whole = SECRET_VARIABLES.flatMap((name) => partsOf(name, env[name]));
   const inUrls = URL_VARIABLES.map((name) => passwordOf(env[name] ?? ''));
   const found = [...whole, ...inUrls].map((secret) => secret.trim()).filter((s) => s.length >= LENGTH_MIN);
   // The longest first: one may be a part of another.

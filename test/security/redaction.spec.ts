@@ -21,7 +21,10 @@ describe('secrets of the environment', () => {
       DATABASE_URL: url,
       OPENAI_API_KEY: PLANTED,
       FIELD_ENCRYPTION_KEYS_OLD: `${PLANTED}1, ${PLANTED}2`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-team=billing-team,authorization=Bearer%20tr4ce-t0ken',
     });
+    expect(redact('sent with Bearer tr4ce-t0ken')).to.equal(`sent with ${REDACTED}`);
+    expect(redact('no authorization given')).to.equal('no authorization given');
     const told = [
       url,
       awkward,
