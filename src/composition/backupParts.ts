@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import { copyEventLog } from '../../adapters/embedded/copyEventLog.ts';
 import { LOCK_FILES, lockDataDir, RESTORING } from '../../adapters/embedded/dataDirLock.ts';
 import { objectFileOf, WHOLE_OBJECTS } from '../../adapters/embedded/objectFolder.ts';
@@ -94,8 +94,16 @@ const exitOnLostLock = (): never => {
   process.exit(1);
 };
 
+/** What is restored into a backup would be a part of it, and the backup broken. */
+const refuseWithin = ({ backup, dataDir }: RestoreRequest): void => {
+  const way = relative(backup, dataDir);
+  if (way.startsWith('..') || isAbsolute(way)) return;
+  throw new OperatorError(`${dataDir} is inside the backup: name a folder outside of it with --data-dir.`);
+};
+
 /** Restores a backup that was checked into an empty data folder, under its lock. */
 export const restore = async (request: RestoreRequest): Promise<AuditedCopy> => {
+  refuseWithin(request);
   await refuseFull(request.dataDir);
   const lock = await lockDataDir(request.dataDir, exitOnLostLock, { whileRestoring: true });
   try {

@@ -283,6 +283,8 @@ describe('backup and restore', function () {
     expect(full.code).to.equal(1);
     expect(full.err).to.contain('letter.txt');
     expect(readdirSync(at('mine'))).to.deep.equal(['letter.txt']);
+    const within = await quire(dataDir, 'restore', at('backup'), '--data-dir', at('backup/data/new'));
+    expect(within.err).to.contain('is inside the backup');
   });
 
   it('that was to replace another and failed leaves that one, and says so', async () => {
