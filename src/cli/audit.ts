@@ -83,7 +83,14 @@ const showBalances = async ({ feed }: AuditedFeed, at: string, options: AuditOpt
 };
 
 /** Errors that an operator can mend: their message is all that is shown. */
-const KNOWN = ['ConfigError', 'DataDirInUse', 'OperatorError', 'SqlUnavailable', 'UnreadableSeal'];
+const KNOWN = [
+  'ConfigError',
+  'DataDirInUse',
+  'OperatorError',
+  'SqlUnavailable',
+  'LogUnavailable',
+  'UnreadableSeal',
+];
 
 const tell = (error: unknown): void => {
   const isKnown = error instanceof Error && KNOWN.includes(error.name);
