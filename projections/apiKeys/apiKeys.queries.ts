@@ -44,11 +44,13 @@ const keyOf = (row: SqlRow): ApiKeyRow => ({
   replaced_by: textOrNull(row, 'replaced_by'),
 });
 
-/** The key with this SHA-256 (hex), live or not. */
-export const apiKeyByHash =
+/** The keys with these SHA-256 (hex), live or not, by it. */
+export const apiKeysByHash =
   (sql: SqlTx) =>
-  async (keyHash: string): Promise<ApiKeyRow | undefined> =>
-    (await sql.query('select * from read.api_keys where key_hash = $1', [keyHash])).map(keyOf)[0];
+  async (keyHashes: readonly string[]): Promise<ReadonlyMap<string, ApiKeyRow>> => {
+    const rows = await sql.query('select * from read.api_keys where key_hash = any($1::text[])', [keyHashes]);
+    return new Map(rows.map(keyOf).map((key) => [key.key_hash, key]));
+  };
 
 export const apiKeyById =
   (sql: SqlTx) =>

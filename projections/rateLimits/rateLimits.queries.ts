@@ -7,16 +7,22 @@ const bucketOf = (row: SqlRow, name: 'heavy' | 'general'): OwnBucket | null => {
   return rate_per_second === null || burst === null ? null : { rate_per_second, burst };
 };
 
-/** A tenant's own limits; null where it has the defaults. */
-export const rateLimitsOfTenant =
+/** Tenants' own limits; those with the defaults are not in the map. */
+export const rateLimitsOfTenants =
   (sql: SqlTx) =>
-  async (tenantId: string): Promise<RateLimitOverride | null> => {
-    const [row] = await sql.query('select * from read.rate_limits where tenant_id = $1', [tenantId]);
-    if (row === undefined) return null;
-    return {
-      heavy: bucketOf(row, 'heavy'),
-      general: bucketOf(row, 'general'),
-      updated_at: textOf(row, 'updated_at'),
-      updated_by: textOf(row, 'updated_by'),
-    };
+  async (tenantIds: readonly string[]): Promise<ReadonlyMap<string, RateLimitOverride>> => {
+    const rows = await sql.query('select * from read.rate_limits where tenant_id = any($1::text[])', [
+      tenantIds,
+    ]);
+    return new Map(
+      rows.map((row) => [
+        textOf(row, 'tenant_id'),
+        {
+          heavy: bucketOf(row, 'heavy'),
+          general: bucketOf(row, 'general'),
+          updated_at: textOf(row, 'updated_at'),
+          updated_by: textOf(row, 'updated_by'),
+        },
+      ]),
+    );
   };

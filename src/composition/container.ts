@@ -25,7 +25,7 @@ import { referenceData } from '../commands/referenceData.ts';
 import type { Config } from '../config.ts';
 import { authenticator } from '../http/authenticate.ts';
 import { readYourWrites } from '../http/readYourWrites.ts';
-import { tenantLimits } from '../http/tenantLimits.ts';
+import { limitsScope, tenantLimits } from '../http/tenantLimits.ts';
 import { countedAccounts } from '../telemetry/accountMetrics.ts';
 import { NO_TRACER } from '../telemetry/noTracer.ts';
 import { apiDeps } from './apiParts.ts';
@@ -150,7 +150,7 @@ const bindReads = (container: Container): void => {
   bind(container, t.TENANT_LIMITS, (from) =>
     tenantLimits({
       lookup: async (tenantId) => {
-        const behind = await resolve(from, t.READS).settle(tenantId);
+        const behind = await resolve(from, t.READS).settle(limitsScope(tenantId));
         if (behind !== undefined) throw new Error('the read models are behind');
         return resolve(from, t.QUERIES).rateLimitsOfTenant(tenantId);
       },

@@ -1,5 +1,5 @@
 import {
-  apiKeyByHash,
+  apiKeysByHash,
   apiKeyById,
   apiKeysOfTenant,
   liveAdminKeys,
@@ -15,7 +15,7 @@ import { documentsOfTenant } from '../../projections/documents/documents.queries
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
 import { ledgerOfTenant, usageOfTenant } from '../../projections/ledger/ledger.queries.ts';
-import { rateLimitsOfTenant } from '../../projections/rateLimits/rateLimits.queries.ts';
+import { rateLimitsOfTenants } from '../../projections/rateLimits/rateLimits.queries.ts';
 import { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
 import { chargeOfJob } from '../../projections/trainingJobs/trainingJobs.queries.ts';
 import { usageStats } from '../../projections/usage/usage.queries.ts';
@@ -36,6 +36,12 @@ const balancesTogether = (sql: SqlTx): Queries['balanceOfTenant'] => {
   };
 };
 
+/** Every request is held against its tenant's limits, so they are asked for together too. */
+const limitsTogether = (sql: SqlTx): Queries['rateLimitsOfTenant'] => {
+  const limitsOf = askTogether(rateLimitsOfTenants(sql));
+  return async (tenantId) => (await limitsOf(tenantId)) ?? null;
+};
+
 /** The routes' questions, asked of the read models. */
 export const queriesOn = (sql: SqlTx): Queries => ({
   balanceOfTenant: balancesTogether(sql),
@@ -46,11 +52,11 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   usageStats: usageStats(sql),
   tenants: tenants(sql),
   reconciliation: reconciliation(sql),
-  apiKeyByHash: apiKeyByHash(sql),
+  apiKeyByHash: askTogether(apiKeysByHash(sql)),
   apiKeyById: apiKeyById(sql),
   apiKeysOfTenant: apiKeysOfTenant(sql),
   liveAdminKeys: liveAdminKeys(sql),
-  rateLimitsOfTenant: rateLimitsOfTenant(sql),
+  rateLimitsOfTenant: limitsTogether(sql),
   llmCosts: llmCosts(sql),
   llmCostsOfJob: llmCostsOfJob(sql),
   marginFlows: marginFlows(sql),

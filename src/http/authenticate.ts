@@ -38,7 +38,11 @@ export interface Authenticator {
 }
 
 const TTL_MS = 60_000;
+/** A key in use is looked up again when so much of that has gone, while what is known still answers. */
+const REFRESH_MS = TTL_MS / 2;
 const NEGATIVE_TTL_MS = 1_000;
+/** After a look-up ahead of time that was not answered. */
+const RETRY_MS = 5_000;
 const ENTRIES_MAX = 10_000;
 const KEY_LENGTH_MAX = 512;
 
@@ -56,6 +60,8 @@ const notValid = (): Problem =>
 interface Entry {
   readonly record: Promise<KeyRecord | undefined>;
   readonly staleAt: number;
+  /** When to look it up again ahead of that. */
+  refreshAt: number;
 }
 
 /** As the newest; the oldest goes when there are too many. */
@@ -86,38 +92,58 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
   /** Apart: whoever sends made-up keys by the thousand must not drive out those that are real or refused. */
   const unknown = new Map<string, Entry>();
 
-  const remember = (hash: string, entry: Entry): void => {
-    put(entries, hash, entry);
+  const remember = (hash: string, record: Entry['record'], refreshMs: number): void => {
+    const now = nowMs();
+    put(entries, hash, { record, staleAt: now + TTL_MS, refreshAt: now + refreshMs });
     unknown.delete(hash);
   };
 
-  const rememberUnknown = (hash: string, { record }: Entry): void => {
-    entries.delete(hash);
-    put(unknown, hash, { record, staleAt: nowMs() + NEGATIVE_TTL_MS });
+  const learn = (hash: string, found: KeyRecord | undefined): void => {
+    const record = Promise.resolve(found);
+    if (found === undefined) {
+      entries.delete(hash);
+      put(unknown, hash, { record, staleAt: nowMs() + NEGATIVE_TTL_MS, refreshAt: Infinity });
+    } else remember(hash, record, REFRESH_MS);
   };
 
+  /** Those who ask meanwhile share it. What was refused or forgotten meanwhile is not learned. */
   const lookUp = (hash: string): Promise<KeyRecord | undefined> => {
-    const entry: Entry = { record: lookup(hash), staleAt: nowMs() + TTL_MS };
-    remember(hash, entry);
-    const isCurrent = () => entries.get(hash) === entry;
+    const entry: Entry = { record: lookup(hash), staleAt: Infinity, refreshAt: Infinity };
+    entries.delete(hash);
+    put(unknown, hash, entry);
+    const ifCurrent = (work: () => void) => {
+      if (unknown.get(hash) === entry) work();
+    };
     entry.record.then(
-      (record) => {
-        if (record === undefined && isCurrent()) rememberUnknown(hash, entry);
-      },
-      () => {
-        if (isCurrent()) entries.delete(hash);
-      },
+      (found) => ifCurrent(() => learn(hash, found)),
+      () => ifCurrent(() => unknown.delete(hash)),
     );
     return entry.record;
   };
 
+  /** No request waits for it; while it fails, what is known holds until it is stale. */
+  const refresh = (hash: string, entry: Entry): void => {
+    entry.refreshAt = nowMs() + RETRY_MS;
+    lookup(hash).then(
+      (found) => {
+        if (entries.get(hash) === entry) learn(hash, found);
+      },
+      () => undefined,
+    );
+  };
+
+  const known = (hash: string): Entry | undefined => {
+    const entry = entries.get(hash) ?? unknown.get(hash);
+    if (entry === undefined || entry.staleAt <= nowMs()) return undefined;
+    if (entry.refreshAt <= nowMs()) refresh(hash, entry);
+    return entry;
+  };
+
   return {
     knows: (hash) => entries.has(hash),
-    recordOf: (hash) => {
-      const known = entries.get(hash) ?? unknown.get(hash);
-      return known !== undefined && known.staleAt > nowMs() ? known.record : lookUp(hash);
-    },
-    refuse: (hash) => remember(hash, { record: Promise.resolve(undefined), staleAt: nowMs() + TTL_MS }),
+    recordOf: (hash) => known(hash)?.record ?? lookUp(hash),
+    // Not looked up again before its time: the look-up may not know yet.
+    refuse: (hash) => remember(hash, Promise.resolve(undefined), Infinity),
     forget: (hash) => {
       entries.delete(hash);
       unknown.delete(hash);

@@ -1,3 +1,4 @@
+import type { RateLimitOverride } from '../../domain/rateLimits/decider.ts';
 import type * as apiKeys from '../../projections/apiKeys/apiKeys.queries.ts';
 import type { artifactsOfTenant } from '../../projections/artifacts/artifacts.queries.ts';
 import type * as balances from '../../projections/balances/balances.queries.ts';
@@ -13,7 +14,6 @@ import type * as prices from '../../projections/llmCosts/prices.queries.ts';
 import type * as costs from '../../projections/costs/costs.queries.ts';
 import type { marginFlows } from '../../projections/margin/margin.queries.ts';
 import type { chargeOfJob } from '../../projections/trainingJobs/trainingJobs.queries.ts';
-import type { rateLimitsOfTenant } from '../../projections/rateLimits/rateLimits.queries.ts';
 
 /** A query of a read model once it has a database to ask. */
 type On<Query extends (sql: SqlTx) => unknown> = ReturnType<Query>;
@@ -28,11 +28,12 @@ export interface Queries {
   readonly usageStats: On<typeof usageStats>;
   readonly tenants: On<typeof balances.tenants>;
   readonly reconciliation: On<typeof reconciliation>;
-  readonly apiKeyByHash: On<typeof apiKeys.apiKeyByHash>;
+  readonly apiKeyByHash: (keyHash: string) => Promise<apiKeys.ApiKeyRow | undefined>;
   readonly apiKeyById: On<typeof apiKeys.apiKeyById>;
   readonly apiKeysOfTenant: On<typeof apiKeys.apiKeysOfTenant>;
   readonly liveAdminKeys: On<typeof apiKeys.liveAdminKeys>;
-  readonly rateLimitsOfTenant: On<typeof rateLimitsOfTenant>;
+  /** null where the tenant has the defaults. */
+  readonly rateLimitsOfTenant: (tenantId: string) => Promise<RateLimitOverride | null>;
   readonly llmCosts: On<typeof llm.llmCosts>;
   readonly llmCostsOfJob: On<typeof llm.llmCostsOfJob>;
   readonly marginFlows: On<typeof marginFlows>;

@@ -8,6 +8,9 @@ import { DEFAULT_BUCKETS } from './middleware/limits.ts';
  */
 export type OverrideLookup = (tenantId: string) => Promise<RateLimitOverride | null>;
 
+/** Of what is noted for reads: a change of a tenant's limits, apart from all else that is written for it. */
+export const limitsScope = (tenantId: string): string => `limits of ${tenantId}`;
+
 export interface TenantLimitsDeps {
   readonly lookup: OverrideLookup;
   readonly nowMs: () => number;
@@ -25,6 +28,8 @@ export interface TenantLimits {
 }
 
 const TTL_MS = 60_000;
+/** Limits in use are looked up again when so much of that has gone, while those that are known still hold. */
+const REFRESH_MS = TTL_MS / 2;
 /** After a look-up that failed. */
 const RETRY_MS = 1_000;
 /** Requests wait no longer for a database that does not answer. */
@@ -34,9 +39,18 @@ const ENTRIES_MAX = 10_000;
 interface Entry {
   buckets: Buckets;
   staleAt: number;
+  /** When to look them up again ahead of that. */
+  refreshAt: number;
   /** A look-up under way; those who come meanwhile share it. */
   refresh: Promise<void> | undefined;
 }
+
+const entryOf = (buckets: Buckets, now: number): Entry => ({
+  buckets,
+  staleAt: now + TTL_MS,
+  refreshAt: now + REFRESH_MS,
+  refresh: undefined,
+});
 
 const inTime = async <T>(work: Promise<T>): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
@@ -70,9 +84,11 @@ export const tenantLimits = ({ lookup, nowMs, onError }: TenantLimitsDeps): Tena
     try {
       entry.buckets = bucketsUnder(await inTime(lookup(tenantId)));
       entry.staleAt = nowMs() + TTL_MS;
+      entry.refreshAt = nowMs() + REFRESH_MS;
     } catch (error) {
       onError(error);
-      entry.staleAt = nowMs() + RETRY_MS;
+      entry.refreshAt = nowMs() + RETRY_MS;
+      entry.staleAt = Math.max(entry.staleAt, entry.refreshAt);
     } finally {
       entry.refresh = undefined;
     }
@@ -80,18 +96,13 @@ export const tenantLimits = ({ lookup, nowMs, onError }: TenantLimitsDeps): Tena
 
   return {
     bucketsOf: async (tenantId) => {
-      const entry =
-        entries.get(tenantId) ??
-        remember(tenantId, { buckets: DEFAULT_BUCKETS, staleAt: -Infinity, refresh: undefined });
-      if (entry.staleAt <= nowMs()) await (entry.refresh ??= refresh(tenantId, entry));
+      const entry = entries.get(tenantId) ?? remember(tenantId, entryOf(DEFAULT_BUCKETS, -Infinity));
+      if (entry.refreshAt <= nowMs()) entry.refresh ??= refresh(tenantId, entry);
+      if (entry.staleAt <= nowMs()) await entry.refresh;
       return entry.buckets;
     },
     put: (tenantId, override) => {
-      remember(tenantId, {
-        buckets: bucketsUnder(override),
-        staleAt: nowMs() + TTL_MS,
-        refresh: undefined,
-      });
+      remember(tenantId, entryOf(bucketsUnder(override), nowMs()));
     },
     flush: () => {
       const flushed = entries.size;

@@ -119,16 +119,51 @@ describe('the authenticator', () => {
     };
   };
 
-  it('looks a key up once a minute', async () => {
+  /** Look-ups ahead of time end behind the request that began them. */
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('looks a key in use up again every half a minute, and keeps nobody waiting for it', async () => {
     const { codeOf, pass, lookUps } = set(record);
     expect(await codeOf('quire_a')).to.equal('k1');
+    pass(29_999);
     expect(await codeOf('quire_a')).to.equal('k1');
-    pass(59_999);
-    await codeOf('quire_a');
     expect(lookUps()).to.equal(1);
     pass(1);
-    await codeOf('quire_a');
+    for (let n = 0; n < 5; n += 1) expect(await codeOf('quire_a')).to.equal('k1');
+    await settled();
     expect(lookUps()).to.equal(2);
+    pass(29_999);
+    expect(await codeOf('quire_a')).to.equal('k1');
+    expect(lookUps()).to.equal(2);
+  });
+
+  it('learns of a revocation ahead of time, or after a minute at the latest', async () => {
+    const { codeOf, pass, finds } = set(record);
+    expect(await codeOf('quire_a')).to.equal('k1');
+    finds({ ...record, revoked_at: '2026-01-01T00:00:00.000Z' });
+    pass(30_000);
+    expect(await codeOf('quire_a')).to.equal('k1');
+    await settled();
+    expect(await codeOf('quire_a')).to.equal('invalid_api_key');
+
+    const idle = set(record);
+    expect(await idle.codeOf('quire_a')).to.equal('k1');
+    idle.finds({ ...record, revoked_at: '2026-01-01T00:00:00.000Z' });
+    idle.pass(60_000);
+    expect(await idle.codeOf('quire_a')).to.equal('invalid_api_key');
+  });
+
+  it('goes on with what it knows while it cannot look up ahead of time, for a minute in all', async () => {
+    const { codeOf, pass, finds } = set(record);
+    expect(await codeOf('quire_a')).to.equal('k1');
+    finds(new Error('the database is away'));
+    for (const ms of [30_000, 10_000, 19_999]) {
+      pass(ms);
+      expect(await codeOf('quire_a')).to.equal('k1');
+      await settled();
+    }
+    pass(1);
+    expect(await codeOf('quire_a')).to.equal('not_ready');
   });
 
   it('looks a key up once for many callers at once', async () => {
@@ -174,10 +209,30 @@ describe('the authenticator', () => {
   });
 
   it('refuses a key that it was told of, though the look-up does not know yet', async () => {
-    const { codeOf, keys } = set(record);
+    const { codeOf, keys, pass } = set(record);
     expect(await codeOf('quire_a')).to.equal('k1');
     keys.refuse(digestOfKey('quire_a'));
     expect(await codeOf('quire_a')).to.equal('invalid_api_key');
+    pass(59_999);
+    expect(await codeOf('quire_a')).to.equal('invalid_api_key');
+    await settled();
+    expect(await codeOf('quire_a')).to.equal('invalid_api_key');
+  });
+
+  it('refuses a key that it was told of while it looked it up', async () => {
+    const { codeOf, keys, pass } = set(record);
+    const asked = codeOf('quire_a');
+    keys.refuse(digestOfKey('quire_a'));
+    await asked;
+    expect(await codeOf('quire_a')).to.equal('invalid_api_key');
+
+    expect(await codeOf('quire_b')).to.equal('k1');
+    pass(30_000);
+    const again = codeOf('quire_b');
+    keys.refuse(digestOfKey('quire_b'));
+    await again;
+    await settled();
+    expect(await codeOf('quire_b')).to.equal('invalid_api_key');
   });
 
   it('is not ready while it cannot look up, and remembers nothing of that', async () => {

@@ -47,6 +47,28 @@ describe('the cache of rate-limit overrides', () => {
     expect(await burstOf(there)).to.equal(9);
   });
 
+  it('looks limits in use up ahead of time, and keeps nobody waiting for it', async () => {
+    const limits = replica();
+    expect(await burstOf(limits)).to.equal(200);
+    stored = WIDE;
+    now += 30_000;
+    expect(await burstOf(limits)).to.equal(200);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await burstOf(limits)).to.equal(9);
+    expect(lookups).to.equal(2);
+  });
+
+  it('forgets what a look-up finds that was overtaken by a change here', async () => {
+    const limits = replica();
+    await burstOf(limits);
+    now += 30_000;
+    const asked = burstOf(limits);
+    limits.put('acme', WIDE);
+    await asked;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await burstOf(limits)).to.equal(9);
+  });
+
   it('asks once for many requests at a time', async () => {
     const limits = replica();
     await Promise.all(Array.from({ length: 50 }, () => limits.bucketsOf('acme')));

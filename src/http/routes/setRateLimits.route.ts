@@ -2,6 +2,7 @@ import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { doneOr } from '../doneOrProblem.ts';
 import { rateLimitsAnswer } from '../rateLimitsAnswer.ts';
+import { limitsScope } from '../tenantLimits.ts';
 import { tenantParams } from '../wire/basics.ts';
 import { rateLimitsRequest, rateLimitsResponse } from '../wire/limits.ts';
 
@@ -27,6 +28,7 @@ export const setRateLimits = ({ rateLimits, limits, reads }: ApiDeps) =>
         {},
       );
       reads.note(tenant_id, position);
+      reads.note(limitsScope(tenant_id), position);
       limits.put(tenant_id, state.override);
       return rateLimitsAnswer(tenant_id, state.override);
     },
