@@ -6,13 +6,15 @@ import { auditFleet, expectBooks, loadFleet, untilNothingHeld } from './run.ts';
 
 /**
  * Three API replicas, two projectors and two workers on PostgreSQL, Redis, S3 and the double of EventStoreDB,
- * under load: `npm run test:fleet`. FLEET_FAULTS=off loads without faults (the soak).
+ * under load: `npm run test:fleet`. FLEET_FAULTS=off loads without faults (the soak),
+ * FLEET_MONEY=0.1 with a tenth of the sales, refunds and adjustments.
  */
 const { env } = process;
 const seconds = Number(env['FLEET_SECONDS'] ?? 600);
 const callers = Number(env['FLEET_CALLERS'] ?? 12);
 const rate = env['FLEET_RATE'] === undefined ? undefined : Number(env['FLEET_RATE']);
 const seed = Number(env['FLEET_SEED'] ?? Date.now() % 1_000_000);
+const moneyShare = Number(env['FLEET_MONEY'] ?? 1);
 const faults = env['FLEET_FAULTS'] === 'off' ? [] : FAULTS;
 const faultEveryMs = Number(env['FLEET_FAULT_EVERY_MS'] ?? 12_000);
 const SIZE = { apis: 3, projectors: 2, workers: 2 };
@@ -35,6 +37,7 @@ try {
     seconds,
     callers,
     rate,
+    moneyShare,
     faults,
     faultEveryMs,
     random: seededRandom(seed),

@@ -47,6 +47,8 @@ export interface LoadOptions {
   readonly callers: number;
   /** Requests a second at most, all callers together; undefined: each asks again as soon as it is answered. */
   readonly rate?: number | undefined;
+  /** Of sales, refunds and adjustments so many are sent; by default all. */
+  readonly moneyShare?: number;
   /** Struck one after the other, again from the first; none: nothing happens. */
   readonly faults: readonly Fault[];
   readonly faultEveryMs: number;
@@ -100,10 +102,10 @@ const paced = (rate: number | undefined) => {
 
 /** Loads a fleet while it is struck, and settles what was left open. */
 export const loadFleet = async (fleet: Fleet, options: LoadOptions): Promise<LoadResult> => {
-  const { random, onSeen, faults } = options;
+  const { random, onSeen, faults, moneyShare = 1 } = options;
   const tenants = await openShop(fleet, 12);
   await openProbe(fleet);
-  const traffic: Traffic = { fleet, tenants, random, operations: [], onSeen, wrong: [] };
+  const traffic: Traffic = { fleet, tenants, random, operations: [], moneyShare, onSeen, wrong: [] };
   const began = performance.now();
   const endsAt = began + options.seconds * 1000;
   let striking = options.untilStruck === true;

@@ -20,6 +20,8 @@ export interface Traffic {
   readonly tenants: readonly Tenant[];
   readonly random: Random;
   readonly operations: Operation[];
+  /** Of sales, refunds and adjustments so many are sent; work takes the place of the others. 1: all. */
+  readonly moneyShare: number;
   readonly onSeen: (seen: Seen) => void;
   /** Answers that no caller should ever see: a 500, or a refusal of what was acknowledged. */
   readonly wrong: string[];
@@ -136,15 +138,18 @@ const read = async (traffic: Traffic): Promise<void> => {
   }
 };
 
+const nextOf = ({ tenants, operations, random, moneyShare }: Traffic): Operation => {
+  const next = nextOperation(tenants, operations, random);
+  const isSent = next.kind === 'extract' || moneyShare >= 1 || random.next() < moneyShare;
+  return isSent ? next : conversion(random.pick(tenants));
+};
+
 /** One thing that a customer or an operator wants: a read, a piece of work, or a movement of credits. */
 export const doOne = async (traffic: Traffic): Promise<void> => {
   const { random, tenants, operations } = traffic;
   const dice = random.next();
   if (dice < READ_SHARE) return read(traffic);
-  const operation =
-    dice < READ_SHARE + CONVERSION_SHARE
-      ? conversion(random.pick(tenants))
-      : nextOperation(tenants, operations, random);
+  const operation = dice < READ_SHARE + CONVERSION_SHARE ? conversion(random.pick(tenants)) : nextOf(traffic);
   operations.push(operation);
   return settled(traffic, operation);
 };
