@@ -6,7 +6,7 @@ import type { HealthReport, ReadyReport } from '../http/wire/reports.ts';
 export interface ReadinessDeps {
   readonly health: () => Promise<HealthReport>;
   readonly feed: Pick<EventFeed, 'head'>;
-  readonly runner: Pick<ProjectionRunner, 'status'>;
+  readonly runner: Pick<ProjectionRunner, 'status' | 'waitFor'>;
   /** Whether this process has the role `projector`. */
   readonly mayProject: boolean;
 }
@@ -18,6 +18,9 @@ export interface Readiness {
   readonly isDraining: () => boolean;
   readonly report: () => Promise<ReadyReport>;
 }
+
+/** How long a probe waits for read models that are nearly there, ms. */
+const CATCH_UP_MS = 500;
 
 /** Parts without which hardly a request can be answered. */
 const NEEDED = ['event_log', 'read_models'];
@@ -44,6 +47,8 @@ export const readiness = ({ health, feed, runner, mayProject }: ReadinessDeps): 
     if (caughtUp) return true;
     startHead ??= (await feed.head()) ?? null;
     const head = startHead;
+    // Asked for, so that a projector that rests goes on.
+    if (head !== null) await runner.waitFor(head, { timeoutMs: CATCH_UP_MS });
     caughtUp = head === null || (await runner.status()).every((status) => !isBehind(status, head));
     return caughtUp;
   };

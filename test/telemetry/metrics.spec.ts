@@ -215,11 +215,16 @@ describe('the check of balances', () => {
 
 describe('whether a process is ready', () => {
   const healthy = { event_log: { status: 'ok' }, read_models: { status: 'ok' } };
+  const waitedFor: bigint[] = [];
+  const waitFor = (position: bigint) => {
+    waitedFor.push(position);
+    return Promise.resolve(false);
+  };
   const over = (statuses: () => readonly ProjectorStatus[], { mayProject = true, parts = healthy } = {}) =>
     readiness({
       health: () => Promise.resolve({ status: 'ok', version: '1', uptime_seconds: 0, parts }),
       feed: { head: () => Promise.resolve(9n) },
-      runner: { status: () => Promise.resolve(statuses()) },
+      runner: { status: () => Promise.resolve(statuses()), waitFor },
       mayProject,
     });
 
@@ -227,6 +232,7 @@ describe('whether a process is ready', () => {
     let position = 5n;
     const ready = over(() => [status({ position })]);
     expect(await ready.report()).to.deep.equal({ status: 'not_ready', waiting_for: ['projections'] });
+    expect(waitedFor, 'a projector that rests goes on').to.deep.equal([9n]);
     position = 9n;
     expect(await ready.report()).to.include({ status: 'ready' });
     position = 0n;
