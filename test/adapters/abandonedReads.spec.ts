@@ -1,0 +1,37 @@
+import { BACKWARDS, END } from '@eventstore/db-client';
+import { expect } from 'chai';
+import { connection } from '../../adapters/eventstoredb/connection.ts';
+import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import { reading } from '../../adapters/eventstoredb/reading.ts';
+import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
+import { batchOf } from '../support/eventLogProbe.ts';
+
+/** Fewer than the streams on the way keep between them, as many, and more. */
+const SIZES = [1, 16, 31, 32, 33, 48, 64, 200];
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('reads that are left before their end', () => {
+  for (const isLate of [false, true])
+    it(`are forgotten by the client, left ${isLate ? 'when all has arrived' : 'at once'}`, async () => {
+      const double = await startEsdbDouble();
+      const log = openEventStoreDb({ connectionString: double.connectionString });
+      await log.append('account-t1', 'no_stream', batchOf(Math.max(...SIZES)));
+      const reads = connection(double.connectionString);
+      const client = reads.client();
+      const kept = (): number => (Reflect.get(client, 'disposableStreams') as ReadonlySet<unknown>).size;
+      for (const maxCount of [...SIZES, ...SIZES, ...SIZES])
+        for await (const event of reading(
+          client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount }),
+          { what: 'a read of $all', ms: 2_000 },
+        )) {
+          expect(event.event).to.not.equal(undefined);
+          if (isLate) await pause(15);
+          break;
+        }
+      for (let n = 0; n < 200 && kept() > 0; n += 1) await pause(10);
+      expect(kept()).to.equal(0);
+      await Promise.all([reads.close(), log.close()]);
+      await double.close();
+    });
+});
