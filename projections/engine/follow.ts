@@ -12,7 +12,7 @@ import type { Sql, Timers } from './ports.ts';
 import { SqlUnavailable } from './ports.ts';
 import { CheckpointMoved } from './registry.ts';
 import type { FollowState } from './status.ts';
-import { newRest, type Rest } from './rest.ts';
+import { newRests, type Rests } from './rest.ts';
 import { abortWhenSilent } from './watchdog.ts';
 
 export interface FollowDeps {
@@ -49,9 +49,7 @@ interface Subscription {
 /** What changes while a follower runs. */
 interface Progress {
   caughtUp: boolean;
-  /** Until then more is gathered unless somebody waits, by `Timers.nowMs`. */
-  restsUntil: number;
-  readonly rest: Rest;
+  readonly rests: Rests;
   applying: readonly Arrival[];
   queue: FeedQueue | undefined;
   /** Events that arrived since a slot stopped, by name. */
@@ -59,9 +57,6 @@ interface Progress {
   /** The first event that a stopped slot did not apply, by name. */
   readonly stoppedAt: Map<string, RecordedEvent>;
 }
-
-/** A batch of so many is not made larger by waiting. */
-const ENOUGH_EVENTS = 500;
 
 const runs = ({ generation: { state } }: RunningSlot): boolean => state !== 'stopped';
 
@@ -82,7 +77,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 /** Applies batches and keeps count of them. */
 const batches = (deps: FollowDeps, progress: Progress) => {
-  const { slots, timers, tuning, notify } = deps;
+  const { slots, timers, notify } = deps;
 
   const noteStopped = (before: ReadonlySet<RunningSlot>, arrivals: readonly Arrival[]) => {
     for (const slot of slots) {
@@ -108,29 +103,12 @@ const batches = (deps: FollowDeps, progress: Progress) => {
     await applyArrivals(deps, slots, arrivals);
     progress.applying = [];
     noteStopped(before, arrivals);
-    const ended = timers.nowMs();
-    const durationMs = ended - began;
-    progress.restsUntil = ended + Math.min(tuning.restMaxMs, durationMs * tuning.restPerWork);
+    const durationMs = timers.nowMs() - began;
+    progress.rests.begin(durationMs);
     deps.onProgress();
     deps.onApplied?.({ arrivals, durationMs });
     notify?.({ kind: 'batch', events: arrivals.length, position, durationMs });
   };
-};
-
-/**
- * Takes what has arrived. A batch costs much the same at any size, and what it costs is lacking to those
- * who write meanwhile: so the projector rests after each one, and the next is larger.
- */
-const takeBatch = async (
-  { timers, tuning: { batchMax }, isAwaited }: FollowDeps,
-  { restsUntil, rest }: Progress,
-  { queue, signal }: Subscription,
-): Promise<readonly FeedItem[]> => {
-  await queue.filled();
-  const restMs = restsUntil - timers.nowMs();
-  const isFew = queue.length() > 0 && queue.length() < ENOUGH_EVENTS;
-  if (restMs > 0 && isFew && !isAwaited()) await rest.sleep(restMs, signal);
-  return queue.take(batchMax);
 };
 
 /** Tells of events that a newer release has written; no projector here has a use for them. */
@@ -159,7 +137,8 @@ const consuming = (deps: FollowDeps, progress: Progress) => {
 
   return async (subscription: Subscription): Promise<void> => {
     while (!subscription.signal.aborted && slots.some(runs)) {
-      const items = await takeBatch(deps, progress, subscription);
+      await progress.rests.end(subscription.queue, subscription.signal);
+      const items = await subscription.queue.take(deps.tuning.batchMax);
       if (items.length === 0) return;
       tellUnknown(deps, items);
       await apply(items.flatMap((item) => (item.kind === 'caught_up' ? [] : [toArrival(item)])));
@@ -177,9 +156,7 @@ const subscribing = (deps: FollowDeps, progress: Progress) => {
     const dropped = new AbortController();
     const signal = AbortSignal.any([outer, dropped.signal]);
     const head = await feed.head();
-    const onArrived = (waiting: number) => {
-      if (waiting >= ENOUGH_EVENTS) progress.rest.wake();
-    };
+    const { onArrived } = progress.rests;
     const queue = feedQueue(feed, { after, limit: tuning.batchMax * 2, signal, onArrived });
     progress.queue = queue;
     const watching = abortWhenSilent(dropped, {
@@ -218,8 +195,7 @@ export const follower = (deps: FollowDeps): Follower => {
   const { slots, timers, tuning } = deps;
   const progress: Progress = {
     caughtUp: false,
-    restsUntil: 0,
-    rest: newRest(timers),
+    rests: newRests(deps),
     applying: [],
     queue: undefined,
     missed: new Map(),
@@ -253,7 +229,7 @@ export const follower = (deps: FollowDeps): Follower => {
       oldest: oldestOf(progress),
       stoppedAt: progress.stoppedAt,
     }),
-    wake: progress.rest.wake,
+    wake: progress.rests.wake,
     run,
   };
 };

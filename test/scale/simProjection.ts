@@ -36,7 +36,7 @@ interface Shard {
   restsUntil: number;
 }
 
-/** A batch of so many is not made larger by waiting, as in `follow.ts`. */
+/** A batch of so many is not made larger by waiting, as in `rest.ts`. */
 const ENOUGH_EVENTS = 500;
 
 /** Which of the shards a tenant's events belong to. */
