@@ -94,7 +94,8 @@ export const printFootprints = (samples: readonly Sample[]): void => {
     const by = (member: 'rssMb' | 'keptMb' | 'files') =>
       Array.from({ length: PARTS }, (_, n) => {
         const within = own.filter(({ atMs }) => atMs >= (end * n) / PARTS && atMs <= (end * (n + 1)) / PARTS);
-        return median(within.flatMap((one) => one[member] ?? [])).toFixed(member === 'keptMb' ? 1 : 0);
+        const known = within.flatMap((one) => one[member] ?? []);
+        return known.length === 0 ? '-' : median(known).toFixed(member === 'keptMb' ? 1 : 0);
       }).join(' ');
     const most = Math.max(...own.map(({ rssMb }) => rssMb)).toFixed(0);
     console.log(`| ${name} | ${by('rssMb')} | ${most} | ${by('keptMb')} | ${by('files')} |`);
