@@ -19,6 +19,11 @@ export interface HandlerRules<State, Command, Event, Rejection> {
   readonly codec: Codec<Event>;
   readonly store: EventStore;
   readonly tenantOf: (command: Command) => string | null;
+  /**
+   * Asked when a command was decided and before its events are appended, at the very revision that it was
+   * decided on: false leaves it `contended`.
+   */
+  readonly mayAppend?: (command: Command) => Promise<boolean>;
   readonly options?: HandlerOptions;
 }
 
@@ -95,6 +100,7 @@ const attemptOnce = async <State, Command extends Commanded, Event extends Domai
   if (verdict.kind === 'failed') throw verdict.error;
   if (verdict.kind === 'rejected') return verdict;
   if (batch.events.length === 0) return { ...verdict, position: past.position };
+  if ((await rules.mayAppend?.(command)) === false) return CONTENDED;
 
   const frozen = { stream, expected: past.revision, events: batch.events };
   const result = await settleAppend(rules.store, frozen, persistenceUntil(deadline, rules.options));

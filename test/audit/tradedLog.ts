@@ -144,7 +144,7 @@ export const tradedLog = (): TradedLog => {
       tenant_id,
       kind,
       fingerprint,
-      intent: {},
+      intent: command,
       claimed_at: NOW,
     } as const;
     append(stream, tenant_id, [{ type: 'PaymentClaimed', data: claimed }]);
