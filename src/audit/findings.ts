@@ -4,7 +4,7 @@ export const CHECKS = {
   order: 'positions rise, none is missing, and no event ID occurs twice',
   schema: 'every event can be read by its schema',
   owner: 'stream, kind of event and tenant agree',
-  time: 'nothing happened after it was recorded',
+  time: 'nothing happened after it was recorded, and no stream was recorded backwards',
   balance: 'every balance follows from the events before it',
   available: 'nobody spent credits or free pages that they did not have',
   hold: 'every hold was opened once and closed once, by no more than it held',

@@ -18,6 +18,7 @@ import { snapshotLines } from '../audit/snapshotLines.ts';
 import { importRates, type ImportDeps } from './importRates.ts';
 import { importPrices } from './importPrices.ts';
 import { createKey, revokeKey, type KeyDeps } from './keys.ts';
+import { listOpen, releasePayment, type PaymentDeps } from './payments.ts';
 import { projectionsStatus } from './projectionsStatus.ts';
 import { rotateSecrets, type RotateDeps } from './rotateSecrets.ts';
 import { OperatorError, type Operation, type OperationContext, type Operations } from './protocol.ts';
@@ -111,13 +112,17 @@ const pricesInput = z.strictObject({
 });
 
 /** Operations that append to the log. */
-export const logOperations = (deps: ImportDeps & KeyDeps & RotateDeps): Operations => ({
+export const logOperations = (deps: ImportDeps & KeyDeps & RotateDeps & PaymentDeps): Operations => ({
   'secrets.rotate': rotateSecrets(deps),
   'keys.create': async (input, { send }) => {
     await send(await createKey(deps, input));
   },
   'keys.revoke': async (input, { send, signal }) => {
     await send(await revokeKey(deps, input, signal));
+  },
+  'payments.list-open': (_input, context) => listOpen(deps, context),
+  'payments.release': async (input, { send }) => {
+    await send(await releasePayment(deps, input));
   },
   'pricing.import': async (input, { send }) => {
     const report = await importPrices(deps, pricesInput.parse(input), {

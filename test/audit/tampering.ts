@@ -28,7 +28,8 @@ export interface Intruder {
   readonly first: (type: string) => StoredEvent;
   readonly last: (stream: string) => StoredEvent;
   /** Appends an event to a stream with the hash that belongs there. */
-  readonly forge: (stream: string, type: string, data: JsonObject) => void;
+  /** `at`: when it claims to be recorded; left out: when the event before was. */
+  readonly forge: (stream: string, type: string, data: JsonObject, version?: number, at?: string) => void;
 }
 
 const LOG = 'events.db';
@@ -54,10 +55,16 @@ const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
     all,
     last,
     first: (type) => one(`type = '${type}' order by position limit 1`),
-    forge: (stream, type, data) => {
+    // eslint-disable-next-line max-params -- a forger may say all of it
+    forge: (stream, type, data, version, at) => {
       const before = last(stream);
       const past = JSON.parse(before.metadata) as JsonObject;
-      const metadata = { ...past, prev_hash: past['hash'] ?? null };
+      const versioned = {
+        ...past,
+        ...(version !== undefined && { schema_version: version }),
+        ...(at !== undefined && { recorded_at: at }),
+      };
+      const metadata = { ...versioned, prev_hash: past['hash'] ?? null };
       const hash = chainHash({ type, data, metadata });
       const { position } = one('1 = 1 order by position desc limit 1');
       run(
