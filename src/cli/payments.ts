@@ -84,7 +84,6 @@ export const addPayments = (program: Command): void => {
       'after',
       '\nRelease what will not be asked for again, or was settled in another way. A claim that took effect is\nnever released. The release is an event, with the reason and `released_by: operator`; the audit shows it.',
     )
-    // eslint-disable-next-line max-params -- commander passes arguments by place
     .action((provider: string, id: string, options: { readonly reason: string; readonly json?: boolean }) => {
       const { reason, ...rest } = options;
       const input = { provider, provider_txn_id: id, reason };

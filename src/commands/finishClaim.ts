@@ -4,7 +4,7 @@ import { accountStream } from '../../domain/account/stream.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { PaymentClaim } from '../../domain/payment/decider.ts';
 import { paymentKey } from '../../domain/payment/identity.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
+import type { EventStore, RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { accountCodec, type AccountOutcome } from './accountWriter.ts';
 import { claimAt } from './claimantOf.ts';
 import { commandHandler } from './commandHandler.ts';
@@ -102,6 +102,11 @@ const effectAfterAll = async (
 /** An event that was recorded so long before a claim was still under way when it was made. */
 const RACE_MS = 10 * 60_000;
 
+const recordedAt = ({ metadata }: RecordedEvent): string => {
+  const at = metadata['recorded_at'];
+  return typeof at === 'string' ? at : '';
+};
+
 /**
  * Releases before version 2 of the claim answered no and left it standing, where a total would have passed
  * 2^53 or the log did not take the release. Such a refusal needs a state of the account that refuses, at the
@@ -116,7 +121,7 @@ const wasNeverRefused = async (
   const takes = (state: AccountState) => account.decide(state, command).kind === 'accepted';
   let state = account.initialState;
   for await (const recorded of store.read(accountStream(command.data.tenant_id))) {
-    const isSince = Date.parse(String(recorded.metadata['recorded_at'])) >= from;
+    const isSince = Date.parse(recordedAt(recorded)) >= from;
     if (isSince && !takes(state)) return false;
     state = account.evolve(state, accountCodec.decode(recorded));
   }

@@ -71,8 +71,8 @@ export const rehearsed = async (
   const from = { state, revision: 'no_stream', hash: null, position: undefined } as const;
   const batch = decideBatch({ decider: account, encoding, isKnown: () => false }, from, [command]);
   const [verdict] = batch.verdicts;
-  if (verdict === undefined || verdict.kind === 'failed')
-    throw verdict?.error ?? new Error('a payment was not decided');
+  if (verdict === undefined) throw new Error('a payment was not decided');
+  if (verdict.kind === 'failed') throw verdict.error;
   if (verdict.kind === 'rejected') return verdict;
   return verdict.events.length > 0 ? undefined : { ...verdict, position: undefined };
 };

@@ -28,8 +28,16 @@ export interface Intruder {
   readonly first: (type: string) => StoredEvent;
   readonly last: (stream: string) => StoredEvent;
   /** Appends an event to a stream with the hash that belongs there. */
-  /** `at`: when it claims to be recorded; left out: when the event before was. */
-  readonly forge: (stream: string, type: string, data: JsonObject, version?: number, at?: string) => void;
+  readonly forge: (stream: string, type: string, data: JsonObject) => void;
+  /** The same, with metadata of its own where it is given. */
+  readonly forgeAs: (stream: string, event: ForgedEvent) => void;
+}
+
+interface ForgedEvent {
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly schema_version?: number;
+  readonly recorded_at?: string;
 }
 
 const LOG = 'events.db';
@@ -50,35 +58,31 @@ const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
     return event;
   };
   const last: Intruder['last'] = (stream) => one(`stream = '${stream}' order by revision desc limit 1`);
+  const forgeAs: Intruder['forgeAs'] = (stream, { type, data, ...own }) => {
+    const before = last(stream);
+    const past = JSON.parse(before.metadata) as JsonObject;
+    const metadata = { ...past, ...own, prev_hash: past['hash'] ?? null } as JsonObject;
+    const hash = chainHash({ type, data, metadata });
+    const { position } = one('1 = 1 order by position desc limit 1');
+    run(
+      'insert into events (position, stream, revision, category, id, type, data, metadata) values (?, ?, ?, ?, ?, ?, ?, ?)',
+      position + 1,
+      stream,
+      before.revision + 1,
+      stream.split('-', 1)[0] ?? '',
+      `00000000-0000-4000-8000-${String(position + 1).padStart(12, '0')}`,
+      type,
+      JSON.stringify(data),
+      JSON.stringify({ ...metadata, hash }),
+    );
+  };
   return {
     run,
     all,
     last,
     first: (type) => one(`type = '${type}' order by position limit 1`),
-    // eslint-disable-next-line max-params -- a forger may say all of it
-    forge: (stream, type, data, version, at) => {
-      const before = last(stream);
-      const past = JSON.parse(before.metadata) as JsonObject;
-      const versioned = {
-        ...past,
-        ...(version !== undefined && { schema_version: version }),
-        ...(at !== undefined && { recorded_at: at }),
-      };
-      const metadata = { ...versioned, prev_hash: past['hash'] ?? null };
-      const hash = chainHash({ type, data, metadata });
-      const { position } = one('1 = 1 order by position desc limit 1');
-      run(
-        'insert into events (position, stream, revision, category, id, type, data, metadata) values (?, ?, ?, ?, ?, ?, ?, ?)',
-        position + 1,
-        stream,
-        before.revision + 1,
-        stream.split('-', 1)[0] ?? '',
-        `00000000-0000-4000-8000-${String(position + 1).padStart(12, '0')}`,
-        type,
-        JSON.stringify(data),
-        JSON.stringify({ ...metadata, hash }),
-      );
-    },
+    forge: (stream, type, data) => forgeAs(stream, { type, data }),
+    forgeAs,
   };
 };
 

@@ -108,7 +108,7 @@ describe('stranded payments of an old log, on the command line', function () {
       headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
       body: JSON.stringify(json),
     });
-    expect((await sold.json()) as object).to.include({ credited: true });
+    expect(await sold.json()).to.include({ credited: true });
     const audited = await quire('audit', '--log-only', '--json');
     expect(audited.code, audited.out + audited.err).to.equal(0);
     expect(audited.out).to.contain(`An operator (cli) gave up payment pi_sale_v1 of Stripe`);
