@@ -47,6 +47,11 @@ export const openSqliteEventLog = ({
       const position = file.rows(LAST_VISIBLE)[0]?.[0] as number | undefined;
       return position === undefined ? undefined : BigInt(position);
     },
+    // eslint-disable-next-line @typescript-eslint/require-await -- as above
+    end: async () => {
+      const position = lastPosition(file);
+      return position === 0 ? undefined : BigInt(position);
+    },
     close: async () => {
       if (closed) return;
       closed = true;

@@ -29,4 +29,6 @@ export interface EventFeed {
   subscribe(options: FeedOptions): AsyncIterable<FeedItem>;
   /** Position of the last event that `subscribe` delivers without `own`, undefined when there is none. */
   head(): Promise<bigint | undefined>;
+  /** Position of the last event of any kind, the server's own included; undefined in an empty log. */
+  end(): Promise<bigint | undefined>;
 }

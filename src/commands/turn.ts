@@ -59,6 +59,7 @@ const attemptTurn = async <State, Command extends Commanded, Event extends Domai
   turn: Turn<State, Command, Event, Rejection>,
 ): Promise<Next> => {
   const { rules, box } = turn;
+  if (box.outdated) forgetIn(box);
   const from = box.warm ?? (await load(turn));
   dropGone(turn);
   if (turn.entries.length === 0) return 'over';
@@ -82,6 +83,13 @@ const attemptTurn = async <State, Command extends Commanded, Event extends Domai
     case 'rejected':
       return refused(turn, batch, `${result.reason}: ${result.detail}`);
   }
+};
+
+const forgetIn = <State, Command, Event, Rejection>(box: Mailbox<State, Command, Event, Rejection>): void => {
+  box.outdated = false;
+  box.warm = undefined;
+  box.snapshotRevision = -1n;
+  box.recent.clear();
 };
 
 /** Decides the commands that wait, and gives back those for which the batch had no room. */

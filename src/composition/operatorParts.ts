@@ -8,6 +8,7 @@ import type { Sql } from '../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter } from '../commands/accountWriter.ts';
 import { apiKeys } from '../commands/apiKeys.ts';
+import { openedLog } from '../commands/logIdentity.ts';
 import { referenceData } from '../commands/referenceData.ts';
 import type { Config } from '../config.ts';
 import { askOperator, runningSocket } from '../operator/askOperator.ts';
@@ -121,6 +122,7 @@ const onLog = async (config: Config, asked: Asked, context: OperationContext): P
   const lock = embedded ? await lockDataDir(config.dataDir, exitOnLostLock) : undefined;
   try {
     const { log, close } = await openLog(config, false);
+    await openedLog(log, systemClock().now());
     const writer = accountWriter({ store: log });
     const operations = logOperations({
       log,

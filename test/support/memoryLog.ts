@@ -1,12 +1,15 @@
 import { isHidden, isLeftOut } from '../../domain/kernel/ownStreams.ts';
-import type { EventFeed, FeedItem, FeedOptions } from '../../domain/ports/eventFeed.ts';
+import type { FeedItem, FeedOptions } from '../../domain/ports/eventFeed.ts';
+import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 
 type Fault = { readonly kind: 'error'; readonly error: Error } | { readonly kind: 'end' };
 
 /** A log in memory, with faults to switch on. Positions have gaps, as a shared log's have. */
-export interface MemoryLog extends EventFeed {
+export interface MemoryLog extends KnownLog {
+  /** Takes the last events away, as an older copy of the log has them; and all subscriptions with them. */
+  readonly goBack: (to: number) => void;
   readonly append: (stream: string, type: string, data: JsonObject) => RecordedEvent;
   readonly events: () => readonly RecordedEvent[];
   /** Ends every open subscription: by an error, or without one. */
@@ -76,6 +79,20 @@ export const memoryLog = (): MemoryLog => {
     redeliver: 0,
     subscribe: read,
     head: () => Promise.resolve(head),
+    end: () => Promise.resolve(last === 0n ? undefined : last),
+    // eslint-disable-next-line @typescript-eslint/require-await -- the port is asynchronous
+    read: async function* (stream, { from = 0n, direction = 'forwards', limit = Infinity } = {}) {
+      const found = events.filter((event) => event.stream === stream && event.revision >= from);
+      yield* (direction === 'forwards' ? found : found.reverse()).slice(0, limit);
+    },
+    goBack: (to) => {
+      events.splice(to);
+      revisions.clear();
+      for (const { stream, revision } of events) revisions.set(stream, revision);
+      last = events.at(-1)?.position ?? 0n;
+      head = events.findLast(({ stream }) => !isHidden(stream))?.position;
+      log.drop();
+    },
     events: () => events,
     subscriptions: () => opened,
     skip: () => (head = nextPosition()),
