@@ -1,5 +1,5 @@
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import { foldForward, nothingYet, type Folded, type FoldRules } from './streamFold.ts';
+import { foldOn, LogContradicts, nothingYet, type Folded, type FoldRules } from './streamFold.ts';
 
 /** The state of one small stream that everyone reads. */
 export interface CachedStream<State> {
@@ -27,7 +27,10 @@ export const cachedStream = <State, Event>(
 
   const read = async (): Promise<State> => {
     const [startedAt, asOf] = [performance.now(), age];
-    const found = await foldForward({ rules, store, stream }, folded);
+    const found = await foldOn({ rules, store, stream }, folded).catch((error: unknown) => {
+      if (error instanceof LogContradicts) folded = nothingYet(rules.initialState);
+      throw error;
+    });
     if (asOf === age) [folded, readAt] = [found, startedAt];
     return found.state;
   };

@@ -8,7 +8,7 @@ import type { DomainEvent } from './encode.ts';
 import { giveBack, remember, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, CONTENDED, UNKNOWN } from './outcome.ts';
 import { LogWentBack, settleAppend } from './settleAppend.ts';
-import { foldForward, UnreadableStream, type Folded, type FoldSource } from './streamFold.ts';
+import { foldOn, LogContradicts, UnreadableStream, type Folded, type FoldSource } from './streamFold.ts';
 import { turnReport, type TurnReport } from './turnReport.ts';
 import type { WriterRules } from './writerRules.ts';
 
@@ -220,7 +220,7 @@ const load = <State, Command, Event, Rejection>(turn: Turn<State, Command, Event
 const catchUp = <State, Command, Event, Rejection>(
   turn: Turn<State, Command, Event, Rejection>,
   from: Folded<State>,
-) => confirm(turn, () => foldForward(sourceOf(turn), from));
+) => confirm(turn, () => foldOn(sourceOf(turn), from));
 
 /** Reads the log, and takes what it says as the state. */
 const confirm = async <State, Command, Event, Rejection>(
@@ -234,7 +234,7 @@ const confirm = async <State, Command, Event, Rejection>(
     turn.confirmed = true;
     return folded;
   } catch (error) {
-    if (error instanceof UnreadableStream) throw error;
+    if (error instanceof UnreadableStream || error instanceof LogContradicts) throw error;
     throw new UnreadableLog(`stream ${turn.box.stream} cannot be read: ${String(error)}`, { cause: error });
   }
 };

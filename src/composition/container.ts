@@ -23,7 +23,7 @@ import { guardedObjects } from '../commands/guardedObjects.ts';
 import { savedConfigs } from '../commands/savedConfigs.ts';
 import { referenceData } from '../commands/referenceData.ts';
 import { LogWentBack } from '../commands/settleAppend.ts';
-import { UnreadableStream } from '../commands/streamFold.ts';
+import { LogContradicts, UnreadableStream } from '../commands/streamFold.ts';
 import type { Config } from '../config.ts';
 import { authenticator } from '../http/authenticate.ts';
 import { readYourWrites } from '../http/readYourWrites.ts';
@@ -70,7 +70,7 @@ const heavySlotsOf = (from: Container): HeavySlots => {
 
 /** A stream that contradicts what was known of it may be of a log that was replaced. */
 const comparedAfter = (from: Container, error: unknown): void => {
-  if (error instanceof LogWentBack || error instanceof UnreadableStream)
+  if ([LogWentBack, LogContradicts, UnreadableStream].some((one) => error instanceof one))
     void resolve(from, t.LOG_WATCH).check();
 };
 

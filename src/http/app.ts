@@ -137,6 +137,7 @@ const OUTAGES: Readonly<Record<string, () => Problem>> = {
   AccountUnavailable: () => retryLater('not_ready', 'The event log cannot be reached right now.'),
   ReadModelsDiverged: () => retryLater('not_ready', DIVERGED),
   LogWentBack: () => retryLater('not_ready', DIVERGED),
+  LogContradicts: () => retryLater('not_ready', DIVERGED),
   LogUnavailable: () => retryLater('not_ready', 'The event log cannot be reached right now.'),
   TamperedArtifact: () =>
     problem('storage_error', 'The artifact in the object storage is damaged or gone; nothing was billed.'),

@@ -4,7 +4,15 @@ import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { AppendResult, EventStore, NewEvent, RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { APPEND_BYTES_MAX } from '../../domain/ports/eventStore.ts';
 import { SERVER_APPEND_BYTES_MAX } from '../../domain/kernel/batch.ts';
-import { SEALS_STREAM, SNAPSHOT_CATEGORY, isHidden, isOwn } from '../../domain/kernel/ownStreams.ts';
+import {
+  LOG_STREAM,
+  SEALS_STREAM,
+  SNAPSHOT_CATEGORY,
+  isHidden,
+  isOwn,
+} from '../../domain/kernel/ownStreams.ts';
+import { eventAt, identityOf } from '../../domain/eventLog/identity.ts';
+import { openedLog } from '../../src/commands/logIdentity.ts';
 import { batchOf, eventsOf, everything, idsOf, newEvent, taken, until } from '../support/eventLogProbe.ts';
 
 /** A log as the contract gets it. */
@@ -304,6 +312,23 @@ export const eventLogContract = (title: string, open: () => Promise<LogUnderTest
         const categories = [category, SEALS_STREAM, SNAPSHOT_CATEGORY];
         expect(eventsOf(await until(log, { categories }, 'caught_up'))).to.have.length(2);
         expect(eventsOf(await until(log, { categories: [SEALS_STREAM] }, 'caught_up'))).to.have.length(0);
+      });
+
+      it('is named once, by whichever process opens it first', async () => {
+        const now = '2026-01-31T08:00:00.000Z';
+        const [id, ...others] = await Promise.all([1, 2, 3].map(() => openedLog(log, now)));
+        expect(new Set([id, ...others, await openedLog(log, now)])).to.have.property('size', 1);
+        expect(await identityOf(log)).to.equal(id);
+        expect(await taken(log.read(LOG_STREAM))).to.have.length(1);
+      });
+
+      it('knows an event again by its stream and revision, and where it ends', async () => {
+        const { position } = appended(await log.append(stream, 'no_stream', batchOf(3)));
+        expect((await eventAt(log, stream, 2n))?.position).to.equal(position);
+        expect(await eventAt(log, stream, 3n)).to.equal(undefined);
+        expect(await eventAt(log, `${category}-none`, 0n)).to.equal(undefined);
+        const end = await log.end();
+        expect(end !== undefined && end >= position).to.equal(true);
       });
 
       it('knows the head, behind what it does not deliver', async () => {

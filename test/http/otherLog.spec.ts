@@ -89,7 +89,7 @@ describe('read models of another log than the one that is there', function () {
   const rebuild = (env: Readonly<Record<string, string>>): Promise<void> =>
     runOperation(
       configFrom({ DATA_DIR: folder.path, ...env }),
-      { name: 'projections.rebuild', input: {} },
+      { name: 'projections.rebuild', input: { names: [], fresh: false, keep: false } },
       { send: () => Promise.resolve(), signal: new AbortController().signal },
     );
   const file = (): string => join(folder.path, 'events.db');

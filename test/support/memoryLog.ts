@@ -106,6 +106,7 @@ export const memoryLog = (): MemoryLog => {
         schema_version: 1,
         recorded_at: RECORDED_AT,
         actor: { key_id: 'key_1', role: 'admin' },
+        hash: `hash of ${id} ${JSON.stringify(data)}`,
       };
       const event: RecordedEvent = { id, type, data, metadata, stream, revision, position };
       events.push(event);
