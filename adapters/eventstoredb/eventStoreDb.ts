@@ -149,7 +149,7 @@ const end = async ({ reads, readTimeoutMs }: Store): Promise<bigint | undefined>
       ms: readTimeoutMs,
     }),
   );
-  for await (const { commitPosition, event } of last) return event?.position?.commit ?? commitPosition;
+  for await (const { commitPosition, event } of last) return event?.position.commit ?? commitPosition;
   return undefined;
 };
 

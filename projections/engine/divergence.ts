@@ -68,23 +68,32 @@ const flawOf = async (
 const keyOf = ({ position, witness }: Generation): string =>
   `${String(position)} ${witness === undefined ? '?' : (witness?.hash ?? '')}`;
 
+/** Why one generation cannot be of this log; those that stand at one place are compared once. */
+const comparing = (log: KnownLog, log_id: string | null) => {
+  const known = new Map<string, Promise<string | undefined>>();
+  return async (generation: Generation): Promise<string | undefined> => {
+    const { position, logId } = generation;
+    if (position === null) return undefined;
+    if (logId !== null && logId !== log_id)
+      return `the read models are of log ${logId}, and this is ${log_id ?? 'a log without a name'}`;
+    const key = keyOf(generation);
+    const flaw = known.get(key) ?? flawOf(log, position, generation);
+    known.set(key, flaw);
+    return flaw;
+  };
+};
+
 /** Compares checkpoints with the log: its identity, and the last event that was read up to each. */
 export const divergenceOf = async (
   log: KnownLog,
   generations: readonly Generation[],
 ): Promise<Divergence | undefined> => {
   const log_id = (await identityOf(log)) ?? null;
-  const known = new Map<string, string | undefined>();
+  const flawIn = comparing(log, log_id);
   const flawed: { readonly name: string; readonly reason: string }[] = [];
   for (const generation of generations) {
-    const { name, position, logId } = generation;
-    if (position === null) continue;
-    const key = keyOf(generation);
-    if (logId !== null && logId !== log_id)
-      known.set(key, `the read models are of log ${logId}, and this is ${log_id ?? 'a log without a name'}`);
-    if (!known.has(key)) known.set(key, await flawOf(log, position, generation));
-    const reason = known.get(key);
-    if (reason !== undefined) flawed.push({ name, reason });
+    const reason = await flawIn(generation);
+    if (reason !== undefined) flawed.push({ name: generation.name, reason });
   }
   const [first] = flawed;
   return first && { names: flawed.map(({ name }) => name), reason: first.reason, log_id };

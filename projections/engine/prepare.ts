@@ -1,7 +1,7 @@
 import type { Sql, SqlTx } from './ports.ts';
 import type { Projector } from './projector.ts';
 import type { Generation } from './registry.ts';
-import { createGeneration, generations, hasRegistry, keepsWitnesses, lockRegistry } from './registry.ts';
+import { createGeneration, generations, hasRegistry, lockRegistry } from './registry.ts';
 
 /** A projector and a generation of its read model. */
 export interface Slot {
@@ -21,8 +21,7 @@ const missingIn = async (sql: SqlTx, projectors: readonly Projector[]): Promise<
  * is: `build.ts` builds the new one beside it.
  */
 export const prepareReadModels = async (sql: Sql, projectors: readonly Projector[]): Promise<void> => {
-  const isThere = (await hasRegistry(sql)) && (await keepsWitnesses(sql));
-  if (isThere && (await missingIn(sql, projectors)).length === 0) return;
+  if ((await hasRegistry(sql)) && (await missingIn(sql, projectors)).length === 0) return;
   await sql.transaction(async (tx) => {
     await lockRegistry(tx);
     for (const projector of await missingIn(tx, projectors)) await createGeneration(tx, projector, 'live');

@@ -50,9 +50,14 @@ const REGISTRY = `
     failed_position int8,
     failed_event_id text,
     events_applied int8 not null default 0,
+    log_id text,
+    witness text,
     updated_at text not null,
     primary key (name, generation)
-  ) with (fillfactor = 50);
+  ) with (fillfactor = 50)`;
+
+/** Of a registry that an older release made. */
+const WITNESSES = `
   alter table projections.registry
     add column if not exists log_id text, add column if not exists witness text`;
 
@@ -81,6 +86,7 @@ export const lockRegistry = async (tx: SqlTx): Promise<void> => {
   // A session remembers which names it did not find; opening a catalog tells it what others have made.
   await tx.query('select count(*) as schemas from pg_catalog.pg_namespace');
   await tx.script(REGISTRY);
+  if (!(await keepsWitnesses(tx))) await tx.script(WITNESSES);
 };
 
 /** False before any process has prepared the read models. */

@@ -9,7 +9,14 @@ import type { SqlLock } from './ports.ts';
 import type { Slot } from './prepare.ts';
 import { prepareReadModels } from './prepare.ts';
 import { rebuildReadModels } from './rebuild.ts';
-import { CheckpointMoved, generations, hasRegistry, resume } from './registry.ts';
+import {
+  CheckpointMoved,
+  generations,
+  hasRegistry,
+  keepsWitnesses,
+  lockRegistry,
+  resume,
+} from './registry.ts';
 import { dropRetired } from './retire.ts';
 import type { RunnerDeps } from './runner.ts';
 import type { NewerModel, Standing } from './standing.ts';
@@ -78,6 +85,7 @@ const waiting = (deps: TurnDeps): Waiting => {
 const loadSlots = async (deps: TurnDeps, afresh: boolean): Promise<readonly RunningSlot[]> => {
   const { sql, projectors } = deps;
   await prepareReadModels(sql, projectors);
+  if (!(await keepsWitnesses(sql))) await sql.transaction(lockRegistry);
   const standing = standingOf(await generations(sql), deps);
   if (standing.newer.length > 0) throw new CheckpointMoved(reasonOf(standing.newer));
   const slots: RunningSlot[] = [...standing.followed];

@@ -103,9 +103,10 @@ export const logWatch = (deps: WatchDeps): LogWatch => {
     return diverged();
   };
   const rounds = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
+    for (;;) {
       await timers.sleep(diverged() === undefined ? everyMs : divergedMs, stopping.signal);
-      if (!stopping.signal.aborted) await check();
+      if (stopping.signal.aborted) return;
+      await check();
     }
   };
   return {

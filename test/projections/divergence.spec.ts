@@ -27,7 +27,7 @@ const readUpTo = (log: MemoryLog, position?: bigint): Generation => {
     ...{ name: 'balances', version: 1, generation: 1, schema: 'rm', state: 'live', serves: true },
     ...{ reason: null, position: at, logId: LOG_ID },
     witness: last === undefined ? null : witnessOf(last),
-  } as Generation;
+  };
 };
 
 describe('comparing read models with a log', () => {
