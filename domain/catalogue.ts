@@ -6,6 +6,7 @@ import { billingConfigEvent } from './billingConfig/events.ts';
 import { conversionEvent } from './conversion/events.ts';
 import { deploymentEvent } from './deployment/events.ts';
 import { documentEvent } from './document/events.ts';
+import { eventLogEvent } from './eventLog/eventLog.ts';
 import { extractionEvent } from './extraction/events.ts';
 import { fxRatesEvent } from './fxRates/events.ts';
 import { eventCodec, UndecodableEvent, type Upcasters } from './kernel/codec.ts';
@@ -36,6 +37,7 @@ export const EVENT_CATALOGUE = {
   trainingJob: trainingJobEvent,
   artifact: artifactEvent,
   deployment: deploymentEvent,
+  $quire: eventLogEvent,
 } as const;
 
 export type Category = keyof typeof EVENT_CATALOGUE;

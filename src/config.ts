@@ -85,6 +85,7 @@ const environment = z.object({
   PUBLIC_URL: urlOf('http', 'https').optional(),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
   ...tracingVariables,
+  REBUILD_DIVERGED: z.enum(['auto', 'manual'], { error: 'must be auto or manual' }).optional(),
   ROLES: roles.default([...ROLES]),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
 });
@@ -123,6 +124,8 @@ export interface Config {
   readonly allowPrivateNetwork: boolean;
   /** undefined: nothing is traced. */
   readonly tracing: TracingConfig | undefined;
+  /** What becomes of read models that are of another log than the one that is there. */
+  readonly rebuildDiverged: 'auto' | 'manual';
   readonly roles: readonly Role[];
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
@@ -167,7 +170,7 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 
 /** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
 const OURS =
-  /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|HEAVY_|MAX_UPLOAD|PUBLIC_URL|LLM_ALLOW|QUIRE_)/;
+  /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|HEAVY_|MAX_UPLOAD|PUBLIC_URL|REBUILD_|LLM_ALLOW|QUIRE_)/;
 
 const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(env).filter((name) => OURS.test(name) && !(name in environment.shape));
@@ -213,6 +216,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     publicUrl: checked.PUBLIC_URL,
     allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
     tracing: tracingFrom(checked),
+    rebuildDiverged: checked.REBUILD_DIVERGED ?? (checked.EVENTSTORE_URL === undefined ? 'auto' : 'manual'),
     roles: checked.ROLES,
     logLevel: checked.LOG_LEVEL,
   };

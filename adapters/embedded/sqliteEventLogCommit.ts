@@ -1,4 +1,5 @@
 import { categoryOf } from '../../domain/kernel/batch.ts';
+import { LOG_STREAM } from '../../domain/kernel/ownStreams.ts';
 import type { EncodedEvent } from '../../domain/kernel/batch.ts';
 import type { AppendResult, ExpectedRevision } from '../../domain/ports/eventStore.ts';
 import type { LogFile } from './sqliteEventLogFile.ts';
@@ -62,6 +63,10 @@ const lastRevision = (file: LogFile, stream: string): number =>
 const INSERT = `INSERT INTO events (position, stream, revision, category, id, type, data, metadata)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
 
+/** The log's name, also where a tool finds it that reads the file alone. */
+const NAME_LOG = `INSERT OR IGNORE INTO header (name, value)
+  SELECT 'log_id', json_extract(?1, '$.log_id') WHERE json_extract(?1, '$.log_id') IS NOT NULL`;
+
 const write = (writing: Writing, { stream, events }: EncodedAppend, current: number): AppendResult => {
   const category = categoryOf(stream);
   let revision = current;
@@ -69,6 +74,7 @@ const write = (writing: Writing, { stream, events }: EncodedAppend, current: num
     revision += 1;
     writing.position += 1;
     writing.file.run(INSERT, writing.position, stream, revision, category, id, type, data, metadata);
+    if (stream === LOG_STREAM && revision === 0) writing.file.run(NAME_LOG, data);
   }
   return { kind: 'appended', revision: BigInt(revision), position: BigInt(writing.position) };
 };

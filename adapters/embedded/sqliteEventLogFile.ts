@@ -35,6 +35,9 @@ CREATE INDEX IF NOT EXISTS events_by_category ON events (category, position);
 `;
 const SCHEMA_VERSION = 1;
 
+/** What the file says of itself: `log_id`, as the first event of `$quire` has it. */
+const HEADER = 'CREATE TABLE IF NOT EXISTS header (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;';
+
 /** Prepared statements by their text: preparing costs more than most of the reads. */
 export interface LogFile {
   readonly exec: (sql: string) => void;
@@ -67,14 +70,19 @@ const prepareForWriting = (db: Connection): void => {
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
   db.exec('PRAGMA wal_autocheckpoint = 4000');
-  if (userVersion(db) !== 0) return;
-  db.exec(`BEGIN IMMEDIATE;${SCHEMA}PRAGMA user_version = ${SCHEMA_VERSION};COMMIT`);
+  if (userVersion(db) === 0)
+    db.exec(`BEGIN IMMEDIATE;${SCHEMA}PRAGMA user_version = ${SCHEMA_VERSION};COMMIT`);
+  // A file of an older release gets it when it is opened first.
+  if (!hasHeader(db)) db.exec(HEADER);
 };
 
 const userVersion = (db: Connection): unknown => {
   const row = db.prepare('PRAGMA user_version').raw().get() as readonly unknown[];
   return row[0];
 };
+
+const hasHeader = (db: Connection): boolean =>
+  db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'header'").raw().get() !== undefined;
 
 const checkVersion = (db: Connection, path: string): void => {
   const version = userVersion(db);
@@ -107,6 +115,13 @@ const withCache = (db: Connection): LogFile => {
       db.close();
     },
   };
+};
+
+/** Which log the file says it is; null where an older release made it, and none has named it yet. */
+export const headerLogId = (file: LogFile): string | null => {
+  if (file.rows("SELECT 1 FROM sqlite_master WHERE name = 'header'").length === 0) return null;
+  const id = file.rows("SELECT value FROM header WHERE name = 'log_id'")[0]?.[0];
+  return typeof id === 'string' ? id : null;
 };
 
 /** A row as an event. JSON is parsed when it is looked at: scans often need only a few members. */

@@ -64,6 +64,7 @@ export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => 
       );
     },
     head: () => head(store),
+    end: () => end(store),
     close: async () => {
       ending.abort();
       await Promise.all([store.appends.close(), reads.close()]);
@@ -140,6 +141,17 @@ async function* counted<T>(
   }
   reads.succeeded();
 }
+
+const end = async ({ reads, readTimeoutMs }: Store): Promise<bigint | undefined> => {
+  const last = counted(reads, () =>
+    reading(reads.client().readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }), {
+      what: 'a read of $all',
+      ms: readTimeoutMs,
+    }),
+  );
+  for await (const { commitPosition, event } of last) return event?.position.commit ?? commitPosition;
+  return undefined;
+};
 
 const HEAD_PAGE = 32;
 const HEAD_PAGE_MAX = 8192;

@@ -5,6 +5,7 @@ import { SqlUnavailable } from './ports.ts';
 import type { Slot } from './prepare.ts';
 import type { Failure, Generation } from './registry.ts';
 import { CheckpointMoved, markStopped, moveCheckpoints } from './registry.ts';
+import { lastDelivered, witnessOf, type LastDelivered } from './witness.ts';
 
 /** A slot while it runs: its generation moves on with each batch. */
 export interface RunningSlot extends Slot {
@@ -18,6 +19,7 @@ interface Share {
   readonly slot: RunningSlot;
   readonly arrivals: readonly Arrival[];
   readonly to: bigint;
+  readonly witness: LastDelivered;
 }
 
 const isPast = ({ generation: { position } }: Slot, to: bigint): boolean =>
@@ -31,14 +33,30 @@ const sharesOf = (
   const behind = slots.filter((slot) => slot.generation.state !== 'stopped' && !isPast(slot, to));
   const readers = behind.map(({ projector, generation }) => ({ projector, position: generation.position }));
   const each = arrivalsForEach(readers, arrivals);
-  return behind.map((slot, at) => ({ slot, to, arrivals: each[at] ?? [] }));
+  const last = lastDelivered(arrivals);
+  return behind.map((slot, at) => ({
+    slot,
+    to,
+    arrivals: each[at] ?? [],
+    witness: last ?? slot.generation.witness,
+  }));
 };
+
+/** A generation after its checkpoint was moved. */
+const movedTo = (generation: Generation, { to, witness }: Pick<Share, 'to' | 'witness'>): Generation => ({
+  ...generation,
+  position: to,
+  witness,
+});
 
 /** Moves the checkpoints and applies the events, in the caller's transaction. */
 const applyShares = async (tx: SqlTx, shares: readonly Share[]): Promise<void> => {
   await moveCheckpoints(
     tx,
-    shares.map(({ slot, to, arrivals }) => ({ generation: slot.generation, to, applied: arrivals.length })),
+    shares.map(({ slot, to, arrivals, witness }) => ({
+      ...{ generation: slot.generation, to, witness },
+      applied: arrivals.length,
+    })),
   );
   const results = await Promise.allSettled(
     shares
@@ -61,10 +79,20 @@ export const applyCheckpointed = async (
   if (to !== undefined) await applyShares(tx, sharesOf(slots, arrivals, to));
 };
 
+/** Moves on what the slots remember, after `applyCheckpointed` was committed. */
+export const moveOn = (slots: readonly RunningSlot[], arrivals: readonly Arrival[]): void => {
+  const to = arrivals.at(-1)?.position;
+  if (to === undefined) return;
+  const last = lastDelivered(arrivals);
+  for (const slot of slots)
+    if (slot.generation.state !== 'stopped' && !isPast(slot, to))
+      slot.generation = movedTo(slot.generation, { to, witness: last ?? slot.generation.witness });
+};
+
 const commit = async (sql: Sql, shares: readonly Share[]): Promise<void> => {
   if (shares.length === 0) return;
   await sql.transaction((tx) => applyShares(tx, shares));
-  for (const { slot, to } of shares) slot.generation = { ...slot.generation, position: to };
+  for (const share of shares) share.slot.generation = movedTo(share.slot.generation, share);
 };
 
 const isForTheRunner = (error: unknown): boolean =>
@@ -107,7 +135,7 @@ const applyOne = async ({ sql, timers }: ApplyDeps, share: Share): Promise<boole
 
 /** Applies one projector's share alone; halves it until the event that does not apply stands by itself. */
 const applyAlone = async (deps: ApplyDeps, share: Share): Promise<boolean> => {
-  const { arrivals, slot, to } = share;
+  const { arrivals, slot, to, witness } = share;
   if (arrivals.length <= 1) return applyOne(deps, share);
   try {
     if (arrivals.some(({ undecodable }) => undecodable !== undefined)) throw new Error('undecodable');
@@ -118,9 +146,10 @@ const applyAlone = async (deps: ApplyDeps, share: Share): Promise<boolean> => {
   }
   const middle = arrivals.length >> 1;
   const first = arrivals.slice(0, middle);
-  const firstTo = first.at(-1)?.position ?? to;
-  if (!(await applyAlone(deps, { slot, arrivals: first, to: firstTo }))) return false;
-  return applyAlone(deps, { slot, arrivals: arrivals.slice(middle), to });
+  const last = first.at(-1)?.recorded;
+  const firstHalf = { to: last?.position ?? to, witness: last === undefined ? witness : witnessOf(last) };
+  if (!(await applyAlone(deps, { slot, arrivals: first, ...firstHalf }))) return false;
+  return applyAlone(deps, { slot, arrivals: arrivals.slice(middle), to, witness });
 };
 
 export interface ApplyDeps {

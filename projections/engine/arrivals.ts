@@ -7,6 +7,8 @@ import type { Projector } from './projector.ts';
 export interface Arrival {
   readonly position: bigint;
   readonly recorded?: RecordedEvent;
+  /** What lies there, whether some projector wants it or not. */
+  readonly delivered?: RecordedEvent;
   readonly event?: ProjectedEvent;
   /** Why the event could not be decoded. */
   readonly undecodable?: string;
@@ -21,7 +23,7 @@ export const arrivalsFrom = (projectors: readonly Projector[], decode: DecodeEve
     if (item.kind === 'checkpoint') return { position: item.position };
     const recorded = item.event;
     const { position } = recorded;
-    if (!wanted.has(recorded.type)) return { position };
+    if (!wanted.has(recorded.type)) return { position, delivered: recorded };
     try {
       const { type, data } = decode(recorded);
       const { id, stream, revision } = recorded;
@@ -38,9 +40,9 @@ export const arrivalsFrom = (projectors: readonly Projector[], decode: DecodeEve
           return recorded.metadata;
         },
       } as ProjectedEvent;
-      return { position, recorded, event };
+      return { position, recorded, delivered: recorded, event };
     } catch (error) {
-      return { position, recorded, undecodable: messageOf(error) };
+      return { position, recorded, delivered: recorded, undecodable: messageOf(error) };
     }
   };
 };

@@ -1,3 +1,4 @@
+import { identityOf } from '../../domain/eventLog/identity.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { SqlUnavailable } from './ports.ts';
 import type { Sql, SqlTx } from './ports.ts';
@@ -6,21 +7,19 @@ import { prepareReadModels } from './prepare.ts';
 import { REBUILD_LOCK } from './rebuild.ts';
 import type { Generation } from './registry.ts';
 import {
-  abandon,
   CheckpointMoved,
   createGeneration,
-  dropRetired,
   generations,
-  leftBehind,
   lockRegistry,
   markStopped,
   resume,
 } from './registry.ts';
+import { abandon, dropRetired, leftBehind } from './retire.ts';
 import { advance } from './replay.ts';
 import type { RebuildDeps } from './replay.ts';
 import type { KnownModels } from './standing.ts';
 import { standingOf, stoppedBuild } from './standing.ts';
-import { beginningOf, followServing, lockServing, swapIn } from './swap.ts';
+import { beginningOf, followServing, isTrusted, lockServing, swapIn } from './swap.ts';
 
 export interface BuildDeps extends RebuildDeps, KnownModels {}
 
@@ -50,27 +49,31 @@ const dueNow = async (sql: SqlTx, known: KnownModels): Promise<readonly Slot[]> 
  * new altogether has an empty one that serves; it stays empty, for a position in it would tell an older
  * process to stand aside, and ours to follow the log from there for all.
  */
-const generationFor = async (tx: SqlTx, { projector }: Slot): Promise<Generation> => {
+const generationFor = async (deps: BuildDeps, tx: SqlTx, { projector }: Slot): Promise<Generation> => {
   const beside = (await generations(tx, projector.name)).filter(
     ({ serves, state }) => !serves && state !== 'rebuilding',
   );
   for (const other of beside) if (other.version < projector.version) await abandon(tx, other);
   const begun = beside.find(({ version }) => version === projector.version);
-  return begun ?? createGeneration(tx, projector, 'building');
+  if (begun === undefined || (await isTrusted(deps, begun)))
+    return begun ?? createGeneration(tx, projector, 'building');
+  await abandon(tx, begun);
+  return createGeneration(tx, projector, 'building');
 };
 
 const openBuilds = (deps: BuildDeps, afresh: boolean): Promise<readonly RunningSlot[]> =>
   deps.sql.transaction(async (tx) => {
     await lockRegistry(tx);
+    const logId = (await identityOf(deps.feed)) ?? null;
     const slots: RunningSlot[] = [];
     for (const slot of await dueNow(tx, deps)) {
-      const generation = await generationFor(tx, slot);
+      const generation = await generationFor(deps, tx, slot);
       const isStopped = generation.state === 'stopped';
       if (isStopped && !afresh) continue;
       if (isStopped) await resume(tx, generation);
       slots.push({
         projector: slot.projector,
-        generation: { ...generation, state: 'building', reason: null },
+        generation: { ...generation, logId, state: 'building', reason: null },
       });
     }
     return slots;

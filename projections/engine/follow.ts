@@ -1,9 +1,12 @@
-import type { EventFeed, FeedItem } from '../../domain/ports/eventFeed.ts';
+import type { FeedItem } from '../../domain/ports/eventFeed.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { applyArrivals } from './applyBatch.ts';
 import type { Arrival } from './arrivals.ts';
 import { arrivalsFrom, firstRecorded } from './arrivals.ts';
+import { compared } from './compare.ts';
+import { ReadModelsDiverged } from './divergence.ts';
 import type { DecodeEvent } from './event.ts';
 import type { FeedQueue } from './feedQueue.ts';
 import { feedQueue } from './feedQueue.ts';
@@ -17,7 +20,7 @@ import { abortWhenSilent } from './watchdog.ts';
 
 export interface FollowDeps {
   readonly sql: Sql;
-  readonly feed: EventFeed;
+  readonly feed: KnownLog;
   readonly timers: Timers;
   readonly decode: DecodeEvent;
   readonly isKnownType?: (type: string) => boolean;
@@ -147,6 +150,9 @@ const consuming = (deps: FollowDeps, progress: Progress) => {
   };
 };
 
+const isForTheRunner = (error: unknown): boolean =>
+  error instanceof CheckpointMoved || error instanceof SqlUnavailable || error instanceof ReadModelsDiverged;
+
 /** Subscribes after a position and consumes, until the subscription ends or falls silent. */
 const subscribing = (deps: FollowDeps, progress: Progress) => {
   const { slots, timers, tuning, feed } = deps;
@@ -155,6 +161,7 @@ const subscribing = (deps: FollowDeps, progress: Progress) => {
   const subscribeOnce = async (after: bigint | null, outer: AbortSignal): Promise<void> => {
     const dropped = new AbortController();
     const signal = AbortSignal.any([outer, dropped.signal]);
+    await compared(feed, slots);
     const head = await feed.head();
     const { onArrived } = progress.rests;
     const queue = feedQueue(feed, { after, limit: tuning.batchMax * 2, signal, onArrived });
@@ -184,7 +191,7 @@ const subscribing = (deps: FollowDeps, progress: Progress) => {
     try {
       await subscribeOnce(after, signal);
     } catch (error) {
-      if (error instanceof CheckpointMoved || error instanceof SqlUnavailable) throw error;
+      if (isForTheRunner(error)) throw error;
       reason = messageOf(error);
     }
     if (!signal.aborted) deps.notify?.({ kind: 'dropped', reason });

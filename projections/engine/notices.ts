@@ -23,6 +23,15 @@ export type ProjectionNotice =
   | { readonly kind: 'evicted'; readonly stillMs: number }
   /** Events of types that only a newer release knows were passed over. */
   | { readonly kind: 'unknown_types'; readonly events: number; readonly types: readonly string[] }
+  /** The read models are of another log than the one that is there. `rebuilding`: they are made anew now. */
+  | {
+      readonly kind: 'diverged';
+      readonly reason: string;
+      readonly names: readonly string[];
+      readonly rebuilding: boolean;
+    }
+  /** Read models that had diverged were made anew from the log that is there. */
+  | { readonly kind: 'rebuilt'; readonly names: readonly string[] }
   | { readonly kind: 'dropped'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -41,6 +50,8 @@ export interface RunnerTuning {
   readonly lookMs: number;
   /** How often a silent subscription is compared with the log's head. */
   readonly watchdogMs: number;
+  /** How often checkpoints are compared with the log beside the times that it is subscribed to. */
+  readonly compareMs: number;
   /**
    * How long checkpoints may stand still, though the log goes on, until the process that holds the lock
    * counts as frozen. At least thrice `watchdogMs`, within which a sound one finds its own feed silent.
@@ -57,5 +68,6 @@ export const RUNNER_TUNING: RunnerTuning = {
   lockMs: 1_000,
   lookMs: 1_000,
   watchdogMs: 5_000,
+  compareMs: 10_000,
   frozenMs: 15_000,
 };

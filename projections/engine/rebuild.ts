@@ -1,3 +1,4 @@
+import { identityOf } from '../../domain/eventLog/identity.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { advance, BATCH_MAX } from './replay.ts';
 import type { Arrival } from './arrivals.ts';
@@ -6,9 +7,11 @@ import { SqlUnavailable } from './ports.ts';
 import type { RebuildDeps } from './replay.ts';
 import { prepareReadModels } from './prepare.ts';
 import type { Projector } from './projector.ts';
-import { abandon, createGeneration, dropRetired, generations, lockRegistry } from './registry.ts';
+import type { Generation } from './registry.ts';
+import { createGeneration, generations, lockRegistry } from './registry.ts';
+import { abandon, dropRetired } from './retire.ts';
 import type { Swapped } from './swap.ts';
-import { beginningOf, followServing, lockServing, swapIn } from './swap.ts';
+import { beginningOf, followServing, isTrusted, lockServing, swapIn } from './swap.ts';
 import { standingOf } from './standing.ts';
 import type { TableDifference } from './verify.ts';
 import { differencesOf } from './verify.ts';
@@ -79,7 +82,9 @@ const swap = (deps: RebuildDeps, slot: RebuildSlot): Promise<RebuiltReadModel> =
     let differences: readonly TableDifference[] = [];
     await lockServing(tx, [projector.name]);
     const compare = async ({ before, after: next }: Swapped): Promise<void> => {
-      compared = before.version === next.version && before.position === next.position;
+      // Rows of another log differ as they should.
+      const isSameLog = await isTrusted(deps, before);
+      compared = isSameLog && before.version === next.version && before.position === next.position;
       if (compared) differences = await differencesOf(tx, projector, [before, next]);
     };
     const { after } = await swapIn(deps, tx, { slot, compare });
@@ -130,22 +135,31 @@ const build = async (
   return rebuilt;
 };
 
+/** What an interrupted rebuild has left of this version and this log. */
+const usableOf = async (
+  deps: RebuildDeps,
+  { version }: Projector,
+  left: readonly Generation[],
+): Promise<Generation | undefined> => {
+  const found = left.find((one) => one.version === version && one.position !== null);
+  return found !== undefined && (await isTrusted(deps, found)) ? found : undefined;
+};
+
 /** A generation for each: the one that an interrupted rebuild has left, or a new one. */
 const openSlots = async (
+  deps: RebuildDeps,
   tx: SqlTx,
-  projectors: readonly Projector[],
-  fresh: boolean,
+  { wanted, fresh }: { readonly wanted: readonly Projector[]; readonly fresh: boolean },
 ): Promise<readonly RebuildSlot[]> => {
   await lockRegistry(tx);
+  const logId = (await identityOf(deps.feed)) ?? null;
   const slots: RebuildSlot[] = [];
-  for (const projector of projectors) {
+  for (const projector of wanted) {
     const left = (await generations(tx, projector.name)).filter(({ state }) => state === 'rebuilding');
-    const usable = fresh
-      ? undefined
-      : left.find(({ version, position }) => version === projector.version && position !== null);
+    const usable = fresh ? undefined : await usableOf(deps, projector, left);
     for (const generation of left) if (generation !== usable) await abandon(tx, generation);
     const generation = usable ?? (await createGeneration(tx, projector, 'rebuilding'));
-    slots.push({ projector, generation, resumedFrom: generation.position });
+    slots.push({ projector, generation: { ...generation, logId }, resumedFrom: generation.position });
   }
   return slots;
 };
@@ -184,7 +198,7 @@ export const rebuildReadModels = async (
     await prepareReadModels(sql, projectors);
     await refuseDowngrade(sql, wanted, options.names);
     const fresh = options.fresh ?? false;
-    slots.push(...(await sql.transaction((tx) => openSlots(tx, wanted, fresh))));
+    slots.push(...(await sql.transaction((tx) => openSlots(deps, tx, { wanted, fresh }))));
     return await build({ ...deps, projectors: wanted }, slots, options);
   } catch (error) {
     if (isKept(error, options)) throw error;

@@ -1,7 +1,8 @@
 import { bigintOrNull, flagOf, textOf, textOrNull, wholeOf } from './columns.ts';
-import type { Sql, SqlRow, SqlTx } from './ports.ts';
+import type { SqlRow, SqlTx } from './ports.ts';
 import type { Projector } from './projector.ts';
 import { READ_SCHEMA } from './projector.ts';
+import { textOfWitness, witnessAt, type LastDelivered } from './witness.ts';
 
 /**
  * `building`: a new version catches up before it serves. `rebuilding`: `rebuild.ts` fills it. `stopped`:
@@ -20,6 +21,10 @@ export interface Generation {
   /** True for the one that the views point at. */
   readonly serves: boolean;
   readonly reason: string | null;
+  /** The log that the rows are from; null: not known, or none yet. */
+  readonly logId: string | null;
+  /** The last event that was delivered up to `position`. */
+  readonly witness: LastDelivered;
 }
 
 /** Another process, or a rebuild, has moved the checkpoint: what this one knows is out of date. */
@@ -27,7 +32,8 @@ export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved';
 }
 
-const NOW = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+/** The database's clock, as times are kept. */
+export const NOW = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const REGISTRY = `
   create schema if not exists projections;
@@ -44,11 +50,18 @@ const REGISTRY = `
     failed_position int8,
     failed_event_id text,
     events_applied int8 not null default 0,
+    log_id text,
+    witness text,
     updated_at text not null,
     primary key (name, generation)
   ) with (fillfactor = 50)`;
 
-const generationOf = (row: SqlRow): Generation => ({
+/** Of a registry that an older release made. */
+const WITNESSES = `
+  alter table projections.registry
+    add column if not exists log_id text, add column if not exists witness text`;
+
+export const generationOf = (row: SqlRow): Generation => ({
   name: textOf(row, 'name'),
   version: wholeOf(row, 'version'),
   generation: wholeOf(row, 'generation'),
@@ -57,6 +70,9 @@ const generationOf = (row: SqlRow): Generation => ({
   state: textOf(row, 'state') as GenerationState,
   serves: flagOf(row, 'serves'),
   reason: textOrNull(row, 'reason'),
+  // Missing where an older release made the registry, until this one has prepared it.
+  logId: textOrNull({ log_id: null, ...row }, 'log_id'),
+  witness: witnessAt(bigintOrNull(row, 'position'), textOrNull({ witness: null, ...row }, 'witness')),
 });
 
 const PREPARE_LOCK = 0x70726570n;
@@ -70,12 +86,22 @@ export const lockRegistry = async (tx: SqlTx): Promise<void> => {
   // A session remembers which names it did not find; opening a catalog tells it what others have made.
   await tx.query('select count(*) as schemas from pg_catalog.pg_namespace');
   await tx.script(REGISTRY);
+  if (!(await keepsWitnesses(tx))) await tx.script(WITNESSES);
 };
 
 /** False before any process has prepared the read models. */
 export const hasRegistry = async (sql: SqlTx): Promise<boolean> => {
   const [row] = await sql.query(`select to_regclass('projections.registry') is not null as there`);
   return row !== undefined && flagOf(row, 'there');
+};
+
+/** False before a release that keeps witnesses has prepared the read models. */
+export const keepsWitnesses = async (sql: SqlTx): Promise<boolean> => {
+  const rows = await sql.query(
+    `select 1 as there from pg_catalog.pg_attribute
+     where attrelid = to_regclass('projections.registry') and attname = 'witness' and not attisdropped`,
+  );
+  return rows.length > 0;
 };
 
 /** All generations that are not retired, or those of one read model. */
@@ -121,7 +147,10 @@ export const createGeneration = async (
     values ('${projector.name}', ${String(projector.version)}, ${String(generation)}, '${schema}', '${state}',
       ${String(serves)}, ${NOW})`);
   const { name, version } = projector;
-  return { name, version, generation, schema, position: null, state, serves, reason: null };
+  return {
+    ...{ name, version, generation, schema, position: null, state, serves, reason: null },
+    ...{ logId: null, witness: null },
+  };
 };
 
 /** One checkpoint to move, from the position last known. */
@@ -129,13 +158,16 @@ export interface CheckpointMove {
   readonly generation: Generation;
   readonly to: bigint;
   readonly applied: number;
+  /** The last event delivered up to `to`. */
+  readonly witness: LastDelivered;
 }
 
 const MOVE = `
   update projections.registry r
-  set position = u.to_position, events_applied = r.events_applied + u.applied, updated_at = ${NOW}
-  from unnest($1::text[], $2::int4[], $3::int8[], $4::int8[], $5::int8[])
-    as u(name, generation, from_position, to_position, applied)
+  set position = u.to_position, events_applied = r.events_applied + u.applied, updated_at = ${NOW},
+    log_id = coalesce(u.log_id, r.log_id), witness = u.witness
+  from unnest($1::text[], $2::int4[], $3::int8[], $4::int8[], $5::int8[], $6::text[], $7::text[])
+    as u(name, generation, from_position, to_position, applied, log_id, witness)
   where r.name = u.name and r.generation = u.generation and r.position is not distinct from u.from_position
     and r.state in ('live', 'building', 'rebuilding')
   returning r.name`;
@@ -151,6 +183,8 @@ export const moveCheckpoints = async (tx: SqlTx, moves: readonly CheckpointMove[
     moves.map(({ generation }) => generation.position),
     moves.map(({ to }) => to),
     moves.map(({ applied }) => applied),
+    moves.map(({ generation }) => generation.logId),
+    moves.map(({ to, witness }) => textOfWitness(to, witness)),
   ]);
   if (moved.length !== moves.length) {
     throw new CheckpointMoved(`moved ${String(moved.length)} of ${String(moves.length)} checkpoints`);
@@ -200,48 +234,4 @@ export const promote = async (tx: SqlTx, projector: Projector, next: Generation)
     [next.name, next.generation],
   );
   await pointViews(tx, projector, next.schema);
-};
-
-const DROP_LOCK = 0x64726f70n;
-
-const dropOne = (sql: Sql, schema: string): Promise<void> =>
-  sql.transaction(async (tx) => {
-    const [row] = await tx.query('select pg_try_advisory_xact_lock($1) as got', [DROP_LOCK]);
-    if (row !== undefined && flagOf(row, 'got')) await tx.script(`drop schema if exists ${schema} cascade`);
-  });
-
-/**
- * Drops the tables of generations that nothing reads any more. While another process is at it, it leaves
- * them to that one: two drops of one schema would fail each other.
- */
-export const dropRetired = async (sql: Sql): Promise<void> => {
-  const rows = await sql.query(
-    `select schema_name from projections.registry
-     where state = 'retired' and to_regnamespace(schema_name) is not null`,
-  );
-  for (const row of rows) await dropOne(sql, textOf(row, 'schema_name'));
-};
-
-/** Half-built generations of newer versions whose checkpoints have been still for this long. */
-export const leftBehind = async (
-  sql: SqlTx,
-  name: string,
-  version: number,
-): Promise<readonly Generation[]> => {
-  const rows = await sql.query(
-    `select * from projections.registry
-     where name = $1 and version > $2 and not serves and state in ('building', 'stopped')
-       and updated_at < to_char(now() at time zone 'utc' - interval '1 hour', 'YYYY-MM-DD"T"HH24:MI:SS')`,
-    [name, version],
-  );
-  return rows.map(generationOf);
-};
-
-/** Retires a generation that will not be finished. */
-export const abandon = async (sql: SqlTx, { name, generation }: Generation): Promise<void> => {
-  await sql.query(
-    `update projections.registry set state = 'retired', serves = false, updated_at = ${NOW}
-     where name = $1 and generation = $2 and not serves`,
-    [name, generation],
-  );
 };

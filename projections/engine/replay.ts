@@ -1,6 +1,7 @@
-import type { EventFeed, FeedItem } from '../../domain/ports/eventFeed.ts';
+import type { FeedItem } from '../../domain/ports/eventFeed.ts';
+import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import type { RunningSlot } from './applyBatch.ts';
-import { applyCheckpointed } from './applyBatch.ts';
+import { applyCheckpointed, moveOn } from './applyBatch.ts';
 import type { Arrival } from './arrivals.ts';
 import { arrivalsFrom } from './arrivals.ts';
 import type { DecodeEvent } from './event.ts';
@@ -9,7 +10,7 @@ import type { Projector } from './projector.ts';
 
 export interface RebuildDeps {
   readonly sql: Sql;
-  readonly feed: EventFeed;
+  readonly feed: KnownLog;
   readonly projectors: readonly Projector[];
   readonly decode: DecodeEvent;
   readonly timers: Timers;
@@ -121,9 +122,6 @@ const applyApart = async (
   if (failed !== undefined) throw failed.reason;
 };
 
-const isBehind = ({ generation: { position: at } }: RunningSlot, position: bigint | null): boolean =>
-  at === null || (position !== null && at < position);
-
 /** Applies a stretch of the log to `slots`. Throws at the first event that cannot be applied. */
 export const advance = async (
   deps: RebuildDeps,
@@ -136,9 +134,7 @@ export const advance = async (
     throwUndecodable(batch);
     if (within === undefined) await applyApart(deps, slots, batch);
     else await applyCheckpointed(within, slots, batch);
-    const position = batch.at(-1)?.position ?? null;
-    for (const slot of slots)
-      if (isBehind(slot, position)) slot.generation = { ...slot.generation, position };
+    moveOn(slots, batch);
     onBatch?.(batch);
   }
 };

@@ -1,4 +1,4 @@
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import { building } from './building.ts';
 import type { DecodeEvent } from './event.ts';
 import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './notices.ts';
@@ -14,7 +14,7 @@ import { turns } from './turns.ts';
 
 export interface RunnerDeps extends KnownModels {
   readonly sql: Sql;
-  readonly feed: EventFeed;
+  readonly feed: KnownLog;
   readonly decode: DecodeEvent;
   /** False for an event type of a newer release. All are known by default. */
   readonly isKnownType?: (type: string) => boolean;
@@ -23,6 +23,8 @@ export interface RunnerDeps extends KnownModels {
   /** Told of the events of each batch that was committed; for traces. */
   readonly onApplied?: (applied: AppliedBatch) => void;
   readonly tuning?: Partial<RunnerTuning>;
+  /** What becomes of read models that are of another log: made anew at once, or left to a person. */
+  readonly diverged?: 'rebuild' | 'leave';
 }
 
 /** Keeps the read models up with the log, as long as no other process does. */

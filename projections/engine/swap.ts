@@ -1,5 +1,5 @@
+import { divergenceOf } from './divergence.ts';
 import type { RunningSlot } from './applyBatch.ts';
-import { bigintOrNull } from './columns.ts';
 import type { SqlTx } from './ports.ts';
 import type { Slot } from './prepare.ts';
 import type { Generation } from './registry.ts';
@@ -15,6 +15,10 @@ export const lockServing = async (tx: SqlTx, names: readonly string[]): Promise<
     [names],
   );
 };
+
+/** Whether a checkpoint is of the log that is there: one that is not says nothing about how far to go. */
+export const isTrusted = async ({ feed }: RebuildDeps, generation: Generation): Promise<boolean> =>
+  (await divergenceOf(feed, [generation])) === undefined;
 
 /** What was put in place of what. */
 export interface Swapped {
@@ -36,7 +40,7 @@ export const swapIn = async (
   const before = (await generations(tx, projector.name)).find(({ serves }) => serves);
   if (before === undefined) throw new Error(`nothing serves ${projector.name}`);
   const trial: RunningSlot = { ...slot };
-  if (before.position !== null) {
+  if (before.position !== null && (await isTrusted(deps, before))) {
     const { position: target } = before;
     const stretch = { after: slot.generation.position, target, batchMax: BATCH_MAX, signal: undefined };
     await advance(deps, [trial], { ...stretch, within: tx });
@@ -53,11 +57,9 @@ export const followServing = async (
   slot: RunningSlot,
   { batchMax = BATCH_MAX, signal }: { readonly batchMax?: number; readonly signal?: AbortSignal },
 ): Promise<void> => {
-  const [row] = await deps.sql.query('select position from projections.registry where name = $1 and serves', [
-    slot.projector.name,
-  ]);
-  const target = row === undefined ? null : bigintOrNull(row, 'position');
-  if (target === null) return;
+  const serving = (await generations(deps.sql, slot.projector.name)).find(({ serves }) => serves);
+  const target = serving?.position ?? null;
+  if (serving === undefined || target === null || !(await isTrusted(deps, serving))) return;
   await advance(deps, [slot], { after: slot.generation.position, target, batchMax, signal });
 };
 

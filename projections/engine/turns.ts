@@ -1,4 +1,6 @@
 import type { RunningSlot } from './applyBatch.ts';
+import { compared } from './compare.ts';
+import { divergenceOf, ReadModelsDiverged, type Divergence } from './divergence.ts';
 import type { FollowDeps, Follower } from './follow.ts';
 import { follower } from './follow.ts';
 import { frozenHolders } from './frozen.ts';
@@ -6,7 +8,16 @@ import type { RunnerTuning } from './notices.ts';
 import type { SqlLock } from './ports.ts';
 import type { Slot } from './prepare.ts';
 import { prepareReadModels } from './prepare.ts';
-import { CheckpointMoved, dropRetired, generations, hasRegistry, resume } from './registry.ts';
+import { rebuildReadModels } from './rebuild.ts';
+import {
+  CheckpointMoved,
+  generations,
+  hasRegistry,
+  keepsWitnesses,
+  lockRegistry,
+  resume,
+} from './registry.ts';
+import { dropRetired } from './retire.ts';
 import type { RunnerDeps } from './runner.ts';
 import type { NewerModel, Standing } from './standing.ts';
 import { standingOf } from './standing.ts';
@@ -74,6 +85,7 @@ const waiting = (deps: TurnDeps): Waiting => {
 const loadSlots = async (deps: TurnDeps, afresh: boolean): Promise<readonly RunningSlot[]> => {
   const { sql, projectors } = deps;
   await prepareReadModels(sql, projectors);
+  if (!(await keepsWitnesses(sql))) await sql.transaction(lockRegistry);
   const standing = standingOf(await generations(sql), deps);
   if (standing.newer.length > 0) throw new CheckpointMoved(reasonOf(standing.newer));
   const slots: RunningSlot[] = [...standing.followed];
@@ -112,14 +124,46 @@ const outdated = async (
   }
 };
 
+/** Resolves when the log is not the one any more that the slots are of. Never resolves after `signal`. */
+const replaced = async (deps: TurnDeps, slots: readonly Slot[], signal: AbortSignal): Promise<void> => {
+  const { timers, tuning, feed } = deps;
+  for (;;) {
+    await timers.sleep(tuning.compareMs, signal);
+    if (signal.aborted) return new Promise(() => undefined);
+    const generations = slots.map(({ generation }) => generation);
+    if ((await divergenceOf(feed, generations).catch(() => undefined)) !== undefined) return;
+  }
+};
+
+/** Tells of a divergence, and makes the read models anew where that is wanted; else a person has to. */
+const mending = (deps: TurnDeps) => {
+  const { timers, tuning, notify, diverged: wanted = 'leave' } = deps;
+  let said = '';
+
+  return async ({ names, reason }: Divergence, signal: AbortSignal): Promise<void> => {
+    const rebuilding = wanted === 'rebuild';
+    if (reason !== said) notify?.({ kind: 'diverged', reason, names, rebuilding });
+    said = reason;
+    if (!rebuilding) {
+      await timers.sleep(tuning.lookMs, signal);
+      return;
+    }
+    await rebuildReadModels(deps, { names, fresh: true, signal });
+    said = '';
+    notify?.({ kind: 'rebuilt', names });
+  };
+};
+
 export const turns = (deps: TurnDeps, waits: Pick<FollowDeps, 'isAwaited' | 'onProgress'>): Turns => {
   const { timers, tuning, notify } = deps;
   const alone = waiting(deps);
+  const mend = mending(deps);
   let running: Follower | undefined;
   let afresh = true;
 
   const projectAlone = async (lock: SqlLock, signal: AbortSignal): Promise<void> => {
     const slots = await loadSlots(deps, afresh);
+    await compared(deps.feed, slots);
     afresh = false;
     const lost = new AbortController();
     void lock.lost.then(() => lost.abort());
@@ -127,6 +171,7 @@ export const turns = (deps: TurnDeps, waits: Pick<FollowDeps, 'isAwaited' | 'onP
     notify?.({ kind: 'started', projectors: slots.map(({ projector }) => projector.name) });
     const ended = new AbortController();
     void outdated(deps, slots, ended.signal).then(() => lost.abort());
+    void replaced(deps, slots, ended.signal).then(() => lost.abort());
     try {
       await running.run(AbortSignal.any([signal, lost.signal]));
     } finally {
@@ -141,6 +186,9 @@ export const turns = (deps: TurnDeps, waits: Pick<FollowDeps, 'isAwaited' | 'onP
     if (lock === undefined) return;
     try {
       await projectAlone(lock, signal);
+    } catch (error) {
+      if (!(error instanceof ReadModelsDiverged)) throw error;
+      await mend(error.divergence, signal);
     } finally {
       await lock.release().catch(() => undefined);
     }

@@ -1,5 +1,6 @@
 import type { Sql } from './ports.ts';
-import { dropRetired, generations, hasRegistry, lockRegistry } from './registry.ts';
+import { generations, hasRegistry, lockRegistry } from './registry.ts';
+import { dropRetired } from './retire.ts';
 import type { KnownModels } from './standing.ts';
 import { standingOf } from './standing.ts';
 

@@ -8,7 +8,7 @@ import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { SnapshotStore } from '../../domain/ports/snapshotStore.ts';
 import { accountSnapshots } from './accountSnapshot.ts';
 import type { Outcome } from './outcome.ts';
-import { streamWriter, type WriterLimits } from './streamWriter.ts';
+import { streamWriter, type Forgotten, type WriterLimits } from './streamWriter.ts';
 import {
   ATTEMPTS_MAX,
   BATCH_MAX,
@@ -28,6 +28,8 @@ export interface AccountWriter {
    * log has not confirmed it for `maxAgeMs` (0: always). Throws `AccountUnavailable`.
    */
   stateOf(tenantId: string, maxAgeMs?: number): Promise<AccountState>;
+  /** Drops what is remembered of a log that was replaced. */
+  forget(what: Forgotten): void;
   /** Finishes what is in flight. Commands that come later are `busy`. */
   close(): Promise<void>;
 }
@@ -70,6 +72,7 @@ export const accountWriter = (deps: AccountWriterDeps): AccountWriter => {
       if (state === undefined) throw new AccountUnavailable(tenantId);
       return state;
     },
+    forget: (what) => writer.forget(what),
     close: () => writer.close(),
   };
 };

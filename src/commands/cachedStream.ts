@@ -1,5 +1,5 @@
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import { foldForward, nothingYet, type Folded, type FoldRules } from './streamFold.ts';
+import { foldOn, LogContradicts, nothingYet, type Folded, type FoldRules } from './streamFold.ts';
 
 /** The state of one small stream that everyone reads. */
 export interface CachedStream<State> {
@@ -7,6 +7,8 @@ export interface CachedStream<State> {
   current(): Promise<State>;
   /** Reads forward now. */
   refresh(): Promise<State>;
+  /** Reads from the start next time: the log is another one. */
+  forget(): void;
 }
 
 export const cachedStream = <State, Event>(
@@ -21,15 +23,24 @@ export const cachedStream = <State, Event>(
   let readAt = -Infinity;
   let reading: Promise<State> | undefined;
 
+  let age = 0;
+
   const read = async (): Promise<State> => {
-    const startedAt = performance.now();
-    folded = await foldForward({ rules, store, stream }, folded);
-    readAt = startedAt;
-    return folded.state;
+    const [startedAt, asOf] = [performance.now(), age];
+    const found = await foldOn({ rules, store, stream }, folded).catch((error: unknown) => {
+      if (error instanceof LogContradicts) folded = nothingYet(rules.initialState);
+      throw error;
+    });
+    if (asOf === age) [folded, readAt] = [found, startedAt];
+    return found.state;
   };
   const share = (): Promise<State> => {
-    reading ??= read().finally(() => (reading = undefined));
-    return reading;
+    if (reading !== undefined) return reading;
+    const begun = read().finally(() => {
+      if (reading === begun) reading = undefined;
+    });
+    reading = begun;
+    return begun;
   };
   return {
     current: () => (performance.now() - readAt <= maxAgeMs ? Promise.resolve(folded.state) : share()),
@@ -37,6 +48,10 @@ export const cachedStream = <State, Event>(
       // A read under way may have begun before what the caller wants to see.
       await reading?.catch(() => undefined);
       return share();
+    },
+    forget: () => {
+      age += 1;
+      [folded, readAt, reading] = [nothingYet(rules.initialState), -Infinity, undefined];
     },
   };
 };

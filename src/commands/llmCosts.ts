@@ -8,7 +8,7 @@ import { llmCostEvent, llmCostStream, type LlmCostEvent } from '../../domain/llm
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { Outcome } from './outcome.ts';
-import { streamWriter } from './streamWriter.ts';
+import { streamWriter, type Forgotten } from './streamWriter.ts';
 import {
   ATTEMPTS_MAX,
   BATCH_MAX,
@@ -20,6 +20,8 @@ import {
 /** Logs what model calls cost: many a second for one tenant are appended together. */
 export interface LlmCosts {
   log(command: LogLlmCost): Promise<Outcome<LlmCostState, LlmCostEvent, LlmCostRejection>>;
+  /** Drops what is remembered of a log that was replaced. */
+  forget(what: Forgotten): void;
   close(): Promise<void>;
 }
 
@@ -41,6 +43,7 @@ export const llmCosts = (store: EventStore): LlmCosts => {
   const writer = streamWriter(rules, DEFAULT_LIMITS, llmCostStream);
   return {
     log: (command) => writer.execute(command.data.tenant_id, command),
+    forget: (what) => writer.forget(what),
     close: () => writer.close(),
   };
 };

@@ -29,6 +29,8 @@ export interface Mailbox<State, Command, Event, Rejection> {
   /** Commands known to be in the stream, the latest few. */
   readonly recent: Set<string>;
   running: boolean;
+  /** What is known may be of another log: the next turn reads anew. */
+  outdated: boolean;
   /** Set when going on would not be safe; every command fails with it. */
   halted: Error | undefined;
   /** Commands a turn may take; halved while the log refuses a batch as too large. */
@@ -50,6 +52,7 @@ export const newMailbox = <State, Command, Event, Rejection>(
   confirmedAt: -Infinity,
   recent: new Set(),
   running: false,
+  outdated: false,
   halted: undefined,
   limit,
   snapshotRevision: -1n,

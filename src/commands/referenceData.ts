@@ -62,6 +62,8 @@ export interface ReferenceData {
   publishFxRates(command: FxRatesCommand): Promise<Outcome<FxRatesState, FxRatesEvent, FxRatesRejection>>;
   /** On a log without them: price list 1 and billing config 1. Safe to run in many processes at once. */
   ensureDefaults(now: string): Promise<void>;
+  /** Reads everything anew: the log is another one. */
+  forget(): void;
 }
 
 export interface ReferenceDataDeps {
@@ -91,6 +93,9 @@ export const referenceData = (deps: ReferenceDataDeps): ReferenceData => {
     modelPrices: () => models.current(),
     publishModelPrice: models.publish,
     publishFxRates: rates.publish,
+    forget: () => {
+      for (const one of [lists, configs, rates, models]) one.forget();
+    },
     ensureDefaults: async (now) => {
       if ((await lists.refresh()).versions.length === 0) settled(await lists.publish(firstPriceList(now)));
       if ((await configs.refresh()).versions.length === 0) settled(await configs.publish(firstConfig(now)));
@@ -113,6 +118,7 @@ const published = <State, Command extends Commanded, Event extends DomainEvent, 
   return {
     current: () => cache.current(),
     refresh: () => cache.refresh(),
+    forget: () => cache.forget(),
     publish: async (command: Command): Promise<Outcome<State, Event, Rejection>> => {
       const outcome = await handle(stream, command);
       if (outcome.kind === 'done') await cache.refresh();

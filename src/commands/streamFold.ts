@@ -55,6 +55,35 @@ export const foldForward = async <State, Event>(
   return folded;
 };
 
+/** The log does not have an event that this process knows: it was replaced, or a node that is behind answers. */
+export class LogContradicts extends Error {
+  override readonly name = 'LogContradicts';
+  constructor(stream: string, revision: bigint) {
+    super(`stream ${stream} does not have revision ${String(revision)} as this process knows it`);
+  }
+}
+
+/** As `foldForward`, after making sure that the log still has the last event that was folded. */
+export const foldOn = async <State, Event>(
+  { rules, store, stream, seen }: FoldSource<State, Event>,
+  from: Folded<State>,
+): Promise<Folded<State>> => {
+  const { revision } = from;
+  if (revision === 'no_stream') return foldForward({ rules, store, stream, ...(seen && { seen }) }, from);
+  let folded = from;
+  let isKnown = false;
+  for await (const recorded of store.read(stream, { from: revision })) {
+    if (isKnown) {
+      folded = foldOne(rules, folded, recorded);
+      seen?.(causationOf(recorded));
+    } else if (recorded.revision !== revision || hashOf(recorded) !== from.hash)
+      throw new LogContradicts(stream, revision);
+    isKnown = true;
+  }
+  if (!isKnown) throw new LogContradicts(stream, revision);
+  return folded;
+};
+
 export interface FoldSource<State, Event> {
   readonly rules: FoldRules<State, Event>;
   readonly store: EventStore;

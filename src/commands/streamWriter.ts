@@ -27,8 +27,15 @@ export interface WriterLimits {
 export interface StreamWriter<State, Command, Event, Rejection> {
   execute(tenantId: string, command: Command): Promise<Outcome<State, Event, Rejection>>;
   stateOf(tenantId: string, maxAgeMs?: number): Promise<State | undefined>;
+  forget(what: Forgotten): void;
   close(): Promise<void>;
 }
+
+/**
+ * What a writer is to forget of a log that was replaced. `what_agrees`: all but the accounts whose log was
+ * found shorter than it had been; those go on refusing. `all`: those too, for this log is the one now.
+ */
+export type Forgotten = 'what_agrees' | 'all';
 
 interface Writer<State, Command, Event, Rejection> {
   readonly rules: WriterRules<State, Command, Event, Rejection>;
@@ -74,6 +81,7 @@ export const streamWriter = <State, Command extends Commanded, Event extends Dom
   return {
     execute: (tenantId, command) => enqueue(writer, tenantId, command),
     stateOf: (tenantId, maxAgeMs = limits.stateMaxAgeMs) => stateOf(writer, tenantId, maxAgeMs),
+    forget: (what) => forget(writer, what),
     close: () => close(writer),
   };
 };
@@ -117,6 +125,17 @@ const evict = <State, Command, Event, Rejection>({
     if (box.running || box.halted !== undefined) continue;
     boxes.delete(tenantId);
     if (boxes.size < limits.warmMax) return;
+  }
+};
+
+const forget = <State, Command, Event, Rejection>(
+  { boxes }: Writer<State, Command, Event, Rejection>,
+  what: Forgotten,
+): void => {
+  for (const [tenantId, box] of boxes) {
+    if (what === 'all') box.halted = undefined;
+    box.outdated = true;
+    if (!box.running && box.halted === undefined) boxes.delete(tenantId);
   }
 };
 
@@ -164,7 +183,7 @@ const stateOf = async <State, Command extends Commanded, Event extends DomainEve
 ): Promise<State | undefined> => {
   const box = boxOf(writer, tenantId);
   const fresh = performance.now() - box.confirmedAt <= maxAgeMs;
-  if (box.warm !== undefined && fresh) return box.warm.state;
+  if (box.warm !== undefined && fresh && !box.outdated) return box.warm.state;
   const outcome = await enqueue(writer, tenantId, undefined);
   if (outcome.kind === 'done' || outcome.kind === 'rejected') return outcome.state;
   // Who wants the log's end decides about money: what is remembered here may lack what others wrote.

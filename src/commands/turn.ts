@@ -8,7 +8,7 @@ import type { DomainEvent } from './encode.ts';
 import { giveBack, remember, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, CONTENDED, UNKNOWN } from './outcome.ts';
 import { LogWentBack, settleAppend } from './settleAppend.ts';
-import { foldForward, UnreadableStream, type Folded, type FoldSource } from './streamFold.ts';
+import { foldOn, LogContradicts, UnreadableStream, type Folded, type FoldSource } from './streamFold.ts';
 import { turnReport, type TurnReport } from './turnReport.ts';
 import type { WriterRules } from './writerRules.ts';
 
@@ -59,6 +59,7 @@ const attemptTurn = async <State, Command extends Commanded, Event extends Domai
   turn: Turn<State, Command, Event, Rejection>,
 ): Promise<Next> => {
   const { rules, box } = turn;
+  if (box.outdated) forgetIn(box);
   const from = box.warm ?? (await load(turn));
   dropGone(turn);
   if (turn.entries.length === 0) return 'over';
@@ -82,6 +83,13 @@ const attemptTurn = async <State, Command extends Commanded, Event extends Domai
     case 'rejected':
       return refused(turn, batch, `${result.reason}: ${result.detail}`);
   }
+};
+
+const forgetIn = <State, Command, Event, Rejection>(box: Mailbox<State, Command, Event, Rejection>): void => {
+  box.outdated = false;
+  box.warm = undefined;
+  box.snapshotRevision = -1n;
+  box.recent.clear();
 };
 
 /** Decides the commands that wait, and gives back those for which the batch had no room. */
@@ -212,7 +220,7 @@ const load = <State, Command, Event, Rejection>(turn: Turn<State, Command, Event
 const catchUp = <State, Command, Event, Rejection>(
   turn: Turn<State, Command, Event, Rejection>,
   from: Folded<State>,
-) => confirm(turn, () => foldForward(sourceOf(turn), from));
+) => confirm(turn, () => foldOn(sourceOf(turn), from));
 
 /** Reads the log, and takes what it says as the state. */
 const confirm = async <State, Command, Event, Rejection>(
@@ -226,7 +234,7 @@ const confirm = async <State, Command, Event, Rejection>(
     turn.confirmed = true;
     return folded;
   } catch (error) {
-    if (error instanceof UnreadableStream) throw error;
+    if (error instanceof UnreadableStream || error instanceof LogContradicts) throw error;
     throw new UnreadableLog(`stream ${turn.box.stream} cannot be read: ${String(error)}`, { cause: error });
   }
 };

@@ -61,6 +61,7 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     hasBootstrapAdmin: resolve(from, t.CONFIG).adminApiKey !== undefined,
     queries: resolve(from, t.QUERIES),
     reads: resolve(from, t.READS),
+    logId: () => resolve(from, t.LOG_WATCH).logId(),
     llmCosts: resolve(from, t.LLM_COSTS),
     savedConfigs: resolve(from, t.SAVED_CONFIGS),
     checkBase: work.checkBase,

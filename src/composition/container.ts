@@ -22,6 +22,8 @@ import { rateLimitCommands } from '../commands/rateLimits.ts';
 import { guardedObjects } from '../commands/guardedObjects.ts';
 import { savedConfigs } from '../commands/savedConfigs.ts';
 import { referenceData } from '../commands/referenceData.ts';
+import { LogWentBack } from '../commands/settleAppend.ts';
+import { LogContradicts, UnreadableStream } from '../commands/streamFold.ts';
 import type { Config } from '../config.ts';
 import { authenticator } from '../http/authenticate.ts';
 import { readYourWrites } from '../http/readYourWrites.ts';
@@ -29,6 +31,7 @@ import { limitsScope, tenantLimits } from '../http/tenantLimits.ts';
 import { countedAccounts } from '../telemetry/accountMetrics.ts';
 import { NO_TRACER } from '../telemetry/noTracer.ts';
 import { apiDeps } from './apiParts.ts';
+import { bindLogWatch, unlessDiverged } from './logWatchParts.ts';
 import type { Parts } from './openParts.ts';
 import { queriesOn } from './queriesOn.ts';
 import { bind, bindValue, newContainer, resolve, type Container } from './token.ts';
@@ -51,6 +54,8 @@ const LEVELS = {
   aside: 'warn',
   evicted: 'warn',
   unknown_types: 'warn',
+  diverged: 'error',
+  rebuilt: 'info',
   dropped: 'warn',
   failed: 'error',
   stopped: 'error',
@@ -63,6 +68,12 @@ const heavySlotsOf = (from: Container): HeavySlots => {
   return slots;
 };
 
+/** A stream that contradicts what was known of it may be of a log that was replaced. */
+const comparedAfter = (from: Container, error: unknown): void => {
+  if ([LogWentBack, LogContradicts, UnreadableStream].some((one) => error instanceof one))
+    void resolve(from, t.LOG_WATCH).check();
+};
+
 const bindCommands = (container: Container): void => {
   bind(container, t.SNAPSHOTS, (from) => sqlSnapshots(resolve(from, t.PARTS).sql));
   bind(container, t.ACCOUNTS, (from) => {
@@ -71,7 +82,7 @@ const bindCommands = (container: Container): void => {
     const writer = accountWriter({
       store,
       snapshots: resolve(from, t.SNAPSHOTS),
-      hooks: writerHooks(register),
+      hooks: { ...writerHooks(register), onError: (error) => comparedAfter(from, error) },
     });
     return countedAccounts(writer, register);
   });
@@ -103,7 +114,7 @@ const bindCommands = (container: Container): void => {
   bindValue(container, t.EXTRACT_DEADLINES, EXTRACT_DEADLINES_MS);
   bind(container, t.SLOTS, (from) => heavySlotsOf(from));
   bind(container, t.SWEEPER, (from) => {
-    const { sql } = resolve(from, t.PARTS);
+    const sql = resolve(from, t.READ_SQL);
     const logger = resolve(from, t.LOGGER);
     const count = resolve(from, t.COUNT_SWEPT);
     return holdSweeper({
@@ -118,7 +129,7 @@ const bindCommands = (container: Container): void => {
         count('hold_or_claim', 'left', report.left);
         if (report.released + report.finished + report.left > 0) logger.info({ msg: 'sweep', ...report });
       },
-      onError: (err) => logger.error({ msg: 'sweep failed', err }),
+      onError: unlessDiverged((err) => logger.error({ msg: 'sweep failed', err })),
     });
   });
 };
@@ -136,15 +147,17 @@ const bindReads = (container: Container): void => {
       decode: decodeAny,
       isKnownType,
       timers: systemTimers,
+      diverged: resolve(from, t.CONFIG).rebuildDiverged === 'auto' ? 'rebuild' : 'leave',
       onApplied: appliedBy(from),
       notify: (notice) => {
         onNotice(notice);
+        if (notice.kind === 'diverged' || notice.kind === 'rebuilt') void resolve(from, t.LOG_WATCH).check();
         const level = LEVELS[notice.kind];
         logger[level]({ msg: 'projections', ...notice });
       },
     });
   });
-  bind(container, t.QUERIES, (from) => queriesOn(resolve(from, t.PARTS).sql));
+  bind(container, t.QUERIES, (from) => queriesOn(resolve(from, t.READ_SQL)));
   bind(container, t.READS, (from) => readYourWrites(resolve(from, t.RUNNER)));
   bind(container, t.REPLAYS, (from) => replayStore(resolve(from, t.PARTS).sql, nowMs));
   bind(container, t.TENANT_LIMITS, (from) =>
@@ -155,7 +168,9 @@ const bindReads = (container: Container): void => {
         return resolve(from, t.QUERIES).rateLimitsOfTenant(tenantId);
       },
       nowMs,
-      onError: (err) => resolve(from, t.LOGGER).warn({ msg: 'rate limits cannot be looked up', err }),
+      onError: unlessDiverged((err) =>
+        resolve(from, t.LOGGER).warn({ msg: 'rate limits cannot be looked up', err }),
+      ),
     }),
   );
   bind(container, t.AUTHENTICATOR, (from) =>
@@ -189,6 +204,7 @@ export const containerOver = (
   bindCommands(container);
   bindTraining(container);
   bindUploads(container);
+  bindLogWatch(container);
   bindReads(container);
   bind(container, t.API, (from) => apiDeps(from, (count) => randomBytes(count)));
   return container;

@@ -9,6 +9,7 @@ import { READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter } from '../commands/accountWriter.ts';
 import { apiKeys } from '../commands/apiKeys.ts';
 import { payments } from '../commands/payments.ts';
+import { openedLog } from '../commands/logIdentity.ts';
 import { referenceData } from '../commands/referenceData.ts';
 import type { Config } from '../config.ts';
 import { askOperator, runningSocket } from '../operator/askOperator.ts';
@@ -125,6 +126,7 @@ const onLog = async (config: Config, asked: Asked, context: OperationContext): P
   const lock = embedded ? await lockDataDir(config.dataDir, exitOnLostLock) : undefined;
   try {
     const { log, close } = await openLog(config, false);
+    await openedLog(log, systemClock().now());
     const writer = accountWriter({ store: log });
     const operations = logOperations({
       log,

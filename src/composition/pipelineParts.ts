@@ -1,3 +1,4 @@
+import { unlessDiverged } from './logWatchParts.ts';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ExampleSource, Trainer } from '../../domain/ports/trainer.ts';
@@ -76,7 +77,7 @@ export const trainingWorkerOf = (
   trainer: Trainer,
   secrets: SecretBox | undefined,
 ): TrainingWorker => {
-  const { log: store, sql, objects: stored } = resolve(from, t.PARTS);
+  const { log: store, objects: stored } = resolve(from, t.PARTS);
   const reads = resolve(from, t.READS);
   const logger = resolve(from, t.LOGGER);
   const objects = guardedObjects(stored);
@@ -90,7 +91,7 @@ export const trainingWorkerOf = (
     source: uploadedExamples(resolve(from, t.API).uploads),
     worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
     tickMs: 5_000,
-    lists: jobListsOn(sql),
-    onError: (err) => logger.error({ msg: 'training', err }),
+    lists: jobListsOn(resolve(from, t.READ_SQL)),
+    onError: unlessDiverged((err) => logger.error({ msg: 'training', err })),
   });
 };

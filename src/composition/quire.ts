@@ -11,6 +11,7 @@ import { runningRequests, type RunningRequests } from '../http/runningRequests.t
 import { ALL_TENANTS } from '../http/readYourWrites.ts';
 import { aboutService } from '../operator/aboutService.ts';
 import { listenForOperators } from '../operator/operatorServer.ts';
+import { openedLog } from '../commands/logIdentity.ts';
 import { containerOver } from './container.ts';
 import { newEnds, type Ends } from './ends.ts';
 import { firstAdminKey } from './firstKey.ts';
@@ -196,9 +197,15 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   ends.add(() => resolve(from, t.MODELS).close());
   ends.add(() => resolve(from, t.LLM_COSTS).close());
   ends.add(() => resolve(from, t.ACCOUNTS).close());
-  await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
+  const now = resolve(from, t.CLOCK).now();
+  await openedLog(resolve(from, t.PARTS).log, now);
+  await resolve(from, t.REFERENCE).ensureDefaults(now);
   if (does('projector')) runner.start();
   await catchUp(from);
+  const watch = resolve(from, t.LOG_WATCH);
+  await watch.check();
+  watch.start();
+  ends.add(() => watch.stop());
   const isApi = does('api');
   const key = isApi ? await firstAdminKey(from) : undefined;
   showGauges(from);

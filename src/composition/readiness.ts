@@ -1,5 +1,6 @@
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
+import type { LogWatch } from '../../projections/engine/watch.ts';
 import type { ProjectorStatus } from '../../projections/engine/status.ts';
 import type { HealthReport, ReadyReport } from '../http/wire/reports.ts';
 
@@ -7,6 +8,7 @@ export interface ReadinessDeps {
   readonly health: () => Promise<HealthReport>;
   readonly feed: Pick<EventFeed, 'head'>;
   readonly runner: Pick<ProjectionRunner, 'status' | 'waitFor'>;
+  readonly watch?: Pick<LogWatch, 'diverged'>;
   /** Whether this process has the role `projector`. */
   readonly mayProject: boolean;
 }
@@ -38,7 +40,7 @@ const isBehind = ({ state, position }: ProjectorStatus, head: bigint): boolean =
  * without that role reads what others project, as late as they are: all replicas are, and one that
  * starts has nothing to wait for.
  */
-export const readiness = ({ health, feed, runner, mayProject }: ReadinessDeps): Readiness => {
+export const readiness = ({ health, feed, runner, watch, mayProject }: ReadinessDeps): Readiness => {
   let draining = false;
   let caughtUp = !mayProject;
   let startHead: bigint | null | undefined;
@@ -58,6 +60,8 @@ export const readiness = ({ health, feed, runner, mayProject }: ReadinessDeps): 
     const { parts } = await health();
     const away = NEEDED.filter((name) => parts[name]?.['status'] === 'down');
     if (away.length > 0) return { status: 'not_ready', waiting_for: away };
+    if (watch?.diverged() !== undefined)
+      return { status: 'not_ready', waiting_for: ['diverged_read_models'] };
     const isThere = await hasCaughtUp().catch(() => false);
     return isThere
       ? { status: 'ready', waiting_for: [] }

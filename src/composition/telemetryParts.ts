@@ -7,10 +7,11 @@ import { driftCheck } from '../telemetry/driftCheck.ts';
 import { watchedDocuments } from '../telemetry/documentMetrics.ts';
 import { observedLog } from '../telemetry/logMetrics.ts';
 import { partMetrics } from '../telemetry/partMetrics.ts';
-import { projectionCounters, projectionGauges } from '../telemetry/projectionMetrics.ts';
+import { divergenceGauge, projectionCounters, projectionGauges } from '../telemetry/projectionMetrics.ts';
 import { stockMetrics } from '../telemetry/stockMetrics.ts';
 import { sweeperMetrics } from '../telemetry/sweeperMetrics.ts';
 import { healthOf } from './health.ts';
+import { unlessDiverged } from './logWatchParts.ts';
 import type { Parts } from './openParts.ts';
 import { readiness } from './readiness.ts';
 import { bind, bindValue, resolve, type Container } from './token.ts';
@@ -30,12 +31,19 @@ const observedParts = (from: Container, parts: Parts): Parts => {
 };
 
 const bindHealth = (container: Container): void => {
-  bind(container, t.HEALTH, (from) => healthOf(resolve(from, t.PARTS), resolve(from, t.RUNNER), VERSION));
+  bind(container, t.HEALTH, (from) =>
+    healthOf(
+      resolve(from, t.PARTS),
+      { runner: resolve(from, t.RUNNER), watch: resolve(from, t.LOG_WATCH) },
+      VERSION,
+    ),
+  );
   bind(container, t.READINESS, (from) =>
     readiness({
       health: resolve(from, t.HEALTH),
       feed: resolve(from, t.PARTS).log,
       runner: resolve(from, t.RUNNER),
+      watch: resolve(from, t.LOG_WATCH),
       mayProject: resolve(from, t.CONFIG).roles.includes('projector'),
     }),
   );
@@ -62,7 +70,7 @@ export const bindTelemetry = (container: Container, parts: Parts, tracer: Tracer
       nowMs: () => Date.now(),
       onDrift: (tenant_id, drift_credits) =>
         logger.error({ msg: 'a balance is not the sum of its ledger', tenant_id, drift_credits }),
-      onError: (err) => logger.warn({ msg: 'balances could not be checked', err }),
+      onError: unlessDiverged((err) => logger.warn({ msg: 'balances could not be checked', err })),
     });
   });
 };
@@ -72,7 +80,8 @@ export const showGauges = (from: Container): void => {
   const register = resolve(from, t.REGISTRY);
   const clock = resolve(from, t.CLOCK);
   const now = () => clock.now();
-  stockMetrics(register, { sql: resolve(from, t.PARTS).sql, now });
+  stockMetrics(register, { sql: resolve(from, t.READ_SQL), now });
+  divergenceGauge(register, resolve(from, t.LOG_WATCH));
   projectionGauges(register, { runner: resolve(from, t.RUNNER), now });
   partMetrics(register, { health: resolve(from, t.HEALTH), version: VERSION });
 };

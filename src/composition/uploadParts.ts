@@ -7,6 +7,7 @@ import { presignUpload } from '../commands/presignUpload.ts';
 import { uploadReceiver } from '../commands/receiveUpload.ts';
 import { uploads } from '../commands/uploads.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
+import { unlessDiverged } from './logWatchParts.ts';
 import { bind, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 
@@ -14,9 +15,9 @@ import * as t from './tokens.ts';
 export const bindUploads = (container: Container): void => {
   bind(container, t.DOCUMENTS, (from) => documents(resolve(from, t.PARTS).log));
   bind(container, t.OBJECT_SWEEPER, (from) => {
-    const { objects, sql } = resolve(from, t.PARTS);
+    const { objects } = resolve(from, t.PARTS);
     const logger = resolve(from, t.LOGGER);
-    const known = documentsByIds(sql);
+    const known = documentsByIds(resolve(from, t.READ_SQL));
     const count = resolve(from, t.COUNT_SWEPT);
     return objectSweeper({
       objects,
@@ -30,7 +31,7 @@ export const bindUploads = (container: Container): void => {
         if (report.uploads + report.results + report.left > 0)
           logger.info({ msg: 'object sweep', ...report });
       },
-      onError: (err) => logger.error({ msg: 'object sweep failed', err }),
+      onError: unlessDiverged((err) => logger.error({ msg: 'object sweep failed', err })),
     });
   });
 };

@@ -1,3 +1,4 @@
+import { DIVERGED } from '../../projections/engine/divergence.ts';
 import type { ReadModelStatus } from '../operator/projectionsStatus.ts';
 import { ok, problem, warning, type Verdict } from './check.ts';
 
@@ -143,6 +144,8 @@ const stoppedText = (statuses: readonly ReadModelStatus[]): string | undefined =
 /** The read models, as the registry has them. */
 export const readModelsVerdict = (statuses: readonly ReadModelStatus[]): Verdict => {
   if (statuses.length === 0) return ok('There are none yet: the first start makes them.');
+  const diverged = statuses.find(({ state }) => state === 'diverged');
+  if (diverged !== undefined) return problem(`They diverged, for ${diverged.reason ?? ''}. ${DIVERGED}`);
   const stopped = stoppedText(statuses);
   if (stopped !== undefined)
     return problem(

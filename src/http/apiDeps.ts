@@ -41,6 +41,8 @@ export interface ApiDeps {
   readonly hasBootstrapAdmin: boolean;
   readonly queries: Queries;
   readonly reads: ReadYourWrites;
+  /** Which log the read models are of; null: not known yet. */
+  readonly logId: () => string | null;
   readonly llmCosts: LlmCosts;
   readonly savedConfigs: SavedConfigs;
   /** Whether a caller's base may be asked at all. */

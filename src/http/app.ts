@@ -1,3 +1,4 @@
+import { DIVERGED, ReadModelsDiverged } from '../../projections/engine/divergence.ts';
 import { randomUUID } from 'node:crypto';
 import express from 'express';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
@@ -134,6 +135,9 @@ const sendProblem = (req: Request, res: Response, failure: Problem): void => {
 const OUTAGES: Readonly<Record<string, () => Problem>> = {
   SqlUnavailable: () => retryLater('not_ready', 'The read models cannot be reached right now.'),
   AccountUnavailable: () => retryLater('not_ready', 'The event log cannot be reached right now.'),
+  ReadModelsDiverged: () => retryLater('not_ready', DIVERGED),
+  LogWentBack: () => retryLater('not_ready', DIVERGED),
+  LogContradicts: () => retryLater('not_ready', DIVERGED),
   LogUnavailable: () => retryLater('not_ready', 'The event log cannot be reached right now.'),
   TamperedArtifact: () =>
     problem('storage_error', 'The artifact in the object storage is damaged or gone; nothing was billed.'),
@@ -147,6 +151,9 @@ const isOutOfRange = (error: unknown): boolean =>
 /** The caller went away while its body was read. */
 const isHangUp = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ECONNRESET' && error.message === 'aborted';
+
+/** The watch over the log has said it, once. */
+const isTold = (error: unknown): boolean => error instanceof ReadModelsDiverged;
 
 const asProblem = (error: unknown): Problem | undefined => {
   if (error instanceof Problem) return error;
@@ -167,7 +174,8 @@ const onFailure =
   (error: unknown, req, res, next) => {
     const facts = factsOf(req);
     const known = asProblem(error);
-    const isExpected = error instanceof Problem || error instanceof URIError || isHangUp(error);
+    const isExpected =
+      error instanceof Problem || error instanceof URIError || isHangUp(error) || isTold(error);
     if (!isExpected) logFailure(error, facts.requestId);
     const failure = known ?? problem('internal_error', 'The request failed; it has been logged.');
     facts.code = failure.code;

@@ -1,4 +1,5 @@
 import { hash as digestOf, timingSafeEqual } from 'node:crypto';
+import { ReadModelsDiverged } from '../../projections/engine/divergence.ts';
 import type { KeyRole } from '../../domain/apiKey/events.ts';
 import type { Caller } from './defineRoute.ts';
 import { Problem, retryLater } from './problems.ts';
@@ -165,7 +166,8 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
   const found = async (hash: string): Promise<KeyRecord | undefined> => {
     try {
       return await recordOf(hash);
-    } catch {
+    } catch (error) {
+      if (error instanceof ReadModelsDiverged) throw error;
       throw retryLater('not_ready', 'API keys cannot be looked up right now.');
     }
   };

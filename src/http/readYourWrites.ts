@@ -14,6 +14,8 @@ export interface ReadYourWrites {
   settle(scope: string): Promise<bigint | undefined>;
   /** As `settle`, for everything that was noted. */
   settleAll(): Promise<bigint | undefined>;
+  /** Drops what was noted: positions of a log that was replaced mean nothing. */
+  forget(): void;
 }
 
 /** Scope of what belongs to no tenant: price lists, billing configs. */
@@ -48,6 +50,10 @@ export const readYourWrites = (projections: ProjectionWait): ReadYourWrites => {
         return position;
       if (newest === position) newest = undefined;
       return undefined;
+    },
+    forget: () => {
+      noted.clear();
+      newest = undefined;
     },
     settle: async (scope) => {
       const position = noted.get(scope);

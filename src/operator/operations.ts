@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { decodeAny } from '../../domain/catalogue.ts';
 import { currencyCode, day, decimalText, instant } from '../../domain/kernel/units.ts';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import { modelPriceMembers } from '../../domain/providerPricing/events.ts';
 import type { Sql, Timers } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
@@ -26,7 +26,7 @@ import { OperatorError, type Operation, type OperationContext, type Operations }
 /** The parts that operations on the read models need. */
 export interface ReadModelParts {
   readonly sql: Sql;
-  readonly feed: EventFeed;
+  readonly feed: KnownLog;
   readonly projectors: readonly Projector[];
   readonly timers: Timers;
 }

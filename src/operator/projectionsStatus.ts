@@ -1,4 +1,6 @@
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { KnownLog } from '../../domain/ports/knownLog.ts';
+import { divergenceOf } from '../../projections/engine/divergence.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { standingOf, type KnownModels, type NewerModel } from '../../projections/engine/standing.ts';
 import { REBUILD_LOCK } from '../../projections/engine/rebuild.ts';
@@ -78,7 +80,7 @@ const reasonOf = (
 
 /** The read models in their order, then those that a newer release has brought. Empty before a service has run for the first time. */
 export const projectionsStatus = async (
-  { sql, feed }: { readonly sql: Sql; readonly feed: EventFeed },
+  { sql, feed }: { readonly sql: Sql; readonly feed: KnownLog },
   known: KnownModels,
 ): Promise<readonly ReadModelStatus[]> => {
   if (!(await hasRegistry(sql))) return [];
@@ -94,6 +96,7 @@ export const projectionsStatus = async (
     null,
   );
   const after = serving.some(({ position }) => position === null) ? null : lowest;
+  const diverged = await divergenceOf(feed, serving);
   const behind = await positionsAfter(feed, after);
   return serving.map((generation) => {
     const { name, version, state, position } = generation;
@@ -101,10 +104,10 @@ export const projectionsStatus = async (
     return {
       name,
       version,
-      state,
+      state: diverged?.names.includes(name) === true ? 'diverged' : state,
       position: position?.toString() ?? null,
       lag_events: behind?.filter((at) => position === null || at > position).length ?? null,
-      reason: reasonOf(generation, beside, newer),
+      reason: diverged?.names.includes(name) === true ? diverged.reason : reasonOf(generation, beside, newer),
       next: nextOf(beside, rebuilding),
     };
   });

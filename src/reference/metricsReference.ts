@@ -19,7 +19,7 @@ import { driftCheck, type DriftCheckDeps } from '../telemetry/driftCheck.ts';
 import { observedLog } from '../telemetry/logMetrics.ts';
 import { NO_TRACER } from '../telemetry/noTracer.ts';
 import { partMetrics } from '../telemetry/partMetrics.ts';
-import { projectionCounters, projectionGauges } from '../telemetry/projectionMetrics.ts';
+import { divergenceGauge, projectionCounters, projectionGauges } from '../telemetry/projectionMetrics.ts';
 import { stockMetrics } from '../telemetry/stockMetrics.ts';
 import { sweeperMetrics } from '../telemetry/sweeperMetrics.ts';
 
@@ -39,6 +39,7 @@ const metricsOf = (register: Registry): void => {
   watchedDocuments({ parser: {} as DocumentParser, localEngine: {} as ExtractionEngine }, seen);
   sweeperMetrics(register);
   projectionCounters(register);
+  divergenceGauge(register, { diverged: () => undefined });
   projectionGauges(register, { runner: { status: never, isProjecting: () => false }, now: () => '' });
   stockMetrics(register, { sql: { query: never, script: never }, now: () => '' });
   driftCheck({ register, isProjecting: () => false } as DriftCheckDeps);

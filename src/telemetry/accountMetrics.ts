@@ -77,6 +77,7 @@ export const countedAccounts = (writer: AccountWriter, register: Registry): Acco
       return answer;
     },
     stateOf: (tenantId, maxAgeMs) => writer.stateOf(tenantId, maxAgeMs),
+    forget: (what) => writer.forget(what),
     close: () => writer.close(),
   };
 };

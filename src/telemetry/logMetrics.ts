@@ -43,6 +43,7 @@ export const observedLog = (
     read: (stream, options) => log.read(stream, options),
     subscribe: (options) => log.subscribe(options),
     head: () => log.head(),
+    end: () => log.end(),
     close: () => log.close(),
   };
 };

@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AppliedBatch, ProjectionNotice } from '../../projections/engine/notices.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
+import type { LogWatch } from '../../projections/engine/watch.ts';
 import type { ProjectorStatus } from '../../projections/engine/status.ts';
 import { one, pulledGauge } from './gauge.ts';
 import { pulled, type PullOptions } from './pulled.ts';
@@ -79,6 +80,14 @@ export const projectionCounters = (register: Registry): ProjectionCounters => {
   };
   return { onNotice, onApplied: endedJobs(registers) };
 };
+
+/** Whether this process reads from the read models. */
+export const divergenceGauge = (register: Registry, watch: Pick<LogWatch, 'diverged'>): void =>
+  pulledGauge(register, () => Promise.resolve(watch), {
+    name: 'quire_read_models_diverged',
+    help: '1 while the read models are of another event log than the one that is there, and nothing is read from them.',
+    values: ({ diverged }) => one(diverged() === undefined ? 0 : 1),
+  });
 
 const STATUS_EVERY_MS = 1_000;
 

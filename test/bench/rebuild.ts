@@ -2,7 +2,7 @@ import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
 import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { bulk } from '../../projections/engine/bulk.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
@@ -20,7 +20,7 @@ export interface Built {
 }
 
 /** Every event of the log, in its order; at most `limit`. */
-async function* eventsOf(feed: EventFeed, limit = Infinity): AsyncGenerator<RecordedEvent> {
+async function* eventsOf(feed: KnownLog, limit = Infinity): AsyncGenerator<RecordedEvent> {
   let left = limit;
   const done = new AbortController();
   for await (const item of feed.subscribe({ signal: done.signal })) {
@@ -48,7 +48,7 @@ const EMPTY = `${EMPTY_DATABASE};
 
 const SHOWN_EVERY = 100_000;
 
-const quire = (sql: Sql, feed: EventFeed, events: number) =>
+const quire = (sql: Sql, feed: KnownLog, events: number) =>
   timed(`Quire: all ${READ_MODELS.length} read models`, async () => {
     let next = SHOWN_EVERY;
     const onProgress = ({ eventsDone, eventsPerSecond }: { eventsDone: number; eventsPerSecond: number }) => {
@@ -65,7 +65,7 @@ const quire = (sql: Sql, feed: EventFeed, events: number) =>
 const PER_EVENT = 15_000;
 
 /** The projector of many tutorials: a transaction an event, that moves a balance and a checkpoint. */
-const perEvent = (sql: Sql, feed: EventFeed) =>
+const perEvent = (sql: Sql, feed: KnownLog) =>
   timed('a transaction an event, one balance', async () => {
     await sql.script(`create table bench_rebuild.balances (stream text primary key, credits bigint not null);
       create table bench_rebuild.checkpoint (position bigint not null);
@@ -88,7 +88,7 @@ const raw = bulk({ position: 'int8', stream: 'text', type: 'text', data: 'jsonb'
 const LOAD_BATCH = 5_000;
 
 /** Nothing but the copying: events as they are into one table, in large batches. */
-const bareLoad = (sql: Sql, feed: EventFeed, events: number) =>
+const bareLoad = (sql: Sql, feed: KnownLog, events: number) =>
   timed('bare load into one table, batches of 5,000', async () => {
     await sql.script(`create table bench_rebuild.events (position bigint primary key, stream text not null,
       type text not null, data jsonb not null)`);

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { headerLogId, openLogFile } from '../../adapters/embedded/sqliteEventLogFile.ts';
 import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
+import { openedLog } from '../../src/commands/logIdentity.ts';
 import { batchOf, eventsOf, everything, taken, until } from '../support/eventLogProbe.ts';
 import { eventLogContract } from './eventLog.contract.ts';
 
@@ -116,6 +118,15 @@ describe('embedded event log', () => {
     expect((await waiting).kind).to.equal('appended');
     await following;
     expect((await log.append('account-a', 0n, batchOf(1))).kind).to.equal('unknown');
+  });
+
+  it('says in its header which log it is', async () => {
+    const log = openSqliteEventLog({ path });
+    const id = await openedLog(log, '2026-01-31T08:00:00.000Z');
+    await log.close();
+    const file = openLogFile(path, true);
+    expect(headerLogId(file)).to.equal(id);
+    file.close();
   });
 
   it('refuses to read a file that is not there', () => {

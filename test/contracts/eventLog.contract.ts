@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { AppendResult, EventStore, NewEvent } from '../../domain/ports/eventStore.ts';
+import type { AppendResult, EventStore, NewEvent, RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { APPEND_BYTES_MAX } from '../../domain/ports/eventStore.ts';
 import { SERVER_APPEND_BYTES_MAX } from '../../domain/kernel/batch.ts';
+import {
+  LOG_STREAM,
+  SEALS_STREAM,
+  SNAPSHOT_CATEGORY,
+  isHidden,
+  isOwn,
+} from '../../domain/kernel/ownStreams.ts';
+import { eventAt, identityOf } from '../../domain/eventLog/identity.ts';
+import { openedLog } from '../../src/commands/logIdentity.ts';
 import { batchOf, eventsOf, everything, idsOf, newEvent, taken, until } from '../support/eventLogProbe.ts';
 
 /** A log as the contract gets it. */
@@ -16,6 +25,14 @@ export interface LogUnderTest {
 const appended = (result: AppendResult): { revision: bigint; position: bigint } => {
   if (result.kind === 'appended') return { revision: result.revision, position: result.position };
   throw new Error(`expected an append, got ${result.kind}`);
+};
+
+/** Appends one event to a stream that feeds leave out, after what is there; gives its ID. */
+const hiddenAppend = async (log: EventStore, name: string): Promise<string> => {
+  const event = newEvent();
+  const [last] = await taken(log.read(name, { direction: 'backwards', limit: 1 }));
+  appended(await log.append(name, last?.revision ?? 'no_stream', [event]));
+  return event.id;
 };
 
 /**
@@ -274,6 +291,53 @@ export const eventLogContract = (title: string, open: () => Promise<LogUnderTest
         }
         for await (const item of log.subscribe({ categories: [category], signal: controller.signal }))
           expect.fail(`an aborted subscription delivered ${item.kind}`);
+      });
+
+      it('delivers what tells about the log itself only when asked to, and snapshots never', async () => {
+        await log.append(stream, 'no_stream', batchOf(1));
+        const seals = await hiddenAppend(log, SEALS_STREAM);
+        await hiddenAppend(log, `${SNAPSHOT_CATEGORY}-${category}`);
+        await log.append(stream, 0n, batchOf(1));
+        const hidden = (events: readonly RecordedEvent[]) =>
+          events.filter((event) => isHidden(event.stream)).map((event) => event.id);
+
+        const whole = eventsOf(await until(log, {}, 'caught_up'));
+        expect(hidden(whole)).to.deep.equal([]);
+        expect(whole.filter((event) => event.stream === stream)).to.have.length(2);
+        const own = eventsOf(await until(log, { own: true }, 'caught_up'));
+        expect(hidden(own)).to.include(seals);
+        expect(own.filter((event) => !isOwn(event.stream))).to.deep.equal(whole);
+        const asked = { categories: [category], own: true };
+        expect(hidden(eventsOf(await until(log, asked, 'caught_up')))).to.include(seals);
+        const categories = [category, SEALS_STREAM, SNAPSHOT_CATEGORY];
+        expect(eventsOf(await until(log, { categories }, 'caught_up'))).to.have.length(2);
+        expect(eventsOf(await until(log, { categories: [SEALS_STREAM] }, 'caught_up'))).to.have.length(0);
+      });
+
+      it('is named once, by whichever process opens it first', async () => {
+        const now = '2026-01-31T08:00:00.000Z';
+        const [id, ...others] = await Promise.all([1, 2, 3].map(() => openedLog(log, now)));
+        expect(new Set([id, ...others, await openedLog(log, now)])).to.have.property('size', 1);
+        expect(await identityOf(log)).to.equal(id);
+        expect(await taken(log.read(LOG_STREAM))).to.have.length(1);
+      });
+
+      it('knows an event again by its stream and revision, and where it ends', async () => {
+        const { position } = appended(await log.append(stream, 'no_stream', batchOf(3)));
+        expect((await eventAt(log, stream, 2n))?.position).to.equal(position);
+        expect(await eventAt(log, stream, 3n)).to.equal(undefined);
+        expect(await eventAt(log, `${category}-none`, 0n)).to.equal(undefined);
+        const end = await log.end();
+        expect(end !== undefined && end >= position).to.equal(true);
+      });
+
+      it('knows the head, behind what it does not deliver', async () => {
+        const { position } = appended(await log.append(stream, 'no_stream', batchOf(1)));
+        await hiddenAppend(log, SEALS_STREAM);
+        await hiddenAppend(log, `${SNAPSHOT_CATEGORY}-${category}`);
+        const [own] = await taken(log.read(SEALS_STREAM, { direction: 'backwards', limit: 1 }));
+        const head = await log.head();
+        expect(head !== undefined && head >= position && head !== own?.position).to.equal(true);
       });
 
       it('knows the head', async () => {

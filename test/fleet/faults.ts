@@ -1,5 +1,5 @@
 import type { Fleet } from './fleet.ts';
-import { recoveryOf, type Recovery } from './probe.ts';
+import { probeBalance, recoveryOf, untilNoneShows, type Recovery } from './probe.ts';
 import { startUntilUp, type Replica } from './processes.ts';
 import type { FleetServer } from './servers.ts';
 
@@ -9,7 +9,16 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 export interface Fault {
   readonly name: string;
   /** Does it and mends it; resolves when what was ended runs again. */
-  readonly strike: (fleet: Fleet) => Promise<void>;
+  readonly strike: (fleet: Fleet, callers: Callers) => Promise<void>;
+  /** What was acknowledged is lost: callers hold other figures than the log from then on. */
+  readonly loses?: boolean;
+}
+
+/** The load, which can be kept still for a moment. */
+export interface Callers {
+  /** Resolves when nothing runs; nothing new is sent until `goOn`. */
+  readonly hold: () => Promise<void>;
+  readonly goOn: () => void;
 }
 
 /** A fault that struck, and how long its effects were felt. */
@@ -71,6 +80,37 @@ const killed = (
 
 const crash = (downMs: number) => ({ signal: 'SIGKILL' as const, downMs });
 
+/** Answers of replicas that must not be seen: figures of a log that is not there any more, for longer than this. */
+const STALE_MS_MAX = 15_000;
+/** What sweepers and the sales in hand have to do before a copy is of one moment. */
+const CALM_MS = 2_000;
+
+/**
+ * The event store comes back with a copy that was made before its newest events: as of a restore, nobody
+ * writes while it is done. Every replica has to notice, refuse, and answer from the log that is there.
+ */
+export const OLDER_COPY: Fault = {
+  name: 'EventStoreDB put back to an older copy',
+  loses: true,
+  strike: async (fleet, { hold, goOn }) => {
+    const { events } = fleet.servers;
+    await hold();
+    await pause(CALM_MS);
+    const kept = await probeBalance(fleet, 0);
+    await events.copy();
+    const lost = await probeBalance(fleet, 1_000_000);
+    goOn();
+    await pause(CALM_MS);
+    await hold();
+    await events.kill();
+    await events.putBack();
+    await events.start();
+    const staleMs = await untilNoneShows(fleet, { kept, lost });
+    goOn();
+    if (staleMs > STALE_MS_MAX) throw new Error(`figures of a lost log were shown for ${staleMs} ms`);
+  },
+};
+
 /** Everything that a machine room does to a service, one after the other. */
 export const FAULTS: readonly Fault[] = [
   killed('an API replica', ({ apis }) => nextOf(apis), crash(2_000)),
@@ -88,9 +128,14 @@ export const FAULTS: readonly Fault[] = [
 ];
 
 /** Strikes, and measures until writes and reads are back on every replica that runs. */
-export const strike = async (fleet: Fleet, fault: Fault): Promise<Struck> => {
+export const strike = async (fleet: Fleet, fault: Fault, callers: Callers): Promise<Struck> => {
   const began = performance.now();
-  const mending = fault.strike(fleet).then(() => performance.now() - began);
+  if (fault.loses === true) {
+    // A command that was accepted before the copy came back proves nothing.
+    await fault.strike(fleet, callers);
+    return { name: fault.name, mendedMs: performance.now() - began, ...(await recoveryOf(fleet, began)) };
+  }
+  const mending = fault.strike(fleet, callers).then(() => performance.now() - began);
   // Long enough for the fault to have happened: what was asked before it says nothing.
   await pause(300);
   const [recovery, mendedMs] = await Promise.all([recoveryOf(fleet, began), mending]);

@@ -2,14 +2,21 @@ import { mkdir, mkdtemp, rm, chmod } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { replicaOf, startUntilUp, type FleetRole, type Replica } from './processes.ts';
-import { eventStoreServer, objectServer, postgresServer, redisServer, type FleetServer } from './servers.ts';
+import {
+  eventStoreServer,
+  objectServer,
+  postgresServer,
+  redisServer,
+  type EventServer,
+  type FleetServer,
+} from './servers.ts';
 
 /** Every process of a service that runs on several. */
 export interface Fleet {
   readonly servers: {
     readonly postgres: FleetServer;
     readonly redis: FleetServer;
-    readonly events: FleetServer;
+    readonly events: EventServer;
     readonly objects: FleetServer;
   };
   readonly replicas: readonly Replica[];

@@ -73,3 +73,37 @@ export const openProbe = async ({ apis }: Fleet): Promise<void> => {
   });
   if (made === undefined) throw new Error('the account of the probes cannot be opened');
 };
+
+/** Moves the probes' account and waits until all replicas show it; gives its balance. */
+export const probeBalance = async (fleet: Fleet, credits: number): Promise<number> => {
+  const body = JSON.stringify({ credits: credits === 0 ? 1 : credits, reason: 'probe' });
+  const made = await ask(`${fleet.apis[0]!.url}/v1/admin/tenants/${PROBE}/adjust-credits`, {
+    method: 'POST',
+    body,
+    headers: { 'idempotency-key': randomUUID() },
+  });
+  if (made === undefined) throw new Error('the account of the probes cannot be moved');
+  return Number(made['balance_credits']);
+};
+
+/** Asks all replicas until each shows what the log has; gives how long one of them showed what it lost, ms. */
+export const untilNoneShows = async (
+  { apis }: Fleet,
+  { kept, lost }: { readonly kept: number; readonly lost: number },
+): Promise<number> => {
+  const began = performance.now();
+  let staleMs = 0;
+  for (;;) {
+    const shown = await Promise.all(
+      apis.map(async ({ url }) => {
+        const said = await ask(`${url}/v1/billing/balance/${PROBE}`, { method: 'GET' });
+        return said === undefined ? undefined : Number(said['balance_credits']);
+      }),
+    );
+    const tookMs = performance.now() - began;
+    if (shown.includes(lost)) staleMs = tookMs;
+    if (shown.every((credits) => credits === kept)) return staleMs;
+    if (tookMs > PATIENCE_MS) throw new Error(`after the log was put back replicas show ${shown.join(', ')}`);
+    await pause(EVERY_MS);
+  }
+};

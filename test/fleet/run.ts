@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expectBooksBalanced, type Tenant } from '../crash/rounds.ts';
 import type { Random } from '../support/random.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
-import { strike, type Fault, type Struck } from './faults.ts';
+import { strike, type Callers, type Fault, type Struck } from './faults.ts';
 import type { Sample } from './figures.ts';
 import type { Fleet } from './fleet.ts';
 import { openProbe } from './probe.ts';
@@ -100,6 +100,30 @@ const paced = (rate: number | undefined) => {
   };
 };
 
+/** Lets the callers be kept still: `entered` around each of their requests. */
+const stillness = (): Callers & { readonly entered: (work: () => Promise<void>) => Promise<void> } => {
+  let running = 0;
+  let isHeld = false;
+  return {
+    hold: async () => {
+      isHeld = true;
+      while (running > 0) await pause(20);
+    },
+    goOn: () => {
+      isHeld = false;
+    },
+    entered: async (work) => {
+      while (isHeld) await pause(20);
+      running += 1;
+      try {
+        await work();
+      } finally {
+        running -= 1;
+      }
+    },
+  };
+};
+
 /** Loads a fleet while it is struck, and settles what was left open. */
 export const loadFleet = async (fleet: Fleet, options: LoadOptions): Promise<LoadResult> => {
   const { random, onSeen, faults, moneyShare = 1 } = options;
@@ -112,11 +136,12 @@ export const loadFleet = async (fleet: Fleet, options: LoadOptions): Promise<Loa
   const isOn = () => striking || performance.now() < endsAt;
   const turn = paced(options.rate);
   const struck: Struck[] = [];
+  const callers = stillness();
 
   const caller = async (): Promise<void> => {
     while (isOn()) {
       await turn();
-      await doOne(traffic);
+      await callers.entered(() => doOne(traffic));
     }
   };
   const strikeAll = async (): Promise<void> => {
@@ -124,7 +149,10 @@ export const loadFleet = async (fleet: Fleet, options: LoadOptions): Promise<Loa
       await pause(options.faultEveryMs);
       striking &&= n < faults.length;
       if (!isOn()) return;
-      const one = await strike(fleet, faults[n % faults.length]!);
+      const fault = faults[n % faults.length]!;
+      const one = await strike(fleet, fault, callers);
+      // What callers were told of what was lost is no measure any more.
+      if (fault.loses === true) traffic.operations.length = 0;
       struck.push(one);
       options.onStruck?.(one);
     }
@@ -172,6 +200,20 @@ export const auditFleet = async ({
       code = 1,
     } = error as { stdout?: string; stderr?: string; code?: number };
     return { text: `${stdout}${stderr}`.trim(), code };
+  }
+};
+
+/** Throws unless all replicas show the same books; whether they are the log's the audit says. */
+export const expectSameBooks = async ({ apis }: Fleet, { tenants }: Traffic): Promise<void> => {
+  for (const { tenant, key } of tenants) {
+    const shown = await Promise.all(
+      apis.map(async ({ url }) => {
+        const answer = await fetch(`${url}/v1/billing/balance/${tenant}`, { headers: { 'x-api-key': key } });
+        return ((await answer.json()) as { readonly balance_credits?: number }).balance_credits;
+      }),
+    );
+    if (shown[0] === undefined || new Set(shown).size > 1)
+      throw new Error(`${tenant}: the replicas show ${shown.join(', ')}`);
   }
 };
 

@@ -1,6 +1,6 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdir, readdir } from 'node:fs/promises';
+import { chown, copyFile, mkdir, readdir } from 'node:fs/promises';
 import { createServer, connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -84,13 +84,25 @@ export const redisServer = async (folder: string): Promise<FleetServer & { reado
   return { ...server, url: `redis://127.0.0.1:${port}` };
 };
 
-/** The double of EventStoreDB, which keeps its log in a file. */
-export const eventStoreServer = async (folder: string): Promise<FleetServer & { readonly url: string }> => {
+/** The double of EventStoreDB, which keeps its log in a file that can be copied and put back. */
+export interface EventServer extends FleetServer {
+  readonly url: string;
+  readonly copy: () => Promise<void>;
+  readonly putBack: () => Promise<void>;
+}
+
+export const eventStoreServer = async (folder: string): Promise<EventServer> => {
   const port = await freePort();
   const main = fileURLToPath(new URL('../support/esdbDouble/main.js', import.meta.url));
-  const args = [main, '--port', String(port), '--file', join(folder, 'events.log')];
+  const [file, copied] = [join(folder, 'events.log'), join(folder, 'events.copy')];
+  const args = [main, '--port', String(port), '--file', file];
   const server = processServer({ name: 'EventStoreDB', file: process.execPath, args, port });
-  return { ...server, url: `esdb://127.0.0.1:${port}?tls=false` };
+  return {
+    ...server,
+    url: `esdb://127.0.0.1:${port}?tls=false`,
+    copy: () => copyFile(file, copied),
+    putBack: () => copyFile(copied, file),
+  };
 };
 
 const S3 = { bucket: 'quire', accessKey: 'S3RVER', secretKey: 'S3RVER' };

@@ -1,11 +1,15 @@
-import type { EventFeed, FeedItem, FeedOptions } from '../../domain/ports/eventFeed.ts';
+import { isHidden, isLeftOut } from '../../domain/kernel/ownStreams.ts';
+import type { FeedItem, FeedOptions } from '../../domain/ports/eventFeed.ts';
+import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 
 type Fault = { readonly kind: 'error'; readonly error: Error } | { readonly kind: 'end' };
 
 /** A log in memory, with faults to switch on. Positions have gaps, as a shared log's have. */
-export interface MemoryLog extends EventFeed {
+export interface MemoryLog extends KnownLog {
+  /** Takes the last events away, as an older copy of the log has them; and all subscriptions with them. */
+  readonly goBack: (to: number) => void;
   readonly append: (stream: string, type: string, data: JsonObject) => RecordedEvent;
   readonly events: () => readonly RecordedEvent[];
   /** Ends every open subscription: by an error, or without one. */
@@ -32,12 +36,14 @@ export const memoryLog = (): MemoryLog => {
   const events: RecordedEvent[] = [];
   const revisions = new Map<string, bigint>();
   const readers = new Set<Reader>();
+  let last = 0n;
   let head: bigint | undefined;
   let opened = 0;
 
-  const nextPosition = () => (head = (head ?? 0n) + 3n);
+  const nextPosition = () => (last += 3n);
 
-  const read = async function* ({ after, signal }: FeedOptions): AsyncGenerator<FeedItem> {
+  const read = async function* (options: FeedOptions): AsyncGenerator<FeedItem> {
+    const { after, signal } = options;
     opened += 1;
     let wake: () => void = () => undefined;
     const reader: Reader = { wake: () => wake(), fault: undefined, silent: false };
@@ -53,6 +59,7 @@ export const memoryLog = (): MemoryLog => {
     };
     try {
       while (!isOver()) {
+        while (events[at] !== undefined && isLeftOut(events[at]!.stream, options)) at += 1;
         const event = reader.silent ? undefined : events[at];
         if (event !== undefined) {
           at += 1;
@@ -72,18 +79,34 @@ export const memoryLog = (): MemoryLog => {
     redeliver: 0,
     subscribe: read,
     head: () => Promise.resolve(head),
+    end: () => Promise.resolve(last === 0n ? undefined : last),
+    // eslint-disable-next-line @typescript-eslint/require-await -- the port is asynchronous
+    read: async function* (stream, { from = 0n, direction = 'forwards', limit = Infinity } = {}) {
+      const found = events.filter((event) => event.stream === stream && event.revision >= from);
+      yield* (direction === 'forwards' ? found : found.reverse()).slice(0, limit);
+    },
+    goBack: (to) => {
+      events.splice(to);
+      revisions.clear();
+      for (const { stream, revision } of events) revisions.set(stream, revision);
+      last = events.at(-1)?.position ?? 0n;
+      head = events.findLast(({ stream }) => !isHidden(stream))?.position;
+      log.drop();
+    },
     events: () => events,
     subscriptions: () => opened,
-    skip: nextPosition,
+    skip: () => (head = nextPosition()),
     append: (stream, type, data) => {
       const revision = (revisions.get(stream) ?? -1n) + 1n;
       revisions.set(stream, revision);
       const position = nextPosition();
+      if (!isHidden(stream)) head = position;
       const id = `00000000-0000-4000-8000-${String(position).padStart(12, '0')}`;
       const metadata = {
         schema_version: 1,
         recorded_at: RECORDED_AT,
         actor: { key_id: 'key_1', role: 'admin' },
+        hash: `hash of ${id} ${JSON.stringify(data)}`,
       };
       const event: RecordedEvent = { id, type, data, metadata, stream, revision, position };
       events.push(event);

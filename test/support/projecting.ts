@@ -1,5 +1,5 @@
 import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { dumpReadModel } from '../../projections/engine/dump.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
@@ -17,15 +17,17 @@ export const TEST_TUNING: Partial<RunnerTuning> = {
   lockMs: 10,
   lookMs: 40,
   watchdogMs: 20,
+  compareMs: 20,
 };
 
 export interface RunnerSetup {
   readonly projectors?: readonly Projector[];
   readonly tuning?: Partial<RunnerTuning>;
   readonly notify?: (notice: ProjectionNotice) => void;
+  readonly diverged?: 'rebuild' | 'leave';
 }
 
-export const runnerOn = (sql: Sql, feed: EventFeed, setup: RunnerSetup = {}): ProjectionRunner =>
+export const runnerOn = (sql: Sql, feed: KnownLog, setup: RunnerSetup = {}): ProjectionRunner =>
   projectionRunner({
     sql,
     feed,
@@ -34,6 +36,7 @@ export const runnerOn = (sql: Sql, feed: EventFeed, setup: RunnerSetup = {}): Pr
     isKnownType,
     timers: systemTimers,
     tuning: { ...TEST_TUNING, ...setup.tuning },
+    ...(setup.diverged === undefined ? {} : { diverged: setup.diverged }),
     ...(setup.notify === undefined ? {} : { notify: setup.notify }),
   });
 

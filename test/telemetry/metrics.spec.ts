@@ -19,6 +19,7 @@ const logOver = (store: MemoryEventStore, register: Registry) =>
       read: (stream, options) => store.read(stream, options),
       close: () => store.close(),
       head: () => Promise.resolve(undefined),
+      end: () => Promise.resolve(undefined),
 
       subscribe: async function* () {
         await Promise.resolve();

@@ -6,7 +6,7 @@ import { pagingQuery, plainText, tenantIdText } from '../wire/basics.ts';
 import { costByDocument } from '../wire/costs.ts';
 import { workCostAnswer } from '../workCosts.ts';
 
-export const getCostsByDocument = ({ queries, reads }: ApiDeps) =>
+export const getCostsByDocument = ({ queries, reads, logId }: ApiDeps) =>
   defineRoute({
     method: 'get',
     path: '/v1/admin/costs/by-document',
@@ -28,6 +28,7 @@ export const getCostsByDocument = ({ queries, reads }: ApiDeps) =>
       await settleAllReads(reads, request);
       const { items, total } = await queries.costsByDocument(request.query);
       return {
+        log_id: logId(),
         items: items.map(({ document_id, tenant_id, task_id, file_name, last_used_at, ...cost }) => ({
           ...{ document_id, tenant_id, task_id, file_name, last_used_at },
           ...workCostAnswer(cost),

@@ -6,7 +6,7 @@ import { booleanText, fromBoundary, plainText, tenantIdText, toBoundary } from '
 import { costByTask } from '../wire/costs.ts';
 import { workCostAnswer, workCostTotal } from '../workCosts.ts';
 
-export const getCostsByTask = ({ queries, reads }: ApiDeps) =>
+export const getCostsByTask = ({ queries, reads, logId }: ApiDeps) =>
   defineRoute({
     method: 'get',
     path: '/v1/admin/costs/by-task',
@@ -31,6 +31,7 @@ export const getCostsByTask = ({ queries, reads }: ApiDeps) =>
       await settleReads(reads, request, tenant_id);
       const costs = await queries.costsByTask({ tenant_id, from, to, operation, include_adjustments });
       return {
+        log_id: logId(),
         tenant_id,
         items: costs.map(({ task_id, ...cost }) => ({ task_id, ...workCostAnswer(cost) })),
         totals: workCostAnswer(workCostTotal(costs)),

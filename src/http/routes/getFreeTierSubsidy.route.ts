@@ -6,7 +6,7 @@ import { settleAllReads } from '../settledReads.ts';
 import { fromBoundary, toBoundary } from '../wire/basics.ts';
 import { subsidyResponse } from '../wire/costs.ts';
 
-export const getFreeTierSubsidy = ({ queries, reads }: ApiDeps) =>
+export const getFreeTierSubsidy = ({ queries, reads, logId }: ApiDeps) =>
   defineRoute({
     method: 'get',
     path: '/v1/admin/free-tier-subsidy',
@@ -24,6 +24,7 @@ export const getFreeTierSubsidy = ({ queries, reads }: ApiDeps) =>
       await settleAllReads(reads, request);
       const days = await queries.freeTierSubsidy({ from: from_date, to: to_date });
       return {
+        log_id: logId(),
         from_date: from_date ?? null,
         to_date: to_date ?? null,
         items: days.map(({ cost_pico, ...day }) => ({ ...day, llm_cost_usd: usdOfPico(cost_pico) })),

@@ -10,7 +10,7 @@ import { marginReportResponse } from '../wire/margin.ts';
 /** The first instant of the UTC month. */
 const monthOf = (now: string): string => `${now.slice(0, 7)}-01T00:00:00.000Z`;
 
-export const getMarginReport = ({ queries, reads }: ApiDeps) =>
+export const getMarginReport = ({ queries, reads, logId }: ApiDeps) =>
   defineRoute({
     method: 'get',
     path: '/v1/admin/margin-report',
@@ -34,6 +34,6 @@ export const getMarginReport = ({ queries, reads }: ApiDeps) =>
         queries.marginFlows({ to: end }),
         queries.modelCostOfPeriod({ from: start, to: end }),
       ]);
-      return marginReport({ start, end, period, sinceEver, costs });
+      return { log_id: logId(), ...marginReport({ start, end, period, sinceEver, costs }) };
     },
   });

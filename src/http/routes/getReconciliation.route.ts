@@ -45,6 +45,7 @@ export const getReconciliation = (deps: ApiDeps) =>
       const { position, tenants_checked, rows } = await compared(deps, include_ok);
       return {
         checked_at: request.meta.now,
+        log_id: deps.logId(),
         position: position === null ? null : String(position),
         tenants_checked,
         drifted: rows.filter(({ drift_credits }) => drift_credits !== 0),

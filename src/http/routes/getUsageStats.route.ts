@@ -6,7 +6,7 @@ import { settleAllReads } from '../settledReads.ts';
 import { booleanText, fromBoundary, toBoundary } from '../wire/basics.ts';
 import { usageStatsResponse } from '../wire/books.ts';
 
-export const getUsageStats = ({ queries, reads }: ApiDeps) =>
+export const getUsageStats = ({ queries, reads, logId }: ApiDeps) =>
   defineRoute({
     method: 'get',
     path: '/v1/admin/usage-stats',
@@ -35,6 +35,13 @@ export const getUsageStats = ({ queries, reads }: ApiDeps) =>
         to: to_date,
       });
       const totals = totalsOf(items);
-      return { group_by, from_date: from_date ?? null, to_date: to_date ?? null, items: [...items], totals };
+      return {
+        log_id: logId(),
+        group_by,
+        from_date: from_date ?? null,
+        to_date: to_date ?? null,
+        items: [...items],
+        totals,
+      };
     },
   });

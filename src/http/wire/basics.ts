@@ -129,6 +129,12 @@ export const pagingQuery = {
 };
 
 /** A page of a list, newest first. */
+/** Which log a report is of: two that differ in it are of different books. */
+export const logIdOut = z
+  .uuid()
+  .nullable()
+  .meta({ description: 'Identity of the event log that the figures are of.' });
+
 export const pageOf = <Item extends z.ZodType>(item: Item, id: string) =>
   z.strictObject({ items: z.array(item), total: z.int(), limit: z.int(), offset: z.int() }).meta({ id });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { actor } from '../../../domain/kernel/event.ts';
 import { plan } from '../../../domain/account/words.ts';
-import { creditsOut, instantOut, minorOut, pageOf, usdOut } from './basics.ts';
+import { creditsOut, instantOut, minorOut, pageOf, usdOut, logIdOut } from './basics.ts';
 import { usageMembers } from './reports.ts';
 
 const tenantItem = z
@@ -61,6 +61,7 @@ const sums = {
 
 export const usageStatsResponse = z
   .strictObject({
+    log_id: logIdOut,
     group_by: z.string(),
     from_date: instantOut.nullable(),
     to_date: instantOut.nullable(),
@@ -88,6 +89,7 @@ const reconciliationRow = z
 export const reconciliationResponse = z
   .strictObject({
     checked_at: instantOut,
+    log_id: logIdOut,
     position: z.string().nullable().meta({ description: 'Place in the event log that the books are of.' }),
     tenants_checked: z.int(),
     drifted: z.array(reconciliationRow),

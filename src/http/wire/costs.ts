@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { billingType } from '../../../domain/account/words.ts';
-import { creditsOut, instantOut, occurredIn, pageOf, plainText, tenantIdText, usdOut } from './basics.ts';
+import { creditsOut, instantOut, logIdOut, occurredIn, plainText, tenantIdText, usdOut } from './basics.ts';
 
 const tokensIn = z.int().min(0).max(1_000_000_000_000);
 const name = plainText(1, 200);
@@ -179,6 +179,7 @@ const work = {
 
 export const costByTask = z
   .strictObject({
+    log_id: logIdOut,
     tenant_id: z.string(),
     items: z.array(z.strictObject({ task_id: z.string(), ...work }).meta({ id: 'TaskCost' })),
     totals: z.strictObject(work).meta({ id: 'TaskCostTotals' }),
@@ -196,12 +197,19 @@ const documentCost = z
   })
   .meta({ id: 'DocumentCost' });
 
-export const costByDocument = pageOf(documentCost, 'CostByDocumentResponse');
+export const costByDocument = z
+  .strictObject({
+    log_id: logIdOut,
+    items: z.array(documentCost),
+    ...{ total: z.int(), limit: z.int(), offset: z.int() },
+  })
+  .meta({ id: 'CostByDocumentResponse' });
 
 const subsidy = { operations: z.int(), pages: z.int(), tenants: z.int(), llm_cost_usd: usdOut };
 
 export const subsidyResponse = z
   .strictObject({
+    log_id: logIdOut,
     from_date: instantOut.nullable(),
     to_date: instantOut.nullable(),
     items: z.array(z.strictObject({ day: z.iso.date(), ...subsidy }).meta({ id: 'SubsidyDay' })),

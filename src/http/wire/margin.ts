@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { creditsOut, instantOut, minorOut } from './basics.ts';
+import { creditsOut, instantOut, minorOut, logIdOut } from './basics.ts';
 
 const usd = z
   .string()
@@ -13,6 +13,7 @@ const percent = z
 
 export const marginReportResponse = z
   .strictObject({
+    log_id: logIdOut,
     start: instantOut,
     end: instantOut,
     currency: z.literal('USD'),

@@ -106,9 +106,10 @@ export const liveResponse = z.strictObject({ status: z.literal('live') }).meta({
 export const readyResponse = z
   .strictObject({
     status: z.enum(['ready', 'not_ready']),
-    waiting_for: z
-      .array(z.string())
-      .meta({ description: '`shutdown`, parts that are away, or `projections`; empty when ready.' }),
+    waiting_for: z.array(z.string()).meta({
+      description:
+        '`shutdown`, parts that are away, `projections`, or `diverged_read_models`; empty when ready.',
+    }),
   })
   .meta({ id: 'ReadyResponse' });
 export type ReadyReport = z.output<typeof readyResponse>;

@@ -15,6 +15,7 @@ import { containerOver } from '../../../src/composition/container.ts';
 import { openParts } from '../../../src/composition/openParts.ts';
 import { bindValue, resolve } from '../../../src/composition/token.ts';
 import * as t from '../../../src/composition/tokens.ts';
+import { openedLog } from '../../../src/commands/logIdentity.ts';
 import type { ExtractDeps } from '../../../src/commands/extractDocument.ts';
 import { configFrom } from '../../../src/config.ts';
 import { httpApp } from '../../../src/http/app.ts';
@@ -111,7 +112,9 @@ export const startApi = async (
   const from = containerOver(config, parts, { logger });
   if (deadlineMs !== undefined) bindValue(from, t.EXTRACT_DEADLINES, deadlineMs);
   const runner = resolve(from, t.RUNNER);
+  await openedLog(parts.log, resolve(from, t.CLOCK).now());
   await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
+  await resolve(from, t.LOG_WATCH).check();
   runner.start();
   const deps = resolve(from, t.API);
   const routes = apiRoutes(deps);

@@ -1,4 +1,13 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 
 /** An event as the double keeps it. Data stays bytes: the server does not look into it either. */
 export interface StoredEvent {
@@ -37,6 +46,8 @@ export interface DoubleLog {
   readonly stream: (name: string) => readonly StoredEvent[];
   /** Resolves at the next append after the log had `length` events. */
   readonly grown: (length: number) => Promise<void>;
+  /** Keeps the first events only, as a server has them that was restored from an older copy. */
+  readonly goBack: (to: number) => void;
   readonly close: () => void;
 }
 
@@ -71,6 +82,14 @@ export const doubleLog = (options: DoubleLogOptions = {}): DoubleLog => {
     stream: (name) => state.streams.get(name) ?? [],
     grown: (length) =>
       state.all.length > length ? Promise.resolve() : new Promise((resolve) => wake.push(resolve)),
+    goBack: (to) => {
+      const kept = state.all.slice(0, to);
+      state.all.length = 0;
+      state.streams.clear();
+      for (const event of kept) remember(state, event);
+      state.recent.clear();
+      journal?.rewrite(kept);
+    },
     close: () => journal?.close(),
   };
 };
@@ -177,6 +196,11 @@ const openJournal = (file: string, state: State) => {
   return {
     write: (events: readonly StoredEvent[]) => {
       writeSync(handle, `${JSON.stringify(events.map(asText))}\n`);
+      fsyncSync(handle);
+    },
+    rewrite: (events: readonly StoredEvent[]) => {
+      ftruncateSync(handle, 0);
+      for (const event of events) writeSync(handle, `${JSON.stringify([asText(event)])}\n`);
       fsyncSync(handle);
     },
     close: () => closeSync(handle),

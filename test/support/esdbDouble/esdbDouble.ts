@@ -34,6 +34,8 @@ export interface EsdbDouble {
   readonly closeConnections: () => void;
   /** While frozen, nothing passes in either direction and no connection is cut: a black hole. */
   readonly freeze: (frozen: boolean) => void;
+  /** Comes back with its first events only: a copy that was made when there were so many, or an empty one. */
+  readonly goBack: (to: number) => void;
   readonly close: () => Promise<void>;
 }
 
@@ -71,6 +73,10 @@ export const startEsdbDouble = async (options: EsdbDoubleOptions = {}): Promise<
     },
     closeConnections: door.closeConnections,
     freeze: door.freeze,
+    goBack: (to) => {
+      log.goBack(to);
+      door.closeConnections();
+    },
     close: async () => {
       await door.close();
       server.forceShutdown();
