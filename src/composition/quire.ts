@@ -197,11 +197,16 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   showGauges(from);
   const drift = resolve(from, t.DRIFT_CHECK);
   ends.add(() => drift.stop());
+  const unfinished = resolve(from, t.UNFINISHED_SWEEPER);
+  ends.add(() => resolve(from, t.FACTS).close());
+  ends.add(() => unfinished.stop());
   const server = await serve(from, isApi);
   ends.add(() => within(server.close(), REFUSALS_MS));
   // Until then it listens: probes are answered, and what comes is told to go elsewhere.
   ends.add(() => within(server.running.ended(), DRAIN_MS));
   if (does('projector')) drift.start();
+  // In each process: what neither the log nor the object store took is known to this one alone.
+  unfinished.start();
   const sweepers = [resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)];
   const workers = [...sweepers, resolve(from, t.TRAINING_WORKER)];
   ends.add(() => Promise.all(workers.map((one) => one.stop())));

@@ -15,6 +15,7 @@ export const KILL_POINTS = [
   'before a result is stored',
   'after a result is stored, before it is billed',
   'after a burn, before its answer',
+  'before a usage event is written',
   'before a hold is released',
   'after a hold was released',
   'before an answer is kept for replays',
@@ -64,6 +65,7 @@ const killableLog = (log: Parts['log'], reach: Reach): Parts['log'] => ({
     if (isAccount) reach('before an append');
     if (isAccount && isOfSeveral(events)) reach('before an append of several commands');
     if (events.some(({ type }) => type === 'HoldReleased')) reach('before a hold is released');
+    if (events.some(({ type }) => type.endsWith('Completed'))) reach('before a usage event is written');
     const result = await log.append(stream, expected, events);
     for (const type of new Set(events.map((event) => event.type))) {
       const point = AFTER[type];
