@@ -84,6 +84,7 @@ const environment = z.object({
   MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
   PUBLIC_URL: urlOf('http', 'https').optional(),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
+  START_WAIT_SECONDS: wholeNumber(0, 3600).default(60),
   ...tracingVariables,
   ROLES: roles.default([...ROLES]),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
@@ -121,6 +122,8 @@ export interface Config {
   readonly maxUploadBytes: number;
   readonly publicUrl: string | undefined;
   readonly allowPrivateNetwork: boolean;
+  /** How long a start waits for a server that does not answer. */
+  readonly startWaitSeconds: number;
   /** undefined: nothing is traced. */
   readonly tracing: TracingConfig | undefined;
   readonly roles: readonly Role[];
@@ -212,6 +215,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     maxUploadBytes: checked.MAX_UPLOAD_BYTES,
     publicUrl: checked.PUBLIC_URL,
     allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
+    startWaitSeconds: checked.START_WAIT_SECONDS,
     tracing: tracingFrom(checked),
     roles: checked.ROLES,
     logLevel: checked.LOG_LEVEL,

@@ -238,6 +238,11 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
       if (reason === null) logger.info({ msg: 'the event log can be written again' });
       else logger.error({ msg: 'the event log cannot be written', reason });
     },
+    serverAway: ({ name, variable }, reason) =>
+      logger.warn({
+        msg: `${name} is waited for, up to ${String(config.startWaitSeconds)} s`,
+        ...{ variable, reason },
+      }),
     redisOutage: (err) => logger.warn({ msg: 'Redis is away; limits go on in process', err }),
   });
   const ends = newEnds();
