@@ -1,4 +1,5 @@
 import type { EventFeed, FeedItem } from '../../domain/ports/eventFeed.ts';
+import { LogUnavailable } from '../../domain/ports/eventStore.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { applyCheckpointed } from './applyBatch.ts';
 import type { Arrival } from './arrivals.ts';
@@ -65,7 +66,7 @@ const batchesUpTo = async function* (
     done.abort();
   }
   signal?.throwIfAborted();
-  if (!isReached) throw new Error('the subscription ended before the end of the log');
+  if (!isReached) throw new LogUnavailable('the subscription ended before the end of the log');
   yield [...batch, { position: target }];
 };
 
