@@ -84,6 +84,7 @@ const environment = z.object({
   MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
   PUBLIC_URL: urlOf('http', 'https').optional(),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
+  START_WAIT_SECONDS: wholeNumber(0, 3600).default(60),
   ...tracingVariables,
   REBUILD_DIVERGED: z.enum(['auto', 'manual'], { error: 'must be auto or manual' }).optional(),
   ROLES: roles.default([...ROLES]),
@@ -122,6 +123,8 @@ export interface Config {
   readonly maxUploadBytes: number;
   readonly publicUrl: string | undefined;
   readonly allowPrivateNetwork: boolean;
+  /** How long a start waits for a server that does not answer. */
+  readonly startWaitSeconds: number;
   /** undefined: nothing is traced. */
   readonly tracing: TracingConfig | undefined;
   /** What becomes of read models that are of another log than the one that is there. */
@@ -215,6 +218,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     maxUploadBytes: checked.MAX_UPLOAD_BYTES,
     publicUrl: checked.PUBLIC_URL,
     allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
+    startWaitSeconds: checked.START_WAIT_SECONDS,
     tracing: tracingFrom(checked),
     rebuildDiverged: checked.REBUILD_DIVERGED ?? (checked.EVENTSTORE_URL === undefined ? 'auto' : 'manual'),
     roles: checked.ROLES,

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { ConfigError, configFrom, ownRedactor } from './config.ts';
+import { ServerAway } from './composition/awaitServer.ts';
 import { startQuire } from './composition/quire.ts';
 
 /** Time that running work gets to finish after SIGTERM, ms. */
@@ -11,7 +12,10 @@ const PRIVATE_FILES = 0o077;
 const redact = ownRedactor();
 
 const fail = (error: unknown): never => {
-  const known = error instanceof Error && (error instanceof ConfigError || error.name === 'DataDirInUse');
+  const known =
+    error instanceof ConfigError ||
+    error instanceof ServerAway ||
+    (error instanceof Error && error.name === 'DataDirInUse');
   console.error(redact(known ? `Quire cannot start.\n${error.message}` : inspect(error)));
   process.exit(1);
 };

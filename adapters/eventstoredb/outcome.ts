@@ -20,6 +20,8 @@ const REFUSED_TYPES = new Set(['invalid-argument', 'access-denied', 'stream-dele
 /** INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED. */
 const REFUSED_CODES = new Set([3, 7, 16]);
 
+const PERMISSION_DENIED = 7;
+
 interface Members {
   /** Empty for a raw gRPC error. */
   readonly type: string;
@@ -44,3 +46,10 @@ export const detailOf = (error: unknown): string => membersOf(error).detail;
 
 /** A stream that is not there: the client throws it while reading. */
 export const isStreamNotFound = (error: unknown): boolean => membersOf(error).type === 'stream-not-found';
+
+/** The server said that the user may not. A read tells it as the cause of LogUnavailable. */
+export const isDenied = (error: unknown): boolean => {
+  const { type, code } = membersOf(error);
+  if (type === 'access-denied' || code === PERMISSION_DENIED) return true;
+  return error instanceof Error && error.cause !== undefined && isDenied(error.cause);
+};

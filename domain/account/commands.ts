@@ -1,6 +1,6 @@
 import type { CommandMeta } from '../kernel/command.ts';
 import type { Credits } from '../kernel/units.ts';
-import type { AccountEventOf } from './events.ts';
+import type { AccountEventOf, DeliveredWork } from './events.ts';
 import type { BillingType, Category, ExtractionMode, Operation, Plan } from './words.ts';
 
 interface Command<Type extends string, Data> {
@@ -100,6 +100,8 @@ export type SettleHold = Command<
     readonly document_id: string | null;
     readonly job_id: string | null;
     readonly api_key_id: string | null;
+    /** Of an extraction or conversion. */
+    readonly delivered?: DeliveredWork;
   }
 >;
 

@@ -25,6 +25,13 @@ const usageScope = {
   api_key_id: z.string().nullable(),
 };
 
+/** How an extraction or conversion ended: its burn says it, so that its usage event can always be written. */
+const delivered = z.strictObject({
+  status: z.enum(['success', 'partial']),
+  duration_ms: z.number().int().min(0),
+});
+export type DeliveredWork = z.output<typeof delivered>;
+
 /** Always the first event of an account. */
 export const accountOpened = event('AccountOpened', { tenant_id: tenantId, created_at: instant });
 
@@ -134,6 +141,8 @@ export const creditsBurned = event('CreditsBurned', {
   credits: creditsFromZero,
   billing_config_version: z.number().int().min(1),
   ...usageScope,
+  /** What the usage event has to say beside. Left out by charges, training jobs and older burns. */
+  delivered: delivered.optional(),
   created_at: instant,
   balance_after: credits,
 });

@@ -20,6 +20,8 @@ export interface TrainingModel {
 export interface TrainingTask {
   readonly job_id: string;
   readonly tenant_id: string;
+  /** Which attempt at the job this is, from 1. */
+  readonly attempt: number;
   readonly schema: JsonObject;
   readonly examples: readonly TrainingExample[];
   readonly optimizer_tier: 'light' | 'medium' | 'heavy';

@@ -1,4 +1,5 @@
 import { identityOf } from '../../domain/eventLog/identity.ts';
+import { LogUnavailable } from '../../domain/ports/eventStore.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { advance, BATCH_MAX } from './replay.ts';
 import type { Arrival } from './arrivals.ts';
@@ -177,7 +178,7 @@ const refuseDowngrade = async (tx: SqlTx, wanted: readonly Projector[], names?: 
 
 /** Interrupted from outside, not failed: what was built is good. */
 const isKept = (error: unknown, { keep = false, signal }: RebuildOptions): boolean =>
-  error instanceof SqlUnavailable || (keep && signal?.aborted === true);
+  error instanceof SqlUnavailable || error instanceof LogUnavailable || (keep && signal?.aborted === true);
 
 /**
  * Builds read models anew from the start of the log, beside the tables that serve, and swaps them in,

@@ -1,4 +1,5 @@
 import type { FeedItem } from '../../domain/ports/eventFeed.ts';
+import { LogUnavailable } from '../../domain/ports/eventStore.ts';
 import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { applyCheckpointed, moveOn } from './applyBatch.ts';
@@ -66,7 +67,7 @@ const batchesUpTo = async function* (
     done.abort();
   }
   signal?.throwIfAborted();
-  if (!isReached) throw new Error('the subscription ended before the end of the log');
+  if (!isReached) throw new LogUnavailable('the subscription ended before the end of the log');
   yield [...batch, { position: target }];
 };
 

@@ -2,6 +2,7 @@ import type { BulkRow } from '../engine/bulk.ts';
 import { bulk } from '../engine/bulk.ts';
 import type { ProjectedEvent } from '../engine/event.ts';
 import type { Projector } from '../engine/projector.ts';
+import { followBurns } from './unrecordedWork.ts';
 import { usageEventsDdl, usageEventsTables } from './usageEvents.schema.ts';
 
 const requested = bulk({
@@ -104,8 +105,9 @@ const FINISH = (schema: string) => `
 /** Extractions and conversions, running and done. */
 export const usageEventsProjector: Projector = {
   name: 'usage_events',
-  version: 2,
+  version: 3,
   eventTypes: [
+    'CreditsBurned',
     'ExtractionRequested',
     'ExtractionCompleted',
     'ExtractionFailed',
@@ -121,5 +123,6 @@ export const usageEventsProjector: Projector = {
     const ended = [...new Map(events.flatMap(outcomes).map((row) => [row.id, row])).values()];
     if (begun.length > 0) await tx.query(REQUEST(schema), requested.values(begun));
     if (ended.length > 0) await tx.query(FINISH(schema), finished.values(ended));
+    await followBurns(tx, schema, events);
   },
 };

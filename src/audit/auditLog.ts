@@ -96,13 +96,14 @@ const rulesOf = (books: Books) => {
       books.reference.apply(event);
       accounts.apply(event);
       claims.apply(event);
-      works(event);
+      works.apply(event);
       savedConfigs(event);
       pipelines.apply(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
     finish: (newest: string): void => {
       claims.finish(newest);
+      if (newest !== '') works.finish(newest);
       pipelines.finish();
       if (newest !== '') accounts.finish(new Date(Date.parse(newest) - RACE_MS).toISOString());
     },

@@ -1,5 +1,6 @@
-import { accountOf, type AuditedEvent, type AuditedEventOf } from './auditedEvent.ts';
+import { accountOf, placeOf, type AuditedEvent, type AuditedEventOf } from './auditedEvent.ts';
 import { wrong, type Books } from './accountBooks.ts';
+import type { Finding } from './findings.ts';
 
 type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
 type Completed = AuditedEventOf<'ExtractionCompleted' | 'ConversionCompleted'>;
@@ -11,8 +12,20 @@ interface Work {
   readonly tenant_id: string;
   /** Work for service and admin keys has no hold and is not billed. */
   readonly isBilled: boolean;
-  burn: { readonly pages: number; readonly free_pages: number } | null;
+  burn: Burn | null;
 }
+
+interface Burn {
+  readonly pages: number;
+  readonly free_pages: number;
+  readonly burned_at: string;
+  /** Whether the burn says how the work ended: then its usage event can always be written. */
+  readonly saysEnd: boolean;
+  readonly place: Pick<Finding, 'stream' | 'revision' | 'position'>;
+}
+
+/** A sweeper writes a usage event that an outage kept out within a minute or two. */
+const WRITTEN_WITHIN_MS = 5 * 60_000;
 
 const idOf = ({ data }: Requested | Completed | Failed): string =>
   'extraction_id' in data ? data.extraction_id : data.conversion_id;
@@ -74,13 +87,34 @@ const burned = (books: Books, works: Map<string, Work>, event: Burned): void => 
       expected: work.tenant_id,
       found: tenant ?? '',
     });
-  work.burn = { pages, free_pages };
+  const { created_at: burned_at, delivered } = event.data;
+  work.burn = { pages, free_pages, burned_at, saysEnd: delivered !== undefined, place: placeOf(event) };
+};
+
+/** Burns whose usage event never came. The rule holds for burns that say how their work ended. */
+const finish = ({ findings }: Books, works: ReadonlyMap<string, Work>, newest: string): void => {
+  const before = Date.parse(newest) - WRITTEN_WITHIN_MS;
+  let old = 0;
+  for (const [id, { tenant_id, burn }] of works) {
+    if (burn === null || Date.parse(burn.burned_at) >= before) continue;
+    if (!burn.saysEnd) old += 1;
+    else
+      findings.add({
+        check: 'work',
+        ...burn.place,
+        message: `It bills ${id} of ${tenant_id}, whose usage event is missing.`,
+      });
+  }
+  if (old > 0)
+    findings.note(
+      `${old} ${old === 1 ? 'burn has' : 'burns have'} no usage event: from a release whose burns do not say how the work ended.`,
+    );
 };
 
 /** Usage events against burns. What is completed is forgotten, so memory stays flat. */
 export const worksCheck = (books: Books) => {
   const works = new Map<string, Work>();
-  return (event: AuditedEvent): void => {
+  const apply = (event: AuditedEvent): void => {
     switch (event.type) {
       case 'ExtractionRequested':
       case 'ConversionRequested':
@@ -107,4 +141,5 @@ export const worksCheck = (books: Books) => {
       default:
     }
   };
+  return { apply, finish: (newest: string) => finish(books, works, newest) };
 };

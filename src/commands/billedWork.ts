@@ -1,4 +1,5 @@
 import type { AccountCommand } from '../../domain/account/commands.ts';
+import type { DeliveredWork } from '../../domain/account/events.ts';
 import type { BillingType, ExtractionMode } from '../../domain/account/words.ts';
 import type { BillingConfig } from '../../domain/billingConfig/decider.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
@@ -70,7 +71,7 @@ const isBilled = ({ role }: Caller): boolean => role === 'tenant';
 
 export const metaOf = (
   { clock }: Pick<BillingDeps, 'clock'>,
-  caller: Caller,
+  caller: CommandMeta['actor'],
   correlation_id: string,
 ): CommandMeta => ({
   now: clock.now(),
@@ -152,13 +153,14 @@ export interface Settlement {
   readonly hold_id: string | null;
   readonly usage_id: string;
   readonly scope: BurnScope;
+  readonly delivered: DeliveredWork;
 }
 
 /** Closes the hold by a burn of the work's pages. `hold_not_open` when it expired or was settled before. */
 export const settle = async (
   deps: BillingDeps,
   work: WorkToBill,
-  { hold_id, usage_id, scope }: Settlement,
+  { hold_id, usage_id, scope, delivered }: Settlement,
 ): Promise<Bill | WorkProblem | HoldNotOpen> => {
   if (hold_id === null)
     return {
@@ -176,6 +178,7 @@ export const settle = async (
       hold_id,
       pages: work.pages,
       ...scope,
+      delivered,
       job_id: null,
       api_key_id: work.caller.key_id,
     },

@@ -1,25 +1,25 @@
 import type { DocumentParser, Inspection } from '../../domain/ports/documentParser.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
-import { placeHold, release, type BillingDeps, type WorkToBill } from './billedWork.ts';
+import { placeHold, release, type WorkToBill } from './billedWork.ts';
 import { callLog, type LogCall } from './callLog.ts';
 import type { HeavySlots } from './heavySlots.ts';
-import { settleDone } from './settleDone.ts';
+import { settleDone, type SettleDeps } from './settleDone.ts';
 import { resultShelf, type StoredResult, type WorkIdentity } from './storedResult.ts';
+import type { KeptFacts } from './unfinished/keptFacts.ts';
+import type { WorkEndFact } from './unfinished/workFact.ts';
 import type { UsageLog } from './usageLog.ts';
 import type { Delivered, WorkDone, WorkPlan, WorkRequest } from './work.ts';
 import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
 
-export interface DeliverDeps extends BillingDeps {
-  readonly store: EventStore;
+export interface DeliverDeps extends SettleDeps {
   readonly objects: ObjectStore;
   readonly parser: DocumentParser;
-  readonly usage: UsageLog;
+  readonly usage: Pick<UsageLog, 'requested'>;
   readonly slots: HeavySlots;
-  /** Logs what a call of a model used. */
+  /** Takes how work ended to the log, now or later. */
+  readonly facts: Pick<KeptFacts, 'record'>;
+  /** Records what a call of a model used. */
   readonly logCall: LogCall;
-  /** Told of a usage event that was not written: it costs a record, never work that was billed. */
-  readonly onError?: (error: unknown) => void;
   /** Most pages of one call. */
   readonly pagesMax: number;
   readonly inspectDeadlineMs: number;
@@ -47,10 +47,17 @@ const inspect = (deps: DeliverDeps, { file, signal }: WorkRequest): Promise<Insp
     signal,
   });
 
-/** What became of the work is known by now; a usage log that fails does not change it. */
-const quietly = async ({ onError }: DeliverDeps, recorded: Promise<void>): Promise<void> => {
-  await recorded.catch((error: unknown) => onError?.(error));
-};
+/** A burn says how its work ended, so a usage event that is late is only late. */
+const recordEnd = (
+  { facts, clock }: DeliverDeps,
+  { operation, operation_id, tenant_id, pages, correlation_id, caller }: WorkToBill,
+  end: WorkEndFact['end'],
+): Promise<void> =>
+  facts.record({
+    ...{ kind: 'work_end', operation, operation_id, tenant_id, pages, correlation_id, end },
+    ended_at: clock.now(),
+    actor: { key_id: caller.key_id, role: caller.role },
+  });
 
 /** Does the work under its hold. Whatever fails gives the hold back, and so does a caller that left. */
 const runHeld = async (
@@ -58,7 +65,7 @@ const runHeld = async (
   work: Work & { readonly mime_type: string },
 ): Promise<WorkDone | WorkProblem> => {
   const { request, plan, bill, document_id } = work;
-  const calls = callLog((of, call) => quietly(deps, deps.logCall(of, call)), {
+  const calls = callLog(deps.logCall, {
     bill,
     document_id,
     task_id: request.task_id,
@@ -71,13 +78,16 @@ const runHeld = async (
     const done = await plan.run({ operation_id, document_id, signal: request.signal, onCall });
     return request.signal.aborted ? parseProblem({ kind: 'aborted' }, plan.timedOut) : done;
   };
-  const done = await attempt().catch((error: unknown) => ({ kind: 'thrown', error }) as const);
-  await calls.logged();
+  const thrown = (error: unknown) => ({ kind: 'thrown', error }) as const;
+  const ran = await attempt().catch(thrown);
+  // Before it is settled: what it cost may not be forgotten once it is paid for.
+  const unlogged = await calls.logged().then(() => undefined, thrown);
+  const done = unlogged ?? ran;
   if (done.kind === 'done') return done;
   const cancelled = request.signal.aborted;
   await release(deps, bill, { hold_id: work.hold_id, reason: cancelled ? 'cancelled' : 'failed' });
   const code = done.kind === 'thrown' ? plan.timedOut : done.code;
-  await quietly(deps, deps.usage.failed(bill, code));
+  await recordEnd(deps, bill, { kind: 'failed', code });
   if (done.kind === 'thrown') throw done.error;
   return done;
 };
@@ -89,12 +99,13 @@ const finish = async (
 ): Promise<Delivered | WorkProblem> => {
   const { project_id, task_id } = work.request;
   const scope = { project_id, task_id, document_id: stored.document_id };
-  const bill = await settleDone(deps, work.bill, { ...stored, scope });
+  const { status, duration_ms } = stored;
+  const delivered = { status, duration_ms };
+  const bill = await settleDone(deps, work.bill, { ...stored, scope, delivered });
   if (bill.kind === 'problem') return bill;
   if (bill.position !== undefined) deps.wrote(work.bill.tenant_id, bill.position);
-  const { status, duration_ms } = stored;
   const { free_pages } = bill;
-  await quietly(deps, deps.usage.completed(work.bill, { status, free_pages, duration_ms }));
+  await recordEnd(deps, work.bill, { kind: 'completed', free_pages, ...delivered });
   return { kind: 'delivered', body: stored.body, cost: bill.cost, free_pages };
 };
 

@@ -3,7 +3,7 @@ import { documentEvent, documentStream, type DocumentEvent } from '../../domain/
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import { commandHandler } from './commandHandler.ts';
+import { commandHandler, type HandlerOptions } from './commandHandler.ts';
 import type { Outcome } from './outcome.ts';
 import { foldForward, nothingYet } from './streamFold.ts';
 
@@ -19,10 +19,11 @@ export interface Documents {
 
 const codec = eventCodec(documentEvent);
 
-export const documents = (store: EventStore): Documents => {
+export const documents = (store: EventStore, options: HandlerOptions = {}): Documents => {
   const handle = commandHandler({
     store,
     codec,
+    options,
     decider: document,
     tenantOf: ({ data }: { readonly data: DocumentEvent }) => data.data.tenant_id,
   });

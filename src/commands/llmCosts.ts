@@ -8,7 +8,7 @@ import { llmCostEvent, llmCostStream, type LlmCostEvent } from '../../domain/llm
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { Outcome } from './outcome.ts';
-import { streamWriter, type Forgotten } from './streamWriter.ts';
+import { streamWriter, type Forgotten, type WriterLimits } from './streamWriter.ts';
 import {
   ATTEMPTS_MAX,
   BATCH_MAX,
@@ -27,7 +27,7 @@ export interface LlmCosts {
 
 const codec = eventCodec(llmCostEvent);
 
-export const llmCosts = (store: EventStore): LlmCosts => {
+export const llmCosts = (store: EventStore, limits: Partial<WriterLimits> = {}): LlmCosts => {
   const { initialState, evolve } = llmCost;
   const rules = {
     store,
@@ -40,7 +40,7 @@ export const llmCosts = (store: EventStore): LlmCosts => {
     attemptsMax: ATTEMPTS_MAX,
     batchMax: BATCH_MAX,
   };
-  const writer = streamWriter(rules, DEFAULT_LIMITS, llmCostStream);
+  const writer = streamWriter(rules, { ...DEFAULT_LIMITS, ...limits }, llmCostStream);
   return {
     log: (command) => writer.execute(command.data.tenant_id, command),
     forget: (what) => writer.forget(what),

@@ -1,10 +1,11 @@
+import { uuidOfName } from '../../domain/kernel/eventId.ts';
 import { fingerprintOf } from '../../domain/kernel/fingerprint.ts';
 import type { LogLlmCost } from '../../domain/llmCost/decider.ts';
 import type { ModelCall } from '../../domain/ports/modelWork.ts';
 import { modelCost, priceFor, usdOfPico, type PublishedPrice } from '../../domain/providerPricing/pricing.ts';
 import type { BillingDeps } from './billedWork.ts';
-import type { LogCall } from './callLog.ts';
 import type { LlmCosts } from './llmCosts.ts';
+import type { ModelCallFact } from './unfinished/workFact.ts';
 import type { CalledFor } from './work.ts';
 
 type CostedUsage = Pick<
@@ -34,41 +35,57 @@ export interface ModelCostDeps extends Pick<BillingDeps, 'clock'> {
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
 
+/** Named for its operation, the attempt at it and its turn: each call has an entry of its own. */
+const entryIdOf = ({ bill, attempt = 1, earlier }: CalledFor): string =>
+  attempt === 1
+    ? `${bill.operation_id}:${String(earlier + 1)}`
+    : `${bill.operation_id}:${String(attempt)}:${String(earlier + 1)}`;
+
 /** What does not depend on when it is logged. */
-const usageOf = ({ bill, document_id, task_id, free_tier, earlier }: CalledFor, call: ModelCall) => ({
-  tenant_id: bill.tenant_id,
-  entry_id: `${bill.operation_id}:${earlier + 1}`,
-  job_id: bill.operation_id,
-  operation: bill.operation,
+const usageOf = (work: CalledFor, call: ModelCall) => ({
+  tenant_id: work.bill.tenant_id,
+  entry_id: entryIdOf(work),
+  job_id: work.bill.operation_id,
+  operation: work.bill.operation,
   provider: call.ref.provider,
   model_name: call.ref.model,
   ...call.usage,
-  document_id,
-  task_id,
+  document_id: work.document_id,
+  task_id: work.task_id,
   // Who pays the provider, call by call: an own key for one channel does not pay for the other.
   billing_type: call.owner === 'caller' ? ('byok' as const) : ('full_service' as const),
-  free_tier,
+  free_tier: work.free_tier,
 });
 
-/** Logs the service's own calls of models, each once: its entry is named for its operation and its turn. */
-export const logModelCalls =
-  ({ llmCosts, prices, clock, wrote }: ModelCostDeps): LogCall =>
-  async (work, call) => {
-    const usage = usageOf(work, call);
-    const occurred_at = clock.now();
-    const cost = costByPrice(await prices(), { ...usage, occurred_at });
-    const { caller, correlation_id, tenant_id } = work.bill;
+/** What the log has to know of a call, as of now. */
+export const modelCallFact = (
+  clock: BillingDeps['clock'],
+  work: CalledFor,
+  call: ModelCall,
+): ModelCallFact => {
+  const usage = usageOf(work, call);
+  const fingerprint = fingerprintOf({ kind: 'model call', ...usage });
+  const { caller, correlation_id } = work.bill;
+  return {
+    kind: 'model_call',
+    entry: { ...usage, fingerprint, cost_id: clock.newId('llm'), occurred_at: clock.now() },
+    correlation_id,
+    actor: caller,
+  };
+};
+
+/** Logs a call of the service's own at the price that was in force, once, however often it is asked to. */
+export const logModelCall =
+  ({ llmCosts, prices, clock, wrote }: ModelCostDeps) =>
+  async ({ entry, actor, correlation_id }: ModelCallFact): Promise<void> => {
+    const cost = costByPrice(await prices(), entry);
+    const command_id = uuidOfName(`model call ${entry.entry_id}`);
     const outcome = await llmCosts.log({
       type: 'LogLlmCost',
-      meta: { now: occurred_at, actor: caller, correlation_id, command_id: clock.uuid() },
-      data: {
-        ...usage,
-        ...cost,
-        cost_id: clock.newId('llm'),
-        occurred_at,
-        fingerprint: fingerprintOf({ kind: 'model call', ...usage }),
-      },
+      meta: { now: clock.now(), actor, correlation_id, command_id },
+      data: { ...entry, ...cost },
     });
-    if (outcome.kind !== 'done') throw new Error(`a model call was not logged: ${outcome.kind}`);
-    if (outcome.position !== undefined) wrote(tenant_id, outcome.position);
+    if (outcome.kind !== 'done')
+      throw new Error(`model call ${entry.entry_id} was not logged: ${outcome.kind}`);
+    if (outcome.position !== undefined) wrote(entry.tenant_id, outcome.position);
   };

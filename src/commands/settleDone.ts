@@ -15,6 +15,8 @@ import type { WorkProblem } from './workProblem.ts';
 
 export interface SettleDeps extends BillingDeps {
   readonly store: EventStore;
+  /** The pause after the first try to settle, ms; left out: a quarter of a second. */
+  readonly settlePauseMs?: number;
 }
 
 /** Tries to settle before the caller is told to ask again, and the pause after the first of them, ms. */
@@ -79,7 +81,7 @@ export const settleDone = async (
     // An error that stays is thrown by the last attempt.
     const bill = await settleOnce(deps, work, done).catch(() => undefined);
     if (bill?.kind === 'billed' || (bill?.kind === 'problem' && bill.code !== 'busy')) return bill;
-    await pause(SETTLE_PAUSE_MS * attempt);
+    await pause((deps.settlePauseMs ?? SETTLE_PAUSE_MS) * attempt);
   }
   const last = await settleOnce(deps, work, done);
   if (last.kind !== 'hold_not_open') return last;

@@ -3,13 +3,17 @@ import type { DocumentEvent } from '../../domain/document/events.ts';
 import { extractionEvent, extractionStream, type ExtractionEvent } from '../../domain/extraction/events.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
+import { uuidOfName } from '../../domain/kernel/eventId.ts';
 import { recorder } from '../../domain/kernel/recorder.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import { LogUnavailable, type EventStore } from '../../domain/ports/eventStore.ts';
 import { metaOf, type WorkToBill } from './billedWork.ts';
-import { commandHandler } from './commandHandler.ts';
+import { commandHandler, type HandlerOptions } from './commandHandler.ts';
 import { documents } from './documents.ts';
+import type { WorkEndFact } from './unfinished/workFact.ts';
 import type { ReceivedFile, WorkPlan, WorkRequest } from './work.ts';
+
+type EndOf<Kind> = Extract<WorkEndFact['end'], { readonly kind: Kind }>;
 
 interface RequestedWork {
   readonly request: WorkRequest;
@@ -20,12 +24,6 @@ interface RequestedWork {
   readonly mime_type: string;
 }
 
-export interface WorkEnd {
-  readonly status: 'success' | 'partial';
-  readonly free_pages: number;
-  readonly duration_ms: number;
-}
-
 /**
  * The usage events of extractions and conversions: measured work, without prices. Throws LogUnavailable
  * when an event was not written, or may not have been.
@@ -33,14 +31,14 @@ export interface WorkEnd {
 export interface UsageLog {
   /** Also registers the document. */
   readonly requested: (work: RequestedWork) => Promise<void>;
-  readonly completed: (work: WorkToBill, end: WorkEnd) => Promise<void>;
-  readonly failed: (work: WorkToBill, code: string) => Promise<void>;
+  readonly ended: (end: WorkEndFact) => Promise<void>;
 }
 
 export interface UsageLogDeps {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly wrote: (tenantId: string, position: bigint) => void;
+  readonly options?: HandlerOptions;
 }
 
 const documentOf = (work: RequestedWork, file: ReceivedFile, created_at: string): DocumentEvent => ({
@@ -83,20 +81,22 @@ const tenantOf = ({ data }: { readonly data: { readonly data: { readonly tenant_
   data.data.tenant_id;
 
 /** The three streams that work is recorded in. */
-const recorders = ({ store }: UsageLogDeps) => ({
+const recorders = ({ store, options = {} }: UsageLogDeps) => ({
   extractions: commandHandler({
     store,
+    options,
     tenantOf,
     decider: recorder<ExtractionEvent>(({ type }) => type === 'ExtractionCompleted'),
     codec: eventCodec(extractionEvent),
   }),
   conversions: commandHandler({
     store,
+    options,
     tenantOf,
     decider: recorder<ConversionEvent>(({ type }) => type === 'ConversionCompleted'),
     codec: eventCodec(conversionEvent),
   }),
-  documents: documents(store),
+  documents: documents(store, options),
 });
 
 type Recorders = ReturnType<typeof recorders>;
@@ -108,7 +108,11 @@ interface Fact {
 }
 
 const recordFact =
-  ({ extractions, conversions }: Recorders, work: WorkToBill, fact: Fact) =>
+  (
+    { extractions, conversions }: Recorders,
+    work: Pick<WorkEndFact, 'operation' | 'operation_id'>,
+    fact: Fact,
+  ) =>
   (meta: CommandMeta) =>
     work.operation === 'extract'
       ? extractions(extractionStream(work.operation_id), {
@@ -136,41 +140,52 @@ const requestedFact = (work: RequestedWork): Fact => {
   };
 };
 
-const completedFact = ({ operation_id: id, tenant_id, pages }: WorkToBill, end: WorkEnd): Fact => {
-  const members = (now: string) => ({ tenant_id, pages, ...end, completed_at: now });
+const completedFact = (fact: WorkEndFact, end: EndOf<'completed'>): Fact => {
+  const { operation_id: id, tenant_id, pages, ended_at: completed_at } = fact;
+  const { status, free_pages, duration_ms } = end;
+  const members = { tenant_id, pages, status, free_pages, duration_ms, completed_at };
   return {
-    extract: (now) => ({ type: 'ExtractionCompleted', data: { extraction_id: id, ...members(now) } }),
-    to_markdown: (now) => ({ type: 'ConversionCompleted', data: { conversion_id: id, ...members(now) } }),
+    extract: () => ({ type: 'ExtractionCompleted', data: { extraction_id: id, ...members } }),
+    to_markdown: () => ({ type: 'ConversionCompleted', data: { conversion_id: id, ...members } }),
   };
 };
 
-const failedFact = ({ operation_id: id, tenant_id }: WorkToBill, code: string): Fact => {
-  const members = (now: string) => ({ tenant_id, code, failed_at: now });
+const failedFact = (fact: WorkEndFact, { code }: EndOf<'failed'>): Fact => {
+  const { operation_id: id, tenant_id, ended_at: failed_at } = fact;
+  const members = { tenant_id, code, failed_at };
   return {
-    extract: (now) => ({ type: 'ExtractionFailed', data: { extraction_id: id, ...members(now) } }),
-    to_markdown: (now) => ({ type: 'ConversionFailed', data: { conversion_id: id, ...members(now) } }),
+    extract: () => ({ type: 'ExtractionFailed', data: { extraction_id: id, ...members } }),
+    to_markdown: () => ({ type: 'ConversionFailed', data: { conversion_id: id, ...members } }),
   };
 };
+
+const endedFact = (fact: WorkEndFact): Fact =>
+  fact.end.kind === 'completed' ? completedFact(fact, fact.end) : failedFact(fact, fact.end);
 
 export const usageLog = (deps: UsageLogDeps): UsageLog => {
   const streams = recorders(deps);
   const record = async (
-    { caller, correlation_id, tenant_id }: WorkToBill,
+    { meta, tenant_id }: { readonly meta: CommandMeta; readonly tenant_id: string },
     append: (meta: CommandMeta) => Promise<{ readonly kind: string; readonly position?: bigint | undefined }>,
   ): Promise<void> => {
-    const { kind, position } = await append(metaOf(deps, caller, correlation_id));
+    const { kind, position } = await append(meta);
     if (kind !== 'done') throw new LogUnavailable(`a usage event was not written: ${kind}`);
     if (position !== undefined) deps.wrote(tenant_id, position);
   };
-  const recordWork = (work: WorkToBill, fact: Fact) => record(work, recordFact(streams, work, fact));
   return {
     requested: async (work) => {
-      await record(work.bill, (meta) =>
+      const { caller, correlation_id, tenant_id } = work.bill;
+      const metaNow = () => metaOf(deps, caller, correlation_id);
+      await record({ meta: metaNow(), tenant_id }, (meta) =>
         streams.documents.record(documentOf(work, work.request.file, meta.now), meta),
       );
-      await recordWork(work.bill, requestedFact(work));
+      await record({ meta: metaNow(), tenant_id }, recordFact(streams, work.bill, requestedFact(work)));
     },
-    completed: (work, end) => recordWork(work, completedFact(work, end)),
-    failed: (work, code) => recordWork(work, failedFact(work, code)),
+    ended: (fact) => {
+      // The same end is the same command: what the log has already is not written again.
+      const command_id = uuidOfName(`${fact.end.kind} ${fact.operation_id}`);
+      const meta = { ...metaOf(deps, fact.actor, fact.correlation_id), command_id };
+      return record({ meta, tenant_id: fact.tenant_id }, recordFact(streams, fact, endedFact(fact)));
+    },
   };
 };

@@ -73,7 +73,9 @@ export interface CalledFor {
   readonly task_id: string;
   /** True where the whole operation is free for the tenant. */
   readonly free_tier: boolean;
-  /** How many calls were made for it before this one. */
+  /** Which attempt at the work; left out: the first. */
+  readonly attempt?: number;
+  /** How many calls this attempt made before this one. */
   readonly earlier: number;
 }
 

@@ -2,7 +2,6 @@ import { claimantOf } from '../commands/claimantOf.ts';
 import { convertDocument } from '../commands/convertDocument.ts';
 import { extractDocument, type ExtractDeps } from '../commands/extractDocument.ts';
 import { guardedObjects } from '../commands/guardedObjects.ts';
-import { usageLog } from '../commands/usageLog.ts';
 import { activeBillingConfig } from '../../domain/billingConfig/decider.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
 import { modelParts } from './modelParts.ts';
@@ -19,7 +18,6 @@ const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: 
   const reads = resolve(from, t.READS);
   const wrote = (tenantId: string, position: bigint) => reads.note(tenantId, position);
   const { platformModels } = resolve(from, t.CONFIG);
-  const logger = resolve(from, t.LOGGER);
   return {
     accounts: resolve(from, t.ACCOUNTS),
     billingConfig: async () => {
@@ -32,10 +30,10 @@ const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: 
     objects: guardedObjects(objects),
     parser: workers.parser,
     engine: workers.localEngine,
-    usage: usageLog({ store: log, clock, wrote }),
+    usage: resolve(from, t.USAGE_LOG),
     slots: resolve(from, t.SLOTS),
-    ...modelParts(from, wrote),
-    onError: (err) => logger.error({ msg: 'a usage event or a model call was not written', err }),
+    facts: resolve(from, t.FACTS),
+    ...modelParts(from),
     pagesMax: PAGES_MAX,
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     convertDeadlineMs: CONVERT_DEADLINE_MS,

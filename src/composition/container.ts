@@ -38,6 +38,7 @@ import { bind, bindValue, newContainer, resolve, type Container } from './token.
 import * as t from './tokens.ts';
 import { secretBoxOf } from './secretBoxOf.ts';
 import { bindTraining } from './trainingParts.ts';
+import { bindUnfinished } from './unfinishedParts.ts';
 import { bindUploads } from './uploadParts.ts';
 import { EXTRACT_DEADLINES_MS } from './workLimits.ts';
 import { appliedBy, bindTelemetry, calledBy } from './telemetryParts.ts';
@@ -205,6 +206,7 @@ export const containerOver = (
   bindTraining(container);
   bindUploads(container);
   bindLogWatch(container);
+  bindUnfinished(container);
   bindReads(container);
   bind(container, t.API, (from) => apiDeps(from, (count) => randomBytes(count)));
   return container;

@@ -9,6 +9,7 @@ import { ok, problem, reasonOf, warning, type Check, type Verdict } from '../doc
 import {
   embeddedLogVerdict,
   encryptionVerdict,
+  rightsVerdict,
   serverLogVerdict,
   type EmbeddedLog,
 } from '../doctor/partVerdicts.ts';
@@ -48,6 +49,7 @@ const embeddedLog = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal)
 
 const serverLog = async (url: string, signal: AbortSignal): Promise<Verdict> => {
   const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
+  const { rightsMissing } = await import('../../adapters/eventstoredb/userRights.ts');
   const { firstHostOf, serverClock } = await import('../../adapters/eventstoredb/serverClock.ts');
   const host = new URL(firstHostOf(url) ?? 'http://unknown').host;
   const clock = serverClock(url, AbortSignal.any([signal, AbortSignal.timeout(3_000)])).catch(
@@ -55,6 +57,8 @@ const serverLog = async (url: string, signal: AbortSignal): Promise<Verdict> => 
   );
   const log = openEventStoreDb({ connectionString: url, readTimeoutMs: SERVER_MS - 2_000 });
   try {
+    const missing = await rightsMissing(log, url, signal);
+    if (missing.length > 0) return rightsVerdict(host, missing);
     const began = performance.now();
     const position = await log.head();
     const answerMs = performance.now() - began;

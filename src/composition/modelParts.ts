@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { logModelCalls } from '../commands/modelCosts.ts';
+import { modelCallFact } from '../commands/modelCosts.ts';
 import type { ModelDeps } from '../commands/ownBases.ts';
 import type { LogCall } from '../commands/callLog.ts';
 import { modelWork } from '../modelWork/modelWork.ts';
@@ -16,13 +16,11 @@ const counted =
   };
 
 /** Models as work on documents needs them: to do it, and to log what each call of one used. */
-export const modelParts = (
-  from: Container,
-  wrote: (tenantId: string, position: bigint) => void,
-): ModelDeps & { readonly logCall: LogCall } => {
+export const modelParts = (from: Container): ModelDeps & { readonly logCall: LogCall } => {
   const { workers } = resolve(from, t.PARTS);
   const providers = resolve(from, t.MODELS);
-  const reference = resolve(from, t.REFERENCE);
+  const clock = resolve(from, t.CLOCK);
+  const facts = resolve(from, t.FACTS);
   return {
     checkBase: providers.checkBase,
     modelWork: modelWork({
@@ -32,14 +30,8 @@ export const modelParts = (
       schemas: workers.schemaValidator,
       readFile: (path) => readFile(path),
     }),
-    logCall: counted(
-      resolve(from, t.PROVIDER_METRICS),
-      logModelCalls({
-        llmCosts: resolve(from, t.LLM_COSTS),
-        prices: async () => (await reference.modelPrices()).prices,
-        clock: resolve(from, t.CLOCK),
-        wrote,
-      }),
+    logCall: counted(resolve(from, t.PROVIDER_METRICS), (work, call) =>
+      facts.record(modelCallFact(clock, work, call)),
     ),
   };
 };

@@ -13,6 +13,7 @@ import { uploadUrls } from '../../adapters/embedded/uploadUrls.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../adapters/parsers/documentWorkers.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { Config } from '../config.ts';
+import { answerOf, type StartWait } from './awaitServer.ts';
 
 /** What a part is, for the banner and for health: never an address with a password. */
 export interface PartNames {
@@ -99,10 +100,16 @@ const openSql = async (
 };
 
 /** Where objects are kept, and what that is called. An embedded folder needs the lock of its data folder. */
-export const openObjects = async ({ s3, dataDir }: Config): Promise<readonly [ObjectStore, string]> => {
+export const openObjects = async (
+  { s3, dataDir }: Config,
+  wait?: StartWait,
+): Promise<readonly [ObjectStore, string]> => {
   if (s3 !== undefined) {
     const { openMinioObjectStore } = await import('../../adapters/minio/objectStore.ts');
-    return [await openMinioObjectStore(s3), `S3 bucket ${s3.bucket} at ${hostOf(s3.endpoint)}`];
+    const open = () => openMinioObjectStore(s3);
+    const server = { name: `S3 at ${hostOf(s3.endpoint)}`, variable: 'S3_ENDPOINT' };
+    const objects = wait === undefined ? await open() : await answerOf(server, open, wait);
+    return [objects, `S3 bucket ${s3.bucket} at ${hostOf(s3.endpoint)}`];
   }
   const folder = join(dataDir, 'objects');
   return [await openObjectFolder(folder), `folder ${folder}`];
@@ -149,9 +156,32 @@ const openLimiter = async (
 export interface PartEvents {
   readonly lockLost: (error: Error) => void;
   readonly redisOutage: (error: unknown) => void;
+  /** A server that the start needs does not answer yet, and why. */
+  readonly serverAway?: StartWait['onWait'];
   /** Nothing can be appended to the embedded log, and why; null: it can again. */
   readonly logTrouble?: (reason: string | null) => void;
 }
+
+/** Drivers dial late: what cannot be reached is found here, not by the first request. Embedded parts are there. */
+const serversAnswer = async (
+  config: Config,
+  { log, sql }: { readonly log: EventFeed; readonly sql: Sql },
+  wait: StartWait,
+): Promise<void> => {
+  const { eventStoreUrl, databaseUrl } = config;
+  const asked: Promise<unknown>[] = [];
+  if (eventStoreUrl !== undefined) {
+    const server = { name: `EventStoreDB at ${hostOf(eventStoreUrl)}`, variable: 'EVENTSTORE_URL' };
+    asked.push(answerOf(server, () => log.head(), wait));
+  }
+  if (databaseUrl !== undefined) {
+    const server = { name: `PostgreSQL at ${hostOf(databaseUrl)}`, variable: 'DATABASE_URL' };
+    asked.push(answerOf(server, () => sql.query('select 1 as one'), wait));
+  }
+  // All are asked to the end: the parts are closed only when nobody uses them any more.
+  const failed = (await Promise.allSettled(asked)).find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+};
 
 /**
  * Opens every part that the configuration names, embedded where it names none. When one does not open,
@@ -171,7 +201,12 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
       on.logTrouble?.(reason);
     });
     const { sql, name: read_models, recreated } = await openSql(config, opened);
-    const [objects, objectsName] = await openObjects(config);
+    const wait = {
+      waitMs: config.startWaitSeconds * 1000,
+      onWait: on.serverAway ?? (() => undefined),
+    };
+    await serversAnswer(config, { log, sql }, wait);
+    const [objects, objectsName] = await openObjects(config, wait);
     const address: Parts['address'] = { url: undefined };
     const uploads = await openUploads(config, address);
     const [limiter, limits] = await openLimiter(config, opened, on.redisOutage);

@@ -211,11 +211,16 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   showGauges(from);
   const drift = resolve(from, t.DRIFT_CHECK);
   ends.add(() => drift.stop());
+  const unfinished = resolve(from, t.UNFINISHED_SWEEPER);
+  ends.add(() => resolve(from, t.FACTS).close());
+  ends.add(() => unfinished.stop());
   const server = await serve(from, isApi);
   ends.add(() => within(server.close(), REFUSALS_MS));
   // Until then it listens: probes are answered, and what comes is told to go elsewhere.
   ends.add(() => within(server.running.ended(), DRAIN_MS));
   if (does('projector')) drift.start();
+  // In each process: what neither the log nor the object store took is known to this one alone.
+  unfinished.start();
   const sweepers = [resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)];
   const workers = [...sweepers, resolve(from, t.TRAINING_WORKER)];
   ends.add(() => Promise.all(workers.map((one) => one.stop())));
@@ -247,6 +252,11 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
       if (reason === null) logger.info({ msg: 'the event log can be written again' });
       else logger.error({ msg: 'the event log cannot be written', reason });
     },
+    serverAway: ({ name, variable }, reason) =>
+      logger.warn({
+        msg: `${name} is waited for, up to ${String(config.startWaitSeconds)} s`,
+        ...{ variable, reason },
+      }),
     redisOutage: (err) => logger.warn({ msg: 'Redis is away; limits go on in process', err }),
   });
   const ends = newEnds();

@@ -10,9 +10,7 @@ import { CONVERT_DEADLINE_MS, EXTRACT_DEADLINES_MS, LEARN_DEADLINE_MS, PAGES_MAX
 
 const trainerOf = (from: Container): Trainer => {
   const { workers } = resolve(from, t.PARTS);
-  const reads = resolve(from, t.READS);
-  const logger = resolve(from, t.LOGGER);
-  const { logCall } = modelParts(from, (tenantId, position) => reads.note(tenantId, position));
+  const { logCall } = modelParts(from);
   return trainer({
     parser: workers.parser,
     learner: workers.learner,
@@ -25,7 +23,6 @@ const trainerOf = (from: Container): Trainer => {
     }),
     platformModels: resolve(from, t.CONFIG).platformModels,
     logCall,
-    onError: (err) => logger.error({ msg: 'a model call was not logged', err }),
   });
 };
 

@@ -80,6 +80,11 @@ export const serverLogVerdict = (
     : problem(`${text}, for each append ends at a time by our clock, and times of events would be wrong.`);
 };
 
+export const rightsVerdict = (host: string, missing: readonly string[]): Verdict =>
+  problem(
+    `The user of EVENTSTORE_URL at ${host} may not ${missing.join(', ')}: give it these rights (docs/how-to/run-replicas.md, "A user of EventStoreDB").`,
+  );
+
 export interface PostgresFacts {
   readonly answerMs: number;
   /** `server_version_num`. */

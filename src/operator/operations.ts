@@ -5,12 +5,8 @@ import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import { modelPriceMembers } from '../../domain/providerPricing/events.ts';
 import type { Sql, Timers } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
-import {
-  NewerServes,
-  RebuildBusy,
-  rebuildReadModels,
-  type RebuildProgress,
-} from '../../projections/engine/rebuild.ts';
+import { NewerServes, RebuildBusy, type RebuildProgress } from '../../projections/engine/rebuild.ts';
+import { rebuildThroughOutages } from '../../projections/engine/rebuildThroughOutages.ts';
 import { foreignModels, withdraw } from '../../projections/engine/withdraw.ts';
 import { DROPPED_READ_MODELS } from '../../projections/readModels.ts';
 import { withSnapshot } from '../audit/snapshot.ts';
@@ -73,7 +69,7 @@ const rebuild =
     const { signal } = context;
     const options = { fresh, keep, signal, onProgress: telling(context) };
     try {
-      const rebuilt = await rebuildReadModels(
+      const rebuilt = await rebuildThroughOutages(
         { ...parts, decode: decodeAny },
         names.length === 0 ? options : { ...options, names: names.filter((name) => own.includes(name)) },
       );

@@ -1,18 +1,24 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** What sweepers settle: expired holds, open claims, unused uploads, results that are no longer kept. */
-export type Swept = 'hold' | 'claim' | 'upload' | 'result' | 'hold_or_claim' | 'object';
+/**
+ * What sweepers settle: expired holds, open claims, unused uploads, results that are no longer kept, model
+ * calls and usage events that an outage or a crash kept out of the log.
+ */
+export type Swept = (typeof SHOWN)[number][0];
 
 export type CountSwept = (what: Swept, outcome: 'settled' | 'left', count: number) => void;
 
-const SHOWN: readonly (readonly [Swept, 'settled' | 'left'])[] = [
+const SHOWN = [
   ['hold', 'settled'],
   ['claim', 'settled'],
   ['hold_or_claim', 'left'],
   ['upload', 'settled'],
   ['result', 'settled'],
   ['object', 'left'],
-];
+  ['model_call', 'settled'],
+  ['usage_event', 'settled'],
+  ['model_call_or_usage_event', 'left'],
+] as const;
 
 /** Counts what sweepers did, and what they had to leave for the next sweep. */
 export const sweeperMetrics = (register: Registry): CountSwept => {

@@ -89,7 +89,8 @@ const train = async (
   const llm = await modelOf(deps, held, input.llm);
   if (llm !== null && 'kind' in llm) return llm;
   const { job_id, tenant_id, optimizer_tier, max_metric_calls } = job;
-  const task = { ...input, llm, job_id, tenant_id, optimizer_tier, max_metric_calls };
+  const { attempt } = held;
+  const task = { ...input, llm, job_id, tenant_id, attempt, optimizer_tier, max_metric_calls };
   const beat = heartbeat(deps, held, shutdown);
   const { signal, onProgress } = beat;
   const stopped = new Promise<Stopped>((resolve) => {

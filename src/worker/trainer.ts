@@ -30,8 +30,6 @@ export interface TrainerDeps {
   readonly llmTrainer: LlmTrainer;
   readonly platformModels: PlatformModels;
   readonly logCall: LogCall;
-  /** Told of a call that was not logged. */
-  readonly onError: (error: unknown) => void;
 }
 
 type Failed = Extract<TrainingOutcome, { readonly kind: 'failed' }>;
@@ -143,9 +141,9 @@ const accessOf = ({ platformModels }: TrainerDeps, { llm }: TrainingTask): Model
   );
 };
 
-/** Logs what teaching a model used, each call as soon as it has ended. */
-const lessonCalls = ({ logCall, onError }: TrainerDeps, { job_id, tenant_id }: TrainingTask) =>
-  callLog((of, call) => logCall(of, call).catch(onError), {
+/** Logs what teaching a model used, each call as soon as it has ended. Another attempt pays for calls of its own. */
+const lessonCalls = ({ logCall }: TrainerDeps, { job_id, tenant_id, attempt }: TrainingTask) =>
+  callLog(logCall, {
     bill: {
       tenant_id,
       operation: 'training',
@@ -156,6 +154,7 @@ const lessonCalls = ({ logCall, onError }: TrainerDeps, { job_id, tenant_id }: T
     document_id: null,
     task_id: 'default',
     free_tier: false,
+    attempt,
   });
 
 const byPrompts = async (

@@ -59,7 +59,7 @@ describe('quire audit', function () {
     const one = await quire('--as-of', '2999-12-31', '--tenant', POOR, '--json');
     const { balances } = JSON.parse(one.out) as { balances: Record<string, unknown>[] };
     expect(balances).to.have.length(1);
-    expect(balances[0]).to.include({ balance_credits: '1000', tenant_id: POOR });
+    expect(balances[0]).to.include({ balance_credits: '960', tenant_id: POOR });
     const before = await quire('--as-of', '2020-01-01', '--json');
     expect(JSON.parse(before.out)).to.deep.equal({ as_of: '2020-01-01T23:59:59.999Z', balances: [] });
   });

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { Parts } from '../../src/composition/openParts.ts';
 import { openParts } from '../../src/composition/openParts.ts';
 import { startQuire } from '../../src/composition/quire.ts';
-import { accountWriter } from '../../src/commands/accountWriter.ts';
+import { recorder } from '../../domain/kernel/recorder.ts';
+import { extractionEvent, extractionStream, type ExtractionEvent } from '../../domain/extraction/events.ts';
+import { accountWriter, type AccountWriter } from '../../src/commands/accountWriter.ts';
 import { commandHandler } from '../../src/commands/commandHandler.ts';
 import { referenceData } from '../../src/commands/referenceData.ts';
 import { configFrom } from '../../src/config.ts';
@@ -12,7 +15,7 @@ import { payment } from '../../domain/payment/decider.ts';
 import { paymentCodec } from '../../domain/payment/events.ts';
 import { paymentStream } from '../../domain/payment/identity.ts';
 import { client, formOf, INVOICE, INVOICE_SCHEMA, type Client } from '../http/support/client.ts';
-import { hold } from '../support/accountCommands.ts';
+import { hold, settle } from '../support/accountCommands.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
 import { artifactIdOfJob } from '../../domain/trainingJob/identity.ts';
 import { workerOn } from '../support/apiWorker.ts';
@@ -167,7 +170,35 @@ const pipelines = async (api: Client, { log, objects }: Parts, tenant_id: string
     });
 };
 
-/** An open hold and a claim that its request has not acted on yet. */
+/** An extraction whose request ended right after its burn. */
+const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Promise<void> => {
+  const handle = commandHandler({
+    ...{ store, tenantOf: () => POOR, codec: eventCodec(extractionEvent) },
+    decider: recorder<ExtractionEvent>(() => false),
+  });
+  const { data } = hold(POOR, 'hold_burned', 1);
+  await handle(extractionStream(data.operation_id), {
+    type: 'Record',
+    meta: metaNow(),
+    data: {
+      type: 'ExtractionRequested',
+      data: {
+        ...{ extraction_id: data.operation_id, tenant_id: POOR, project_id: 'p', task_id: 't' },
+        ...{ document_id: 'doc_burned', document_sha256: 'a'.repeat(64), mode: 'standard' },
+        ...{ billing_type: 'full_service', model: 'local/default', ocr_model: null, pages: 1 },
+        ...{ hold_id: 'hold_burned', api_key_id: 'key_1', requested_at: metaNow().now },
+      },
+    },
+  });
+  const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+  const held = { ...data, credits_per_page: asCredits(40), expires_at };
+  await writer.execute({ type: 'HoldCredits', data: held, meta: metaNow() });
+  const burn = settle(POOR, 'hold_burned', 1);
+  const delivered = { status: 'success', duration_ms: 7 } as const;
+  await writer.execute({ ...burn, data: { ...burn.data, delivered }, meta: metaNow() });
+};
+
+/** An open hold, a burn without its usage event, and a claim that its request has not acted on yet. */
 const unfinished = async ({ log }: Parts): Promise<void> => {
   const writer = accountWriter({ store: log });
   const meta = metaNow();
@@ -178,6 +209,7 @@ const unfinished = async ({ log }: Parts): Promise<void> => {
     expires_at: new Date(Date.now() + 3_600_000).toISOString(),
   };
   await writer.execute({ ...command, data, meta });
+  await burnedUnrecorded(log, writer);
   await writer.close();
   const identity = { provider: 'stripe', provider_txn_id: 'under way' };
   const tenantOf = () => POOR;

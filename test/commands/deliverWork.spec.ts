@@ -178,16 +178,6 @@ describe('delivered work', () => {
       expect(await burns()).to.have.length(20);
       expect(await account()).to.include({ balance: 0, held: 0, open_holds: 0 });
     });
-
-    it('is delivered though the usage log fails after the bill, and says so inside', async () => {
-      const { process, burns } = await setUp();
-      const errors: unknown[] = [];
-      const on = process({ onError: (error) => errors.push(error) });
-      const answer = await extract({ ...on, usage: { ...on.usage, completed: failing } }, asked(1));
-      expect(costOf(answer)).to.include({ credits_used: 40 });
-      expect(await burns()).to.have.length(1);
-      expect(errors).to.have.length(1);
-    });
   });
 
   describe('that fails', () => {
@@ -261,18 +251,6 @@ describe('delivered work', () => {
         expect(await extract({ ...on, ...parts(on) }, keyed(2)).catch(String)).to.equal('Error: scripted');
         await untouched(on);
       });
-
-    it('tells why also when the usage log cannot take it down', async () => {
-      const errors: unknown[] = [];
-      const on = (await setUp()).process({
-        engine: engineOf(() => Promise.resolve(MISFIT)),
-        onError: (error) => errors.push(error),
-      });
-      const answer = await extract({ ...on, usage: { ...on.usage, failed: failing } }, asked(1));
-      expect(answer).to.include({ code: 'output_schema_mismatch' });
-      expect(errors).to.have.length(1);
-      await untouched(on);
-    });
 
     it('because its caller went away, though the engine did not notice: nothing is burned', async () => {
       const gone = new AbortController();

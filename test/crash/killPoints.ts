@@ -15,6 +15,7 @@ export const KILL_POINTS = [
   'before a result is stored',
   'after a result is stored, before it is billed',
   'after a burn, before its answer',
+  'before a usage event is written',
   'before a hold is released',
   'after a hold was released',
   'before an answer is kept for replays',
@@ -54,6 +55,18 @@ const AFTER: Readonly<Record<string, KillPoint>> = {
   HoldReleased: 'after a hold was released',
 };
 
+const BEFORE: Readonly<Record<string, KillPoint>> = {
+  ExtractionCompleted: 'before a usage event is written',
+  HoldReleased: 'before a hold is released',
+};
+
+const reachEach = (points: typeof AFTER, events: readonly NewEvent[], reach: Reach): void => {
+  for (const type of new Set(events.map((event) => event.type))) {
+    const point = points[type];
+    if (point !== undefined) reach(point);
+  }
+};
+
 const isOfSeveral = (events: readonly NewEvent[]): boolean =>
   new Set(events.map(({ metadata }) => metadata['causation_id'])).size > 1;
 
@@ -63,12 +76,9 @@ const killableLog = (log: Parts['log'], reach: Reach): Parts['log'] => ({
     const isAccount = stream.startsWith('account-');
     if (isAccount) reach('before an append');
     if (isAccount && isOfSeveral(events)) reach('before an append of several commands');
-    if (events.some(({ type }) => type === 'HoldReleased')) reach('before a hold is released');
+    reachEach(BEFORE, events, reach);
     const result = await log.append(stream, expected, events);
-    for (const type of new Set(events.map((event) => event.type))) {
-      const point = AFTER[type];
-      if (point !== undefined) reach(point);
-    }
+    reachEach(AFTER, events, reach);
     if (isAccount && isOfSeveral(events)) reach('after an append of several commands');
     if (isAccount) reach('after an append, before its answer');
     return result;

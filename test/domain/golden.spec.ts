@@ -35,7 +35,8 @@ describe('golden events', () => {
   for (const { file, event } of golden)
     it(`${file} still decodes, and to nothing else than what was stored`, () => {
       const version = eventMetadata.parse(event.metadata).schema_version;
-      expect(file).to.equal(`${event.type}.v${version}.json`);
+      // A second example of a version has what the first leaves out: a member that came later.
+      expect(file).to.match(new RegExp(`^${event.type}\\.v${version}(\\.[a-z]+)?\\.json$`));
       const decoded = decodeAny(event);
       expect(decoded.type).to.equal(event.type);
       const isLatest = !golden.some(({ file: other }) => other === `${event.type}.v${version + 1}.json`);

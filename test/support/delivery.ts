@@ -3,6 +3,7 @@ import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
 import type { AccountCommand } from '../../domain/account/commands.ts';
 import { accountStream } from '../../domain/account/stream.ts';
 import { DEFAULT_RATES, DEFAULT_TERMS, type BillingConfig } from '../../domain/billingConfig/decider.ts';
+import { llmCostStream } from '../../domain/llmCost/events.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
 import { accountWriter, type AccountWriter } from '../../src/commands/accountWriter.ts';
@@ -14,9 +15,10 @@ import {
 } from '../../src/commands/extractDocument.ts';
 import { heavySlots } from '../../src/commands/heavySlots.ts';
 import { holdSweeper } from '../../src/commands/holdSweeper.ts';
-import { usageLog } from '../../src/commands/usageLog.ts';
+import { unfinishedSweeper, type UnfinishedSweep } from '../../src/commands/unfinished/unfinishedSweeper.ts';
 import { adjustment } from './accountCommands.ts';
 import { eventsOf, LOGS } from './eventLogs.ts';
+import { recordingOn, unrecordedWork, type Recording } from './recording.ts';
 import { tempFolder } from './tempFolder.ts';
 
 export const START = '2026-01-31T08:00:00.000Z';
@@ -38,6 +40,11 @@ export interface Delivery {
   readonly time: { now: string };
   /** A process of its own, as after a restart, with parts replaced. */
   readonly process: (parts?: Partial<Process>, accounts?: AccountWriter) => Process;
+  /** One sweep of unfinished work by another process, a minute later. */
+  readonly finish: () => Promise<UnfinishedSweep>;
+  readonly costs: () => Promise<Readonly<Record<string, unknown>>[]>;
+  /** What lies in the object store under a prefix. */
+  readonly keys: (prefix: string) => Promise<string[]>;
   /** Runs `hours` later what the sweeper runs every minute. */
   readonly sweepAfter: (hours: number) => Promise<void>;
   readonly account: () => Promise<Standing>;
@@ -125,6 +132,12 @@ export const delivery = async ({
   const first = newWriter();
   if (balance > 0) await first.execute(adjustment(TENANT, balance, 'start'));
   const wrote = () => undefined;
+  const recordings: Recording[] = [];
+  const recording = (store: EventStore, own: Process['objects']): Recording => {
+    const made = recordingOn({ store, objects: own, clock });
+    recordings.push(made);
+    return made;
+  };
   const stateOf = () => newWriter().stateOf(TENANT, 0);
   return {
     store: log.store,
@@ -137,7 +150,7 @@ export const delivery = async ({
       objects,
       parser,
       engine: engineOf(() => Promise.resolve(EXTRACTED)),
-      usage: usageLog({ store: log.store, clock, wrote }),
+      ...recording(parts.store ?? log.store, parts.objects ?? objects),
       slots: heavySlots(100),
       pagesMax: 100,
       inspectDeadlineMs: 1000,
@@ -146,7 +159,6 @@ export const delivery = async ({
       platformModels: LOCAL_MODELS,
       modelWork: NO_MODELS,
       checkBase: () => Promise.resolve({ kind: 'ok' }),
-      logCall: () => Promise.resolve(),
       wrote,
       ...parts,
     }),
@@ -176,8 +188,21 @@ export const delivery = async ({
       (await eventsOf(log.store, accountStream(TENANT)))
         .filter(({ type }) => type === 'CreditsBurned')
         .map(({ data }) => data),
+    finish: () => {
+      time.now = laterBy(time.now, 1 / 60);
+      const { facts } = recording(log.store, objects);
+      const checkLog = () => Promise.resolve();
+      const unrecordedBefore = () => unrecordedWork(log.store, TENANT);
+      return unfinishedSweeper({ facts, checkLog, clock, unrecordedBefore }).sweep();
+    },
+    costs: async () => (await eventsOf(log.store, llmCostStream(TENANT))).map(({ data }) => data),
+    keys: async (prefix) => {
+      const found: string[] = [];
+      for await (const { key } of objects.list(prefix)) found.push(key);
+      return found;
+    },
     dispose: async () => {
-      await Promise.all(writers.map((writer) => writer.close()));
+      await Promise.all([...writers, ...recordings].map((writer) => writer.close()));
       await log.dispose();
       folder.remove();
     },

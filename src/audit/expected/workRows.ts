@@ -1,4 +1,4 @@
-import type { AuditedEvent, AuditedEventOf } from '../auditedEvent.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
 import { emitAll, type Emit, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
 type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
@@ -74,15 +74,40 @@ const workMoves = (works: Map<string, ExpectedRow>, event: AuditedEvent, emit: E
   }
 };
 
+/** A burn that says how its work ended waits for the usage event. */
+const burnMoves = (burned: Map<string, ExpectedRow>, event: AuditedEvent): void => {
+  if (event.type === 'ExtractionCompleted' || event.type === 'ConversionCompleted')
+    burned.delete(idOf(event.data));
+  if (event.type !== 'CreditsBurned' || event.data.delivered === undefined) return;
+  const { operation_id, operation, pages, free_pages, delivered, created_at } = event.data;
+  burned.set(operation_id, {
+    operation_id,
+    operation,
+    tenant_id: accountOf(event.stream),
+    pages,
+    free_pages,
+    status: delivered.status,
+    duration_ms: delivered.duration_ms,
+    burned_at: created_at,
+  });
+};
+
 /** Extractions and conversions. */
 export const usageEventRows: ExpectedModel = {
   name: 'usage_events',
-  tables: ['usage_events'],
+  tables: ['usage_events', 'unrecorded_work'],
   start: () => {
     const works = new Map<string, ExpectedRow>();
+    const burned = new Map<string, ExpectedRow>();
     return {
-      apply: (event, emit) => workMoves(works, event, emit),
-      finish: (emit) => emitAll(works, 'usage_events', emit),
+      apply: (event, emit) => {
+        workMoves(works, event, emit);
+        burnMoves(burned, event);
+      },
+      finish: (emit) => {
+        emitAll(works, 'usage_events', emit);
+        emitAll(burned, 'unrecorded_work', emit);
+      },
     };
   },
 };

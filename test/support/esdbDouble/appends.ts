@@ -30,6 +30,7 @@ interface Request {
 interface Answers {
   readonly verdict: (verdict: Verdict) => void;
   readonly notReady: () => void;
+  readonly denied: () => void;
 }
 
 /** Commits, or not, and answers, or not, as the next fault says. */
@@ -38,6 +39,11 @@ const carryOut = ({ log, faults, die }: Appending, request: Request, answers: An
   if (fault?.kind === 'silence') return;
   if (fault?.kind === 'not_ready') {
     answers.notReady();
+    return;
+  }
+  // Rights come before revisions, as on the server.
+  if (faults.denied.has(`append ${request.stream}`)) {
+    answers.denied();
     return;
   }
   const verdict = log.append(request.stream, request.expected, request.events);
@@ -92,6 +98,7 @@ export const batchAppend =
         {
           verdict: (verdict) => send((response) => fillBatch(response, verdict)),
           notReady: () => send((response) => void response.setError(messages.notReady())),
+          denied: () => send((response) => void response.setError(messages.accessDenied())),
         },
       );
     });
@@ -152,6 +159,11 @@ export const singleAppend =
         {
           verdict: (verdict) => answerSingle(verdict, answer),
           notReady: () => answer({ code: grpcStatus.UNAVAILABLE, details: 'Server Is Not Ready' }),
+          denied: () => {
+            const metadata = new Metadata();
+            metadata.set('exception', 'access-denied');
+            answer({ code: grpcStatus.PERMISSION_DENIED, details: 'Access Denied', metadata });
+          },
         },
       ),
     );

@@ -48,7 +48,7 @@ export const startEsdbDouble = async (options: EsdbDoubleOptions = {}): Promise<
   let cut: () => void = () => undefined;
   const appending = { log, faults: switches, die: () => (options.onDie ?? cut)() };
   const streams = {
-    read: read({ log, subscriptions }),
+    read: read({ log, faults: switches, subscriptions }),
     append: singleAppend(appending),
     batchAppend: batchAppend(appending),
     delete: unimplemented,

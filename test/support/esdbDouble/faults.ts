@@ -18,6 +18,8 @@ export interface Faults {
   readonly takeAppendFault: () => AppendFault | undefined;
   /** ServerFeatures answers UNIMPLEMENTED, so that the client appends by single calls. */
   refuseFeatures: boolean;
+  /** What the user may not do: `read` or `append`, and the stream, as in `read $all`. */
+  readonly denied: Set<string>;
   /** Delays every answer to an append. */
   delayMs: number;
 }
@@ -28,6 +30,7 @@ export const faults = (): Faults => {
     nextAppend: (...more) => void queue.push(...more),
     takeAppendFault: () => queue.shift(),
     refuseFeatures: false,
+    denied: new Set(),
     delayMs: 0,
   };
 };

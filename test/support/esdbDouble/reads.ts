@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerWritableStream } from '@grpc/grpc-js';
-import { status as grpcStatus } from '@grpc/grpc-js';
+import { Metadata, status as grpcStatus } from '@grpc/grpc-js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { DoubleLog, StoredEvent } from './doubleLog.ts';
+import type { Faults } from './faults.ts';
 import * as messages from './messages.ts';
 
 type Call = ServerWritableStream<ReadReq, ReadResp>;
@@ -12,18 +13,26 @@ type Call = ServerWritableStream<ReadReq, ReadResp>;
 /** What the handler of reads works on. */
 export interface Reading {
   readonly log: DoubleLog;
+  readonly faults: Pick<Faults, 'denied'>;
   /** Open subscriptions, to be ended gracefully. */
   readonly subscriptions: Set<Call>;
 }
 
 /** `Streams/Read`: a stream or `$all`, a count or a subscription. */
 export const read =
-  ({ log, subscriptions }: Reading) =>
+  ({ log, faults, subscriptions }: Reading) =>
   (call: Call): void => {
     const options = call.request.getOptions();
     call.on('error', () => undefined);
     if (options === undefined) {
       refuse(call, grpcStatus.INVALID_ARGUMENT, 'no options');
+      return;
+    }
+    const name = options.hasAll() ? '$all' : messages.streamName(options.getStream()?.getStreamIdentifier());
+    if (faults.denied.has(`read ${name}`)) {
+      const metadata = new Metadata();
+      metadata.set('exception', 'access-denied');
+      call.emit('error', { code: grpcStatus.PERMISSION_DENIED, details: 'Access Denied', metadata });
       return;
     }
     if (!options.hasSubscription()) {

@@ -1,0 +1,71 @@
+import type { Clock } from '../../../domain/ports/clock.ts';
+import { sweeperOf, type Sweeper } from '../sweeper.ts';
+import type { KeptFacts } from './keptFacts.ts';
+import type { WorkEndFact } from './workFact.ts';
+
+/** A burned extraction or conversion whose usage event a read model does not know. */
+export interface UnrecordedWork {
+  readonly operation_id: string;
+  readonly operation: WorkEndFact['operation'];
+  readonly tenant_id: string;
+  readonly pages: number;
+  readonly free_pages: number;
+  readonly status: 'success' | 'partial';
+  readonly duration_ms: number;
+  readonly burned_at: string;
+}
+
+export interface UnfinishedSweeperDeps {
+  readonly facts: KeptFacts;
+  /** Throws while the log is away: then a sweep would only wait, fact by fact. */
+  readonly checkLog: () => Promise<unknown>;
+  /** Burned before `before`, oldest first. May be late; the stream of the work decides. */
+  readonly unrecordedBefore: (before: string, limit: number) => Promise<readonly UnrecordedWork[]>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** A younger burn is still in its own request's hands. */
+  readonly burnAgeMs?: number;
+  readonly everyMs?: number;
+  readonly onSweep?: (report: UnfinishedSweep) => void;
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface UnfinishedSweep {
+  readonly model_calls: number;
+  readonly usage_events: number;
+  /** Could not be written now; the next sweep tries again. */
+  readonly left: number;
+}
+
+/** Sweeps every minute. */
+export type UnfinishedSweeper = Sweeper<UnfinishedSweep>;
+
+const PAGE = 500;
+
+/** Writes the usage events and cost entries that an outage or a crash kept out of the log. Runs safely beside others. */
+export const unfinishedSweeper = (deps: UnfinishedSweeperDeps): UnfinishedSweeper =>
+  sweeperOf(() => sweepOnce(deps), { everyMs: deps.everyMs ?? 60_000, onError: deps.onError });
+
+/** The usage event as its own request would have written it: the burn says what it needs. */
+const endOf = ({ burned_at, status, duration_ms, free_pages, ...work }: UnrecordedWork): WorkEndFact => ({
+  kind: 'work_end',
+  ...work,
+  end: { kind: 'completed', status, free_pages, duration_ms },
+  ended_at: burned_at,
+  correlation_id: `sweep-${work.operation_id}`,
+  actor: { key_id: 'system', role: 'system' },
+});
+
+const sweepOnce = async (deps: UnfinishedSweeperDeps): Promise<UnfinishedSweep> => {
+  await deps.checkLog();
+  const kept = await deps.facts.finish();
+  const before = new Date(Date.parse(deps.clock.now()) - (deps.burnAgeMs ?? 10_000)).toISOString();
+  const burned = await deps.unrecordedBefore(before, PAGE);
+  for (const work of burned) await deps.facts.record(endOf(work));
+  const report = {
+    model_calls: kept.model_calls,
+    usage_events: kept.work_ends + burned.length,
+    left: kept.left,
+  };
+  deps.onSweep?.(report);
+  return report;
+};

@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import type { AccountEventOf } from '../../domain/account/events.ts';
+import type { Books } from '../../src/audit/accountBooks.ts';
+import type { AuditedEvent } from '../../src/audit/auditedEvent.ts';
+import { findingsKept } from '../../src/audit/findings.ts';
+import { worksCheck } from '../../src/audit/works.ts';
+
+const BURNED_AT = '2026-02-01T00:00:00.000Z';
+const DELIVERED = { status: 'success', duration_ms: 5 } as const;
+
+const eventOf = (stream: string, type: string, data: object): AuditedEvent =>
+  ({ stream, type, data, revision: 0n, position: 1n, metadata: {}, id: '' }) as unknown as AuditedEvent;
+
+const requested = eventOf('extraction-ext_1', 'ExtractionRequested', {
+  extraction_id: 'ext_1',
+  tenant_id: 'acme',
+  hold_id: 'hold_1',
+});
+
+const burned = (delivered?: AccountEventOf<'CreditsBurned'>['data']['delivered']): AuditedEvent =>
+  eventOf('account-acme', 'CreditsBurned', {
+    ...{ operation: 'extract', operation_id: 'ext_1', hold_id: 'hold_1', pages: 2, free_pages: 1 },
+    ...(delivered !== undefined && { delivered }),
+    created_at: BURNED_AT,
+  });
+
+const completed = eventOf('extraction-ext_1', 'ExtractionCompleted', {
+  extraction_id: 'ext_1',
+  pages: 2,
+  free_pages: 1,
+});
+
+/** What an audit says of events whose newest was recorded so many minutes after the burn. */
+const auditOf = (events: readonly AuditedEvent[], minutes: number) => {
+  const findings = findingsKept(10);
+  const works = worksCheck({ findings } as Books);
+  for (const event of events) works.apply(event);
+  works.finish(new Date(Date.parse(BURNED_AT) + minutes * 60_000).toISOString());
+  return findings.result();
+};
+
+describe('the audit of usage events', () => {
+  it('finds a burn whose usage event is missing, once it is late', () => {
+    expect(auditOf([requested, burned(DELIVERED)], 5).findings).to.deep.equal([]);
+    expect(auditOf([requested, burned(DELIVERED)], 6).findings).to.deep.equal([
+      {
+        check: 'work',
+        ...{ stream: 'account-acme', revision: '0', position: '1' },
+        message: 'It bills ext_1 of acme, whose usage event is missing.',
+      },
+    ]);
+  });
+
+  it('finds nothing where it came, however late', () => {
+    expect(auditOf([requested, burned(DELIVERED), completed], 600).findings).to.deep.equal([]);
+  });
+
+  it('notes burns of older releases, which do not say how the work ended, and finds nothing', () => {
+    const { findings, notes } = auditOf([requested, burned()], 600);
+    expect(findings).to.deep.equal([]);
+    expect(notes.join()).to.contain('1 burn has no usage event');
+  });
+});

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
+import { startService } from '../support/serviceProcess.ts';
+import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+
+/** A port that nobody listens on. */
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+};
+
+describe('a start whose servers are away', function () {
+  this.timeout(60_000);
+  let folder: TempFolder;
+  beforeEach(() => (folder = tempFolder()));
+  afterEach(() => folder.remove());
+
+  const started = (env: Readonly<Record<string, string>>) => {
+    const child = spawn(process.execPath, [MAIN], {
+      env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: folder.path, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const said = { out: '', err: '' };
+    child.stdout.on('data', (bytes: Buffer) => (said.out += bytes.toString()));
+    child.stderr.on('data', (bytes: Buffer) => (said.err += bytes.toString()));
+    return { child, said };
+  };
+
+  for (const [name, variables] of [
+    ['EventStoreDB', (at: string) => ({ EVENTSTORE_URL: `esdb://admin:hunter44@${at}?tls=false` })],
+    ['PostgreSQL', (at: string) => ({ DATABASE_URL: `postgres://quire:hunter44@${at}/quire` })],
+    [
+      'S3',
+      (at: string) => ({
+        ...{ S3_ENDPOINT: `http://${at}`, S3_BUCKET: 'quire' },
+        ...{ S3_ACCESS_KEY: 'quire', S3_SECRET_KEY: 'hunter44' },
+      }),
+    ],
+  ] as const)
+    it(`names ${name} in one line, waits, and ends with one sentence and no stack`, async () => {
+      const at = `127.0.0.1:${String(await freePort())}`;
+      const { child, said } = started({ START_WAIT_SECONDS: '1', ...variables(at) });
+      const [code] = (await once(child, 'close')) as [number];
+      expect(code).to.equal(1);
+      const waiting = said.out.split('\n').filter((line) => line.includes('is waited for'));
+      expect(waiting, said.out).to.have.length(1);
+      expect(waiting[0]).to.contain(name).and.to.contain(at);
+      const lines = said.err.trim().split('\n');
+      expect(lines, said.err).to.have.length(2);
+      expect(lines[0]).to.equal('Quire cannot start.');
+      expect(lines[1]).to.contain(name).and.to.contain(at).and.to.contain('within 1 s');
+      expect(said.out + said.err).not.to.contain('hunter44');
+    });
+
+  it('goes on once the server is there', async () => {
+    const port = await freePort();
+    const env = { EVENTSTORE_URL: `esdb://127.0.0.1:${String(port)}?tls=false` };
+    const starting = startService(folder.path, env);
+    const double = await startEsdbDouble({ port });
+    const service = await starting;
+    expect((await fetch(`${service.url}/health/ready`)).status).to.equal(200);
+    await service.stop('SIGTERM');
+    await double.close();
+  });
+});

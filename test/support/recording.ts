@@ -1,0 +1,66 @@
+import type { AccountEventOf } from '../../domain/account/events.ts';
+import { accountStream } from '../../domain/account/stream.ts';
+import { conversionStream } from '../../domain/conversion/events.ts';
+import { extractionStream } from '../../domain/extraction/events.ts';
+import type { Clock } from '../../domain/ports/clock.ts';
+import type { EventStore } from '../../domain/ports/eventStore.ts';
+import type { ObjectStore } from '../../domain/ports/objectStore.ts';
+import type { LogCall } from '../../src/commands/callLog.ts';
+import { llmCosts } from '../../src/commands/llmCosts.ts';
+import { logModelCall, modelCallFact } from '../../src/commands/modelCosts.ts';
+import { factShelf } from '../../src/commands/unfinished/factShelf.ts';
+import { keptFacts, type KeptFacts } from '../../src/commands/unfinished/keptFacts.ts';
+import type { UnrecordedWork } from '../../src/commands/unfinished/unfinishedSweeper.ts';
+import type { WorkFact } from '../../src/commands/unfinished/workFact.ts';
+import { usageLog, type UsageLog } from '../../src/commands/usageLog.ts';
+import { eventsOf } from './eventLogs.ts';
+
+/** How one process records what work did. */
+export interface Recording {
+  readonly usage: UsageLog;
+  readonly facts: KeptFacts;
+  readonly logCall: LogCall;
+  readonly close: () => Promise<void>;
+}
+
+export interface RecordingParts {
+  readonly store: EventStore;
+  readonly objects: ObjectStore;
+  readonly clock: Clock;
+  /** Gives up soon on a log that is away. */
+  readonly impatient?: boolean;
+}
+
+export const recordingOn = ({ store, objects, clock, impatient = false }: RecordingParts): Recording => {
+  const wrote = () => undefined;
+  const options = impatient ? { deadlineMs: 60, appendTimeoutMs: 20 } : {};
+  const usage = usageLog({ store, clock, wrote, options });
+  const costs = llmCosts(store, impatient ? { callerDeadlineMs: 60, closeTimeoutMs: 0 } : {});
+  const log = logModelCall({ llmCosts: costs, prices: () => Promise.resolve([]), clock, wrote });
+  const append = (fact: WorkFact) => (fact.kind === 'model_call' ? log(fact) : usage.ended(fact));
+  const facts = keptFacts({ shelf: factShelf(objects), append });
+  const logCall: LogCall = (work, call) => facts.record(modelCallFact(clock, work, call));
+  return { usage, facts, logCall, close: () => costs.close() };
+};
+
+const streamOf = (operation: string, id: string): string =>
+  operation === 'extract' ? extractionStream(id) : conversionStream(id);
+
+/** What a read model lists, told from the log: burned work without its usage event. */
+export const unrecordedWork = async (store: EventStore, tenant: string): Promise<UnrecordedWork[]> => {
+  const found: UnrecordedWork[] = [];
+  for (const event of await eventsOf(store, accountStream(tenant))) {
+    if (event.type !== 'CreditsBurned') continue;
+    const burn = event.data as unknown as AccountEventOf<'CreditsBurned'>['data'];
+    const { operation_id, operation, pages, free_pages, delivered, created_at } = burn;
+    const events = await eventsOf(store, streamOf(operation, operation_id));
+    if (delivered === undefined || events.some(({ type }) => type.endsWith('Completed'))) continue;
+    const work = { operation_id, pages, free_pages, ...delivered, burned_at: created_at };
+    found.push({
+      ...work,
+      tenant_id: tenant,
+      operation: operation === 'extract' ? 'extract' : 'to_markdown',
+    });
+  }
+  return found;
+};
