@@ -2,7 +2,7 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
-import { chainHash } from '../../domain/kernel/chain.ts';
+import { chainHash, eventIdOfHash } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { runAudit, type AuditReport, type AuditRequest } from '../../src/audit/runAudit.ts';
 import type { AuditedLog } from '../../src/audit/auditLog.ts';
@@ -58,15 +58,16 @@ const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
       const before = last(stream);
       const past = JSON.parse(before.metadata) as JsonObject;
       const metadata = { ...past, prev_hash: past['hash'] ?? null };
-      const hash = chainHash({ type, data, metadata });
+      const revision = before.revision + 1;
+      const hash = chainHash({ stream, revision: BigInt(revision), type, data, metadata });
       const { position } = one('1 = 1 order by position desc limit 1');
       run(
         'insert into events (position, stream, revision, category, id, type, data, metadata) values (?, ?, ?, ?, ?, ?, ?, ?)',
         position + 1,
         stream,
-        before.revision + 1,
+        revision,
         stream.split('-', 1)[0] ?? '',
-        `00000000-0000-4000-8000-${String(position + 1).padStart(12, '0')}`,
+        eventIdOfHash(hash),
         type,
         JSON.stringify(data),
         JSON.stringify({ ...metadata, hash }),
