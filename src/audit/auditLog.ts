@@ -12,6 +12,7 @@ import { checkOwner } from './owners.ts';
 import { RACE_MS, reference } from './reference.ts';
 import { checkTimes } from './saleRules.ts';
 import { savedConfigsCheck } from './savedConfigs.ts';
+import { storedCheck } from './storedForm.ts';
 import { streamsCheck, type StreamHead } from './streams.ts';
 import { pipelinesCheck } from './pipelines.ts';
 import { worksCheck } from './works.ts';
@@ -128,6 +129,7 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 export const auditLog = async (audit: LogAudit): Promise<AuditedLog> => {
   const { findings, dense, watchers = [] } = audit;
   const streams = streamsCheck(findings, { dense });
+  const inFile = storedCheck(findings);
   const rules = rulesOf({ findings, reference: reference(findings), once: compactSet() });
   const times = seenTimes();
   let events = 0;
@@ -135,9 +137,11 @@ export const auditLog = async (audit: LogAudit): Promise<AuditedLog> => {
   const look = (recorded: RecordedEvent): void => {
     if (!isJson(recorded)) {
       streams.skip(recorded);
+      inFile.skip(recorded);
       return;
     }
     const hash = streams.follow(recorded);
+    inFile.see(recorded);
     const at = recordedAt(recorded);
     times.see(INSTANT.test(at) ? at : '');
     const decoded = decodedOr(findings, recorded);

@@ -2,6 +2,7 @@
 export const CHECKS = {
   chain: 'every stream is whole: its revisions follow one another and its hash chain holds',
   order: 'positions rise, none is missing, and no event ID occurs twice',
+  stored: 'the file has every event as the log writes it, and its digest over the whole log holds',
   schema: 'every event can be read by its schema',
   owner: 'stream, kind of event and tenant agree',
   time: 'nothing happened after it was recorded',
