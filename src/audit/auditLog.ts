@@ -1,5 +1,6 @@
 import { decodeAny, type AnyEvent } from '../../domain/catalogue.ts';
 import { UndecodableEvent } from '../../domain/kernel/codec.ts';
+import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/logDigest.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { accountsCheck } from './accounts.ts';
@@ -30,8 +31,8 @@ export interface LogFacts {
 
 /** Something else that looks at every event of the same reading. */
 export interface Watcher {
-  /** Every event, also what cannot be read, with the hash that its content has. */
-  readonly stored?: (event: RecordedEvent, hash: string) => void;
+  /** Every event, also one that cannot be read, with the hash of its content and the digest over the log up to it. */
+  readonly stored?: (event: RecordedEvent, hash: string, digest: string) => void;
   readonly decoded?: (event: AuditedEvent) => void;
 }
 
@@ -48,6 +49,8 @@ export interface LogAudit {
 export interface AuditedLog {
   readonly facts: LogFacts;
   readonly heads: () => IterableIterator<readonly [string, StreamHead]>;
+  /** Over positions and hashes of all events. */
+  readonly digest: string;
 }
 
 const PROGRESS_EVERY = 10_000;
@@ -134,21 +137,24 @@ export const auditLog = async (audit: LogAudit): Promise<AuditedLog> => {
   const times = seenTimes();
   let events = 0;
   let position: bigint | undefined;
+  let digest = LOG_DIGEST_START;
   const look = (recorded: RecordedEvent): void => {
     if (!isJson(recorded)) {
       streams.skip(recorded);
       inFile.skip(recorded);
+      digest = logDigestAfter(digest, recorded.position, '');
       return;
     }
     const hash = streams.follow(recorded);
     inFile.see(recorded);
+    digest = logDigestAfter(digest, recorded.position, hash);
     const at = recordedAt(recorded);
     times.see(INSTANT.test(at) ? at : '');
     const decoded = decodedOr(findings, recorded);
     const event = decoded === undefined ? undefined : auditedEvent(recorded, decoded);
     if (event !== undefined) rules.apply(event);
     for (const watcher of watchers) {
-      watcher.stored?.(recorded, hash);
+      watcher.stored?.(recorded, hash, digest);
       if (event !== undefined) watcher.decoded?.(event);
     }
   };
@@ -168,5 +174,5 @@ export const auditLog = async (audit: LogAudit): Promise<AuditedLog> => {
     first_at: times.first(),
     last_at: times.last(),
   };
-  return { facts, heads: streams.heads };
+  return { facts, heads: streams.heads, digest };
 };

@@ -6,7 +6,8 @@ import { auditLog, everything, type AuditedLog, type LogFacts } from './auditLog
 import { readModelComparison } from './compareReadModels.ts';
 import { COVERED_BY_REBUILD, EXPECTED_MODELS } from './expected/expectedModels.ts';
 import { findingsKept, type Findings, type FindingsResult } from './findings.ts';
-import { sealCheck, type Seal } from './seal.ts';
+import type { GivenSeal } from './seal.ts';
+import { sealsCheck } from './sealCheck.ts';
 import type { ReadModelSnapshot } from './snapshot.ts';
 
 export interface AuditRequest {
@@ -15,7 +16,8 @@ export interface AuditRequest {
   readonly dense: boolean;
   /** The read models to compare; none: the log alone is audited. */
   readonly snapshot?: ReadModelSnapshot | undefined;
-  readonly seal?: Seal | undefined;
+  /** What was sealed, wherever it was found. */
+  readonly seals?: readonly GivenSeal[];
   /** Findings kept of each check; all are counted. */
   readonly keep?: number;
   readonly onProgress?: ((events: number, position: bigint) => void) | undefined;
@@ -63,7 +65,8 @@ export const runAudit = async (
 ): Promise<{ readonly report: AuditReport; readonly log: AuditedLog }> => {
   const { feed, dense, snapshot, onProgress, signal } = request;
   const findings = findingsKept(request.keep ?? KEEP);
-  const sealed = request.seal === undefined ? undefined : sealCheck(findings, request.seal);
+  const { seals = [] } = request;
+  const sealed = seals.length === 0 ? undefined : sealsCheck(findings, seals);
   const compared = comparisonFor(request, findings);
   const watchers = [sealed?.watcher, compared?.watcher].filter((watcher) => watcher !== undefined);
   const log = await auditLog({ feed, findings, dense, watchers, onProgress, signal });

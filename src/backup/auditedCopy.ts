@@ -1,6 +1,7 @@
 import { auditLog, type AuditedLog } from '../audit/auditLog.ts';
 import { findingsKept, type Finding } from '../audit/findings.ts';
-import { sealCheck, type Seal } from '../audit/seal.ts';
+import type { Seal } from '../audit/seal.ts';
+import { sealsCheck } from '../audit/sealCheck.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import { objectNeeds, type Need } from './objectNeeds.ts';
 
@@ -31,7 +32,7 @@ const KEEP = 5;
 export const auditCopy = async ({ open, path, seal, signal }: CopyAudit): Promise<AuditedCopy> => {
   const { feed, close } = open(path);
   const [needs, findings] = [objectNeeds(), findingsKept(KEEP)];
-  const sealed = seal === undefined ? undefined : sealCheck(findings, seal);
+  const sealed = seal === undefined ? undefined : sealsCheck(findings, [{ seal, from: 'the backup' }]);
   const watchers = sealed === undefined ? [needs.watcher] : [needs.watcher, sealed.watcher];
   try {
     const log = await auditLog({ feed, findings, dense: true, watchers, signal });

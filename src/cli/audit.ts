@@ -4,7 +4,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { balancesAt } from '../audit/balancesAt.ts';
 import { balancesText, reportText } from '../audit/reportText.ts';
 import { runAudit, type AuditReport } from '../audit/runAudit.ts';
-import { parseSeal, sealOf, UnreadableSeal, type Seal } from '../audit/seal.ts';
+import { parseSeals, sealOf, UnreadableSeal, type GivenSeal } from '../audit/seal.ts';
 import type { ReadModelSnapshot } from '../audit/snapshot.ts';
 import { openAuditedLog, timeNow, withReadModels, type AuditedFeed } from '../composition/auditParts.ts';
 import { configFrom, type Config } from '../config.ts';
@@ -48,12 +48,12 @@ const progress = () => {
   };
 };
 
-const sealIn = async (file: string | undefined): Promise<Seal | undefined> => {
-  if (file === undefined) return undefined;
+const sealsIn = async (file: string | undefined): Promise<readonly GivenSeal[]> => {
+  if (file === undefined) return [];
   const text = await readFile(file, 'utf8').catch(() => {
     throw new UnreadableSeal(`${file}: there is no such file.`);
   });
-  return parseSeal(text);
+  return parseSeals(text).map((seal) => ({ seal, from: file }));
 };
 
 const audit = async (
@@ -61,9 +61,9 @@ const audit = async (
   options: AuditOptions,
   snapshot: ReadModelSnapshot | undefined,
 ): Promise<AuditReport> => {
-  const seal = await sealIn(options.checkSeal);
+  const seals = await sealsIn(options.checkSeal);
   const keep = options.all === true ? { keep: Infinity } : {};
-  const { report, log } = await runAudit({ feed, dense, snapshot, seal, onProgress: progress(), ...keep });
+  const { report, log } = await runAudit({ feed, dense, snapshot, seals, onProgress: progress(), ...keep });
   if (options.seal !== undefined) await writeFile(options.seal, json(sealOf(log, timeNow())));
   return report;
 };
