@@ -84,6 +84,8 @@ const environment = z.object({
   MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
   PUBLIC_URL: urlOf('http', 'https').optional(),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
+  SEAL_EVERY_MINUTES: wholeNumber(1, 44_640).optional(),
+  SEAL_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
   ...tracingVariables,
   ROLES: roles.default([...ROLES]),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
@@ -101,6 +103,12 @@ export interface S3Config {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly region: string;
+}
+
+export interface SealsConfig {
+  readonly everyMinutes: number;
+  /** For how long each seal is also locked in the object store; undefined: it is in the log alone. */
+  readonly retentionDays: number | undefined;
 }
 
 /** The service's configuration, checked. Members that are undefined select the embedded part. */
@@ -121,6 +129,8 @@ export interface Config {
   readonly maxUploadBytes: number;
   readonly publicUrl: string | undefined;
   readonly allowPrivateNetwork: boolean;
+  /** How often the service seals the log; undefined: it does not. */
+  readonly seals: SealsConfig | undefined;
   /** undefined: nothing is traced. */
   readonly tracing: TracingConfig | undefined;
   readonly roles: readonly Role[];
@@ -154,6 +164,14 @@ const secretKeysFrom = (env: Environment): Config['secretKeys'] => {
   throw new ConfigError('FIELD_ENCRYPTION_KEYS_OLD: needs FIELD_ENCRYPTION_KEY, the key that seals now.');
 };
 
+const sealsFrom = (env: Environment): SealsConfig | undefined => {
+  const { SEAL_EVERY_MINUTES: everyMinutes, SEAL_RETENTION_DAYS: retentionDays } = env;
+  if (everyMinutes === undefined && retentionDays === undefined) return undefined;
+  if (everyMinutes === undefined)
+    throw new ConfigError('SEAL_RETENTION_DAYS: needs SEAL_EVERY_MINUTES, how often the log is sealed.');
+  return { everyMinutes, retentionDays };
+};
+
 /** What variables say together; a complaint is put to the others, so that all are shown at once. */
 const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
   try {
@@ -167,7 +185,7 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 
 /** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
 const OURS =
-  /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|HEAVY_|MAX_UPLOAD|PUBLIC_URL|LLM_ALLOW|QUIRE_)/;
+  /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|HEAVY_|MAX_UPLOAD|PUBLIC_URL|LLM_ALLOW|SEAL_|QUIRE_)/;
 
 const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(env).filter((name) => OURS.test(name) && !(name in environment.shape));
@@ -192,6 +210,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
   const together = {
     s3: complaining(complaints, () => s3From(checked)),
     secretKeys: complaining(complaints, () => secretKeysFrom(checked)),
+    seals: complaining(complaints, () => sealsFrom(checked)),
     platformModels: complaining(complaints, () => platformModelsFrom(checked)),
   };
   if (complaints.length > 0 || together.platformModels === undefined)
@@ -212,6 +231,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     maxUploadBytes: checked.MAX_UPLOAD_BYTES,
     publicUrl: checked.PUBLIC_URL,
     allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
+    seals: together.seals,
     tracing: tracingFrom(checked),
     roles: checked.ROLES,
     logLevel: checked.LOG_LEVEL,

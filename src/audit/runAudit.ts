@@ -18,6 +18,9 @@ export interface AuditRequest {
   readonly snapshot?: ReadModelSnapshot | undefined;
   /** What was sealed, wherever it was found. */
   readonly seals?: readonly GivenSeal[];
+  /** What is wrong with the seals themselves, and what could not be looked at. */
+  readonly sealFlaws?: readonly string[];
+  readonly notes?: readonly string[];
   /** Findings kept of each check; all are counted. */
   readonly keep?: number;
   readonly onProgress?: ((events: number, position: bigint) => void) | undefined;
@@ -65,7 +68,9 @@ export const runAudit = async (
 ): Promise<{ readonly report: AuditReport; readonly log: AuditedLog }> => {
   const { feed, dense, snapshot, onProgress, signal } = request;
   const findings = findingsKept(request.keep ?? KEEP);
-  const { seals = [] } = request;
+  const { seals = [], sealFlaws = [], notes = [] } = request;
+  for (const message of sealFlaws) findings.add({ check: 'seal', message });
+  for (const note of notes) findings.note(note);
   const sealed = seals.length === 0 ? undefined : sealsCheck(findings, seals);
   const compared = comparisonFor(request, findings);
   const watchers = [sealed?.watcher, compared?.watcher].filter((watcher) => watcher !== undefined);

@@ -7,6 +7,7 @@ import { runAudit, type AuditReport } from '../audit/runAudit.ts';
 import { parseSeals, sealOf, UnreadableSeal, type GivenSeal } from '../audit/seal.ts';
 import type { ReadModelSnapshot } from '../audit/snapshot.ts';
 import { openAuditedLog, timeNow, withReadModels, type AuditedFeed } from '../composition/auditParts.ts';
+import { findSeals, type FoundSeals } from '../composition/sealParts.ts';
 import { configFrom, type Config } from '../config.ts';
 
 interface AuditOptions {
@@ -57,18 +58,24 @@ const sealsIn = async (file: string | undefined): Promise<readonly GivenSeal[]> 
 };
 
 const audit = async (
-  { feed, dense }: AuditedFeed,
+  { feed, dense, found }: AuditedFeed & { readonly found: FoundSeals },
   options: AuditOptions,
   snapshot: ReadModelSnapshot | undefined,
 ): Promise<AuditReport> => {
-  const seals = await sealsIn(options.checkSeal);
+  const seals = [...found.seals, ...(await sealsIn(options.checkSeal))];
+  const { flaws: sealFlaws, notes } = found;
   const keep = options.all === true ? { keep: Infinity } : {};
-  const { report, log } = await runAudit({ feed, dense, snapshot, seals, onProgress: progress(), ...keep });
+  const { report, log } = await runAudit({
+    ...{ feed, dense, snapshot, seals, sealFlaws, notes },
+    onProgress: progress(),
+    ...keep,
+  });
   if (options.seal !== undefined) await writeFile(options.seal, json(sealOf(log, timeNow())));
   return report;
 };
 
-const runChecks = async (config: Config, log: AuditedFeed, options: AuditOptions): Promise<void> => {
+const runChecks = async (config: Config, opened: AuditedFeed, options: AuditOptions): Promise<void> => {
+  const log = { ...opened, found: await findSeals(config, opened.feed, timeNow()) };
   const report =
     options.logOnly === true
       ? await audit(log, options, undefined)

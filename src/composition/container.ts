@@ -35,6 +35,7 @@ import { bind, bindValue, newContainer, resolve, type Container } from './token.
 import * as t from './tokens.ts';
 import { secretBoxOf } from './secretBoxOf.ts';
 import { bindTraining } from './trainingParts.ts';
+import { bindSealer } from './sealParts.ts';
 import { bindUploads } from './uploadParts.ts';
 import { EXTRACT_DEADLINES_MS } from './workLimits.ts';
 import { appliedBy, bindTelemetry, calledBy } from './telemetryParts.ts';
@@ -189,6 +190,7 @@ export const containerOver = (
   bindCommands(container);
   bindTraining(container);
   bindUploads(container);
+  bindSealer(container);
   bindReads(container);
   bind(container, t.API, (from) => apiDeps(from, (count) => randomBytes(count)));
   return container;

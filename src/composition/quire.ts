@@ -142,6 +142,7 @@ const ownParts = (from: Container): OwnParts => {
     apiKeys: resolve(from, t.API_KEYS),
     objects: resolve(from, t.PARTS).objects,
     box: resolve(from, t.SECRET_BOX),
+    locked: resolve(from, t.LOCKED_OBJECTS),
     onKey: async ({ kind, key_hash, position }) => {
       reads.note(ALL_TENANTS, position);
       if (kind === 'revoked') {
@@ -203,7 +204,8 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   ends.add(() => within(server.running.ended(), DRAIN_MS));
   if (does('projector')) drift.start();
   const sweepers = [resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)];
-  const workers = [...sweepers, resolve(from, t.TRAINING_WORKER)];
+  const sealer = resolve(from, t.LOG_SEALER);
+  const workers = [...sweepers, resolve(from, t.TRAINING_WORKER), ...(sealer === null ? [] : [sealer])];
   ends.add(() => Promise.all(workers.map((one) => one.stop())));
   if (does('worker')) for (const one of workers) one.start();
   ends.add(() => resolve(from, t.SLOTS).close());

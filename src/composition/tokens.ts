@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import type { LockedObjects } from '../../domain/ports/lockedObjects.ts';
+import type { LogSealer } from '../commands/logSealer.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { ModelProviders } from '../../domain/ports/modelProvider.ts';
 import type { SecretBox } from '../../domain/ports/secretBox.ts';
@@ -70,5 +72,8 @@ export const EXTRACT_DEADLINES = token<ExtractDeps['deadlineMs']>('deadlines of 
 export const SLOTS = token<HeavySlots>('heavy slots');
 export const SWEEPER = token<HoldSweeper>('sweeper');
 export const DOCUMENTS = token<Documents>('document streams');
+/** null: the service does not seal by itself. */
+export const LOG_SEALER = token<LogSealer | null>('log sealer');
+export const LOCKED_OBJECTS = token<LockedObjects>('locked objects');
 export const OBJECT_SWEEPER = token<ObjectSweeper>('object sweeper');
 export const API = token<ApiDeps>('what the routes call');

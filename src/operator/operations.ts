@@ -19,7 +19,9 @@ import { importRates, type ImportDeps } from './importRates.ts';
 import { importPrices } from './importPrices.ts';
 import { createKey, revokeKey, type KeyDeps } from './keys.ts';
 import { projectionsStatus } from './projectionsStatus.ts';
+import type { SealDeps } from '../commands/sealLog.ts';
 import { rotateSecrets, type RotateDeps } from './rotateSecrets.ts';
+import { sealNow } from './seal.ts';
 import { OperatorError, type Operation, type OperationContext, type Operations } from './protocol.ts';
 
 /** The parts that operations on the read models need. */
@@ -111,7 +113,8 @@ const pricesInput = z.strictObject({
 });
 
 /** Operations that append to the log. */
-export const logOperations = (deps: ImportDeps & KeyDeps & RotateDeps): Operations => ({
+export const logOperations = (deps: ImportDeps & KeyDeps & RotateDeps & SealDeps): Operations => ({
+  'log.seal': sealNow(deps),
   'secrets.rotate': rotateSecrets(deps),
   'keys.create': async (input, { send }) => {
     await send(await createKey(deps, input));

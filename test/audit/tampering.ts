@@ -65,7 +65,8 @@ const signed = (
 const hashIn = ({ metadata }: StoredEvent): string =>
   String((JSON.parse(metadata) as JsonObject)['hash'] ?? '');
 
-const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
+/** The tools of one who has the file. */
+export const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
   const run: Intruder['run'] = (sql, ...values) => void db.prepare(sql).run(...values);
   const all: Intruder['all'] = (where) =>
     db.prepare(`select * from events where ${where}`).all() as StoredEvent[];
