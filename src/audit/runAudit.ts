@@ -62,16 +62,20 @@ const comparisonFor = ({ feed, snapshot }: AuditRequest, findings: Findings) =>
 const comparedIn = (snapshot: ReadModelSnapshot | undefined): AuditReport['read_models'] =>
   snapshot?.models.map(({ name, position }) => ({ name, position: position?.toString() ?? null })) ?? null;
 
+/** Checks what was sealed; undefined where no seal was found. */
+const sealsFor = ({ seals = [], sealFlaws = [], notes = [] }: AuditRequest, findings: Findings) => {
+  for (const message of sealFlaws) findings.add({ check: 'seal', message });
+  for (const note of notes) findings.note(note);
+  return seals.length === 0 ? undefined : sealsCheck(findings, seals);
+};
+
 /** Audits a log and, where given, its read models and a seal. */
 export const runAudit = async (
   request: AuditRequest,
 ): Promise<{ readonly report: AuditReport; readonly log: AuditedLog }> => {
   const { feed, dense, snapshot, onProgress, signal } = request;
   const findings = findingsKept(request.keep ?? KEEP);
-  const { seals = [], sealFlaws = [], notes = [] } = request;
-  for (const message of sealFlaws) findings.add({ check: 'seal', message });
-  for (const note of notes) findings.note(note);
-  const sealed = seals.length === 0 ? undefined : sealsCheck(findings, seals);
+  const sealed = sealsFor(request, findings);
   const compared = comparisonFor(request, findings);
   const watchers = [sealed?.watcher, compared?.watcher].filter((watcher) => watcher !== undefined);
   const log = await auditLog({ feed, findings, dense, watchers, onProgress, signal });

@@ -80,7 +80,7 @@ const checkHash = (findings: Findings, event: RecordedEvent, hash: string): void
   else
     findings.add({
       ...place,
-      message: `${at} has hash version ${String(metadata['hash_version'])}, which this program does not know.`,
+      message: `${at} has hash version ${JSON.stringify(metadata['hash_version'])}, which this program does not know.`,
     });
 };
 

@@ -50,7 +50,11 @@ const makeSeal = async (options: SealOptions, signal: AbortSignal, { out }: Outp
 };
 
 /** A seal that fails is told of, and the next one tries again; wrong usage ends it. */
-const sealAlways = async (everyMs: number, options: SealOptions, signal: AbortSignal, output: Output) => {
+const sealAlways = async (
+  { everyMs, ...options }: SealOptions & { readonly everyMs: number },
+  signal: AbortSignal,
+  output: Output,
+): Promise<void> => {
   while (!signal.aborted) {
     await makeSeal(options, signal, output).catch((error: unknown) => {
       if (!(error instanceof Error) || (error instanceof OperatorError && error.exitCode === 2)) throw error;
@@ -75,7 +79,7 @@ export const addSeal = (program: Command): void => {
     .action((options: SealOptions) =>
       runCommand((signal, output) => {
         if (options.every === undefined) return makeSeal(options, signal, output);
-        return sealAlways(durationGiven('--every', options.every), options, signal, output);
+        return sealAlways({ ...options, everyMs: durationGiven('--every', options.every) }, signal, output);
       }),
     );
 };

@@ -59,6 +59,22 @@ const hashIn = (event: RecordedEvent): string => {
   );
 };
 
+const startOf = (last: ShortSeal | undefined): Omit<Reached, 'position'> => ({
+  events: last?.events ?? 0,
+  log_digest: last?.log_digest ?? LOG_DIGEST_START,
+  isNew: false,
+});
+
+const withEvent = (
+  { events, log_digest, isNew }: Omit<Reached, 'position'>,
+  event: RecordedEvent,
+): Reached => ({
+  position: event.position.toString(),
+  events: events + 1,
+  log_digest: logDigestAfter(log_digest, event.position, hashIn(event)),
+  isNew: isNew || !isOwn(event.stream),
+});
+
 /** Goes on from the last seal, so that each event is looked at once. */
 const readOn = async (
   log: EventFeed,
@@ -69,19 +85,7 @@ const readOn = async (
   let reached: Reached | undefined;
   for await (const item of log.subscribe({ after, own: true, signal })) {
     if (item.kind === 'caught_up') return reached;
-    if (item.kind !== 'event') continue;
-    const { event } = item;
-    const { events, log_digest, isNew } = reached ?? {
-      events: last?.events ?? 0,
-      log_digest: last?.log_digest ?? LOG_DIGEST_START,
-      isNew: false,
-    };
-    reached = {
-      position: event.position.toString(),
-      events: events + 1,
-      log_digest: logDigestAfter(log_digest, event.position, hashIn(event)),
-      isNew: isNew || !isOwn(event.stream),
-    };
+    if (item.kind === 'event') reached = withEvent(reached ?? startOf(last), item.event);
   }
   signal.throwIfAborted();
   throw new CannotSeal('The event log stopped sending before its end was reached: try again.');

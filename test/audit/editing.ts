@@ -39,13 +39,15 @@ export const set =
   (intruder: Intruder): void => {
     const [event] = intruder.all(`type = '${type}' and data like '${like}' order by position limit 1`);
     if (event === undefined) throw new Error(`no ${type} like ${like}`);
-    change(intruder, event, typeof members === 'function' ? members : (data) => ({ ...data, ...members }));
+    change(intruder, event, {
+      data: typeof members === 'function' ? members : (data) => ({ ...data, ...members }),
+    });
   };
 
 export const setMeta =
   (type: string, members: Change) =>
   (intruder: Intruder): void =>
-    change(intruder, intruder.first(type), same, members);
+    change(intruder, intruder.first(type), { metadata: members });
 
 export const text =
   (column: 'data' | 'metadata', type: string, edit: (text: string) => string) =>
@@ -105,7 +107,7 @@ export const twoTenants = ({ all }: Intruder): readonly [StoredEvent, StoredEven
 };
 
 export const at = (value: Json | undefined, ms: number): string =>
-  new Date(Date.parse(String(value)) + ms).toISOString();
+  new Date(Date.parse(value as string) + ms).toISOString();
 
 /** The last posting of the account, as a forger would go on from it. */
 export const forgeAdjustment = ({ all, forge, first }: Intruder): void => {
@@ -137,7 +139,7 @@ export const takeOut = (intruder: Intruder, gone: readonly StoredEvent[]): void 
 /** A refund with the claim that it was made for. */
 export const refundAndClaim = ({ first, all }: Intruder): readonly StoredEvent[] => {
   const refund = first('CreditsRefunded');
-  const txn = String(parsed(refund.data)['provider_txn_id']);
+  const txn = parsed(refund.data)['provider_txn_id'] as string;
   return [refund, ...all(`type = 'PaymentClaimed' and data like '%"provider_txn_id":"${txn}"%'`)];
 };
 

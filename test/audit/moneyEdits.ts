@@ -102,7 +102,7 @@ export const MONEY: readonly Edit[] = [
     foundBy: 'audit',
     make: (intruder) => {
       const event = intruder.last('priceList');
-      change(intruder, event, (data) => parsed(JSON.stringify(data).replace('"0.92"', '"0.95"')));
+      change(intruder, event, { data: (data) => parsed(JSON.stringify(data).replace('"0.92"', '"0.95"')) });
     },
   },
   {

@@ -63,7 +63,7 @@ const signed = (
 };
 
 const hashIn = ({ metadata }: StoredEvent): string =>
-  String((JSON.parse(metadata) as JsonObject)['hash'] ?? '');
+  ((JSON.parse(metadata) as JsonObject)['hash'] ?? '') as string;
 
 /** The tools of one who has the file. */
 export const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
