@@ -23,8 +23,7 @@ export const same: Change = (value) => value;
 export const change = (
   intruder: Intruder,
   event: StoredEvent,
-  data: Change,
-  metadata: Change = same,
+  { data = same, metadata = same }: { readonly data?: Change; readonly metadata?: Change },
 ): void => {
   const texts = [JSON.stringify(data(parsed(event.data))), JSON.stringify(metadata(parsed(event.metadata)))];
   if (texts[0] === event.data && texts[1] === event.metadata)
