@@ -8,9 +8,9 @@ import { deploymentEvent } from './deployment/events.ts';
 import { documentEvent } from './document/events.ts';
 import { extractionEvent } from './extraction/events.ts';
 import { fxRatesEvent } from './fxRates/events.ts';
-import { eventCodec, UndecodableEvent } from './kernel/codec.ts';
+import { eventCodec, UndecodableEvent, type Upcasters } from './kernel/codec.ts';
 import { llmCostEvent } from './llmCost/events.ts';
-import { paymentEvent } from './payment/events.ts';
+import { paymentEvent, paymentUpcasters } from './payment/events.ts';
 import type { RecordedEvent } from './ports/eventStore.ts';
 import { priceListEvent } from './priceList/events.ts';
 import { providerPricingEvent } from './providerPricing/events.ts';
@@ -54,8 +54,14 @@ const TYPES: ReadonlySet<string> = new Set(
 /** False for a type that only a newer release knows. */
 export const isKnownType = (type: string): boolean => TYPES.has(type);
 
+/** How events of older versions are lifted, by category. */
+const UPCASTERS: Readonly<Record<string, Upcasters>> = { payment: paymentUpcasters };
+
 const CODECS: ReadonlyMap<string, { readonly decode: (recorded: RecordedEvent) => AnyEvent }> = new Map(
-  Object.entries(EVENT_CATALOGUE).map(([category, union]) => [category, eventCodec<AnyEvent>(union)]),
+  Object.entries(EVENT_CATALOGUE).map(([category, union]) => [
+    category,
+    eventCodec<AnyEvent>(union, UPCASTERS[category]),
+  ]),
 );
 
 /** Decodes an event of any stream in its current form. Throws UndecodableEvent. */

@@ -149,6 +149,8 @@ export type AccountCommand =
 /** Why an account said no. The codes are those of the interface, or map to one. */
 export type AccountRejection =
   | { readonly code: 'idempotency_key_reused' }
+  /** A total would pass 2^53 − 1, beyond which numbers are not exact. */
+  | { readonly code: 'credits_out_of_range' }
   | { readonly code: 'original_grant_not_found' }
   | { readonly code: 'refund_mismatch'; readonly reason: 'tenant' | 'currency' }
   | {

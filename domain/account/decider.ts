@@ -1,5 +1,5 @@
 import { accept, reject, type Decider, type Decision } from '../kernel/decider.ts';
-import { plus } from '../kernel/units.ts';
+import { plus, staysExact } from '../kernel/units.ts';
 import type { AccountCommand, AccountRejection, AdjustCredits, OpenAccount, SetPlan } from './commands.ts';
 import type { AccountEvent } from './events.ts';
 import { evolve } from './evolve.ts';
@@ -26,6 +26,9 @@ const adjustCredits = (state: AccountState, { data, meta }: AdjustCredits): Acco
   const earlier = data.idempotency_key === null ? undefined : state.adjustments.get(data.idempotency_key);
   if (earlier?.fingerprint === data.fingerprint) return accept();
   if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
+
+  const isExact = [state.balance, state.adjusted].every((total) => staysExact(total, data.credits));
+  if (!isExact) return reject({ code: 'credits_out_of_range' });
 
   const available_credits = availableIn(state);
   if (data.credits < 0 && plus(available_credits, data.credits) < 0 && !data.allow_negative)

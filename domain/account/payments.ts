@@ -1,5 +1,5 @@
 import { accept, reject, type Decision } from '../kernel/decider.ts';
-import { asCredits, minus, plus, type Credits } from '../kernel/units.ts';
+import { asCredits, minus, plus, staysExact, type Credits } from '../kernel/units.ts';
 import { paymentKey } from '../payment/identity.ts';
 import type { AccountRejection, GrantCredits, RefundCredits } from './commands.ts';
 import type { AccountEvent } from './events.ts';
@@ -14,6 +14,9 @@ export const grantCredits = (state: AccountState, { data, meta }: GrantCredits):
   const earlier = state.sales.get(key);
   if (earlier?.sale.fingerprint === data.fingerprint) return accept();
   if (earlier !== undefined || state.refunds.has(key)) return reject({ code: 'idempotency_key_reused' });
+
+  const isExact = [state.balance, state.purchased].every((total) => staysExact(total, data.credits));
+  if (!isExact) return reject({ code: 'credits_out_of_range' });
 
   const { tenant_id, ...sale } = data;
   const balance_after = plus(state.balance, data.credits);

@@ -1,7 +1,8 @@
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, type Decider } from '../kernel/decider.ts';
+import { accept, reject, type Decider } from '../kernel/decider.ts';
 import { asCredits } from '../kernel/units.ts';
 import type { BillingConfigEvent, BillingRate, BillingTerms } from './events.ts';
+import { beyondExact, type BeyondExact } from './limits.ts';
 
 type Change<Terms> = { readonly [Member in keyof Terms]?: Terms[Member] | undefined };
 type Training = BillingTerms['training'];
@@ -27,6 +28,12 @@ export interface SetBillingRate {
 }
 
 export type BillingConfigCommand = PublishBillingConfig | SetBillingRate;
+
+/** The price of the most that can be asked for would pass 2^53 − 1. `at`: the member. */
+export interface BillingConfigRejection {
+  readonly code: 'beyond_exact';
+  readonly at: BeyondExact;
+}
 
 /** One version of everything that a bill depends on. */
 export interface BillingConfig {
@@ -103,15 +110,26 @@ const changed = (terms: BillingTerms, change: TermsChange): BillingTerms => ({
 });
 
 /** Configs are appended, never changed: a rate change is a new version too. */
-export const billingConfig: Decider<BillingConfigState, BillingConfigCommand, BillingConfigEvent, never> = {
+export const billingConfig: Decider<
+  BillingConfigState,
+  BillingConfigCommand,
+  BillingConfigEvent,
+  BillingConfigRejection
+> = {
   initialState: { versions: [] },
   decide: ({ versions }, command) => {
     const version = versions.length + 1;
     const created = { created_at: command.meta.now, created_by: command.meta.actor.key_id };
-    if (command.type === 'SetBillingRate')
-      return accept({ type: 'BillingRateSet', data: { version, rate: command.data, ...created } });
     const before = versions.at(-1);
+    if (command.type === 'SetBillingRate') {
+      if (beyondExact(DEFAULT_TERMS, [command.data]) !== undefined)
+        return reject({ code: 'beyond_exact', at: ['credits_per_page'] });
+      return accept({ type: 'BillingRateSet', data: { version, rate: command.data, ...created } });
+    }
     const terms = changed(before?.terms ?? DEFAULT_TERMS, command.data.terms);
+    // Rates were looked at when they were set.
+    const at = beyondExact(terms, []);
+    if (at !== undefined) return reject({ code: 'beyond_exact', at });
     const rates = [...(before?.rates ?? DEFAULT_RATES)];
     return accept({
       type: 'BillingConfigPublished',

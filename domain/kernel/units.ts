@@ -30,6 +30,9 @@ export const asCredits = (n: number): Credits => {
   return (n === 0 ? 0 : n) as Credits;
 };
 
+/** Whether a total that moves by so much is still a number that is exact. */
+export const staysExact = (total: Credits, by: Credits): boolean => Number.isSafeInteger(total + by);
+
 export const NO_CREDITS = asCredits(0);
 export const plus = (a: Credits, b: Credits): Credits => asCredits(a + b);
 export const minus = (a: Credits, b: Credits): Credits => asCredits(a - b);

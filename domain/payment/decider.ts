@@ -1,7 +1,7 @@
 import type { CommandMeta } from '../kernel/command.ts';
 import { accept, reject, type Decider } from '../kernel/decider.ts';
-import type { JsonObject } from '../kernel/json.ts';
 import type { PaymentEvent } from './events.ts';
+import type { PaymentIntent } from './intent.ts';
 
 /** Takes the identity for a tenant and payload. The same claim again does nothing. */
 export interface ClaimPayment {
@@ -12,15 +12,21 @@ export interface ClaimPayment {
     readonly tenant_id: string;
     readonly kind: 'sale' | 'refund';
     readonly fingerprint: string;
-    readonly intent: JsonObject;
+    readonly intent: PaymentIntent;
+    /** The command took effect before. */
+    readonly again?: true;
   };
   readonly meta: CommandMeta;
 }
 
-/** Frees the identity: the command that it was claimed for was rejected. */
+/** Frees the identity: the command that it was claimed for was rejected, or an operator gave it up. */
 export interface ReleasePayment {
   readonly type: 'ReleasePayment';
-  readonly data: { readonly fingerprint: string; readonly reason: string };
+  readonly data: {
+    readonly fingerprint: string;
+    readonly reason: string;
+    readonly released_by?: 'operator';
+  };
   readonly meta: CommandMeta;
 }
 
@@ -38,8 +44,10 @@ export interface PaymentClaim {
   readonly tenant_id: string;
   readonly kind: 'sale' | 'refund';
   readonly fingerprint: string;
-  readonly intent: JsonObject;
+  readonly intent: PaymentIntent;
   readonly claimed_at: string;
+  /** Made by a release that told callers no and left the claim. */
+  readonly lifted_from?: 1 | undefined;
 }
 
 export interface PaymentState {
@@ -56,10 +64,10 @@ export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent, Paymen
     if (command.type === 'ReleasePayment') {
       if (claim?.fingerprint !== command.data.fingerprint) return accept();
       const { provider, provider_txn_id } = claim;
-      const { reason } = command.data;
+      const { fingerprint: _, ...why } = command.data;
       return accept({
         type: 'PaymentReleased',
-        data: { provider, provider_txn_id, reason, released_at: command.meta.now },
+        data: { provider, provider_txn_id, ...why, released_at: command.meta.now },
       });
     }
     if (claim !== null) return isSame(claim, command) ? accept() : reject({ code: 'idempotency_key_reused' });

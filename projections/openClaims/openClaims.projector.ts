@@ -12,7 +12,7 @@ type Claim = BulkRow<typeof claims> & { readonly stream: string };
 const effectOf = (event: ProjectedEvent): readonly [string, Claim | null] | undefined => {
   switch (event.type) {
     case 'PaymentClaimed':
-      return [event.stream, { ...event.data, stream: event.stream }];
+      return [event.stream, event.data.again === true ? null : { ...event.data, stream: event.stream }];
     case 'PaymentReleased':
       return [event.stream, null];
     case 'CreditsGranted':
@@ -26,7 +26,7 @@ const effectOf = (event: ProjectedEvent): readonly [string, Claim | null] | unde
 /** Claims that a sweeper has to finish or release. */
 export const openClaimsProjector: Projector = {
   name: 'open_claims',
-  version: 1,
+  version: 2,
   eventTypes: ['PaymentClaimed', 'PaymentReleased', 'CreditsGranted', 'CreditsRefunded'],
   tables: openClaimsTables,
   ddl: openClaimsDdl,

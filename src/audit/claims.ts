@@ -142,6 +142,16 @@ const tookEffect = (books: Books, payment: PaymentBook, event: Effect): void => 
     });
 };
 
+/** What an operator gave up is for whoever reads the books to know. */
+const noteOperator = ({ findings }: Books, { data, metadata }: AuditedEventOf<'PaymentReleased'>): void => {
+  if (data.released_by !== 'operator') return;
+  const { provider, provider_txn_id, released_at, reason } = data;
+  const by = (metadata as { readonly actor?: { readonly key_id?: string } }).actor?.key_id ?? 'nobody named';
+  findings.note(
+    `An operator (${by}) gave up payment ${provider_txn_id} of ${provider} at ${released_at}: ${reason}`,
+  );
+};
+
 /** Whoever has the effect must hold the identity at the end, and whoever holds it must have the effect. */
 const settled = ({ findings }: Books, { claim, effect }: PaymentBook, openSince: string): void => {
   if (effect !== null && claim !== null && !isSame(effect, claim))
@@ -185,6 +195,7 @@ export const claimsCheck = (books: Books) => {
           }
         case 'PaymentReleased':
           checkStream(books, event);
+          noteOperator(books, event);
           paymentOf(event.data).claim = null;
           return;
         case 'CreditsGranted':

@@ -5,7 +5,7 @@ export const CHECKS = {
   stored: 'the file has every event as the log writes it, and its digest over the whole log holds',
   schema: 'every event can be read by its schema',
   owner: 'stream, kind of event and tenant agree',
-  time: 'nothing happened after it was recorded, or was made at another time',
+  time: 'everything was made when it was recorded, and no stream was recorded backwards',
   balance: 'every balance follows from the events before it',
   available: 'nobody spent credits or free pages that they did not have',
   hold: 'every hold was opened once and closed once, by no more than it held',

@@ -7,21 +7,21 @@ import { checkAvailable } from './holdRules.ts';
 type Granted = AuditedEventOf<'CreditsGranted'>;
 type Refunded = AuditedEventOf<'CreditsRefunded'>;
 
-/** A payment provider's clock may be so far ahead of ours. */
-const CLOCK_SKEW_MS = 5 * 60_000;
+/** Clocks and days of the world differ by so much. */
+const AHEAD_MAX_MS = 24 * 60 * 60_000;
 
-/** `occurred_at` ≤ `recorded_at` + 5 min. */
+/** `occurred_at` ≤ `recorded_at` + 1 day. */
 export const checkTimes = (
   books: Pick<Books, 'findings'>,
   event: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'LlmCostLogged'>,
 ): void => {
   books.findings.checked('time');
   const { occurred_at } = event.data;
-  if (Date.parse(occurred_at) <= Date.parse(recordedAt(event)) + CLOCK_SKEW_MS) return;
+  if (Date.parse(occurred_at) <= Date.parse(recordedAt(event)) + AHEAD_MAX_MS) return;
   wrong(books, event, {
     check: 'time',
     message: 'It happened after it was recorded.',
-    expected: `at most 5 minutes after ${recordedAt(event)}`,
+    expected: `at most a day after ${recordedAt(event)}`,
     found: occurred_at,
   });
 };

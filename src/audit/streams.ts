@@ -1,6 +1,6 @@
 import { chainHash, eventIdOfHash, flawOfHash, hashVersionOf } from '../../domain/kernel/chain.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
-import { placeOf } from './auditedEvent.ts';
+import { placeOf, recordedAt } from './auditedEvent.ts';
 import { compactSet } from './compactSet.ts';
 import type { Findings } from './findings.ts';
 
@@ -21,7 +21,31 @@ interface Link {
   readonly hash: string;
   /** undefined for one that this program does not know. */
   readonly hashVersion: number | undefined;
+  /** The latest time of recording in the stream until here, ms; NaN where none says. */
+  readonly latestMs: number;
 }
+
+/**
+ * Commands are stamped when they come, and wait for the account; clocks of several processes differ. Beyond
+ * this an event was put into a time that had passed.
+ */
+const BACKWARDS_MAX_MS = 10 * 60_000;
+
+/** A stream's `recorded_at` may not run backwards: what comes late is recorded late. */
+const checkClock = (findings: Findings, event: RecordedEvent, before: Link | undefined): number => {
+  findings.checked('time');
+  const at = recordedAt(event);
+  const [ms, latest] = [Date.parse(at), before?.latestMs ?? NaN];
+  if (ms < latest - BACKWARDS_MAX_MS)
+    findings.add({
+      check: 'time',
+      ...placeOf(event),
+      message: `${event.stream} revision ${event.revision} was recorded before the event before it: its time runs backwards.`,
+      expected: `not before ${new Date(latest).toISOString()}`,
+      found: at,
+    });
+  return ms > latest || Number.isNaN(latest) ? ms : latest;
+};
 
 /** Follows all streams at once. */
 export interface StreamsCheck {
@@ -102,8 +126,9 @@ const checkLink = (findings: Findings, event: RecordedEvent, before: Link | unde
       found: String(hashVersion),
     });
   // One text for both while they agree: there are many streams.
+  const latestMs = checkClock(findings, event, before);
   const same = typeof carried === 'string' && carried === hash ? carried : hash;
-  return { revision, carried, hash: same, hashVersion };
+  return { revision, carried, hash: same, hashVersion, latestMs };
 };
 
 /** Positions rise; those of an embedded log are dense, so a missing one is a removed event. */
@@ -145,12 +170,9 @@ export const streamsCheck = (findings: Findings, { dense }: { readonly dense: bo
     },
     skip: (event) => {
       inOrder(event);
-      links.set(event.stream, {
-        revision: event.revision,
-        carried: UNKNOWN,
-        hash: '',
-        hashVersion: undefined,
-      });
+      const latestMs = links.get(event.stream)?.latestMs ?? NaN;
+      const unknown = { carried: UNKNOWN, hash: '', hashVersion: undefined, latestMs };
+      links.set(event.stream, { revision: event.revision, ...unknown });
       findings.add({
         check: 'chain',
         ...placeOf(event),

@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { readFile, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { damageIn } from '../backup/damage.ts';
 import { partialPrefix, type MadeBackup } from '../backup/makeBackup.ts';
 import { MANIFEST, MANIFEST_SUM, readManifest, type Manifest } from '../backup/manifest.ts';
 import { backUp, verifyBackup } from '../composition/backupParts.ts';
 import { configFrom } from '../config.ts';
 import { OperatorError } from '../operator/protocol.ts';
-import { backupText, findingsText, missingText, wholeOrRefuse } from './backupText.ts';
+import { backupText, findingsText, logComplaint, missingText, wholeOrRefuse } from './backupText.ts';
 import { json, runCommand, type Output } from './output.ts';
 
 interface BackupOptions {
@@ -107,8 +108,10 @@ const run = async (
   if (earlier !== undefined) note(`It replaced the backup of ${earlier.made_at}.\n`);
   note('Not in it: the environment. Keep FIELD_ENCRYPTION_KEY apart from it, and not only here.\n');
   note(missingText(manifest.missing) + findingsText(manifest.log.findings, findings));
-  if (manifest.missing.length + manifest.log.findings > 0)
+  if (manifest.missing.length > 0)
     throw new OperatorError('The backup was made, of a folder that is damaged: see above.');
+  const complaint = logComplaint('its log', manifest.log.findings, findings);
+  if (complaint !== undefined) throw new OperatorError(`The backup was made; ${complaint}`);
 };
 
 const verify = async (
@@ -120,11 +123,17 @@ const verify = async (
   const { files, ...summary } = manifest;
   await out(
     asJson === true
-      ? json({ ...summary, files: files.length, findings: audited.findings })
+      ? json({
+          ...summary,
+          files: files.length,
+          damaged: damageIn(audited.findings).length > 0,
+          findings: audited.findings,
+        })
       : `${backupText(folder, manifest)}All ${files.length} files are as they were made.\n`,
   );
   note(missingText(manifest.missing) + findingsText(audited.total, audited.findings));
-  if (audited.total > 0) throw new OperatorError('The log in the backup is damaged: see above.');
+  const complaint = logComplaint('The log in the backup', audited.total, audited.findings);
+  if (complaint !== undefined) throw new OperatorError(complaint);
 };
 
 /** `quire backup …`. */

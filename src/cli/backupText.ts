@@ -1,4 +1,5 @@
 import type { Finding } from '../audit/findings.ts';
+import { damageIn } from '../backup/damage.ts';
 import type { CheckedBackup } from '../backup/checkBackup.ts';
 import type { Manifest, MissingObject } from '../backup/manifest.ts';
 import { OperatorError } from '../operator/protocol.ts';
@@ -38,15 +39,36 @@ export const missingText = (missing: readonly MissingObject[]): string =>
         missing.map(({ key, why, stream }) => `${key}: ${why} (${stream})`),
       )}`;
 
+const placed = ({ message, stream, revision, position }: Finding): string => {
+  const at = position === undefined ? '' : `, position ${position}`;
+  return `${message}${stream === undefined ? '' : ` (${stream} revision ${revision ?? '-'}${at})`}`;
+};
+
+/** What is wrong with an audited log, in one sentence; undefined when nothing is. `what`: the log, as it is called. */
+export const logComplaint = (
+  what: string,
+  total: number,
+  findings: readonly Finding[],
+): string | undefined => {
+  const [first] = damageIn(findings);
+  if (first !== undefined) {
+    const { stream, revision, position } = first;
+    const where =
+      stream === undefined
+        ? ''
+        : `, first in ${stream} at revision ${revision ?? '-'}, position ${position ?? '-'}`;
+    return `${what} is damaged${where}: see above.`;
+  }
+  if (total === 0) return undefined;
+  return `${what} is whole, and its audit has ${grouped(total)} findings: see above, and docs/how-to/audit.md.`;
+};
+
 /** What the audit of the log found; empty when nothing is wrong. */
 export const findingsText = (total: number, findings: readonly Finding[]): string =>
   total === 0
     ? ''
     : `The audit of the log found ${grouped(total)} things that are wrong; \`quire audit --log-only\` shows all:\n${listed(
-        findings.map(
-          ({ message, stream, revision }) =>
-            `${message}${stream === undefined ? '' : ` (${stream} revision ${revision ?? '-'})`}`,
-        ),
+        findings.map(placed),
       )}`;
 
 /** The backup, when it is whole. Throws OperatorError with all that is wrong with it. */

@@ -7,6 +7,7 @@ import { addEval } from './eval.ts';
 import { addExtract } from './extract.ts';
 import { addFx } from './fx.ts';
 import { addKeys } from './keys.ts';
+import { addPayments } from './payments.ts';
 import { addPricing } from './pricing.ts';
 import { addProjections } from './projections.ts';
 import { addRestore } from './restore.ts';
@@ -40,6 +41,7 @@ export const quireProgram = (): Command => {
   addEvents(program);
   addFx(program);
   addPricing(program);
+  addPayments(program);
   addKeys(program);
   addSecrets(program);
   addAudit(program);

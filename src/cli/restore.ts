@@ -5,7 +5,7 @@ import { TornRestore } from '../backup/restoreBackup.ts';
 import { restore } from '../composition/backupParts.ts';
 import { configFrom } from '../config.ts';
 import { OperatorError } from '../operator/protocol.ts';
-import { backupText, findingsText, missingText, wholeOrRefuse } from './backupText.ts';
+import { backupText, findingsText, logComplaint, missingText, wholeOrRefuse } from './backupText.ts';
 import { json, runCommand, type Output } from './output.ts';
 
 interface RestoreOptions {
@@ -28,8 +28,8 @@ const run = async (
   const done = { data_dir: dataDir, ...summary, findings: audited.findings };
   await out(asJson === true ? json(done) : `${backupText(folder, manifest)}Restored into ${dataDir}.\n`);
   note(missingText(manifest.missing) + findingsText(audited.total, audited.findings));
-  if (audited.total > 0)
-    throw new OperatorError('It was restored as it was backed up, and its log is damaged: see above.');
+  const complaint = logComplaint('its log', audited.total, audited.findings);
+  if (complaint !== undefined) throw new OperatorError(`It was restored as it was backed up; ${complaint}`);
   note(
     'Start the service on it: read models are built from the log. FIELD_ENCRYPTION_KEY must be the one of then.\n',
   );

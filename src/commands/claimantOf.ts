@@ -1,17 +1,18 @@
-import { eventCodec } from '../../domain/kernel/codec.ts';
 import { payment, type PaymentClaim } from '../../domain/payment/decider.ts';
-import { paymentEvent } from '../../domain/payment/events.ts';
+import { paymentCodec } from '../../domain/payment/events.ts';
 import { paymentStream, type PaymentIdentity } from '../../domain/payment/identity.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 
-const codec = eventCodec(paymentEvent);
+/** Who holds the identity that a payment stream is of; undefined while nobody does. */
+export const claimAt = async (store: EventStore, stream: string): Promise<PaymentClaim | undefined> => {
+  let state = payment.initialState;
+  for await (const recorded of store.read(stream))
+    state = payment.evolve(state, paymentCodec.decode(recorded));
+  return state.claim ?? undefined;
+};
 
 /** Which tenant holds a payment identity, and for what; undefined while nobody does. */
 export const claimantOf =
   (store: EventStore) =>
-  async (identity: PaymentIdentity): Promise<PaymentClaim | undefined> => {
-    let state = payment.initialState;
-    for await (const recorded of store.read(paymentStream(identity)))
-      state = payment.evolve(state, codec.decode(recorded));
-    return state.claim ?? undefined;
-  };
+  (identity: PaymentIdentity): Promise<PaymentClaim | undefined> =>
+    claimAt(store, paymentStream(identity));

@@ -1,10 +1,10 @@
 import type { Decider } from '../../domain/kernel/decider.ts';
 import type { Codec } from '../../domain/kernel/codec.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
+import type { AppendResult, EventStore } from '../../domain/ports/eventStore.ts';
 import type { Span } from '../../domain/ports/tracer.ts';
 import { tracerOf } from '../telemetry/tracedStore.ts';
 import { backOff, stopSwitch, type StopSwitch } from './backOff.ts';
-import { decideBatch } from './decideBatch.ts';
+import { decideBatch, type Verdict } from './decideBatch.ts';
 import type { DomainEvent } from './encode.ts';
 import { BUSY, CONTENDED, UNKNOWN, type Outcome } from './outcome.ts';
 import { settleAppend, type Persistence } from './settleAppend.ts';
@@ -19,6 +19,11 @@ export interface HandlerRules<State, Command, Event, Rejection> {
   readonly codec: Codec<Event>;
   readonly store: EventStore;
   readonly tenantOf: (command: Command) => string | null;
+  /**
+   * Asked when a command was decided and before its events are appended, at the very revision that it was
+   * decided on: false leaves it `contended`.
+   */
+  readonly mayAppend?: (command: Command) => Promise<boolean>;
   readonly options?: HandlerOptions;
 }
 
@@ -95,10 +100,21 @@ const attemptOnce = async <State, Command extends Commanded, Event extends Domai
   if (verdict.kind === 'failed') throw verdict.error;
   if (verdict.kind === 'rejected') return verdict;
   if (batch.events.length === 0) return { ...verdict, position: past.position };
+  if ((await rules.mayAppend?.(command)) === false) return CONTENDED;
 
   const frozen = { stream, expected: past.revision, events: batch.events };
   const result = await settleAppend(rules.store, frozen, persistenceUntil(deadline, rules.options));
   endAppend(append, result.kind, batch.events.length);
+  return afterAppend(stream, verdict, result);
+};
+
+type Done<State, Event, Rejection> = Extract<Verdict<State, Event, Rejection>, { kind: 'done' }>;
+
+const afterAppend = <State, Event, Rejection>(
+  stream: string,
+  verdict: Done<State, Event, Rejection>,
+  result: AppendResult,
+): Outcome<State, Event, Rejection> | 'conflict' => {
   switch (result.kind) {
     case 'appended':
       return { ...verdict, position: result.position };

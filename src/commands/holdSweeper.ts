@@ -48,7 +48,7 @@ const sweepOnce = async (deps: HoldSweeperDeps): Promise<SweepReport> => {
   const released = await settleEach(deps, holds, (hold) => releaseExpired(deps, hold, now));
   const before = new Date(Date.parse(now) - (deps.claimAgeMs ?? 60_000)).toISOString();
   const claims = await deps.openClaimsBefore(before, PAGE);
-  const finished = await settleEach(deps, claims, (stream) => finishClaim(deps, stream));
+  const finished = await settleEach(deps, claims, (stream) => finishClaim(deps, stream, now));
   const left = holds.length + claims.length - released - finished;
   const report = { released, finished, left };
   deps.onSweep?.(report);
@@ -94,7 +94,7 @@ const releaseExpired = async (
   return outcome.kind === 'done' || outcome.kind === 'rejected';
 };
 
-const finishClaim = async ({ payments }: HoldSweeperDeps, stream: string): Promise<boolean> => {
-  const outcome = await payments.finishClaim(stream);
+const finishClaim = async ({ payments }: HoldSweeperDeps, stream: string, now: string): Promise<boolean> => {
+  const outcome = await payments.finishClaim(stream, now);
   return outcome === undefined || outcome.kind === 'done' || outcome.kind === 'rejected';
 };

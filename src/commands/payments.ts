@@ -1,24 +1,26 @@
-import type { GrantCredits, RefundCredits } from '../../domain/account/commands.ts';
-import type { AccountState } from '../../domain/account/state.ts';
-import { account } from '../../domain/account/decider.ts';
-import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
-import { deterministicEventId } from '../../domain/kernel/eventId.ts';
-import type { JsonObject } from '../../domain/kernel/json.ts';
-import {
-  payment,
-  type PaymentClaim,
-  type PaymentCommand,
-  type PaymentRejection,
-  type PaymentState,
-} from '../../domain/payment/decider.ts';
-import { paymentEvent, type PaymentEvent } from '../../domain/payment/events.ts';
 import { paymentStream } from '../../domain/payment/identity.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
-import { AccountUnavailable, type AccountOutcome, type AccountWriter } from './accountWriter.ts';
-import { commandHandler, type CommandHandler, type HandlerOptions } from './commandHandler.ts';
-import { keyedQueue, type KeyedQueue } from './keyedQueue.ts';
-import { BUSY, CONTENDED, type Outcome } from './outcome.ts';
+import type { AccountOutcome } from './accountWriter.ts';
+import {
+  claimFor,
+  derivedMeta,
+  intentOf,
+  keepClaim,
+  paymentParts,
+  rehearsed,
+  release,
+  type Claimed,
+  type PaymentIntent,
+  type PaymentParts,
+  type PaymentsDeps,
+} from './paymentClaims.ts';
+import { claimAt } from './claimantOf.ts';
+import { finishAs, finishFor, releaseStranded, type Finished, type OperatorRelease } from './finishClaim.ts';
+import { LogWentBack } from './settleAppend.ts';
+import { UnreadableStream } from './streamFold.ts';
+import { CONTENDED, UNKNOWN } from './outcome.ts';
+
+export type { PaymentsDeps } from './paymentClaims.ts';
 
 /** `credited`: this very request moved the balance; false for a repeat and for whatever did not. */
 export interface PaymentResult {
@@ -28,38 +30,22 @@ export interface PaymentResult {
 
 /** Sales and refunds: claimed for all tenants first, then decided by the account. */
 export interface Payments {
-  sellCredits(command: GrantCredits): Promise<PaymentResult>;
-  refundCredits(command: RefundCredits): Promise<PaymentResult>;
-  /** Does what a claim was made for, or frees it. undefined: nothing is claimed there. */
-  finishClaim(stream: string): Promise<AccountOutcome | undefined>;
-}
-
-export interface PaymentsDeps {
-  readonly store: EventStore;
-  readonly writer: AccountWriter;
-  readonly options?: HandlerOptions;
-  /** Two tenants hold one payment: what no rule allows, and an operator must see. */
-  readonly onDoubleClaim?: (stream: string) => void;
-}
-
-type PaymentIntent = GrantCredits | RefundCredits;
-type PaymentOutcome = Outcome<PaymentState, PaymentEvent, PaymentRejection>;
-
-interface Parts extends PaymentsDeps {
-  readonly handle: CommandHandler<PaymentState, PaymentCommand, PaymentEvent, PaymentRejection>;
-  readonly queue: KeyedQueue;
+  sellCredits(command: Extract<PaymentIntent, { type: 'GrantCredits' }>): Promise<PaymentResult>;
+  refundCredits(command: Extract<PaymentIntent, { type: 'RefundCredits' }>): Promise<PaymentResult>;
+  /** Does what a claim was made for, as of `now`, or frees it. undefined: nothing is claimed there. */
+  finishClaim(stream: string, now: string): Promise<Finished | undefined>;
+  /** Frees a claim that an operator gave up. */
+  releaseClaim(
+    stream: string,
+    given: { readonly reason: string; readonly meta: CommandMeta },
+  ): Promise<OperatorRelease>;
 }
 
 /** Rounds of claim, find an unfinished claim, finish it. */
 const ROUNDS_MAX = 4;
 
 export const payments = (deps: PaymentsDeps): Payments => {
-  const { store, options = {} } = deps;
-  const tenantOf = (command: PaymentCommand) =>
-    command.type === 'ClaimPayment' ? command.data.tenant_id : null;
-  const codec = eventCodec(paymentEvent);
-  const handle = commandHandler({ decider: payment, codec, store, tenantOf, options });
-  const parts = { ...deps, handle, queue: keyedQueue() };
+  const parts = paymentParts(deps);
   const pay = (command: PaymentIntent) => {
     const stream = paymentStream(command.data);
     return parts.queue.run(stream, () => claimThenAct(parts, stream, command));
@@ -67,126 +53,144 @@ export const payments = (deps: PaymentsDeps): Payments => {
   return {
     sellCredits: pay,
     refundCredits: pay,
-    finishClaim: (stream) =>
+    finishClaim: (stream, now) =>
       parts.queue.run(stream, async () => {
-        const claim = await claimAt(parts, stream);
-        return claim === undefined ? undefined : (await act(parts, stream, claim)).outcome;
+        const claim = await claimAt(parts.store, stream);
+        return claim === undefined ? undefined : finishFor(parts, { stream, claim }, now);
       }),
+    releaseClaim: (stream, given) => parts.queue.run(stream, () => releaseStranded(parts, stream, given)),
   };
 };
 
+const notCredited = (outcome: AccountOutcome): PaymentResult => ({ outcome, credited: false });
+
 /**
- * Decided against the account first: most rejections end here and claim nothing, and so does a repeat.
- * Only then the identity is claimed, and the claimed command appended.
+ * Decided against the account first, and encoded: whatever can refuse a command does it here, where nothing
+ * is claimed yet. Then the identity is claimed, and the claimed command appended. After the claim there are
+ * three ends: done; refused, once the claim is released; unknown, for a retry or the sweeper to finish.
  */
-const claimThenAct = async (parts: Parts, stream: string, command: PaymentIntent): Promise<PaymentResult> => {
-  const early = await decidedWithoutClaim(parts, command);
-  if (early !== undefined) return { outcome: early, credited: false };
-  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
-    const claimed = await parts.handle(stream, claimFor(command));
-    if (claimed.kind === 'done') {
-      const { claim } = claimed.state;
-      if (claim !== null) return act(parts, stream, { ...claim, command_id: command.meta.command_id });
-    } else if (claimed.kind !== 'rejected') return { outcome: claimed, credited: false };
-    else if (!(await isFreed(parts, stream, claimed))) return reused(parts, command);
-  }
-  return { outcome: CONTENDED, credited: false };
-};
-
-/** A rejection or a repeat by the account as it stands in the log; undefined: something would happen. */
-const decidedWithoutClaim = async (
-  { writer }: Parts,
+const claimThenAct = async (
+  parts: PaymentParts,
+  stream: string,
   command: PaymentIntent,
-): Promise<AccountOutcome | undefined> => {
-  const state = await stateNow(writer, command.data.tenant_id);
-  if (state === undefined) return BUSY;
-  const decision = account.decide(state, command);
-  if (decision.kind === 'rejected') return { ...decision, state };
-  if (decision.events.length > 0) return undefined;
-  return { kind: 'done', events: [], state, position: undefined };
-};
-
-const stateNow = async (writer: AccountWriter, tenantId: string): Promise<AccountState | undefined> => {
-  try {
-    return await writer.stateOf(tenantId, 0);
-  } catch (error) {
-    if (error instanceof AccountUnavailable) return undefined;
-    throw error;
+): Promise<PaymentResult> => {
+  let freed: Claimed | undefined;
+  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+    const early = await rehearsed(parts, command);
+    if (early !== undefined) {
+      const result = await endedEarly(parts, stream, { command, early, freed });
+      if (result !== 'again') return result;
+      continue;
+    }
+    const meta = derivedMeta(command.meta, `claim ${command.meta.now} ${String(round)}`);
+    const claimed = await parts.handle(stream, { type: 'ClaimPayment', data: claimFor(command), meta });
+    const { kind } = claimed;
+    if (kind !== 'done' && kind !== 'rejected') return notCredited(claimed);
+    const { claim } = claimed.state;
+    if (claim === null) continue;
+    const of = { stream, claim };
+    const result = await ended(parts, of, { command, claimed });
+    if (result !== 'again') return result;
+    freed = kind === 'done' ? of : undefined;
   }
+  return notCredited(CONTENDED);
 };
 
-const claimFor = (command: PaymentIntent): PaymentCommand => {
-  const { tenant_id, provider, provider_txn_id, fingerprint } = command.data;
-  const kind = command.type === 'GrantCredits' ? 'sale' : 'refund';
-  const intent = { type: command.type, data: command.data, meta: command.meta } as unknown as JsonObject;
-  const data = { tenant_id, provider, provider_txn_id, fingerprint, kind, intent } as const;
-  return { type: 'ClaimPayment', data, meta: derivedMeta(command.meta, `claim ${command.meta.now}`) };
+interface Early {
+  readonly command: PaymentIntent;
+  readonly early: AccountOutcome;
+  /** What was claimed for this command, and is not any more. */
+  readonly freed: Claimed | undefined;
+}
+
+/**
+ * The account has nothing to do. A no is answered only when no claim of the same payment is left that the
+ * sweeper would finish: an earlier request may have been cut short.
+ */
+const endedEarly = async (
+  parts: PaymentParts,
+  stream: string,
+  { command, early, freed }: Early,
+): Promise<PaymentResult | 'again'> => {
+  if (early.kind === 'done' && freed !== undefined) await keepClaim(parts, freed, command);
+  if (early.kind !== 'rejected') return notCredited(early);
+  const claim = await claimAt(parts.store, stream);
+  const { tenant_id, fingerprint } = command.data;
+  const isSame = claim?.tenant_id === tenant_id && claim.fingerprint === fingerprint;
+  return isSame ? actOnSame(parts, { stream, claim }, command) : notCredited(early);
 };
 
-/** Each part of a payment is a command of its own, with an ID that a repetition derives again. */
-const derivedMeta = (meta: CommandMeta, part: string): CommandMeta => ({
-  ...meta,
-  command_id: deterministicEventId(part, meta.command_id, 0),
-});
+interface Ended {
+  readonly command: PaymentIntent;
+  readonly claimed: Extract<Awaited<ReturnType<PaymentParts['handle']>>, { kind: 'done' | 'rejected' }>;
+}
+
+/** What becomes of a claim that stands. `again`: it was freed, and the account is asked once more. */
+const ended = (
+  parts: PaymentParts,
+  of: Claimed,
+  { command, claimed }: Ended,
+): Promise<PaymentResult | 'again'> => {
+  if (claimed.kind === 'rejected') return afterAnother(parts, of, command);
+  return claimed.events.length > 0 ? actOnOwn(parts, of, command) : actOnSame(parts, of, command);
+};
 
 /** The claim belongs to another payload. One that never took effect is freed by trying it again. */
-const isFreed = async (
-  parts: Parts,
-  stream: string,
-  { state }: Extract<PaymentOutcome, { kind: 'rejected' }>,
-): Promise<boolean> => {
-  if (state.claim === null) return true;
-  const { outcome } = await act(parts, stream, state.claim);
-  return outcome.kind === 'rejected';
-};
-
-const reused = async ({ writer }: Parts, command: PaymentIntent): Promise<PaymentResult> => {
-  const state = await writer.stateOf(command.data.tenant_id);
-  return {
-    outcome: { kind: 'rejected', rejection: { code: 'idempotency_key_reused' }, state },
-    credited: false,
-  };
-};
-
-/**
- * Executes what was claimed, as it was claimed; frees the identity when the account says no. Requests act
- * under command IDs of their own: the writer takes one ID appended by two processes for its own in both,
- * and then both would say that they moved the balance.
- */
-const act = async (
-  parts: Parts,
-  stream: string,
-  claim: PaymentClaim & { readonly command_id?: string },
-): Promise<PaymentResult> => {
-  const command = claim.intent as unknown as PaymentIntent;
-  const { command_id = command.meta.command_id } = claim;
-  const outcome = await parts.writer.execute({ ...command, meta: { ...command.meta, command_id } });
-  if (outcome.kind === 'rejected') {
-    const data = { fingerprint: claim.fingerprint, reason: outcome.rejection.code };
-    const meta = derivedMeta(command.meta, `release ${claim.claimed_at}`);
-    await parts.handle(stream, { type: 'ReleasePayment', data, meta });
+const afterAnother = async (
+  parts: PaymentParts,
+  of: Claimed,
+  command: PaymentIntent,
+): Promise<PaymentResult | 'again'> => {
+  const finished = await finishFor(parts, of, command.meta.now);
+  switch (finished.kind) {
+    case 'rejected':
+      return 'again';
+    case 'done':
+    case 'stuck':
+      return reused(parts, command);
+    default:
+      return notCredited(finished);
   }
-  if (outcome.kind !== 'done') return { outcome, credited: false };
-  if (outcome.events.length > 0) await keepClaim(parts, stream, command);
-  return { outcome, credited: outcome.events.length > 0 };
+};
+
+const reused = async ({ writer }: PaymentParts, command: PaymentIntent): Promise<PaymentResult> => {
+  const state = await writer.stateOf(command.data.tenant_id);
+  return notCredited({ kind: 'rejected', rejection: { code: 'idempotency_key_reused' }, state });
 };
 
 /**
- * Between this claim being read and its command taking effect, another process may have tried the same
- * claim, been rejected and freed it. It is taken again, since it took effect after all.
+ * Somebody claimed the same before: another request at the same time, or one that a crash cut short. Its
+ * claimed command counts, prices and IDs included; one that cannot be read is replaced by this one.
  */
-const keepClaim = async (parts: Parts, stream: string, command: PaymentIntent): Promise<void> => {
-  const claim = await claimAt(parts, stream);
-  if (claim?.tenant_id === command.data.tenant_id && claim.fingerprint === command.data.fingerprint) return;
-  const data = claimFor(command).data;
-  const meta = derivedMeta(command.meta, `claim again ${command.meta.now}`);
-  const again = await parts.handle(stream, { type: 'ClaimPayment', data, meta } as PaymentCommand);
-  if (again.kind === 'rejected') parts.onDoubleClaim?.(stream);
+const actOnSame = async (
+  parts: PaymentParts,
+  of: Claimed,
+  command: PaymentIntent,
+): Promise<PaymentResult | 'again'> => {
+  const intent = { ...(intentOf(of.claim) ?? command), meta: command.meta } as PaymentIntent;
+  const outcome = await finishAs(parts, of, intent);
+  if (outcome.kind === 'rejected') return 'again';
+  return { outcome, credited: outcome.kind === 'done' && outcome.events.length > 0 };
 };
 
-const claimAt = async ({ store }: Parts, stream: string): Promise<PaymentClaim | undefined> => {
-  const codec = eventCodec(paymentEvent);
-  let state = payment.initialState;
-  for await (const recorded of store.read(stream)) state = payment.evolve(state, codec.decode(recorded));
-  return state.claim ?? undefined;
+/** Executes what this request has just claimed, through the account's writer. */
+const actOnOwn = async (
+  parts: PaymentParts,
+  of: Claimed,
+  command: PaymentIntent,
+): Promise<PaymentResult | 'again'> => {
+  let outcome: AccountOutcome;
+  try {
+    outcome = await parts.writer.execute(command);
+  } catch (error) {
+    // These two say nothing of what became of it: the claim waits for a log that can be believed.
+    if (error instanceof UnreadableStream || error instanceof LogWentBack) throw error;
+    if (await release(parts, of, { reason: 'failed', meta: command.meta })) throw error;
+    return notCredited(UNKNOWN);
+  }
+  if (outcome.kind === 'done' && outcome.events.length > 0) await keepClaim(parts, of, command);
+  if (outcome.kind !== 'rejected')
+    return { outcome, credited: outcome.kind === 'done' && outcome.events.length > 0 };
+  const { code: reason } = outcome.rejection;
+  return (await release(parts, of, { reason, meta: command.meta })) ? 'again' : notCredited(UNKNOWN);
 };

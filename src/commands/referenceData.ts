@@ -1,6 +1,7 @@
 import {
   billingConfig,
   type BillingConfigCommand,
+  type BillingConfigRejection,
   type BillingConfigState,
 } from '../../domain/billingConfig/decider.ts';
 import {
@@ -53,7 +54,7 @@ export interface ReferenceData {
   ): Promise<Outcome<PriceListState, PriceListEvent, PriceListRejection>>;
   changeBillingConfig(
     command: BillingConfigCommand,
-  ): Promise<Outcome<BillingConfigState, BillingConfigEvent, never>>;
+  ): Promise<Outcome<BillingConfigState, BillingConfigEvent, BillingConfigRejection>>;
   modelPrices(): Promise<ProviderPricingState>;
   publishModelPrice(
     command: ProviderPricingCommand,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { checkEventLog } from '../../adapters/embedded/checkEventLog.ts';
 import { readObject } from '../../adapters/embedded/objectFolder.ts';
 import { systemClock } from '../../adapters/embedded/systemClock.ts';
+import type { OpenClaim } from '../commands/openClaims.ts';
 import type { Config } from '../config.ts';
 import { ok, problem, reasonOf, warning, type Check, type Verdict } from '../doctor/check.ts';
 import {
@@ -11,7 +12,10 @@ import {
   serverLogVerdict,
   type EmbeddedLog,
 } from '../doctor/partVerdicts.ts';
+import { openPaymentsVerdict } from '../doctor/openPayments.ts';
 import { sealedSecrets } from '../doctor/sealedSecrets.ts';
+import { askOperator, runningSocket } from '../operator/askOperator.ts';
+import { openClaims } from '../operator/payments.ts';
 import type { Doctor } from './doctorParts.ts';
 import { openLogReader } from './operatorParts.ts';
 import { secretBoxOf } from './secretBoxOf.ts';
@@ -96,7 +100,41 @@ const encryption = async (config: Config, signal: AbortSignal): Promise<Verdict>
   }
 };
 
-/** The event log, and the keys in saved configs, which only it names. */
+/** Asked of the service where one runs: it knows them without reading the whole log. */
+const openPaymentsOf = async (config: Config, signal: AbortSignal): Promise<readonly OpenClaim[]> => {
+  const embedded = config.eventStoreUrl === undefined;
+  if (embedded && !existsSync(join(config.dataDir, 'events.db'))) return [];
+  const socket = embedded ? await runningSocket(config.dataDir) : undefined;
+  if (socket !== undefined) {
+    const claims: OpenClaim[] = [];
+    const send = (item: unknown): Promise<void> => {
+      claims.push(item as OpenClaim);
+      return Promise.resolve();
+    };
+    await askOperator(socket, { name: 'payments.list-open', input: {} }, { send, signal });
+    return claims;
+  }
+  const { log, close } = await openLogReader(config);
+  try {
+    return await openClaims(log, undefined, signal);
+  } finally {
+    await close();
+  }
+};
+
+const openPayments = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal): Promise<Verdict> => {
+  const until = deep ? signal : AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]);
+  try {
+    return openPaymentsVerdict(await openPaymentsOf(config, until), nowMs());
+  } catch (error) {
+    const why = until.aborted
+      ? 'the log is too long for a quick look: --deep takes its time'
+      : reasonOf(error);
+    return warning(`Whether payments were left undone could not be seen (${why}).`);
+  }
+};
+
+/** The event log, the keys in saved configs, which only it names, and payments that were left undone. */
 export const logChecks = (doctor: Doctor): readonly Check[] => {
   const { config, deep } = doctor;
   const { eventStoreUrl } = config;
@@ -112,6 +150,11 @@ export const logChecks = (doctor: Doctor): readonly Check[] => {
       name: 'encryption',
       limitMs: deep ? undefined : LOG_MS,
       look: (signal) => encryption(config, signal),
+    },
+    {
+      name: 'payments',
+      limitMs: deep ? undefined : LOG_MS,
+      look: (signal) => openPayments(doctor, signal),
     },
   ];
 };

@@ -8,11 +8,13 @@ import type { Sql } from '../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter } from '../commands/accountWriter.ts';
 import { apiKeys } from '../commands/apiKeys.ts';
+import { payments } from '../commands/payments.ts';
 import { referenceData } from '../commands/referenceData.ts';
 import type { SealDeps } from '../commands/sealLog.ts';
 import type { Config } from '../config.ts';
 import { askOperator, runningSocket } from '../operator/askOperator.ts';
 import type { KeyDeps } from '../operator/keys.ts';
+import type { PaymentDeps } from '../operator/payments.ts';
 import type { RotateDeps } from '../operator/rotateSecrets.ts';
 import { openObjects } from './openParts.ts';
 import { openLockedObjects } from './sealParts.ts';
@@ -85,8 +87,10 @@ export const openOperatorSql = async (config: Config): Promise<OperatorSql | und
 };
 
 /** What the service has open already: operations use these, so that it knows of changes. */
-export type OwnParts = Pick<KeyDeps, 'apiKeys' | 'onKey'> & Pick<RotateDeps, 'objects' | 'box'> &
-  Pick<SealDeps, 'locked'>;
+export type OwnParts = Pick<KeyDeps, 'apiKeys' | 'onKey'> &
+  Pick<RotateDeps, 'objects' | 'box'> &
+  Pick<SealDeps, 'locked'> &
+  Pick<PaymentDeps, 'payments' | 'listedStreams'>;
 
 /** The operations that the service offers to operators. */
 export const operationsOver = (log: EventStore & EventFeed, sql: Sql, own: OwnParts): Operations => ({
@@ -130,6 +134,7 @@ const onLog = async (config: Config, asked: Asked, context: OperationContext): P
       reference: referenceData({ store: log }),
       clock: systemClock(),
       apiKeys: apiKeys({ store: log, writer }),
+      payments: payments({ store: log, writer }),
       objects: (await openObjects(config))[0],
       box: secretBoxOf(config),
       locked: await openLockedObjects(config),

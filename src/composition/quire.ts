@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
+import { openClaimsBefore } from '../../projections/openClaims/openClaims.queries.ts';
 import { ConfigError, type Config } from '../config.ts';
 import { httpApp } from '../http/app.ts';
 import { httpMetrics } from '../http/metrics.ts';
@@ -136,6 +137,10 @@ const within = (work: Promise<void>, ms: number): Promise<void> =>
   Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
 
 /** Keys that an operator makes or revokes count here from the answer on. */
+/** After every claim. */
+const END_OF_TIME = '9999';
+const OPEN_CLAIMS_MAX = 10_000;
+
 const ownParts = (from: Container): OwnParts => {
   const [keys, reads] = [resolve(from, t.AUTHENTICATOR), resolve(from, t.READS)];
   return {
@@ -143,6 +148,8 @@ const ownParts = (from: Container): OwnParts => {
     objects: resolve(from, t.PARTS).objects,
     box: resolve(from, t.SECRET_BOX),
     locked: resolve(from, t.LOCKED_OBJECTS),
+    payments: resolve(from, t.PAYMENTS),
+    listedStreams: () => openClaimsBefore(resolve(from, t.PARTS).sql)(END_OF_TIME, OPEN_CLAIMS_MAX),
     onKey: async ({ kind, key_hash, position }) => {
       reads.note(ALL_TENANTS, position);
       if (kind === 'revoked') {

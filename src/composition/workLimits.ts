@@ -1,5 +1,5 @@
-/** Most pages of one document. */
-export const PAGES_MAX = 100;
+export { DOCUMENT_PAGES_MAX as PAGES_MAX } from '../../domain/billingConfig/limits.ts';
+
 export const INSPECT_DEADLINE_MS = 20_000;
 /** A hundred dense pages of scan take about four minutes to recognise. */
 export const CONVERT_DEADLINE_MS = 300_000;

@@ -7,6 +7,8 @@ export const payloadOf = <Schema extends z.ZodType>(
   { request }: CanonicalCall,
   schema: Schema,
 ): z.output<Schema> => {
-  const [payload] = validate([{ at: 'body', schema, value: request.body.payload, under: ['payload'] }]);
+  const oddIntegers = request.oddIntegers.filter(([at]) => at === 'payload').map(([, ...path]) => path);
+  const value = request.body.payload;
+  const [payload] = validate([{ at: 'body', schema, value, under: ['payload'], oddIntegers }]);
   return payload as z.output<Schema>;
 };

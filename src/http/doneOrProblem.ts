@@ -1,4 +1,5 @@
 import type { AccountRejection } from '../../domain/account/commands.ts';
+import type { BillingConfigRejection } from '../../domain/billingConfig/decider.ts';
 import type { Outcome } from '../commands/outcome.ts';
 import type { WorkProblem } from '../commands/workProblem.ts';
 import { Problem, invalid, problem, retryLater } from './problems.ts';
@@ -22,6 +23,8 @@ const neverRejected = ({ code }: Rejected): Problem => {
 /** Every reason an account has to say no: one that is not here does not compile. */
 const ACCOUNT_REJECTIONS: Sentences<AccountRejection> = {
   idempotency_key_reused: 'This identity belongs to another request.',
+  credits_out_of_range: () =>
+    invalid({ loc: ['body'], msg: 'A total would pass 2^53 − 1 credits.', type: 'too_big' }),
   original_grant_not_found: 'There is no sale with this provider and transaction.',
   refund_mismatch: ({ reason }) =>
     problem('refund_mismatch', `The sale to refund has another ${reason}.`, { reason }),
@@ -93,6 +96,16 @@ export const workFailure = ({ code, detail, members }: WorkProblem): Problem => 
     default:
       return problem(code, detail, members);
   }
+};
+
+/** Why a billing config is not published. */
+export const CONFIG_REJECTIONS: Sentences<BillingConfigRejection> = {
+  beyond_exact: ({ at }) =>
+    invalid({
+      loc: ['body', ...at],
+      msg: 'The most that can be asked for would cost more than 2^53 − 1 credits.',
+      type: 'too_big',
+    }),
 };
 
 export const priceProblem = (rejection: Rejected & Readonly<Record<string, unknown>>): Problem => {

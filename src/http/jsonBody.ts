@@ -1,7 +1,14 @@
 import { isUtf8 as isUtf8Bytes } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import type { Problem } from './problems.ts';
-import { problem } from './problems.ts';
+import {
+  DEPTH_MAX,
+  memberTwiceIn,
+  membersOf,
+  oddIntegersIn,
+  shapeOf,
+  type JsonPath,
+} from './jsonAsWritten.ts';
+import { Problem, problem } from './problems.ts';
 
 /** Requests of this service are small; schemas travel in forms. */
 export const JSON_BYTES_MAX = 1_048_576;
@@ -77,50 +84,38 @@ const isStorable = (value: unknown): boolean => {
   return Object.entries(value).every(([key, member]) => isStorable(key) && isStorable(member));
 };
 
-/** Deeper than any body of the interface: a schema of depth 32 takes 2 levels a depth. */
-const DEPTH_MAX = 128;
+/** A JSON body as it was written. */
+export interface JsonBody {
+  readonly value: unknown;
+  readonly oddIntegers: readonly JsonPath[];
+}
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPENERS = new Set([0x5b, 0x7b]);
-const CLOSERS = new Set([0x5d, 0x7d]);
-
-/** The index after a JSON string that begins at `start`. */
-const afterString = (text: string, start: number): number => {
-  let at = start + 1;
-  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
-  return at + 1;
-};
-
-/** Told before it is parsed: what walks a value afterwards calls itself once a level. */
-const isTooDeep = (text: string): boolean => {
-  if (text.length <= 2 * DEPTH_MAX) return false;
-  let depth = 0;
-  let at = 0;
-  while (at < text.length && depth <= DEPTH_MAX) {
-    const code = text.charCodeAt(at);
-    if (OPENERS.has(code)) depth += 1;
-    else if (CLOSERS.has(code)) depth -= 1;
-    at = code === QUOTE ? afterString(text, at) : at + 1;
-  }
-  return depth > DEPTH_MAX;
-};
-
-const parsed = (text: string): unknown => {
+const parsed = (text: string): JsonBody => {
   const value = JSON.parse(text) as unknown;
   if (MAYBE_UNSTORABLE.test(text) && !isStorable(value)) throw new SyntaxError('unstorable text');
-  return value;
+  return { value, oddIntegers: oddIntegersIn(text) };
 };
 
-/** Reads a JSON body: type, size, encoding and syntax are checked, in this order. */
-export const readJson = async (request: IncomingMessage): Promise<unknown> => {
+const NAME_SHOWN = 100;
+
+/** Reads a JSON body: type, size, encoding, depth, syntax and members are checked, in this order. */
+export const readJson = async (request: IncomingMessage): Promise<JsonBody> => {
   checkHeaders(request);
   const bytes = await bytesOf(request);
+  let body: JsonBody;
+  let twice: string | undefined;
   try {
     const text = textOf(bytes);
-    if (!isTooDeep(text)) return parsed(text);
-  } catch {
+    const shape = shapeOf(text);
+    if (shape === 'too_deep')
+      throw problem('malformed_json', `The body is nested deeper than ${String(DEPTH_MAX)} levels.`);
+    body = parsed(text);
+    if (shape.members !== membersOf(body.value)) twice = memberTwiceIn(text);
+  } catch (error) {
+    if (error instanceof Problem) throw error;
     throw problem('malformed_json', 'The body is not JSON in UTF-8 (no NUL, no half surrogate pairs).');
   }
-  throw problem('malformed_json', `The body is nested deeper than ${String(DEPTH_MAX)} levels.`);
+  if (twice !== undefined)
+    throw problem('malformed_json', `The member "${twice.slice(0, NAME_SHOWN)}" stands twice in one object.`);
+  return body;
 };

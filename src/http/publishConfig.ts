@@ -3,7 +3,7 @@ import type { CommandMeta } from '../../domain/kernel/command.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
 import type { ApiDeps } from './apiDeps.ts';
 import { configResponse, newest } from './billingConfigs.ts';
-import { doneOr } from './doneOrProblem.ts';
+import { CONFIG_REJECTIONS, doneOr } from './doneOrProblem.ts';
 import type { BillingConfigCreateRequest } from './wire/prices.ts';
 
 const wanted = (credits: number | undefined) => (credits === undefined ? undefined : asCredits(credits));
@@ -37,6 +37,6 @@ export const publishConfig = async (
 ) => {
   const data = { terms: termsOf(body), note: body.note ?? null };
   const outcome = await reference.changeBillingConfig({ type: 'PublishBillingConfig', data, meta });
-  const { state } = doneOr(outcome, {});
+  const { state } = doneOr(outcome, CONFIG_REJECTIONS);
   return configResponse(state, newest(state));
 };

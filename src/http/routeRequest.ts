@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/ports/clock.ts';
 import type { Caller, Route, RouteRequest } from './defineRoute.ts';
 import { scopeIn, tenantNamedIn } from './middleware/access.ts';
 import { idempotencyKeyIn, requestFingerprint } from './middleware/idempotency.ts';
+import type { JsonPath } from './jsonAsWritten.ts';
 import type { Upload } from './multipart.ts';
 import { validate } from './validate.ts';
 import type { Part } from './validate.ts';
@@ -19,6 +20,7 @@ export interface Exchange {
 export interface Input {
   readonly body: unknown;
   readonly upload: Upload | undefined;
+  readonly oddIntegers?: readonly JsonPath[];
 }
 
 export interface Received {
@@ -58,7 +60,7 @@ export type Checked = Omit<RouteRequest<unknown, unknown, unknown>, 'caller' | '
 export const checked = (route: Route, { req }: Exchange, { input, caller }: Received): Checked => {
   const [params, query, body] = validate([
     ...addressParts(route, req),
-    { at: 'body', schema: route.body, value: input.body },
+    { at: 'body', schema: route.body, value: input.body, oddIntegers: input.oddIntegers },
   ]);
   const { idempotency, tenant } = route;
   const key = idempotency && idempotencyKeyIn(req.get('idempotency-key'), idempotency);
@@ -72,6 +74,7 @@ export const checked = (route: Route, { req }: Exchange, { input, caller }: Rece
     file,
     tenant_id: (tenant && tenantNamedIn(named[tenant])) ?? caller.tenant_id,
     idempotency_key: key ?? null,
+    oddIntegers: input.oddIntegers ?? [],
     get fingerprint() {
       return (digest ??= requestFingerprint({ path: params, query, body, sha256: file?.sha256 }));
     },
@@ -92,10 +95,10 @@ export const requestOf = (
   { res, requestId }: Exchange,
   { caller, clock, status }: HandlerContext,
 ): RouteRequest<unknown, unknown, unknown> => {
-  const { params, query, body, file, tenant_id, idempotency_key } = facts;
+  const { params, query, body, file, tenant_id, idempotency_key, oddIntegers } = facts;
   let signal: AbortSignal | undefined;
   return {
-    ...{ params, query, body, file, tenant_id, idempotency_key, caller },
+    ...{ params, query, body, file, tenant_id, idempotency_key, oddIntegers, caller },
     get fingerprint() {
       return facts.fingerprint;
     },

@@ -13,13 +13,13 @@ import { priceProblem } from './doneOrProblem.ts';
 import { invalid, problem } from './problems.ts';
 import type { AddCreditsRequest, RefundRequest } from './wire/money.ts';
 
-/** A payment provider's clock may be so far ahead of ours. */
-const CLOCK_SKEW_MS = 5 * 60_000;
+/** Clocks and days of the world differ by so much. */
+const AHEAD_MAX_MS = 24 * 60 * 60_000;
 
-/** 422 for a time beyond what clocks that differ explain. */
-export const checkNotAhead = (occurredAt: string, now: string): void => {
-  if (Date.parse(occurredAt) - Date.parse(now) > CLOCK_SKEW_MS)
-    throw invalid({ loc: ['body', 'occurred_at'], msg: 'Lies in the future.', type: 'value_error' });
+/** 422 for a time that no clock and no day of the world explain. */
+export const checkNotAhead = (at: string, now: string, member = 'occurred_at'): void => {
+  if (Date.parse(at) - Date.parse(now) > AHEAD_MAX_MS)
+    throw invalid({ loc: ['body', member], msg: 'Lies more than a day in the future.', type: 'value_error' });
 };
 
 /** Members that were not sent and those that were null are one payload. */
@@ -69,8 +69,8 @@ const repeatOf = async (
   if (claim === undefined) return undefined;
   if (claim.kind !== 'sale' || claim.fingerprint !== digestOf('sale', body))
     throw problem('idempotency_key_reused', 'This payment was recorded with another payload.');
-  const claimed = claim.intent as unknown as GrantCredits;
-  return { ...claimed, meta };
+  const { intent } = claim;
+  return intent.type === 'GrantCredits' ? { type: intent.type, data: intent.data, meta } : undefined;
 };
 
 /**

@@ -68,7 +68,9 @@ const received = async (route: Route, { req }: Exchange, { uploads }: ServeDeps)
   }
   if (route.bytes !== undefined)
     return { body: undefined, upload: await receivedBytes(route.bytes, req, { route, uploads }) };
-  return { body: route.body === undefined ? undefined : await readJson(req), upload: undefined };
+  if (route.body === undefined) return { body: undefined, upload: undefined };
+  const { value, oddIntegers } = await readJson(req);
+  return { body: value, upload: undefined, oddIntegers };
 };
 
 const isRaw = (route: Route, body: unknown): body is RawBody =>

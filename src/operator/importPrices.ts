@@ -36,6 +36,10 @@ export interface PricesToImport {
   readonly dry_run: boolean;
 }
 
+/** The same bounds as over HTTP. */
+const EARLIEST = '2000-01-01T00:00:00.000Z';
+const AHEAD_MAX_MS = 24 * 60 * 60_000;
+
 /** What an import tells while it goes on. */
 export interface PriceImportNews {
   readonly change: (change: PriceChange) => Promise<void>;
@@ -75,7 +79,10 @@ export const importPrices = async (
   tell: PriceImportNews,
 ): Promise<PriceImportReport> => {
   const { dry_run } = wanted;
-  const effective_from = wanted.effective_from ?? deps.clock.now();
+  const now = deps.clock.now();
+  const effective_from = wanted.effective_from ?? now;
+  if (effective_from < EARLIEST || Date.parse(effective_from) - Date.parse(now) > AHEAD_MAX_MS)
+    throw new OperatorError('Prices hold from a time between 2000-01-01 and one day ahead.', 2);
   const rows = distinctRows(wanted.prices);
   const { prices: known } = await deps.reference.modelPrices();
   const counts = { added: 0, changed: 0, unchanged: 0 };

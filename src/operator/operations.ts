@@ -18,6 +18,7 @@ import { snapshotLines } from '../audit/snapshotLines.ts';
 import { importRates, type ImportDeps } from './importRates.ts';
 import { importPrices } from './importPrices.ts';
 import { createKey, revokeKey, type KeyDeps } from './keys.ts';
+import { listOpen, releasePayment, type PaymentDeps } from './payments.ts';
 import { projectionsStatus } from './projectionsStatus.ts';
 import type { SealDeps } from '../commands/sealLog.ts';
 import { rotateSecrets, type RotateDeps } from './rotateSecrets.ts';
@@ -113,7 +114,9 @@ const pricesInput = z.strictObject({
 });
 
 /** Operations that append to the log. */
-export const logOperations = (deps: ImportDeps & KeyDeps & RotateDeps & SealDeps): Operations => ({
+export const logOperations = (
+  deps: ImportDeps & KeyDeps & RotateDeps & SealDeps & PaymentDeps,
+): Operations => ({
   'log.seal': sealNow(deps),
   'secrets.rotate': rotateSecrets(deps),
   'keys.create': async (input, { send }) => {
@@ -121,6 +124,10 @@ export const logOperations = (deps: ImportDeps & KeyDeps & RotateDeps & SealDeps
   },
   'keys.revoke': async (input, { send, signal }) => {
     await send(await revokeKey(deps, input, signal));
+  },
+  'payments.list-open': (_input, context) => listOpen(deps, context),
+  'payments.release': async (input, { send }) => {
+    await send(await releasePayment(deps, input));
   },
   'pricing.import': async (input, { send }) => {
     const report = await importPrices(deps, pricesInput.parse(input), {

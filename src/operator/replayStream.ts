@@ -11,7 +11,7 @@ import { fxRates } from '../../domain/fxRates/rates.ts';
 import { eventCodec, type Codec } from '../../domain/kernel/codec.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import { payment } from '../../domain/payment/decider.ts';
-import { paymentEvent } from '../../domain/payment/events.ts';
+import { paymentCodec } from '../../domain/payment/events.ts';
 import type { EventStore, RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { priceList } from '../../domain/priceList/decider.ts';
 import { priceListEvent } from '../../domain/priceList/events.ts';
@@ -61,7 +61,7 @@ const accountFigures = (state: AccountState) => ({
 
 const FOLDS: Readonly<Record<string, () => Fold>> = {
   account: foldOf(account, eventCodec(accountEvent), accountFigures),
-  payment: foldOf(payment, eventCodec(paymentEvent)),
+  payment: foldOf(payment, paymentCodec),
   priceList: foldOf(priceList, eventCodec(priceListEvent)),
   billingConfig: foldOf(billingConfig, eventCodec(billingConfigEvent)),
   fxRates: foldOf(fxRates, eventCodec(fxRatesEvent), ({ days }) => ({

@@ -188,17 +188,32 @@ describe('the audit of forged events in a chain that holds', function () {
     expectFound(report, 'work', { stream });
   });
 
+  it('finds a stream whose time of recording runs backwards, beyond what commands wait', async () => {
+    const forged = (back_ms: number) =>
+      auditAfter(({ last, forgeAs }) => {
+        const { stream, metadata } = last(`account-${RICH}`);
+        const { recorded_at } = JSON.parse(metadata) as { recorded_at: string };
+        const at = new Date(Date.parse(recorded_at) - back_ms).toISOString();
+        const plan = { plan: 'paid', previous_plan: 'paid', reason: null, set_at: at };
+        forgeAs(stream, { type: 'PlanSet', data: plan, recorded_at: at });
+      });
+    const { report } = await forged(3_600_000);
+    expect(about(report, 'time', { stream: `account-${RICH}` })).to.have.length(1);
+    expect(about((await forged(60_000)).report, 'time', {})).to.deep.equal([]);
+  });
+
   describe('of payments', () => {
     const OLD = '2026-01-01T00:00:00.000Z';
     const claims = (change: (claim: JsonObject) => JsonObject, release: boolean, which: string) =>
-      auditAfter(({ all, forge }) => {
+      auditAfter(({ all, forgeAs }) => {
         const [event] = all(`type = 'PaymentClaimed' and ${which} order by position desc limit 1`);
         const claim = dataOf(event!) as { provider: string; provider_txn_id: string };
         const { provider, provider_txn_id } = claim;
         const freed = { provider, provider_txn_id, reason: 'busy', released_at: OLD };
-        if (release) forge(event!.stream, 'PaymentReleased', freed);
+        if (release) forgeAs(event!.stream, { type: 'PaymentReleased', data: freed, schema_version: 1 });
         const again = change(claim);
-        if (Object.keys(again).length > 0) forge(event!.stream, 'PaymentClaimed', again);
+        if (Object.keys(again).length > 0)
+          forgeAs(event!.stream, { type: 'PaymentClaimed', data: again, schema_version: 2 });
       });
     const open = `data like '%under way%'`;
     const settled = `data not like '%under way%'`;
@@ -218,6 +233,18 @@ describe('the audit of forged events in a chain that holds', function () {
     it('finds a claim that was released although its sale took effect', async () => {
       const { report } = await claims(() => ({}), true, settled);
       expect(about(report, 'claim', {})).to.have.length(1);
+    });
+
+    it('notes what an operator released, and why', async () => {
+      const { report } = await auditAfter(({ all, forgeAs }) => {
+        const [event] = all(`type = 'PaymentClaimed' and ${open} order by position desc limit 1`);
+        const { provider, provider_txn_id } = dataOf(event!);
+        const freed = { provider, provider_txn_id, reason: 'paid back', released_at: OLD } as JsonObject;
+        const data = { ...freed, released_by: 'operator' };
+        forgeAs(event!.stream, { type: 'PaymentReleased', data, schema_version: 1 });
+      });
+      expect(report.findings).to.deep.equal([]);
+      expect(report.notes.join()).to.contain('gave up payment under way of stripe').and.contain('paid back');
     });
 
     it('finds a payment that two tenants claim', async () => {

@@ -9,9 +9,8 @@ import { commandHandler } from '../../src/commands/commandHandler.ts';
 import { referenceData } from '../../src/commands/referenceData.ts';
 import { configFrom } from '../../src/config.ts';
 import { payment } from '../../domain/payment/decider.ts';
-import { paymentEvent } from '../../domain/payment/events.ts';
+import { paymentCodec } from '../../domain/payment/events.ts';
 import { paymentStream } from '../../domain/payment/identity.ts';
-import { eventCodec } from '../../domain/kernel/codec.ts';
 import { client, formOf, INVOICE, INVOICE_SCHEMA, type Client } from '../http/support/client.ts';
 import { hold } from '../support/accountCommands.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
@@ -182,8 +181,9 @@ const unfinished = async ({ log }: Parts): Promise<void> => {
   await writer.close();
   const identity = { provider: 'stripe', provider_txn_id: 'under way' };
   const tenantOf = () => POOR;
-  const handle = commandHandler({ decider: payment, codec: eventCodec(paymentEvent), store: log, tenantOf });
-  const claim = { ...identity, tenant_id: POOR, kind: 'sale', fingerprint: 'f', intent: {} } as const;
+  const handle = commandHandler({ decider: payment, codec: paymentCodec, store: log, tenantOf });
+  const intent = { type: 'Unreadable', stored: {} } as const;
+  const claim = { ...identity, tenant_id: POOR, kind: 'sale', fingerprint: 'f', intent } as const;
   await handle(paymentStream(identity), { type: 'ClaimPayment', data: claim, meta: metaNow() });
 };
 

@@ -36,6 +36,15 @@ export interface Intruder {
   readonly redigest: () => void;
   /** Appends an event to a stream with the hash, ID and digest that belong there. */
   readonly forge: (stream: string, type: string, data: JsonObject) => void;
+  /** The same, with metadata of its own where it is given. */
+  readonly forgeAs: (stream: string, event: ForgedEvent) => void;
+}
+
+interface ForgedEvent {
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly schema_version?: number;
+  readonly recorded_at?: string;
 }
 
 const LOG = 'events.db';
@@ -113,6 +122,17 @@ export const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
       metadata,
     );
   };
+  const forgeAs: Intruder['forgeAs'] = (stream, { type, data, ...own }) => {
+    const before = last(stream);
+    const { position } = one('1 = 1 order by position desc limit 1');
+    const place = { ...before, revision: before.revision + 1, position: position + 1, type };
+    const said = JSON.stringify({ ...(JSON.parse(before.metadata) as JsonObject), ...own });
+    const event = { ...place, data: JSON.stringify(data), metadata: said };
+    const { metadata, id } = signed(event, hashIn(before));
+    const fallback = `00000000-0000-4000-8000-${String(position + 1).padStart(12, '0')}`;
+    put({ ...event, metadata, id: id ?? fallback });
+    redigest();
+  };
   return {
     run,
     all,
@@ -121,19 +141,8 @@ export const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
     rechain,
     redigest,
     first: (type) => one(`type = '${type}' order by position limit 1`),
-    forge: (stream, type, data) => {
-      const before = last(stream);
-      const { position } = one('1 = 1 order by position desc limit 1');
-      const place = { ...before, revision: before.revision + 1, position: position + 1, type };
-      const event = { ...place, data: JSON.stringify(data) };
-      const { metadata, id } = signed(event, hashIn(before));
-      put({
-        ...event,
-        metadata,
-        id: id ?? `00000000-0000-4000-8000-${String(position + 1).padStart(12, '0')}`,
-      });
-      redigest();
-    },
+    forge: (stream, type, data) => forgeAs(stream, { type, data }),
+    forgeAs,
   };
 };
 

@@ -6,7 +6,6 @@ import { DEFAULT_RATES, DEFAULT_TERMS } from '../../domain/billingConfig/decider
 import { categoryOfStream, EVENT_CATALOGUE, type AnyEvent } from '../../domain/catalogue.ts';
 import { CHAIN_START, type ChainLink } from '../../domain/kernel/chain.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
-import type { JsonObject } from '../../domain/kernel/json.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
 import { paymentStream } from '../../domain/payment/identity.ts';
 import type { EventFeed, FeedItem } from '../../domain/ports/eventFeed.ts';
@@ -146,7 +145,7 @@ export const tradedLog = (): TradedLog => {
       tenant_id,
       kind,
       fingerprint,
-      intent: { type: command.type, data: { ...command.data }, meta: { ...command.meta } } as JsonObject,
+      intent: command,
       claimed_at: NOW,
     } as const;
     append(stream, tenant_id, [{ type: 'PaymentClaimed', data: claimed }]);

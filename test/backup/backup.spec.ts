@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
+import Database from 'libsql';
 import { copyEventLog } from '../../adapters/embedded/copyEventLog.ts';
 import { checkBackup } from '../../src/backup/checkBackup.ts';
 import { makeBackup } from '../../src/backup/makeBackup.ts';
@@ -265,6 +266,24 @@ describe('backup and restore', function () {
       .to.contain(`artifacts/${(artifacts[0] ?? '').replace('.bin', '')}: absent`)
       .and.to.contain(`uploads/${(upload ?? '').replace('.bin', '')}: changed`);
     expect(manifestOf(at('backup')).missing).to.have.length(2);
+  });
+
+  it('tells a log that is damaged, and where, from one whose audit has findings', async () => {
+    const dataDir = await copyOfHistory();
+    const db = new Database(join(dataDir, 'events.db'));
+    const [event] = db
+      .prepare(`select * from events where type = 'CreditsGranted' order by position limit 1`)
+      .all() as { stream: string; revision: number; position: number }[];
+    db.prepare(`update events set data = replace(data, '"note":null', '"note":"x"') where position = ?`).run(
+      event!.position,
+    );
+    db.close();
+    const where = `first in ${event!.stream} at revision ${event!.revision}, position ${event!.position}`;
+    const made = await quire(dataDir, 'backup', at('backup'));
+    expect([made.code, made.err.includes(`its log is damaged, ${where}`)], made.err).to.deep.equal([1, true]);
+    const verified = await quire(dataDir, 'backup', 'verify', at('backup'));
+    expect(verified.code).to.equal(1);
+    expect(verified.err).to.contain(`The log in the backup is damaged, ${where}`);
   });
 
   it('goes only where nothing is, and replaces a backup only when told', async () => {

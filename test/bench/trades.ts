@@ -65,7 +65,7 @@ const sell = async ({ random, accounts, publish, metaAt }: Trade, tenant: string
   };
   const meta = metaAt(at, `sale-${serial}`);
   const claim = { ...identity, tenant_id: tenant, kind: 'sale' as const, fingerprint: `sale ${serial}` };
-  const claimed = { ...claim, intent: { ...sale }, claimed_at: at };
+  const claimed = { ...claim, intent: { type: 'GrantCredits' as const, data: sale, meta }, claimed_at: at };
   await publish(paymentStream(identity), [{ type: 'PaymentClaimed', data: claimed }], meta);
   await accounts.execute({ type: 'GrantCredits', data: sale, meta });
   if (random.next() < 0.06) await refund({ accounts, publish, metaAt }, sale, { serial, at });
@@ -94,7 +94,12 @@ const refund = async (
   };
   const meta = metaAt(at, `refund-${serial}`);
   const claim = { ...identity, tenant_id: sale.tenant_id, kind: 'refund' as const };
-  const claimed = { ...claim, fingerprint: data.fingerprint, intent: { ...data }, claimed_at: at };
+  const claimed = {
+    ...claim,
+    fingerprint: data.fingerprint,
+    intent: { type: 'RefundCredits' as const, data, meta },
+    claimed_at: at,
+  };
   await publish(paymentStream(identity), [{ type: 'PaymentClaimed', data: claimed }], meta);
   await accounts.execute({ type: 'RefundCredits', data, meta });
 };

@@ -1,15 +1,16 @@
 import { expect } from 'chai';
-import { eventCodec } from '../../domain/kernel/codec.ts';
 import { payment, type PaymentCommand } from '../../domain/payment/decider.ts';
-import { paymentEvent } from '../../domain/payment/events.ts';
+import { paymentCodec } from '../../domain/payment/events.ts';
 import { commandHandler } from '../../src/commands/commandHandler.ts';
 import { metaOf } from '../support/accountCommands.ts';
 import { eventsOf } from '../support/eventLogs.ts';
 import { memoryEventStore, type Fault } from '../support/memoryEventStore.ts';
 
+const INTENT = { type: 'Unreadable', stored: {} } as const;
+
 const claim = (tenant_id: string): PaymentCommand => ({
   type: 'ClaimPayment',
-  data: { provider: 'p', provider_txn_id: 'x', tenant_id, kind: 'sale', fingerprint: 'f', intent: {} },
+  data: { provider: 'p', provider_txn_id: 'x', tenant_id, kind: 'sale', fingerprint: 'f', intent: INTENT },
   meta: metaOf(),
 });
 
@@ -17,7 +18,7 @@ const setUp = () => {
   const store = memoryEventStore();
   const handle = commandHandler({
     decider: payment,
-    codec: eventCodec(paymentEvent),
+    codec: paymentCodec,
     store,
     tenantOf: () => null,
     options: { deadlineMs: 150, appendTimeoutMs: 20, random: () => 0 },

@@ -5,13 +5,14 @@ import { meta, NOW } from '../support/moneyCommands.ts';
 import { specFor } from '../support/specFor.ts';
 
 const { given } = specFor(payment);
+const INTENT = { type: 'Unreadable', stored: { a: 1 } } as const;
 const PAYMENT = { provider: 'stripe', provider_txn_id: 'pay_1' };
 
 const claim = (
   over: Partial<Extract<PaymentCommand, { type: 'ClaimPayment' }>['data']> = {},
 ): PaymentCommand => ({
   type: 'ClaimPayment',
-  data: { ...PAYMENT, tenant_id: 'acme', kind: 'sale', fingerprint: 'f1', intent: { a: 1 }, ...over },
+  data: { ...PAYMENT, tenant_id: 'acme', kind: 'sale', fingerprint: 'f1', intent: INTENT, ...over },
   meta,
 });
 const release = (fingerprint = 'f1'): PaymentCommand => ({
@@ -24,7 +25,7 @@ describe('claiming a payment', () => {
   it('takes the identity, with what it was claimed for', () => {
     given()
       .when(claim())
-      .then(['PaymentClaimed', { ...PAYMENT, tenant_id: 'acme', intent: { a: 1 }, claimed_at: NOW }]);
+      .then(['PaymentClaimed', { ...PAYMENT, tenant_id: 'acme', intent: INTENT, claimed_at: NOW }]);
   });
 
   it('is honoured once for the same tenant, kind and payload', () => {

@@ -3,6 +3,7 @@ import { defineRoute } from '../defineRoute.ts';
 import { doneOr } from '../doneOrProblem.ts';
 import { currentPrices, pricesWithNulls, providerPriceItem } from '../modelPrices.ts';
 import { ALL_TENANTS } from '../readYourWrites.ts';
+import { checkNotAhead } from '../saleCommand.ts';
 import { providerPricingItem, providerPricingRequest } from '../wire/costs.ts';
 
 export const createProviderPricing = ({ reference, reads, clock }: ApiDeps) =>
@@ -23,6 +24,7 @@ export const createProviderPricing = ({ reference, reads, clock }: ApiDeps) =>
       const price_id = clock.newId('ppr');
       const { provider, model_name } = body;
       const effective_from = body.effective_from ?? meta.now;
+      checkNotAhead(effective_from, meta.now, 'effective_from');
       const data = { price_id, provider, model_name, ...pricesWithNulls(body), effective_from };
       const { state, position } = doneOr(
         await reference.publishModelPrice({ type: 'PublishProviderPrice', data, meta }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { availableIn } from '../../../domain/account/state.ts';
+import { TRAINING_COUNT_MAX } from '../../../domain/billingConfig/limits.ts';
 import { listValueUsd } from '../../../domain/kernel/rounding.ts';
 import { priceTraining } from '../../../domain/rating/trainingQuote.ts';
 import type { ApiDeps } from '../apiDeps.ts';
@@ -7,9 +8,6 @@ import { defineRoute } from '../defineRoute.ts';
 import { activeConfig, tenantNotFound } from '../tenantBalance.ts';
 import { tenantIdText, wholeNumberText } from '../wire/basics.ts';
 import { trainingQuoteResponse } from '../wire/training.ts';
-
-/** So many examples or metric calls are far beyond any job, and their price is still exact. */
-const COUNT_MAX = 1_000_000_000;
 
 export const getTrainingQuote = (deps: ApiDeps) =>
   defineRoute({
@@ -26,8 +24,8 @@ export const getTrainingQuote = (deps: ApiDeps) =>
       tenant_id: tenantIdText,
       billing_type: z.enum(['full_service', 'byok']).default('full_service'),
       optimizer_tier: z.enum(['light', 'medium', 'heavy']).default('light'),
-      total_examples: wholeNumberText(0, COUNT_MAX).default(0),
-      max_metric_calls: wholeNumberText(0, COUNT_MAX).optional(),
+      total_examples: wholeNumberText(0, TRAINING_COUNT_MAX).default(0),
+      max_metric_calls: wholeNumberText(0, TRAINING_COUNT_MAX).optional(),
     }),
     reply: { status: 200, schema: trainingQuoteResponse },
     problems: ['tenant_not_found'],

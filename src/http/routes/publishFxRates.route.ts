@@ -1,6 +1,7 @@
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { doneOr } from '../doneOrProblem.ts';
+import { checkNotAhead } from '../saleCommand.ts';
 import { fxRatesResponse, publishFxRatesRequest } from '../wire/fx.ts';
 
 export const publishFxRates = ({ reference }: ApiDeps) =>
@@ -18,6 +19,7 @@ export const publishFxRates = ({ reference }: ApiDeps) =>
     reply: { status: 200, schema: fxRatesResponse },
     problems: ['busy'],
     handle: async ({ body, meta }) => {
+      checkNotAhead(`${body.date}T00:00:00.000Z`, meta.now, 'date');
       const outcome = await reference.publishFxRates({ type: 'PublishFxRates', data: body, meta });
       const { events } = doneOr(outcome, {
         fx_rates_conflict: () => {

@@ -3,7 +3,7 @@ import { modeOf, ratedMode } from '../../../domain/rating/rating.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import { newest, rateItems } from '../billingConfigs.ts';
 import { defineRoute } from '../defineRoute.ts';
-import { doneOr } from '../doneOrProblem.ts';
+import { CONFIG_REJECTIONS, doneOr } from '../doneOrProblem.ts';
 import { invalid } from '../problems.ts';
 import { billingRateItem, upsertRateRequest } from '../wire/prices.ts';
 
@@ -34,7 +34,7 @@ export const setBillingRate = ({ reference }: ApiDeps) =>
         });
       const rate = { ...key, credits_per_page: asCredits(body.credits_per_page) };
       const outcome = await reference.changeBillingConfig({ type: 'SetBillingRate', data: rate, meta });
-      const { state } = doneOr(outcome, {});
+      const { state } = doneOr(outcome, CONFIG_REJECTIONS);
       const item = rateItems(state, newest(state)).find(isOf);
       if (item === undefined) throw new Error('a rate that was set is not in the billing config');
       return item;

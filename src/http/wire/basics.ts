@@ -49,10 +49,21 @@ export const plainText = (min: number, max: number) =>
     .max(max)
     .regex(/^[^\0]*$/, 'Must not contain NUL.');
 
+const WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/i;
+
+const timeComplaint = (input: unknown): string =>
+  typeof input === 'string' && WITHOUT_ZONE.test(input)
+    ? 'The time has no zone: add Z for UTC, or an offset such as +02:00.'
+    : 'Expected a time of RFC 3339, such as 2026-01-31T08:00:00Z.';
+
+/** A time in UTC whose year has four digits: an offset may take it out of them. */
+const kept = z.iso.datetime({ precision: 3, error: 'Beyond the years 0000 to 9999.' });
+
 /** Any RFC 3339 time; kept in UTC with milliseconds. */
 export const instantIn = z.iso
-  .datetime({ offset: true })
+  .datetime({ offset: true, error: ({ input }) => timeComplaint(input) })
   .transform((text) => new Date(text).toISOString())
+  .pipe(kept)
   .meta({ 'x-wire': { type: 'string', format: 'date-time' } });
 
 export const instantOut = z.iso.datetime({ precision: 3 }).meta({
@@ -61,6 +72,17 @@ export const instantOut = z.iso.datetime({ precision: 3 }).meta({
 });
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The earliest that anything is booked at: a time before it is some client's default, not a time. */
+const EARLIEST = '2000-01-01T00:00:00.000Z';
+
+/** When a movement, a model call or a price happened. That it is not ahead is for the route, which has a clock. */
+export const occurredIn = instantIn
+  .refine((at) => at >= EARLIEST, { error: 'Lies before 2000-01-01.' })
+  .meta({
+    'x-wire': { type: 'string', format: 'date-time' },
+    description: 'RFC 3339 with a zone, from 2000-01-01 to one day ahead.',
+  });
 
 /** A UTC day, inclusive at both ends, or a time. */
 const boundary = (endOfDay: boolean) =>
@@ -71,7 +93,8 @@ const boundary = (endOfDay: boolean) =>
         DAY.test(text)
           ? `${text}T${endOfDay ? '23:59:59.999' : '00:00:00.000'}Z`
           : new Date(text).toISOString(),
-      ),
+      )
+      .pipe(kept),
     { type: 'string', description: '`YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.' },
   );
 

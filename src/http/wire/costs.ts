@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { billingType } from '../../../domain/account/words.ts';
-import { creditsOut, instantIn, instantOut, pageOf, plainText, tenantIdText, usdOut } from './basics.ts';
+import { creditsOut, instantOut, occurredIn, pageOf, plainText, tenantIdText, usdOut } from './basics.ts';
 
 const tokensIn = z.int().min(0).max(1_000_000_000_000);
 const name = plainText(1, 200);
@@ -32,7 +32,7 @@ export const llmCostRequest = z
     billing_type: billingType.default('full_service'),
     free_tier: z.boolean().default(false),
     entry_id: plainText(1, 255).nullish().meta({ description: 'Makes the entry count once, for ever.' }),
-    occurred_at: instantIn.nullish(),
+    occurred_at: occurredIn.nullish(),
   })
   .refine(({ input_tokens, cached_input_tokens }) => cached_input_tokens <= input_tokens, {
     error: 'Must not be more than input_tokens.',
@@ -115,7 +115,7 @@ export const providerPricingRequest = z
     provider: plainText(1, 64),
     model_name: name,
     ...pricesIn,
-    effective_from: instantIn.nullish().meta({ description: 'Now when it is left out.' }),
+    effective_from: occurredIn.nullish().meta({ description: 'Now when it is left out.' }),
   })
   .meta({ id: 'CreateProviderPricingRequest' });
 

@@ -7,9 +7,14 @@ const rate = z
   .refine((text) => /[1-9]/.test(text), { error: 'Must be above 0.' })
   .meta({ description: 'Units of the currency for 1 `base`, decimal text.' });
 
+const EARLIEST_DAY = '1999-01-01';
+
 export const publishFxRatesRequest = z
   .strictObject({
-    date: z.iso.date(),
+    date: z.iso
+      .date()
+      .refine((date) => date >= EARLIEST_DAY, { error: 'Lies before 1999-01-01.' })
+      .meta({ description: 'From 1999-01-01, when the euro began, to one day ahead.' }),
     base: knownCurrencyIn.default('EUR'),
     rates: z
       .record(knownCurrencyIn, rate)

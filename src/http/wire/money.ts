@@ -4,7 +4,7 @@ import {
   creditsOut,
   currencyIn,
   decimalOut,
-  instantIn,
+  occurredIn,
   instantOut,
   minorIn,
   minorOut,
@@ -31,7 +31,7 @@ export const addCreditsRequest = z
     vat_amount_minor: minorIn.default(0),
     provider_fee_minor: minorIn.default(0),
     price_list_version: z.int().min(1).nullish(),
-    occurred_at: instantIn.nullish(),
+    occurred_at: occurredIn.nullish(),
     invoice_ref: plainText(1, 255).nullish(),
     note: plainText(1, 1000).nullish(),
   })
@@ -81,7 +81,7 @@ export const refundRequest = z
     gross_amount_minor: minorIn.nullish(),
     vat_amount_minor: minorIn.nullish().meta({ description: 'Left out: in proportion.' }),
     provider_fee_minor: minorIn.default(0).meta({ description: 'Fee given back.' }),
-    occurred_at: instantIn.nullish(),
+    occurred_at: occurredIn.nullish(),
     reason: plainText(1, 500).nullish(),
   })
   .superRefine(({ credits, gross_amount_minor: gross, ...refund }, context) => {

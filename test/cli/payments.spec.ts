@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { NewEvent } from '../../domain/ports/eventStore.ts';
+import type { Finding } from '../../src/doctor/check.ts';
+import { runCommand, type Ran } from '../support/quireCommand.ts';
+import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
+import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+
+/** From the compiled spec to the sources. */
+const GOLDEN = new URL('../../../test/golden/claims/sale.v1.json', import.meta.url);
+
+describe('stranded payments of an old log, on the command line', function () {
+  this.timeout(120_000);
+  let folder: TempFolder;
+  let kept: TempFolder;
+  let service: ServiceProcess | undefined;
+
+  /** A log as an earlier release left it: a sale claimed for a time that no event may have. */
+  before(async () => {
+    folder = tempFolder();
+    kept = tempFolder();
+    const golden = JSON.parse(readFileSync(GOLDEN, 'utf8')) as NewEvent & { readonly stream: string };
+    const { id, type, metadata, stream } = golden;
+    const intent = golden.data['intent'] as { readonly data: JsonObject } & JsonObject;
+    const stranded = { ...intent.data, occurred_at: '-000001-12-31T10:00:00.000Z' };
+    const data = { ...golden.data, intent: { ...intent, data: stranded } };
+    const { chainHash } = await import('../../domain/kernel/chain.ts');
+    const { hash: _, ...unsigned } = metadata;
+    const hash = chainHash({ stream, revision: 0n, type, data, metadata: unsigned });
+    const log = openSqliteEventLog({ path: join(folder.path, 'events.db') });
+    const result = await log.append(stream, 'no_stream', [
+      { id, type, data, metadata: { ...unsigned, hash } },
+    ]);
+    expect(result.kind).to.equal('appended');
+    await log.close();
+  });
+  after(async () => {
+    await service?.stop('SIGKILL');
+    folder.remove();
+    kept.remove();
+  });
+
+  const quire = (...args: readonly string[]): Promise<Ran> =>
+    runCommand({ DATA_DIR: folder.path, PORT: '0' }, ...args);
+  const open = async (): Promise<readonly JsonObject[]> => {
+    const { out, err, code } = await quire('payments', 'list-open', '--json');
+    expect(code, err).to.equal(0);
+    return out
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as JsonObject);
+  };
+  const doctored = async (): Promise<Finding | undefined> => {
+    const { out } = await quire('doctor', '--json');
+    return (JSON.parse(out) as Finding[]).find(({ check }) => check === 'payments');
+  };
+
+  it('are listed and named by doctor, before a service runs and beside it', async () => {
+    const look = async () => {
+      expect(await open()).to.have.lengthOf(1);
+      expect((await open())[0]).to.include({
+        provider: 'Stripe',
+        provider_txn_id: 'pi_sale_v1',
+        tenant_id: 'acme',
+        kind: 'sale',
+        stuck: 'unreadable',
+      });
+      const found = await doctored();
+      expect(found?.level).to.equal('problem');
+      expect(found?.text).to.contain('Stripe pi_sale_v1 (sale of acme)');
+    };
+    await look();
+    service = await startService(folder.path);
+    await look();
+  });
+
+  it('are findings of the audit, and not damage of the log in a backup', async () => {
+    const backup = join(kept.path, 'backup');
+    const made = await quire('backup', backup);
+    expect(made.err).to.contain('The backup was made; its log is whole, and its audit has 1 findings');
+    const verified = await quire('backup', 'verify', backup);
+    expect([verified.code, verified.err.includes('is damaged')]).to.deep.equal([1, false]);
+    expect(verified.err).to.contain('The log in the backup is whole, and its audit has 1 findings');
+  });
+
+  it('are released by an operator with a reason, and their payment is free again', async () => {
+    const reason = 'refunded at the provider';
+    const none = await quire('payments', 'release', 'stripe', 'never', '--reason', reason);
+    expect([none.code, none.err]).to.deep.equal([
+      1,
+      'Nobody claims this payment. Give provider and ID as `quire payments list-open` shows them.\n',
+    ]);
+    const released = await quire('payments', 'release', 'stripe', 'pi_sale_v1', '--reason', reason);
+    expect(released.code, released.err).to.equal(0);
+    expect(await open()).to.deep.equal([]);
+    expect((await doctored())?.level).to.equal('ok');
+    const json = {
+      tenant_id: 'acme',
+      provider: 'Stripe',
+      provider_txn_id: 'pi_sale_v1',
+      gross_amount_minor: 100,
+    };
+    const sold = await fetch(`${service?.url ?? ''}/v1/billing/credits`, {
+      method: 'POST',
+      headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify(json),
+    });
+    expect(await sold.json()).to.include({ credited: true });
+    const audited = await quire('audit', '--log-only', '--json');
+    expect(audited.code, audited.out + audited.err).to.equal(0);
+    expect(audited.out).to.contain(`An operator (cli) gave up payment pi_sale_v1 of Stripe`);
+    expect(audited.out).to.contain(reason);
+    const taken = await quire('payments', 'release', 'stripe', 'pi_sale_v1', '--reason', reason);
+    expect(taken.err).to.contain('This payment took effect');
+  });
+});
