@@ -16,7 +16,9 @@ import type { RecordedEvent } from './ports/eventStore.ts';
 import { priceListEvent } from './priceList/events.ts';
 import { providerPricingEvent } from './providerPricing/events.ts';
 import { rateLimitsEvent } from './rateLimits/events.ts';
+import { SEALS_STREAM } from './kernel/ownStreams.ts';
 import { savedConfigEvent } from './savedConfig/events.ts';
+import { sealEvent } from './seal/events.ts';
 import { trainingJobEvent } from './trainingJob/events.ts';
 
 /** Every kind of stream, by category, with the events that it may hold. */
@@ -38,6 +40,7 @@ export const EVENT_CATALOGUE = {
   artifact: artifactEvent,
   deployment: deploymentEvent,
   $quire: eventLogEvent,
+  [SEALS_STREAM]: sealEvent,
 } as const;
 
 export type Category = keyof typeof EVENT_CATALOGUE;

@@ -85,6 +85,8 @@ const environment = z.object({
   PUBLIC_URL: urlOf('http', 'https').optional(),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
   START_WAIT_SECONDS: wholeNumber(0, 3600).default(60),
+  SEAL_EVERY_MINUTES: wholeNumber(1, 44_640).optional(),
+  SEAL_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
   ...tracingVariables,
   REBUILD_DIVERGED: z.enum(['auto', 'manual'], { error: 'must be auto or manual' }).optional(),
   ROLES: roles.default([...ROLES]),
@@ -103,6 +105,12 @@ export interface S3Config {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly region: string;
+}
+
+export interface SealsConfig {
+  readonly everyMinutes: number;
+  /** For how long each seal is also locked in the object store; undefined: it is in the log alone. */
+  readonly retentionDays: number | undefined;
 }
 
 /** The service's configuration, checked. Members that are undefined select the embedded part. */
@@ -125,6 +133,8 @@ export interface Config {
   readonly allowPrivateNetwork: boolean;
   /** How long a start waits for a server that does not answer. */
   readonly startWaitSeconds: number;
+  /** How often the service seals the log; undefined: it does not. */
+  readonly seals: SealsConfig | undefined;
   /** undefined: nothing is traced. */
   readonly tracing: TracingConfig | undefined;
   /** What becomes of read models that are of another log than the one that is there. */
@@ -160,6 +170,14 @@ const secretKeysFrom = (env: Environment): Config['secretKeys'] => {
   throw new ConfigError('FIELD_ENCRYPTION_KEYS_OLD: needs FIELD_ENCRYPTION_KEY, the key that seals now.');
 };
 
+const sealsFrom = (env: Environment): SealsConfig | undefined => {
+  const { SEAL_EVERY_MINUTES: everyMinutes, SEAL_RETENTION_DAYS: retentionDays } = env;
+  if (everyMinutes === undefined && retentionDays === undefined) return undefined;
+  if (everyMinutes === undefined)
+    throw new ConfigError('SEAL_RETENTION_DAYS: needs SEAL_EVERY_MINUTES, how often the log is sealed.');
+  return { everyMinutes, retentionDays };
+};
+
 /** What variables say together; a complaint is put to the others, so that all are shown at once. */
 const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
   try {
@@ -173,7 +191,7 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 
 /** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
 const OURS =
-  /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|HEAVY_|MAX_UPLOAD|PUBLIC_URL|REBUILD_|LLM_ALLOW|QUIRE_)/;
+  /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|HEAVY_|MAX_UPLOAD|PUBLIC_URL|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW|QUIRE_)/;
 
 const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(env).filter((name) => OURS.test(name) && !(name in environment.shape));
@@ -198,6 +216,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
   const together = {
     s3: complaining(complaints, () => s3From(checked)),
     secretKeys: complaining(complaints, () => secretKeysFrom(checked)),
+    seals: complaining(complaints, () => sealsFrom(checked)),
     platformModels: complaining(complaints, () => platformModelsFrom(checked)),
   };
   if (complaints.length > 0 || together.platformModels === undefined)
@@ -219,6 +238,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     publicUrl: checked.PUBLIC_URL,
     allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
     startWaitSeconds: checked.START_WAIT_SECONDS,
+    seals: together.seals,
     tracing: tracingFrom(checked),
     rebuildDiverged: checked.REBUILD_DIVERGED ?? (checked.EVENTSTORE_URL === undefined ? 'auto' : 'manual'),
     roles: checked.ROLES,

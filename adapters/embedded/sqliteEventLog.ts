@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OWN_STREAMS, SNAPSHOT_CATEGORY, isHidden } from '../../domain/kernel/ownStreams.ts';
 import type { EventFeed, FeedItem, FeedOptions } from '../../domain/ports/eventFeed.ts';
 import type { EventStore, ReadOptions, RecordedEvent } from '../../domain/ports/eventStore.ts';
-import { COLUMNS, asInteger, openLogFile, recorded } from './sqliteEventLogFile.ts';
+import { COLUMNS, asInteger, openLogFile, recorded, storedColumns } from './sqliteEventLogFile.ts';
 import type { LogFile } from './sqliteEventLogFile.ts';
 import { lastPosition } from './sqliteEventLogCommit.ts';
 import { groupWriter } from './sqliteEventLogWriter.ts';
@@ -17,6 +17,8 @@ export interface SqliteEventLogOptions {
   readonly path: string;
   /** For a second process (audit, export) beside the service: reads only, and polls for new events. */
   readonly readOnly?: boolean;
+  /** For auditors: a subscription to the whole log also says how each event lies in the file. */
+  readonly stored?: boolean;
   /** Told why appends cannot be committed, as on a full disk; they are answered `unknown`. null: they can again. */
   readonly onTrouble?: (reason: string | null) => void;
 }
@@ -28,6 +30,7 @@ export type SqliteEventLog = EventStore & EventFeed;
 export const openSqliteEventLog = ({
   path,
   readOnly = false,
+  stored = false,
   onTrouble,
 }: SqliteEventLogOptions): SqliteEventLog => {
   const file = openLogFile(path, readOnly);
@@ -41,7 +44,7 @@ export const openSqliteEventLog = ({
       return writer.append({ stream, expected, events });
     },
     read: (stream, options = {}) => readStream(file, stream, options),
-    subscribe: (options) => follow({ file, wake, options, isClosed: () => closed }),
+    subscribe: (options) => follow({ file, wake, options, stored, isClosed: () => closed }),
     // eslint-disable-next-line @typescript-eslint/require-await -- the port is asynchronous, SQLite is not
     head: async () => {
       const position = file.rows(LAST_VISIBLE)[0]?.[0] as number | undefined;
@@ -92,10 +95,12 @@ interface Following {
   readonly file: LogFile;
   readonly wake: WakeUps;
   readonly options: FeedOptions;
+  readonly stored: boolean;
   readonly isClosed: () => boolean;
 }
 
-async function* follow({ file, wake, options, isClosed }: Following): AsyncGenerator<FeedItem, void, void> {
+async function* follow(following: Following): AsyncGenerator<FeedItem, void, void> {
+  const { wake, options, isClosed } = following;
   const { signal } = options;
   const stopped = () => isClosed() || signal?.aborted === true;
   let position = asInteger(options.after ?? 0n);
@@ -103,7 +108,7 @@ async function* follow({ file, wake, options, isClosed }: Following): AsyncGener
 
   while (!stopped()) {
     const seen = wake.count();
-    const page = pageAfter(file, position, options);
+    const page = pageAfter(following, position);
     for (const item of itemsOf(page)) {
       yield item;
       if (stopped()) return;
@@ -136,11 +141,11 @@ function* itemsOf({ rows, end, moved }: Page): Generator<FeedItem, void, void> {
   if (moved) yield { kind: 'checkpoint', position: BigInt(end) };
 }
 
-const pageAfter = (file: LogFile, after: number, options: FeedOptions): Page => {
+const pageAfter = ({ file, options, stored }: Following, after: number): Page => {
   // The head is read first: everything up to it is then either in the page or does not match.
   const head = lastPosition(file);
   if (head <= after) return { rows: [], full: false, end: after, moved: false };
-  const rows = matching(file, { after, head, options });
+  const rows = matching(file, { after, head, options, stored });
   const full = rows.length === FEED_PAGE;
   const last = rows.at(-1)?.[0] as number | undefined;
   return full
@@ -152,6 +157,7 @@ interface Stretch {
   readonly after: number;
   readonly head: number;
   readonly options: FeedOptions;
+  readonly stored: boolean;
 }
 
 const VISIBLE = `category NOT GLOB '$*' AND category <> '${SNAPSHOT_CATEGORY}'`;
@@ -159,17 +165,16 @@ const OWN = `category IN (${OWN_STREAMS.map((stream) => `'${stream}'`).join(', '
 
 const LAST_VISIBLE = `SELECT position FROM events WHERE ${VISIBLE} ORDER BY position DESC LIMIT 1`;
 
-const allOf = (condition: string): string => `SELECT ${COLUMNS} FROM events
-  WHERE position > ? AND position <= ? AND ${condition} ORDER BY position LIMIT ${FEED_PAGE}`;
-const ALL = allOf(VISIBLE);
-const ALL_AND_OWN = allOf(`(${OWN} OR ${VISIBLE})`);
+const allOf = (columns: string, own: boolean): string => `SELECT ${columns} FROM events
+  WHERE position > ? AND position <= ? AND ${own ? `(${OWN} OR ${VISIBLE})` : VISIBLE} ORDER BY position LIMIT ${FEED_PAGE}`;
 
 const ONE_CATEGORY = `SELECT position FROM (SELECT position FROM events
   WHERE category = ? AND position > ? AND position <= ? ORDER BY position LIMIT ${FEED_PAGE})`;
 
-const matching = (file: LogFile, { after, head, options }: Stretch): Rows => {
+const matching = (file: LogFile, { after, head, options, stored }: Stretch): Rows => {
   const { own = false } = options;
-  if (options.categories === undefined) return file.rows(own ? ALL_AND_OWN : ALL, after, head);
+  const columns = stored ? storedColumns(file) : COLUMNS;
+  if (options.categories === undefined) return file.rows(allOf(columns, own), after, head);
   const asked = options.categories.filter((category) => !isHidden(category));
   const categories = own ? [...asked, ...OWN_STREAMS] : asked;
   if (categories.length === 0) return [];

@@ -1,6 +1,7 @@
 import { categoryOf } from '../../domain/kernel/batch.ts';
 import { LOG_STREAM } from '../../domain/kernel/ownStreams.ts';
 import type { EncodedEvent } from '../../domain/kernel/batch.ts';
+import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/logDigest.ts';
 import type { AppendResult, ExpectedRevision } from '../../domain/ports/eventStore.ts';
 import type { LogFile } from './sqliteEventLogFile.ts';
 
@@ -19,7 +20,7 @@ export interface EncodedAppend {
 export const commitGroup = (file: LogFile, group: readonly EncodedAppend[]): readonly AppendResult[] => {
   try {
     file.exec('BEGIN IMMEDIATE');
-    const writing: Writing = { file, position: lastPosition(file) };
+    const writing: Writing = { file, ...lastEvent(file) };
     const results = group.map((append) => place(writing, append));
     file.exec('COMMIT');
     return results;
@@ -46,7 +47,17 @@ interface Writing {
   readonly file: LogFile;
   /** Position of the last event written. */
   position: number;
+  /** The digest over the log up to there. */
+  digest: string;
 }
+
+const LAST = 'SELECT position, log_digest FROM events ORDER BY position DESC LIMIT 1';
+
+/** After what an earlier release wrote the digest begins anew. */
+const lastEvent = (file: LogFile): Pick<Writing, 'position' | 'digest'> => {
+  const [position, digest] = file.rows(LAST)[0] ?? [0, null];
+  return { position: position as number, digest: (digest as string | null) ?? LOG_DIGEST_START };
+};
 
 const place = (writing: Writing, waiting: EncodedAppend): AppendResult => {
   const current = lastRevision(writing.file, waiting.stream);
@@ -60,8 +71,8 @@ const lastRevision = (file: LogFile, stream: string): number =>
   (file.rows('SELECT coalesce(max(revision), -1) FROM events WHERE stream = ?', stream)[0]?.[0] as
     number | undefined) ?? -1;
 
-const INSERT = `INSERT INTO events (position, stream, revision, category, id, type, data, metadata)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT = `INSERT INTO events (position, stream, revision, category, id, type, data, metadata, log_digest)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /** The log's name, also where a tool finds it that reads the file alone. */
 const NAME_LOG = `INSERT OR IGNORE INTO header (name, value)
@@ -70,11 +81,13 @@ const NAME_LOG = `INSERT OR IGNORE INTO header (name, value)
 const write = (writing: Writing, { stream, events }: EncodedAppend, current: number): AppendResult => {
   const category = categoryOf(stream);
   let revision = current;
-  for (const { id, type, data, metadata } of events) {
+  for (const { id, type, data, metadata, hash } of events) {
     revision += 1;
     writing.position += 1;
-    writing.file.run(INSERT, writing.position, stream, revision, category, id, type, data, metadata);
-    if (stream === LOG_STREAM && revision === 0) writing.file.run(NAME_LOG, data);
+      writing.digest = logDigestAfter(writing.digest, writing.position, hash);
+      const place = [writing.position, stream, revision, category] as const;
+      writing.file.run(INSERT, ...place, id, type, data, metadata, writing.digest);
+      if (stream === LOG_STREAM && revision === 0) writing.file.run(NAME_LOG, data);
   }
   return { kind: 'appended', revision: BigInt(revision), position: BigInt(writing.position) };
 };

@@ -11,6 +11,8 @@ export interface EncodedEvent {
   readonly type: string;
   readonly data: string;
   readonly metadata: string;
+  /** As the metadata says it; empty where it says none. */
+  readonly hash: string;
 }
 
 /** What a log makes of a batch before it looks at the stream. */
@@ -80,6 +82,7 @@ export const encodeBatch = (batch: Batch): EncodedBatch => {
     type,
     data: JSON.stringify(data),
     metadata: JSON.stringify(metadata),
+    hash: typeof metadata['hash'] === 'string' ? metadata['hash'] : '',
   }));
   const bytes = events.reduce((sum, event) => sum + bytesOf(event), 0);
   if (bytes <= SERVER_APPEND_BYTES_MAX) return { kind: 'encoded', events, bytes };

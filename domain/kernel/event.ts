@@ -14,7 +14,7 @@ export type Actor = z.output<typeof actor>;
 /** Where an event was appended, in a trace: W3C trace context of the append's span. */
 export const traceparent = z.string().regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/);
 
-/** Metadata stored beside every event. `hash` is SHA-256 over the canonical JSON of the rest. */
+/** Metadata stored beside every event. `hash` is made of the rest and of the event: see `chain.ts`. */
 export const eventMetadata = z.strictObject({
   schema_version: z.number().int().min(1),
   correlation_id: z.string(),
@@ -23,6 +23,8 @@ export const eventMetadata = z.strictObject({
   tenant_id: z.string().nullable(),
   recorded_at: z.iso.datetime({ precision: 3 }),
   prev_hash: z.string().nullable(),
+  /** What `hash` covers. Left out by version 1. */
+  hash_version: z.literal([1, 2]).optional(),
   /** Left out where no trace was recorded. */
   traceparent: traceparent.optional(),
   hash: z.string(),

@@ -9,11 +9,23 @@ export interface NewEvent {
   readonly metadata: JsonObject;
 }
 
+/** How an event lies in a log's own file: for auditors, who compare it with what the service would write. */
+export interface StoredForm {
+  readonly category: string;
+  /** JSON, byte for byte. */
+  readonly data: string;
+  readonly metadata: string;
+  /** The digest over the log up to here; null of an event that an earlier release wrote. */
+  readonly log_digest: string | null;
+}
+
 /** An event as stored. `revision` counts from 0 in its stream, `position` orders the whole log. */
 export interface RecordedEvent extends NewEvent {
   readonly stream: string;
   readonly revision: bigint;
   readonly position: bigint;
+  /** Only of a log that was opened for an auditor, and has a file. */
+  readonly stored?: StoredForm;
 }
 
 /** The revision that the stream must have for an append to happen. There is no "any". */

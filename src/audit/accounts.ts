@@ -1,6 +1,7 @@
 import { accountOf, type AuditedEvent, type AuditedEventOf } from './auditedEvent.ts';
 import { newBook, takeOnce, wrong, type AccountBook, type Books } from './accountBooks.ts';
 import { burn, checkAvailable, noteStaleHolds, openHold, releaseHold } from './holdRules.ts';
+import { checkMoment } from './intents.ts';
 import { refund, sell } from './saleRules.ts';
 
 type Posting = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'CreditsAdjusted' | 'CreditsBurned'>;
@@ -105,6 +106,7 @@ export const accountsCheck = (books: Books) => {
         wrong(books, event, { check: 'owner', message: `The account of ${tenant} was never opened.` });
         book.opened = true;
       }
+      checkMoment(books, event);
       if (isPosting(event)) post(books, book, event);
       applyTo(books, book, event);
     },

@@ -1,5 +1,6 @@
 import { decodeAny, type AnyEvent } from '../../domain/catalogue.ts';
 import { UndecodableEvent } from '../../domain/kernel/codec.ts';
+import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/logDigest.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { accountsCheck } from './accounts.ts';
@@ -12,6 +13,7 @@ import { checkOwner } from './owners.ts';
 import { RACE_MS, reference } from './reference.ts';
 import { checkTimes } from './saleRules.ts';
 import { savedConfigsCheck } from './savedConfigs.ts';
+import { storedCheck } from './storedForm.ts';
 import { streamsCheck, type StreamHead } from './streams.ts';
 import { pipelinesCheck } from './pipelines.ts';
 import { worksCheck } from './works.ts';
@@ -29,8 +31,8 @@ export interface LogFacts {
 
 /** Something else that looks at every event of the same reading. */
 export interface Watcher {
-  /** Every event, also what cannot be read, with the hash that its content has. */
-  readonly stored?: (event: RecordedEvent, hash: string) => void;
+  /** Every event, also one that cannot be read, with the hash of its content and the digest over the log up to it. */
+  readonly stored?: (event: RecordedEvent, hash: string, digest: string) => void;
   readonly decoded?: (event: AuditedEvent) => void;
 }
 
@@ -47,6 +49,8 @@ export interface LogAudit {
 export interface AuditedLog {
   readonly facts: LogFacts;
   readonly heads: () => IterableIterator<readonly [string, StreamHead]>;
+  /** Over positions and hashes of all events. */
+  readonly digest: string;
 }
 
 const PROGRESS_EVERY = 10_000;
@@ -129,23 +133,29 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 export const auditLog = async (audit: LogAudit): Promise<AuditedLog> => {
   const { findings, dense, watchers = [] } = audit;
   const streams = streamsCheck(findings, { dense });
+  const inFile = storedCheck(findings);
   const rules = rulesOf({ findings, reference: reference(findings), once: compactSet() });
   const times = seenTimes();
   let events = 0;
   let position: bigint | undefined;
+  let digest = LOG_DIGEST_START;
   const look = (recorded: RecordedEvent): void => {
     if (!isJson(recorded)) {
       streams.skip(recorded);
+      inFile.skip(recorded);
+      digest = logDigestAfter(digest, recorded.position, '');
       return;
     }
     const hash = streams.follow(recorded);
+    inFile.see(recorded);
+    digest = logDigestAfter(digest, recorded.position, hash);
     const at = recordedAt(recorded);
     times.see(INSTANT.test(at) ? at : '');
     const decoded = decodedOr(findings, recorded);
     const event = decoded === undefined ? undefined : auditedEvent(recorded, decoded);
     if (event !== undefined) rules.apply(event);
     for (const watcher of watchers) {
-      watcher.stored?.(recorded, hash);
+      watcher.stored?.(recorded, hash, digest);
       if (event !== undefined) watcher.decoded?.(event);
     }
   };
@@ -165,5 +175,5 @@ export const auditLog = async (audit: LogAudit): Promise<AuditedLog> => {
     first_at: times.first(),
     last_at: times.last(),
   };
-  return { facts, heads: streams.heads };
+  return { facts, heads: streams.heads, digest };
 };

@@ -1,7 +1,9 @@
 import { paymentKey, paymentStream } from '../../domain/payment/identity.ts';
+import { HASH_VERSION, hashVersionOf } from '../../domain/kernel/chain.ts';
 import { accountOf, placeOf, type AuditedEvent, type AuditedEventOf } from './auditedEvent.ts';
 import { wrong, type Books } from './accountBooks.ts';
 import type { Finding } from './findings.ts';
+import { differencesFrom, intentOf, type Intent } from './intents.ts';
 
 type Effect = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;
 type Kind = 'sale' | 'refund';
@@ -18,6 +20,14 @@ interface Claim {
 interface PaymentBook {
   claim: Claim | null;
   effect: Pick<Claim, 'tenant_id' | 'kind' | 'fingerprint' | 'place'> | null;
+  /** Grant of a sale that took effect. */
+  grant_id: string | undefined;
+  /** When it was claimed first. */
+  first_at: string;
+  /** What it was claimed for, each time; forgotten once the effect is one of them. */
+  intents: (Intent | undefined)[];
+  /** An effect that is none of the intents so far: it may be claimed again for it. */
+  unmatched: Effect | null;
 }
 
 /** A sweeper settles a claim that a crash left open within a minute or two; until then it is no finding. */
@@ -28,7 +38,38 @@ const isSame = (a: Pick<Claim, 'tenant_id' | 'kind' | 'fingerprint'>, b: typeof 
 
 const kindOf = ({ type }: Effect): Kind => (type === 'CreditsGranted' ? 'sale' : 'refund');
 
-const newPayment = (): PaymentBook => ({ claim: null, effect: null });
+const newPayment = (): PaymentBook => ({
+  claim: null,
+  effect: null,
+  grant_id: undefined,
+  first_at: '',
+  intents: [],
+  unmatched: null,
+});
+
+type GrantOf = Parameters<typeof differencesFrom>[2];
+
+/** The effect must be what some claim of its payment was made for. Earlier releases kept no such thing. */
+const matchIntent = (payment: PaymentBook, event: Effect, grantOf: GrantOf): void => {
+  const matches = payment.intents.some(
+    (intent) => intent !== undefined && differencesFrom(event, intent, grantOf).length === 0,
+  );
+  payment.unmatched = matches ? null : event;
+  if (matches) payment.intents = [];
+};
+
+/** Reports an effect that no claim was made for, by the members in which it differs from the last one. */
+const tellUnmatched = (books: Books, { unmatched: event, intents }: PaymentBook, grantOf: GrantOf): void => {
+  if (event === null || intents.length === 0) return;
+  const intent = intents.at(-1);
+  const say = (message: string, values = {}) => wrong(books, event, { check: 'claim', message, ...values });
+  if (intent === undefined) {
+    if (hashVersionOf(event) === HASH_VERSION) say('Its claim does not say what it was made for.');
+    return;
+  }
+  for (const { member, claimed, found } of differencesFrom(event, intent, grantOf))
+    say(`Its ${member} is not the one that was claimed.`, { expected: claimed, found });
+};
 
 const checkStream = (
   books: Pick<Books, 'findings'>,
@@ -57,6 +98,22 @@ const claimed = (books: Books, payment: PaymentBook, event: AuditedEventOf<'Paym
       found: tenant_id,
     });
   payment.claim = claim;
+  if (payment.first_at === '' || claimed_at < payment.first_at) payment.first_at = claimed_at;
+  if (payment.effect === null || payment.unmatched !== null) payment.intents.push(intentOf(event));
+};
+
+/** Clocks of two processes may differ by so much. */
+const CLOCK_SKEW_MS = 5_000;
+
+const checkAfterClaim = (books: Books, { first_at }: PaymentBook, event: Effect): void => {
+  const { created_at } = event.data;
+  if (first_at === '' || Date.parse(created_at) >= Date.parse(first_at) - CLOCK_SKEW_MS) return;
+  wrong(books, event, {
+    check: 'time',
+    message: 'It was made before its payment was claimed.',
+    expected: `at ${first_at} or later`,
+    found: created_at,
+  });
 };
 
 const tookEffect = (books: Books, payment: PaymentBook, event: Effect): void => {
@@ -76,6 +133,8 @@ const tookEffect = (books: Books, payment: PaymentBook, event: Effect): void => 
         `before at ${payment.effect.place.stream ?? ''} revision ${payment.effect.place.revision ?? ''}.`,
     });
   else payment.effect = effect;
+  if (event.type === 'CreditsGranted') payment.grant_id = event.data.grant_id;
+  checkAfterClaim(books, payment, event);
   if (payment.claim === null)
     wrong(books, event, {
       check: 'claim',
@@ -122,13 +181,16 @@ export const claimsCheck = (books: Books) => {
     payments.set(key, payment);
     return payment;
   };
+  const grantOf: GrantOf = (identity) => payments.get(paymentKey(identity))?.grant_id;
   return {
     apply: (event: AuditedEvent): void => {
       switch (event.type) {
         case 'PaymentClaimed':
           checkStream(books, event);
           {
-            claimed(books, paymentOf(event.data), event);
+            const payment = paymentOf(event.data);
+            claimed(books, payment, event);
+            if (payment.unmatched !== null) matchIntent(payment, payment.unmatched, grantOf);
             return;
           }
         case 'PaymentReleased':
@@ -138,7 +200,9 @@ export const claimsCheck = (books: Books) => {
           return;
         case 'CreditsGranted':
         case 'CreditsRefunded': {
-          tookEffect(books, paymentOf(event.data), event);
+          const payment = paymentOf(event.data);
+          tookEffect(books, payment, event);
+          matchIntent(payment, event, grantOf);
           return;
         }
         default:
@@ -149,6 +213,7 @@ export const claimsCheck = (books: Books) => {
       const openSince = newest === '' ? '' : new Date(Date.parse(newest) - SETTLED_WITHIN_MS).toISOString();
       for (const payment of payments.values()) {
         settled(books, payment, openSince);
+        tellUnmatched(books, payment, grantOf);
         if (payment.effect !== null && payment.claim === null)
           books.findings.add({
             check: 'claim',

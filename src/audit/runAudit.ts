@@ -6,7 +6,8 @@ import { auditLog, everything, type AuditedLog, type LogFacts } from './auditLog
 import { readModelComparison } from './compareReadModels.ts';
 import { COVERED_BY_REBUILD, EXPECTED_MODELS } from './expected/expectedModels.ts';
 import { findingsKept, type Findings, type FindingsResult } from './findings.ts';
-import { sealCheck, type Seal } from './seal.ts';
+import type { GivenSeal } from './seal.ts';
+import { sealsCheck } from './sealCheck.ts';
 import type { ReadModelSnapshot } from './snapshot.ts';
 
 export interface AuditRequest {
@@ -15,7 +16,11 @@ export interface AuditRequest {
   readonly dense: boolean;
   /** The read models to compare; none: the log alone is audited. */
   readonly snapshot?: ReadModelSnapshot | undefined;
-  readonly seal?: Seal | undefined;
+  /** What was sealed, wherever it was found. */
+  readonly seals?: readonly GivenSeal[];
+  /** What is wrong with the seals themselves, and what could not be looked at. */
+  readonly sealFlaws?: readonly string[];
+  readonly notes?: readonly string[];
   /** Findings kept of each check; all are counted. */
   readonly keep?: number;
   readonly onProgress?: ((events: number, position: bigint) => void) | undefined;
@@ -57,13 +62,20 @@ const comparisonFor = ({ feed, snapshot }: AuditRequest, findings: Findings) =>
 const comparedIn = (snapshot: ReadModelSnapshot | undefined): AuditReport['read_models'] =>
   snapshot?.models.map(({ name, position }) => ({ name, position: position?.toString() ?? null })) ?? null;
 
+/** Checks what was sealed; undefined where no seal was found. */
+const sealsFor = ({ seals = [], sealFlaws = [], notes = [] }: AuditRequest, findings: Findings) => {
+  for (const message of sealFlaws) findings.add({ check: 'seal', message });
+  for (const note of notes) findings.note(note);
+  return seals.length === 0 ? undefined : sealsCheck(findings, seals);
+};
+
 /** Audits a log and, where given, its read models and a seal. */
 export const runAudit = async (
   request: AuditRequest,
 ): Promise<{ readonly report: AuditReport; readonly log: AuditedLog }> => {
   const { feed, dense, snapshot, onProgress, signal } = request;
   const findings = findingsKept(request.keep ?? KEEP);
-  const sealed = request.seal === undefined ? undefined : sealCheck(findings, request.seal);
+  const sealed = sealsFor(request, findings);
   const compared = comparisonFor(request, findings);
   const watchers = [sealed?.watcher, compared?.watcher].filter((watcher) => watcher !== undefined);
   const log = await auditLog({ feed, findings, dense, watchers, onProgress, signal });

@@ -1,4 +1,4 @@
-import { chainHash } from '../../domain/kernel/chain.ts';
+import { chainHash, eventIdOfHash, flawOfHash, hashVersionOf } from '../../domain/kernel/chain.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { placeOf, recordedAt } from './auditedEvent.ts';
 import { compactSet } from './compactSet.ts';
@@ -19,6 +19,8 @@ interface Link {
   readonly carried: unknown;
   /** The hash that its content has. */
   readonly hash: string;
+  /** undefined for one that this program does not know. */
+  readonly hashVersion: number | undefined;
   /** The latest time of recording in the stream until here, ms; NaN where none says. */
   readonly latestMs: number;
 }
@@ -78,6 +80,34 @@ const checkPlace = (findings: Findings, event: RecordedEvent, before: Link | und
     });
 };
 
+/** What an event says of itself against what it holds. */
+const checkHash = (findings: Findings, event: RecordedEvent, hash: string): void => {
+  const flaw = flawOfHash(event, hash);
+  if (flaw === undefined) return;
+  const { revision, stream, metadata, id } = event;
+  const place = { check: 'chain', ...placeOf(event) } as const;
+  const at = `${stream} revision ${revision}`;
+  if (flaw.reason === 'hash')
+    findings.add({
+      ...place,
+      message: `${at} does not have the hash that it carries: it was changed after it was written.`,
+      expected: short(metadata['hash']),
+      found: short(hash),
+    });
+  else if (flaw.reason === 'id')
+    findings.add({
+      ...place,
+      message: `${at} has another event ID than its hash says: the ID was changed after it was written.`,
+      expected: eventIdOfHash(hash),
+      found: id,
+    });
+  else
+    findings.add({
+      ...place,
+      message: `${at} has hash version ${JSON.stringify(metadata['hash_version'])}, which this program does not know.`,
+    });
+};
+
 /** One finding for one wrong, however much hangs on it: the chain goes on from what the event carries. */
 const checkLink = (findings: Findings, event: RecordedEvent, before: Link | undefined): Link => {
   findings.checked('chain');
@@ -85,22 +115,20 @@ const checkLink = (findings: Findings, event: RecordedEvent, before: Link | unde
   checkPlace(findings, event, before);
   const carried = metadata['hash'];
   const hash = chainHash(event);
-  if (carried !== hash)
+  const hashVersion = hashVersionOf(event);
+  checkHash(findings, event, hash);
+  if (hashVersion !== undefined && hashVersion < (before?.hashVersion ?? 1))
     findings.add({
       check: 'chain',
       ...placeOf(event),
-      message: `${stream} revision ${revision} does not have the hash that it carries: it was changed after it was written.`,
-      expected: short(carried),
-      found: short(hash),
+      message: `${stream} revision ${revision} goes back to hash version ${hashVersion}: it was not written by this service.`,
+      expected: String(before?.hashVersion),
+      found: String(hashVersion),
     });
   // One text for both while they agree: there are many streams.
   const latestMs = checkClock(findings, event, before);
-  return {
-    revision,
-    carried,
-    hash: typeof carried === 'string' && carried === hash ? carried : hash,
-    latestMs,
-  };
+  const same = typeof carried === 'string' && carried === hash ? carried : hash;
+  return { revision, carried, hash: same, hashVersion, latestMs };
 };
 
 /** Positions rise; those of an embedded log are dense, so a missing one is a removed event. */
@@ -143,7 +171,8 @@ export const streamsCheck = (findings: Findings, { dense }: { readonly dense: bo
     skip: (event) => {
       inOrder(event);
       const latestMs = links.get(event.stream)?.latestMs ?? NaN;
-      links.set(event.stream, { revision: event.revision, carried: UNKNOWN, hash: '', latestMs });
+      const unknown = { carried: UNKNOWN, hash: '', hashVersion: undefined, latestMs };
+      links.set(event.stream, { revision: event.revision, ...unknown });
       findings.add({
         check: 'chain',
         ...placeOf(event),

@@ -1,6 +1,9 @@
 import { auditLog, type AuditedLog } from '../audit/auditLog.ts';
 import { findingsKept, type Finding } from '../audit/findings.ts';
-import { sealCheck, type Seal } from '../audit/seal.ts';
+import { SEALS_STREAM } from '../../domain/kernel/ownStreams.ts';
+import { sealsInLog } from '../audit/sealsInLog.ts';
+import type { Seal } from '../audit/seal.ts';
+import { sealsCheck } from '../audit/sealCheck.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import { objectNeeds, type Need } from './objectNeeds.ts';
 
@@ -31,11 +34,13 @@ const KEEP = 5;
 export const auditCopy = async ({ open, path, seal, signal }: CopyAudit): Promise<AuditedCopy> => {
   const { feed, close } = open(path);
   const [needs, findings] = [objectNeeds(), findingsKept(KEEP)];
-  const sealed = seal === undefined ? undefined : sealCheck(findings, seal);
-  const watchers = sealed === undefined ? [needs.watcher] : [needs.watcher, sealed.watcher];
   try {
+    const own = (await sealsInLog(feed)).map((made) => ({ seal: made.seal, from: SEALS_STREAM }));
+    const given = seal === undefined ? own : [...own, { seal, from: 'the backup' }];
+    const sealed = sealsCheck(findings, given);
+    const watchers = [needs.watcher, sealed.watcher];
     const log = await auditLog({ feed, findings, dense: true, watchers, signal });
-    sealed?.finish(log);
+    sealed.finish(log);
     return { log, needs: needs.needs(), total: findings.total(), findings: findings.result().findings };
   } finally {
     await close();

@@ -4,9 +4,10 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { balancesAt } from '../audit/balancesAt.ts';
 import { balancesText, reportText } from '../audit/reportText.ts';
 import { runAudit, type AuditReport } from '../audit/runAudit.ts';
-import { parseSeal, sealOf, UnreadableSeal, type Seal } from '../audit/seal.ts';
+import { parseSeals, sealOf, UnreadableSeal, type GivenSeal } from '../audit/seal.ts';
 import type { ReadModelSnapshot } from '../audit/snapshot.ts';
 import { openAuditedLog, timeNow, withReadModels, type AuditedFeed } from '../composition/auditParts.ts';
+import { findSeals, type FoundSeals } from '../composition/sealParts.ts';
 import { configFrom, type Config } from '../config.ts';
 
 interface AuditOptions {
@@ -48,27 +49,33 @@ const progress = () => {
   };
 };
 
-const sealIn = async (file: string | undefined): Promise<Seal | undefined> => {
-  if (file === undefined) return undefined;
+const sealsIn = async (file: string | undefined): Promise<readonly GivenSeal[]> => {
+  if (file === undefined) return [];
   const text = await readFile(file, 'utf8').catch(() => {
     throw new UnreadableSeal(`${file}: there is no such file.`);
   });
-  return parseSeal(text);
+  return parseSeals(text).map((seal) => ({ seal, from: file }));
 };
 
 const audit = async (
-  { feed, dense }: AuditedFeed,
+  { feed, dense, found }: AuditedFeed & { readonly found: FoundSeals },
   options: AuditOptions,
   snapshot: ReadModelSnapshot | undefined,
 ): Promise<AuditReport> => {
-  const seal = await sealIn(options.checkSeal);
+  const seals = [...found.seals, ...(await sealsIn(options.checkSeal))];
+  const { flaws: sealFlaws, notes } = found;
   const keep = options.all === true ? { keep: Infinity } : {};
-  const { report, log } = await runAudit({ feed, dense, snapshot, seal, onProgress: progress(), ...keep });
+  const { report, log } = await runAudit({
+    ...{ feed, dense, snapshot, seals, sealFlaws, notes },
+    onProgress: progress(),
+    ...keep,
+  });
   if (options.seal !== undefined) await writeFile(options.seal, json(sealOf(log, timeNow())));
   return report;
 };
 
-const runChecks = async (config: Config, log: AuditedFeed, options: AuditOptions): Promise<void> => {
+const runChecks = async (config: Config, opened: AuditedFeed, options: AuditOptions): Promise<void> => {
+  const log = { ...opened, found: await findSeals(config, opened.feed, timeNow()) };
   const report =
     options.logOnly === true
       ? await audit(log, options, undefined)

@@ -11,6 +11,7 @@ import { addPayments } from './payments.ts';
 import { addPricing } from './pricing.ts';
 import { addProjections } from './projections.ts';
 import { addRestore } from './restore.ts';
+import { addSeal } from './seal.ts';
 import { addSecrets } from './secrets.ts';
 import { addServe } from './serve.ts';
 import { addToMarkdown } from './toMarkdown.ts';
@@ -44,6 +45,7 @@ export const quireProgram = (): Command => {
   addKeys(program);
   addSecrets(program);
   addAudit(program);
+  addSeal(program);
   addDoctor(program);
   addBackup(program);
   addRestore(program);

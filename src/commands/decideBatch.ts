@@ -1,8 +1,9 @@
+import type { ChainLink } from '../../domain/kernel/chain.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
 import { APPEND_BYTES_MAX, type NewEvent } from '../../domain/ports/eventStore.ts';
 import { bytesAtMost, encodeEvents, type Chained, type DomainEvent, type Encoding } from './encode.ts';
-import type { Folded } from './streamFold.ts';
+import { linkAfter, type Folded } from './streamFold.ts';
 
 /** What one command comes to if the batch is appended. */
 export type Verdict<State, Event, Rejection> =
@@ -37,25 +38,26 @@ export const decideBatch = <State, Command extends Identified, Event extends Dom
   const verdicts: Verdict<State, Event, Rejection>[] = [];
   const encoded: NewEvent[] = [];
   const ids = new Set<string>();
-  let { state, hash } = from;
+  let { state } = from;
+  let link = linkAfter(from);
   let bytes = 0;
   for (const command of commands) {
     const { command_id } = command.meta;
     const repeated = ids.has(command_id) || rules.isKnown(command_id);
     const { verdict, chained } = repeated
       ? { verdict: { kind: 'done' as const, events: [], state }, chained: undefined }
-      : verdictOn(rules, { state, hash }, command);
+      : verdictOn(rules, { state, link }, command);
     if (verdict.kind === 'done' && chained !== undefined) {
       for (const event of chained.events) bytes += bytesAtMost(event);
       if (bytes > APPEND_BYTES_MAX && encoded.length > 0) break;
       for (const event of chained.events) encoded.push(event);
-      ({ hash } = chained);
+      ({ link } = chained);
       ({ state } = verdict);
       ids.add(command_id);
     }
     verdicts.push(verdict);
   }
-  return { verdicts, events: encoded, state, hash };
+  return { verdicts, events: encoded, state, hash: link.hash };
 };
 
 interface Judged<State, Event, Rejection> {
@@ -67,7 +69,7 @@ interface Judged<State, Event, Rejection> {
 /** A command that cannot be decided, evolved or encoded fails alone. */
 const verdictOn = <State, Command extends Identified, Event extends DomainEvent, Rejection>(
   { decider: { decide, evolve }, encoding }: BatchRules<State, Command, Event, Rejection>,
-  { state, hash }: Pick<Folded<State>, 'state' | 'hash'>,
+  { state, link }: { readonly state: State; readonly link: ChainLink },
   command: Command,
 ): Judged<State, Event, Rejection> => {
   try {
@@ -76,7 +78,7 @@ const verdictOn = <State, Command extends Identified, Event extends DomainEvent,
       return { verdict: { kind: 'rejected', rejection: decision.rejection, state }, chained: undefined };
     if (decision.events.length === 0)
       return { verdict: { kind: 'done', events: [], state }, chained: undefined };
-    const chained = encodeEvents(encoding, { events: decision.events, meta: command.meta }, hash);
+    const chained = encodeEvents(encoding, { events: decision.events, meta: command.meta }, link);
     const events = chained.decoded;
     return { verdict: { kind: 'done', events, state: events.reduce(evolve, state) }, chained };
   } catch (error) {

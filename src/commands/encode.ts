@@ -1,7 +1,6 @@
 import type { CommandMeta } from '../../domain/kernel/command.ts';
-import { chainHash } from '../../domain/kernel/chain.ts';
+import { chainHash, eventIdOfHash, HASH_VERSION, type ChainLink } from '../../domain/kernel/chain.ts';
 import type { Codec } from '../../domain/kernel/codec.ts';
-import { deterministicEventId } from '../../domain/kernel/eventId.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { NewEvent } from '../../domain/ports/eventStore.ts';
 
@@ -18,39 +17,39 @@ export interface Encoding<Event> {
   readonly codec: Codec<Event>;
 }
 
-/** Events ready to append, and the hash that the next one is chained to. */
+/** Events ready to append, and the link that the next one is chained to. */
 export interface Chained<Event> {
   /** The events as a reader would decode them. */
   readonly decoded: readonly Event[];
   readonly events: readonly NewEvent[];
-  readonly hash: string | null;
+  readonly link: ChainLink;
 }
 
 /**
  * Encodes the events of one command, each chained to the one before. Throws when an event does not fit
- * its own schema: once in the log it could never be read. An ID covers the event's hash too: the log
+ * its own schema: once in the log it could never be read. An ID is made from the event's hash: the log
  * takes equal IDs for equal events, so the same command decided at another time, or on another state,
  * must not look like a repetition of what is stored, or the chain would go on from the wrong link.
  */
 export const encodeEvents = <Event extends DomainEvent>(
   { stream, tenantId, codec }: Encoding<Event>,
   { events, meta }: { readonly events: readonly Event[]; readonly meta: CommandMeta },
-  prevHash: string | null,
+  from: ChainLink,
 ): Chained<Event> => {
   const encoded: NewEvent[] = [];
   const decoded: Event[] = [];
-  let hash = prevHash;
+  let { nextRevision, hash } = from;
   for (const { type, data: made } of events) {
     const unsigned = metadataOf(meta, { schema_version: codec.versionOf(type), tenantId, prevHash: hash });
     // What decoding makes has its members in the schema's order, always the same: quicker to go on with.
     const clean = codec.decode({ ...NOWHERE, stream, type, data: made as JsonObject, metadata: unsigned });
     const data = clean.data as JsonObject;
-    hash = chainHash({ type, data, metadata: unsigned });
-    const id = deterministicEventId(stream, `${meta.command_id}\u001f${hash}`, encoded.length);
+    hash = chainHash({ stream, revision: nextRevision, type, data, metadata: unsigned });
+    nextRevision += 1n;
     decoded.push(clean);
-    encoded.push({ id, type, data, metadata: { ...unsigned, hash } });
+    encoded.push({ id: eventIdOfHash(hash), type, data, metadata: { ...unsigned, hash } });
   }
-  return { decoded, events: encoded, hash };
+  return { decoded, events: encoded, link: { nextRevision, hash, hashVersion: HASH_VERSION } };
 };
 
 /** The place of an event that is not in the log yet. */
@@ -71,6 +70,7 @@ const metadataOf = (
   tenant_id: of.tenantId,
   recorded_at: now,
   prev_hash: of.prevHash,
+  hash_version: HASH_VERSION,
   ...(traceparent !== undefined && { traceparent }),
 });
 

@@ -1,4 +1,4 @@
-import { followChain } from '../../domain/kernel/chain.ts';
+import { followChain, type ChainLink } from '../../domain/kernel/chain.ts';
 import type { Codec } from '../../domain/kernel/codec.ts';
 import type { EventStore, ExpectedRevision, RecordedEvent } from '../../domain/ports/eventStore.ts';
 
@@ -8,6 +8,8 @@ export interface Folded<State> {
   readonly revision: ExpectedRevision;
   /** Hash of the last event; null before the first. */
   readonly hash: string | null;
+  /** Of the last event, where it was read; see `ChainLink`. */
+  readonly hashVersion?: number | undefined;
   /** Position of the last event in the whole log, where known. */
   readonly position: bigint | undefined;
 }
@@ -36,6 +38,17 @@ export const nothingYet = <State>(initialState: State): Folded<State> => ({
   revision: 'no_stream',
   hash: null,
   position: undefined,
+});
+
+/** Where the chain of a folded stream goes on. */
+export const linkAfter = ({
+  revision,
+  hash,
+  hashVersion,
+}: Pick<Folded<unknown>, 'revision' | 'hash' | 'hashVersion'>): ChainLink => ({
+  nextRevision: revision === 'no_stream' ? 0n : revision + 1n,
+  hash,
+  hashVersion,
 });
 
 /**
@@ -96,14 +109,14 @@ const foldOne = <State, Event>(
   folded: Folded<State>,
   recorded: RecordedEvent,
 ): Folded<State> => {
-  const nextRevision = folded.revision === 'no_stream' ? 0n : folded.revision + 1n;
-  const step = followChain({ nextRevision, hash: folded.hash }, recorded);
+  const step = followChain(linkAfter(folded), recorded);
   if (step.kind === 'broken')
     throw new UnreadableStream(recorded, `the hash chain is broken: ${step.at.detail}`);
   return {
     state: stateAfter(rules, folded.state, recorded),
     revision: recorded.revision,
     hash: step.link.hash,
+    hashVersion: step.link.hashVersion,
     position: recorded.position,
   };
 };

@@ -27,7 +27,7 @@ export const openAuditedLog = async ({ eventStoreUrl, dataDir }: Config): Promis
     return { feed, dense: false, close: () => feed.close() };
   }
   const { openSqliteEventLog } = await import('../../adapters/embedded/sqliteEventLog.ts');
-  const feed = openSqliteEventLog({ path: join(dataDir, 'events.db'), readOnly: true });
+  const feed = openSqliteEventLog({ path: join(dataDir, 'events.db'), readOnly: true, stored: true });
   return { feed, dense: true, close: () => feed.close() };
 };
 

@@ -22,7 +22,7 @@ const HARMLESS = [...LOCK_FILES, 'lost+found'];
 
 /** Opens a copied log, which no service has open, for reading only. */
 export const openCopiedLog = (path: string): OpenedLog => {
-  const feed = openSqliteEventLog({ path, readOnly: true });
+  const feed = openSqliteEventLog({ path, readOnly: true, stored: true });
   return { feed, close: () => feed.close() };
 };
 

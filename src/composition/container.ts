@@ -39,6 +39,7 @@ import * as t from './tokens.ts';
 import { secretBoxOf } from './secretBoxOf.ts';
 import { bindTraining } from './trainingParts.ts';
 import { bindUnfinished } from './unfinishedParts.ts';
+import { bindSealer } from './sealParts.ts';
 import { bindUploads } from './uploadParts.ts';
 import { EXTRACT_DEADLINES_MS } from './workLimits.ts';
 import { appliedBy, bindTelemetry, calledBy } from './telemetryParts.ts';
@@ -207,6 +208,7 @@ export const containerOver = (
   bindUploads(container);
   bindLogWatch(container);
   bindUnfinished(container);
+  bindSealer(container);
   bindReads(container);
   bind(container, t.API, (from) => apiDeps(from, (count) => randomBytes(count)));
   return container;

@@ -11,12 +11,14 @@ import { apiKeys } from '../commands/apiKeys.ts';
 import { payments } from '../commands/payments.ts';
 import { openedLog } from '../commands/logIdentity.ts';
 import { referenceData } from '../commands/referenceData.ts';
+import type { SealDeps } from '../commands/sealLog.ts';
 import type { Config } from '../config.ts';
 import { askOperator, runningSocket } from '../operator/askOperator.ts';
 import type { KeyDeps } from '../operator/keys.ts';
 import type { PaymentDeps } from '../operator/payments.ts';
 import type { RotateDeps } from '../operator/rotateSecrets.ts';
 import { openObjects } from './openParts.ts';
+import { openLockedObjects } from './sealParts.ts';
 import { secretBoxOf } from './secretBoxOf.ts';
 import { logOperations, readModelOperations } from '../operator/operations.ts';
 import { OperatorError, type OperationContext, type Operations } from '../operator/protocol.ts';
@@ -88,6 +90,7 @@ export const openOperatorSql = async (config: Config): Promise<OperatorSql | und
 /** What the service has open already: operations use these, so that it knows of changes. */
 export type OwnParts = Pick<KeyDeps, 'apiKeys' | 'onKey'> &
   Pick<RotateDeps, 'objects' | 'box'> &
+  Pick<SealDeps, 'locked'> &
   Pick<PaymentDeps, 'payments' | 'listedStreams'>;
 
 /** The operations that the service offers to operators. */
@@ -136,6 +139,7 @@ const onLog = async (config: Config, asked: Asked, context: OperationContext): P
       payments: payments({ store: log, writer }),
       objects: (await openObjects(config))[0],
       box: secretBoxOf(config),
+      locked: await openLockedObjects(config),
     });
     try {
       await runOn(operations, asked, context);

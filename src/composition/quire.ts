@@ -148,6 +148,7 @@ const ownParts = (from: Container): OwnParts => {
     apiKeys: resolve(from, t.API_KEYS),
     objects: resolve(from, t.PARTS).objects,
     box: resolve(from, t.SECRET_BOX),
+    locked: resolve(from, t.LOCKED_OBJECTS),
     payments: resolve(from, t.PAYMENTS),
     listedStreams: () => openClaimsBefore(resolve(from, t.PARTS).sql)(END_OF_TIME, OPEN_CLAIMS_MAX),
     onKey: async ({ kind, key_hash, position }) => {
@@ -222,7 +223,8 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   // In each process: what neither the log nor the object store took is known to this one alone.
   unfinished.start();
   const sweepers = [resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)];
-  const workers = [...sweepers, resolve(from, t.TRAINING_WORKER)];
+  const sealer = resolve(from, t.LOG_SEALER);
+  const workers = [...sweepers, resolve(from, t.TRAINING_WORKER), ...(sealer === null ? [] : [sealer])];
   ends.add(() => Promise.all(workers.map((one) => one.stop())));
   if (does('worker')) for (const one of workers) one.start();
   ends.add(() => resolve(from, t.SLOTS).close());

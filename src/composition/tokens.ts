@@ -1,5 +1,7 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
+import type { LockedObjects } from '../../domain/ports/lockedObjects.ts';
+import type { LogSealer } from '../commands/logSealer.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { ModelProviders } from '../../domain/ports/modelProvider.ts';
 import type { SecretBox } from '../../domain/ports/secretBox.ts';
@@ -80,5 +82,8 @@ export const USAGE_LOG = token<UsageLog>('usage events of work');
 export const FACTS = token<KeptFacts>('facts of work on their way to the log');
 export const UNFINISHED_SWEEPER = token<UnfinishedSweeper>('sweeper of unfinished work');
 export const DOCUMENTS = token<Documents>('document streams');
+/** null: the service does not seal by itself. */
+export const LOG_SEALER = token<LogSealer | null>('log sealer');
+export const LOCKED_OBJECTS = token<LockedObjects>('locked objects');
 export const OBJECT_SWEEPER = token<ObjectSweeper>('object sweeper');
 export const API = token<ApiDeps>('what the routes call');

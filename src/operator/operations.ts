@@ -16,7 +16,9 @@ import { importPrices } from './importPrices.ts';
 import { createKey, revokeKey, type KeyDeps } from './keys.ts';
 import { listOpen, releasePayment, type PaymentDeps } from './payments.ts';
 import { projectionsStatus } from './projectionsStatus.ts';
+import type { SealDeps } from '../commands/sealLog.ts';
 import { rotateSecrets, type RotateDeps } from './rotateSecrets.ts';
+import { sealNow } from './seal.ts';
 import { OperatorError, type Operation, type OperationContext, type Operations } from './protocol.ts';
 
 /** The parts that operations on the read models need. */
@@ -108,7 +110,10 @@ const pricesInput = z.strictObject({
 });
 
 /** Operations that append to the log. */
-export const logOperations = (deps: ImportDeps & KeyDeps & RotateDeps & PaymentDeps): Operations => ({
+export const logOperations = (
+  deps: ImportDeps & KeyDeps & RotateDeps & SealDeps & PaymentDeps,
+): Operations => ({
+  'log.seal': sealNow(deps),
   'secrets.rotate': rotateSecrets(deps),
   'keys.create': async (input, { send }) => {
     await send(await createKey(deps, input));

@@ -11,7 +11,15 @@ import { tempFolder } from '../support/tempFolder.ts';
 const appendOf = (stream: string, bytes: number) => ({
   stream,
   expected: 'no_stream' as const,
-  events: [{ id: stream, type: 'Happened', data: JSON.stringify({ x: 'x'.repeat(bytes) }), metadata: '{}' }],
+  events: [
+    {
+      id: stream,
+      type: 'Happened',
+      data: JSON.stringify({ x: 'x'.repeat(bytes) }),
+      metadata: '{}',
+      hash: '',
+    },
+  ],
 });
 
 describe('a full disk', function () {

@@ -111,7 +111,7 @@ describe('the audit of an event log', function () {
           gone = all(`position >= ${String(from)}`);
           run('delete from events where position >= ?', from);
         },
-        { seal },
+        { seals: [{ seal, from: 'a file' }] },
       );
       for (const { stream } of gone) expectFound(cut.report, 'seal', { stream });
       expect(gone.map(({ stream }) => stream)).to.contain(ACCOUNT);
@@ -133,7 +133,7 @@ describe('the audit of an event log', function () {
             end.revision,
           );
         },
-        { seal },
+        { seals: [{ seal, from: 'a file' }] },
       );
       expect(about(report, 'chain', {})).to.be.empty;
       expectFound(report, 'seal', { stream: 'fxRates' });
@@ -144,7 +144,7 @@ describe('the audit of an event log', function () {
       const { report } = await auditAfter(
         ({ forge, last }) =>
           forge('fxRates', 'FxRatesPublished', { ...dataOf(last('fxRates')), date: '2026-01-06' }),
-        { seal },
+        { seals: [{ seal, from: 'a file' }] },
       );
       expect(report.findings).to.deep.equal([]);
     });

@@ -2,7 +2,8 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
-import { chainHash } from '../../domain/kernel/chain.ts';
+import { chainHash, eventIdOfHash } from '../../domain/kernel/chain.ts';
+import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/logDigest.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { runAudit, type AuditReport, type AuditRequest } from '../../src/audit/runAudit.ts';
 import type { AuditedLog } from '../../src/audit/auditLog.ts';
@@ -27,7 +28,13 @@ export interface Intruder {
   /** The first event of a type. */
   readonly first: (type: string) => StoredEvent;
   readonly last: (stream: string) => StoredEvent;
-  /** Appends an event to a stream with the hash that belongs there. */
+  /** Writes a row as it is given. */
+  readonly put: (event: StoredEvent) => void;
+  /** Gives all events of a stream the hashes and IDs that belong to them, and the file its digests. */
+  readonly rechain: (stream: string) => void;
+  /** Gives every row of the file the digest over the log that belongs to it. */
+  readonly redigest: () => void;
+  /** Appends an event to a stream with the hash, ID and digest that belong there. */
   readonly forge: (stream: string, type: string, data: JsonObject) => void;
   /** The same, with metadata of its own where it is given. */
   readonly forgeAs: (stream: string, event: ForgedEvent) => void;
@@ -48,7 +55,27 @@ const copyOf = (from: string, to: string): void => {
       copyFileSync(join(from, `${LOG}${suffix}`), join(to, `${LOG}${suffix}`));
 };
 
-const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
+/** Gives the event the hash and the ID that belong to its content. */
+const signed = (
+  { stream, revision, type, data: text, metadata: said }: StoredEvent,
+  prev_hash: string | null,
+) => {
+  const [data, { hash: _, ...rest }] = [JSON.parse(text) as JsonObject, JSON.parse(said) as JsonObject];
+  const metadata: JsonObject = { ...rest, prev_hash };
+  const hash = chainHash({ stream, revision: BigInt(revision), type, data, metadata });
+  const isVersion2 = metadata['hash_version'] === 2;
+  return {
+    hash,
+    metadata: JSON.stringify({ ...metadata, hash }),
+    id: isVersion2 ? eventIdOfHash(hash) : null,
+  };
+};
+
+const hashIn = ({ metadata }: StoredEvent): string =>
+  ((JSON.parse(metadata) as JsonObject)['hash'] ?? '') as string;
+
+/** The tools of one who has the file. */
+export const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
   const run: Intruder['run'] = (sql, ...values) => void db.prepare(sql).run(...values);
   const all: Intruder['all'] = (where) =>
     db.prepare(`select * from events where ${where}`).all() as StoredEvent[];
@@ -58,28 +85,61 @@ const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
     return event;
   };
   const last: Intruder['last'] = (stream) => one(`stream = '${stream}' order by revision desc limit 1`);
+  const redigest = (): void => {
+    let digest = LOG_DIGEST_START;
+    for (const event of all('1 = 1 order by position')) {
+      digest = logDigestAfter(digest, event.position, hashIn(event));
+      run('update events set log_digest = ? where position = ?', digest, event.position);
+    }
+  };
+  const rechain: Intruder['rechain'] = (stream) => {
+    let prev: string | null = null;
+    for (const event of all(`stream = '${stream}' order by revision`)) {
+      const { hash, metadata, id } = signed(event, prev);
+      run(
+        'update events set metadata = ?, id = ? where position = ?',
+        metadata,
+        id ?? event.id,
+        event.position,
+      );
+      prev = hash;
+    }
+    redigest();
+  };
+  const put: Intruder['put'] = (event) => {
+    const { position, stream, revision, id, type, data, metadata } = event;
+    const category = stream.split('-', 1)[0] ?? '';
+    const sql = 'insert into events (position, stream, revision, category, id, type, data, metadata)';
+    run(
+      `${sql} values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      position,
+      stream,
+      revision,
+      category,
+      id,
+      type,
+      data,
+      metadata,
+    );
+  };
   const forgeAs: Intruder['forgeAs'] = (stream, { type, data, ...own }) => {
     const before = last(stream);
-    const past = JSON.parse(before.metadata) as JsonObject;
-    const metadata = { ...past, ...own, prev_hash: past['hash'] ?? null } as JsonObject;
-    const hash = chainHash({ type, data, metadata });
     const { position } = one('1 = 1 order by position desc limit 1');
-    run(
-      'insert into events (position, stream, revision, category, id, type, data, metadata) values (?, ?, ?, ?, ?, ?, ?, ?)',
-      position + 1,
-      stream,
-      before.revision + 1,
-      stream.split('-', 1)[0] ?? '',
-      `00000000-0000-4000-8000-${String(position + 1).padStart(12, '0')}`,
-      type,
-      JSON.stringify(data),
-      JSON.stringify({ ...metadata, hash }),
-    );
+    const place = { ...before, revision: before.revision + 1, position: position + 1, type };
+    const said = JSON.stringify({ ...(JSON.parse(before.metadata) as JsonObject), ...own });
+    const event = { ...place, data: JSON.stringify(data), metadata: said };
+    const { metadata, id } = signed(event, hashIn(before));
+    const fallback = `00000000-0000-4000-8000-${String(position + 1).padStart(12, '0')}`;
+    put({ ...event, metadata, id: id ?? fallback });
+    redigest();
   };
   return {
     run,
     all,
     last,
+    put,
+    rechain,
+    redigest,
     first: (type) => one(`type = '${type}' order by position limit 1`),
     forge: (stream, type, data) => forgeAs(stream, { type, data }),
     forgeAs,
@@ -95,9 +155,11 @@ export const auditAfter = async (
   copyOf(await history(), folder.path);
   const path = join(folder.path, LOG);
   const db = new Database(path);
+  db.exec('pragma synchronous = off; begin');
   tamper(intruderIn(db));
+  db.exec('commit');
   db.close();
-  const feed = openSqliteEventLog({ path, readOnly: true });
+  const feed = openSqliteEventLog({ path, readOnly: true, stored: true });
   try {
     return await runAudit({ feed, dense: true, ...request });
   } finally {

@@ -4,6 +4,7 @@ import type { AccountState } from '../../domain/account/state.ts';
 import { accountStream } from '../../domain/account/stream.ts';
 import { DEFAULT_RATES, DEFAULT_TERMS } from '../../domain/billingConfig/decider.ts';
 import { categoryOfStream, EVENT_CATALOGUE, type AnyEvent } from '../../domain/catalogue.ts';
+import { CHAIN_START, type ChainLink } from '../../domain/kernel/chain.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
 import { paymentStream } from '../../domain/payment/identity.ts';
@@ -26,17 +27,17 @@ export interface TradedLog extends Pick<EventFeed, 'subscribe'> {
 }
 
 const appender = (events: RecordedEvent[]) => {
-  const heads = new Map<string, { readonly revision: bigint; readonly hash: string | null }>();
+  const heads = new Map<string, ChainLink>();
   return (stream: string, tenantId: string | null, made: readonly AnyEvent[]): void => {
     const codec = CODECS.get(categoryOfStream(stream));
     if (codec === undefined) throw new Error(stream);
     for (const event of made) {
-      const head = heads.get(stream) ?? { revision: -1n, hash: null };
+      const head = heads.get(stream) ?? CHAIN_START;
       const command_id = `${meta.command_id} ${String(events.length)}`;
       const encoding = { stream, tenantId, codec };
-      const encoded = encodeEvents(encoding, { events: [event], meta: { ...meta, command_id } }, head.hash);
-      const revision = head.revision + 1n;
-      heads.set(stream, { revision, hash: encoded.hash });
+      const encoded = encodeEvents(encoding, { events: [event], meta: { ...meta, command_id } }, head);
+      const revision = head.nextRevision;
+      heads.set(stream, encoded.link);
       for (const one of encoded.events)
         events.push({ ...one, stream, revision, position: BigInt(events.length + 1) });
     }

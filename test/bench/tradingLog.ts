@@ -6,6 +6,7 @@ import { accountStream } from '../../domain/account/stream.ts';
 import type { AccountState } from '../../domain/account/state.ts';
 import { categoryOfStream, EVENT_CATALOGUE, type AnyEvent } from '../../domain/catalogue.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
+import { CHAIN_START, type ChainLink } from '../../domain/kernel/chain.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import { deterministicEventId } from '../../domain/kernel/eventId.ts';
 import type { NewEvent } from '../../domain/ports/eventStore.ts';
@@ -40,7 +41,7 @@ const tenantIn = (stream: string, [first]: readonly AnyEvent[]): string | null =
 
 interface Head {
   readonly revision: bigint;
-  readonly hash: string | null;
+  readonly link: ChainLink;
 }
 
 /** Appends events stream by stream without waiting for each: this program is the only writer. */
@@ -61,9 +62,9 @@ const appender = (log: SqliteEventLog) => {
       if (codec === undefined || made.length === 0) return;
       const head = heads.get(stream);
       const encoding = { stream, tenantId: tenantIn(stream, made), codec };
-      const encoded = encodeEvents(encoding, { events: made, meta }, head?.hash ?? null);
+      const encoded = encodeEvents(encoding, { events: made, meta }, head?.link ?? CHAIN_START);
       const revision = (head?.revision ?? -1n) + BigInt(made.length);
-      heads.set(stream, { revision, hash: encoded.hash });
+      heads.set(stream, { revision, link: encoded.link });
       written += made.length;
       const work = appendNow(stream, head, encoded.events).finally(() => underWay.delete(work));
       underWay.add(work);

@@ -29,7 +29,7 @@ describe('stranded payments of an old log, on the command line', function () {
     const data = { ...golden.data, intent: { ...intent, data: stranded } };
     const { chainHash } = await import('../../domain/kernel/chain.ts');
     const { hash: _, ...unsigned } = metadata;
-    const hash = chainHash({ type, data, metadata: unsigned });
+    const hash = chainHash({ stream, revision: 0n, type, data, metadata: unsigned });
     const log = openSqliteEventLog({ path: join(folder.path, 'events.db') });
     const result = await log.append(stream, 'no_stream', [
       { id, type, data, metadata: { ...unsigned, hash } },

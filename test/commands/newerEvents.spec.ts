@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { accountStream } from '../../domain/account/stream.ts';
-import { chainHash } from '../../domain/kernel/chain.ts';
+import { chainHash, eventIdOfHash } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { accountWriter } from '../../src/commands/accountWriter.ts';
 import { adjustment, charge } from '../support/accountCommands.ts';
@@ -31,9 +30,10 @@ for (const { name, open } of LOGS)
       const last = (await eventsOf(log.store, accountStream(TENANT))).at(-1)!;
       const { data, revision } = last;
       const covered = { ...last.metadata, ...change, prev_hash: last.metadata['hash'] ?? null };
-      const metadata = { ...covered, hash: chainHash({ type, data, metadata: covered }) };
-      const stored = { id: randomUUID(), type, data, metadata };
-      const result = await log.store.append(accountStream(TENANT), revision, [stored]);
+      const stream = accountStream(TENANT);
+      const hash = chainHash({ stream, revision: revision + 1n, type, data, metadata: covered });
+      const stored = { id: eventIdOfHash(hash), type, data, metadata: { ...covered, hash } };
+      const result = await log.store.append(stream, revision, [stored]);
       expect(result.kind).to.equal('appended');
     };
 

@@ -52,6 +52,8 @@ describe('the configuration', () => {
   refused({ FIELD_ENCRYPTION_KEYS_OLD: KEY }, 'FIELD_ENCRYPTION_KEYS_OLD', 'needs FIELD_ENCRYPTION_KEY');
   refused({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, 'OTEL_EXPORTER_OTLP_ENDPOINT', 'http://');
   refused({ OTEL_TRACES_SAMPLER_ARG: '2' }, 'OTEL_TRACES_SAMPLER_ARG', 'from 0 to 1');
+  refused({ SEAL_EVERY_MINUTES: '0' }, 'SEAL_EVERY_MINUTES', 'at least 1');
+  refused({ SEAL_RETENTION_DAYS: '9' }, 'SEAL_RETENTION_DAYS', 'needs SEAL_EVERY_MINUTES');
   refused({ ROLES: 'api,cook' }, 'ROLES', 'projector');
   refused({ LLM_ALLOW_PRIVATE_NETWORK: 'yes' }, 'LLM_ALLOW_PRIVATE_NETWORK', 'true or false');
   refused({ S3_ENDPOINT: 'http://s3' }, 'S3_BUCKET', 'S3_SECRET_KEY');

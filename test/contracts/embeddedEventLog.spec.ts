@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { headerLogId, openLogFile } from '../../adapters/embedded/sqliteEventLogFile.ts';
+import Database from 'libsql';
 import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
 import { openedLog } from '../../src/commands/logIdentity.ts';
 import { batchOf, eventsOf, everything, taken, until } from '../support/eventLogProbe.ts';
@@ -127,6 +128,28 @@ describe('embedded event log', () => {
     const file = openLogFile(path, true);
     expect(headerLogId(file)).to.equal(id);
     file.close();
+  });
+
+  it('reads a file of layout 1 as it is, and brings it forward when it writes', async () => {
+    const log = openSqliteEventLog({ path });
+    await log.append('account-a', 'no_stream', batchOf(2));
+    await log.close();
+    const db = new Database(path);
+    db.exec('alter table events drop column log_digest; pragma user_version = 1');
+    db.close();
+    const digests = async (): Promise<readonly (string | null | undefined)[]> => {
+      const reader = openSqliteEventLog({ path, readOnly: true, stored: true });
+      const items = await until(reader, {}, 'caught_up');
+      await reader.close();
+      return items.flatMap((item) => (item.kind === 'event' ? [item.event.stored?.log_digest] : []));
+    };
+    expect(await digests()).to.deep.equal([null, null]);
+    const writer = openSqliteEventLog({ path });
+    await writer.append('account-a', 1n, batchOf(1));
+    await writer.close();
+    const [first, second, third] = await digests();
+    expect([first, second]).to.deep.equal([null, null]);
+    expect(third).to.match(/^[0-9a-f]{64}$/);
   });
 
   it('refuses to read a file that is not there', () => {

@@ -13,16 +13,19 @@ interface Golden {
   readonly event: RecordedEvent;
 }
 
+type Stored = Omit<RecordedEvent, 'revision' | 'position'> & { readonly revision: number };
+
+const asRecorded = (stored: Stored): RecordedEvent => ({
+  ...stored,
+  revision: BigInt(stored.revision),
+  position: 0n,
+});
+
 const golden: readonly Golden[] = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.json'))
   .map((file) => {
-    const stored = JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as Omit<
-      RecordedEvent,
-      'revision'
-    > & {
-      readonly revision: number;
-    };
-    return { file, event: { ...stored, revision: BigInt(stored.revision), position: 0n } };
+    const stored = JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as Stored;
+    return { file, event: asRecorded(stored) };
   });
 
 const typesOf = (category: keyof typeof EVENT_CATALOGUE) =>
@@ -50,6 +53,19 @@ describe('golden events', () => {
         expect(example, `test/golden/${type}.v1.json is missing`).not.to.equal(undefined);
         expect(categoryOfStream(example!.event.stream)).to.equal(category);
       });
+
+  for (const file of ['version2.json', 'from1to2.json'])
+    it(`chains/${file} still holds, and not with any change`, () => {
+      const stored = JSON.parse(readFileSync(new URL(`chains/${file}`, FOLDER), 'utf8')) as Stored[];
+      const events = stored.map(asRecorded);
+      expect(verifyChain(events)).to.equal(null);
+      for (const event of events) expect(decodeAny(event).data).to.deep.equal(event.data);
+      const last = events.at(-1)!;
+      for (const change of [{ id: events[0]!.id }, { stream: 'account-other' }, { type: 'PlanSet' }])
+        expect(verifyChain([...events.slice(0, -1), { ...last, ...change }])?.revision).to.equal(
+          last.revision,
+        );
+    });
 
   it('carry hashes that still hold', () => {
     for (const stream of new Set(golden.map(({ event }) => event.stream))) {

@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalJson, chainHash, verifyChain } from '../../domain/kernel/chain.ts';
+import { canonicalJson, chainHash, eventIdOfHash, sha256, verifyChain } from '../../domain/kernel/chain.ts';
 import { minorUnitDigits } from '../../domain/kernel/currencies.ts';
 import { deterministicEventId } from '../../domain/kernel/eventId.ts';
 import { fingerprintOf } from '../../domain/kernel/fingerprint.ts';
@@ -66,99 +66,140 @@ describe('canonical JSON', () => {
   );
 });
 
-const chained = (count: number): RecordedEvent[] => {
+/** `versionAt` says by which version each event is hashed. */
+const chained = (count: number, versionAt: (at: number) => 1 | 2): RecordedEvent[] => {
   const events: RecordedEvent[] = [];
   for (let at = 0; at < count; at += 1) {
     const prev_hash = (events.at(-1)?.metadata['hash'] ?? null) as string | null;
+    const place = { stream: 'account-acme', revision: BigInt(at), type: 'Counted' };
     const data = { credits: at, note: `event ${at}` };
-    const metadata = { schema_version: 1, tenant_id: 'acme', prev_hash };
-    const hash = chainHash({ type: 'Counted', data, metadata });
-    events.push({
-      id: deterministicEventId('account-acme', 'c', at),
-      type: 'Counted',
-      data,
-      metadata: { ...metadata, hash },
-      stream: 'account-acme',
-      revision: BigInt(at),
-      position: BigInt(at * 7),
-    });
+    const version = versionAt(at) === 2 ? { hash_version: 2 } : {};
+    const metadata = { schema_version: 1, tenant_id: 'acme', prev_hash, ...version };
+    const hash = chainHash({ ...place, data, metadata });
+    const id = versionAt(at) === 2 ? eventIdOfHash(hash) : deterministicEventId('account-acme', 'c', at);
+    events.push({ id, ...place, data, metadata: { ...metadata, hash }, position: BigInt(at * 7) });
   }
   return events;
 };
 
-describe('the hash chain', () => {
-  const events = chained(9);
-  const altered = (at: number, change: (event: RecordedEvent) => RecordedEvent) =>
-    events.map((event, n) => (n === at ? change(event) : event));
+describe('the hash of an event', () => {
+  const [one] = chained(1, () => 1);
+  const [two] = chained(1, () => 2);
 
-  it('holds for what was written, also when members come back in another order', () => {
-    expect(verifyChain(events)).to.equal(null);
-    const reordered = altered(4, (event) => ({
-      ...event,
-      data: Object.fromEntries(Object.entries(event.data).reverse()),
-      metadata: Object.fromEntries(Object.entries(event.metadata).reverse()),
-    }));
-    expect(verifyChain(reordered)).to.equal(null);
+  it('is what the documents say, in version 1', () => {
+    const { hash, ...metadata } = one!.metadata;
+    expect(hash).to.equal(sha256(canonicalJson({ data: one!.data, metadata, type: 'Counted' })));
   });
 
-  it('covers type, data and metadata', () => {
-    for (const change of [
-      (event: RecordedEvent) => ({ ...event, type: 'Miscounted' }),
-      (event: RecordedEvent) => ({ ...event, data: { ...event.data, credits: 99 } }),
-      (event: RecordedEvent) => ({ ...event, metadata: { ...event.metadata, tenant_id: 'other' } }),
-    ])
-      expect(verifyChain(altered(4, change))).to.deep.include({ revision: 4n, reason: 'hash' });
+  it('is what the documents say, in version 2, and the ID is its first 128 bits', () => {
+    const { hash, ...metadata } = two!.metadata;
+    const covered = { stream: 'account-acme', revision: '0', type: 'Counted', data: two!.data, metadata };
+    expect(hash).to.equal(sha256(canonicalJson(covered)));
+    const bits = (uuid: string) => uuid.replaceAll('-', '');
+    const [id, digits] = [bits(two!.id), String(hash)];
+    for (let at = 0; at < 32; at += 1)
+      if (at !== 12 && at !== 16) expect(id.charAt(at)).to.equal(digits.charAt(at));
+    expect(two!.id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('names the first revision where an event is missing, doubled, swapped or made up', () => {
-    expect(verifyChain(events.filter((_, at) => at !== 3))).to.deep.include({
-      revision: 4n,
-      reason: 'revision',
-    });
-    expect(verifyChain([...events.slice(0, 4), ...events.slice(3)])).to.deep.include({
-      revision: 3n,
-      reason: 'revision',
-    });
-    const swapped = [...events];
-    [swapped[3], swapped[4]] = [
-      { ...events[4]!, revision: 3n },
-      { ...events[3]!, revision: 4n },
-    ];
-    expect(verifyChain(swapped)).to.deep.include({ revision: 3n, reason: 'prev_hash' });
-    const forged = altered(4, (event) => {
-      const { hash: _, ...metadata } = event.metadata;
-      const data = { ...event.data, credits: 99 };
-      return {
-        ...event,
-        data,
-        metadata: { ...metadata, hash: chainHash({ type: event.type, data, metadata }) },
-      };
-    });
-    expect(verifyChain(forged)).to.deep.include({ revision: 5n, reason: 'prev_hash' });
+  it('covers stream, revision and ID in version 2, and none of them in version 1', () => {
+    const changes = [
+      { what: 'stream', reason: 'hash', change: { stream: 'account-other' } },
+      { what: 'ID', reason: 'id', change: { id: deterministicEventId('other', 'c', 0) } },
+    ] as const;
+    for (const { what, reason, change } of changes) {
+      expect(verifyChain([{ ...two!, ...change }]), what).to.deep.include({ reason });
+      expect(verifyChain([{ ...one!, ...change }]), what).to.equal(null);
+    }
+    expect(chainHash({ ...two!, revision: 1n })).not.to.equal(chainHash(two!));
+    expect(chainHash({ ...one!, revision: 1n })).to.equal(chainHash(one!));
   });
 
-  it('starts at the first event: a stream cut off in front does not hold', () => {
-    expect(verifyChain(events.slice(1))).to.deep.include({ revision: 1n, reason: 'revision' });
+  it('is of no version that this program does not know', () => {
+    const metadata = { ...two!.metadata, hash_version: 3 };
+    const event = { ...two!, metadata: { ...metadata, hash: chainHash({ ...two!, metadata }) } };
+    expect(verifyChain([event])).to.deep.include({ reason: 'hash_version' });
   });
 
-  holds(
-    'breaks at the event in which any one character changes',
-    fc.property(fc.nat({ max: 8 }), fc.nat(), (at, place) => {
-      const text = JSON.stringify(events[at]!.data);
-      const cut = place % text.length;
-      const changed = text.slice(0, cut) + (text[cut] === '7' ? '8' : '7') + text.slice(cut + 1);
-      let data: JsonObject;
-      try {
-        data = JSON.parse(changed) as JsonObject;
-      } catch {
-        return;
-      }
-      if (canonicalJson(data) === canonicalJson(events[at]!.data)) return;
-      expect(verifyChain(altered(at, (event) => ({ ...event, data })))?.revision).to.equal(BigInt(at));
-    }),
-    0.25,
-  );
+  it('may go on from version 1 to 2 in a stream, and never back', () => {
+    expect(verifyChain(chained(9, (at) => (at < 4 ? 1 : 2)))).to.equal(null);
+    const back = chained(9, (at) => (at === 4 ? 1 : 2));
+    expect(verifyChain(back)).to.deep.include({ revision: 4n, reason: 'hash_version' });
+  });
 });
+
+for (const version of [1, 2] as const)
+  describe(`the hash chain, version ${version}`, () => {
+    const events = chained(9, () => version);
+    const altered = (at: number, change: (event: RecordedEvent) => RecordedEvent) =>
+      events.map((event, n) => (n === at ? change(event) : event));
+
+    it('holds for what was written, also when members come back in another order', () => {
+      expect(verifyChain(events)).to.equal(null);
+      const reordered = altered(4, (event) => ({
+        ...event,
+        data: Object.fromEntries(Object.entries(event.data).reverse()),
+        metadata: Object.fromEntries(Object.entries(event.metadata).reverse()),
+      }));
+      expect(verifyChain(reordered)).to.equal(null);
+    });
+
+    it('covers type, data and metadata', () => {
+      for (const change of [
+        (event: RecordedEvent) => ({ ...event, type: 'Miscounted' }),
+        (event: RecordedEvent) => ({ ...event, data: { ...event.data, credits: 99 } }),
+        (event: RecordedEvent) => ({ ...event, metadata: { ...event.metadata, tenant_id: 'other' } }),
+      ])
+        expect(verifyChain(altered(4, change))).to.deep.include({ revision: 4n, reason: 'hash' });
+    });
+
+    it('names the first revision where an event is missing, doubled, swapped or made up', () => {
+      expect(verifyChain(events.filter((_, at) => at !== 3))).to.deep.include({
+        revision: 4n,
+        reason: 'revision',
+      });
+      expect(verifyChain([...events.slice(0, 4), ...events.slice(3)])).to.deep.include({
+        revision: 3n,
+        reason: 'revision',
+      });
+      const swapped = [...events];
+      [swapped[3], swapped[4]] = [
+        { ...events[4]!, revision: 3n },
+        { ...events[3]!, revision: 4n },
+      ];
+      expect(verifyChain(swapped)).to.deep.include({ revision: 3n, reason: 'prev_hash' });
+      const forged = altered(4, (event) => {
+        const { hash: _, ...metadata } = event.metadata;
+        const data = { ...event.data, credits: 99 };
+        const hash = chainHash({ ...event, data, metadata });
+        const id = version === 2 ? eventIdOfHash(hash) : event.id;
+        return { ...event, id, data, metadata: { ...metadata, hash } };
+      });
+      expect(verifyChain(forged)).to.deep.include({ revision: 5n, reason: 'prev_hash' });
+    });
+
+    it('starts at the first event: a stream cut off in front does not hold', () => {
+      expect(verifyChain(events.slice(1))).to.deep.include({ revision: 1n, reason: 'revision' });
+    });
+
+    holds(
+      'breaks at the event in which any one character changes',
+      fc.property(fc.nat({ max: 8 }), fc.nat(), (at, place) => {
+        const text = JSON.stringify(events[at]!.data);
+        const cut = place % text.length;
+        const changed = text.slice(0, cut) + (text[cut] === '7' ? '8' : '7') + text.slice(cut + 1);
+        let data: JsonObject;
+        try {
+          data = JSON.parse(changed) as JsonObject;
+        } catch {
+          return;
+        }
+        if (canonicalJson(data) === canonicalJson(events[at]!.data)) return;
+        expect(verifyChain(altered(at, (event) => ({ ...event, data })))?.revision).to.equal(BigInt(at));
+      }),
+      0.25,
+    );
+  });
 
 describe('event IDs', () => {
   it('are UUIDs of version 5, the same for the same command', () => {

@@ -5,6 +5,7 @@ import type { AccountCommand } from '../../domain/account/commands.ts';
 import { account } from '../../domain/account/decider.ts';
 import type { AccountState } from '../../domain/account/state.ts';
 import { accountStream } from '../../domain/account/stream.ts';
+import { CHAIN_START } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { Snapshot, SnapshotStore } from '../../domain/ports/snapshotStore.ts';
 import { accountSnapshots } from '../../src/commands/accountSnapshot.ts';
@@ -92,16 +93,16 @@ const CHUNK = 200;
 const writeAccount = async (log: SqliteEventLog, kind: ColdLoad['kind'], size: number): Promise<void> => {
   const stream = accountStream(TENANT);
   const encoding = { stream, tenantId: TENANT, codec: accountCodec };
-  let [state, hash, revision, turn] = [account.initialState, null as string | null, -1, 0];
+  let [state, link, revision, turn] = [account.initialState, CHAIN_START, -1, 0];
   while (revision + 1 < size) {
     const commands = revision < 0 ? [adjustment(TENANT, START_CREDITS)] : [];
     while (commands.length < CHUNK) commands.push(...(KINDS[kind](turn++) as typeof commands));
     const events = commands.flatMap((command) => {
       const decision = account.decide(state, command);
       if (decision.kind === 'rejected') throw new Error(decision.rejection.code);
-      const chained = encodeEvents(encoding, { events: decision.events, meta: command.meta }, hash);
+      const chained = encodeEvents(encoding, { events: decision.events, meta: command.meta }, link);
       state = chained.decoded.reduce(account.evolve, state);
-      ({ hash } = chained);
+      ({ link } = chained);
       return chained.events;
     });
     const result = await log.append(stream, revision < 0 ? 'no_stream' : BigInt(revision), events);

@@ -138,11 +138,13 @@ export const measureWriter = async (
 const DATA = JSON.stringify({ padding: 'x'.repeat(600) });
 const METADATA = JSON.stringify({ padding: 'y'.repeat(380) });
 
+const HASH = 'z'.repeat(64);
+
 const appendOf = (stream: string, expected: number, events: number): EncodedAppend => ({
   stream,
   expected: expected < 0 ? 'no_stream' : BigInt(expected),
   events: Array.from({ length: events }, () => ({
-    ...{ id: randomUUID(), type: 'CreditsBurned', data: DATA, metadata: METADATA },
+    ...{ id: randomUUID(), type: 'CreditsBurned', data: DATA, metadata: METADATA, hash: HASH },
   })),
 });
 

@@ -1,0 +1,36 @@
+import { expect } from 'chai';
+import { sealOf, type GivenSeal } from '../../src/audit/seal.ts';
+import { history } from './auditedHistory.ts';
+import type { FoundBy } from './editing.ts';
+import { EDITS } from './edits.ts';
+import { auditAfter, nothing } from './tampering.ts';
+
+describe('37 kinds of edits to a log', function () {
+  this.timeout(120_000);
+  let seals: readonly GivenSeal[] = [];
+  const outcomes: { readonly name: string; readonly by: FoundBy; readonly how: string }[] = [];
+
+  before(async () => {
+    await history();
+    const { log } = await auditAfter(nothing);
+    seals = [{ seal: sealOf(log, '2026-02-01T00:00:00.000Z'), from: 'a file' }];
+  });
+
+  it('are 37, each of another kind', () => {
+    expect(new Set(EDITS.map(({ name }) => name)).size).to.equal(37);
+  });
+
+  for (const { name, foundBy, make } of EDITS)
+    it(`${name}: found by ${foundBy}`, async () => {
+      const { report } = await auditAfter(make, { seals });
+      const checks = new Set(report.findings.map(({ check }) => check));
+      const bySeal = checks.delete('seal');
+      const by = checks.size > 0 ? 'audit' : bySeal ? 'seal' : 'neither';
+      outcomes.push({ name, by, how: [...checks].join(', ') });
+      expect(by, JSON.stringify(report.findings, undefined, 1)).to.equal(foundBy);
+    });
+
+  after(() => {
+    if (process.argv.includes('--edits')) console.table(outcomes);
+  });
+});

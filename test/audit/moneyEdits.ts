@@ -1,0 +1,136 @@
+import {
+  ACCOUNT,
+  at,
+  change,
+  dropTail,
+  forgeAdjustment,
+  paidSale,
+  parsed,
+  positionOfLast,
+  rebalance,
+  saleAndClaim,
+  set,
+  setMeta,
+  type Edit,
+} from './editing.ts';
+
+/** Metadata changed, with every hash, ID and digest that follows. */
+export const WHO: readonly Edit[] = [
+  {
+    name: 'who did it (actor)',
+    foundBy: 'seal',
+    make: setMeta('CreditsAdjusted', (meta) => ({ ...meta, actor: { key_id: 'key_other', role: 'admin' } })),
+  },
+  {
+    name: 'whose it is (tenant_id)',
+    foundBy: 'audit',
+    make: setMeta('CreditsAdjusted', (meta) => ({ ...meta, tenant_id: 'other' })),
+  },
+  {
+    name: 'when it was recorded (recorded_at)',
+    foundBy: 'audit',
+    make: setMeta('CreditsAdjusted', (meta) => ({ ...meta, recorded_at: at(meta['recorded_at'], 60_000) })),
+  },
+  {
+    name: 'what caused it (causation_id)',
+    foundBy: 'seal',
+    make: setMeta('CreditsAdjusted', (meta) => ({ ...meta, causation_id: 'another' })),
+  },
+];
+
+/** Members of events changed, with every hash, ID and digest that follows. */
+export const MONEY: readonly Edit[] = [
+  { name: 'the fee of a sale, and in its claim too', foundBy: 'seal', make: saleAndClaim },
+  {
+    name: 'a model’s price',
+    foundBy: 'seal',
+    make: set('ProviderPricePublished', { input_usd_per_million_tokens: '0.14' }),
+  },
+  {
+    name: 'the hash of an API key',
+    foundBy: 'seal',
+    make: set('ApiKeyIssued', { key_hash: 'a'.repeat(64) }),
+  },
+  { name: 'a plan', foundBy: 'audit', make: set('PlanSet', { previous_plan: 'enterprise' }) },
+  {
+    name: 'the fee of a sale',
+    foundBy: 'audit',
+    make: set('CreditsGranted', { provider_fee_minor: 17 }, paidSale),
+  },
+  {
+    name: 'the credits of a sale, within its price, and every balance after it',
+    foundBy: 'audit',
+    make: (intruder) => {
+      set('CreditsGranted', (data) => ({ ...data, credits: Number(data['credits']) + 1 }))(intruder);
+      rebalance(intruder, ACCOUNT);
+    },
+  },
+  {
+    name: 'when a sale happened',
+    foundBy: 'audit',
+    make: set('CreditsGranted', (data) => ({ ...data, occurred_at: at(data['occurred_at'], -86_400_000) })),
+  },
+  {
+    name: 'when a sale was made',
+    foundBy: 'audit',
+    make: set('CreditsGranted', (data) => ({ ...data, created_at: at(data['created_at'], -3_600_000) })),
+  },
+  {
+    name: 'the money of a refund',
+    foundBy: 'audit',
+    make: set('CreditsRefunded', { gross_amount_minor: 1 }),
+  },
+  {
+    name: 'the pages and credits of a burn, and every balance after it',
+    foundBy: 'audit',
+    make: (intruder) => {
+      set(
+        'CreditsBurned',
+        (data) => ({ ...data, pages: Number(data['pages']) + 1 }),
+        '%"operation":"extract"%',
+      )(intruder);
+      rebalance(intruder, ACCOUNT);
+    },
+  },
+  {
+    name: 'when a hold runs out',
+    foundBy: 'seal',
+    make: set('CreditsHeld', (data) => ({ ...data, expires_at: at(data['expires_at'], 60_000) })),
+  },
+  {
+    name: 'a price list that sales point at',
+    foundBy: 'audit',
+    make: (intruder) => {
+      const event = intruder.last('priceList');
+      change(intruder, event, { data: (data) => parsed(JSON.stringify(data).replace('"0.92"', '"0.95"')) });
+    },
+  },
+  {
+    name: 'an exchange rate that sales were booked at',
+    foundBy: 'audit',
+    make: set(
+      'FxRatesPublished',
+      (data) => parsed(JSON.stringify(data).replace('1.0842', '1.0843')),
+      '%2026-01-05%',
+    ),
+  },
+  { name: 'the tokens of a model call', foundBy: 'seal', make: set('LlmCostLogged', { input_tokens: 1 }) },
+];
+
+/** What nobody can tell: it keeps to the rules, and was made after the last seal. */
+export const AFTER: readonly Edit[] = [
+  {
+    name: 'an adjustment forged after the last seal, by the rules',
+    foundBy: 'neither',
+    make: forgeAdjustment,
+  },
+  {
+    name: 'the tail after the last seal cut off',
+    foundBy: 'neither',
+    make: (intruder) => {
+      const from = positionOfLast(intruder) + 1;
+      forgeAdjustment(intruder);
+      dropTail(intruder, from);
+    },
+  },
+];
