@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { OWN_STREAMS, SNAPSHOT_CATEGORY, isHidden } from '../../domain/kernel/ownStreams.ts';
 import type { EventFeed, FeedItem, FeedOptions } from '../../domain/ports/eventFeed.ts';
 import type { EventStore, ReadOptions, RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { COLUMNS, asInteger, openLogFile, recorded } from './sqliteEventLogFile.ts';
@@ -43,8 +44,8 @@ export const openSqliteEventLog = ({
     subscribe: (options) => follow({ file, wake, options, isClosed: () => closed }),
     // eslint-disable-next-line @typescript-eslint/require-await -- the port is asynchronous, SQLite is not
     head: async () => {
-      const position = lastPosition(file);
-      return position === 0 ? undefined : BigInt(position);
+      const position = file.rows(LAST_VISIBLE)[0]?.[0] as number | undefined;
+      return position === undefined ? undefined : BigInt(position);
     },
     close: async () => {
       if (closed) return;
@@ -90,14 +91,14 @@ interface Following {
 }
 
 async function* follow({ file, wake, options, isClosed }: Following): AsyncGenerator<FeedItem, void, void> {
-  const { categories, signal } = options;
+  const { signal } = options;
   const stopped = () => isClosed() || signal?.aborted === true;
   let position = asInteger(options.after ?? 0n);
   let caughtUp = false;
 
   while (!stopped()) {
     const seen = wake.count();
-    const page = pageAfter(file, position, categories);
+    const page = pageAfter(file, position, options);
     for (const item of itemsOf(page)) {
       yield item;
       if (stopped()) return;
@@ -130,11 +131,11 @@ function* itemsOf({ rows, end, moved }: Page): Generator<FeedItem, void, void> {
   if (moved) yield { kind: 'checkpoint', position: BigInt(end) };
 }
 
-const pageAfter = (file: LogFile, after: number, categories: readonly string[] | undefined): Page => {
+const pageAfter = (file: LogFile, after: number, options: FeedOptions): Page => {
   // The head is read first: everything up to it is then either in the page or does not match.
   const head = lastPosition(file);
   if (head <= after) return { rows: [], full: false, end: after, moved: false };
-  const rows = matching(file, { after, head, categories });
+  const rows = matching(file, { after, head, options });
   const full = rows.length === FEED_PAGE;
   const last = rows.at(-1)?.[0] as number | undefined;
   return full
@@ -145,17 +146,27 @@ const pageAfter = (file: LogFile, after: number, categories: readonly string[] |
 interface Stretch {
   readonly after: number;
   readonly head: number;
-  readonly categories: readonly string[] | undefined;
+  readonly options: FeedOptions;
 }
 
-const ALL = `SELECT ${COLUMNS} FROM events WHERE position > ? AND position <= ?
-  ORDER BY position LIMIT ${FEED_PAGE}`;
+const VISIBLE = `category NOT GLOB '$*' AND category <> '${SNAPSHOT_CATEGORY}'`;
+const OWN = `category IN (${OWN_STREAMS.map((stream) => `'${stream}'`).join(', ')})`;
+
+const LAST_VISIBLE = `SELECT position FROM events WHERE ${VISIBLE} ORDER BY position DESC LIMIT 1`;
+
+const allOf = (condition: string): string => `SELECT ${COLUMNS} FROM events
+  WHERE position > ? AND position <= ? AND ${condition} ORDER BY position LIMIT ${FEED_PAGE}`;
+const ALL = allOf(VISIBLE);
+const ALL_AND_OWN = allOf(`(${OWN} OR ${VISIBLE})`);
 
 const ONE_CATEGORY = `SELECT position FROM (SELECT position FROM events
   WHERE category = ? AND position > ? AND position <= ? ORDER BY position LIMIT ${FEED_PAGE})`;
 
-const matching = (file: LogFile, { after, head, categories }: Stretch): Rows => {
-  if (categories === undefined) return file.rows(ALL, after, head);
+const matching = (file: LogFile, { after, head, options }: Stretch): Rows => {
+  const { own = false } = options;
+  if (options.categories === undefined) return file.rows(own ? ALL_AND_OWN : ALL, after, head);
+  const asked = options.categories.filter((category) => !isHidden(category));
+  const categories = own ? [...asked, ...OWN_STREAMS] : asked;
   if (categories.length === 0) return [];
   // One walk of the index per category, merged: `category IN (…)` would sort the rest of the log.
   const walks = categories.map(() => ONE_CATEGORY).join(' UNION ALL ');

@@ -1,4 +1,5 @@
 import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
+import { isLeftOut } from '../../domain/kernel/ownStreams.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 
@@ -18,8 +19,11 @@ export const recorded = (resolved: ResolvedEvent | AllStreamResolvedEvent): Reco
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 
-/** Streams and event types that start with `$` belong to the server. */
-export const isSystem = (resolved: AllStreamResolvedEvent): boolean =>
-  resolved.event === undefined ||
-  resolved.event.streamId.startsWith('$') ||
-  resolved.event.type.startsWith('$');
+/**
+ * What a feed leaves out: what the server wrote for itself (event types that start with `$` too), snapshots,
+ * and unless they are wanted the events about the log itself.
+ */
+export const isSystem = (
+  { event }: AllStreamResolvedEvent,
+  options: { readonly own?: boolean } = {},
+): boolean => event === undefined || event.type.startsWith('$') || isLeftOut(event.streamId, options);

@@ -1,6 +1,7 @@
 import { START, streamNameFilter } from '@eventstore/db-client';
 import type { AllStreamSubscription, EventStoreDBClient, Filter } from '@eventstore/db-client';
 import { categoryOf } from '../../domain/kernel/batch.ts';
+import { OWN_STREAMS, SNAPSHOT_CATEGORY, isOwn } from '../../domain/kernel/ownStreams.ts';
 import type { FeedItem, FeedOptions } from '../../domain/ports/eventFeed.ts';
 import { itemQueue } from './itemQueue.ts';
 import type { ItemQueue } from './itemQueue.ts';
@@ -49,17 +50,17 @@ const aborted = (signal: AbortSignal | undefined): boolean => signal?.aborted ==
 
 const started = (subscribing: Subscribing, queue: ItemQueue<FeedItem>): AllStreamSubscription => {
   const { client, options, timeoutMs, onConfirmed } = subscribing;
-  const { after, categories } = options;
+  const { after } = options;
   const marks = orderedMarks(queue);
   const subscription = client.subscribeToAll(
     {
       fromPosition: after === undefined ? START : { commit: after, prepare: after },
-      filter: filterOf(categories, (position) => marks.checkpoint(subscription, position)),
+      filter: filterOf(options, (position) => marks.checkpoint(subscription, position)),
     },
     { highWaterMark: BUFFER },
   );
   const silent = setTimeout(() => queue.end(new ServerSilent('a subscription', timeoutMs)), timeoutMs);
-  const wanted = categories === undefined ? undefined : new Set(categories);
+  const isWanted = wantedOf(options);
 
   subscription.on('confirmation', () => {
     clearTimeout(silent);
@@ -74,9 +75,8 @@ const started = (subscribing: Subscribing, queue: ItemQueue<FeedItem>): AllStrea
   });
   subscription.on('data', (resolved) => {
     try {
-      const event = isSystem(resolved) ? undefined : recorded(resolved);
-      const matches = event !== undefined && (wanted?.has(categoryOf(event.stream)) ?? true);
-      if (matches) queue.push({ kind: 'event', event });
+      const event = isSystem(resolved, options) ? undefined : recorded(resolved);
+      if (event !== undefined && isWanted(event.stream)) queue.push({ kind: 'event', event });
       marks.passed(event?.position);
     } catch (error) {
       queue.end(error instanceof Error ? error : new Error(String(error)));
@@ -86,12 +86,23 @@ const started = (subscribing: Subscribing, queue: ItemQueue<FeedItem>): AllStrea
   return subscription;
 };
 
+const wantedOf = ({ categories }: FeedOptions): ((stream: string) => boolean) => {
+  if (categories === undefined) return () => true;
+  const wanted = new Set(categories);
+  // An event about the log that is not asked for was left out already.
+  return (stream) => isOwn(stream) || wanted.has(categoryOf(stream));
+};
+
+const OWN = OWN_STREAMS.map((stream) => `\\${stream}$`).join('|');
+/** .NET and JavaScript read it alike. */
+const VISIBLE = `(?!${SNAPSHOT_CATEGORY}(-|$))[^$]`;
+
 /**
  * The server filters by prefix: quick, but `account` also lets `accountX-1` through, which is sorted
  * out here. A checkpoint comes every 32 × interval events that the server looked at.
  */
 const filterOf = (
-  categories: readonly string[] | undefined,
+  { categories, own = false }: FeedOptions,
   onCheckpoint: (position: bigint) => void,
 ): Filter => {
   const checkpointReached = (_: unknown, { commit }: { readonly commit: bigint }): Promise<void> => {
@@ -99,8 +110,9 @@ const filterOf = (
     return Promise.resolve();
   };
   const settings = { checkpointInterval: CHECKPOINT_INTERVAL, checkpointReached };
-  if (categories === undefined) return streamNameFilter({ ...settings, regex: '^[^$]' });
-  return streamNameFilter({ ...settings, prefixes: [...categories] });
+  if (categories === undefined)
+    return streamNameFilter({ ...settings, regex: own ? `^(${VISIBLE}|${OWN})` : `^${VISIBLE}` });
+  return streamNameFilter({ ...settings, prefixes: [...categories, ...(own ? OWN_STREAMS : [])] });
 };
 
 const CHECKPOINT_INTERVAL = 8;

@@ -1,3 +1,4 @@
+import { isOwn } from './ownStreams.ts';
 import type { ExpectedRevision, NewEvent } from '../ports/eventStore.ts';
 
 /** EventStoreDB's own limit of one append (`MaxAppendSize`); `APPEND_BYTES_MAX` stays below it. */
@@ -51,7 +52,8 @@ const isPlainContainer = (value: object): boolean => {
 const isRevision = (expected: ExpectedRevision): boolean => expected === 'no_stream' || expected >= 0n;
 
 const flaw = ({ stream, expected, events }: Batch): string | undefined => {
-  if (stream === '' || stream.startsWith('$')) return `"${stream}" is not a name for a stream of ours`;
+  if (stream === '' || (stream.startsWith('$') && !isOwn(stream)))
+    return `"${stream}" is not a name for a stream of ours`;
   if (!isRevision(expected)) return `revision ${String(expected)} cannot be expected`;
   if (events.length === 0) return 'an append needs at least one event';
   for (const event of events) {

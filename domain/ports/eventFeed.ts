@@ -14,16 +14,19 @@ export interface FeedOptions {
   readonly after?: bigint | undefined;
   /** Stream categories wanted (the part before the first hyphen, or the whole name). Default: all. */
   readonly categories?: readonly string[];
+  /** Also deliver events of `$quire` and `$seals`, whatever the categories. Default: no. */
+  readonly own?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /**
  * The log in its one global order. `subscribe` ends when `signal` aborts; an end without that, or an
  * error, is a dropped subscription, and the caller subscribes again after the last position it has
- * processed. System streams (`$…`) are never delivered.
+ * processed. A server's own streams (`$…`) and snapshots are never delivered, and events about the log
+ * itself only when `own` is set.
  */
 export interface EventFeed {
   subscribe(options: FeedOptions): AsyncIterable<FeedItem>;
-  /** Position of the last event in the log, undefined when it is empty. */
+  /** Position of the last event that `subscribe` delivers without `own`, undefined when there is none. */
   head(): Promise<bigint | undefined>;
 }

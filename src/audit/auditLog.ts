@@ -56,7 +56,7 @@ export async function* everything(
   feed: Pick<EventFeed, 'subscribe'>,
   signal?: AbortSignal,
 ): AsyncGenerator<RecordedEvent> {
-  for await (const item of feed.subscribe(signal === undefined ? {} : { signal })) {
+  for await (const item of feed.subscribe({ own: true, ...(signal === undefined ? {} : { signal }) })) {
     if (item.kind === 'caught_up') return;
     if (item.kind === 'event') yield item.event;
   }

@@ -1,3 +1,4 @@
+import { isOwn } from '../../domain/kernel/ownStreams.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore, RecordedEvent } from '../../domain/ports/eventStore.ts';
 
@@ -35,9 +36,10 @@ async function* untilHead(
 ): AsyncGenerator<RecordedEvent, void, void> {
   const done = new AbortController();
   const until = AbortSignal.any([signal, done.signal]);
-  const categories = category === undefined ? {} : { categories: [category] };
+  // The whole log tells about itself too; a category does when it is asked for.
+  const wanted = category === undefined ? { own: true } : { categories: [category], own: isOwn(category) };
   try {
-    for await (const item of feed.subscribe({ after: afterPosition, ...categories, signal: until })) {
+    for await (const item of feed.subscribe({ after: afterPosition, ...wanted, signal: until })) {
       if (item.kind === 'caught_up') return;
       if (item.kind === 'event') yield item.event;
     }

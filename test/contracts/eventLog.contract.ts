@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { AppendResult, EventStore, NewEvent } from '../../domain/ports/eventStore.ts';
+import type { AppendResult, EventStore, NewEvent, RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { APPEND_BYTES_MAX } from '../../domain/ports/eventStore.ts';
 import { SERVER_APPEND_BYTES_MAX } from '../../domain/kernel/batch.ts';
+import { SEALS_STREAM, SNAPSHOT_CATEGORY, isHidden, isOwn } from '../../domain/kernel/ownStreams.ts';
 import { batchOf, eventsOf, everything, idsOf, newEvent, taken, until } from '../support/eventLogProbe.ts';
 
 /** A log as the contract gets it. */
@@ -16,6 +17,14 @@ export interface LogUnderTest {
 const appended = (result: AppendResult): { revision: bigint; position: bigint } => {
   if (result.kind === 'appended') return { revision: result.revision, position: result.position };
   throw new Error(`expected an append, got ${result.kind}`);
+};
+
+/** Appends one event to a stream that feeds leave out, after what is there; gives its ID. */
+const hiddenAppend = async (log: EventStore, name: string): Promise<string> => {
+  const event = newEvent();
+  const [last] = await taken(log.read(name, { direction: 'backwards', limit: 1 }));
+  appended(await log.append(name, last?.revision ?? 'no_stream', [event]));
+  return event.id;
 };
 
 /**
@@ -274,6 +283,36 @@ export const eventLogContract = (title: string, open: () => Promise<LogUnderTest
         }
         for await (const item of log.subscribe({ categories: [category], signal: controller.signal }))
           expect.fail(`an aborted subscription delivered ${item.kind}`);
+      });
+
+      it('delivers what tells about the log itself only when asked to, and snapshots never', async () => {
+        await log.append(stream, 'no_stream', batchOf(1));
+        const seals = await hiddenAppend(log, SEALS_STREAM);
+        await hiddenAppend(log, `${SNAPSHOT_CATEGORY}-${category}`);
+        await log.append(stream, 0n, batchOf(1));
+        const hidden = (events: readonly RecordedEvent[]) =>
+          events.filter((event) => isHidden(event.stream)).map((event) => event.id);
+
+        const whole = eventsOf(await until(log, {}, 'caught_up'));
+        expect(hidden(whole)).to.deep.equal([]);
+        expect(whole.filter((event) => event.stream === stream)).to.have.length(2);
+        const own = eventsOf(await until(log, { own: true }, 'caught_up'));
+        expect(hidden(own)).to.include(seals);
+        expect(own.filter((event) => !isOwn(event.stream))).to.deep.equal(whole);
+        const asked = { categories: [category], own: true };
+        expect(hidden(eventsOf(await until(log, asked, 'caught_up')))).to.include(seals);
+        const categories = [category, SEALS_STREAM, SNAPSHOT_CATEGORY];
+        expect(eventsOf(await until(log, { categories }, 'caught_up'))).to.have.length(2);
+        expect(eventsOf(await until(log, { categories: [SEALS_STREAM] }, 'caught_up'))).to.have.length(0);
+      });
+
+      it('knows the head, behind what it does not deliver', async () => {
+        const { position } = appended(await log.append(stream, 'no_stream', batchOf(1)));
+        await hiddenAppend(log, SEALS_STREAM);
+        await hiddenAppend(log, `${SNAPSHOT_CATEGORY}-${category}`);
+        const [own] = await taken(log.read(SEALS_STREAM, { direction: 'backwards', limit: 1 }));
+        const head = await log.head();
+        expect(head !== undefined && head >= position && head !== own?.position).to.equal(true);
       });
 
       it('knows the head', async () => {

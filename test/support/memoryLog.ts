@@ -1,3 +1,4 @@
+import { isHidden, isLeftOut } from '../../domain/kernel/ownStreams.ts';
 import type { EventFeed, FeedItem, FeedOptions } from '../../domain/ports/eventFeed.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
@@ -32,12 +33,14 @@ export const memoryLog = (): MemoryLog => {
   const events: RecordedEvent[] = [];
   const revisions = new Map<string, bigint>();
   const readers = new Set<Reader>();
+  let last = 0n;
   let head: bigint | undefined;
   let opened = 0;
 
-  const nextPosition = () => (head = (head ?? 0n) + 3n);
+  const nextPosition = () => (last += 3n);
 
-  const read = async function* ({ after, signal }: FeedOptions): AsyncGenerator<FeedItem> {
+  const read = async function* (options: FeedOptions): AsyncGenerator<FeedItem> {
+    const { after, signal } = options;
     opened += 1;
     let wake: () => void = () => undefined;
     const reader: Reader = { wake: () => wake(), fault: undefined, silent: false };
@@ -53,6 +56,7 @@ export const memoryLog = (): MemoryLog => {
     };
     try {
       while (!isOver()) {
+        while (events[at] !== undefined && isLeftOut(events[at]!.stream, options)) at += 1;
         const event = reader.silent ? undefined : events[at];
         if (event !== undefined) {
           at += 1;
@@ -74,11 +78,12 @@ export const memoryLog = (): MemoryLog => {
     head: () => Promise.resolve(head),
     events: () => events,
     subscriptions: () => opened,
-    skip: nextPosition,
+    skip: () => (head = nextPosition()),
     append: (stream, type, data) => {
       const revision = (revisions.get(stream) ?? -1n) + 1n;
       revisions.set(stream, revision);
       const position = nextPosition();
+      if (!isHidden(stream)) head = position;
       const id = `00000000-0000-4000-8000-${String(position).padStart(12, '0')}`;
       const metadata = {
         schema_version: 1,
