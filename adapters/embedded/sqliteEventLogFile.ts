@@ -35,6 +35,9 @@ CREATE INDEX IF NOT EXISTS events_by_category ON events (category, position);
 `;
 const SCHEMA_VERSION = 1;
 
+/** A cache beside the events, by their stream; made where an earlier release made the file. */
+const SNAPSHOTS = 'CREATE TABLE IF NOT EXISTS snapshots (stream TEXT PRIMARY KEY, snapshot TEXT NOT NULL) STRICT';
+
 /** Prepared statements by their text: preparing costs more than most of the reads. */
 export interface LogFile {
   readonly exec: (sql: string) => void;
@@ -67,8 +70,9 @@ const prepareForWriting = (db: Connection): void => {
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');
   db.exec('PRAGMA wal_autocheckpoint = 4000');
-  if (userVersion(db) !== 0) return;
-  db.exec(`BEGIN IMMEDIATE;${SCHEMA}PRAGMA user_version = ${SCHEMA_VERSION};COMMIT`);
+  if (userVersion(db) === 0)
+    db.exec(`BEGIN IMMEDIATE;${SCHEMA}PRAGMA user_version = ${SCHEMA_VERSION};COMMIT`);
+  db.exec(SNAPSHOTS);
 };
 
 const userVersion = (db: Connection): unknown => {

@@ -4,7 +4,6 @@ import { systemClock } from '../../adapters/embedded/systemClock.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { openModelProviders } from '../../adapters/models/modelProviders.ts';
 import { replayStore } from '../../adapters/postgres/replayStore.ts';
-import { sqlSnapshots } from '../../adapters/postgres/snapshots.ts';
 import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
 import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
@@ -64,15 +63,11 @@ const heavySlotsOf = (from: Container): HeavySlots => {
 };
 
 const bindCommands = (container: Container): void => {
-  bind(container, t.SNAPSHOTS, (from) => sqlSnapshots(resolve(from, t.PARTS).sql));
   bind(container, t.ACCOUNTS, (from) => {
     const register = resolve(from, t.REGISTRY);
-    const { log: store } = resolve(from, t.PARTS);
-    const writer = accountWriter({
-      store,
-      snapshots: resolve(from, t.SNAPSHOTS),
-      hooks: writerHooks(register),
-    });
+    const { log: store, snapshots } = resolve(from, t.PARTS);
+    const hooks = writerHooks(register, resolve(from, t.LOGGER));
+    const writer = accountWriter({ store, snapshots, hooks });
     return countedAccounts(writer, register);
   });
   bind(container, t.PAYMENTS, (from) =>

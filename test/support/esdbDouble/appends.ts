@@ -29,11 +29,12 @@ interface Request {
 
 interface Answers {
   readonly verdict: (verdict: Verdict) => void;
+  readonly denied: () => void;
   readonly notReady: () => void;
 }
 
 /** Commits, or not, and answers, or not, as the next fault says. */
-const carryOut = ({ log, faults, die }: Appending, request: Request, answers: Answers): void => {
+const commit = ({ log, faults, die }: Appending, request: Request, answers: Answers): void => {
   const fault = faults.takeAppendFault();
   if (fault?.kind === 'silence') return;
   if (fault?.kind === 'not_ready') {
@@ -44,6 +45,12 @@ const carryOut = ({ log, faults, die }: Appending, request: Request, answers: An
   if (fault?.kind === 'die_after_commit') die();
   else if (fault?.kind !== 'commit_silently')
     after(delayOf(fault, faults), () => answerAs(fault, verdict, answers));
+};
+
+/** Refuses what the user has no right to, and carries out the rest. */
+const carryOut = (appending: Appending, request: Request, answers: Answers): void => {
+  if (appending.faults.refuseAppendsTo?.test(request.stream) === true) answers.denied();
+  else commit(appending, request, answers);
 };
 
 const delayOf = (fault: AppendFault | undefined, { delayMs }: Faults): number =>
@@ -91,6 +98,7 @@ export const batchAppend =
         { ...entry.request, events: entry.events },
         {
           verdict: (verdict) => send((response) => fillBatch(response, verdict)),
+          denied: () => send((response) => void response.setError(messages.accessDenied())),
           notReady: () => send((response) => void response.setError(messages.notReady())),
         },
       );
@@ -151,6 +159,7 @@ export const singleAppend =
         { ...target, events },
         {
           verdict: (verdict) => answerSingle(verdict, answer),
+          denied: () => answer({ code: grpcStatus.PERMISSION_DENIED, details: 'Access Denied' }),
           notReady: () => answer({ code: grpcStatus.UNAVAILABLE, details: 'Server Is Not Ready' }),
         },
       ),

@@ -18,6 +18,8 @@ export interface Faults {
   readonly takeAppendFault: () => AppendFault | undefined;
   /** ServerFeatures answers UNIMPLEMENTED, so that the client appends by single calls. */
   refuseFeatures: boolean;
+  /** Appends to streams that match are refused for want of rights. */
+  refuseAppendsTo: RegExp | undefined;
   /** Delays every answer to an append. */
   delayMs: number;
 }
@@ -28,6 +30,7 @@ export const faults = (): Faults => {
     nextAppend: (...more) => void queue.push(...more),
     takeAppendFault: () => queue.shift(),
     refuseFeatures: false,
+    refuseAppendsTo: undefined,
     delayMs: 0,
   };
 };

@@ -7,7 +7,7 @@ import anyPb from 'google-protobuf/google/protobuf/any_pb.js';
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js';
 import type { StoredEvent } from './doubleLog.ts';
 
-const { ALREADY_EXISTS, INVALID_ARGUMENT, UNKNOWN } = codePb.Code;
+const { ALREADY_EXISTS, INVALID_ARGUMENT, PERMISSION_DENIED, UNKNOWN } = codePb.Code;
 
 type Status = InstanceType<typeof statusPb.Status>;
 interface Packable {
@@ -33,6 +33,9 @@ export const maximumAppendSizeExceeded = (bytes: number): Status =>
     'MaximumAppendSizeExceeded',
     new sharedPb.MaximumAppendSizeExceeded().setMaxappendsize(bytes),
   );
+
+export const accessDenied = (): Status =>
+  status(PERMISSION_DENIED, 'AccessDenied', new sharedPb.AccessDenied());
 
 export const notReady = (): Status => status(UNKNOWN, 'Unknown', new sharedPb.Unknown());
 
