@@ -23,6 +23,7 @@ import { savedConfigs } from '../commands/savedConfigs.ts';
 import { referenceData } from '../commands/referenceData.ts';
 import type { Config } from '../config.ts';
 import { authenticator } from '../http/authenticate.ts';
+import { confirmedKeys } from '../http/confirmedKeys.ts';
 import { readYourWrites } from '../http/readYourWrites.ts';
 import { limitsScope, tenantLimits } from '../http/tenantLimits.ts';
 import { countedAccounts } from '../telemetry/accountMetrics.ts';
@@ -155,7 +156,10 @@ const bindReads = (container: Container): void => {
   );
   bind(container, t.AUTHENTICATOR, (from) =>
     authenticator({
-      lookup: resolve(from, t.QUERIES).apiKeyByHash,
+      lookup: confirmedKeys({
+        lookup: resolve(from, t.QUERIES).apiKeyByHash,
+        stateOf: (keyId) => resolve(from, t.API_KEYS).stateOf(keyId),
+      }),
       isWellFormed: isWellFormedKey,
       adminKey: resolve(from, t.CONFIG).adminApiKey,
       nowMs,
