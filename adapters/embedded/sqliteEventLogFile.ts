@@ -36,7 +36,8 @@ CREATE INDEX IF NOT EXISTS events_by_category ON events (category, position);
 const SCHEMA_VERSION = 1;
 
 /** A cache beside the events, by their stream; made where an earlier release made the file. */
-const SNAPSHOTS = 'CREATE TABLE IF NOT EXISTS snapshots (stream TEXT PRIMARY KEY, snapshot TEXT NOT NULL) STRICT';
+const SNAPSHOTS =
+  'CREATE TABLE IF NOT EXISTS snapshots (stream TEXT PRIMARY KEY, snapshot TEXT NOT NULL) STRICT';
 
 /** Prepared statements by their text: preparing costs more than most of the reads. */
 export interface LogFile {

@@ -23,7 +23,10 @@ export const writeSnapshot = (file: LogFile, { stream, snapshot }: SnapshotRow):
 };
 
 /** Snapshots in the file of the log. The thread that appends writes them too: the file has one writer. */
-export const sqliteSnapshots = (file: LogFile, write: (row: SnapshotRow) => Promise<void>): SnapshotStore => ({
+export const sqliteSnapshots = (
+  file: LogFile,
+  write: (row: SnapshotRow) => Promise<void>,
+): SnapshotStore => ({
   // eslint-disable-next-line @typescript-eslint/require-await -- the port is asynchronous, SQLite is not
   load: async (stream) => {
     const text = file.rows(LOAD, stream)[0]?.[0];

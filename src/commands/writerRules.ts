@@ -18,7 +18,12 @@ export interface BatchReport {
 /** A snapshot that did not serve. Nothing is lost by it but time. */
 export type SnapshotNotice =
   | { readonly kind: 'ignored'; readonly stream: string; readonly reason: SnapshotFlaw }
-  | { readonly kind: 'unsaved'; readonly stream: string; readonly reason: 'too_large' | 'refused'; readonly error?: unknown };
+  | {
+      readonly kind: 'unsaved';
+      readonly stream: string;
+      readonly reason: 'too_large' | 'refused';
+      readonly error?: unknown;
+    };
 
 /** What a writer tells of itself. */
 export interface WriterHooks {

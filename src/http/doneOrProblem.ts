@@ -2,7 +2,7 @@ import type { AccountRejection } from '../../domain/account/commands.ts';
 import type { Outcome } from '../commands/outcome.ts';
 import type { WorkProblem } from '../commands/workProblem.ts';
 import { Problem, invalid, problem, retryLater } from './problems.ts';
-import type { ProblemCode } from './problems.ts';
+import type { ProblemCode, RequestIssue } from './problems.ts';
 
 interface Rejected {
   readonly code: string;
@@ -83,6 +83,8 @@ const issuePathOf = (members: WorkProblem['members']): readonly (string | number
 export const workFailure = ({ code, detail, members }: WorkProblem): Problem => {
   switch (code) {
     case 'validation_error':
+      if (members?.['issues'] !== undefined)
+        return invalid(...(members['issues'] as readonly RequestIssue[]));
       return invalid({ loc: issuePathOf(members), msg: detail, type: 'value_error' });
     case 'busy':
     case 'not_ready':

@@ -49,6 +49,10 @@ export const plainText = (min: number, max: number) =>
     .max(max)
     .regex(/^[^\0]*$/, 'Must not contain NUL.');
 
+/** An empty text counts as absent, as in a form. */
+export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema.optional()).meta({ 'x-or-empty': true });
+
 /** Any RFC 3339 time; kept in UTC with milliseconds. */
 export const instantIn = z.iso
   .datetime({ offset: true })
