@@ -2,10 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OWN_STREAMS, SNAPSHOT_CATEGORY, isHidden } from '../../domain/kernel/ownStreams.ts';
 import type { EventFeed, FeedItem, FeedOptions } from '../../domain/ports/eventFeed.ts';
 import type { EventStore, ReadOptions, RecordedEvent } from '../../domain/ports/eventStore.ts';
+import type { SnapshotStore } from '../../domain/ports/snapshotStore.ts';
 import { COLUMNS, asInteger, openLogFile, recorded, storedColumns } from './sqliteEventLogFile.ts';
 import type { LogFile } from './sqliteEventLogFile.ts';
 import { lastPosition } from './sqliteEventLogCommit.ts';
 import { groupWriter } from './sqliteEventLogWriter.ts';
+import { sqliteSnapshots } from './sqliteSnapshots.ts';
 import { wakeUps } from './sqliteEventLogWakeUps.ts';
 import type { WakeUps } from './sqliteEventLogWakeUps.ts';
 
@@ -24,7 +26,7 @@ export interface SqliteEventLogOptions {
 }
 
 /** The embedded log: one SQLite file, one writing process, any number of reading ones. */
-export type SqliteEventLog = EventStore & EventFeed;
+export type SqliteEventLog = EventStore & EventFeed & { readonly snapshots: SnapshotStore };
 
 /** Opens the log, creating the file unless `readOnly`. Throws when the file is no log of this layout. */
 export const openSqliteEventLog = ({
@@ -39,8 +41,9 @@ export const openSqliteEventLog = ({
   let closed = false;
 
   return {
+    snapshots: sqliteSnapshots(file, (row) => writer?.save(row) ?? Promise.reject(readingOnly())),
     append: (stream, expected, events) => {
-      if (writer === undefined) return Promise.reject(new Error('the event log is open for reading only'));
+      if (writer === undefined) return Promise.reject(readingOnly());
       return writer.append({ stream, expected, events });
     },
     read: (stream, options = {}) => readStream(file, stream, options),
@@ -64,6 +67,8 @@ export const openSqliteEventLog = ({
     },
   };
 };
+
+const readingOnly = (): Error => new Error('the event log is open for reading only');
 
 const FORWARDS = `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`;
 const BACKWARDS = `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision <= ?

@@ -50,6 +50,10 @@ const READABLE: readonly unknown[] = [1, SCHEMA_VERSION];
 /** What the file says of itself: `log_id`, as the first event of `$quire` has it. */
 const HEADER = 'CREATE TABLE IF NOT EXISTS header (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;';
 
+/** A cache beside the events, by their stream; made where an earlier release made the file. */
+const SNAPSHOTS =
+  'CREATE TABLE IF NOT EXISTS snapshots (stream TEXT PRIMARY KEY, snapshot TEXT NOT NULL) STRICT';
+
 /** Prepared statements by their text: preparing costs more than most of the reads. */
 export interface LogFile {
   /** Version of the file's tables. */
@@ -87,6 +91,7 @@ const prepareForWriting = (db: Connection): void => {
   bringForward(db);
   // A file of an older release gets it when it is opened first.
   if (!hasHeader(db)) db.exec(HEADER);
+  db.exec(SNAPSHOTS);
 };
 
 const hasHeader = (db: Connection): boolean =>

@@ -3,7 +3,8 @@ import { encodeBatch } from '../../domain/kernel/batch.ts';
 import type { Batch } from '../../domain/kernel/batch.ts';
 import type { AppendResult } from '../../domain/ports/eventStore.ts';
 import type { EncodedAppend } from './sqliteEventLogCommit.ts';
-import type { GroupMessage } from './sqliteEventLogThread.ts';
+import type { ThreadAnswer, ThreadMessage } from './sqliteEventLogThread.ts';
+import type { SnapshotRow } from './sqliteSnapshots.ts';
 
 const GROUP_APPENDS_MAX = 2000;
 const GROUP_BYTES_MAX = 8 * 1024 * 1024;
@@ -16,6 +17,8 @@ interface Waiting extends EncodedAppend {
 /** Appends that wait while a group is being committed share the next transaction, and its sync. */
 export interface GroupWriter {
   append(batch: Batch): Promise<AppendResult>;
+  /** Writes a snapshot between two groups. Rejects where it cannot be written. */
+  save(row: SnapshotRow): Promise<void>;
   /** Commits what waits; later appends are answered `unknown`. */
   close(): Promise<void>;
 }
@@ -41,6 +44,8 @@ interface Committing {
   readonly ended: Promise<unknown>;
   waiting: Waiting[];
   inFlight: readonly Waiting[];
+  /** Snapshots that the thread has, first come first; told why one was not written. */
+  readonly saving: ((unsaved: string | null) => void)[];
   scheduled: boolean;
   closed: boolean;
   onDrained: (() => void) | undefined;
@@ -72,7 +77,7 @@ const send = (state: Committing): void => {
   const size = groupSize(state.waiting);
   state.inFlight = state.waiting.slice(0, size);
   state.waiting = state.waiting.slice(size);
-  const message: GroupMessage = state.inFlight.map(({ stream, expected, events }) => ({
+  const message: ThreadMessage = state.inFlight.map(({ stream, expected, events }) => ({
     stream,
     expected,
     events,
@@ -88,10 +93,36 @@ const schedule = (state: Committing): void => {
   setImmediate(send, state);
 };
 
+/** A thread without work keeps no process alive. */
+const rest = ({ thread, inFlight, saving }: Committing): void => {
+  if (inFlight.length === 0 && saving.length === 0) thread.unref();
+};
+
+const finishSave = (state: Committing, unsaved: string | null): void => {
+  const told = state.saving.shift();
+  rest(state);
+  told?.(unsaved);
+};
+
+const save = (state: Committing, row: SnapshotRow): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (state.closed) {
+      reject(new Error('the log is closed'));
+      return;
+    }
+    state.saving.push((unsaved) => {
+      if (unsaved === null) resolve();
+      else reject(new Error(unsaved));
+    });
+    const message: ThreadMessage = row;
+    state.thread.ref();
+    state.thread.postMessage(message);
+  });
+
 const finish = (state: Committing, results: readonly AppendResult[]): void => {
   const group = state.inFlight;
   state.inFlight = [];
-  state.thread.unref();
+  rest(state);
   // The thread gets its next group first: it commits while the callers are answered.
   send(state);
   group.forEach(({ answer }, index) => answer(results[index] ?? UNANSWERED));
@@ -103,6 +134,7 @@ const lose = (state: Committing, reason: string): void => {
   state.closed = true;
   for (const { answer } of [...state.inFlight, ...state.waiting]) answer({ kind: 'unknown', reason });
   [state.inFlight, state.waiting] = [[], []];
+  for (const told of state.saving.splice(0)) told(reason);
   state.onDrained?.();
 };
 
@@ -112,7 +144,7 @@ const drainAndEnd = async (state: Committing): Promise<void> => {
     await new Promise<void>((resolve) => {
       state.onDrained = resolve;
     });
-  const goodbye: GroupMessage = null;
+  const goodbye: ThreadMessage = null;
   state.thread.ref();
   state.thread.postMessage(goodbye);
   await state.ended;
@@ -131,14 +163,18 @@ export const groupWriter = (
   const thread = new Worker(new URL('./sqliteEventLogThread.js', import.meta.url), { workerData: { path } });
   const ended = new Promise((resolve) => thread.once('exit', resolve));
   const state: Committing = {
-    ...{ thread, ended, waiting: [], inFlight: [] },
+    ...{ thread, ended, waiting: [], inFlight: [], saving: [] },
     ...{ scheduled: false, closed: false, onDrained: undefined },
   };
   thread.unref();
-  thread.on('message', (results: readonly AppendResult[]) => {
+  thread.on('message', (answer: ThreadAnswer) => {
+    if ('unsaved' in answer) {
+      finishSave(state, answer.unsaved);
+      return;
+    }
     onCommit();
-    tellTrouble(results);
-    finish(state, results);
+    tellTrouble(answer);
+    finish(state, answer);
   });
   thread.on('error', (error) => lose(state, error instanceof Error ? error.message : String(error)));
 
@@ -154,6 +190,7 @@ export const groupWriter = (
         schedule(state);
       });
     },
+    save: (row) => save(state, row),
     close: () => drainAndEnd(state),
   };
 };

@@ -9,11 +9,13 @@ import {
   type ReadOptions,
   type RecordedEvent,
 } from '../../domain/ports/eventStore.ts';
+import type { SnapshotStore } from '../../domain/ports/snapshotStore.ts';
 import { appendConnection, connection } from './connection.ts';
 import type { Connection } from './connection.ts';
 import { detailOf, isStreamNotFound, outcomeOf } from './outcome.ts';
 import { reading } from './reading.ts';
 import { isSystem, recorded } from './recorded.ts';
+import { snapshotsIn } from './snapshots.ts';
 import { subscribeToAll } from './subscription.ts';
 import { within } from './timeLimit.ts';
 
@@ -31,7 +33,7 @@ export interface EventStoreDbOptions {
 }
 
 /** The log in EventStoreDB. */
-export type EventStoreDb = EventStore & EventFeed;
+export type EventStoreDb = EventStore & EventFeed & { readonly snapshots: SnapshotStore };
 
 interface Store {
   readonly appends: Connection;
@@ -49,6 +51,12 @@ export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => 
   const ending = new AbortController();
 
   return {
+    snapshots: snapshotsIn({
+      read: (stream, readOptions) => read(store, stream, readOptions),
+      client: store.appends.client,
+      timeoutMs: appendTimeoutMs,
+      deadlineMs: SERVER_DEADLINE_MS,
+    }),
     append: (stream, expected, events) => append(store, { stream, expected, events }),
     read: (stream, readOptions = {}) => read(store, stream, readOptions),
     subscribe: (feedOptions) => {

@@ -15,6 +15,7 @@ import { agentFor } from './exchange.ts';
 import { NO_USAGE } from './faults.ts';
 import { checkCallersBase, systemResolve, type Resolve } from './guard/checkBase.ts';
 import { askModel } from './language/askModel.ts';
+import { refusedSchemas, type RefusedSchemas } from './language/refusedSchemas.ts';
 import { callProvider, type CallParts, type OpenCall } from './modelCall.ts';
 import { readWithAzureDi } from './ocr/azureDi.ts';
 import { readWithMistral } from './ocr/mistralOcr.ts';
@@ -48,7 +49,7 @@ export function openModelProviders(options: ModelProvidersOptions): ModelProvide
   const { allowPrivateNetwork, resolve = systemResolve, nowMs = Date.now, random = Math.random } = options;
   const policy = { allowPrivateNetwork, resolve };
   const agent = agentFor();
-  const schemaless = new Set<string>();
+  const refused = refusedSchemas(nowMs);
   const { bytesMax = BYTES_MAX } = options;
   const parts: CallParts = { policy, agent, breakerOf: openBreakers(nowMs), bytesMax, nowMs, random };
   const observed = observing(options, nowMs);
@@ -58,7 +59,7 @@ export function openModelProviders(options: ModelProvidersOptions): ModelProvide
       const checked = await checkCallersBase(apiBase, policy);
       return checked.kind === 'ok' ? { kind: 'ok' } : checked;
     },
-    ask: (request) => observed(request.access.ref, () => ask(parts, request, schemaless)),
+    ask: (request) => observed(request.access.ref, () => ask(parts, request, refused)),
     readPages: (request) => observed(request.access.ref, () => readPages(parts, request)),
     close: () => agent.destroy(),
   };
@@ -74,11 +75,11 @@ const observing =
     return answer;
   };
 
-async function ask(parts: CallParts, request: ModelRequest, schemaless: Set<string>): Promise<ModelAnswer> {
+async function ask(parts: CallParts, request: ModelRequest, refused: RefusedSchemas): Promise<ModelAnswer> {
   const shown = request.turns.flatMap(({ attachments = [] }) => attachments);
   const unseen = whatIsUnseen(request.access.ref, shown);
   const called = await callProvider(parts, request, (call) =>
-    unseen === undefined ? askModel({ ...call, request, schemaless }) : unsuitable(unseen),
+    unseen === undefined ? askModel({ ...call, request, refused }) : unsuitable(unseen),
   );
   return called.kind === 'ok' ? called.value : { ...called, usage: NO_USAGE };
 }

@@ -2,7 +2,7 @@
 -- first start; it may be run again at any time. Then give each role a password (`alter role … password`).
 --
 --   quire_projector  makes, fills and drops read models: for processes with the role `projector`, the first to start
---   quire_app        answers from read models and keeps its two caches: for `api` and `worker`
+--   quire_app        answers from read models and keeps the answers that are repeated: for `api` and `worker`
 --   quire_reader     reads what finance reads, and nothing else
 
 do $$
@@ -40,19 +40,14 @@ alter default privileges for role quire_projector in schema read grant select on
 alter default privileges for role quire_projector in schema projections grant select on tables to quire_app;
 alter default privileges for role quire_projector in schema http_cache
   grant select, insert, update, delete on tables to quire_app;
+-- Earlier releases had a table of their own in `public`, and gave it to the API.
 alter default privileges for role quire_projector in schema public
-  grant select, insert, update, delete on tables to quire_app;
+  revoke select, insert, update, delete on tables from quire_app;
 
 -- The same for what is there already.
 grant select on all tables in schema read to quire_app, quire_reader;
 grant select on all tables in schema projections to quire_app;
 grant select, insert, update, delete on all tables in schema http_cache to quire_app;
-do $$
-begin
-  if to_regclass('public.snapshots') is not null then
-    grant select, insert, update, delete on public.snapshots to quire_app;
-  end if;
-end $$;
 
 -- Advisory locks say who projects: a reader that took one would stop the projections.
 do $$

@@ -17,6 +17,10 @@ export function pagesOf(measure: PageMeasure): number {
   return Math.max(1, pages);
 }
 
+/** Whether a file of this type has pages that can be looked at, and so be read by a model: PDF and pictures. */
+export const hasPagesToSee = (mimeType: string): boolean =>
+  mimeType === 'application/pdf' || mimeType.startsWith('image/');
+
 /** Code points, not UTF-16 units: an emoji is one character. */
 export function charactersIn(text: string): number {
   let count = 0;

@@ -1,3 +1,6 @@
+/** What works without a provider. */
+export const LOCAL_MODEL = 'local/default';
+
 /** A provider's model: `google/gemini-2.5-flash` is `{ provider: 'google', model: 'gemini-2.5-flash' }`. */
 export interface ModelRef {
   readonly provider: ProviderName;

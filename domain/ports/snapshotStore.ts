@@ -1,4 +1,5 @@
 import type { JsonObject } from '../kernel/json.ts';
+import { APPEND_BYTES_MAX } from './eventStore.ts';
 
 /** A folded state as of one revision: a cache, complete in itself, that may vanish at any time. */
 export interface Snapshot {
@@ -13,8 +14,16 @@ export interface Snapshot {
   readonly state_hash: string;
 }
 
-/** Where snapshots lie. One per stream and reducer version, and a newer one is never overwritten. */
+/**
+ * Where snapshots lie: beside the log, so that whoever can change one could change the log as well. The last
+ * one saved for a stream stays; an older one costs a few more events to fold, and nothing else.
+ */
 export interface SnapshotStore {
-  load(stream: string, reducerVersion: number): Promise<Snapshot | undefined>;
-  save(snapshot: Snapshot): Promise<void>;
+  /** undefined: there is none. Rejects where the store cannot be read, or what it holds is no snapshot. */
+  load(stream: string): Promise<Snapshot | undefined>;
+  /** Rejects where the store cannot be written. */
+  save(snapshot: Snapshot): Promise<'saved' | 'too_large'>;
 }
+
+/** Largest snapshot that any log takes, in bytes of JSON. */
+export const SNAPSHOT_BYTES_MAX = APPEND_BYTES_MAX;

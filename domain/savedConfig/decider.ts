@@ -2,10 +2,15 @@ import type { CommandMeta } from '../kernel/command.ts';
 import { accept, reject, type Decider } from '../kernel/decider.ts';
 import type { ChannelSettings, ConfigVersion, SavedConfigEvent } from './events.ts';
 
-/** A version to publish: complete, but that a channel without a key may keep the one it has. */
+/** A channel of a version to publish. null: there is none from now on; undefined: the one before stays. */
+export type ChannelChange = ChannelSettings | null | undefined;
+
+/** A version to publish: complete, but that channels, and keys of channels, may stay as they are. */
 export interface PublishConfig {
   readonly type: 'PublishConfig';
-  readonly data: Omit<ConfigVersion, 'version' | 'published_at' | 'published_by'> & {
+  readonly data: Omit<ConfigVersion, 'version' | 'published_at' | 'published_by' | 'llm' | 'ocr'> & {
+    readonly llm: ChannelChange;
+    readonly ocr: ChannelChange;
     /** True: a version of a config that exists. False: the first version of a new one. */
     readonly update: boolean;
   };
@@ -32,10 +37,11 @@ export interface SavedConfigState {
 const NOT_FOUND = { code: 'config_not_found' } as const;
 
 /**
- * The channel with the key that the version before has, where it names none itself and asks the same
+ * The channel that the version before has, where the next one says nothing of it; or with the key that the version before has, where it names none itself and asks the same
  * model at the same address: a key goes nowhere but where it was published for.
  */
-const withKeptKey = (next: ChannelSettings | null, before: ChannelSettings | null | undefined) => {
+const withKept = (next: ChannelChange, before: ChannelSettings | null | undefined) => {
+  if (next === undefined) return before ?? null;
   if (next === null || next.secret_id !== null || before === null || before === undefined) return next;
   if (next.provider_model !== before.provider_model || next.api_base !== before.api_base) return next;
   const { secret_id, api_key_last4 } = before;
@@ -48,8 +54,8 @@ const publish = ({ latest, revoked }: SavedConfigState, { data, meta }: PublishC
   if (update ? !isThere : latest !== null) return reject(NOT_FOUND);
   const version: ConfigVersion = {
     ...wanted,
-    llm: withKeptKey(wanted.llm, latest?.llm),
-    ocr: withKeptKey(wanted.ocr, latest?.ocr),
+    llm: withKept(wanted.llm, latest?.llm),
+    ocr: withKept(wanted.ocr, latest?.ocr),
     version: (latest?.version ?? 0) + 1,
     published_at: meta.now,
     published_by: meta.actor.key_id,

@@ -28,6 +28,8 @@ export interface MergedChannel {
   readonly max_tokens: number | undefined;
   readonly temperature: number | undefined;
   readonly num_retries: number | undefined;
+  /** Inline members that name a place which the config's key is not for, where no other key goes with them. */
+  readonly misplaced: readonly ('provider_model' | 'api_base')[];
 }
 
 export interface Merged<Mode = string> {
@@ -69,6 +71,15 @@ const keyOf = (saved: OverridableChannel, inline: OverridableChannel): string | 
   return stays ? present(saved.api_key) : undefined;
 };
 
+const misplacedIn = (saved: OverridableChannel, inline: OverridableChannel): MergedChannel['misplaced'] => {
+  if (present(saved.api_key) === undefined || keyOf(saved, inline) !== undefined) return [];
+  const base = present(inline.api_base);
+  return [
+    ...(sameProvider(saved, inline) ? [] : (['provider_model'] as const)),
+    ...(base === undefined || base === present(saved.api_base) ? [] : (['api_base'] as const)),
+  ];
+};
+
 const channelOf = (saved: OverridableChannel, inline: OverridableChannel): MergedChannel => ({
   provider_model: first(inline.provider_model, saved.provider_model),
   api_key: keyOf(saved, inline),
@@ -76,6 +87,7 @@ const channelOf = (saved: OverridableChannel, inline: OverridableChannel): Merge
   max_tokens: first(inline.max_tokens, saved.max_tokens),
   temperature: first(inline.temperature, saved.temperature),
   num_retries: first(inline.num_retries, saved.num_retries),
+  misplaced: misplacedIn(saved, inline),
 });
 
 /**

@@ -1,9 +1,11 @@
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { ModelConversionResult } from '../../domain/ports/modelWork.ts';
+import { LOCAL_MODEL } from '../../domain/models/modelName.ts';
+import type { ModelCall, ModelConversionResult } from '../../domain/ports/modelWork.ts';
 import { deliverWork, type DeliverDeps } from './deliverWork.ts';
 import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
-import { chooseModels, type ChannelPaths, type ChosenModels, type ModelChannel } from './models.ts';
-import { checkBases, type ModelDeps } from './ownBases.ts';
+import type { ChannelPaths, ChosenModels, ModelChannel } from './models.ts';
+import type { ModelDeps } from './ownBases.ts';
+import { modelsByFormat, ownKeyUse } from './ownKeys.ts';
 import type { PlatformModels } from '../platformModels.ts';
 import { modelProblem, parseProblem, type WorkProblem } from './workProblem.ts';
 
@@ -23,7 +25,7 @@ export interface ConvertDeps extends DeliverDeps, ModelDeps {
 const rendered = (
   deps: ConvertDeps,
   request: ConvertRequest,
-  { models: { ocr }, task: { signal, onCall } }: { models: ChosenModels; task: WorkTask },
+  { models: { ocr }, signal, onCall }: WorkTask,
 ): Promise<ModelConversionResult> => {
   const work = {
     path: request.file.path,
@@ -39,16 +41,23 @@ const rendered = (
 const run = async (
   deps: ConvertDeps,
   request: ConvertRequest,
-  { models, task }: { models: ChosenModels; task: WorkTask },
+  task: WorkTask,
 ): Promise<WorkDone | WorkProblem> => {
   const began = performance.now();
-  const answer = await rendered(deps, request, { models, task });
+  const calls: ModelCall[] = [];
+  const onCall = (call: ModelCall) => {
+    calls.push(call);
+    task.onCall(call);
+  };
+  const answer = await rendered(deps, request, { ...task, onCall });
   if (answer.kind === 'model_failed') return modelProblem(answer.failure);
   if (answer.kind !== 'ok') return parseProblem(answer, 'conversion_failed');
   const { rendition } = answer;
+  const use = ownKeyUse(task.models, calls);
   return {
     kind: 'done',
     status: 'success',
+    billing_type: use.billing_type,
     body: {
       markdown: rendition.markdown,
       plain_text: rendition.plainText,
@@ -59,9 +68,10 @@ const run = async (
         mime_type: rendition.mimeType,
         pages: rendition.pages.length,
         mode: request.mode,
-        model: models.model,
-        billing_type: models.billing_type,
+        model: task.models.model,
+        billing_type: use.billing_type,
         duration_ms: Math.round(performance.now() - began),
+        warnings: [...rendition.warnings.map((warning) => ({ ...warning })), ...use.warnings],
       },
     },
   };
@@ -75,17 +85,16 @@ const withBill = ({ body, cost, free_pages }: Delivered): Delivered => ({
   body: { ...body, meta: { ...(body['meta'] as JsonObject), cost: { ...cost } } },
 });
 
+/** What reads the pages is what a conversion names; a file without pages is read here. */
+const named = (chosen: ChosenModels): ChosenModels => ({ ...chosen, model: chosen.ocr_model ?? LOCAL_MODEL });
+
 /** A document as markdown and plain text: held, done, stored, settled, answered. */
 export const convertDocument =
   (deps: ConvertDeps) =>
   async (request: ConvertRequest): Promise<Delivered | WorkProblem> => {
     const { ocr, channelPaths: paths } = request;
     const channels = { llm: {}, ocr, paths, runs: { llm: false, ocr: true } };
-    const chosen = chooseModels(channels, deps.platformModels);
-    if (chosen.kind === 'problem') return chosen;
-    const unsafe = await checkBases(deps, chosen);
-    if (unsafe !== undefined) return unsafe;
-    const models: ChosenModels = { ...chosen, model: chosen.ocr_model ?? chosen.model };
+    const models = await modelsByFormat(deps, channels, named);
     const answer = await deliverWork(deps, request, {
       operation: 'to_markdown',
       endpoint: 'to-markdown',
@@ -93,7 +102,7 @@ export const convertDocument =
       models,
       idPrefix: 'cnv',
       timedOut: 'conversion_failed',
-      run: (task) => run(deps, request, { models, task }),
+      run: (task) => run(deps, request, task),
     });
     return answer.kind === 'delivered' ? withBill(answer) : answer;
   };

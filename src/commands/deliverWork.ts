@@ -1,8 +1,11 @@
+import type { BillingType } from '../../domain/account/words.ts';
+import { hasPagesToSee } from '../../domain/document/pages.ts';
 import type { DocumentParser, Inspection } from '../../domain/ports/documentParser.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import { placeHold, release, type WorkToBill } from './billedWork.ts';
 import { callLog, type LogCall } from './callLog.ts';
 import type { HeavySlots } from './heavySlots.ts';
+import type { ChosenModels } from './models.ts';
 import { settleDone, type SettleDeps } from './settleDone.ts';
 import { resultShelf, type StoredResult, type WorkIdentity } from './storedResult.ts';
 import type { KeptFacts } from './unfinished/keptFacts.ts';
@@ -37,6 +40,9 @@ interface Work {
   readonly free: boolean;
 }
 
+/** Work with the models for its file's format. */
+type NewWork = Work & { readonly models: ChosenModels; readonly mime_type: string };
+
 const inspect = (deps: DeliverDeps, { file, signal }: WorkRequest): Promise<Inspection> =>
   deps.parser.inspect({
     path: file.path,
@@ -60,11 +66,8 @@ const recordEnd = (
   });
 
 /** Does the work under its hold. Whatever fails gives the hold back, and so does a caller that left. */
-const runHeld = async (
-  deps: DeliverDeps,
-  work: Work & { readonly mime_type: string },
-): Promise<WorkDone | WorkProblem> => {
-  const { request, plan, bill, document_id } = work;
+const runHeld = async (deps: DeliverDeps, work: NewWork): Promise<WorkDone | WorkProblem> => {
+  const { request, plan, bill, document_id, models } = work;
   const calls = callLog(deps.logCall, {
     bill,
     document_id,
@@ -75,7 +78,8 @@ const runHeld = async (
     await deps.usage.requested(work);
     const { onCall } = calls;
     const { operation_id } = bill;
-    const done = await plan.run({ operation_id, document_id, signal: request.signal, onCall });
+    const { signal } = request;
+    const done = await plan.run({ operation_id, document_id, models, signal, onCall });
     return request.signal.aborted ? parseProblem({ kind: 'aborted' }, plan.timedOut) : done;
   };
   const thrown = (error: unknown) => ({ kind: 'thrown', error }) as const;
@@ -117,7 +121,7 @@ const identityOf = (
 const workOf = (
   request: WorkRequest,
   plan: WorkPlan,
-  ids: Pick<StoredResult, 'operation_id' | 'document_id' | 'pages'>,
+  ids: Pick<StoredResult, 'operation_id' | 'document_id' | 'pages'> & { readonly billing_type: BillingType },
 ) => ({
   request,
   plan,
@@ -127,12 +131,54 @@ const workOf = (
     operation_id: ids.operation_id,
     tenant_id: request.tenant_id,
     mode: plan.mode,
-    billing_type: plan.models.billing_type,
+    billing_type: ids.billing_type,
     pages: ids.pages,
     caller: request.caller,
     correlation_id: request.correlation_id,
   },
 });
+
+/**
+ * The hold at the rates of what was done. An own key that was never used pays for nothing: its hold gives way
+ * to one at full service, and work that the account cannot pay so is not delivered.
+ */
+const heldAs = async (
+  deps: DeliverDeps,
+  work: NewWork,
+  billing_type: BillingType,
+): Promise<NewWork | WorkProblem> => {
+  if (billing_type === work.bill.billing_type) return work;
+  const bill = { ...work.bill, billing_type };
+  await release(deps, work.bill, { hold_id: work.hold_id, reason: 'cancelled' });
+  const hold = await placeHold(deps, bill);
+  if (hold.kind === 'held') return { ...work, bill, hold_id: hold.hold_id };
+  if (hold.kind === 'hold_not_open')
+    throw new Error('an operation has a hold beside the one that was released');
+  await recordEnd(deps, bill, { kind: 'failed', code: hold.code });
+  return hold;
+};
+
+type Opened = Extract<Inspection, { readonly kind: 'ok' }>;
+
+/** A new operation on a file, with its models and its hold. */
+const heldFor = async (
+  deps: DeliverDeps,
+  { request, plan }: Pick<Work, 'request' | 'plan'>,
+  file: Opened,
+): Promise<NewWork | WorkProblem> => {
+  const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
+  if (models.kind === 'problem') return models;
+  const ids = {
+    operation_id: deps.clock.newId(plan.idPrefix),
+    document_id: request.document?.document_id ?? deps.clock.newId('doc'),
+    pages: file.pages,
+  };
+  const named = workOf(request, plan, { ...ids, billing_type: models.billing_type });
+  const hold = await placeHold(deps, named.bill);
+  if (hold.kind === 'problem') return hold;
+  if (hold.kind === 'hold_not_open') throw new Error('a new operation has a hold already');
+  return { ...named, models, hold_id: hold.hold_id, free: hold.free, mime_type: file.mimeType };
+};
 
 /** The work from its start: count pages, hold, run, store the result, settle, answer. */
 const deliverNew = async (
@@ -143,28 +189,23 @@ const deliverNew = async (
   const began = performance.now();
   const file = await inspect(deps, request);
   if (file.kind !== 'ok') return parseProblem(file, plan.timedOut);
-  const ids = {
-    operation_id: deps.clock.newId(plan.idPrefix),
-    document_id: request.document?.document_id ?? deps.clock.newId('doc'),
-    pages: file.pages,
-  };
-  const named = workOf(request, plan, ids);
-  const hold = await placeHold(deps, named.bill);
-  if (hold.kind === 'problem') return hold;
-  if (hold.kind === 'hold_not_open') throw new Error('a new operation has a hold already');
-
-  const work: Work = { ...named, hold_id: hold.hold_id, free: hold.free };
-  const done = await runHeld(deps, { ...work, mime_type: file.mimeType });
+  const asked = await heldFor(deps, { request, plan }, file);
+  if ('code' in asked) return asked;
+  const done = await runHeld(deps, asked);
   if (done.kind === 'problem') return done;
+  const work = await heldAs(deps, asked, done.billing_type);
+  if ('code' in work) return work;
 
   const identity = identityOf(request, plan);
+  const { operation_id, pages } = work.bill;
   const stored: StoredResult = {
-    ...ids,
+    ...{ operation_id, pages, document_id: work.document_id },
     usage_id: deps.clock.newId('use'),
-    hold_id: hold.hold_id,
+    hold_id: work.hold_id,
     fingerprint: identity?.fingerprint ?? '',
     stored_at: deps.clock.now(),
     status: done.status,
+    billing_type: done.billing_type,
     duration_ms: Math.round(performance.now() - began),
     body: done.body,
   };
@@ -205,11 +246,10 @@ export const deliverWork = async (
     const identity = identityOf(request, plan);
     const stored = identity && (await resultShelf(deps.objects).find(identity, deps.clock.now()));
     if (stored === undefined) return await deliverNew(deps, request, plan);
-    return await finish(
-      deps,
-      { ...workOf(request, plan, stored), hold_id: stored.hold_id, free: false },
-      stored,
-    );
+    const { paged } = plan.models;
+    const asked = paged.kind === 'models' ? paged.billing_type : 'full_service';
+    const work = workOf(request, plan, { ...stored, billing_type: stored.billing_type ?? asked });
+    return await finish(deps, { ...work, hold_id: stored.hold_id, free: false }, stored);
   } finally {
     free();
   }

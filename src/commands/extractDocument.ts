@@ -2,12 +2,13 @@ import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { Extraction, ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
 import type { LearnedPrompt } from '../../domain/models/learned.ts';
 import type { ArtifactFile } from '../../domain/training/artifactFile.ts';
-import type { ModelExtractionResult } from '../../domain/ports/modelWork.ts';
+import type { ModelCall, ModelExtractionResult } from '../../domain/ports/modelWork.ts';
 import type { PlatformModels } from '../platformModels.ts';
 import { deliverWork, type DeliverDeps } from './deliverWork.ts';
 import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
-import { chooseModels, type ChannelPaths, type ChosenModels, type ModelChannel } from './models.ts';
-import { checkBases, type ModelDeps } from './ownBases.ts';
+import type { ChannelPaths, ChosenModels, ModelChannel } from './models.ts';
+import type { ModelDeps } from './ownBases.ts';
+import { modelsByFormat, ownKeyUse, type OwnKeyUse } from './ownKeys.ts';
 import { modelProblem, parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
 
 export interface ExtractRequest extends WorkRequest {
@@ -35,8 +36,8 @@ export interface ExtractDeps extends DeliverDeps, ModelDeps {
 /** The body of the answer, but for the bill and what is known only after it. */
 const bodyOf = (
   { extraction, status }: { readonly extraction: Extraction; readonly status: WorkDone['status'] },
-  ids: { readonly operation_id: string; readonly document_id: string },
-  { request, models, duration_ms }: { request: ExtractRequest; models: ChosenModels; duration_ms: number },
+  { task: { models, ...ids }, use }: { readonly task: WorkTask; readonly use: OwnKeyUse },
+  { request, duration_ms }: { readonly request: ExtractRequest; readonly duration_ms: number },
 ): JsonObject => ({
   status,
   result: extraction.value,
@@ -47,14 +48,14 @@ const bodyOf = (
     file_name: request.file.file_name,
     mime_type: extraction.mimeType,
     mode: request.mode,
-    billing_type: models.billing_type,
+    billing_type: use.billing_type,
     model: models.model,
     ocr_model: models.ocr_model,
     config_id: request.config?.config_id ?? null,
     config_version: request.config?.version ?? null,
     artifact_id: request.artifact_id,
     duration_ms,
-    warnings: extraction.warnings.map((warning) => ({ ...warning })),
+    warnings: [...extraction.warnings.map((warning) => ({ ...warning })), ...use.warnings],
     pages: extraction.pages.map(({ page, status: pageStatus, source, detail }) => ({
       page,
       status: pageStatus,
@@ -72,7 +73,7 @@ const promptIn = ({ learned }: ExtractRequest): LearnedPrompt | undefined =>
 const extracted = (
   deps: ExtractDeps,
   request: ExtractRequest,
-  { models: { llm, ocr }, task: { signal, onCall } }: { models: ChosenModels; task: WorkTask },
+  { models: { llm, ocr }, signal, onCall }: WorkTask,
 ): Promise<ModelExtractionResult> => {
   const work = {
     path: request.file.path,
@@ -93,10 +94,15 @@ const extracted = (
 const run = async (
   deps: ExtractDeps,
   request: ExtractRequest,
-  { models, task }: { models: ChosenModels; task: WorkTask },
+  task: WorkTask,
 ): Promise<WorkDone | WorkProblem> => {
   const began = performance.now();
-  const answer = await extracted(deps, request, { models, task });
+  const calls: ModelCall[] = [];
+  const onCall = (call: ModelCall) => {
+    calls.push(call);
+    task.onCall(call);
+  };
+  const answer = await extracted(deps, request, { ...task, onCall });
   if (answer.kind === 'model_failed') return modelProblem(answer.failure);
   if (answer.kind === 'invalid_schema') return workProblem('invalid_schema', answer.detail);
   if (answer.kind !== 'ok') return parseProblem(answer, 'extraction_failed');
@@ -110,10 +116,12 @@ const run = async (
     );
   const status = fits ? 'success' : 'partial';
   const duration_ms = Math.round(performance.now() - began);
+  const use = ownKeyUse(task.models, calls);
   return {
     kind: 'done',
     status,
-    body: bodyOf({ extraction, status }, task, { request, models, duration_ms }),
+    billing_type: use.billing_type,
+    body: bodyOf({ extraction, status }, { task, use }, { request, duration_ms }),
   };
 };
 
@@ -147,12 +155,9 @@ export const extractDocument =
   async (request: ExtractRequest): Promise<Delivered | WorkProblem> => {
     const runs = { llm: true, ocr: request.mode === 'robust' };
     const { ocr, channelPaths: paths } = request;
-    const models = chooseModels({ llm: taughtChannel(request), ocr, runs, paths }, deps.platformModels);
-    if (models.kind === 'problem') return models;
-    const untaught = checkTaught(request, models);
-    if (untaught !== undefined) return untaught;
-    const unsafe = await checkBases(deps, models);
-    if (unsafe !== undefined) return unsafe;
+    const channels = { llm: taughtChannel(request), ocr, runs, paths };
+    const models = await modelsByFormat(deps, channels, (one) => checkTaught(request, one) ?? one);
+    if (models.unpaged.kind === 'problem') return models.unpaged;
     const answer = await deliverWork(deps, request, {
       operation: 'extract',
       endpoint: 'extract',
@@ -160,7 +165,7 @@ export const extractDocument =
       models,
       idPrefix: 'ext',
       timedOut: 'extraction_failed',
-      run: (task) => run(deps, request, { models, task }),
+      run: (task) => run(deps, request, task),
     });
     return answer.kind === 'delivered' ? withBill(answer) : answer;
   };

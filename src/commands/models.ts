@@ -10,6 +10,13 @@ import type { ModelAccess } from '../../domain/ports/modelProvider.ts';
 import type { PlatformModels } from '../platformModels.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
+/** What is wrong with a member of a request. */
+export interface ChannelIssue {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+  readonly type: string;
+}
+
 /** A caller's own model of one channel; empty strings were dropped before. */
 export interface ModelChannel {
   readonly provider_model?: string | undefined;
@@ -18,6 +25,10 @@ export interface ModelChannel {
   readonly max_tokens?: number | undefined;
   readonly temperature?: number | undefined;
   readonly num_retries?: number | undefined;
+  /** Members that are not what they should be: told where the channel runs with a key, else ignored. */
+  readonly issues?: readonly ChannelIssue[] | undefined;
+  /** Why the key of a saved config cannot go where the request says: told where the channel runs. */
+  readonly conflict?: readonly ChannelIssue[] | undefined;
 }
 
 /** Which models do the work, and at which rates. The accesses hold secrets: they are written nowhere. */
@@ -30,6 +41,10 @@ export interface ChosenModels {
   readonly llm: ModelAccess | null;
   /** null: local recognition, or none. */
   readonly ocr: ModelAccess | null;
+  /** The channels that the caller gave a key for, whether they run or not. */
+  readonly own: readonly ChannelName[];
+  /** The channel whose key an own `ocr` is asked with. */
+  readonly ocrKey: ChannelName;
 }
 
 export type ChannelName = 'llm' | 'ocr';
@@ -40,7 +55,10 @@ export type ChannelPaths = (channel: ChannelName, member: string) => readonly st
 /** Attempts after the first where the caller names none. */
 export const DEFAULT_RETRIES = 2;
 
-const formPaths: ChannelPaths = (channel, member) => ['body', `${channel}_${member}`];
+export const formPaths: ChannelPaths = (channel, member) => ['body', `${channel}_${member}`];
+
+const misfits = (issues: readonly ChannelIssue[]): WorkProblem =>
+  workProblem('validation_error', 'The own model cannot be used as it is named.', { issues });
 
 const misfit = (loc: readonly string[], detail: string): WorkProblem =>
   workProblem('validation_error', detail, { loc });
@@ -80,7 +98,10 @@ const refOf = (
 
 /** Own-model credentials of a channel: undefined without a key, for then the rest is ignored. */
 const ownAccess = (own: ModelChannel, naming: Naming): ModelAccess | WorkProblem | undefined => {
+  const { issues = [], conflict = [] } = own;
+  if (conflict.length > 0) return misfits(conflict);
   if (own.api_key === undefined) return undefined;
+  if (issues.length > 0) return misfits(issues);
   const ref = refOf(own, naming);
   if ('kind' in ref) return ref;
   if (needsBase(ref.provider) && own.api_base === undefined)
@@ -139,20 +160,25 @@ const chosenOcr = (own: ModelAccess | undefined, runs: boolean, { ocr }: Platfor
     ? { ocr_model: own === undefined ? ocr.name : nameOfModel(own.ref), ocr: own ?? ocr.access }
     : { ocr_model: null, ocr: null };
 
+/** What a request says of both channels, and which of them run. */
+export interface Channels {
+  readonly llm: ModelChannel;
+  readonly ocr: ModelChannel;
+  readonly runs: { readonly llm: boolean; readonly ocr: boolean };
+  readonly paths?: ChannelPaths | undefined;
+}
+
+const ownKeysOf = ({ llm, ocr }: Channels): readonly ChannelName[] => [
+  ...(llm.api_key === undefined ? [] : (['llm'] as const)),
+  ...(ocr.api_key === undefined ? [] : (['ocr'] as const)),
+];
+
 /**
  * Chooses by the BYOK rules: a key of a channel that runs switches to own-key rates; without a key the
  * other members are ignored; a key of a channel that does not run is ignored. An OCR channel without a key
  * inherits the caller's extraction model; one that names no model falls back to it.
  */
-export const chooseModels = (
-  channels: {
-    readonly llm: ModelChannel;
-    readonly ocr: ModelChannel;
-    readonly runs: { readonly llm: boolean; readonly ocr: boolean };
-    readonly paths?: ChannelPaths | undefined;
-  },
-  platform: PlatformModels,
-): ChosenModels | WorkProblem => {
+export const chooseModels = (channels: Channels, platform: PlatformModels): ChosenModels | WorkProblem => {
   const { runs, paths = formPaths } = channels;
   const llm = runs.llm
     ? ownAccess(channels.llm, { channel: 'llm', fallback: platform.extraction.name, paths })
@@ -167,5 +193,7 @@ export const chooseModels = (
     billing_type: llm === undefined && own === undefined ? 'full_service' : 'byok',
     ...chosenLlm(llm, runs.llm, platform),
     ...chosenOcr(own ?? llm, runs.ocr, platform),
+    own: ownKeysOf(channels),
+    ocrKey: own === undefined ? 'llm' : 'ocr',
   };
 };

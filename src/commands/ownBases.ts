@@ -11,7 +11,7 @@ export interface ModelDeps {
 
 /** Addresses that callers named are checked before anything is done for them, or held. */
 export const checkBases = async (
-  { checkBase }: ModelDeps,
+  { checkBase }: Pick<ModelDeps, 'checkBase'>,
   { llm, ocr }: ChosenModels,
 ): Promise<WorkProblem | undefined> => {
   const bases = [llm, ocr].flatMap((access) => (access?.owner === 'caller' ? [access.apiBase] : []));

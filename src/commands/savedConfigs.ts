@@ -7,6 +7,7 @@ import { secretObjectKey, type SecretBox } from '../../domain/ports/secretBox.ts
 import {
   liveSecrets,
   savedConfig,
+  type ChannelChange,
   type PublishConfig,
   type SavedConfigRejection,
   type SavedConfigState,
@@ -31,8 +32,9 @@ export type ConfigDraft = Pick<
   'config_id' | 'tenant_id' | 'name' | 'schema' | 'mode' | 'artifact_id'
 > & {
   readonly update: boolean;
-  readonly llm: ModelChannel | null;
-  readonly ocr: ModelChannel | null;
+  /** null: none from now on; undefined: as the version before has it. */
+  readonly llm: ModelChannel | null | undefined;
+  readonly ocr: ModelChannel | null | undefined;
 };
 
 /** A version with its keys opened, for one request. */
@@ -97,13 +99,13 @@ const settingsOf = (channel: ModelChannel, secretId: string | null): ChannelSett
 
 /** A channel whose key has a place of its own from now on. */
 interface SealedChannel {
-  readonly settings: ChannelSettings | null;
+  readonly settings: ChannelChange;
   readonly secret_id: string | null;
 }
 
 const publishing = ({ store, objects, box }: SavedConfigDeps): SavedConfigs['publish'] => {
-  const seal = async (channel: ModelChannel | null, tenant_id: string): Promise<SealedChannel> => {
-    if (channel === null) return { settings: null, secret_id: null };
+  const seal = async (channel: ConfigDraft['llm'], tenant_id: string): Promise<SealedChannel> => {
+    if (channel === null || channel === undefined) return { settings: channel, secret_id: null };
     if (channel.api_key === undefined || box === undefined)
       return { settings: settingsOf(channel, null), secret_id: null };
     const secret_id = `sec_${randomUUID()}`;

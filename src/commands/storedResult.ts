@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { billingType } from '../../domain/account/words.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
@@ -20,6 +21,8 @@ const storedResult = z.object({
   stored_at: z.string(),
   pages: z.number(),
   status: z.enum(['success', 'partial']),
+  /** Left out by releases that billed by what was sent. */
+  billing_type: billingType.optional(),
   duration_ms: z.number(),
   body: z.record(z.string(), z.unknown()).transform((body) => body as JsonObject),
 });

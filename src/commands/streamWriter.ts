@@ -1,10 +1,10 @@
 import { tracerOf } from '../telemetry/tracedStore.ts';
 import { stopSwitch, type StopSwitch } from './backOff.ts';
-import { snapshotOf, type SnapshotRules } from './coldLoad.ts';
 import type { DomainEvent } from './encode.ts';
 import { expire, newMailbox, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, type Outcome } from './outcome.ts';
 import type { Folded } from './streamFold.ts';
+import { snapshotOf } from './trustedSnapshot.ts';
 import { runTurn, type Commanded } from './turn.ts';
 import { tracedEntry } from './turnReport.ts';
 import type { WriterRules } from './writerRules.ts';
@@ -202,22 +202,30 @@ const saveWhenDue = <State, Command, Event, Rejection>(
   if (since < snapshots.everyEvents || since < size || size > snapshots.sizeMax) return;
   box.saving = true;
   box.snapshotRevision = warm.revision;
-  const save = saved(box.stream, warm, snapshots)
-    .catch((error: unknown) => rules.hooks.onError?.(error, box.stream))
-    .finally(() => {
-      box.saving = false;
-      saves.delete(save);
-    });
+  const save = saved({ ...rules, snapshots }, box.stream, warm).finally(() => {
+    box.saving = false;
+    saves.delete(save);
+  });
   saves.add(save);
 };
 
-const saved = async <State>(
+type Saving<State, Command, Event, Rejection> = WriterRules<State, Command, Event, Rejection> & {
+  readonly snapshots: NonNullable<WriterRules<State, Command, Event, Rejection>['snapshots']>;
+};
+
+/** A snapshot that cannot be saved is told, and missed by nobody. */
+const saved = async <State, Command, Event, Rejection>(
+  { snapshots, hooks }: Saving<State, Command, Event, Rejection>,
   stream: string,
   warm: Folded<State>,
-  snapshots: SnapshotRules<State>,
 ): Promise<void> => {
-  const snapshot = snapshotOf(stream, warm, snapshots);
-  if (snapshot !== undefined) await snapshots.store.save(snapshot);
+  try {
+    const snapshot = snapshotOf(stream, warm, snapshots);
+    if (snapshot === undefined || (await snapshots.store.save(snapshot)) === 'saved') return;
+    hooks.onSnapshot?.({ kind: 'unsaved', stream, reason: 'too_large' });
+  } catch (error) {
+    hooks.onSnapshot?.({ kind: 'unsaved', stream, reason: 'refused', error });
+  }
 };
 
 /** Work in flight is finished; what the log does not settle in time is given up and stays unknown. */

@@ -212,8 +212,10 @@ const dropGone = <State, Command, Event, Rejection>(turn: Turn<State, Command, E
 
 const load = <State, Command, Event, Rejection>(turn: Turn<State, Command, Event, Rejection>) =>
   confirm(turn, async () => {
-    const folded = await coldLoad(sourceOf(turn), turn.rules.snapshots);
-    turn.box.snapshotRevision = folded.revision === 'no_stream' ? -1n : folded.revision;
+    const { box, rules } = turn;
+    const { folded, snapshot, flaw } = await coldLoad(sourceOf(turn), rules.snapshots);
+    box.snapshotRevision = snapshot ?? -1n;
+    if (flaw !== undefined) rules.hooks.onSnapshot?.({ kind: 'ignored', stream: box.stream, reason: flaw });
     return folded;
   });
 

@@ -10,6 +10,7 @@ import { LogUnavailable, type EventStore } from '../../domain/ports/eventStore.t
 import { metaOf, type WorkToBill } from './billedWork.ts';
 import { commandHandler, type HandlerOptions } from './commandHandler.ts';
 import { documents } from './documents.ts';
+import type { ChosenModels } from './models.ts';
 import type { WorkEndFact } from './unfinished/workFact.ts';
 import type { ReceivedFile, WorkPlan, WorkRequest } from './work.ts';
 
@@ -18,6 +19,7 @@ type EndOf<Kind> = Extract<WorkEndFact['end'], { readonly kind: Kind }>;
 interface RequestedWork {
   readonly request: WorkRequest;
   readonly plan: WorkPlan;
+  readonly models: ChosenModels;
   readonly bill: WorkToBill;
   readonly document_id: string;
   readonly hold_id: string | null;
@@ -59,7 +61,7 @@ const documentOf = (work: RequestedWork, file: ReceivedFile, created_at: string)
 });
 
 const requestedMembers = (
-  { request, plan, bill, document_id, hold_id }: RequestedWork,
+  { request, models, bill, document_id, hold_id }: RequestedWork,
   requested_at: string,
 ) => ({
   tenant_id: bill.tenant_id,
@@ -69,8 +71,8 @@ const requestedMembers = (
   document_sha256: request.file.sha256,
   mode: bill.mode,
   billing_type: bill.billing_type,
-  model: plan.models.model,
-  ocr_model: plan.models.ocr_model,
+  model: models.model,
+  ocr_model: models.ocr_model,
   pages: bill.pages,
   hold_id,
   api_key_id: bill.caller.key_id,

@@ -1,9 +1,11 @@
+import type { BillingType } from '../../domain/account/words.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ModelCall } from '../../domain/ports/modelWork.ts';
 import type { RatedOperation } from '../../domain/rating/rating.ts';
 import type { Caller, Cost, WorkToBill } from './billedWork.ts';
 import type { ChosenModels } from './models.ts';
+import type { ModelsByFormat } from './ownKeys.ts';
 import type { WorkIdentity } from './storedResult.ts';
 import type { WorkProblem } from './workProblem.ts';
 
@@ -40,6 +42,8 @@ export interface WorkDone {
   readonly kind: 'done';
   readonly body: JsonObject;
   readonly status: 'success' | 'partial';
+  /** By the calls that were made: it may differ from what was held. */
+  readonly billing_type: BillingType;
 }
 
 /** One kind of work: what it is billed as, and how it is done. */
@@ -47,7 +51,7 @@ export interface WorkPlan {
   readonly operation: RatedOperation;
   readonly endpoint: string;
   readonly mode: WorkToBill['mode'];
-  readonly models: ChosenModels;
+  readonly models: ModelsByFormat;
   readonly idPrefix: 'ext' | 'cnv';
   readonly timedOut: 'extraction_failed' | 'conversion_failed';
   readonly run: (task: WorkTask) => Promise<WorkDone | WorkProblem>;
@@ -57,6 +61,8 @@ export interface WorkPlan {
 export interface WorkTask {
   readonly operation_id: string;
   readonly document_id: string;
+  /** Those for the format of the file. */
+  readonly models: ChosenModels;
   readonly signal: AbortSignal;
   /** Told of each call of a model. */
   readonly onCall: (call: ModelCall) => void;

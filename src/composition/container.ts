@@ -4,7 +4,6 @@ import { systemClock } from '../../adapters/embedded/systemClock.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { openModelProviders } from '../../adapters/models/modelProviders.ts';
 import { replayStore } from '../../adapters/postgres/replayStore.ts';
-import { sqlSnapshots } from '../../adapters/postgres/snapshots.ts';
 import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
 import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
@@ -26,6 +25,7 @@ import { LogWentBack } from '../commands/settleAppend.ts';
 import { LogContradicts, UnreadableStream } from '../commands/streamFold.ts';
 import type { Config } from '../config.ts';
 import { authenticator } from '../http/authenticate.ts';
+import { confirmedKeys } from '../http/confirmedKeys.ts';
 import { readYourWrites } from '../http/readYourWrites.ts';
 import { limitsScope, tenantLimits } from '../http/tenantLimits.ts';
 import { countedAccounts } from '../telemetry/accountMetrics.ts';
@@ -77,14 +77,16 @@ const comparedAfter = (from: Container, error: unknown): void => {
 };
 
 const bindCommands = (container: Container): void => {
-  bind(container, t.SNAPSHOTS, (from) => sqlSnapshots(resolve(from, t.PARTS).sql));
   bind(container, t.ACCOUNTS, (from) => {
     const register = resolve(from, t.REGISTRY);
-    const { log: store } = resolve(from, t.PARTS);
+    const { log: store, snapshots } = resolve(from, t.PARTS);
     const writer = accountWriter({
       store,
-      snapshots: resolve(from, t.SNAPSHOTS),
-      hooks: { ...writerHooks(register), onError: (error) => comparedAfter(from, error) },
+      snapshots,
+      hooks: {
+        ...writerHooks(register, resolve(from, t.LOGGER)),
+        onError: (error) => comparedAfter(from, error),
+      },
     });
     return countedAccounts(writer, register);
   });
@@ -177,7 +179,10 @@ const bindReads = (container: Container): void => {
   );
   bind(container, t.AUTHENTICATOR, (from) =>
     authenticator({
-      lookup: resolve(from, t.QUERIES).apiKeyByHash,
+      lookup: confirmedKeys({
+        lookup: resolve(from, t.QUERIES).apiKeyByHash,
+        stateOf: (keyId) => resolve(from, t.API_KEYS).stateOf(keyId),
+      }),
       isWellFormed: isWellFormedKey,
       adminKey: resolve(from, t.CONFIG).adminApiKey,
       nowMs,

@@ -4,6 +4,7 @@ import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import type { RateLimiter } from '../../domain/ports/rateLimiter.ts';
+import type { SnapshotStore } from '../../domain/ports/snapshotStore.ts';
 import type { UploadSignatures, UploadTargets } from '../../domain/ports/uploadTargets.ts';
 import { lockDataDir } from '../../adapters/embedded/dataDirLock.ts';
 import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
@@ -26,6 +27,8 @@ export interface PartNames {
 /** The outside world, opened. */
 export interface Parts {
   readonly log: EventStore & EventFeed;
+  /** Beside the log, where it is trusted; never in the read models' database. */
+  readonly snapshots: SnapshotStore;
   readonly sql: Sql;
   readonly objects: ObjectStore;
   /** Where clients send their files. `signatures` are undefined where that is another service. */
@@ -68,11 +71,13 @@ const openedParts = (): Opened => {
 
 const hostOf = (url: string): string => new URL(url).host;
 
+type OpenLog = EventStore & EventFeed & { readonly snapshots: SnapshotStore };
+
 const openLog = async (
   { eventStoreUrl, dataDir }: Config,
   { keep }: Opened,
   onTrouble: (reason: string | null) => void,
-): Promise<readonly [EventStore & EventFeed, string]> => {
+): Promise<readonly [OpenLog, string]> => {
   const close = (log: EventStore) => log.close();
   if (eventStoreUrl !== undefined) {
     const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
@@ -216,6 +221,7 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     const names = { event_log, read_models, objects: objectsName, limits };
     return {
       log,
+      snapshots: log.snapshots,
       sql,
       objects,
       uploads,

@@ -1,5 +1,4 @@
 import { ABANDON_ALL, REPLAY_STORE_DDL } from '../../adapters/postgres/replayStore.ts';
-import { SNAPSHOTS_DDL } from '../../adapters/postgres/snapshots.ts';
 import type { Sql, SqlTx } from '../../projections/engine/ports.ts';
 import { prepareReadModels } from '../../projections/engine/prepare.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
@@ -8,10 +7,24 @@ import type { Config } from '../config.ts';
 const TABLES_LOCK = 0x7461626cn;
 
 /** Tables beside the read models, each with what makes it. */
-const TABLES = [
-  { name: 'snapshots', ddl: SNAPSHOTS_DDL },
-  { name: 'http_cache.replays', ddl: REPLAY_STORE_DDL },
-] as const;
+const TABLES = [{ name: 'http_cache.replays', ddl: REPLAY_STORE_DDL }] as const;
+
+/**
+ * Where earlier releases kept snapshots of accounts; nothing reads it any more. Only that table, told by its
+ * columns, and only where this process's role owns it.
+ */
+const FORMER_SNAPSHOTS = `
+select pg_has_role(c.relowner, 'usage') as own
+from pg_class c
+where c.oid = to_regclass('public.snapshots') and (
+  select array_agg(a.attname::text order by a.attnum) from pg_attribute a
+  where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+) = array['stream', 'reducer_version', 'revision', 'hash', 'state', 'state_hash']`;
+
+const dropFormer = async (sql: Sql): Promise<void> => {
+  const [former] = await sql.query(FORMER_SNAPSHOTS);
+  if (former?.['own'] === true) await sql.script('drop table if exists public.snapshots');
+};
 
 const missingIn = async (sql: SqlTx): Promise<readonly string[]> => {
   const found = await Promise.all(
@@ -47,6 +60,7 @@ export const prepareTables = async (
   sql: Sql,
 ): Promise<void> => {
   await prepareShared(sql);
+  await dropFormer(sql);
   if (databaseUrl === undefined) await sql.script(ABANDON_ALL);
   await prepareReadModels(sql, READ_MODELS);
 };

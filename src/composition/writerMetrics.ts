@@ -1,8 +1,41 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { WriterHooks } from '../commands/writerRules.ts';
+import type { Logger } from 'pino';
+import { SNAPSHOT_FLAWS } from '../commands/trustedSnapshot.ts';
+import type { SnapshotNotice, WriterHooks } from '../commands/writerRules.ts';
 
-/** What the account writer counts. */
-export const writerHooks = (register: Registry): WriterHooks => {
+/** A snapshot that the log contradicts was changed by somebody: that is logged, not only counted. */
+const snapshotNotices = (
+  register: Registry,
+  logger: Pick<Logger, 'warn'>,
+): ((notice: SnapshotNotice) => void) => {
+  const registers = [register];
+  const ignored = new Counter({
+    name: 'quire_snapshots_ignored_total',
+    help: 'Snapshots of accounts that were not used, by why; the account was read from the log instead.',
+    labelNames: ['reason'],
+    registers,
+  });
+  const unsaved = new Counter({
+    name: 'quire_snapshots_unsaved_total',
+    help: 'Snapshots of accounts that were not kept, by why; such accounts take longer to bring into memory.',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of SNAPSHOT_FLAWS) ignored.inc({ reason }, 0);
+  return (notice) => {
+    const { kind, stream, reason } = notice;
+    if (kind === 'ignored') {
+      ignored.inc({ reason });
+      logger.warn({ msg: 'a snapshot was ignored: the account was read from the log', stream, reason });
+      return;
+    }
+    unsaved.inc({ reason });
+    if (reason === 'refused') logger.warn({ msg: 'a snapshot was not saved', stream, err: notice.error });
+  };
+};
+
+/** What the account writer counts and logs. */
+export const writerHooks = (register: Registry, logger: Pick<Logger, 'warn'>): WriterHooks => {
   const registers = [register];
   const commands = new Histogram({
     name: 'quire_writer_batch_commands',
@@ -28,5 +61,6 @@ export const writerHooks = (register: Registry): WriterHooks => {
       seconds.observe({ outcome: batch.outcome }, batch.ms / 1000);
     },
     onUnknown: () => unknown.inc(),
+    onSnapshot: snapshotNotices(register, logger),
   };
 };

@@ -6,6 +6,7 @@ import { runExtraction } from './extractFields.ts';
 import { withFetched } from './fetchedFile.ts';
 import { PIPELINE_OPERATIONS } from './pipelines/canonicalPipelines.ts';
 import { invalid } from './problems.ts';
+import { CHANNEL_MEMBERS } from './wire/channels.ts';
 import { extractPayload, toMarkdownPayload, type CanonicalEnvelope } from './wire/canonical.ts';
 import { channelOf, workOf, type WorkSubject } from './workFields.ts';
 
@@ -36,6 +37,11 @@ const onDocument = <T>(
   return withFetched({ deps, request }, { file_uri, document_id, file_name }, { booking, work });
 };
 
+const PAYLOAD = { members: CHANNEL_MEMBERS, under: ['payload'] };
+
+const IN_RESOURCE = ['body', 'resource', 'config_id'];
+const IN_PAYLOAD = ['body', 'payload', 'config_id'];
+
 const inPayload = (channel: string, member: string) => ['body', 'payload', `${channel}_${member}`];
 
 const extract: CanonicalOperation = (call) => {
@@ -53,9 +59,10 @@ const extract: CanonicalOperation = (call) => {
         config_id: payload.config_id ?? resource.config_id,
         allow_partial: payload.allow_partial,
         citations: payload.citations,
-        llm: channelOf('llm', payload),
-        ocr: channelOf('ocr', payload),
+        llm: channelOf('llm', payload, PAYLOAD),
+        ocr: channelOf('ocr', payload, PAYLOAD),
         channelPaths: inPayload,
+        configPath: payload.config_id === undefined ? IN_RESOURCE : IN_PAYLOAD,
         deployed: { project_id, task_id, environment },
       },
       workOf(request, subject),
@@ -70,7 +77,7 @@ const toMarkdown: CanonicalOperation = (call) => {
     runConversion(deps, {
       ...workOf(request, subject),
       mode: payload.conversion_mode,
-      ocr: channelOf('ocr', payload),
+      ocr: channelOf('ocr', payload, PAYLOAD),
       channelPaths: inPayload,
     }),
   );

@@ -15,7 +15,7 @@ const schemaOf = (schema: unknown): ConfigVersion['schema'] => {
   return verdict.schema as ConfigVersion['schema'];
 };
 
-/** A channel that names nothing is none. */
+/** A channel that names nothing says nothing: the version before counts. */
 const isEmpty = (channel: ModelChannel): boolean =>
   Object.values(channel).every((value) => value === undefined);
 
@@ -23,14 +23,24 @@ const channelIn = async (
   { checkBase }: ApiDeps,
   name: ChannelName,
   channel: ModelChannel | null | undefined,
-): Promise<ModelChannel | null> => {
-  if (channel === null || channel === undefined || isEmpty(channel)) return null;
+): Promise<ConfigDraft['llm']> => {
+  if (channel === null) return null;
+  if (channel === undefined || isEmpty(channel)) return undefined;
   const wrong = checkChannel(channel, name, (_, member) => ['body', name, member]);
   if (wrong !== undefined) throw workFailure(wrong);
   if (channel.api_base === undefined) return channel;
   const checked = await checkBase(channel.api_base);
   if (checked.kind !== 'ok') throw workFailure(workProblem('unsafe_api_base', checked.detail));
   return channel;
+};
+
+/** An artifact that a config names must be there when it is published, for every request would miss it. */
+const artifactIn = async (deps: ApiDeps, body: ConfigUpsertRequest): Promise<string | null> => {
+  const artifact_id = body.artifact_id ?? null;
+  if (artifact_id === null) return null;
+  if ((await deps.pipelines.artifacts.find(body.tenant_id, artifact_id)) === undefined)
+    throw problem('artifact_not_found', 'There is no such artifact of this tenant.');
+  return artifact_id;
 };
 
 /** A version to publish, checked as far as it can be before it is used. */
@@ -41,7 +51,7 @@ export const configDraft = async (deps: ApiDeps, body: ConfigUpsertRequest): Pro
   name: body.name ?? null,
   schema: schemaOf(body.schema),
   mode: body.mode === 'balanced' ? 'standard' : (body.mode ?? null),
-  artifact_id: body.artifact_id ?? null,
+  artifact_id: await artifactIn(deps, body),
   llm: await channelIn(deps, 'llm', body.llm),
   ocr: await channelIn(deps, 'ocr', body.ocr),
 });

@@ -3,7 +3,7 @@ import type { BillingConfigRejection } from '../../domain/billingConfig/decider.
 import type { Outcome } from '../commands/outcome.ts';
 import type { WorkProblem } from '../commands/workProblem.ts';
 import { Problem, invalid, problem, retryLater } from './problems.ts';
-import type { ProblemCode } from './problems.ts';
+import type { ProblemCode, RequestIssue } from './problems.ts';
 
 interface Rejected {
   readonly code: string;
@@ -86,6 +86,8 @@ const issuePathOf = (members: WorkProblem['members']): readonly (string | number
 export const workFailure = ({ code, detail, members }: WorkProblem): Problem => {
   switch (code) {
     case 'validation_error':
+      if (members?.['issues'] !== undefined)
+        return invalid(...(members['issues'] as readonly RequestIssue[]));
       return invalid({ loc: issuePathOf(members), msg: detail, type: 'value_error' });
     case 'busy':
     case 'not_ready':

@@ -4,10 +4,10 @@ import type { DeploymentScope } from '../../domain/deployment/events.ts';
 import { schemaHash } from '../../domain/training/artifact.ts';
 import { readArtifactFile, type ArtifactFile } from '../../domain/training/artifactFile.ts';
 import { checkSchemaRules } from '../../domain/extraction/schemaRules.ts';
-import { overriddenBy } from '../../domain/savedConfig/overrides.ts';
+import { overriddenBy, type MergedChannel } from '../../domain/savedConfig/overrides.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ExtractRequest } from '../commands/extractDocument.ts';
-import type { ChannelPaths, ModelChannel } from '../commands/models.ts';
+import { formPaths, type ChannelName, type ChannelPaths, type ModelChannel } from '../commands/models.ts';
 import type { WorkRequest } from '../commands/work.ts';
 import type { ApiDeps } from './apiDeps.ts';
 import { workFailure } from './doneOrProblem.ts';
@@ -28,6 +28,8 @@ export interface ExtractFields {
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
   readonly channelPaths?: ChannelPaths;
+  /** Where `config_id` stands in the request; left out: in the form. */
+  readonly configPath?: readonly string[];
   /** Whose active deployment counts where nothing else says what to extract. */
   readonly deployed?: Pick<DeploymentScope, 'project_id' | 'task_id' | 'environment'>;
 }
@@ -45,6 +47,22 @@ interface Completed {
   readonly config: ExtractRequest['config'];
 }
 
+/** A channel of the config and of the request together. */
+const mergedChannel = (
+  name: ChannelName,
+  { misplaced, ...merged }: MergedChannel,
+  asked: ExtractFields,
+): ModelChannel => {
+  const { channelPaths = formPaths, configPath = ['body', 'config_id'] } = asked;
+  const { issues } = asked[name];
+  if (misplaced.length === 0) return { ...merged, issues };
+  const type = 'own_key_conflict';
+  const msg = `The config's own key is not for this: send a key with it (${name}_api_key), or leave it out.`;
+  const conflict = misplaced.map((member) => ({ loc: channelPaths(name, member), msg, type }));
+  const key = { loc: [...configPath, name, 'api_key'], msg: 'This key is for another place.', type };
+  return { ...merged, issues, conflict: [...conflict, key] };
+};
+
 const completed = async (deps: ApiDeps, fields: ExtractFields, tenantId: string): Promise<Completed> => {
   const { config_id, llm, ocr } = fields;
   if (config_id === undefined) return { fields, config: null };
@@ -53,7 +71,11 @@ const completed = async (deps: ApiDeps, fields: ExtractFields, tenantId: string)
   if (saved.kind === 'problem') throw workFailure(saved);
   const { version } = saved;
   const merged = overriddenBy<Mode>({ ...version, llm: saved.llm, ocr: saved.ocr }, fields);
-  return { fields: { ...fields, ...merged }, config: { config_id, version: version.version } };
+  const channels = {
+    llm: mergedChannel('llm', merged.llm, fields),
+    ocr: mergedChannel('ocr', merged.ocr, fields),
+  };
+  return { fields: { ...fields, ...merged, ...channels }, config: { config_id, version: version.version } };
 };
 
 /** The artifact of the scope's active deployment, where a request says nothing of what to extract. */

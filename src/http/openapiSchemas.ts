@@ -26,6 +26,15 @@ interface Converted {
   readonly jsonSchema: Record<string, unknown>;
 }
 
+/** An empty text is taken too, and counts as absent. */
+const orEmpty = (jsonSchema: Record<string, unknown>): void => {
+  const { 'x-or-empty': _, description, ...rest } = jsonSchema;
+  for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
+  Object.assign(jsonSchema, description === undefined ? {} : { description }, {
+    anyOf: [rest, { const: '' }],
+  });
+};
+
 /**
  * What a member is documented as, where its own schema is about text of a URL or form. zod leaves out the
  * default of such a member, for it is given in what the text becomes.
@@ -37,6 +46,7 @@ const asDocumented = ({ zodSchema, jsonSchema }: Converted): void => {
     for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
     Object.assign(jsonSchema, description === undefined ? {} : { description }, documented);
   }
+  if (jsonSchema['x-or-empty'] === true) orEmpty(jsonSchema);
   const { def } = zodSchema._zod;
   if (def.type === 'default') jsonSchema['default'] = def.defaultValue;
 };

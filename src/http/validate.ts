@@ -9,7 +9,8 @@ type ZodIssue = z.core.$ZodIssue;
 
 const keyText = (key: PropertyKey): string | number => (typeof key === 'symbol' ? String(key) : key);
 
-const issuesOf = (issue: ZodIssue, at: readonly string[]): readonly RequestIssue[] => {
+/** What zod found, as it is told to callers. */
+export const issuesOf = (issue: ZodIssue, at: readonly string[]): readonly RequestIssue[] => {
   const loc = [...at, ...issue.path.map(keyText)];
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ loc: [...loc, key], msg: 'Unknown member.', type: 'extra_forbidden' }));

@@ -1,8 +1,11 @@
-import type { ModelChannel } from '../commands/models.ts';
+import type { z } from 'zod';
+import type { ChannelIssue, ChannelName, ModelChannel } from '../commands/models.ts';
 import type { KnownDocument, ReceivedFile, WorkRequest } from '../commands/work.ts';
 import type { RouteRequest } from './defineRoute.ts';
 import type { UploadedFile } from './multipart.ts';
 import { problem } from './problems.ts';
+import { issuesOf } from './validate.ts';
+import { CHANNEL_FIELDS, type ChannelMember } from './wire/channels.ts';
 
 /** What work is done on, and where it is booked. */
 export interface WorkSubject {
@@ -38,23 +41,39 @@ export const workOf = (
   signal: request.signal,
 });
 
-type ChannelFields<Name extends string> = {
-  readonly [Member in keyof ModelChannel as `${Name}_${Member}`]?: ModelChannel[Member];
+interface ChannelPlace {
+  /** The members' schemas, as forms or as JSON spell them. */
+  readonly members: Readonly<Record<ChannelMember, z.ZodType>>;
+  /** Where a member stands in the request. */
+  readonly at: (member: string) => readonly string[];
+}
+
+/** A caller's own model. What is not as it should be is kept apart: it counts only where the channel runs. */
+export const looseChannel = (
+  given: Readonly<Record<string, unknown>>,
+  { members, at }: ChannelPlace,
+): ModelChannel => {
+  const issues: ChannelIssue[] = [];
+  const named = Object.entries(members).flatMap(([member, schema]): [string, unknown][] => {
+    const value = given[member];
+    if (value === undefined || value === '') return [];
+    const result = schema.safeParse(value, { reportInput: true });
+    if (result.success) return [[member, result.data]];
+    issues.push(...result.error.issues.flatMap((issue) => issuesOf(issue, at(member))));
+    return member === 'api_key' ? [[member, value]] : [];
+  });
+  return { ...Object.fromEntries(named), ...(issues.length > 0 && { issues }) };
 };
 
-/** A caller's own model from the `<channel>_…` fields of a request. */
-export const channelOf = <Name extends 'llm' | 'ocr'>(
-  name: Name,
-  fields: ChannelFields<Name>,
+/** As `looseChannel`, from the `<channel>_…` members of a form or a payload. */
+export const channelOf = (
+  name: ChannelName,
+  fields: Readonly<Record<string, unknown>>,
+  { members, under = [] }: Pick<ChannelPlace, 'members'> & { readonly under?: readonly string[] } = {
+    members: CHANNEL_FIELDS,
+  },
 ): ModelChannel => {
-  const members = [
-    'provider_model',
-    'api_key',
-    'api_base',
-    'max_tokens',
-    'temperature',
-    'num_retries',
-  ] as const;
-  const given = fields as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(members.map((member) => [member, given[`${name}_${member}`]]));
+  const own = Object.keys(members).map((member) => [member, fields[`${name}_${member}`]]);
+  const at = (member: string) => ['body', ...under, `${name}_${member}`];
+  return looseChannel(Object.fromEntries(own) as Record<string, unknown>, { members, at });
 };

@@ -33,7 +33,7 @@ const metricsOf = (register: Registry): void => {
   heavyRefusals(register);
   heavyGauges(register, { max: 0 } as HeavySlots);
   providerMetrics(register);
-  writerHooks(register);
+  writerHooks(register, { warn: () => undefined });
   observedLog({} as EventStore & EventFeed, seen);
   countedAccounts({} as AccountWriter, register);
   watchedDocuments({ parser: {} as DocumentParser, localEngine: {} as ExtractionEngine }, seen);

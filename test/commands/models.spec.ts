@@ -48,6 +48,8 @@ describe('choice of models', () => {
       ocr_model: 'local/ocr',
       llm: null,
       ocr: null,
+      own: [],
+      ocrKey: 'llm',
     });
     expect(choose({}, HOSTED)).to.deep.include({
       billing_type: 'full_service',

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { eventLogContract } from './eventLog.contract.ts';
+import { snapshotStoreContract } from './snapshotStore.contract.ts';
 
 const url = process.env['EVENTSTORE_URL'];
 
@@ -11,8 +12,10 @@ if (url === undefined || url === '') {
     });
   });
 } else {
-  eventLogContract('contract, real EventStoreDB', () => {
+  const open = () => {
     const log = openEventStoreDb({ connectionString: url });
     return Promise.resolve({ log, close: () => log.close() });
-  });
+  };
+  eventLogContract('contract, real EventStoreDB', open);
+  snapshotStoreContract('snapshots, real EventStoreDB', open);
 }

@@ -95,7 +95,6 @@ const killableObjects = (objects: Parts['objects'], reach: Reach): Parts['object
   },
 });
 
-const isSnapshot = (text: string): boolean => text.includes('insert into snapshots');
 const isReplay = (text: string): boolean => text.includes('update http_cache.replays set status');
 
 interface Seen {
@@ -128,10 +127,8 @@ const killableSql = (sql: Sql, reach: Reach): Sql => {
   return {
     ...sql,
     query: async (text, values) => {
-      if (isSnapshot(text)) reach('before a snapshot is saved');
       if (isReplay(text)) reach('before an answer is kept for replays');
       const rows = await sql.query(text, values);
-      if (isSnapshot(text)) reach('after a snapshot is saved');
       if (isReplay(text)) reach('after an answer is kept for replays');
       return rows;
     },
@@ -155,10 +152,21 @@ const killableSql = (sql: Sql, reach: Reach): Sql => {
   };
 };
 
+const killableSnapshots = (snapshots: Parts['snapshots'], reach: Reach): Parts['snapshots'] => ({
+  ...snapshots,
+  save: async (snapshot) => {
+    reach('before a snapshot is saved');
+    const result = await snapshots.save(snapshot);
+    reach('after a snapshot is saved');
+    return result;
+  },
+});
+
 /** Parts that say where they are. */
 export const killableParts = (parts: Parts, reach: Reach): Parts => ({
   ...parts,
   log: killableLog(parts.log, reach),
+  snapshots: killableSnapshots(parts.snapshots, reach),
   objects: killableObjects(parts.objects, reach),
   sql: killableSql(parts.sql, reach),
 });

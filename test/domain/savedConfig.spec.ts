@@ -68,6 +68,15 @@ describe('saved configs', () => {
     expect(kept(null)).to.equal(undefined);
   });
 
+  it('keep a channel that an update says nothing of, with its key; null ends it', () => {
+    const after = (...changes: Partial<Wanted>[]) =>
+      given(publish({ llm: KEYED }), ...changes.map(update)).state().latest;
+    expect(after({ llm: undefined })?.llm).to.deep.equal(KEYED);
+    expect(after({ llm: undefined }, { llm: undefined })?.llm).to.deep.equal(KEYED);
+    expect(after({ llm: null }, { llm: undefined })?.llm).to.equal(null);
+    expect(given(publish({ llm: undefined })).state().latest?.llm).to.equal(null);
+  });
+
   it('never give one channel the key of the other', () => {
     const { latest } = given(publish({ llm: KEYED }), update({ llm: null, ocr: channel() })).state();
     expect(latest?.ocr?.secret_id).to.equal(null);

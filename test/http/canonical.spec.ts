@@ -128,9 +128,13 @@ describe('the canonical envelope and uploaded documents', () => {
     expect(issuesIn(await send({ resource: { file_uri }, payload }))).to.deep.equal([
       'body.payload.llm_api_key value_error',
     ]);
-    expect(issuesIn(await ocr({ file_uri, ocr: { api_key: 'sk-1' } }))).to.deep.equal([
-      'body.ocr.api_key value_error',
+    const wrong = { ...payload, llm_provider_model: 'openai/gpt', llm_temperature: 'hot' };
+    expect(issuesIn(await send({ resource: { file_uri }, payload: wrong }))).to.deep.equal([
+      'body.payload.llm_temperature invalid_type',
     ]);
+    const unused = await ocr({ file_uri, ocr: { api_key: 'sk-1', temperature: 9 } });
+    const { warnings } = unused.body['meta'] as { readonly warnings: readonly { readonly code: string }[] };
+    expect(warnings.map(({ code }) => code)).to.deep.equal(['own_key_not_used']);
     expect((await ocr({ file_uri, ocr: { api_key: '', provider_model: 'openai/x' } })).status).to.equal(200);
   });
 

@@ -143,6 +143,7 @@ describe('documents over HTTP', () => {
       expect((partial.body['meta'] as Record<string, unknown>)['citations']).to.deep.equal([]);
     });
 
+    const OWN = { llm_api_key: 'sk-1', llm_provider_model: 'openai/gpt' };
     for (const [why, fields, code] of [
       ['a schema that is not JSON', { schema: '{' }, 'invalid_schema'],
       ['a schema that is no object schema', { schema: '{"type":"array"}' }, 'invalid_schema'],
@@ -167,8 +168,8 @@ describe('documents over HTTP', () => {
       ],
       ['a mode that does not exist', { mode: 'slow' }, 'validation_error'],
       ['a flag that is neither', { allow_partial: 'maybe' }, 'validation_error'],
-      ['a temperature out of range', { llm_temperature: '2.1' }, 'validation_error'],
-      ['retries out of range', { ocr_num_retries: '11' }, 'validation_error'],
+      ['a temperature out of range', { ...OWN, llm_temperature: '2.1' }, 'validation_error'],
+      ['retries out of range', { ...OWN, llm_num_retries: '11' }, 'validation_error'],
       ['a field that does not exist', { shema: '{}' }, 'validation_error'],
     ] as const)
       it(`refuses ${why}`, async () => {

@@ -1,3 +1,4 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { testApi, type TestApi } from './support/testApi.ts';
 
@@ -44,6 +45,28 @@ describe('the reference', () => {
     const body = JSON.stringify(paths['/v1/extract']!['post']!['requestBody']);
     expect(body).to.include('"allow_partial":{"type":"boolean","default":false}');
     expect(body).to.include('"required":["file"]');
+  });
+
+  it('lets through what the service takes: empty texts, and members of channels that do not run', () => {
+    const ajv = new Ajv2020({ strict: false });
+    ajv.addSchema({ ...api.openapi, $id: 'openapi' });
+    const takes = (name: string, body: object) =>
+      ajv.compile({ $ref: `openapi#/components/schemas/${name}` })(body);
+    const empty = { provider_model: '', api_key: '', api_base: '', max_tokens: '', temperature: '' };
+    const prefixed = (name: string) =>
+      Object.fromEntries(Object.keys(empty).map((member) => [`${name}_${member}`, '']));
+    expect(takes('ModelChannel', empty)).to.equal(true);
+    expect(takes('ModelChannel', { temperature: 3 })).to.equal(false);
+    expect(takes('OcrChannel', { ...empty, num_retries: 99 })).to.equal(true);
+    expect(takes('ExtractForm', { ...prefixed('llm'), ...prefixed('ocr'), llm_max_tokens: '0' })).to.equal(
+      true,
+    );
+    expect(takes('ToMarkdownForm', prefixed('ocr'))).to.equal(true);
+    const config = { tenant_id: 'acme', config_id: '', name: '', mode: '', artifact_id: '' };
+    expect(takes('ConfigUpsertRequest', { ...config, llm: empty, ocr: null })).to.equal(true);
+    expect(
+      takes('ToMarkdownRequest', { tenant_id: 'acme', file_uri: 'x', file_name: '', ocr: empty }),
+    ).to.equal(true);
   });
 
   it('asks for the key everywhere but where nobody needs one', () => {

@@ -100,14 +100,26 @@ describe('saved configs', function () {
     const { config_id } = await published({ llm: llm() });
     const thief = await startScriptedProvider();
     thief.script('*', answers({ invoice_number: 'stolen' }));
-    for (const stolen of [
-      { llm_api_base: thief.url },
-      { llm_provider_model: 'openai/gpt', llm_api_base: thief.url },
-      { llm_provider_model: 'hosted_vllm/x', llm_api_base: thief.url },
-    ]) {
+    const asked = provider.requests.length;
+    for (const [stolen, ...members] of [
+      [{ llm_api_base: thief.url }, 'llm_api_base'],
+      [{ llm_provider_model: 'openai/gpt' }, 'llm_provider_model'],
+      [
+        { llm_provider_model: 'hosted_vllm/x', llm_api_base: thief.url },
+        'llm_provider_model',
+        'llm_api_base',
+      ],
+    ] as const) {
       const reply = await extract(api, key, { config_id, ...stolen });
-      expect(reply.body['meta']).to.include({ billing_type: 'full_service', model: 'local/default' });
+      expect([reply.status, reply.code], reply.text).to.deep.equal([422, 'validation_error']);
+      expect(issuesIn(reply)).to.deep.equal([
+        ...members.map((member) => `body.${member} own_key_conflict`),
+        'body.config_id.llm.api_key own_key_conflict',
+      ]);
     }
+    expect(provider.requests).to.have.length(asked);
+    const { body } = await api.call('get', `/v1/billing/balance/${tenant_id}`);
+    expect(body['held_credits']).to.equal(0);
     expect(thief.requests).to.deep.equal([]);
     await thief.stop();
   });
@@ -117,6 +129,26 @@ describe('saved configs', function () {
     const moved = { provider_model: 'openai_compatible/large', api_base: `${provider.url}/elsewhere` };
     const reply = await publish(api, { config_id, tenant_id, schema: SCHEMA, llm: moved });
     expect(reply.body['llm']).to.include({ has_api_key: false, api_key_last4: null });
+  });
+
+  it('keep a channel that a new version does not name, and end it for null', async () => {
+    const { config_id } = await published({ llm: llm(), mode: 'fast' });
+    const version = async (over: object) => (await published({ config_id, ...over })) as object;
+    const kept = { provider_model: 'openai_compatible/large', temperature: 0.5, has_api_key: true };
+    expect(((await version({ mode: 'standard' })) as { llm: object }).llm).to.include(kept);
+    expect(((await version({ llm: {} })) as { llm: object }).llm).to.include(kept);
+    const reply = await extract(api, key, { config_id });
+    expect(reply.body['meta']).to.include({ billing_type: 'byok', config_version: 3 });
+    expect(await version({ llm: null })).to.include({ llm: null });
+    expect(await version({})).to.include({ llm: null });
+    expect((await extract(api, key, { config_id })).body['meta']).to.include({
+      billing_type: 'full_service',
+    });
+  });
+
+  it('name an artifact that is there: 404 when they are published, not when they are used', async () => {
+    const reply = await publish(api, { tenant_id, schema: SCHEMA, artifact_id: 'art_of_nobody' });
+    expect([reply.status, reply.code]).to.deep.equal([404, 'artifact_not_found']);
   });
 
   it('are of one tenant: others get 404', async () => {

@@ -7,10 +7,11 @@ import type { AccountState } from '../../domain/account/state.ts';
 import { accountStream } from '../../domain/account/stream.ts';
 import { CHAIN_START } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { Snapshot, SnapshotStore } from '../../domain/ports/snapshotStore.ts';
+import { SNAPSHOT_BYTES_MAX, type Snapshot, type SnapshotStore } from '../../domain/ports/snapshotStore.ts';
 import { accountSnapshots } from '../../src/commands/accountSnapshot.ts';
 import { accountCodec, accountWriter } from '../../src/commands/accountWriter.ts';
-import { coldLoad, snapshotOf } from '../../src/commands/coldLoad.ts';
+import { coldLoad } from '../../src/commands/coldLoad.ts';
+import { snapshotOf } from '../../src/commands/trustedSnapshot.ts';
 import { encodeEvents } from '../../src/commands/encode.ts';
 import { authenticator } from '../../src/http/authenticate.ts';
 import { START_CREDITS } from '../bench/contestant.ts';
@@ -111,14 +112,16 @@ const writeAccount = async (log: SqliteEventLog, kind: ColdLoad['kind'], size: n
   }
 };
 
-/** Keeps one snapshot as a database does: as text. */
+/** Keeps one snapshot as a log does: as text of a bounded size. */
 const textSnapshots = (): SnapshotStore & { readonly bytes: () => number } => {
   let kept: { readonly snapshot: Snapshot; readonly text: string } | undefined;
   return {
     load: () => Promise.resolve(kept && { ...kept.snapshot, state: JSON.parse(kept.text) as JsonObject }),
     save: (snapshot) => {
-      kept = { snapshot, text: JSON.stringify(snapshot.state) };
-      return Promise.resolve();
+      const text = JSON.stringify(snapshot.state);
+      if (text.length > SNAPSHOT_BYTES_MAX) return Promise.resolve('too_large');
+      kept = { snapshot, text };
+      return Promise.resolve('saved');
     },
     bytes: () => kept?.text.length ?? 0,
   };
@@ -140,9 +143,10 @@ export const measureColdLoad = async (
   const fromLog = await threadCpuOf(() => coldLoad(source, undefined));
   const store = textSnapshots();
   const rules = accountSnapshots(store);
-  const snapshot = snapshotOf(source.stream, fromLog.value, rules);
-  const isSaved = rules.sizeOf(fromLog.value.state) <= rules.sizeMax && snapshot !== undefined;
-  if (isSaved) await store.save(snapshot);
+  const { folded } = fromLog.value;
+  const snapshot = snapshotOf(source.stream, folded, rules);
+  const isSmall = rules.sizeOf(folded.state) <= rules.sizeMax && snapshot !== undefined;
+  const isSaved = isSmall && (await store.save(snapshot)) === 'saved';
   const fromSnapshot = isSaved ? await threadCpuOf(() => coldLoad(source, rules)) : undefined;
   await log.close();
   rmSync(folder, { recursive: true, force: true });

@@ -144,7 +144,6 @@ describe('least privilege on PostgreSQL', function () {
     expect(await refusalOf(reader, 'select count(*) from read.ledger')).to.equal(undefined);
     for (const text of [
       'select * from http_cache.replays',
-      'select * from public.snapshots',
       'select * from projections.registry',
       `update read.balances set balance_credits = 0`,
       'create temporary table mine as select 1',

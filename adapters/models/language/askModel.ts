@@ -8,6 +8,7 @@ import type { Http } from '../exchange.ts';
 import type { Fault } from '../faults.ts';
 import { languageModel } from './languageModel.ts';
 import { messagesOf, withSchema } from './messages.ts';
+import type { RefusedSchemas } from './refusedSchemas.ts';
 import { fetchOver } from './sdkFetch.ts';
 
 export type Answered = Extract<ModelAnswer, { kind: 'answered' }>;
@@ -17,8 +18,7 @@ export interface LanguageCall {
   readonly base: URL;
   readonly http: Http;
   readonly signal: AbortSignal;
-  /** Bases and models that know no schemas, as they were found out. */
-  readonly schemaless: Set<string>;
+  readonly refused: RefusedSchemas;
 }
 
 /** How JSON is asked for: held to a schema by the provider, or told the schema by us. */
@@ -27,11 +27,9 @@ type Asking =
   | { readonly kind: 'held'; readonly schema: JsonObject }
   | { readonly kind: 'told'; readonly schema: JsonObject };
 
-const SCHEMALESS_MAX = 1_000;
-
 /**
  * One attempt at a request. A provider that does not accept the schema is asked once more, with the schema
- * in the prompt; of servers that speak OpenAI's language it is remembered which ones these are.
+ * in the prompt; servers that speak OpenAI's language are asked so at once for a while, for this schema.
  */
 export async function askModel(call: LanguageCall): Promise<Attempt<Answered>> {
   const asking = askingFor(call);
@@ -40,7 +38,8 @@ export async function askModel(call: LanguageCall): Promise<Attempt<Answered>> {
   const { output, access } = call.request;
   const schema = output.kind === 'json' ? output.schema : asking.schema;
   const second = await askOnce(call, { kind: 'told', schema });
-  if (second.kind === 'ok' && DIALECTS[access.ref.provider] === undefined) remember(call);
+  if (second.kind === 'ok' && DIALECTS[access.ref.provider] === undefined)
+    call.refused.add(nameOf(call), schema);
   return second;
 }
 
@@ -58,17 +57,11 @@ const DIALECTS: Partial<Record<ProviderName, SchemaDialect>> = {
 
 const nameOf = ({ base, request }: LanguageCall): string => `${base.href} ${request.access.ref.model}`;
 
-function remember(call: LanguageCall): void {
-  const { schemaless } = call;
-  if (schemaless.size >= SCHEMALESS_MAX) schemaless.clear();
-  schemaless.add(nameOf(call));
-}
-
 function askingFor(call: LanguageCall): Asking {
   const { output, access } = call.request;
   if (output.kind === 'text') return output;
   const told = { kind: 'told', schema: output.schema } as const;
-  if (call.schemaless.has(nameOf(call))) return told;
+  if (call.refused.has(nameOf(call), output.schema)) return told;
   const schema = structuredSchema(output.schema, DIALECTS[access.ref.provider] ?? 'openai_like');
   return schema === undefined ? told : { kind: 'held', schema };
 }

@@ -3,9 +3,12 @@ import { runConversion } from '../conversion.ts';
 import { defineRoute, KEPT_A_DAY } from '../defineRoute.ts';
 import { withFetched } from '../fetchedFile.ts';
 import { ocrToMarkdownRequest } from '../wire/canonical.ts';
+import { CHANNEL_MEMBERS } from '../wire/channels.ts';
 import { markdownResponse } from '../wire/documents.ts';
-import { workOf } from '../workFields.ts';
+import { looseChannel, workOf } from '../workFields.ts';
 import { CONVERSION_PROBLEMS, FETCH_PROBLEMS } from '../workProblems.ts';
+
+const inOcr = (member: string) => ['body', 'ocr', member];
 
 export const ocrToMarkdown = (deps: ApiDeps) =>
   defineRoute({
@@ -35,8 +38,8 @@ export const ocrToMarkdown = (deps: ApiDeps) =>
             runConversion(deps, {
               ...workOf(request, subject),
               mode,
-              ocr: ocr ?? {},
-              channelPaths: (_, member) => ['body', 'ocr', member],
+              ocr: looseChannel(ocr ?? {}, { members: CHANNEL_MEMBERS, at: inOcr }),
+              channelPaths: (_, member) => inOcr(member),
             }),
         },
       );

@@ -58,6 +58,9 @@ const timeComplaint = (input: unknown): string =>
 
 /** A time in UTC whose year has four digits: an offset may take it out of them. */
 const kept = z.iso.datetime({ precision: 3, error: 'Beyond the years 0000 to 9999.' });
+/** An empty text counts as absent, as in a form. */
+export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema.optional()).meta({ 'x-or-empty': true });
 
 /** Any RFC 3339 time; kept in UTC with milliseconds. */
 export const instantIn = z.iso

@@ -1,31 +1,7 @@
 import { z } from 'zod';
-import { plainText, tenantIdText } from './basics.ts';
+import { orAbsent, plainText, tenantIdText } from './basics.ts';
+import { channelFields, ocrChannelIn } from './channels.ts';
 import { extractModeIn } from './documents.ts';
-
-/** An empty text counts as absent, as in a form. */
-export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
-
-const channelMembers = {
-  provider_model: orAbsent(plainText(1, 200)),
-  api_key: orAbsent(plainText(1, 1000)),
-  api_base: orAbsent(plainText(1, 2000)),
-  max_tokens: orAbsent(z.int().min(1).max(10_000_000)),
-  temperature: orAbsent(z.number().min(0).max(2)),
-  num_retries: orAbsent(z.int().min(0).max(10)),
-};
-
-/** A caller's own model, as a member of a JSON body. */
-export const modelChannelIn = z.strictObject(channelMembers).meta({ id: 'ModelChannel' });
-
-type Prefixed<Name extends string> = {
-  [Member in keyof typeof channelMembers as `${Name}_${Member}`]: (typeof channelMembers)[Member];
-};
-
-const prefixed = <Name extends 'llm' | 'ocr'>(name: Name): Prefixed<Name> =>
-  Object.fromEntries(
-    Object.entries(channelMembers).map(([member, schema]) => [`${name}_${member}`, schema]),
-  ) as Prefixed<Name>;
 
 export const ocrToMarkdownRequest = z
   .strictObject({
@@ -33,7 +9,7 @@ export const ocrToMarkdownRequest = z
     file_uri: plainText(1, 500).meta({ description: 'As presign gave it.' }),
     file_name: orAbsent(plainText(1, 255)),
     mode: z.enum(['default', 'fast']).default('default'),
-    ocr: modelChannelIn.nullish(),
+    ocr: ocrChannelIn.nullish(),
     project_id: plainText(1, 128).default('default'),
     task_id: plainText(1, 128).default('default'),
   })
@@ -78,15 +54,15 @@ export const extractPayload = z.strictObject({
   allow_partial: z.boolean().default(false),
   citations: z.boolean().default(true),
   file_name: orAbsent(plainText(1, 255)),
-  ...prefixed('llm'),
-  ...prefixed('ocr'),
+  ...channelFields('llm'),
+  ...channelFields('ocr'),
 });
 
 /** Payload of `inference.to_markdown`. */
 export const toMarkdownPayload = z.strictObject({
   conversion_mode: z.enum(['default', 'fast']).default('default'),
   file_name: orAbsent(plainText(1, 255)),
-  ...prefixed('ocr'),
+  ...channelFields('ocr'),
 });
 
 export const canonicalResponse = z

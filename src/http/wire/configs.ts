@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { configMode } from '../../../domain/savedConfig/events.ts';
-import { instantOut, plainText, tenantIdText } from './basics.ts';
-import { modelChannelIn, orAbsent } from './canonical.ts';
+import { instantOut, orAbsent, plainText, tenantIdText } from './basics.ts';
+import { modelChannelIn } from './channels.ts';
 import { extractModeIn } from './documents.ts';
 
 export const configUpsertRequest = z

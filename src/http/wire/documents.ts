@@ -1,33 +1,7 @@
 import { z } from 'zod';
 import { billingType } from '../../../domain/account/words.ts';
-import { booleanText, creditsOut, numberText, plainText, tenantIdText, wholeNumberText } from './basics.ts';
-
-/** `<channel>_…` fields of a form: a caller's own model. */
-const channel = <Name extends 'llm' | 'ocr'>(name: Name) => {
-  const about = name === 'llm' ? 'extraction' : 'OCR';
-  return {
-    [`${name}_provider_model`]: plainText(1, 200)
-      .optional()
-      .meta({
-        description: `Own ${about} model, \`<provider>/<model>\`.`,
-      }),
-    [`${name}_api_key`]: plainText(1, 1000)
-      .optional()
-      .meta({
-        description: `Own key for the ${about} model; switches to BYOK rates where that model is used.`,
-      }),
-    [`${name}_api_base`]: plainText(1, 2000).optional(),
-    [`${name}_max_tokens`]: wholeNumberText(1, 10_000_000).optional(),
-    [`${name}_temperature`]: numberText(0, 2).optional(),
-    [`${name}_num_retries`]: wholeNumberText(0, 10).optional(),
-  } as {
-    [Field in `${Name}_${'provider_model' | 'api_key' | 'api_base'}`]: z.ZodOptional<z.ZodString>;
-  } & {
-    [Field in `${Name}_${'max_tokens' | 'temperature' | 'num_retries'}`]: z.ZodOptional<
-      z.ZodType<number, string>
-    >;
-  };
-};
+import { booleanText, creditsOut, plainText, tenantIdText } from './basics.ts';
+import { channelFields } from './channels.ts';
 
 const scope = {
   tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
@@ -51,8 +25,8 @@ export const extractForm = z
     allow_partial: booleanText.default(false),
     citations: booleanText.default(true),
     ...scope,
-    ...channel('llm'),
-    ...channel('ocr'),
+    ...channelFields('llm'),
+    ...channelFields('ocr'),
   })
   .meta({ id: 'ExtractForm' });
 export type ExtractForm = z.output<typeof extractForm>;
@@ -61,7 +35,7 @@ export const toMarkdownForm = z
   .strictObject({
     conversion_mode: z.enum(['default', 'fast']).default('default'),
     ...scope,
-    ...channel('ocr'),
+    ...channelFields('ocr'),
   })
   .meta({ id: 'ToMarkdownForm' });
 
@@ -144,6 +118,7 @@ export const markdownResponse = z
       billing_type: billingType,
       cost,
       duration_ms: z.int(),
+      warnings: z.array(warning),
     }),
   })
   .meta({ id: 'MarkdownResult' });

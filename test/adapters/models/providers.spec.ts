@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { ModelProviders } from '../../../domain/ports/modelProvider.ts';
 import { abilitiesOf } from '../../../domain/models/abilities.ts';
 import { modelNamed } from '../../../domain/models/modelName.ts';
@@ -127,6 +128,23 @@ describe('model providers', () => {
     const forms = server.requests.map(({ body }) => (body['response_format'] as { type: string }).type);
     expect(forms).to.deep.equal(['json_schema', 'json_object', 'json_object']);
     expect(last().text).to.include('JSON Schema').and.include('minimum');
+  });
+
+  it('that refuses one schema is asked by the others, and by that one again after an hour', async () => {
+    let now = 0;
+    const own = openProviders({ nowMs: () => now });
+    const access = accessTo('hosted_vllm/picky', server.url);
+    const by = (schema: JsonObject) => own.ask(asking(access, { output: { kind: 'json', schema } }));
+    const other = { type: 'object', properties: { other: { type: 'string' } } };
+    server.script('*', status(400), answers({ total: 1 }));
+    await by(SCHEMA);
+    await by(other);
+    await by(SCHEMA);
+    now = 61 * 60 * 1000;
+    await by(SCHEMA);
+    const forms = server.requests.map(({ body }) => (body['response_format'] as { type: string }).type);
+    expect(forms).to.deep.equal(['json_schema', 'json_object', 'json_schema', 'json_object', 'json_schema']);
+    await own.close();
   });
 
   it('keeps to the most tokens and the temperature of the caller', async () => {

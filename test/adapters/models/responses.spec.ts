@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { agentFor, httpOver } from '../../../adapters/models/exchange.ts';
 import { askModel } from '../../../adapters/models/language/askModel.ts';
+import { refusedSchemas } from '../../../adapters/models/language/refusedSchemas.ts';
 import { answers, startScriptedProvider } from '../../support/scriptedProvider.ts';
 import { accessTo, asking, PDF, PNG, SCHEMA } from './asking.ts';
 
@@ -18,7 +19,7 @@ describe("OpenAI's responses", () => {
       output: { kind: 'json', schema: SCHEMA },
       turns: [{ role: 'user', text: 'Read', attachments: [PDF, PNG] }],
     });
-    const attempt = await askModel({ request, base, http, signal, schemaless: new Set() });
+    const attempt = await askModel({ request, base, http, signal, refused: refusedSchemas(Date.now) });
     expect(attempt).to.deep.equal({
       kind: 'ok',
       value: {

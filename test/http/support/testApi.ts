@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { memoryRateLimiter } from '../../../adapters/embedded/rateLimiterMemory.ts';
 import { REPLAY_STORE_DDL } from '../../../adapters/postgres/replayStore.ts';
-import { SNAPSHOTS_DDL } from '../../../adapters/postgres/snapshots.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import type { ReplayStore } from '../../../domain/ports/replayStore.ts';
@@ -106,7 +105,6 @@ export const startApi = async (
     redisOutage: (error) => logger.error(error),
   });
   const parts = { ...opened, objects: breakableObjects(opened.objects, faults) };
-  await parts.sql.script(SNAPSHOTS_DDL);
   await parts.sql.script(REPLAY_STORE_DDL);
   await prepareReadModels(parts.sql, READ_MODELS);
   const from = containerOver(config, parts, { logger });

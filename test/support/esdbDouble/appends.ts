@@ -29,12 +29,12 @@ interface Request {
 
 interface Answers {
   readonly verdict: (verdict: Verdict) => void;
-  readonly notReady: () => void;
   readonly denied: () => void;
+  readonly notReady: () => void;
 }
 
 /** Commits, or not, and answers, or not, as the next fault says. */
-const carryOut = ({ log, faults, die }: Appending, request: Request, answers: Answers): void => {
+const commit = ({ log, faults, die }: Appending, request: Request, answers: Answers): void => {
   const fault = faults.takeAppendFault();
   if (fault?.kind === 'silence') return;
   if (fault?.kind === 'not_ready') {
@@ -42,7 +42,7 @@ const carryOut = ({ log, faults, die }: Appending, request: Request, answers: An
     return;
   }
   // Rights come before revisions, as on the server.
-  if (faults.denied.has(`append ${request.stream}`)) {
+  if (faults.denied.has(`append ${request.stream}`) || faults.refuseAppendsTo?.test(request.stream) === true) {
     answers.denied();
     return;
   }
@@ -92,13 +92,13 @@ export const batchAppend =
         fill(response);
         if (!call.cancelled && !call.destroyed) call.write(response);
       };
-      carryOut(
+      commit(
         appending,
         { ...entry.request, events: entry.events },
         {
           verdict: (verdict) => send((response) => fillBatch(response, verdict)),
-          notReady: () => send((response) => void response.setError(messages.notReady())),
           denied: () => send((response) => void response.setError(messages.accessDenied())),
+          notReady: () => send((response) => void response.setError(messages.notReady())),
         },
       );
     });
@@ -153,7 +153,7 @@ export const singleAppend =
     });
     call.on('error', () => undefined);
     call.on('end', () =>
-      carryOut(
+      commit(
         appending,
         { ...target, events },
         {

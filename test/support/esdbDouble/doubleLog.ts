@@ -44,6 +44,8 @@ export interface DoubleLog {
   readonly append: (stream: string, expected: Expected, events: readonly ProposedEvent[]) => Verdict;
   readonly all: () => readonly StoredEvent[];
   readonly stream: (name: string) => readonly StoredEvent[];
+  /** What a read of the stream gives: the last `$maxCount` events, where its metadata says so. */
+  readonly visible: (name: string) => readonly StoredEvent[];
   /** Resolves at the next append after the log had `length` events. */
   readonly grown: (length: number) => Promise<void>;
   /** Keeps the first events only, as a server has them that was restored from an older copy. */
@@ -80,6 +82,10 @@ export const doubleLog = (options: DoubleLogOptions = {}): DoubleLog => {
     },
     all: () => state.all,
     stream: (name) => state.streams.get(name) ?? [],
+    visible: (name) => {
+      const events = state.streams.get(name) ?? [];
+      return events.slice(-Math.min(maxCountOf(state, name), events.length));
+    },
     grown: (length) =>
       state.all.length > length ? Promise.resolve() : new Promise((resolve) => wake.push(resolve)),
     goBack: (to) => {
@@ -111,6 +117,14 @@ const emptyState = (recentIdsMax: number): State => ({
   recent: new Map(),
   recentIdsMax,
 });
+
+/** A stream's metadata are the last event of `$$<stream>`. */
+const maxCountOf = ({ streams }: State, name: string): number => {
+  const metadata = streams.get(`$$${name}`)?.at(-1);
+  if (metadata === undefined) return Infinity;
+  const { $maxCount } = JSON.parse(Buffer.from(metadata.data).toString()) as { readonly $maxCount?: number };
+  return $maxCount ?? Infinity;
+};
 
 interface Attempt {
   readonly stream: string;

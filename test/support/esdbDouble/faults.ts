@@ -20,6 +20,8 @@ export interface Faults {
   refuseFeatures: boolean;
   /** What the user may not do: `read` or `append`, and the stream, as in `read $all`. */
   readonly denied: Set<string>;
+  /** Appends to streams that match are refused for want of rights. */
+  refuseAppendsTo: RegExp | undefined;
   /** Delays every answer to an append. */
   delayMs: number;
 }
@@ -31,6 +33,7 @@ export const faults = (): Faults => {
     takeAppendFault: () => queue.shift(),
     refuseFeatures: false,
     denied: new Set(),
+    refuseAppendsTo: undefined,
     delayMs: 0,
   };
 };

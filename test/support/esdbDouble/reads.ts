@@ -76,7 +76,7 @@ const { BACKWARDS } = streamsPb.ReadReq.Options.ReadDirection;
 
 const selected = (log: DoubleLog, options: ReadReq.Options): readonly ReadResp[] => {
   const name = messages.streamName(options.getStream()?.getStreamIdentifier());
-  const source = options.hasAll() ? log.all() : log.stream(name);
+  const source = options.hasAll() ? log.all() : log.visible(name);
   if (!options.hasAll() && source.length === 0) {
     const notFound = new streamsPb.ReadResp.StreamNotFound();
     notFound.setStreamIdentifier(messages.streamIdentifier(name));
