@@ -10,12 +10,13 @@ const DEADLINE_MS = 15_000;
 
 describe('jobs in isolated processes', () => {
   let workers: DocumentWorkers;
+  const file = fileURLToPath(import.meta.url);
   const job = (
     fileName: string,
     more: Partial<ParseRequest> = {},
   ): ReturnType<typeof workers.parser.inspect> =>
     workers.parser.inspect({
-      path: '',
+      path: file,
       fileName,
       effort: 'fast',
       pagesMax: 1,

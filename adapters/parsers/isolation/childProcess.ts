@@ -1,11 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { ChildMessage, JobOutcome } from '../jobs.ts';
+import type { Writable } from 'node:stream';
+import type { ChildMessage, Job, JobOutcome } from '../jobs.ts';
+import { confinementHere, type Confinement } from './confinement.ts';
+import { BYTES_AT, sendingOf, type Sending } from './fileBytes.ts';
 import { watchMemory } from './memoryWatch.ts';
 
 export interface ChildOptions {
   /** The module that the child runs. */
   readonly entry: string;
   readonly memoryMb: number;
+  /** Default: the best that this machine has. */
+  readonly confinement?: (() => Promise<Confinement>) | undefined;
 }
 
 export interface JobLimits {
@@ -27,7 +32,7 @@ export interface Child {
 /** Fits any shell that POSIX knows; where `ulimit -d` is missing the memory watch is what limits. */
 const SHELL_LINE = 'ulimit -d "$0" 2>/dev/null; ulimit -c 0 2>/dev/null; exec "$@"';
 
-/** Who is busy does not see that its parent has gone, so a parent that ends takes its children along. */
+/** A busy child does not see that its parent has gone, so a parent that ends kills its children. */
 const living = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of living) child.kill('SIGKILL');
@@ -35,37 +40,63 @@ process.once('exit', () => {
 
 /**
  * `ulimit -d` caps all private memory, V8's and native alike, and a growth beyond it fails inside the
- * child. The environment is empty: what a hostile file may reach holds no secret.
+ * child. The environment is empty of everything that is the service's.
  */
-export function startChild({ entry, memoryMb }: ChildOptions): Child {
+function spawned({ entry, memoryMb }: ChildOptions, { command }: Confinement): ChildProcess {
   const heapMb = Math.max(64, Math.floor(memoryMb / 2));
-  const node = [process.execPath, `--max-old-space-size=${heapMb}`, '--no-warnings', entry];
+  const node = command([`--max-old-space-size=${heapMb}`, '--no-warnings', entry]);
   const child = spawn('/bin/sh', ['-c', SHELL_LINE, String(memoryMb * 1024), ...node], {
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    // the last is BYTES_AT
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
     env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', MALLOC_ARENA_MAX: '2' },
     serialization: 'advanced',
   });
+  const bytes = bytesOf(child);
+  // a write to a child that has ended fails, and its end is told by `exit`
+  bytes.on('error', () => undefined);
+  if ('unref' in bytes && typeof bytes.unref === 'function') bytes.unref();
   child.unref();
   child.channel?.unref();
   living.add(child);
+  return child;
+}
+
+const bytesOf = (child: ChildProcess): Writable => child.stdio[BYTES_AT] as Writable;
+
+/** The process is started as soon as it is known how this machine confines it. */
+export function startChild(options: ChildOptions): Child {
+  const { memoryMb, confinement = confinementHere } = options;
   let alive = true;
-  const exited = new Promise<void>((resolve) => {
-    const end = (): void => {
-      alive = false;
-      living.delete(child);
-      resolve();
-    };
-    child.once('exit', end).once('error', end);
+  let child: ChildProcess | undefined;
+  const started = confinement().then((confined) => {
+    if (alive) child = spawned(options, confined);
+    return child;
   });
+  const exited = started.then((running) =>
+    running === undefined
+      ? undefined
+      : new Promise<void>((resolve) => {
+          const end = (): void => {
+            alive = false;
+            living.delete(running);
+            resolve();
+          };
+          running.once('exit', end).once('error', end);
+        }),
+  );
   const kill = (): void => {
     alive = false;
-    child.kill('SIGKILL');
-    // Whoever waits for its end must live to see it.
-    child.ref();
+    child?.kill('SIGKILL');
+    // Callers that wait for its end must live to see it.
+    child?.ref();
   };
   return {
-    run: (job, limits) => runJob({ child, kill, memoryMb }, job, limits),
-    alive: () => alive && child.connected,
+    run: async (job, limits) => {
+      const running = await started;
+      if (running === undefined) return { kind: 'died' };
+      return runJob({ child: running, kill, memoryMb }, job as Job, limits);
+    },
+    alive: () => alive && child?.connected !== false,
     kill,
     exited,
   };
@@ -77,7 +108,7 @@ interface Running {
   readonly memoryMb: number;
 }
 
-function runJob({ child, kill, memoryMb }: Running, job: unknown, limits: JobLimits): Promise<JobOutcome> {
+function runJob({ child, kill, memoryMb }: Running, job: Job, limits: JobLimits): Promise<JobOutcome> {
   const { deadlineMs, signal, onProgress } = limits;
   return new Promise((resolve) => {
     const settle = (outcome: JobOutcome): void => {
@@ -96,7 +127,8 @@ function runJob({ child, kill, memoryMb }: Running, job: unknown, limits: JobLim
     const onMessage = (message: unknown): void => {
       const known = message as ChildMessage;
       if (known.kind === 'progress') onProgress?.(known.progress);
-      else settle(outcomeOf(known));
+      // not before the file is sent: what is left of one would be taken for the next
+      else void sending.then(() => settle(outcomeOf(known)));
     };
     const onExit = (): void => settle({ kind: 'died' });
     const onAbort = (): void => killWith({ kind: 'aborted' });
@@ -106,11 +138,31 @@ function runJob({ child, kill, memoryMb }: Running, job: unknown, limits: JobLim
     child.ref();
     child.channel?.ref();
     child.on('message', onMessage).once('exit', onExit).once('error', onExit);
+    if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });
-    child.send(job as object, (error) => {
-      if (error !== null) killWith({ kind: 'died' });
+    const sending = sent(child, job).then((failure) => {
+      if (failure !== undefined) killWith(failure);
     });
   });
+}
+
+/** Tells a child its job and sends the file; gives what the job came to where that cannot be done. */
+async function sent(child: ChildProcess, job: Job): Promise<JobOutcome | undefined> {
+  let sending: Sending;
+  try {
+    sending = await sendingOf(job);
+  } catch (error) {
+    return { kind: 'failed', message: error instanceof Error ? error.message : 'the file cannot be opened' };
+  }
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.send(sending.job, (error) => (error === null ? resolve() : reject(error)));
+    });
+    await sending.follow(bytesOf(child));
+    return undefined;
+  } catch {
+    return { kind: 'died' };
+  }
 }
 
 const outcomeOf = (message: Exclude<ChildMessage, { readonly kind: 'progress' }>): JobOutcome =>
