@@ -1,4 +1,4 @@
-import type { Readable } from './readable.ts';
+import type { Readable, Wrap } from './readable.ts';
 
 /** Where its package puts it. */
 const BWRAP = '/usr/bin/bwrap';
@@ -11,16 +11,12 @@ const outermost = (paths: readonly string[]): readonly string[] =>
  * The command that starts a program by Debian's bubblewrap: in namespaces of its own, with nothing mounted
  * but what it may read. It needs user namespaces, which many systems and most containers refuse.
  */
-export const underBubblewrap = ({
-  code,
-  system,
-  programs,
-}: Readable): ((program: readonly string[]) => readonly string[]) => {
-  const mounts = outermost([...system, ...code, ...programs]).flatMap((path) => [
-    '--ro-bind-try',
-    path,
-    path,
-  ]);
-  const before = [BWRAP, '--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1'];
-  return (program) => [...before, '--cap-drop', 'ALL', ...mounts, '--dev', '/dev', '--', ...program];
+export const underBubblewrap = ({ code, system, programs }: Readable): Wrap => {
+  const seen = outermost([...system, ...code, ...programs]);
+  const mounts = seen.flatMap((path) => ['--ro-bind-try', path, path]);
+  const alone = ['--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1', '--cap-drop', 'ALL'];
+  return (program, folder) => {
+    const own = folder === undefined ? [] : ['--bind', folder, folder];
+    return [BWRAP, ...alone, ...mounts, ...own, '--dev', '/dev', '--', ...program];
+  };
 };

@@ -1,8 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { Writable } from 'node:stream';
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Socket } from 'node:net';
 import type { ChildMessage, Job, JobOutcome } from '../jobs.ts';
 import { confinementHere, type Confinement } from './confinement.ts';
-import { BYTES_AT, sendingOf, type Sending } from './fileBytes.ts';
+import { BYTES_AT, sentTo } from './fileBytes.ts';
 import { watchMemory } from './memoryWatch.ts';
 
 export interface ChildOptions {
@@ -29,61 +33,78 @@ export interface Child {
   readonly exited: Promise<void>;
 }
 
-/** Fits any shell that POSIX knows; where `ulimit -d` is missing the memory watch is what limits. */
-const SHELL_LINE = 'ulimit -d "$0" 2>/dev/null; ulimit -c 0 2>/dev/null; exec "$@"';
+/**
+ * Fits any shell that POSIX knows; where `ulimit -d` is missing the memory watch is what limits. No file that
+ * it writes grows beyond 1 GiB (2^21 blocks of 512 bytes).
+ */
+const SHELL_LINE =
+  'ulimit -d "$0" 2>/dev/null; ulimit -c 0 2>/dev/null; ulimit -f 2097152 2>/dev/null; exec "$@"';
 
 /** A busy child does not see that its parent has gone, so a parent that ends kills its children. */
-const living = new Set<ChildProcess>();
+const living = new Map<ChildProcess, string | undefined>();
 process.once('exit', () => {
-  for (const child of living) child.kill('SIGKILL');
+  for (const [child, folder] of living) {
+    child.kill('SIGKILL');
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
 });
+
+/** The PDF library puts pictures into files; undefined where no folder can be made, and only that fails. */
+const newFolder = (): Promise<string | undefined> =>
+  mkdtemp(join(tmpdir(), 'quire-child-')).catch(() => undefined);
 
 /**
  * `ulimit -d` caps all private memory, V8's and native alike, and a growth beyond it fails inside the
  * child. The environment is empty of everything that is the service's.
  */
-function spawned({ entry, memoryMb }: ChildOptions, { command }: Confinement): ChildProcess {
+function spawned(
+  { entry, memoryMb }: ChildOptions,
+  { command }: Confinement,
+  folder: string | undefined,
+): ChildProcess {
   const heapMb = Math.max(64, Math.floor(memoryMb / 2));
-  const node = command([`--max-old-space-size=${heapMb}`, '--no-warnings', entry]);
+  const node = command([`--max-old-space-size=${heapMb}`, '--no-warnings', entry], folder);
+  const own = folder === undefined ? {} : { TMPDIR: folder };
   const child = spawn('/bin/sh', ['-c', SHELL_LINE, String(memoryMb * 1024), ...node], {
     // the last is BYTES_AT
     stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
-    env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', MALLOC_ARENA_MAX: '2' },
+    env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', MALLOC_ARENA_MAX: '2', ...own },
     serialization: 'advanced',
   });
   const bytes = bytesOf(child);
   // a write to a child that has ended fails, and its end is told by `exit`
   bytes.on('error', () => undefined);
-  if ('unref' in bytes && typeof bytes.unref === 'function') bytes.unref();
+  bytes.unref();
   child.unref();
   child.channel?.unref();
-  living.add(child);
+  living.set(child, folder);
   return child;
 }
 
-const bytesOf = (child: ChildProcess): Writable => child.stdio[BYTES_AT] as Writable;
+const removed = async (folder: string | undefined): Promise<void> => {
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+};
+
+const bytesOf = (child: ChildProcess): Socket => child.stdio[BYTES_AT] as Socket;
 
 /** The process is started as soon as it is known how this machine confines it. */
 export function startChild(options: ChildOptions): Child {
   const { memoryMb, confinement = confinementHere } = options;
   let alive = true;
   let child: ChildProcess | undefined;
-  const started = confinement().then((confined) => {
-    if (alive) child = spawned(options, confined);
+  const started = confinement().then(async (confined) => {
+    const folder = await newFolder();
+    if (alive) child = spawned(options, confined, folder);
+    else await removed(folder);
     return child;
   });
-  const exited = started.then((running) =>
-    running === undefined
-      ? undefined
-      : new Promise<void>((resolve) => {
-          const end = (): void => {
-            alive = false;
-            living.delete(running);
-            resolve();
-          };
-          running.once('exit', end).once('error', end);
-        }),
-  );
+  const exited = started.then(async (running) => {
+    if (running === undefined) return;
+    await new Promise((resolve) => running.once('exit', resolve).once('error', resolve));
+    alive = false;
+    await removed(living.get(running));
+    living.delete(running);
+  });
   const kill = (): void => {
     alive = false;
     child?.kill('SIGKILL');
@@ -146,24 +167,13 @@ function runJob({ child, kill, memoryMb }: Running, job: Job, limits: JobLimits)
   });
 }
 
-/** Tells a child its job and sends the file; gives what the job came to where that cannot be done. */
-async function sent(child: ChildProcess, job: Job): Promise<JobOutcome | undefined> {
-  let sending: Sending;
-  try {
-    sending = await sendingOf(job);
-  } catch (error) {
-    return { kind: 'failed', message: error instanceof Error ? error.message : 'the file cannot be opened' };
-  }
-  try {
-    await new Promise<void>((resolve, reject) => {
-      child.send(sending.job, (error) => (error === null ? resolve() : reject(error)));
+const sent = (child: ChildProcess, job: Job): Promise<JobOutcome | undefined> => {
+  const tell = (told: unknown): Promise<void> =>
+    new Promise((resolve, reject) => {
+      child.send(told as object, (error) => (error === null ? resolve() : reject(error)));
     });
-    await sending.follow(bytesOf(child));
-    return undefined;
-  } catch {
-    return { kind: 'died' };
-  }
-}
+  return sentTo({ tell, pipe: bytesOf(child) }, job);
+};
 
 const outcomeOf = (message: Exclude<ChildMessage, { readonly kind: 'progress' }>): JobOutcome =>
   message.kind === 'answer'

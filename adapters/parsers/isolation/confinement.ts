@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { underBubblewrap } from './bubblewrap.ts';
 import { underLandlock } from './landlock.ts';
-import { readable, type Readable } from './readable.ts';
+import { readable, type Readable, type Wrap } from './readable.ts';
 
 /** What a process that was taken over might reach: each was tried, none is inferred. */
 export const REACHES = ['environment', 'files', 'writing', 'signals', 'network'] as const;
@@ -23,11 +23,9 @@ export interface Protection {
 }
 
 export interface Confinement extends Protection {
-  /** The command that runs Node with these arguments, confined. */
-  readonly command: (nodeArguments: readonly string[]) => readonly string[];
+  /** The command that runs Node with these arguments, confined; `folder` is the one it may write to. */
+  readonly command: Wrap;
 }
-
-type Wrap = (program: readonly string[]) => readonly string[];
 
 const REACH_SCRIPT = fileURLToPath(new URL('./reach.js', import.meta.url));
 const TRY_MS = 20_000;
@@ -106,7 +104,7 @@ const confinementOf = (flags: readonly string[], { launcher, wrap, open }: Tried
   launcher,
   open,
   permissionModel: flags.length > 0,
-  command: (nodeArguments) => wrap([process.execPath, ...flags, ...nodeArguments]),
+  command: (nodeArguments, folder) => wrap([process.execPath, ...flags, ...nodeArguments], folder),
 });
 
 /** What this machine has, chosen among these launchers by trying them. */

@@ -1,7 +1,7 @@
-import { readSync, type ReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { readSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import type { Job, ReceivedFile, SentFile } from '../jobs.ts';
+import type { Job, JobOutcome, ReceivedFile, SentFile } from '../jobs.ts';
 
 /** Where children find the bytes of their job's file: after the standard streams and the channel. */
 export const BYTES_AT = 4;
@@ -11,38 +11,50 @@ const CHUNK_BYTES = 256 * 1024;
 type AnyJob = Job | Job<SentFile>;
 const hasFile = <J extends AnyJob>(job: J): job is Extract<J, { readonly file: unknown }> => 'file' in job;
 
-/** A job as it is told to a child, and the bytes that must follow it. */
-export interface Sending {
-  readonly job: Job<SentFile>;
-  /** Writes the bytes; fails when the child is gone or the file is shorter than it was. */
-  readonly follow: (pipe: Writable) => Promise<void>;
+/** Where a job goes: a message that tells it, and a pipe for the bytes of its file. */
+export interface Recipient {
+  readonly tell: (job: Job<SentFile>) => Promise<void>;
+  readonly pipe: Writable;
 }
 
 /**
- * Opens the file of a job, so that its child needs no right to read any: it gets bytes, not a path. A job
- * without a file has nothing to follow it.
+ * Sends a job and the bytes of its file, so that a child needs no right to read any. Gives what the job came
+ * to where that cannot be done.
  */
-export const sendingOf = async (job: Job): Promise<Sending> => {
-  if (!hasFile(job)) return { job, follow: () => Promise.resolve() };
-  const { path, ...facts } = job.file;
-  const file = await open(path);
+export const sentTo = async ({ tell, pipe }: Recipient, job: Job): Promise<JobOutcome | undefined> => {
+  let file: FileHandle | undefined;
   try {
-    const { size } = await file.stat();
-    const stream = file.createReadStream({ end: Math.max(0, size - 1), highWaterMark: CHUNK_BYTES });
-    const follow = (pipe: Writable): Promise<void> => written(stream, size, pipe);
-    return { job: { ...job, file: { ...facts, bytesCount: size } }, follow };
+    if (hasFile(job)) file = await open(job.file.path);
   } catch (error) {
-    await file.close();
-    throw error;
+    return { kind: 'failed', message: error instanceof Error ? error.message : 'the file cannot be opened' };
+  }
+  try {
+    if (file === undefined || !hasFile(job)) await tell(job as Job<SentFile>);
+    else {
+      const { path: _, ...facts } = job.file;
+      const { size } = await file.stat();
+      await tell({ ...job, file: { ...facts, bytesCount: size } });
+      await copied(file, size, pipe);
+    }
+    return undefined;
+  } catch {
+    return { kind: 'died' };
+  } finally {
+    await file?.close();
   }
 };
 
-const written = async (stream: ReadStream, size: number, pipe: Writable): Promise<void> => {
-  for await (const chunk of stream) await taken(pipe, chunk as Buffer);
-  if (stream.bytesRead !== size) throw new Error('A file changed while it was sent to be read.');
+/** One chunk is in memory at a time. Fails when the child is gone, or the file is shorter than it was. */
+const copied = async (file: FileHandle, size: number, pipe: Writable): Promise<void> => {
+  const chunk = Buffer.allocUnsafeSlow(Math.min(size, CHUNK_BYTES));
+  for (let at = 0; at < size;) {
+    const { bytesRead } = await file.read(chunk, 0, Math.min(chunk.length, size - at), at);
+    if (bytesRead === 0) throw new Error('A file changed while it was sent to be read.');
+    await taken(pipe, chunk.subarray(0, bytesRead));
+    at += bytesRead;
+  }
 };
 
-/** Waits until the child's pipe has taken a chunk, so that one is in memory at a time. */
 const taken = (pipe: Writable, chunk: Buffer): Promise<void> =>
   new Promise((resolve, reject) => {
     pipe.write(chunk, (error) => (error == null ? resolve() : reject(error)));
@@ -53,7 +65,7 @@ export const received = (job: Job<SentFile>): Job<ReceivedFile> => {
   if (!hasFile(job)) return job;
   const { bytesCount, ...facts } = job.file;
   const bytes = Buffer.allocUnsafeSlow(bytesCount);
-  for (let at = 0; at < bytesCount; ) {
+  for (let at = 0; at < bytesCount;) {
     const count = readSync(BYTES_AT, bytes, at, bytesCount - at, null);
     if (count === 0) process.exit(0);
     at += count;

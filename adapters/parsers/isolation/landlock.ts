@@ -1,5 +1,5 @@
 import type { Architecture } from './deniedCalls.ts';
-import type { Readable } from './readable.ts';
+import type { Readable, Wrap } from './readable.ts';
 import { PID_MARK, seccompFilter } from './seccompFilter.ts';
 
 /** Part of every Debian and Ubuntu, their smallest images included. */
@@ -10,9 +10,9 @@ const CALLS: Readonly<Record<Architecture, string>> = { x64: '157,317,126', arm6
 
 /**
  * Confines itself, then becomes the program: without privileges to gain or to keep, reading only what it is
- * told, by Landlock as far as this kernel has it, and under a seccomp filter. Perl is what calls the kernel,
+ * told and writing in its own folder, by Landlock as far as this kernel has it, and under a seccomp filter. Perl is what calls the kernel,
  * for Node cannot and nothing is to be compiled. Arguments: numbers of system calls, the filter in hex,
- * `r:<path>` to read, `x:<path>` to read and start, `--`, the program.
+ * `r:<path>` to read, `w:<path>` to write too, `x:<path>` to read and start, `--`, the program.
  */
 const LAUNCHER = String.raw`use strict;
 my ($prctl, $seccomp, $capset) = split /,/, shift @ARGV;
@@ -36,7 +36,8 @@ if ($abi >= 1) {
   for (@rules) {
     my ($kind, $path) = @$_;
     sysopen(my $file, $path, 010000000) or next;
-    my $rule = pack 'Ql', ($kind eq 'x' ? 5 : 4) | (-d $path ? 8 : 0), fileno $file;
+    my $rights = $kind eq 'x' ? 5 : $kind eq 'w' ? (446 | 0x4000) & $files : 4;
+    my $rule = pack 'Ql', $rights | (-d $path ? 8 : 0), fileno $file;
     must("rule for $path", syscall(445, $ruleset, 1, $rule, 0));
   }
   must('landlock', syscall(446, $ruleset, 0));
@@ -49,13 +50,10 @@ exec { $ARGV[0] } @ARGV;
 die "exec: $!\n";
 `;
 
-/** The command that starts `program` confined by the kernel. */
-export const underLandlock = (
-  { code, system, programs }: Readable,
-  architecture: Architecture,
-): ((program: readonly string[]) => readonly string[]) => {
+/** The command that starts a program confined by the kernel. */
+export const underLandlock = ({ code, system, programs }: Readable, architecture: Architecture): Wrap => {
   const filter = seccompFilter(architecture).toString('hex');
   const rules = [...[...code, ...system].map((path) => `r:${path}`), ...programs.map((path) => `x:${path}`)];
-  const before = [PERL, '-e', LAUNCHER, CALLS[architecture], filter, ...rules, '--'];
-  return (program) => [...before, ...program];
+  const before = [PERL, '-e', LAUNCHER, CALLS[architecture], filter, ...rules];
+  return (program, folder) => [...before, ...(folder === undefined ? [] : [`w:${folder}`]), '--', ...program];
 };

@@ -13,6 +13,9 @@ export interface Readable {
   readonly programs: readonly string[];
 }
 
+/** The command that starts a program confined; `folder` is the one that it may write to. */
+export type Wrap = (program: readonly string[], folder?: string) => readonly string[];
+
 /** The folder of compiled code; recognition data lie in it. */
 const CODE = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 
