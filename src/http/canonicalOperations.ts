@@ -1,4 +1,5 @@
 import type { ApiDeps } from './apiDeps.ts';
+import type { ChannelPaths, ModelChannel } from '../commands/models.ts';
 import { payloadOf } from './canonicalPayload.ts';
 import { runConversion } from './conversion.ts';
 import type { RouteRequest } from './defineRoute.ts';
@@ -36,7 +37,34 @@ const onDocument = <T>(
   return withFetched({ deps, request }, { file_uri, document_id, file_name }, { booking, work });
 };
 
-const inPayload = (channel: string, member: string) => ['body', 'payload', `${channel}_${member}`];
+type ChannelName = 'llm' | 'ocr';
+type ChannelPayload = Parameters<typeof channelOf<'llm'>>[1] &
+  Parameters<typeof channelOf<'ocr'>>[1] & {
+    readonly [Name in ChannelName]?: ModelChannel | null | undefined;
+  };
+
+const twice = (member: string, other: string) =>
+  invalid({
+    loc: ['body', 'payload', member],
+    msg: `Send ${member} or ${other}, not both.`,
+    type: 'value_error',
+  });
+
+/** A caller's own model: an object, as JSON endpoints have it, or the flat members of a form. */
+const channelIn = (name: ChannelName, payload: ChannelPayload): ModelChannel => {
+  const flat = channelOf(name, payload);
+  const whole = payload[name];
+  if (whole == null) return flat;
+  if (Object.values(flat).some((value) => value !== undefined)) throw twice(name, `${name}_*`);
+  return whole;
+};
+
+const pathsIn =
+  (payload: ChannelPayload): ChannelPaths =>
+  (channel, member) =>
+    payload[channel] == null
+      ? ['body', 'payload', `${channel}_${member}`]
+      : ['body', 'payload', channel, member];
 
 const extract: CanonicalOperation = (call) => {
   const { deps, request } = call;
@@ -53,9 +81,9 @@ const extract: CanonicalOperation = (call) => {
         config_id: payload.config_id ?? resource.config_id,
         allow_partial: payload.allow_partial,
         citations: payload.citations,
-        llm: channelOf('llm', payload),
-        ocr: channelOf('ocr', payload),
-        channelPaths: inPayload,
+        llm: channelIn('llm', payload),
+        ocr: channelIn('ocr', payload),
+        channelPaths: pathsIn(payload),
         deployed: { project_id, task_id, environment },
       },
       workOf(request, subject),
@@ -66,15 +94,21 @@ const extract: CanonicalOperation = (call) => {
 const toMarkdown: CanonicalOperation = (call) => {
   const { deps, request } = call;
   const payload = payloadOf(call, toMarkdownPayload);
+  const { mode, conversion_mode } = payload;
+  if (mode !== undefined && conversion_mode !== undefined && mode !== conversion_mode)
+    throw twice('mode', 'conversion_mode');
   return onDocument(call, payload.file_name, (subject) =>
     runConversion(deps, {
       ...workOf(request, subject),
-      mode: payload.conversion_mode,
-      ocr: channelOf('ocr', payload),
-      channelPaths: inPayload,
+      mode: mode ?? conversion_mode ?? 'default',
+      ocr: channelIn('ocr', payload),
+      channelPaths: pathsIn(payload),
     }),
   );
 };
+
+/** Operations whose plain endpoint lets a service key act for any tenant. */
+export const actsForAll = (operation: string): boolean => operation.startsWith('inference.');
 
 /** Every operation of the envelope, by its name. */
 export const CANONICAL_OPERATIONS: Readonly<Record<string, CanonicalOperation>> = {

@@ -49,9 +49,20 @@ export const plainText = (min: number, max: number) =>
     .max(max)
     .regex(/^[^\0]*$/, 'Must not contain NUL.');
 
+const ZONELESS = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/i;
+
+/** What is wrong with a text that is no time, in a sentence. */
+const timeComplaint = (input: unknown, expected: string): string =>
+  typeof input === 'string' && ZONELESS.test(input)
+    ? 'The time has no zone: end it with Z for UTC, or with an offset like +02:00.'
+    : `Expected ${expected}.`;
+
 /** Any RFC 3339 time; kept in UTC with milliseconds. */
 export const instantIn = z.iso
-  .datetime({ offset: true })
+  .datetime({
+    offset: true,
+    error: ({ input }) => timeComplaint(input, 'an RFC 3339 time, like 2026-01-31T08:00:00Z'),
+  })
   .transform((text) => new Date(text).toISOString())
   .meta({ 'x-wire': { type: 'string', format: 'date-time' } });
 
@@ -66,7 +77,10 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const boundary = (endOfDay: boolean) =>
   spelled(
     z
-      .union([z.iso.date(), z.iso.datetime({ offset: true })])
+      .union([z.iso.date(), z.iso.datetime({ offset: true })], {
+        error: ({ input }) =>
+          timeComplaint(input, 'a day, like 2026-01-31, or an RFC 3339 time, like 2026-01-31T08:00:00Z'),
+      })
       .transform((text) =>
         DAY.test(text)
           ? `${text}T${endOfDay ? '23:59:59.999' : '00:00:00.000'}Z`

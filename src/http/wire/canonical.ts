@@ -78,14 +78,18 @@ export const extractPayload = z.strictObject({
   allow_partial: z.boolean().default(false),
   citations: z.boolean().default(true),
   file_name: orAbsent(plainText(1, 255)),
+  llm: modelChannelIn.nullish(),
+  ocr: modelChannelIn.nullish(),
   ...prefixed('llm'),
   ...prefixed('ocr'),
 });
 
-/** Payload of `inference.to_markdown`. */
+/** Payload of `inference.to_markdown`: as `/v1/ocr/to-markdown` has it, or the fields of the form. */
 export const toMarkdownPayload = z.strictObject({
-  conversion_mode: z.enum(['default', 'fast']).default('default'),
+  mode: z.enum(['default', 'fast']).optional(),
+  conversion_mode: z.enum(['default', 'fast']).optional(),
   file_name: orAbsent(plainText(1, 255)),
+  ocr: modelChannelIn.nullish(),
   ...prefixed('ocr'),
 });
 
