@@ -25,3 +25,4 @@ process.on('message', (job) => {
       }),
   );
 });
+send({ kind: 'ready' });

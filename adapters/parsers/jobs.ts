@@ -82,8 +82,9 @@ export interface Answers {
   readonly validate: Validation;
 }
 
-/** What a child sends: how far it is, then the answer, or that its own code failed. */
+/** What a child sends: that it is loaded; of a job how far it is, then the answer, or that its own code failed. */
 export type ChildMessage =
+  | { readonly kind: 'ready' }
   | { readonly kind: 'progress'; readonly progress: unknown }
   | { readonly kind: 'answer'; readonly answer: unknown }
   | { readonly kind: 'failed'; readonly message: string };

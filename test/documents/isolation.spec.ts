@@ -25,7 +25,7 @@ describe('jobs in isolated processes', () => {
     });
 
   beforeEach(() => {
-    workers = openDocumentWorkers({ processes: 2, memoryMb: 300, entry: HOSTILE });
+    workers = openDocumentWorkers({ processes: 2, memoryMb: 768, entry: HOSTILE });
   });
   afterEach(() => workers.close());
 

@@ -33,3 +33,4 @@ process.on('message', (sent) => {
   const job = received(sent as Job<SentFile>);
   work('file' in job ? job.file.fileName : null);
 });
+send({ kind: 'ready' });

@@ -81,3 +81,4 @@ process.on('message', (sent) => {
     process.send?.({ kind: 'answer', answer: { kind: 'ok', mimeType: JSON.stringify(names), pages: 1 } }),
   );
 });
+process.send?.({ kind: 'ready' });

@@ -17,6 +17,6 @@ export const underBubblewrap = ({ code, system, programs }: Readable): Wrap => {
   const alone = ['--unshare-all', '--die-with-parent', '--new-session', '--as-pid-1', '--cap-drop', 'ALL'];
   return (program, folder) => {
     const own = folder === undefined ? [] : ['--bind', folder, folder];
-    return [BWRAP, ...alone, ...mounts, ...own, '--dev', '/dev', '--', ...program];
+    return [BWRAP, ...alone, ...mounts, ...own, '--dev', '/dev', '--remount-ro', '/', '--', ...program];
   };
 };

@@ -40,6 +40,9 @@ export interface Child {
 const SHELL_LINE =
   'ulimit -d "$0" 2>/dev/null; ulimit -c 0 2>/dev/null; ulimit -f 2097152 2>/dev/null; exec "$@"';
 
+/** A child that is not loaded by then is not waited for. */
+const START_MS = 30_000;
+
 /** A busy child does not see that its parent has gone, so a parent that ends kills its children. */
 const living = new Map<ChildProcess, string | undefined>();
 process.once('exit', () => {
@@ -105,6 +108,7 @@ export function startChild(options: ChildOptions): Child {
     await removed(living.get(running));
     living.delete(running);
   });
+  const ready = started.then((running) => running && readyOf(running));
   const kill = (): void => {
     alive = false;
     child?.kill('SIGKILL');
@@ -115,7 +119,7 @@ export function startChild(options: ChildOptions): Child {
     run: async (job, limits) => {
       const running = await started;
       if (running === undefined) return { kind: 'died' };
-      return runJob({ child: running, kill, memoryMb }, job as Job, limits);
+      return runJob({ child: running, ready, kill, memoryMb }, job as Job, limits);
     },
     alive: () => alive && child?.connected !== false,
     kill,
@@ -125,14 +129,29 @@ export function startChild(options: ChildOptions): Child {
 
 interface Running {
   readonly child: ChildProcess;
+  /** A child is loaded once, and that is no job's time. */
+  readonly ready: Promise<void>;
   readonly kill: () => void;
   readonly memoryMb: number;
 }
 
-function runJob({ child, kill, memoryMb }: Running, job: Job, limits: JobLimits): Promise<JobOutcome> {
+const readyOf = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    const hear = (message: unknown): void => {
+      if ((message as ChildMessage).kind !== 'ready') return;
+      child.off('message', hear);
+      resolve();
+    };
+    child.on('message', hear);
+  });
+
+function runJob({ child, ready, kill, memoryMb }: Running, job: Job, limits: JobLimits): Promise<JobOutcome> {
   const { deadlineMs, signal, onProgress } = limits;
   return new Promise((resolve) => {
+    let deadline: NodeJS.Timeout | undefined;
+    let isSettled = false;
     const settle = (outcome: JobOutcome): void => {
+      isSettled = true;
       clearTimeout(deadline);
       stopWatching();
       child.off('message', onMessage).off('exit', onExit).off('error', onExit);
@@ -147,13 +166,19 @@ function runJob({ child, kill, memoryMb }: Running, job: Job, limits: JobLimits)
     };
     const onMessage = (message: unknown): void => {
       const known = message as ChildMessage;
+      if (known.kind === 'ready') return;
       if (known.kind === 'progress') onProgress?.(known.progress);
       // not before the file is sent: what is left of one would be taken for the next
       else void sending.then(() => settle(outcomeOf(known)));
     };
     const onExit = (): void => settle({ kind: 'died' });
     const onAbort = (): void => killWith({ kind: 'aborted' });
-    const deadline = setTimeout(() => killWith({ kind: 'timed_out' }), deadlineMs);
+    const endIn = (ms: number): void => {
+      clearTimeout(deadline);
+      if (!isSettled) deadline = setTimeout(() => killWith({ kind: 'timed_out' }), ms);
+    };
+    endIn(START_MS + deadlineMs);
+    void ready.then(() => endIn(deadlineMs));
     const stopWatching = watchMemory(child.pid, memoryMb, () => killWith({ kind: 'out_of_memory' }));
 
     child.ref();
@@ -175,7 +200,7 @@ const sent = (child: ChildProcess, job: Job): Promise<JobOutcome | undefined> =>
   return sentTo({ tell, pipe: bytesOf(child) }, job);
 };
 
-const outcomeOf = (message: Exclude<ChildMessage, { readonly kind: 'progress' }>): JobOutcome =>
+const outcomeOf = (message: Exclude<ChildMessage, { readonly kind: 'progress' | 'ready' }>): JobOutcome =>
   message.kind === 'answer'
     ? { kind: 'answered', answer: message.answer }
     : { kind: 'failed', message: message.message };
