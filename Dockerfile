@@ -1,4 +1,8 @@
-FROM node:20-bookworm-slim AS build
+# Bases are pinned by tag to a patch release; to pin by digest as well, give NODE_IMAGE=node:<tag>@sha256:…
+# (`docker buildx imagetools inspect <tag>` shows it). Debian's perl-base is in it: parsers are confined by it.
+ARG NODE_IMAGE=node:24.21.0-trixie-slim
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -10,8 +14,12 @@ COPY src src
 COPY test test
 RUN npm run build && npm prune --omit=dev && rm -rf dist/test
 
-FROM node:20-bookworm-slim
-ENV NODE_ENV=production
+FROM ${NODE_IMAGE}
+# Reached from outside of the container, with a folder that is kept: the image runs without more settings.
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=8080 \
+    DATA_DIR=/var/lib/quire
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
@@ -22,6 +30,6 @@ RUN mkdir -p /var/lib/quire && chown node:node /var/lib/quire
 USER node
 EXPOSE 8080
 VOLUME /var/lib/quire
-HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=12 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/health').then((r)=>process.exit(r.ok?0:1),()=>process.exit(1))"]
+HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=12 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:'+process.env.PORT+'/health/ready').then((r)=>process.exit(r.ok?0:1),()=>process.exit(1))"]
 CMD ["node", "--enable-source-maps", "dist/src/main.js"]

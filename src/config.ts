@@ -3,9 +3,10 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { modelNamed } from '../domain/models/modelName.ts';
 import { ConfigError } from './configError.ts';
+import { eraseInitialValues } from './initialEnvironment.ts';
 import { tracingFrom, tracingVariables, type TracingConfig } from './tracingConfig.ts';
 import { platformModelsFrom, type PlatformModels } from './platformModels.ts';
-import { redactor } from './redact.ts';
+import { READ_BY_DRIVERS, redactor, SECRET_VARIABLES, URL_VARIABLES } from './redact.ts';
 
 const ROLES = ['api', 'projector', 'worker'] as const;
 export type Role = (typeof ROLES)[number];
@@ -246,5 +247,21 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
   };
 };
 
-/** Takes the secrets of this process's environment out of a text. */
-export const ownRedactor = (): ((text: string) => string) => redactor(process.env);
+let redactForgotten: ReturnType<typeof redactor> | undefined;
+
+/** Takes the secrets of this process's environment out of a text, forgotten ones too. */
+export const ownRedactor = (): ((text: string) => string) => redactForgotten ?? redactor(process.env);
+
+/**
+ * Takes secrets out of the environment, once the configuration is read: out of `process.env`, and out of
+ * what Linux shows of it to other processes. Those that drivers look up are moved. False where they could
+ * not be erased.
+ */
+export const forgetSecrets = (): boolean => {
+  redactForgotten = redactor(process.env);
+  const names = [...SECRET_VARIABLES, ...URL_VARIABLES].filter((name) => process.env[name] !== undefined);
+  const moved = names.flatMap((name) => (READ_BY_DRIVERS.includes(name) ? [[name, process.env[name]]] : []));
+  for (const name of names) Reflect.deleteProperty(process.env, name);
+  Object.assign(process.env, Object.fromEntries(moved));
+  return names.length === 0 || eraseInitialValues(names);
+};

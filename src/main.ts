@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { ConfigError, configFrom, ownRedactor } from './config.ts';
+import { ConfigError, configFrom, forgetSecrets, ownRedactor } from './config.ts';
 import { ServerAway } from './composition/awaitServer.ts';
 import { startQuire } from './composition/quire.ts';
 
@@ -31,7 +31,10 @@ const dieOf = (error: unknown): void => {
 
 const main = async (): Promise<void> => {
   process.umask(PRIVATE_FILES);
-  const quire = await startQuire(configFrom());
+  const config = configFrom();
+  if (!forgetSecrets() && process.platform === 'linux')
+    console.warn('Secrets could not be erased from /proc/<pid>/environ: this system forbids it.');
+  const quire = await startQuire(config);
   process.on('uncaughtException', dieOf);
   process.on('unhandledRejection', dieOf);
   let stopping = false;

@@ -30,6 +30,13 @@ export const URL_VARIABLES = [
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
 ] as const;
 
+/** Secrets that drivers look up themselves: they stay in `process.env`. */
+export const READ_BY_DRIVERS: readonly string[] = [
+  'PGPASSWORD',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
+];
+
 /** Members of a log line whose value is never written, at the top and one level down. */
 export const SECRET_MEMBERS: readonly string[] = ['key', 'api_key', 'password', 'connectionString', 'input']
   .flatMap((name) => [name, `*.${name}`])

@@ -1,10 +1,12 @@
 import process from 'node:process';
-import type { Job, ChildMessage } from './jobs.ts';
+import { received } from './isolation/fileBytes.ts';
+import type { ChildMessage, Job, SentFile } from './jobs.ts';
 import { runJob } from './runJob.ts';
 
 /*
- * The process that parses. It does one job at a time and knows nothing of the service: no environment, no
- * network use, only the file it is told to read. It ends with its parent.
+ * The process that parses. It does one job at a time. Its environment has nothing of the service, and a
+ * file reaches it as bytes: what it may open itself is what `isolation/confinement.ts` leaves to it on this
+ * machine. It ends with its parent.
  */
 const send = (message: ChildMessage): void => {
   process.send?.(message);
@@ -14,7 +16,7 @@ const send = (message: ChildMessage): void => {
 process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit(0));
 process.on('message', (job) => {
-  runJob(job as Job, (progress) => send({ kind: 'progress', progress })).then(
+  runJob(received(job as Job<SentFile>), (progress) => send({ kind: 'progress', progress })).then(
     (answer) => send({ kind: 'answer', answer }),
     (error: unknown) =>
       send({
@@ -23,3 +25,4 @@ process.on('message', (job) => {
       }),
   );
 });
+send({ kind: 'ready' });

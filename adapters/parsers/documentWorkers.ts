@@ -9,6 +9,7 @@ import type { LocalLearner } from '../../domain/ports/localLearner.ts';
 import type { SchemaValidator } from '../../domain/ports/schemaValidator.ts';
 import { localLearner } from './localLearner.ts';
 import { openChildPool, type ChildPool } from './isolation/childPool.ts';
+import { confinementHere, type Confinement, type Protection } from './isolation/confinement.ts';
 import { documentTools } from './documentTools.ts';
 import type { Job } from './jobs.ts';
 import { fileOf, runDocumentJob, type AnswerTo } from './poolJobs.ts';
@@ -26,6 +27,8 @@ export interface DocumentWorkersOptions {
   readonly ocrLanguages?: readonly string[];
   /** The module that children run; tests give their own. */
   readonly entry?: string;
+  /** How children are confined. Default: as well as this machine can. */
+  readonly confinement?: () => Promise<Confinement>;
 }
 
 /** Pools of isolated processes, and the ports that they serve. `close` ends them all. */
@@ -36,6 +39,8 @@ export interface DocumentWorkers {
   readonly tools: DocumentTools;
   /** Teaches the local engine, in one process of its own. */
   readonly learner: LocalLearner;
+  /** What keeps the processes from everything but their work, as this machine has it. */
+  protection(): Promise<Protection>;
   close(): Promise<void>;
 }
 
@@ -47,16 +52,18 @@ const LEARNING_MB = 2048;
 
 /** Nothing is started before the first job; at rest no child is left. */
 export function openDocumentWorkers(options: DocumentWorkersOptions = {}): DocumentWorkers {
-  const { idleMs = 30_000, entry = fileURLToPath(new URL('./child.js', import.meta.url)) } = options;
+  const { idleMs = 30_000, confinement = confinementHere } = options;
+  const { entry = fileURLToPath(new URL('./child.js', import.meta.url)) } = options;
   const pool = openChildPool({
     processes: options.processes ?? availableParallelism(),
     memoryMb: options.memoryMb ?? 1024,
     idleMs,
     entry,
+    confinement,
   });
   const languages = options.ocrLanguages ?? OCR_LANGUAGES;
   // Teaching takes minutes and much memory: it neither waits for documents nor keeps them waiting.
-  const lessons = openChildPool({ processes: 1, memoryMb: LEARNING_MB, idleMs, entry });
+  const lessons = openChildPool({ processes: 1, memoryMb: LEARNING_MB, idleMs, entry, confinement });
   const close = async (): Promise<void> => {
     await Promise.all([pool.close(), lessons.close()]);
   };
@@ -66,6 +73,7 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
     schemaValidator: schemaValidator(pool, options.schemaDeadlineMs ?? SCHEMA_DEADLINE_MS),
     tools: documentTools(pool, languages),
     learner: localLearner(lessons),
+    protection: confinement,
     close,
   };
 }

@@ -12,9 +12,8 @@ import type { LearningResult, LearningTask } from '../../domain/ports/localLearn
 import type { LocalArtifact } from '../../domain/training/artifact.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 
-/** The file that a job reads, as it crosses the process border. */
-export interface JobFile {
-  readonly path: string;
+/** What is known of a file that a job reads. */
+export interface FileFacts {
   readonly fileName: string | null;
   readonly effort: ParseEffort;
   readonly pagesMax: number;
@@ -22,19 +21,34 @@ export interface JobFile {
   readonly languages: readonly string[];
 }
 
+/** The file as the pool is given it. */
+export interface JobFile extends FileFacts {
+  readonly path: string;
+}
+
+/** The file as a child is told of it: no path, for its bytes come by a pipe. */
+export interface SentFile extends FileFacts {
+  readonly bytesCount: number;
+}
+
+/** The file as the child has it. */
+export interface ReceivedFile extends FileFacts {
+  readonly bytes: Buffer;
+}
+
 /** Work for a child. Each kind has its answer in `Answers`. */
-export type Job =
-  | { readonly kind: 'inspect' | 'parse' | 'render'; readonly file: JobFile }
+export type Job<File extends FileFacts = JobFile> =
+  | { readonly kind: 'inspect' | 'parse' | 'render'; readonly file: File }
   | {
       readonly kind: 'extract';
-      readonly file: JobFile;
+      readonly file: File;
       readonly schema: JsonObject;
       readonly citations: boolean;
       /** What the engine was taught before. */
       readonly learned?: LocalArtifact | undefined;
     }
   | ({ readonly kind: 'learn' } & LearningTask)
-  | { readonly kind: 'pictures'; readonly file: JobFile }
+  | { readonly kind: 'pictures'; readonly file: File }
   | { readonly kind: 'documentOf'; readonly mimeType: string; readonly pages: readonly PageReading[] }
   | { readonly kind: 'renderDocument'; readonly document: Document }
   | {
@@ -68,8 +82,9 @@ export interface Answers {
   readonly validate: Validation;
 }
 
-/** What a child sends: how far it is, then the answer, or that its own code failed. */
+/** What a child sends: that it is loaded; of a job how far it is, then the answer, or that its own code failed. */
 export type ChildMessage =
+  | { readonly kind: 'ready' }
   | { readonly kind: 'progress'; readonly progress: unknown }
   | { readonly kind: 'answer'; readonly answer: unknown }
   | { readonly kind: 'failed'; readonly message: string };

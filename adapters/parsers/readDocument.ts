@@ -1,12 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import type { Inspection, ParseFailure, ParseResult } from '../../domain/ports/documentParser.ts';
 import { OPENERS } from './formats.ts';
-import type { JobFile } from './jobs.ts';
+import type { ReceivedFile } from './jobs.ts';
 import type { OpenedDocument, SourceFile } from './opened.ts';
 import { sniff, SUPPORTED } from './sniff.ts';
 
 /** Type and page count. */
-export async function inspectFile(file: JobFile): Promise<Inspection> {
+export async function inspectFile(file: ReceivedFile): Promise<Inspection> {
   const opened = await openFile(file);
   if (opened.kind !== 'open') return opened;
   const { mimeType, pages } = opened;
@@ -14,14 +13,14 @@ export async function inspectFile(file: JobFile): Promise<Inspection> {
 }
 
 /** The whole document. The page cap is checked before the pages are read. */
-export async function readFileAsDocument(file: JobFile): Promise<ParseResult> {
+export async function readFileAsDocument(file: ReceivedFile): Promise<ParseResult> {
   const opened = await openFile(file);
   return opened.kind === 'open' ? opened.read() : opened;
 }
 
 /** The type and the pages of a file; the page cap is checked, nothing is read yet. */
-export async function openFile({ path, ...file }: JobFile): Promise<OpenedDocument | ParseFailure> {
-  return openBytes({ ...file, bytes: await readFile(path), depth: 0 });
+export function openFile(file: ReceivedFile): Promise<OpenedDocument | ParseFailure> {
+  return openBytes({ ...file, depth: 0 });
 }
 
 type Bytes = Omit<SourceFile, 'text' | 'openPart'>;

@@ -9,13 +9,13 @@ import type { GroundedValue } from '../../domain/ports/documentTools.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
 import { extractWith } from '../../domain/training/extractWith.ts';
 import { learn } from './learn.ts';
-import type { Answers, Job, JobFile } from './jobs.ts';
+import type { Answers, Job, ReceivedFile } from './jobs.ts';
 import { picturesOfFile } from './images/pagePictures.ts';
 import { inspectFile, readFileAsDocument } from './readDocument.ts';
 import { modelDocument } from './text/modelDocument.ts';
 import { checkSchema, validate } from './validation.ts';
 
-type JobOf<K extends Job['kind']> = Extract<Job, { readonly kind: K }>;
+type JobOf<K extends Job['kind']> = Extract<Job<ReceivedFile>, { readonly kind: K }>;
 type ExtractJob = JobOf<'extract'>;
 type Extraction = Pick<JobOf<'extractFrom'>, 'document' | 'schema' | 'citations' | 'learned'>;
 /** Work on a document that was read before. */
@@ -23,7 +23,7 @@ type DocumentJob = JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extrac
 
 /** Does one job inside the child. Expected failures are answers; what it throws is our own fault. */
 export async function runJob(
-  job: Job,
+  job: Job<ReceivedFile>,
   tell: (progress: unknown) => void = () => undefined,
 ): Promise<Answers[Job['kind']]> {
   switch (job.kind) {
@@ -61,7 +61,7 @@ function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
   }
 }
 
-async function render(file: JobFile): Promise<RenderResult> {
+async function render(file: ReceivedFile): Promise<RenderResult> {
   const parsed = await readFileAsDocument(file);
   return parsed.kind === 'ok' ? rendered(parsed.document) : parsed;
 }

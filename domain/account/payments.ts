@@ -1,6 +1,7 @@
 import { accept, reject, type Decision } from '../kernel/decider.ts';
 import { asCredits, minus, plus, staysExact, type Credits } from '../kernel/units.ts';
 import { paymentKey } from '../payment/identity.ts';
+import { isSameSale } from '../payment/sameSale.ts';
 import type { AccountRejection, GrantCredits, RefundCredits } from './commands.ts';
 import type { AccountEvent } from './events.ts';
 import { opening } from './opening.ts';
@@ -13,6 +14,7 @@ export const grantCredits = (state: AccountState, { data, meta }: GrantCredits):
   const key = paymentKey(data);
   const earlier = state.sales.get(key);
   if (earlier?.sale.fingerprint === data.fingerprint) return accept();
+  if (earlier !== undefined && isSameSale(earlier.sale, data)) return accept();
   if (earlier !== undefined || state.refunds.has(key)) return reject({ code: 'idempotency_key_reused' });
 
   const isExact = [state.balance, state.purchased].every((total) => staysExact(total, data.credits));

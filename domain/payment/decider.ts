@@ -2,6 +2,7 @@ import type { CommandMeta } from '../kernel/command.ts';
 import { accept, reject, type Decider } from '../kernel/decider.ts';
 import type { PaymentEvent } from './events.ts';
 import type { PaymentIntent } from './intent.ts';
+import { isSameSale } from './sameSale.ts';
 
 /** Takes the identity for a tenant and payload. The same claim again does nothing. */
 export interface ClaimPayment {
@@ -54,8 +55,13 @@ export interface PaymentState {
   readonly claim: PaymentClaim | null;
 }
 
-const isSame = (claim: PaymentClaim, { data }: ClaimPayment): boolean =>
-  claim.tenant_id === data.tenant_id && claim.kind === data.kind && claim.fingerprint === data.fingerprint;
+const figuresIn = (intent: PaymentIntent) => (intent.type === 'GrantCredits' ? intent.data : {});
+
+const isSame = (claim: PaymentClaim, { data }: ClaimPayment): boolean => {
+  if (claim.tenant_id !== data.tenant_id || claim.kind !== data.kind) return false;
+  if (claim.fingerprint === data.fingerprint) return true;
+  return data.kind === 'sale' && isSameSale(figuresIn(claim.intent), figuresIn(data.intent));
+};
 
 /** One payment, one claim; only a command that succeeded keeps it. */
 export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent, PaymentRejection> = {

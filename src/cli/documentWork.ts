@@ -2,7 +2,7 @@ import { resolve, basename } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { ParseRequest } from '../../domain/ports/documentParser.ts';
 import { openDocumentParts, type DocumentParts } from '../composition/documentParts.ts';
-import { configFrom } from '../config.ts';
+import { configFrom, forgetSecrets } from '../config.ts';
 import type { DocumentFile } from './documentFiles.ts';
 import type { DocumentOutcome, FailedDocument } from './documentRun.ts';
 
@@ -24,7 +24,9 @@ export const withDocumentParts = async (
   jobs: number | undefined,
   use: (parts: DocumentParts) => Promise<void>,
 ): Promise<void> => {
-  const parts = openDocumentParts(configFrom(), jobs);
+  const config = configFrom();
+  forgetSecrets();
+  const parts = openDocumentParts(config, jobs);
   try {
     await use(parts);
   } finally {

@@ -69,6 +69,13 @@ const notFound = (): WorkProblem =>
     'There is no such document of this tenant. Use the file_uri or document_id that POST /v1/uploads/presign gave.',
   );
 
+/** It is known by its bill and its citations, and its bytes are gone. */
+const notKept = (): WorkProblem =>
+  workProblem(
+    'document_not_found',
+    'This document came with a request, and its file is not kept. To use a document again, upload it by POST /v1/uploads/presign and name it by its file_uri or document_id.',
+  );
+
 const notUploaded = (): WorkProblem =>
   workProblem('missing_file', 'The file has not been uploaded. Send it with PUT to its upload_url first.');
 
@@ -123,7 +130,9 @@ export const uploads = (deps: UploadsDeps): Uploads => ({
     const documentId = documentNamedIn(reference);
     if (documentId === undefined) return notFound();
     const { presigned, registered } = await deps.documents.stateOf(documentId);
-    if (presigned === null || !(by.allTenants || presigned.tenant_id === by.tenant_id)) return notFound();
+    const isTheirs = by.allTenants || (presigned ?? registered)?.tenant_id === by.tenant_id;
+    if (presigned === null) return registered !== null && isTheirs ? notKept() : notFound();
+    if (!isTheirs) return notFound();
     return fetchOf(deps, { presigned, registered });
   },
 });

@@ -2,12 +2,14 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dataDirOwner } from '../../adapters/embedded/dataDirLock.ts';
+import { confinementHere } from '../../adapters/parsers/isolation/confinement.ts';
 import { available } from '../../adapters/parsers/ocr/tessdata.ts';
 import { absentAsUndefined } from '../backup/files.ts';
 import type { Config } from '../config.ts';
 import { addressOf, addressState } from '../doctor/address.ts';
 import { ok, problem, warning, type Check, type Verdict } from '../doctor/check.ts';
 import { dataFolderVerdict, diskVerdict } from '../doctor/dataFolder.ts';
+import { protectionVerdict } from '../doctor/protectionText.ts';
 import { addressVerdict, ownerVerdict } from '../doctor/serviceVerdicts.ts';
 import { serviceFacts, type ServiceFacts } from '../operator/aboutService.ts';
 import { askOperator, runningSocket } from '../operator/askOperator.ts';
@@ -24,6 +26,8 @@ export interface Doctor {
 }
 
 const QUICK_MS = 5_000;
+/** Starts a process by each way of confining it until one holds. */
+const PROTECTION_MS = 30_000;
 
 /** What the service of the data folder says of itself; undefined when none answers. */
 const runningService = async (
@@ -55,6 +59,11 @@ const folderChecks = ({ config, env }: Doctor): readonly Check[] => [
   ...(config.s3 === undefined ? [objectFolderCheck(config)] : []),
   ...addressChecks(config),
   ocrCheck(config),
+  {
+    name: 'parsers',
+    limitMs: PROTECTION_MS,
+    look: async () => protectionVerdict(await confinementHere()),
+  },
   modelsCheck(config, env),
 ];
 

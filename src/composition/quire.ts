@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { openClaimsBefore } from '../../projections/openClaims/openClaims.queries.ts';
+import type { ProtectionFacts } from '../doctor/protectionText.ts';
 import { ConfigError, type Config } from '../config.ts';
 import { httpApp } from '../http/app.ts';
 import { httpMetrics } from '../http/metrics.ts';
@@ -12,6 +13,7 @@ import { ALL_TENANTS } from '../http/readYourWrites.ts';
 import { aboutService } from '../operator/aboutService.ts';
 import { listenForOperators } from '../operator/operatorServer.ts';
 import { openedLog } from '../commands/logIdentity.ts';
+import { banner } from './banner.ts';
 import { containerOver } from './container.ts';
 import { newEnds, type Ends } from './ends.ts';
 import { firstAdminKey } from './firstKey.ts';
@@ -100,40 +102,6 @@ const catchUp = async (from: Container): Promise<void> => {
   if (head !== undefined) await resolve(from, t.RUNNER).waitFor(head, { timeoutMs: CATCH_UP_MS });
 };
 
-interface Started {
-  readonly url: string;
-  readonly isApi: boolean;
-  /** The first admin key, where it was made just now. */
-  readonly key: string | undefined;
-}
-
-const whereOf = ({ url, isApi }: Started): readonly string[] =>
-  isApi
-    ? [`Quire listens on ${url}`, `  reference     ${url}/docs`]
-    : ['Quire runs without an API', `  health        ${url}/health, with /metrics beside it`];
-
-const banner = (parts: Parts, started: Started): string => {
-  const { key } = started;
-  const { event_log, read_models, objects, limits } = parts.names;
-  const lines = [
-    '',
-    ...whereOf(started),
-    `  event log     ${event_log}`,
-    `  read models   ${read_models}`,
-    `  objects       ${objects}`,
-    `  rate limits   ${limits}`,
-  ];
-  if (parts.recreated !== null)
-    lines.push(`  read models are being rebuilt from the event log: ${parts.recreated}`);
-  if (key !== undefined)
-    lines.push(
-      '',
-      `  admin key     ${key}`,
-      '                shown this once: keep it, it cannot be shown again',
-    );
-  return `${lines.join('\n')}\n`;
-};
-
 const within = (work: Promise<void>, ms: number): Promise<void> =>
   Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
 
@@ -177,6 +145,13 @@ const purgeNowAndThen = (from: Container): NodeJS.Timeout => {
   const replays = resolve(from, t.REPLAYS);
   const onError = (err: unknown) => resolve(from, t.LOGGER).warn({ msg: 'purge failed', err });
   return setInterval(() => void replays.purge().catch(onError), PURGE_EVERY_MS).unref();
+};
+
+const protectionOf = async ({ workers }: Parts, logger: Logger): Promise<ProtectionFacts> => {
+  const protection = await workers.protection();
+  if (protection.open.length > 0)
+    logger.warn({ msg: 'parsers are not fully confined', reaches: protection.open });
+  return protection;
 };
 
 interface Opened {
@@ -235,7 +210,8 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
     resolve(from, t.READINESS).drain();
     clearInterval(purge);
   });
-  process.stdout.write(banner(parts, { url: server.url, isApi, key }));
+  const protection = await protectionOf(parts, logger);
+  process.stdout.write(banner(parts, { url: server.url, isApi, key, protection }));
   return server.url;
 };
 

@@ -34,6 +34,8 @@ export interface Authenticator {
   forget(keyHash: string): void;
   /** Forgets all; gives how many there were. */
   flush(): number;
+  /** Whether this is the key that the environment set, by its value or its `key_id`. */
+  isBootstrap(name: string): boolean;
   /** When this process last saw the key, RFC 3339; null if it has not. */
   lastUsedAt(keyId: string): string | null;
 }
@@ -186,6 +188,9 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
 
   return {
     ...{ authenticate, refuse, forget, flush },
+    isBootstrap: (name) =>
+      adminDigest !== undefined &&
+      (name === BOOTSTRAP_ADMIN.key_id || sameKey(digestOfKey(name), adminDigest)),
     lastUsedAt: (keyId) => instantOrNull(usedAt.get(keyId)),
   };
 };

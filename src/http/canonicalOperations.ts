@@ -1,4 +1,5 @@
 import type { ApiDeps } from './apiDeps.ts';
+import type { ChannelName, ChannelPaths, ModelChannel } from '../commands/models.ts';
 import { payloadOf } from './canonicalPayload.ts';
 import { runConversion } from './conversion.ts';
 import type { RouteRequest } from './defineRoute.ts';
@@ -8,7 +9,7 @@ import { PIPELINE_OPERATIONS } from './pipelines/canonicalPipelines.ts';
 import { invalid } from './problems.ts';
 import { CHANNEL_MEMBERS } from './wire/channels.ts';
 import { extractPayload, toMarkdownPayload, type CanonicalEnvelope } from './wire/canonical.ts';
-import { channelOf, workOf, type WorkSubject } from './workFields.ts';
+import { channelOf, looseChannel, workOf, type WorkSubject } from './workFields.ts';
 
 /** An envelope on its way. */
 export interface CanonicalCall {
@@ -42,7 +43,30 @@ const PAYLOAD = { members: CHANNEL_MEMBERS, under: ['payload'] };
 const IN_RESOURCE = ['body', 'resource', 'config_id'];
 const IN_PAYLOAD = ['body', 'payload', 'config_id'];
 
-const inPayload = (channel: string, member: string) => ['body', 'payload', `${channel}_${member}`];
+type Payload = Readonly<Record<string, unknown>>;
+
+const twice = (member: string, other: string) =>
+  invalid({
+    loc: ['body', 'payload', member],
+    msg: `Send ${member} or ${other}, not both.`,
+    type: 'value_error',
+  });
+
+/** A caller's own model: an object, as JSON endpoints have it, or the flat members of a form. */
+const channelIn = (name: ChannelName, payload: Payload): ModelChannel => {
+  const flat = channelOf(name, payload, PAYLOAD);
+  const whole = payload[name] as Payload | null | undefined;
+  if (whole == null) return flat;
+  if (Object.keys(flat).length > 0) throw twice(name, `${name}_*`);
+  return looseChannel(whole, { members: CHANNEL_MEMBERS, at: (member) => ['body', 'payload', name, member] });
+};
+
+const pathsIn =
+  (payload: Payload): ChannelPaths =>
+  (channel, member) =>
+    payload[channel] == null
+      ? ['body', 'payload', `${channel}_${member}`]
+      : ['body', 'payload', channel, member];
 
 const extract: CanonicalOperation = (call) => {
   const { deps, request } = call;
@@ -59,9 +83,9 @@ const extract: CanonicalOperation = (call) => {
         config_id: payload.config_id ?? resource.config_id,
         allow_partial: payload.allow_partial,
         citations: payload.citations,
-        llm: channelOf('llm', payload, PAYLOAD),
-        ocr: channelOf('ocr', payload, PAYLOAD),
-        channelPaths: inPayload,
+        llm: channelIn('llm', payload),
+        ocr: channelIn('ocr', payload),
+        channelPaths: pathsIn(payload),
         configPath: payload.config_id === undefined ? IN_RESOURCE : IN_PAYLOAD,
         deployed: { project_id, task_id, environment },
       },
@@ -73,15 +97,21 @@ const extract: CanonicalOperation = (call) => {
 const toMarkdown: CanonicalOperation = (call) => {
   const { deps, request } = call;
   const payload = payloadOf(call, toMarkdownPayload);
+  const { mode, conversion_mode } = payload;
+  if (mode !== undefined && conversion_mode !== undefined && mode !== conversion_mode)
+    throw twice('mode', 'conversion_mode');
   return onDocument(call, payload.file_name, (subject) =>
     runConversion(deps, {
       ...workOf(request, subject),
-      mode: payload.conversion_mode,
-      ocr: channelOf('ocr', payload, PAYLOAD),
-      channelPaths: inPayload,
+      mode: mode ?? conversion_mode ?? 'default',
+      ocr: channelIn('ocr', payload),
+      channelPaths: pathsIn(payload),
     }),
   );
 };
+
+/** Operations whose plain endpoint lets a service key act for any tenant. */
+export const actsForAll = (operation: string): boolean => operation.startsWith('inference.');
 
 /** Every operation of the envelope, by its name. */
 export const CANONICAL_OPERATIONS: Readonly<Record<string, CanonicalOperation>> = {

@@ -7,6 +7,7 @@ import type { CommandMeta } from '../../domain/kernel/command.ts';
 import { fingerprintOf } from '../../domain/kernel/fingerprint.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
 import { paymentKey } from '../../domain/payment/identity.ts';
+import { isSameSale } from '../../domain/payment/sameSale.ts';
 import { priceSale } from '../../domain/priceList/sale.ts';
 import type { ApiDeps } from './apiDeps.ts';
 import { priceProblem } from './doneOrProblem.ts';
@@ -64,13 +65,21 @@ const repeatOf = async (
   { claimantOf }: Pick<ApiDeps, 'claimantOf'>,
   body: AddCreditsRequest,
   meta: CommandMeta,
-): Promise<GrantCredits | undefined> => {
+): Promise<GrantCredits | 'another' | undefined> => {
   const claim = await claimantOf(body);
   if (claim === undefined) return undefined;
-  if (claim.kind !== 'sale' || claim.fingerprint !== digestOf('sale', body))
-    throw problem('idempotency_key_reused', 'This payment was recorded with another payload.');
+  if (claim.kind !== 'sale') return 'another';
+  const sameBody = claim.fingerprint === digestOf('sale', body);
   const { intent } = claim;
-  return intent.type === 'GrantCredits' ? { type: intent.type, data: intent.data, meta } : undefined;
+  if (intent.type !== 'GrantCredits') return sameBody ? undefined : 'another';
+  // credits that were left out follow from the money
+  const asked = {
+    ...body,
+    gross_amount_minor: body.gross_amount_minor ?? null,
+    credits: body.credits ?? intent.data.credits,
+  };
+  const isRepeat = claim.tenant_id === body.tenant_id && (sameBody || isSameSale(intent.data, asked));
+  return isRepeat ? { type: intent.type, data: intent.data, meta } : 'another';
 };
 
 /**
@@ -85,10 +94,14 @@ export const saleCommand = async (
   const sale = withNulls(body, meta.now);
   checkNotAhead(sale.occurred_at, meta.now);
   const pricing = priceSale(await deps.reference.priceLists(), sale);
-  if (pricing.kind === 'rejected') {
+  // credits that the list gives today may be others than those of the first time
+  if (pricing.kind === 'rejected' || sale.credits === null) {
     const repeat = await repeatOf(deps, body, meta);
-    if (repeat === undefined) throw priceProblem(pricing.rejection);
-    return repeat;
+    if (repeat !== undefined && repeat !== 'another') return repeat;
+    if (pricing.kind === 'rejected')
+      throw repeat === undefined
+        ? priceProblem(pricing.rejection)
+        : problem('idempotency_key_reused', 'This payment was recorded with another payload.');
   }
   const { tenant_id, provider, provider_txn_id, currency, occurred_at } = sale;
   return {

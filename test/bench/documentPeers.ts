@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { LiteParse } from '@llamaindex/liteparse';
 import { readFileAsDocument } from '../../adapters/parsers/readDocument.ts';
@@ -26,8 +27,8 @@ export interface PeerRun {
 const ours: Peer = {
   name: 'Quire, in process',
   convert: async ({ path }) => {
-    const file = { path, fileName: null, effort: 'standard', pagesMax: 1000, languages: ['eng'] } as const;
-    const parsed = await readFileAsDocument(file);
+    const file = { fileName: null, effort: 'standard', pagesMax: 1000, languages: ['eng'] } as const;
+    const parsed = await readFileAsDocument({ ...file, bytes: await readFile(path) });
     if (parsed.kind !== 'ok') throw new Error(JSON.stringify(parsed));
     plainTextOf(parsed.document);
     return markdownOf(parsed.document);

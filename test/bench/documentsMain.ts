@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { readFileAsDocument } from '../../adapters/parsers/readDocument.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
@@ -97,7 +98,7 @@ console.table(costs);
 console.log(`one document at a time, medians of ${wanted.rounds} rounds, in turn`);
 console.table((await takingTurns(PDF_PEERS, report, wanted.rounds)).map(shown));
 const parsed = await readFileAsDocument({
-  path: report.path,
+  bytes: await readFile(report.path),
   fileName: null,
   effort: 'standard',
   pagesMax: report.pages,

@@ -98,7 +98,7 @@ const samplesOf = async (corpus: string, items: readonly Item[]): Promise<readon
   const samples: Sample[] = [];
   for (const item of items) {
     const parsed = await readFileAsDocument({
-      path: join(corpus, item.file),
+      bytes: readFileSync(join(corpus, item.file)),
       fileName: basename(item.file),
       effort: 'standard',
       pagesMax: 100,

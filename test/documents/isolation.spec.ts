@@ -10,12 +10,13 @@ const DEADLINE_MS = 15_000;
 
 describe('jobs in isolated processes', () => {
   let workers: DocumentWorkers;
+  const file = fileURLToPath(import.meta.url);
   const job = (
     fileName: string,
     more: Partial<ParseRequest> = {},
   ): ReturnType<typeof workers.parser.inspect> =>
     workers.parser.inspect({
-      path: '',
+      path: file,
       fileName,
       effort: 'fast',
       pagesMax: 1,
@@ -24,7 +25,7 @@ describe('jobs in isolated processes', () => {
     });
 
   beforeEach(() => {
-    workers = openDocumentWorkers({ processes: 2, memoryMb: 300, entry: HOSTILE });
+    workers = openDocumentWorkers({ processes: 2, memoryMb: 768, entry: HOSTILE });
   });
   afterEach(() => workers.close());
 

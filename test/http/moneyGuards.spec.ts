@@ -35,6 +35,15 @@ for (const endpoint of MONEY_ENDPOINTS)
       await movedTimes(1);
     });
 
+    for (const change of endpoint.retold ?? [])
+      it(`takes ${JSON.stringify(change)} for the same, told again`, async () => {
+        const { send, movedTimes } = await moneyCase(api, endpoint);
+        const first = await send();
+        await api.forgetReplays();
+        expect((await send(change)).body).to.deep.equal({ ...first.body, [endpoint.flag]: false });
+        await movedTimes(1);
+      });
+
     for (const times of [2, 7, 50])
       it(`takes effect once when ${times} come at once with one key`, async () => {
         const { send, movedTimes } = await moneyCase(api, endpoint);

@@ -110,6 +110,24 @@ describe('secrets of the environment', () => {
     }
     folder.remove();
   });
+
+  it('are gone from what Linux shows of it to other processes, and the service has them', async function () {
+    this.timeout(120_000);
+    const folder = tempFolder();
+    const key = `${PLANTED}-admin-key-of-the-start`;
+    const service = await startService(folder.path, { ADMIN_API_KEY: key, PGPASSWORD: PLANTED });
+    try {
+      const shown = await readFile(`/proc/${String(service.pid)}/environ`, 'latin1').catch(() => undefined);
+      if (process.platform === 'linux')
+        expect(shown).to.include('ADMIN_API_KEY=').and.to.include(folder.path);
+      expect(shown ?? '').to.not.include(PLANTED);
+      const tenants = await fetch(`${service.url}/v1/admin/tenants`, { headers: { 'x-api-key': key } });
+      expect(tenants.status).to.equal(200);
+    } finally {
+      await service.stop('SIGTERM');
+      folder.remove();
+    }
+  });
 });
 
 describe('secrets of callers', function () {

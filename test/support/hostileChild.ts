@@ -1,13 +1,11 @@
 import process from 'node:process';
+import { received } from '../../adapters/parsers/isolation/fileBytes.ts';
+import type { Job, SentFile } from '../../adapters/parsers/jobs.ts';
 
 /*
  * A child that does what a hostile file would make a parser do, by the name of the file: `endless`,
  * `memory`, `exit`, `throw`; any other name is answered.
  */
-interface HostileJob {
-  readonly file: { readonly fileName: string | null };
-}
-
 const hoard: Buffer[] = [];
 const send = (message: unknown): void => {
   process.send?.(message);
@@ -31,4 +29,8 @@ function work(name: string | null): void {
 }
 
 process.on('disconnect', () => process.exit(0));
-process.on('message', (job) => work((job as HostileJob).file.fileName));
+process.on('message', (sent) => {
+  const job = received(sent as Job<SentFile>);
+  work('file' in job ? job.file.fileName : null);
+});
+send({ kind: 'ready' });

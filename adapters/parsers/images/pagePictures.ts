@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import sharp, { type Sharp } from 'sharp';
 import type { PagePicture, PicturesResult } from '../../../domain/ports/documentTools.ts';
-import type { JobFile } from '../jobs.ts';
+import type { ReceivedFile } from '../jobs.ts';
 import { isBlank } from '../ocr/drawnRules.ts';
 import type { Format } from '../opened.ts';
 import { screenshotsOf } from '../pdf/pictures.ts';
@@ -17,11 +16,11 @@ const SHARE_MIN = 150 * 1024;
 const SMALLER = { longSide: 1000, quality: 50 };
 
 /** The pages of a PDF or a picture as JPEGs, upright and on white; none for formats without pages to look at. */
-export async function picturesOfFile(file: JobFile): Promise<PicturesResult> {
+export async function picturesOfFile(file: ReceivedFile): Promise<PicturesResult> {
   const opened = await openFile(file);
   if (opened.kind !== 'open') return opened;
   const { mimeType, pages: count } = opened;
-  const sources = await sourcesOf(await readFile(file.path), mimeType, count);
+  const sources = await sourcesOf(file.bytes, mimeType, count);
   const share = Math.max(SHARE_MIN, Math.floor(BYTES_MAX / count));
   const pages: PagePicture[] = [];
   for (const [page, image] of sources) {

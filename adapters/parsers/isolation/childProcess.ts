@@ -1,11 +1,20 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import type { ChildMessage, JobOutcome } from '../jobs.ts';
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Socket } from 'node:net';
+import type { ChildMessage, Job, JobOutcome } from '../jobs.ts';
+import { confinementHere, type Confinement } from './confinement.ts';
+import { BYTES_AT, sentTo } from './fileBytes.ts';
 import { watchMemory } from './memoryWatch.ts';
 
 export interface ChildOptions {
   /** The module that the child runs. */
   readonly entry: string;
   readonly memoryMb: number;
+  /** Default: the best that this machine has. */
+  readonly confinement?: (() => Promise<Confinement>) | undefined;
 }
 
 export interface JobLimits {
@@ -24,48 +33,95 @@ export interface Child {
   readonly exited: Promise<void>;
 }
 
-/** Fits any shell that POSIX knows; where `ulimit -d` is missing the memory watch is what limits. */
-const SHELL_LINE = 'ulimit -d "$0" 2>/dev/null; ulimit -c 0 2>/dev/null; exec "$@"';
+/**
+ * Fits any shell that POSIX knows; where `ulimit -d` is missing the memory watch is what limits. No file that
+ * it writes grows beyond 1 GiB (2^21 blocks of 512 bytes).
+ */
+const SHELL_LINE =
+  'ulimit -d "$0" 2>/dev/null; ulimit -c 0 2>/dev/null; ulimit -f 2097152 2>/dev/null; exec "$@"';
 
-/** Who is busy does not see that its parent has gone, so a parent that ends takes its children along. */
-const living = new Set<ChildProcess>();
+/** A child that is not loaded by then is not waited for. */
+const START_MS = 30_000;
+
+/** A busy child does not see that its parent has gone, so a parent that ends kills its children. */
+const living = new Map<ChildProcess, string | undefined>();
 process.once('exit', () => {
-  for (const child of living) child.kill('SIGKILL');
+  for (const [child, folder] of living) {
+    child.kill('SIGKILL');
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
 });
+
+/** The PDF library puts pictures into files; undefined where no folder can be made, and only that fails. */
+const newFolder = (): Promise<string | undefined> =>
+  mkdtemp(join(tmpdir(), 'quire-child-')).catch(() => undefined);
 
 /**
  * `ulimit -d` caps all private memory, V8's and native alike, and a growth beyond it fails inside the
- * child. The environment is empty: what a hostile file may reach holds no secret.
+ * child. The environment is empty of everything that is the service's.
  */
-export function startChild({ entry, memoryMb }: ChildOptions): Child {
+function spawned(
+  { entry, memoryMb }: ChildOptions,
+  { command }: Confinement,
+  folder: string | undefined,
+): ChildProcess {
   const heapMb = Math.max(64, Math.floor(memoryMb / 2));
-  const node = [process.execPath, `--max-old-space-size=${heapMb}`, '--no-warnings', entry];
+  const node = command([`--max-old-space-size=${heapMb}`, '--no-warnings', entry], folder);
+  const own = folder === undefined ? {} : { TMPDIR: folder };
   const child = spawn('/bin/sh', ['-c', SHELL_LINE, String(memoryMb * 1024), ...node], {
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', MALLOC_ARENA_MAX: '2' },
+    // the last is BYTES_AT
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
+    env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', MALLOC_ARENA_MAX: '2', ...own },
     serialization: 'advanced',
   });
+  const bytes = bytesOf(child);
+  // a write to a child that has ended fails, and its end is told by `exit`
+  bytes.on('error', () => undefined);
+  bytes.unref();
   child.unref();
   child.channel?.unref();
-  living.add(child);
+  living.set(child, folder);
+  return child;
+}
+
+const removed = async (folder: string | undefined): Promise<void> => {
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+};
+
+const bytesOf = (child: ChildProcess): Socket => child.stdio[BYTES_AT] as Socket;
+
+/** The process is started as soon as it is known how this machine confines it. */
+export function startChild(options: ChildOptions): Child {
+  const { memoryMb, confinement = confinementHere } = options;
   let alive = true;
-  const exited = new Promise<void>((resolve) => {
-    const end = (): void => {
-      alive = false;
-      living.delete(child);
-      resolve();
-    };
-    child.once('exit', end).once('error', end);
+  let child: ChildProcess | undefined;
+  const started = confinement().then(async (confined) => {
+    const folder = await newFolder();
+    if (alive) child = spawned(options, confined, folder);
+    else await removed(folder);
+    return child;
   });
+  const exited = started.then(async (running) => {
+    if (running === undefined) return;
+    await new Promise((resolve) => running.once('exit', resolve).once('error', resolve));
+    alive = false;
+    await removed(living.get(running));
+    living.delete(running);
+  });
+  const ready = started.then((running) => running && readyOf(running));
   const kill = (): void => {
     alive = false;
-    child.kill('SIGKILL');
-    // Whoever waits for its end must live to see it.
-    child.ref();
+    child?.kill('SIGKILL');
+    // Callers that wait for its end must live to see it.
+    child?.ref();
   };
   return {
-    run: (job, limits) => runJob({ child, kill, memoryMb }, job, limits),
-    alive: () => alive && child.connected,
+    run: async (job, limits) => {
+      const running = await started;
+      if (running === undefined) return { kind: 'died' };
+      return runJob({ child: running, ready, kill, memoryMb }, job as Job, limits);
+    },
+    alive: () => alive && child?.connected !== false,
     kill,
     exited,
   };
@@ -73,14 +129,29 @@ export function startChild({ entry, memoryMb }: ChildOptions): Child {
 
 interface Running {
   readonly child: ChildProcess;
+  /** A child is loaded once, and that is no job's time. */
+  readonly ready: Promise<void>;
   readonly kill: () => void;
   readonly memoryMb: number;
 }
 
-function runJob({ child, kill, memoryMb }: Running, job: unknown, limits: JobLimits): Promise<JobOutcome> {
+const readyOf = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    const hear = (message: unknown): void => {
+      if ((message as ChildMessage).kind !== 'ready') return;
+      child.off('message', hear);
+      resolve();
+    };
+    child.on('message', hear);
+  });
+
+function runJob({ child, ready, kill, memoryMb }: Running, job: Job, limits: JobLimits): Promise<JobOutcome> {
   const { deadlineMs, signal, onProgress } = limits;
   return new Promise((resolve) => {
+    let deadline: NodeJS.Timeout | undefined;
+    let isSettled = false;
     const settle = (outcome: JobOutcome): void => {
+      isSettled = true;
       clearTimeout(deadline);
       stopWatching();
       child.off('message', onMessage).off('exit', onExit).off('error', onExit);
@@ -95,25 +166,41 @@ function runJob({ child, kill, memoryMb }: Running, job: unknown, limits: JobLim
     };
     const onMessage = (message: unknown): void => {
       const known = message as ChildMessage;
+      if (known.kind === 'ready') return;
       if (known.kind === 'progress') onProgress?.(known.progress);
-      else settle(outcomeOf(known));
+      // not before the file is sent: what is left of one would be taken for the next
+      else void sending.then(() => settle(outcomeOf(known)));
     };
     const onExit = (): void => settle({ kind: 'died' });
     const onAbort = (): void => killWith({ kind: 'aborted' });
-    const deadline = setTimeout(() => killWith({ kind: 'timed_out' }), deadlineMs);
+    const endIn = (ms: number): void => {
+      clearTimeout(deadline);
+      if (!isSettled) deadline = setTimeout(() => killWith({ kind: 'timed_out' }), ms);
+    };
+    endIn(START_MS + deadlineMs);
+    void ready.then(() => endIn(deadlineMs));
     const stopWatching = watchMemory(child.pid, memoryMb, () => killWith({ kind: 'out_of_memory' }));
 
     child.ref();
     child.channel?.ref();
     child.on('message', onMessage).once('exit', onExit).once('error', onExit);
+    if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });
-    child.send(job as object, (error) => {
-      if (error !== null) killWith({ kind: 'died' });
+    const sending = sent(child, job).then((failure) => {
+      if (failure !== undefined) killWith(failure);
     });
   });
 }
 
-const outcomeOf = (message: Exclude<ChildMessage, { readonly kind: 'progress' }>): JobOutcome =>
+const sent = (child: ChildProcess, job: Job): Promise<JobOutcome | undefined> => {
+  const tell = (told: unknown): Promise<void> =>
+    new Promise((resolve, reject) => {
+      child.send(told as object, (error) => (error === null ? resolve() : reject(error)));
+    });
+  return sentTo({ tell, pipe: bytesOf(child) }, job);
+};
+
+const outcomeOf = (message: Exclude<ChildMessage, { readonly kind: 'progress' | 'ready' }>): JobOutcome =>
   message.kind === 'answer'
     ? { kind: 'answered', answer: message.answer }
     : { kind: 'failed', message: message.message };

@@ -27,11 +27,14 @@ export function watchMemory(pid: number | undefined, memoryMb: number, onExceede
   };
 }
 
-/** 0 when the process is gone. */
+/** 0 when the process is gone. A process that was started by a launcher that stays counts with it. */
 export async function residentBytes(pid: number): Promise<number> {
   try {
     const [, pages] = (await readFile(`/proc/${pid}/statm`, 'utf8')).split(' ');
-    return Number(pages) * PAGE_BYTES;
+    const own = Number(pages) * PAGE_BYTES;
+    const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')).split(' ');
+    const started = await Promise.all(children.filter(Boolean).map((child) => residentBytes(Number(child))));
+    return started.reduce((sum, bytes) => sum + bytes, own);
   } catch {
     return 0;
   }

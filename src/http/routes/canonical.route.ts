@@ -1,5 +1,5 @@
 import type { ApiDeps } from '../apiDeps.ts';
-import { CANONICAL_OPERATIONS } from '../canonicalOperations.ts';
+import { actsForAll, CANONICAL_OPERATIONS } from '../canonicalOperations.ts';
 import { defineRoute, KEPT_A_DAY } from '../defineRoute.ts';
 import { problem } from '../problems.ts';
 import { canonicalEnvelope, canonicalResponse } from '../wire/canonical.ts';
@@ -51,6 +51,9 @@ export const canonical = (deps: ApiDeps) =>
           'unknown_operation',
           `There is no such operation. Choose from: ${Object.keys(CANONICAL_OPERATIONS).join(', ')}.`,
         );
+      const { caller, tenant_id } = request;
+      if (caller.role === 'service' && caller.tenant_id !== tenant_id && !actsForAll(operation))
+        throw problem('tenant_mismatch', 'The API key belongs to another tenant.');
       const result = await run({ deps, request });
       return {
         schema_version: SCHEMA_VERSION,

@@ -47,6 +47,11 @@ export const revokeApiKey = (deps: ApiDeps) => {
     problems: ['key_not_found', 'last_admin_key', 'busy'],
     handle: ({ params, meta }) =>
       alone(async () => {
+        if (deps.keys.isBootstrap(params.key))
+          throw problem(
+            'last_admin_key',
+            'This key is set by ADMIN_API_KEY: change that variable and restart the service to revoke it.',
+          );
         await deps.reads.settle(ALL_TENANTS);
         const key = await keyNamed(deps, params.key);
         if (key === undefined) throw problem('key_not_found', 'There is no such key.');

@@ -51,20 +51,25 @@ export const plainText = (min: number, max: number) =>
 
 const WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/i;
 
-const timeComplaint = (input: unknown): string =>
+/** What is wrong with a text that is no time, in a sentence. */
+const timeComplaint = (input: unknown, expected: string): string =>
   typeof input === 'string' && WITHOUT_ZONE.test(input)
     ? 'The time has no zone: add Z for UTC, or an offset such as +02:00.'
-    : 'Expected a time of RFC 3339, such as 2026-01-31T08:00:00Z.';
+    : `Expected ${expected}.`;
 
 /** A time in UTC whose year has four digits: an offset may take it out of them. */
 const kept = z.iso.datetime({ precision: 3, error: 'Beyond the years 0000 to 9999.' });
+
 /** An empty text counts as absent, as in a form. */
 export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? undefined : value), schema.optional()).meta({ 'x-or-empty': true });
 
 /** Any RFC 3339 time; kept in UTC with milliseconds. */
 export const instantIn = z.iso
-  .datetime({ offset: true, error: ({ input }) => timeComplaint(input) })
+  .datetime({
+    offset: true,
+    error: ({ input }) => timeComplaint(input, 'a time of RFC 3339, such as 2026-01-31T08:00:00Z'),
+  })
   .transform((text) => new Date(text).toISOString())
   .pipe(kept)
   .meta({ 'x-wire': { type: 'string', format: 'date-time' } });
@@ -91,7 +96,10 @@ export const occurredIn = instantIn
 const boundary = (endOfDay: boolean) =>
   spelled(
     z
-      .union([z.iso.date(), z.iso.datetime({ offset: true })])
+      .union([z.iso.date(), z.iso.datetime({ offset: true })], {
+        error: ({ input }) =>
+          timeComplaint(input, 'a day, like 2026-01-31, or an RFC 3339 time, like 2026-01-31T08:00:00Z'),
+      })
       .transform((text) =>
         DAY.test(text)
           ? `${text}T${endOfDay ? '23:59:59.999' : '00:00:00.000'}Z`

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { orAbsent, plainText, tenantIdText } from './basics.ts';
-import { channelFields, ocrChannelIn } from './channels.ts';
+import { channelFields, llmChannelIn, ocrChannelIn } from './channels.ts';
 import { extractModeIn } from './documents.ts';
 
 export const ocrToMarkdownRequest = z
@@ -54,14 +54,18 @@ export const extractPayload = z.strictObject({
   allow_partial: z.boolean().default(false),
   citations: z.boolean().default(true),
   file_name: orAbsent(plainText(1, 255)),
+  llm: llmChannelIn.nullish(),
+  ocr: ocrChannelIn.nullish(),
   ...channelFields('llm'),
   ...channelFields('ocr'),
 });
 
-/** Payload of `inference.to_markdown`. */
+/** Payload of `inference.to_markdown`: as `/v1/ocr/to-markdown` has it, or the fields of the form. */
 export const toMarkdownPayload = z.strictObject({
-  conversion_mode: z.enum(['default', 'fast']).default('default'),
+  mode: z.enum(['default', 'fast']).optional(),
+  conversion_mode: z.enum(['default', 'fast']).optional(),
   file_name: orAbsent(plainText(1, 255)),
+  ocr: ocrChannelIn.nullish(),
   ...channelFields('ocr'),
 });
 

@@ -63,6 +63,9 @@ export const channelFields = <Name extends 'llm' | 'ocr'>(name: Name): Prefixed<
 /** A caller's own OCR model, as a member of a JSON body. */
 export const ocrChannelIn = z.strictObject(looseMembers('OCR')).meta({ id: 'OcrChannel' });
 
+/** A caller's own extraction model, as a member of a JSON body. */
+export const llmChannelIn = z.strictObject(looseMembers('extraction')).meta({ id: 'LlmChannel' });
+
 /** A model that a saved config keeps: nothing that is not what it should be is kept. */
 export const modelChannelIn = z
   .strictObject({

@@ -20,6 +20,8 @@ export interface MoneyEndpoint {
   readonly prepare: (api: Client, tenant: string) => Promise<Json>;
   /** Each member of the payload in turn, with another value. */
   readonly changes: readonly Json[];
+  /** Members that may change, for the request stays the same. */
+  readonly retold?: readonly Json[];
   /** What one effect does to the balance. */
   readonly moves: number;
 }
@@ -48,9 +50,12 @@ const sale: MoneyEndpoint = {
     { gross_amount_minor: 1191 },
     { vat_amount_minor: 189 },
     { provider_fee_minor: 46 },
+  ],
+  retold: [
     { price_list_version: 1 },
     { price_list_version: 999_999 },
     { occurred_at: YESTERDAY },
+    { occurred_at: null },
     { invoice_ref: 'INV-2' },
     { note: 'second' },
   ],

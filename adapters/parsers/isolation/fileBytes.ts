@@ -1,0 +1,74 @@
+import { readSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
+import type { Job, JobOutcome, ReceivedFile, SentFile } from '../jobs.ts';
+
+/** Where children find the bytes of their job's file: after the standard streams and the channel. */
+export const BYTES_AT = 4;
+
+const CHUNK_BYTES = 256 * 1024;
+
+type AnyJob = Job | Job<SentFile>;
+const hasFile = <J extends AnyJob>(job: J): job is Extract<J, { readonly file: unknown }> => 'file' in job;
+
+/** Where a job goes: a message that tells it, and a pipe for the bytes of its file. */
+export interface Recipient {
+  readonly tell: (job: Job<SentFile>) => Promise<void>;
+  readonly pipe: Writable;
+}
+
+/**
+ * Sends a job and the bytes of its file, so that a child needs no right to read any. Gives what the job came
+ * to where that cannot be done.
+ */
+export const sentTo = async ({ tell, pipe }: Recipient, job: Job): Promise<JobOutcome | undefined> => {
+  let file: FileHandle | undefined;
+  try {
+    if (hasFile(job)) file = await open(job.file.path);
+  } catch (error) {
+    return { kind: 'failed', message: error instanceof Error ? error.message : 'the file cannot be opened' };
+  }
+  try {
+    if (file === undefined || !hasFile(job)) await tell(job as Job<SentFile>);
+    else {
+      const { path: _, ...facts } = job.file;
+      const { size } = await file.stat();
+      await tell({ ...job, file: { ...facts, bytesCount: size } });
+      await copied(file, size, pipe);
+    }
+    return undefined;
+  } catch {
+    return { kind: 'died' };
+  } finally {
+    await file?.close();
+  }
+};
+
+/** One chunk is in memory at a time. Fails when the child is gone, or the file is shorter than it was. */
+const copied = async (file: FileHandle, size: number, pipe: Writable): Promise<void> => {
+  const chunk = Buffer.allocUnsafeSlow(Math.min(size, CHUNK_BYTES));
+  for (let at = 0; at < size;) {
+    const { bytesRead } = await file.read(chunk, 0, Math.min(chunk.length, size - at), at);
+    if (bytesRead === 0) throw new Error('A file changed while it was sent to be read.');
+    await taken(pipe, chunk.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+};
+
+const taken = (pipe: Writable, chunk: Buffer): Promise<void> =>
+  new Promise((resolve, reject) => {
+    pipe.write(chunk, (error) => (error == null ? resolve() : reject(error)));
+  });
+
+/** In the child: the job with the bytes of its file, which it waits for. */
+export const received = (job: Job<SentFile>): Job<ReceivedFile> => {
+  if (!hasFile(job)) return job;
+  const { bytesCount, ...facts } = job.file;
+  const bytes = Buffer.allocUnsafeSlow(bytesCount);
+  for (let at = 0; at < bytesCount;) {
+    const count = readSync(BYTES_AT, bytes, at, bytesCount - at, null);
+    if (count === 0) process.exit(0);
+    at += count;
+  }
+  return { ...job, file: { ...facts, bytes } };
+};
