@@ -9,6 +9,7 @@ import type { LocalLearner } from '../../domain/ports/localLearner.ts';
 import type { SchemaValidator } from '../../domain/ports/schemaValidator.ts';
 import { localLearner } from './localLearner.ts';
 import { openChildPool, type ChildPool } from './isolation/childPool.ts';
+import type { PoolLimits } from './isolation/piece.ts';
 import { documentTools } from './documentTools.ts';
 import type { Job } from './jobs.ts';
 import { fileOf, runDocumentJob, type AnswerTo } from './poolJobs.ts';
@@ -99,9 +100,9 @@ type SchemaJob = Extract<Job, { readonly kind: 'checkSchema' | 'validate' }>;
 function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
   const run = async <J extends SchemaJob>(
     job: J,
-    signal: AbortSignal | undefined,
+    limits: Pick<PoolLimits, 'signal' | 'share'>,
   ): Promise<AnswerTo<J> | Unavailable> => {
-    const outcome = await pool.run(job, { deadlineMs, signal });
+    const outcome = await pool.run(job, { deadlineMs, ...limits });
     if (outcome.kind === 'answered') return outcome.answer as AnswerTo<J>;
     if (outcome.kind === 'failed') throw new Error(`a schema job failed: ${outcome.message}`);
     if (outcome.kind === 'timed_out')
@@ -109,13 +110,13 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
     return { kind: 'unavailable', detail: 'The schema could not be checked.' };
   };
   return {
-    check: async (schema, signal) => {
+    check: async (schema, signal, share) => {
       const verdict = checkSchemaRules(schema);
       if (verdict.kind !== 'ok') return verdict;
-      return run({ kind: 'checkSchema', schema: verdict.schema } as const, signal);
+      return run({ kind: 'checkSchema', schema: verdict.schema } as const, { signal, share });
     },
     validate: (schema: JsonObject, value: JsonObject, signal) =>
-      run({ kind: 'validate', schema, value } as const, signal),
+      run({ kind: 'validate', schema, value } as const, { signal }),
   };
 }
 

@@ -37,7 +37,7 @@ interface Work {
   readonly free: boolean;
 }
 
-const inspect = (deps: DeliverDeps, { file, signal }: WorkRequest): Promise<Inspection> =>
+const inspect = (deps: DeliverDeps, { file, signal, tenant_id }: WorkRequest): Promise<Inspection> =>
   deps.parser.inspect({
     path: file.path,
     fileName: file.file_name,
@@ -45,6 +45,7 @@ const inspect = (deps: DeliverDeps, { file, signal }: WorkRequest): Promise<Insp
     pagesMax: deps.pagesMax,
     deadlineMs: deps.inspectDeadlineMs,
     signal,
+    share: tenant_id,
   });
 
 /** What became of the work is known by now; a usage log that fails does not change it. */

@@ -71,6 +71,7 @@ const readExample = async (
       pagesMax,
       deadlineMs: parseDeadlineMs,
       signal,
+      share: task.tenant_id,
     });
     if (parsed.kind === 'ok') return { document: parsed.document, expected };
     checkGoesOn(signal);
@@ -112,7 +113,7 @@ const byExamples = async (
   const { schema, seed, validation_split: validationSplit } = task;
   const result = await learner.learn(
     { examples, schema, options: { seed, validationSplit } },
-    { deadlineMs: learnDeadlineMs, signal, onProgress },
+    { deadlineMs: learnDeadlineMs, signal, share: task.tenant_id, onProgress },
   );
   if (result.kind === 'aborted') throw new Error('the training was given up');
   if (result.kind === 'failed') return failed('extraction_failed', result.detail, true);

@@ -1,6 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { ChildMessage, JobOutcome } from '../jobs.ts';
 import { watchMemory } from './memoryWatch.ts';
+import { cpuMsOf, signalFamily } from './processFamily.ts';
+import { workingTime, type WorkingTime } from './workingTime.ts';
 
 export interface ChildOptions {
   /** The module that the child runs. */
@@ -9,6 +11,7 @@ export interface ChildOptions {
 }
 
 export interface JobLimits {
+  /** Of the work itself: neither waiting nor being paused counts. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Of jobs that tell how far they are. */
@@ -20,6 +23,11 @@ export interface Child {
   run(job: unknown, limits: JobLimits): Promise<JobOutcome>;
   /** False once the process has ended or was killed. */
   readonly alive: () => boolean;
+  /** Stops the process where it is, and the time of its job; `resume` lets both go on. */
+  pause(): void;
+  resume(): void;
+  /** CPU time that it has used since it was started, ms; undefined where that cannot be told. */
+  readonly cpuMs: () => number | undefined;
   kill(): void;
   readonly exited: Promise<void>;
 }
@@ -49,6 +57,7 @@ export function startChild({ entry, memoryMb }: ChildOptions): Child {
   child.channel?.unref();
   living.add(child);
   let alive = true;
+  const times: JobTime = { time: undefined };
   const exited = new Promise<void>((resolve) => {
     const end = (): void => {
       alive = false;
@@ -64,24 +73,40 @@ export function startChild({ entry, memoryMb }: ChildOptions): Child {
     child.ref();
   };
   return {
-    run: (job, limits) => runJob({ child, kill, memoryMb }, job, limits),
+    run: (job, limits) => runJob({ child, kill, memoryMb, times }, job, limits),
     alive: () => alive && child.connected,
+    pause: () => {
+      times.time?.pause();
+      signalFamily(child.pid, 'SIGSTOP');
+    },
+    resume: () => {
+      if (alive) signalFamily(child.pid, 'SIGCONT');
+      times.time?.resume();
+    },
+    cpuMs: () => cpuMsOf(child.pid),
     kill,
     exited,
   };
+}
+
+/** The time of the job that a child does now. */
+interface JobTime {
+  time: WorkingTime | undefined;
 }
 
 interface Running {
   readonly child: ChildProcess;
   readonly kill: () => void;
   readonly memoryMb: number;
+  readonly times: JobTime;
 }
 
-function runJob({ child, kill, memoryMb }: Running, job: unknown, limits: JobLimits): Promise<JobOutcome> {
+function runJob({ child, kill, memoryMb, times }: Running, job: unknown, limits: JobLimits): Promise<JobOutcome> {
   const { deadlineMs, signal, onProgress } = limits;
   return new Promise((resolve) => {
     const settle = (outcome: JobOutcome): void => {
-      clearTimeout(deadline);
+      times.time?.stop();
+      times.time = undefined;
       stopWatching();
       child.off('message', onMessage).off('exit', onExit).off('error', onExit);
       signal?.removeEventListener('abort', onAbort);
@@ -100,7 +125,7 @@ function runJob({ child, kill, memoryMb }: Running, job: unknown, limits: JobLim
     };
     const onExit = (): void => settle({ kind: 'died' });
     const onAbort = (): void => killWith({ kind: 'aborted' });
-    const deadline = setTimeout(() => killWith({ kind: 'timed_out' }), deadlineMs);
+    times.time = workingTime(deadlineMs, () => killWith({ kind: 'timed_out' }));
     const stopWatching = watchMemory(child.pid, memoryMb, () => killWith({ kind: 'out_of_memory' }));
 
     child.ref();
