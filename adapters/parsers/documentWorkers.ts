@@ -45,6 +45,8 @@ export const LOCAL_ENGINE_NAME = 'local/default';
 export const OCR_LANGUAGES: readonly string[] = ['eng', 'deu', 'fra', 'spa', 'ita'];
 const SCHEMA_DEADLINE_MS = 5000;
 const LEARNING_MB = 2048;
+/** One core learns; lessons of several tenants take turns on it. */
+const LESSONS = { processes: 1, pausedMax: 2, sliceMs: 2_000 };
 
 /** Nothing is started before the first job; at rest no child is left. */
 export function openDocumentWorkers(options: DocumentWorkersOptions = {}): DocumentWorkers {
@@ -57,7 +59,7 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
   });
   const languages = options.ocrLanguages ?? OCR_LANGUAGES;
   // Teaching takes minutes and much memory: it neither waits for documents nor keeps them waiting.
-  const lessons = openChildPool({ processes: 1, memoryMb: LEARNING_MB, idleMs, entry });
+  const lessons = openChildPool({ ...LESSONS, memoryMb: LEARNING_MB, idleMs, entry });
   const close = async (): Promise<void> => {
     await Promise.all([pool.close(), lessons.close()]);
   };
