@@ -11,6 +11,8 @@ export interface ReceiveDeps {
   /** undefined where clients send their files to another service. */
   readonly signatures: UploadSignatures | undefined;
   readonly clock: Pick<Clock, 'now'>;
+  /** Told of each document whose file was stored. */
+  readonly onStored: (documentId: string) => void;
 }
 
 /** How many bytes may come. */
@@ -64,6 +66,7 @@ export const uploadReceiver = (deps: ReceiveDeps): UploadReceiver => {
       // It may have been used while the file came in.
       if (await isUsed(documentId)) return alreadyUsed();
       await deps.objects.putFile(uploadKeyOf(documentId), path);
+      deps.onStored(documentId);
       return { kind: 'ok' };
     },
   };

@@ -1,8 +1,9 @@
 import { documentsByIds } from '../../projections/documents/documents.queries.ts';
-import { countPages, type CountPagesDeps } from '../commands/countPages.ts';
+import { countPages, type Counted, type CountPagesDeps } from '../commands/countPages.ts';
 import { documents } from '../commands/documents.ts';
 import { guardedObjects } from '../commands/guardedObjects.ts';
 import { objectSweeper } from '../commands/objectSweeper.ts';
+import { recentFailures } from '../commands/recentFailures.ts';
 import { presignUpload } from '../commands/presignUpload.ts';
 import { uploadReceiver } from '../commands/receiveUpload.ts';
 import { uploads } from '../commands/uploads.ts';
@@ -35,12 +36,15 @@ export const bindUploads = (container: Container): void => {
   });
 };
 
+/** Documents that one call counts at the same time: one, where each needs a file of its own. */
+const COUNTED_AT_ONCE = { inPlace: 4, copied: 1 };
+
 type UploadCommands = Pick<ApiDeps, 'presign' | 'receiver' | 'uploads' | 'countPages'>;
 
 /** What the routes of uploads and documents call. */
 export const uploadCommands = (
   from: Container,
-  work: Omit<CountPagesDeps, 'documents' | 'uploads'>,
+  work: Omit<CountPagesDeps, 'documents' | 'uploads' | 'failures' | 'atOnce'>,
 ): UploadCommands => {
   const parts = resolve(from, t.PARTS);
   const { maxUploadBytes: bytesMax } = resolve(from, t.CONFIG);
@@ -48,10 +52,18 @@ export const uploadCommands = (
   const own = resolve(from, t.DOCUMENTS);
   const objects = guardedObjects(parts.objects);
   const fetched = uploads({ documents: own, objects, uploadDir: parts.uploadDir, bytesMax });
+  const failures = recentFailures<Counted>(() => performance.now());
+  const atOnce = objects.link === undefined ? COUNTED_AT_ONCE.copied : COUNTED_AT_ONCE.inPlace;
   return {
     presign: presignUpload({ documents: own, targets: parts.uploads.targets, clock, bytesMax }),
-    receiver: uploadReceiver({ documents: own, objects, signatures: parts.uploads.signatures, clock }),
+    receiver: uploadReceiver({
+      documents: own,
+      objects,
+      signatures: parts.uploads.signatures,
+      clock,
+      onStored: failures.forget,
+    }),
     uploads: fetched,
-    countPages: countPages({ ...work, documents: own, uploads: fetched }),
+    countPages: countPages({ ...work, documents: own, uploads: fetched, failures, atOnce }),
   };
 };

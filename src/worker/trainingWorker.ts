@@ -107,11 +107,7 @@ const repeatedly = (work: () => Promise<unknown>, everyMs: number, onError: (err
 };
 
 /** What one job throws is told, and leaves the others alone. */
-const runQuietly = async (
-  deps: TrainingWorkerDeps,
-  job: JobName,
-  shutdown: AbortSignal,
-): Promise<JobRun> => {
+const runQuietly = async (deps: TrainingWorkerDeps, job: JobName, shutdown: AbortSignal): Promise<JobRun> => {
   try {
     return await runTrainingJob(deps, job, shutdown);
   } catch (error) {

@@ -136,24 +136,20 @@ describe('fair shares', () => {
 
   holds(
     'are work-conserving and serve every piece once',
-    fc.property(
-      fc.integer({ min: 1, max: 4 }),
-      fc.array(arrival, { maxLength: 80 }),
-      (seats, arrivals) => {
-        const { add, step, ran, running, waiting } = machine(seats);
-        const idle = () => running.length < seats && waiting() > 0;
-        for (const { share, costMs, steps } of arrivals) {
-          add(share, costMs);
-          for (let n = 0; n < steps; n += 1) step();
-          expect(idle()).to.equal(false);
-        }
-        while (step()) expect(idle()).to.equal(false);
-        for (const name of NAMES)
-          expect(ran.filter(({ share }) => share === name).map(({ costMs }) => costMs)).to.deep.equal(
-            arrivals.filter(({ share }) => share === name).map(({ costMs }) => costMs),
-          );
-      },
-    ),
+    fc.property(fc.integer({ min: 1, max: 4 }), fc.array(arrival, { maxLength: 80 }), (seats, arrivals) => {
+      const { add, step, ran, running, waiting } = machine(seats);
+      const idle = () => running.length < seats && waiting() > 0;
+      for (const { share, costMs, steps } of arrivals) {
+        add(share, costMs);
+        for (let n = 0; n < steps; n += 1) step();
+        expect(idle()).to.equal(false);
+      }
+      while (step()) expect(idle()).to.equal(false);
+      for (const name of NAMES)
+        expect(ran.filter(({ share }) => share === name).map(({ costMs }) => costMs)).to.deep.equal(
+          arrivals.filter(({ share }) => share === name).map(({ costMs }) => costMs),
+        );
+    }),
     0.1,
   );
 
@@ -237,7 +233,9 @@ describe('fair shares', () => {
         run(fromMs + 60_000);
         const shares = costs.map((_, i) => used(NAMES[i]!, fromMs));
         const longest = Math.max(...costs);
-        expect(Math.max(...shares) - Math.min(...shares)).to.be.at.most(6 * longest + 0.1 * (60_000 / costs.length));
+        expect(Math.max(...shares) - Math.min(...shares)).to.be.at.most(
+          6 * longest + 0.1 * (60_000 / costs.length),
+        );
       },
     ),
     0.025,

@@ -101,7 +101,11 @@ interface Running {
   readonly times: JobTime;
 }
 
-function runJob({ child, kill, memoryMb, times }: Running, job: unknown, limits: JobLimits): Promise<JobOutcome> {
+function runJob(
+  { child, kill, memoryMb, times }: Running,
+  job: unknown,
+  limits: JobLimits,
+): Promise<JobOutcome> {
   const { deadlineMs, signal, onProgress } = limits;
   return new Promise((resolve) => {
     const settle = (outcome: JobOutcome): void => {
