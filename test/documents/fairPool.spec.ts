@@ -1,8 +1,14 @@
-import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
 import { openChildPool, type ChildPool } from '../../adapters/parsers/isolation/childPool.ts';
+import { familyOf } from '../../adapters/parsers/isolation/processFamily.ts';
 import type { JobOutcome } from '../../adapters/parsers/jobs.ts';
 
+const POOL = new URL('../../adapters/parsers/isolation/childPool.js', import.meta.url).href;
 const HOSTILE = fileURLToPath(new URL('../support/hostileChild.js', import.meta.url));
 
 describe('processes given out by share', () => {
@@ -82,5 +88,30 @@ describe('processes given out by share', () => {
     const waits = [job('bolt', 'endless'), job('crux', 'good')];
     await pool.close();
     expect(await Promise.all([long, ...waits].map(kind))).to.deep.equal(['aborted', 'aborted', 'aborted']);
+  });
+});
+
+describe('a process that was killed while jobs of its were paused', () => {
+  it('leaves none of them behind', async () => {
+    const script = `
+      const { openChildPool } = await import(${JSON.stringify(POOL)});
+      const pool = openChildPool({
+        processes: 1, memoryMb: 300, idleMs: 30000, entry: ${JSON.stringify(HOSTILE)}, sliceMs: 50,
+      });
+      const limits = { deadlineMs: 60000 };
+      void pool.run({ file: { fileName: 'endless' } }, { ...limits, share: 'hostile' });
+      await pool.run({ file: { fileName: 'good' } }, { ...limits, share: 'bolt' });
+      void pool.run({ file: { fileName: 'pid' } }, { ...limits, share: 'bolt' });
+      process.stdout.write('paused');`;
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(parent.stdout, 'data');
+    const children = familyOf(parent.pid ?? 0).slice(1);
+    expect(children.length).to.be.above(1);
+    parent.kill('SIGKILL');
+    await once(parent, 'exit');
+    const isThere = (pid: number) => existsSync(`/proc/${pid}/stat`);
+    while (children.some(isThere)) await nextTurn();
   });
 });

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { ChildMessage, JobOutcome } from '../jobs.ts';
 import { watchMemory } from './memoryWatch.ts';
+import { keepPaused } from './pausedKeeper.ts';
 import { cpuMsOf, signalFamily } from './processFamily.ts';
 import { workingTime, type WorkingTime } from './workingTime.ts';
 
@@ -62,6 +63,7 @@ export function startChild({ entry, memoryMb }: ChildOptions): Child {
     const end = (): void => {
       alive = false;
       living.delete(child);
+      keepPaused(child.pid, false);
       resolve();
     };
     child.once('exit', end).once('error', end);
@@ -77,10 +79,12 @@ export function startChild({ entry, memoryMb }: ChildOptions): Child {
     alive: () => alive && child.connected,
     pause: () => {
       times.time?.pause();
+      keepPaused(child.pid, true);
       signalFamily(child.pid, 'SIGSTOP');
     },
     resume: () => {
       if (alive) signalFamily(child.pid, 'SIGCONT');
+      keepPaused(child.pid, false);
       times.time?.resume();
     },
     cpuMs: () => cpuMsOf(child.pid),

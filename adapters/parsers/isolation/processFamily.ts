@@ -12,7 +12,7 @@ const textOf = (path: string): string => {
 };
 
 /** A process and those below it, itself first: a launcher may stand between us and what works. */
-function familyOf(pid: number): number[] {
+export function familyOf(pid: number): number[] {
   const children = textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
   return [pid, ...children.flatMap(familyOf)];
 }
