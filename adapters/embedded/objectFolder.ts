@@ -87,7 +87,7 @@ async function* listed(folder: string, prefix: string): AsyncIterable<ListedObje
     else {
       const found = await absentAsUndefined(stat(path));
       const key = `${prefix}${entry.name.slice(0, -FILE_ENDING.length)}`;
-      if (found !== undefined) yield { key, modified_at: found.mtime.toISOString() };
+      if (found !== undefined) yield { key, modified_at: found.mtime.toISOString(), bytes: found.size };
     }
   }
 }

@@ -3,6 +3,7 @@ export interface ListedObject {
   readonly key: string;
   /** RFC 3339 UTC: when it was put last. */
   readonly modified_at: string;
+  readonly bytes: number;
 }
 
 /** Blobs by key (url-safe characters and `/`). A put is durable and atomic when it resolves. */

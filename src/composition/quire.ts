@@ -81,7 +81,11 @@ const serve = async (from: Container, isApi: boolean): Promise<Served> => {
       onLimited: rateLimitRefusals(resolve(from, t.REGISTRY)),
     },
     replays: resolve(from, t.REPLAYS),
-    uploads: { dir: parts.uploadDir, bytesMax: config.maxUploadBytes },
+    uploads: {
+      dir: parts.uploadDir,
+      bytesMax: config.maxUploadBytes,
+      inFlight: resolve(from, t.API).inFlight,
+    },
     clock: resolve(from, t.CLOCK),
     isDraining,
     running,

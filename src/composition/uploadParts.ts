@@ -1,4 +1,5 @@
-import { documentsByIds } from '../../projections/documents/documents.queries.ts';
+import { documentsByIds, uploadedBytesOfTenant } from '../../projections/documents/documents.queries.ts';
+import { bytesInFlight } from '../commands/bytesInFlight.ts';
 import { countPages, type Counted, type CountPagesDeps } from '../commands/countPages.ts';
 import { documents } from '../commands/documents.ts';
 import { guardedObjects } from '../commands/guardedObjects.ts';
@@ -7,6 +8,7 @@ import { recentFailures } from '../commands/recentFailures.ts';
 import { presignUpload } from '../commands/presignUpload.ts';
 import { uploadReceiver } from '../commands/receiveUpload.ts';
 import { uploads } from '../commands/uploads.ts';
+import { uploadStock, type UploadStock } from '../commands/uploadStock.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
 import { bind, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
@@ -39,7 +41,23 @@ export const bindUploads = (container: Container): void => {
 /** Documents that one call counts at the same time: one, where each needs a file of its own. */
 const COUNTED_AT_ONCE = { inPlace: 4, copied: 1 };
 
-type UploadCommands = Pick<ApiDeps, 'presign' | 'receiver' | 'uploads' | 'countPages'>;
+/** A tenant may send so many files of the largest size at once. */
+const FILES_IN_FLIGHT = 4;
+
+type UploadCommands = Pick<ApiDeps, 'presign' | 'receiver' | 'uploads' | 'inFlight' | 'countPages'>;
+
+const stockOf = (from: Container): UploadStock => {
+  const { sql, objects } = resolve(from, t.PARTS);
+  const known = documentsByIds(sql);
+  return uploadStock({
+    objects: guardedObjects(objects),
+    documents: resolve(from, t.DOCUMENTS),
+    usedBytesOf: uploadedBytesOfTenant(sql),
+    usedOf: async (ids) => new Set((await known(ids)).map(({ document_id }) => document_id)),
+    quotaBytes: resolve(from, t.CONFIG).uploadQuotaBytes,
+    nowMs: () => performance.now(),
+  });
+};
 
 /** What the routes of uploads and documents call. */
 export const uploadCommands = (
@@ -54,16 +72,22 @@ export const uploadCommands = (
   const fetched = uploads({ documents: own, objects, uploadDir: parts.uploadDir, bytesMax });
   const failures = recentFailures<Counted>(() => performance.now());
   const atOnce = objects.link === undefined ? COUNTED_AT_ONCE.copied : COUNTED_AT_ONCE.inPlace;
+  const stock = stockOf(from);
+  const inFlight = bytesInFlight(FILES_IN_FLIGHT * bytesMax);
   return {
-    presign: presignUpload({ documents: own, targets: parts.uploads.targets, clock, bytesMax }),
+    presign: presignUpload({ documents: own, targets: parts.uploads.targets, clock, bytesMax, stock }),
     receiver: uploadReceiver({
       documents: own,
       objects,
       signatures: parts.uploads.signatures,
       clock,
+      limiter: parts.limiter,
+      inFlight,
+      stock,
       onStored: failures.forget,
     }),
     uploads: fetched,
+    inFlight,
     countPages: countPages({ ...work, documents: own, uploads: fetched, failures, atOnce }),
   };
 };

@@ -116,7 +116,10 @@ export function objectStoreContract(name: string, start: () => Promise<StoreUnde
       const began = Date.now();
       for (const key of ['lists/a', 'lists/b/c', 'lists-not/d', 'listsx']) await store.put(key, bytes(key));
       const found = new Map<string, string>();
-      for await (const { key, modified_at } of store.list('lists/')) found.set(key, modified_at);
+      for await (const { key, modified_at, bytes: size } of store.list('lists/')) {
+        found.set(key, modified_at);
+        expect(size).to.equal(key.length);
+      }
       expect([...found.keys()]).to.have.members(['lists/a', 'lists/b/c']);
       for (const modified_at of found.values()) {
         expect(modified_at).to.match(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { memoryRateLimiter } from '../../adapters/embedded/rateLimiterMemory.ts';
+import { bytesInFlight } from '../../src/commands/bytesInFlight.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import { httpApp } from '../../src/http/app.ts';
 import { authenticator } from '../../src/http/authenticate.ts';
@@ -56,7 +57,7 @@ describe('the HTTP application', () => {
       }),
       limits: { limiter: memoryRateLimiter(() => 0), bucketsOf: () => Promise.resolve(DEFAULT_BUCKETS) },
       replays: { begin: never, renew: never, complete: never, abandon: never, purge: never },
-      uploads: { dir: '/nowhere', bytesMax: 1 },
+      uploads: { dir: '/nowhere', bytesMax: 1, inFlight: bytesInFlight(1) },
       clock: { now: () => '2026-01-01T00:00:00.000Z', newId: (prefix) => `${prefix}_1`, uuid: randomUUID },
       isDraining: () => false,
     });
