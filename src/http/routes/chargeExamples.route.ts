@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { ChargeCredits } from '../../../domain/account/commands.ts';
 import { fingerprintOf } from '../../../domain/kernel/fingerprint.ts';
 import { jobIdOfArtifact } from '../../../domain/trainingJob/identity.ts';
@@ -6,6 +7,7 @@ import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { doneOrProblem } from '../doneOrProblem.ts';
 import { activeConfig } from '../tenantBalance.ts';
+import { problem } from '../problems.ts';
 import { examplesChargeRequest, examplesChargeResponse } from '../wire/training.ts';
 
 /** What was charged now, or by the request that this one repeats. */
@@ -14,6 +16,17 @@ const chargeIn = ({ events, state }: Extract<AccountOutcome, { kind: 'done' }>, 
   const charge = event?.type === 'CreditsBurned' ? event.data : state.charges.get(key);
   if (charge === undefined) throw new Error('a charge that was made is not in its account');
   return { charge, charged: event !== undefined };
+};
+
+/** 404 for a job or an artifact that is not the tenant's: a charge books what is. */
+const checkOwned = async (
+  { pipelines: { jobs, artifacts } }: ApiDeps,
+  { tenant_id, job_id, artifact_id }: z.output<typeof examplesChargeRequest>,
+): Promise<void> => {
+  if (job_id != null && (await jobs.stateOf(job_id)).job?.tenant_id !== tenant_id)
+    throw problem('job_not_found', 'There is no such training job of this tenant.');
+  if (artifact_id != null && (await artifacts.find(tenant_id, artifact_id)) === undefined)
+    throw problem('artifact_not_found', 'There is no such artifact of this tenant.');
 };
 
 export const chargeExamples = (deps: ApiDeps) =>
@@ -30,9 +43,17 @@ export const chargeExamples = (deps: ApiDeps) =>
     bucket: 'general',
     body: examplesChargeRequest,
     reply: { status: 200, schema: examplesChargeResponse },
-    problems: ['plan_required', 'insufficient_credits', 'idempotency_key_reused', 'busy'],
+    problems: [
+      'job_not_found',
+      'artifact_not_found',
+      'plan_required',
+      'insufficient_credits',
+      'idempotency_key_reused',
+      'busy',
+    ],
     handle: async ({ body, caller, meta }) => {
       const { tenant_id, idempotency_key } = body;
+      await checkOwned(deps, body);
       const { terms, version } = await activeConfig(deps);
       const command: ChargeCredits = {
         type: 'ChargeCredits',
