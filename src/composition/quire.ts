@@ -22,6 +22,7 @@ import { showGauges } from './telemetryParts.ts';
 import { VERSION } from './version.ts';
 import { rateLimitRefusals } from './workMetrics.ts';
 import { resolve, type Container } from './token.ts';
+import { tableWatch } from './tableWatch.ts';
 import * as t from './tokens.ts';
 
 /** How long a start waits for read models to catch up before it serves with what they have, ms. */
@@ -208,6 +209,9 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   if (does('projector')) drift.start();
   const sweepers = [resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)];
   const workers = [...sweepers, resolve(from, t.TRAINING_WORKER)];
+  const tables = tableWatch(from);
+  ends.add(() => tables.stop());
+  if (does('projector')) tables.start();
   ends.add(() => Promise.all(workers.map((one) => one.stop())));
   if (does('worker')) for (const one of workers) one.start();
   ends.add(() => resolve(from, t.SLOTS).close());

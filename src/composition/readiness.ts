@@ -9,6 +9,8 @@ export interface ReadinessDeps {
   readonly runner: Pick<ProjectionRunner, 'status' | 'waitFor'>;
   /** Whether this process has the role `projector`. */
   readonly mayProject: boolean;
+  /** Tables of read models that are not there, or were made anew and have no row yet. */
+  readonly missing: () => Promise<readonly string[]>;
 }
 
 /** Whether a load balancer should send requests here. */
@@ -16,6 +18,8 @@ export interface Readiness {
   /** From now on this process is not ready. */
   readonly drain: () => void;
   readonly isDraining: () => boolean;
+  /** Read models are filled from the start of the log: not ready until they have reached its end of now. */
+  readonly begunAnew: () => void;
   readonly report: () => Promise<ReadyReport>;
 }
 
@@ -38,7 +42,7 @@ const isBehind = ({ state, position }: ProjectorStatus, head: bigint): boolean =
  * without that role reads what others project, as late as they are: all replicas are, and one that
  * starts has nothing to wait for.
  */
-export const readiness = ({ health, feed, runner, mayProject }: ReadinessDeps): Readiness => {
+export const readiness = ({ health, feed, runner, mayProject, missing }: ReadinessDeps): Readiness => {
   let draining = false;
   let caughtUp = !mayProject;
   let startHead: bigint | null | undefined;
@@ -53,11 +57,21 @@ export const readiness = ({ health, feed, runner, mayProject }: ReadinessDeps): 
     return caughtUp;
   };
 
+  const begunAnew = (): void => {
+    caughtUp = false;
+    startHead = undefined;
+  };
+
   const report = async (): Promise<ReadyReport> => {
     if (draining) return { status: 'not_ready', waiting_for: ['shutdown'] };
     const { parts } = await health();
     const away = NEEDED.filter((name) => parts[name]?.['status'] === 'down');
     if (away.length > 0) return { status: 'not_ready', waiting_for: away };
+    const tables = await missing();
+    if (tables.length > 0) {
+      begunAnew();
+      return { status: 'not_ready', waiting_for: tables.map((table) => `read_models.${table}`) };
+    }
     const isThere = await hasCaughtUp().catch(() => false);
     return isThere
       ? { status: 'ready', waiting_for: [] }
@@ -68,6 +82,7 @@ export const readiness = ({ health, feed, runner, mayProject }: ReadinessDeps): 
       draining = true;
     },
     isDraining: () => draining,
+    begunAnew,
     report,
   };
 };
