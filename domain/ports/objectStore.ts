@@ -19,7 +19,7 @@ export interface ObjectStore {
    * its reader removes. It stays as it is when the object is replaced. False when there is no such object.
    * Left out where objects do not lie on this disk.
    */
-  link?(key: string, path: string): Promise<boolean>;
+  readonly link?: (key: string, path: string) => Promise<boolean>;
   /** Objects whose key begins with `prefix` (all of them for ''), in no order; what is put meanwhile may be left out. */
   list(prefix: string): AsyncIterable<ListedObject>;
   remove(key: string): Promise<void>;

@@ -82,7 +82,7 @@ const issuePathOf = (members: WorkProblem['members']): readonly (string | number
 /** What a caller is told to wait is a header. */
 const afterSeconds = ({ retry_after_seconds, ...members }: NonNullable<WorkProblem['members']> = {}) => ({
   members,
-  headers: { 'Retry-After': String(retry_after_seconds ?? 1) },
+  headers: { 'Retry-After': typeof retry_after_seconds === 'number' ? String(retry_after_seconds) : '1' },
 });
 
 /** Why work on a document was not delivered, as an answer. */

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { openChildPool, type ChildPool } from '../../adapters/parsers/isolation/childPool.ts';
+import type { PoolLimits } from '../../adapters/parsers/isolation/piece.ts';
 import { familyOf } from '../../adapters/parsers/isolation/processFamily.ts';
 import type { JobOutcome } from '../../adapters/parsers/jobs.ts';
 
@@ -17,14 +18,14 @@ describe('processes given out by share', () => {
     pool = openChildPool({ processes, memoryMb: 300, idleMs: 30_000, entry: HOSTILE, sliceMs });
     return pool;
   };
-  const job = (share: string, fileName: string, deadlineMs = 20_000, signal?: AbortSignal) =>
-    pool.run({ file: { fileName } }, { share, deadlineMs, signal });
+  const job = (share: string, fileName: string, limits: Partial<PoolLimits> = {}) =>
+    pool.run({ file: { fileName } }, { share, deadlineMs: 20_000, ...limits });
   const kind = async (outcome: Promise<JobOutcome>) => (await outcome).kind;
   afterEach(() => pool.close());
 
   it('do not keep another share waiting until a long job of one has ended', async () => {
     opened(2);
-    const long = ['endless', 'endless', 'endless'].map((name) => job('hostile', name, 8_000));
+    const long = ['endless', 'endless', 'endless'].map((name) => job('hostile', name, { deadlineMs: 8_000 }));
     const began = performance.now();
     expect(await kind(job('bolt', 'good'))).to.equal('answered');
     expect(performance.now() - began).to.be.below(5_000);
@@ -54,7 +55,7 @@ describe('processes given out by share', () => {
 
   it('let a paused job go on where it was, with the time that it had left', async () => {
     opened(1);
-    const long = job('hostile', 'busy 500', 10_000);
+    const long = job('hostile', 'busy 500', { deadlineMs: 10_000 });
     const others = Array.from({ length: 6 }, () => job('bolt', 'busy 60'));
     expect(await kind(long)).to.equal('answered');
     expect(await Promise.all(others.map(kind))).to.deep.equal(Array.from({ length: 6 }, () => 'answered'));
@@ -63,7 +64,7 @@ describe('processes given out by share', () => {
   it('count neither waiting nor a pause as time of the job', async () => {
     opened(1);
     const began = performance.now();
-    const long = job('hostile', 'endless', 600);
+    const long = job('hostile', 'endless', { deadlineMs: 600 });
     const others = Array.from({ length: 8 }, (_, n) => job(`other-${n}`, 'busy 150'));
     await Promise.all(others);
     expect(await kind(long)).to.equal('timed_out');
@@ -73,7 +74,7 @@ describe('processes given out by share', () => {
   it('end a job that is given up while it is paused', async () => {
     opened(1);
     const giveUp = new AbortController();
-    const long = job('hostile', 'endless', 20_000, giveUp.signal);
+    const long = job('hostile', 'endless', { signal: giveUp.signal });
     expect(await kind(job('bolt', 'good'))).to.equal('answered');
     const busy = job('bolt', 'busy 300');
     giveUp.abort();

@@ -48,6 +48,87 @@ const recentMs = ({ recent }: Pick<Share<unknown>, 'recent'>, nowMs: number): nu
 
 const priceOf = (usedMs: number): number => Math.min(PRICE_MAX, 1 + usedMs / DOUBLE_MS);
 
+interface Line<Piece> {
+  /** In the order of their last turn. */
+  readonly shares: Map<string, Share<Piece>>;
+  waiting: number;
+  /** What the least of the shares at work had paid, at the latest. */
+  level: number;
+}
+
+const isAtWork = ({ seats, line }: Share<unknown>): boolean => seats > 0 || line.length > 0;
+
+const isBefore = (one: Share<unknown>, other: Share<unknown>): boolean =>
+  one.paid === other.paid ? one.seats < other.seats : one.paid < other.paid;
+
+/** Once nobody is at work, what was paid beyond the others is forgotten. */
+const raiseLevel = (line: Line<unknown>): void => {
+  const all = [...line.shares.values()];
+  const busy = all.filter(isAtWork);
+  const paid = (some: readonly Share<unknown>[]) => some.map((one) => one.paid);
+  const reached = busy.length > 0 ? Math.min(...paid(busy)) : Math.max(0, ...paid(all));
+  line.level = Math.max(line.level, reached);
+};
+
+const shareOf = <Piece>({ shares }: Line<Piece>, name: string): Share<Piece> => {
+  const known = shares.get(name);
+  if (known !== undefined) return known;
+  const fresh: Share<Piece> = { name, paid: 0, seats: 0, line: [], recent: new Map() };
+  shares.set(name, fresh);
+  return fresh;
+};
+
+/** Forgets shares that are as good as new. */
+const forget = ({ shares, level }: Line<unknown>, nowMs: number): void => {
+  for (const [name, one] of shares)
+    if (!isAtWork(one) && one.paid <= level && recentMs(one, nowMs) === 0) shares.delete(name);
+};
+
+/** Shares that are as good are served in turn. */
+const toTheEnd = <Piece>({ shares }: Line<Piece>, share: Share<Piece>): void => {
+  shares.delete(share.name);
+  shares.set(share.name, share);
+};
+
+const first = <Piece>({ shares }: Line<Piece>): Share<Piece> | undefined => {
+  let best: Share<Piece> | undefined;
+  for (const one of shares.values())
+    if (one.line.length > 0 && (best === undefined || isBefore(one, best))) best = one;
+  return best;
+};
+
+function add<Piece>(line: Line<Piece>, share: Share<Piece>, piece: Piece): void {
+  if (!isAtWork(share)) {
+    share.paid = Math.max(share.paid, line.level);
+    toTheEnd(line, share);
+  }
+  share.line.push(piece);
+  line.waiting += 1;
+}
+
+function remove<Piece>(line: Line<Piece>, share: Share<Piece>, piece: Piece): void {
+  const at = share.line.indexOf(piece);
+  if (at < 0) return;
+  share.line.splice(at, 1);
+  line.waiting -= 1;
+}
+
+function next<Piece>(line: Line<Piece>): Piece | undefined {
+  const share = first(line);
+  const piece = share?.line.shift();
+  if (share === undefined || piece === undefined) return undefined;
+  share.seats += 1;
+  line.waiting -= 1;
+  toTheEnd(line, share);
+  return piece;
+}
+
+function charge(share: Share<unknown>, cpuMs: number, nowMs: number): void {
+  share.paid += cpuMs * priceOf(recentMs(share, nowMs));
+  const step = stepAt(nowMs);
+  share.recent.set(step, (share.recent.get(step) ?? 0) + cpuMs);
+}
+
 /**
  * Weighted fair queueing by start time. Each share pays for its CPU time, and more for each millisecond the
  * more it used in the last minute; the share that has paid least goes next, then the one with fewer seats,
@@ -57,96 +138,33 @@ const priceOf = (usedMs: number): number => Math.min(PRICE_MAX, 1 + usedMs / DOU
  * Source: Goyal, Vin and Cheng, Start-time Fair Queueing, 1996.
  */
 export function fairShares<Piece>(): FairShares<Piece> {
-  const shares = new Map<string, Share<Piece>>();
-  let waiting = 0;
-  /** What the least of the shares at work had paid, at the latest. */
-  let level = 0;
-
-  const isAtWork = ({ seats, line }: Share<Piece>): boolean => seats > 0 || line.length > 0;
-  /** Once nobody is at work, what was paid beyond the others is forgotten. */
-  const raiseLevel = (): void => {
-    const [all, busy] = [[...shares.values()], [...shares.values()].filter(isAtWork)];
-    const paid = (some: readonly Share<Piece>[]) => some.map((one) => one.paid);
-    const reached = busy.length > 0 ? Math.min(...paid(busy)) : Math.max(0, ...paid(all));
-    level = Math.max(level, reached);
-  };
-  const shareOf = (name: string): Share<Piece> => {
-    const known = shares.get(name);
-    if (known !== undefined) return known;
-    const fresh = { name, paid: 0, seats: 0, line: [], recent: new Map<number, number>() };
-    shares.set(name, fresh);
-    return fresh;
-  };
-  /** Forgets shares that are as good as new. */
-  const forget = (nowMs: number): void => {
-    for (const [name, one] of shares)
-      if (!isAtWork(one) && one.paid <= level && recentMs(one, nowMs) === 0) shares.delete(name);
-  };
-  /** Shares that are as good are served in turn. */
-  const toTheEnd = (share: Share<Piece>): void => {
-    shares.delete(share.name);
-    shares.set(share.name, share);
-  };
-  const first = (): Share<Piece> | undefined => {
-    let best: Share<Piece> | undefined;
-    for (const one of shares.values())
-      if (one.line.length > 0 && (best === undefined || isBefore(one, best))) best = one;
-    return best;
-  };
+  const line: Line<Piece> = { shares: new Map(), waiting: 0, level: 0 };
   return {
     add: (name, piece, nowMs) => {
-      raiseLevel();
-      forget(nowMs);
-      const share = shareOf(name);
-      if (!isAtWork(share)) {
-        share.paid = Math.max(share.paid, level);
-        toTheEnd(share);
-      }
-      share.line.push(piece);
-      waiting += 1;
+      raiseLevel(line);
+      forget(line, nowMs);
+      add(line, shareOf(line, name), piece);
     },
     putBack: (name, piece) => {
-      const share = shareOf(name);
+      const share = shareOf(line, name);
       share.seats -= 1;
       share.line.unshift(piece);
-      waiting += 1;
+      line.waiting += 1;
     },
-    remove: (name, piece) => {
-      const { line } = shareOf(name);
-      const at = line.indexOf(piece);
-      if (at < 0) return;
-      line.splice(at, 1);
-      waiting -= 1;
-    },
-    next: () => {
-      const share = first();
-      const piece = share?.line.shift();
-      if (share === undefined || piece === undefined) return undefined;
-      share.seats += 1;
-      waiting -= 1;
-      toTheEnd(share);
-      return piece;
-    },
-    charge: (name, cpuMs, nowMs) => {
-      const share = shareOf(name);
-      share.paid += cpuMs * priceOf(recentMs(share, nowMs));
-      const step = stepAt(nowMs);
-      share.recent.set(step, (share.recent.get(step) ?? 0) + cpuMs);
-    },
+    remove: (name, piece) => remove(line, shareOf(line, name), piece),
+    next: () => next(line),
+    charge: (name, cpuMs, nowMs) => charge(shareOf(line, name), cpuMs, nowMs),
     end: (name, nowMs) => {
-      raiseLevel();
-      shareOf(name).seats -= 1;
-      raiseLevel();
-      forget(nowMs);
+      raiseLevel(line);
+      shareOf(line, name).seats -= 1;
+      raiseLevel(line);
+      forget(line, nowMs);
     },
     shouldYield: (name) => {
-      const share = shareOf(name);
-      const best = first();
+      const share = shareOf(line, name);
+      const best = first(line);
       return best !== undefined && best !== share && best.paid < share.paid;
     },
-    waiting: () => waiting,
+    waiting: () => line.waiting,
   };
 }
-
-const isBefore = (one: Share<unknown>, other: Share<unknown>): boolean =>
-  one.paid === other.paid ? one.seats < other.seats : one.paid < other.paid;
