@@ -83,6 +83,7 @@ const environment = z.object({
   MISTRAL_API_KEY: z.string().min(1).optional(),
   HEAVY_CONCURRENCY: wholeNumber(1, 1024).default(availableParallelism() * 2),
   MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
+  UPLOAD_QUOTA_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(5_368_709_120),
   PUBLIC_URL: urlOf('http', 'https').optional(),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
   START_WAIT_SECONDS: wholeNumber(0, 3600).default(60),
@@ -130,6 +131,8 @@ export interface Config {
   readonly ocrLanguages: readonly string[];
   readonly heavyConcurrency: number;
   readonly maxUploadBytes: number;
+  /** Most bytes of uploads that are kept for one tenant. */
+  readonly uploadQuotaBytes: number;
   readonly publicUrl: string | undefined;
   readonly allowPrivateNetwork: boolean;
   /** How long a start waits for a server that does not answer. */
@@ -192,7 +195,7 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 
 /** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
 const OURS =
-  /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|HEAVY_|MAX_UPLOAD|PUBLIC_URL|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW|QUIRE_)/;
+  /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW|QUIRE_)/;
 
 const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(env).filter((name) => OURS.test(name) && !(name in environment.shape));
@@ -236,6 +239,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     ocrLanguages: checked.OCR_LANGUAGES,
     heavyConcurrency: checked.HEAVY_CONCURRENCY,
     maxUploadBytes: checked.MAX_UPLOAD_BYTES,
+    uploadQuotaBytes: checked.UPLOAD_QUOTA_BYTES,
     publicUrl: checked.PUBLIC_URL,
     allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
     startWaitSeconds: checked.START_WAIT_SECONDS,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   copyFile,
+  link,
   mkdir,
   open,
   opendir,
@@ -58,6 +59,10 @@ export async function openObjectFolder(folder: string): Promise<ObjectStore> {
       const handle = await absentAsUndefined(open(pathOf(key), 'r'));
       return handle?.createReadStream();
     },
+    link: async (key, path) => {
+      const linked = await absentAsUndefined(linkOrCopy(pathOf(key), path).then(() => true));
+      return linked ?? false;
+    },
     list: (prefix) => listed(join(objects, checkKeyPrefix(prefix)), prefix),
     remove: async (key) => {
       await absentAsUndefined(unlink(pathOf(key)));
@@ -82,7 +87,7 @@ async function* listed(folder: string, prefix: string): AsyncIterable<ListedObje
     else {
       const found = await absentAsUndefined(stat(path));
       const key = `${prefix}${entry.name.slice(0, -FILE_ENDING.length)}`;
-      if (found !== undefined) yield { key, modified_at: found.mtime.toISOString() };
+      if (found !== undefined) yield { key, modified_at: found.mtime.toISOString(), bytes: found.size };
     }
   }
 }
@@ -90,6 +95,17 @@ async function* listed(folder: string, prefix: string): AsyncIterable<ListedObje
 /** What a crash left half written belongs to no object. */
 async function removeLeftovers(incoming: string): Promise<void> {
   for (const name of await readdir(incoming)) await rm(join(incoming, name), { force: true });
+}
+
+/** Another file system, or one without links, takes a copy. */
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code !== 'EXDEV' && code !== 'EPERM' && code !== 'ENOTSUP') throw error;
+    await copyFile(from, to);
+  }
 }
 
 async function writeAll(path: string, bytes: Uint8Array): Promise<void> {

@@ -76,7 +76,8 @@ async function makeBucket(client: Client, bucket: string, region: string): Promi
 async function* listed(client: Client, bucket: string, prefix: string): AsyncIterable<ListedObject> {
   const items: AsyncIterable<BucketItem> = client.listObjectsV2(bucket, prefix, true);
   for await (const item of items)
-    if (item.name !== undefined) yield { key: item.name, modified_at: item.lastModified.toISOString() };
+    if (item.name !== undefined)
+      yield { key: item.name, modified_at: item.lastModified.toISOString(), bytes: item.size };
 }
 
 async function collect(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

@@ -10,6 +10,7 @@ import type { SchemaValidator } from '../../domain/ports/schemaValidator.ts';
 import { localLearner } from './localLearner.ts';
 import { openChildPool, type ChildPool } from './isolation/childPool.ts';
 import { confinementHere, type Confinement, type Protection } from './isolation/confinement.ts';
+import type { PoolLimits } from './isolation/piece.ts';
 import { documentTools } from './documentTools.ts';
 import type { Job } from './jobs.ts';
 import { fileOf, runDocumentJob, type AnswerTo } from './poolJobs.ts';
@@ -49,6 +50,8 @@ export const LOCAL_ENGINE_NAME = 'local/default';
 export const OCR_LANGUAGES: readonly string[] = ['eng', 'deu', 'fra', 'spa', 'ita'];
 const SCHEMA_DEADLINE_MS = 5000;
 const LEARNING_MB = 2048;
+/** One core learns; lessons of several tenants take turns on it. */
+const LESSONS = { processes: 1, pausedMax: 2, sliceMs: 2_000 };
 
 /** Nothing is started before the first job; at rest no child is left. */
 export function openDocumentWorkers(options: DocumentWorkersOptions = {}): DocumentWorkers {
@@ -63,7 +66,7 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
   });
   const languages = options.ocrLanguages ?? OCR_LANGUAGES;
   // Teaching takes minutes and much memory: it neither waits for documents nor keeps them waiting.
-  const lessons = openChildPool({ processes: 1, memoryMb: LEARNING_MB, idleMs, entry, confinement });
+  const lessons = openChildPool({ ...LESSONS, memoryMb: LEARNING_MB, idleMs, entry, confinement });
   const close = async (): Promise<void> => {
     await Promise.all([pool.close(), lessons.close()]);
   };
@@ -107,9 +110,9 @@ type SchemaJob = Extract<Job, { readonly kind: 'checkSchema' | 'validate' }>;
 function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
   const run = async <J extends SchemaJob>(
     job: J,
-    signal: AbortSignal | undefined,
+    limits: Pick<PoolLimits, 'signal' | 'share'>,
   ): Promise<AnswerTo<J> | Unavailable> => {
-    const outcome = await pool.run(job, { deadlineMs, signal });
+    const outcome = await pool.run(job, { deadlineMs, ...limits });
     if (outcome.kind === 'answered') return outcome.answer as AnswerTo<J>;
     if (outcome.kind === 'failed') throw new Error(`a schema job failed: ${outcome.message}`);
     if (outcome.kind === 'timed_out')
@@ -117,13 +120,13 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
     return { kind: 'unavailable', detail: 'The schema could not be checked.' };
   };
   return {
-    check: async (schema, signal) => {
+    check: async (schema, signal, share) => {
       const verdict = checkSchemaRules(schema);
       if (verdict.kind !== 'ok') return verdict;
-      return run({ kind: 'checkSchema', schema: verdict.schema } as const, signal);
+      return run({ kind: 'checkSchema', schema: verdict.schema } as const, { signal, share });
     },
     validate: (schema: JsonObject, value: JsonObject, signal) =>
-      run({ kind: 'validate', schema, value } as const, signal),
+      run({ kind: 'validate', schema, value } as const, { signal }),
   };
 }
 

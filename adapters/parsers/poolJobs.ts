@@ -1,6 +1,6 @@
 import type { ParseFailure, ParseRequest } from '../../domain/ports/documentParser.ts';
 import type { ChildPool } from './isolation/childPool.ts';
-import type { JobLimits } from './isolation/childProcess.ts';
+import type { PoolLimits } from './isolation/piece.ts';
 import type { Answers, Job, JobFile, JobOutcome } from './jobs.ts';
 
 /** The file of a request, as its job has it. */
@@ -25,7 +25,7 @@ type DocumentJob = Exclude<Job, { readonly kind: 'checkSchema' | 'validate' }>;
 export async function runDocumentJob<K extends DocumentJob['kind']>(
   pool: ChildPool,
   job: DocumentJob & { readonly kind: K },
-  limits: JobLimits,
+  limits: PoolLimits,
 ): Promise<Answers[K] | ParseFailure> {
   const outcome = await pool.run(job, limits);
   return outcome.kind === 'answered' ? (outcome.answer as Answers[K]) : failureOf(outcome, limits.deadlineMs);

@@ -24,9 +24,15 @@ export const tenantId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/)
 /** ISO 4217 code, upper case. */
 export const currencyCode = z.string().regex(/^[A-Z]{3}$/);
 
-/** Brands a whole number as credits. Throws RangeError beyond 2^53: never wrap silently. */
+/** A total would leave the range in which numbers are exact. */
+export class CreditsOutOfRange extends RangeError {
+  override readonly name = 'CreditsOutOfRange';
+}
+
+/** Brands a whole number as credits. Throws CreditsOutOfRange beyond 2^53: never wrap silently. */
 export const asCredits = (n: number): Credits => {
-  if (!Number.isSafeInteger(n)) throw new RangeError(`${String(n)} is not a safe whole number of credits`);
+  if (!Number.isSafeInteger(n))
+    throw new CreditsOutOfRange(`${String(n)} is not a safe whole number of credits`);
   return (n === 0 ? 0 : n) as Credits;
 };
 

@@ -27,6 +27,8 @@ export type PageReading =
 export interface ToolLimits {
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** As in `ParseRequest`. */
+  readonly share?: string | undefined;
 }
 
 /** A model's answer, held against the schema and against what stands on the pages. */

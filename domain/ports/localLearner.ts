@@ -12,6 +12,8 @@ export interface LearningTask {
 export interface LearningLimits {
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** As in `ParseRequest`. */
+  readonly share?: string | undefined;
   readonly onProgress: (progress: TrainingProgress) => void;
 }
 

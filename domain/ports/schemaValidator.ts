@@ -19,6 +19,7 @@ export type Validation =
 /** Checks schemas that callers supply, isolated: a hostile pattern costs only its own request. */
 export interface SchemaValidator {
   /** The rules of the interface (`domain/extraction/schemaRules.ts`), then a full compilation. */
-  check(schema: unknown, signal?: AbortSignal): Promise<SchemaCheck>;
+  // `share` as in `ParseRequest`.
+  check(schema: unknown, signal?: AbortSignal, share?: string): Promise<SchemaCheck>;
   validate(schema: JsonObject, value: JsonObject, signal?: AbortSignal): Promise<Validation>;
 }

@@ -44,6 +44,18 @@ export const documentsByIds =
       rowOf,
     );
 
+/** Bytes of the files that a tenant uploaded and used: those stay in storage. */
+export const uploadedBytesOfTenant =
+  (sql: SqlTx) =>
+  async (tenantId: string): Promise<number> => {
+    const [row] = await sql.query(
+      `select coalesce(sum(bytes), 0)::int8 as bytes from read.documents
+       where tenant_id = $1 and source in ('upload', 'canonical')`,
+      [tenantId],
+    );
+    return row === undefined ? 0 : wholeOf(row, 'bytes');
+  };
+
 /** Which documents of a tenant to list. `created_after` is inclusive. */
 export interface DocumentsQuery {
   readonly tenant_id: string;

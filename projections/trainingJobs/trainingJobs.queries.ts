@@ -12,14 +12,17 @@ const nameOf = (row: SqlRow): JobNameRow => ({
   tenant_id: textOf(row, 'tenant_id'),
 });
 
-/** Jobs that nobody works on at `now`, those that wait longest first. */
+/** Jobs that nobody works on at `now`: the one of each tenant that waits longest, then the second of each. */
 export const waitingJobs =
   (sql: SqlTx) =>
   async (now: string, limit: number): Promise<readonly JobNameRow[]> =>
     (
       await sql.query(
-        `select job_id, tenant_id from read.training_jobs
-         where finished_at is null and ready_at <= $1 order by ready_at, position limit $2`,
+        `select job_id, tenant_id from (
+           select job_id, tenant_id, ready_at, position,
+             row_number() over (partition by tenant_id order by ready_at, position) as turn
+           from read.training_jobs where finished_at is null and ready_at <= $1
+         ) waiting order by turn, ready_at, position limit $2`,
         [now, limit],
       )
     ).map(nameOf);

@@ -34,6 +34,7 @@ const rendered = (
     pagesMax: deps.pagesMax,
     deadlineMs: deps.convertDeadlineMs,
     signal,
+    share: request.tenant_id,
   };
   return ocr === null ? deps.parser.render(work) : deps.modelWork.convert(work, { llm: null, ocr, onCall });
 };

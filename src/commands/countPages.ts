@@ -3,6 +3,8 @@ import { fileUriOf } from '../../domain/document/uploads.ts';
 import type { DocumentParser } from '../../domain/ports/documentParser.ts';
 import { metaOf, type BillingDeps, type Caller } from './billedWork.ts';
 import type { Documents } from './documents.ts';
+import type { HeavySlots } from './heavySlots.ts';
+import type { RecentFailures } from './recentFailures.ts';
 import {
   documentNamedIn,
   type FetchedUpload,
@@ -16,6 +18,12 @@ export interface CountPagesDeps extends Pick<BillingDeps, 'clock'> {
   readonly documents: Documents;
   readonly uploads: Uploads;
   readonly parser: Pick<DocumentParser, 'inspect'>;
+  /** A call that has to count anything takes one, whatever it is asked to count. */
+  readonly slots: Pick<HeavySlots, 'take'>;
+  /** Documents that could not be counted, by their ID. */
+  readonly failures: RecentFailures<Counted>;
+  /** Documents that one call fetches and counts at the same time. Each has its file meanwhile. */
+  readonly atOnce: number;
   /** Most pages of one call. */
   readonly pagesMax: number;
   readonly inspectDeadlineMs: number;
@@ -43,10 +51,8 @@ export interface PageCount {
   readonly mime_type: string | null;
 }
 
-type Counted = Pick<PageCount, 'status' | 'pages' | 'mime_type'>;
-
-/** Documents that are fetched and counted at the same time. */
-const AT_ONCE = 4;
+/** What is known of a document, whatever it is called by. */
+export type Counted = Pick<PageCount, 'status' | 'pages' | 'mime_type'>;
 
 const NOT_FOUND: Counted = { status: 'not_found', pages: null, mime_type: null };
 const NOT_UPLOADED: Counted = { status: 'not_uploaded', pages: null, mime_type: null };
@@ -55,6 +61,24 @@ const unsupported = (pages: number | null): Counted => ({ status: 'unsupported',
 /** Nobody waits for the answer any more. */
 class Aborted extends Error {
   override readonly name = 'Aborted';
+}
+
+/** There is no slot for the call now. */
+class Busy extends Error {
+  override readonly name = 'Busy';
+}
+
+/** A call while it runs. */
+interface Call {
+  readonly request: CountRequest;
+  /** Takes the call's one slot, unless it has it. Throws Busy. */
+  readonly takeSlot: () => void;
+}
+
+/** A document of the call, and how it may be named in the answer. */
+interface CountedDocument extends Counted {
+  readonly document_id: string;
+  readonly file_uri: string | null;
 }
 
 const registrationOf = (
@@ -84,7 +108,10 @@ const inspected = async (
   if (fetched.document.kind === 'dataset') return unsupported(null);
   const { pagesMax, inspectDeadlineMs: deadlineMs } = deps;
   const { path, file_name: fileName } = fetched.file;
-  const found = await deps.parser.inspect({ path, fileName, effort: 'fast', pagesMax, deadlineMs, signal });
+  const found = await deps.parser.inspect({
+    ...{ path, fileName, effort: 'fast', pagesMax, deadlineMs, signal },
+    share: fetched.document.tenant_id,
+  });
   if (found.kind === 'aborted') throw new Aborted('the caller went away');
   if (found.kind !== 'ok') return unsupported(found.kind === 'too_many_pages' ? found.pages : null);
   const meta = metaOf(deps, caller, correlation_id);
@@ -97,44 +124,73 @@ const inspected = async (
 
 const fetchedAndCounted = async (
   deps: CountPagesDeps,
-  request: CountRequest,
+  { request, takeSlot }: Call,
   document_id: string,
 ): Promise<Counted> => {
+  const earlier = deps.failures.find(document_id);
+  if (earlier !== undefined) return earlier;
+  takeSlot();
   const fetched = await deps.uploads.fetch(request.by, { document_id });
   if (fetched.kind === 'problem') {
     if (fetched.code === 'missing_file') return NOT_UPLOADED;
     return fetched.code === 'document_not_found' ? NOT_FOUND : unsupported(null);
   }
   try {
-    return await inspected(deps, request, fetched);
+    const counted = await inspected(deps, request, fetched);
+    if (counted.status !== 'ok') deps.failures.note(document_id, counted);
+    return counted;
   } finally {
     await fetched.file.discard();
   }
 };
 
-const unknownOf = (reference: UploadReference, document_id: string | undefined): PageCount => ({
-  document_id: document_id ?? reference.document_id ?? null,
-  file_uri: reference.file_uri ?? null,
-  ...NOT_FOUND,
-});
-
+/** undefined for a document that is not known, or another tenant's. */
 const countOne = async (
   deps: CountPagesDeps,
-  request: CountRequest,
-  reference: UploadReference,
-): Promise<PageCount> => {
-  const document_id = documentNamedIn(reference);
-  const unknown = unknownOf(reference, document_id);
-  if (document_id === undefined) return unknown;
+  call: Call,
+  document_id: string,
+): Promise<CountedDocument | undefined> => {
+  const { by } = call.request;
   const { presigned, registered } = await deps.documents.stateOf(document_id);
   const owner = (presigned ?? registered)?.tenant_id;
-  if (owner === undefined || !(request.by.allTenants || owner === request.by.tenant_id)) return unknown;
+  if (owner === undefined || !(by.allTenants || owner === by.tenant_id)) return undefined;
   const file_uri = presigned === null ? null : fileUriOf(document_id);
   if (registered !== null) {
     const { pages, mime_type } = registered;
     return { document_id, file_uri, status: 'ok', pages, mime_type };
   }
-  return { document_id, file_uri, ...(await fetchedAndCounted(deps, request, document_id)) };
+  return { document_id, file_uri, ...(await fetchedAndCounted(deps, call, document_id)) };
+};
+
+const unknownOf = (reference: UploadReference): PageCount => ({
+  document_id: documentNamedIn(reference) ?? reference.document_id ?? null,
+  file_uri: reference.file_uri ?? null,
+  ...NOT_FOUND,
+});
+
+type Counts = ReadonlyMap<string, CountedDocument | undefined>;
+
+/** Each document once, whatever it is named by and however often. */
+const countEach = async (deps: CountPagesDeps, call: Call): Promise<Counts> => {
+  const counts = new Map<string, CountedDocument | undefined>();
+  const named = call.request.documents.map(documentNamedIn).filter((id) => id !== undefined);
+  const waiting = new Set(named).values();
+  const work = async () => {
+    for (const document_id of waiting) counts.set(document_id, await countOne(deps, call, document_id));
+  };
+  await Promise.all(Array.from({ length: deps.atOnce }, work));
+  return counts;
+};
+
+const refusalOf = (error: unknown): WorkProblem => {
+  if (error instanceof Busy)
+    return workProblem(
+      'busy',
+      'The server is working on as many documents as it can. Try again in a moment: what was counted stays so.',
+    );
+  if (error instanceof Aborted)
+    return workProblem('request_aborted', 'The caller went away before the pages were counted.');
+  throw error;
 };
 
 /**
@@ -144,18 +200,19 @@ const countOne = async (
 export const countPages =
   (deps: CountPagesDeps) =>
   async (request: CountRequest): Promise<readonly PageCount[] | WorkProblem> => {
-    const counts = new Map<string, PageCount>();
-    const nameOf = (reference: UploadReference) =>
-      JSON.stringify([reference.document_id, reference.file_uri]);
-    const waiting = new Map(request.documents.map((reference) => [nameOf(reference), reference])).entries();
-    const work = async () => {
-      for (const [name, reference] of waiting) counts.set(name, await countOne(deps, request, reference));
+    let free: (() => void) | undefined;
+    const takeSlot = () => {
+      free ??= deps.slots.take(request.by.tenant_id);
+      if (free === undefined) throw new Busy('there is no slot');
     };
     try {
-      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      const counts = await countEach(deps, { request, takeSlot });
+      return request.documents.map(
+        (reference) => counts.get(documentNamedIn(reference) ?? '') ?? unknownOf(reference),
+      );
     } catch (error) {
-      if (!(error instanceof Aborted)) throw error;
-      return workProblem('request_aborted', 'The caller went away before the pages were counted.');
+      return refusalOf(error);
+    } finally {
+      free?.();
     }
-    return request.documents.flatMap((reference) => counts.get(nameOf(reference)) ?? []);
   };

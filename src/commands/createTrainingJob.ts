@@ -73,13 +73,22 @@ const reused = (): WorkProblem =>
 
 const isProblem = (answer: object): answer is WorkProblem => 'kind' in answer && answer.kind === 'problem';
 
+/** Refused before a document is looked up; the hold decides. */
+const planned = async (
+  { accounts }: CreateTrainingDeps,
+  { tenant_id, caller }: CreateTrainingRequest,
+): Promise<WorkProblem | undefined> => {
+  if (caller.role !== 'tenant') return undefined;
+  const { plan } = await accounts.stateOf(tenant_id);
+  return plan === 'free' ? planRequired(plan) : undefined;
+};
+
 /** Refused early, before anything is stored; the hold decides. */
 const affordable = async (
   { accounts }: CreateTrainingDeps,
   { tenant_id, credits }: JobPrice,
 ): Promise<WorkProblem | undefined> => {
   const state = await accounts.stateOf(tenant_id);
-  if (state.plan === 'free') return planRequired(state.plan);
   const available = availableIn(state);
   return covers(available, credits) ? undefined : tooLittle(credits, available);
 };
@@ -166,6 +175,8 @@ const create = async (
   request: CreateTrainingRequest,
   { job_id, schema }: { readonly job_id: string; readonly schema: JsonObject },
 ): Promise<CreatedTrainingJob | WorkProblem> => {
+  const unplanned = await planned(deps, request);
+  if (unplanned !== undefined) return unplanned;
   const found: readonly TrainingExample[] | WorkProblem = await trainingExamples(deps)(
     request,
     request.examples,

@@ -43,7 +43,7 @@ interface Work {
 /** Work with the models for its file's format. */
 type NewWork = Work & { readonly models: ChosenModels; readonly mime_type: string };
 
-const inspect = (deps: DeliverDeps, { file, signal }: WorkRequest): Promise<Inspection> =>
+const inspect = (deps: DeliverDeps, { file, signal, tenant_id }: WorkRequest): Promise<Inspection> =>
   deps.parser.inspect({
     path: file.path,
     fileName: file.file_name,
@@ -51,6 +51,7 @@ const inspect = (deps: DeliverDeps, { file, signal }: WorkRequest): Promise<Insp
     pagesMax: deps.pagesMax,
     deadlineMs: deps.inspectDeadlineMs,
     signal,
+    share: tenant_id,
   });
 
 /** A burn says how its work ended, so a usage event that is late is only late. */

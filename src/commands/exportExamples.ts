@@ -51,6 +51,7 @@ const textOf = async (
       pagesMax,
       deadlineMs,
       signal,
+      share: tenant_id,
     });
     return read.kind === 'ok' ? read.rendition.markdown : null;
   } finally {

@@ -82,6 +82,7 @@ const extracted = (
     pagesMax: deps.pagesMax,
     deadlineMs: deps.deadlineMs[request.mode],
     signal,
+    share: request.tenant_id,
     schema: request.schema,
     citations: request.citations,
     learned: request.learned?.kind === 'local' ? request.learned : undefined,

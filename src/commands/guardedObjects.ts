@@ -22,11 +22,12 @@ async function* guardedList<T>(items: AsyncIterable<T>): AsyncIterable<T> {
 }
 
 /** The same store, whose failures have one name whatever it is made of. */
-export const guardedObjects = (objects: ObjectStore): ObjectStore => ({
+export const guardedObjects = ({ link, ...objects }: ObjectStore): ObjectStore => ({
   put: (key, bytes) => guarded(objects.put(key, bytes)),
   putFile: (key, path) => guarded(objects.putFile(key, path)),
   get: (key) => guarded(objects.get(key)),
   open: (key) => guarded(objects.open(key)),
+  ...(link && { link: (key: string, path: string) => guarded(link(key, path)) }),
   list: (prefix) => guardedList(objects.list(prefix)),
   remove: (key) => guarded(objects.remove(key)),
   check: () => guarded(objects.check()),

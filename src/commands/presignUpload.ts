@@ -4,6 +4,7 @@ import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { UploadTarget, UploadTargets } from '../../domain/ports/uploadTargets.ts';
 import type { Documents } from './documents.ts';
+import type { UploadStock } from './uploadStock.ts';
 import { fileTooLarge, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** How long an upload URL holds, seconds. */
@@ -15,6 +16,7 @@ export interface PresignDeps {
   readonly clock: Pick<Clock, 'newId'>;
   /** Most bytes of one file. */
   readonly bytesMax: number;
+  readonly stock: Pick<UploadStock, 'check'>;
 }
 
 /** What a client wants to upload; scope and name are the document's from then on. */
@@ -36,9 +38,11 @@ const laterBy = (instant: string, seconds: number): string =>
 
 /** Gives a new document an ID and a URL to send its bytes to. Nothing is stored but that it was asked for. */
 export const presignUpload =
-  ({ documents, targets, clock, bytesMax }: PresignDeps) =>
+  ({ documents, targets, clock, bytesMax, stock }: PresignDeps) =>
   async (request: PresignRequest, meta: CommandMeta): Promise<PresignedUpload | WorkProblem> => {
     if (request.bytes !== null && request.bytes > bytesMax) return fileTooLarge(bytesMax);
+    const full = await stock.check(request.tenant_id, request.bytes ?? 1);
+    if (full !== undefined) return full;
     const document_id = clock.newId('doc');
     const upload: UploadPresigned['data'] = {
       ...request,

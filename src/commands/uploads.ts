@@ -8,7 +8,7 @@ import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import type { ReceivedFile } from './work.ts';
 import type { Documents } from './documents.ts';
 import { fileTooLarge, workProblem, type WorkProblem } from './workProblem.ts';
-import { TooManyBytes, writeDigested, type DigestedFile } from './writeDigested.ts';
+import { digestFile, TooManyBytes, writeDigested, type DigestedFile } from './writeDigested.ts';
 
 export interface UploadsDeps {
   readonly documents: Documents;
@@ -85,16 +85,26 @@ const replaced = (): WorkProblem =>
     'Another file was uploaded in place of the one that was used first. Upload it as a document of its own.',
   );
 
-/** Copies the object to the disk; a file that is refused leaves nothing behind. */
+/** Where the object lies on this disk it is read in place; else it is streamed to a file. */
+const placed = async (
+  { objects, bytesMax }: UploadsDeps,
+  key: string,
+  path: string,
+): Promise<DigestedFile | 'missing'> => {
+  if (objects.link !== undefined)
+    return (await objects.link(key, path)) ? digestFile(path, bytesMax) : 'missing';
+  const stream = await objects.open(key);
+  return stream === undefined ? 'missing' : writeDigested(stream, path, bytesMax);
+};
+
+/** Brings the object to the disk; a file that is refused leaves nothing behind. */
 const bring = async (
-  { objects, uploadDir, bytesMax }: UploadsDeps,
+  deps: UploadsDeps,
   documentId: string,
 ): Promise<DigestedFile | 'missing' | 'too_large'> => {
-  const stream = await objects.open(uploadKeyOf(documentId));
-  if (stream === undefined) return 'missing';
-  const path = join(uploadDir, `fetched-${randomUUID()}`);
+  const path = join(deps.uploadDir, `fetched-${randomUUID()}`);
   try {
-    return await writeDigested(stream, path, bytesMax);
+    return await placed(deps, uploadKeyOf(documentId), path);
   } catch (error) {
     await rm(path, { force: true });
     if (error instanceof TooManyBytes) return 'too_large';

@@ -1,43 +1,12 @@
 import type { ParseFailure } from '../../domain/ports/documentParser.ts';
 import type { ModelFailure } from '../../domain/ports/modelProvider.ts';
+import type { Bucket } from '../../domain/ports/rateLimiter.ts';
+import type { ProblemCode } from '../http/problems.ts';
 
 /** Why billed work was not delivered: a code of the interface, a sentence, further members of the answer. */
 export interface WorkProblem {
   readonly kind: 'problem';
-  readonly code:
-    | 'invalid_schema'
-    | 'missing_schema'
-    | 'missing_file'
-    | 'empty_file'
-    | 'file_too_large'
-    | 'unsupported_media_type'
-    | 'document_not_found'
-    | 'tenant_mismatch'
-    | 'version_conflict'
-    | 'unsupported_file_type'
-    | 'unreadable_file'
-    | 'too_many_pages'
-    | 'unknown_model_provider'
-    | 'artifact_not_found'
-    | 'config_not_found'
-    | 'validation_error'
-    | 'insufficient_credits'
-    | 'plan_required'
-    | 'idempotency_key_reused'
-    | 'job_not_found'
-    | 'deployment_not_found'
-    | 'charge_required'
-    | 'output_schema_mismatch'
-    | 'unsafe_api_base'
-    | 'field_encryption_not_configured'
-    | 'model_provider_error'
-    | 'provider_timeout'
-    | 'extraction_failed'
-    | 'conversion_failed'
-    | 'storage_error'
-    | 'busy'
-    | 'not_ready'
-    | 'request_aborted';
+  readonly code: ProblemCode | 'request_aborted';
   readonly detail: string;
   readonly members?: Readonly<Record<string, unknown>>;
 }
@@ -52,6 +21,22 @@ const LEFT = 'The caller went away before the work was done.';
 
 export const fileTooLarge = (bytesMax: number): WorkProblem =>
   workProblem('file_too_large', `The file has more than ${String(bytesMax)} bytes.`, { max_bytes: bytesMax });
+
+/** `retryAfterMs`: until the bucket has a token. */
+export const rateLimited = (bucket: string, limit: Bucket, retryAfterMs: number): WorkProblem => {
+  const rate = `${String(limit.rate_per_second)} requests a second, ${String(limit.burst)} at once`;
+  return workProblem('rate_limited', `The rate limit of the ${bucket} bucket was exceeded: ${rate}.`, {
+    bucket,
+    retry_after_seconds: Math.max(1, Math.ceil(retryAfterMs / 1000)),
+  });
+};
+
+export const tooMuchInFlight = (bytesMax: number): WorkProblem =>
+  workProblem(
+    'rate_limited',
+    `Files of this tenant are on their way already, and at most ${String(bytesMax)} bytes may be at once.`,
+    { bucket: 'upload', retry_after_seconds: 1 },
+  );
 
 /** A parser's failure in the words of the interface. `timedOut` is the code of a deadline that passed. */
 export const parseProblem = (

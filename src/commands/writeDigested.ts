@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
@@ -14,6 +15,15 @@ export interface DigestedFile {
   readonly sha256: string;
   readonly bytes: number;
 }
+
+/** What identifies a file that lies on the disk already. Throws TooManyBytes before it reads one. */
+export const digestFile = async (path: string, bytesMax: number): Promise<DigestedFile> => {
+  const { size: bytes } = await stat(path);
+  if (bytes > bytesMax) throw new TooManyBytes(`more than ${bytesMax} bytes`);
+  const digest = createHash('sha256');
+  await pipeline(createReadStream(path), digest);
+  return { path, sha256: digest.digest('hex'), bytes };
+};
 
 /** Streams to a new file, digesting on the way: it is never in memory as a whole. Throws TooManyBytes. */
 export const writeDigested = async (

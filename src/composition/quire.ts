@@ -26,6 +26,7 @@ import { showGauges } from './telemetryParts.ts';
 import { VERSION } from './version.ts';
 import { rateLimitRefusals } from './workMetrics.ts';
 import { resolve, type Container } from './token.ts';
+import { tableWatch } from './tableWatch.ts';
 import * as t from './tokens.ts';
 
 /** How long a start waits for read models to catch up before it serves with what they have, ms. */
@@ -85,7 +86,11 @@ const serve = async (from: Container, isApi: boolean): Promise<Served> => {
       onLimited: rateLimitRefusals(resolve(from, t.REGISTRY)),
     },
     replays: resolve(from, t.REPLAYS),
-    uploads: { dir: parts.uploadDir, bytesMax: config.maxUploadBytes },
+    uploads: {
+      dir: parts.uploadDir,
+      bytesMax: config.maxUploadBytes,
+      inFlight: resolve(from, t.API).inFlight,
+    },
     clock: resolve(from, t.CLOCK),
     isDraining,
     running,
@@ -200,6 +205,9 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   const sweepers = [resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)];
   const sealer = resolve(from, t.LOG_SEALER);
   const workers = [...sweepers, resolve(from, t.TRAINING_WORKER), ...(sealer === null ? [] : [sealer])];
+  const tables = tableWatch(from);
+  ends.add(() => tables.stop());
+  if (does('projector')) tables.start();
   ends.add(() => Promise.all(workers.map((one) => one.stop())));
   if (does('worker')) for (const one of workers) one.start();
   ends.add(() => resolve(from, t.SLOTS).close());

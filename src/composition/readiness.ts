@@ -11,6 +11,8 @@ export interface ReadinessDeps {
   readonly watch?: Pick<LogWatch, 'diverged'>;
   /** Whether this process has the role `projector`. */
   readonly mayProject: boolean;
+  /** Tables of read models that are not there, or were made anew and have no row yet. */
+  readonly missing: () => Promise<readonly string[]>;
 }
 
 /** Whether a load balancer should send requests here. */
@@ -18,6 +20,8 @@ export interface Readiness {
   /** From now on this process is not ready. */
   readonly drain: () => void;
   readonly isDraining: () => boolean;
+  /** Read models are filled from the start of the log: not ready until they have reached its end of now. */
+  readonly begunAnew: () => void;
   readonly report: () => Promise<ReadyReport>;
 }
 
@@ -40,7 +44,8 @@ const isBehind = ({ state, position }: ProjectorStatus, head: bigint): boolean =
  * without that role reads what others project, as late as they are: all replicas are, and one that
  * starts has nothing to wait for.
  */
-export const readiness = ({ health, feed, runner, watch, mayProject }: ReadinessDeps): Readiness => {
+export const readiness = (deps: ReadinessDeps): Readiness => {
+  const { health, feed, runner, watch, mayProject, missing } = deps;
   let draining = false;
   let caughtUp = !mayProject;
   let startHead: bigint | null | undefined;
@@ -55,6 +60,11 @@ export const readiness = ({ health, feed, runner, watch, mayProject }: Readiness
     return caughtUp;
   };
 
+  const begunAnew = (): void => {
+    caughtUp = false;
+    startHead = undefined;
+  };
+
   const report = async (): Promise<ReadyReport> => {
     if (draining) return { status: 'not_ready', waiting_for: ['shutdown'] };
     const { parts } = await health();
@@ -62,6 +72,11 @@ export const readiness = ({ health, feed, runner, watch, mayProject }: Readiness
     if (away.length > 0) return { status: 'not_ready', waiting_for: away };
     if (watch?.diverged() !== undefined)
       return { status: 'not_ready', waiting_for: ['diverged_read_models'] };
+    const tables = await missing();
+    if (tables.length > 0) {
+      begunAnew();
+      return { status: 'not_ready', waiting_for: tables.map((table) => `read_models.${table}`) };
+    }
     const isThere = await hasCaughtUp().catch(() => false);
     return isThere
       ? { status: 'ready', waiting_for: [] }
@@ -72,6 +87,7 @@ export const readiness = ({ health, feed, runner, watch, mayProject }: Readiness
       draining = true;
     },
     isDraining: () => draining,
+    begunAnew,
     report,
   };
 };

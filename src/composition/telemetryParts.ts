@@ -1,3 +1,5 @@
+import { missingTables, unfilled } from '../../projections/engine/missingTables.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import type { Tracer } from '../../domain/ports/tracer.ts';
 import type { AppliedBatch } from '../../projections/engine/notices.ts';
@@ -45,6 +47,11 @@ const bindHealth = (container: Container): void => {
       runner: resolve(from, t.RUNNER),
       watch: resolve(from, t.LOG_WATCH),
       mayProject: resolve(from, t.CONFIG).roles.includes('projector'),
+      missing: async () => {
+        const { sql } = resolve(from, t.PARTS);
+        const missing = (await missingTables(sql, READ_MODELS)).flatMap(({ views }) => views);
+        return [...missing, ...(await unfilled(sql, READ_MODELS))];
+      },
     }),
   );
 };

@@ -1,11 +1,14 @@
-import { documentsByIds } from '../../projections/documents/documents.queries.ts';
-import { countPages, type CountPagesDeps } from '../commands/countPages.ts';
+import { documentsByIds, uploadedBytesOfTenant } from '../../projections/documents/documents.queries.ts';
+import { bytesInFlight } from '../commands/bytesInFlight.ts';
+import { countPages, type Counted, type CountPagesDeps } from '../commands/countPages.ts';
 import { documents } from '../commands/documents.ts';
 import { guardedObjects } from '../commands/guardedObjects.ts';
 import { objectSweeper } from '../commands/objectSweeper.ts';
+import { recentFailures } from '../commands/recentFailures.ts';
 import { presignUpload } from '../commands/presignUpload.ts';
 import { uploadReceiver } from '../commands/receiveUpload.ts';
 import { uploads } from '../commands/uploads.ts';
+import { uploadStock, type UploadStock } from '../commands/uploadStock.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
 import { unlessDiverged } from './logWatchParts.ts';
 import { bind, resolve, type Container } from './token.ts';
@@ -36,12 +39,31 @@ export const bindUploads = (container: Container): void => {
   });
 };
 
-type UploadCommands = Pick<ApiDeps, 'presign' | 'receiver' | 'uploads' | 'countPages'>;
+/** Documents that one call counts at the same time: one, where each needs a file of its own. */
+const COUNTED_AT_ONCE = { inPlace: 4, copied: 1 };
+
+/** A tenant may send so many files of the largest size at once. */
+const FILES_IN_FLIGHT = 4;
+
+type UploadCommands = Pick<ApiDeps, 'presign' | 'receiver' | 'uploads' | 'inFlight' | 'countPages'>;
+
+const stockOf = (from: Container): UploadStock => {
+  const { sql, objects } = resolve(from, t.PARTS);
+  const known = documentsByIds(sql);
+  return uploadStock({
+    objects: guardedObjects(objects),
+    documents: resolve(from, t.DOCUMENTS),
+    usedBytesOf: uploadedBytesOfTenant(sql),
+    usedOf: async (ids) => new Set((await known(ids)).map(({ document_id }) => document_id)),
+    quotaBytes: resolve(from, t.CONFIG).uploadQuotaBytes,
+    nowMs: () => performance.now(),
+  });
+};
 
 /** What the routes of uploads and documents call. */
 export const uploadCommands = (
   from: Container,
-  work: Omit<CountPagesDeps, 'documents' | 'uploads'>,
+  work: Omit<CountPagesDeps, 'documents' | 'uploads' | 'failures' | 'atOnce'>,
 ): UploadCommands => {
   const parts = resolve(from, t.PARTS);
   const { maxUploadBytes: bytesMax } = resolve(from, t.CONFIG);
@@ -49,10 +71,24 @@ export const uploadCommands = (
   const own = resolve(from, t.DOCUMENTS);
   const objects = guardedObjects(parts.objects);
   const fetched = uploads({ documents: own, objects, uploadDir: parts.uploadDir, bytesMax });
+  const failures = recentFailures<Counted>(() => performance.now());
+  const atOnce = objects.link === undefined ? COUNTED_AT_ONCE.copied : COUNTED_AT_ONCE.inPlace;
+  const stock = stockOf(from);
+  const inFlight = bytesInFlight(FILES_IN_FLIGHT * bytesMax);
   return {
-    presign: presignUpload({ documents: own, targets: parts.uploads.targets, clock, bytesMax }),
-    receiver: uploadReceiver({ documents: own, objects, signatures: parts.uploads.signatures, clock }),
+    presign: presignUpload({ documents: own, targets: parts.uploads.targets, clock, bytesMax, stock }),
+    receiver: uploadReceiver({
+      documents: own,
+      objects,
+      signatures: parts.uploads.signatures,
+      clock,
+      limiter: parts.limiter,
+      inFlight,
+      stock,
+      onStored: failures.forget,
+    }),
     uploads: fetched,
-    countPages: countPages({ ...work, documents: own, uploads: fetched }),
+    inFlight,
+    countPages: countPages({ ...work, documents: own, uploads: fetched, failures, atOnce }),
   };
 };

@@ -1,6 +1,7 @@
 import type { PaymentClaim } from '../../domain/payment/decider.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { AccountWriter } from '../commands/accountWriter.ts';
+import type { BytesInFlight } from '../commands/bytesInFlight.ts';
 import type { ApiKeys } from '../commands/apiKeys.ts';
 import type { ConvertRequest } from '../commands/convertDocument.ts';
 import type { Delivered } from '../commands/work.ts';
@@ -55,6 +56,8 @@ export interface ApiDeps {
   readonly presign: ReturnType<typeof presignUpload>;
   readonly receiver: UploadReceiver;
   readonly uploads: Uploads;
+  /** Bodies with files, of whatever route. */
+  readonly inFlight: BytesInFlight;
   readonly countPages: ReturnType<typeof countPages>;
   readonly pipelines: PipelineCommands;
   readonly health: () => Promise<HealthReport>;

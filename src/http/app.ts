@@ -1,9 +1,17 @@
-import { DIVERGED, ReadModelsDiverged } from '../../projections/engine/divergence.ts';
 import { randomUUID } from 'node:crypto';
 import express from 'express';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
+import { CreditsOutOfRange } from '../../domain/kernel/units.ts';
+import { LogUnavailable } from '../../domain/ports/eventStore.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
+import { DIVERGED, ReadModelsDiverged } from '../../projections/engine/divergence.ts';
+import { SqlUnavailable } from '../../projections/engine/ports.ts';
+import { AccountUnavailable } from '../commands/accountWriter.ts';
+import { TamperedArtifact } from '../commands/artifacts.ts';
+import { ObjectStoreFailed } from '../commands/guardedObjects.ts';
+import { LogWentBack } from '../commands/settleAppend.ts';
+import { LogContradicts } from '../commands/streamFold.ts';
 import { beginRequest } from './middleware/tracing.ts';
 import type { Caller, Route } from './defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
@@ -131,40 +139,41 @@ const sendProblem = (req: Request, res: Response, failure: Problem): void => {
   endUnread(req, res, JSON.stringify(problemBody(failure, factsOf(req).requestId)));
 };
 
-/** Parts that are away for now, by the names of what they throw. */
-const OUTAGES: Readonly<Record<string, () => Problem>> = {
-  SqlUnavailable: () => retryLater('not_ready', 'The read models cannot be reached right now.'),
-  AccountUnavailable: () => retryLater('not_ready', 'The event log cannot be reached right now.'),
-  ReadModelsDiverged: () => retryLater('not_ready', DIVERGED),
-  LogWentBack: () => retryLater('not_ready', DIVERGED),
-  LogContradicts: () => retryLater('not_ready', DIVERGED),
-  LogUnavailable: () => retryLater('not_ready', 'The event log cannot be reached right now.'),
-  TamperedArtifact: () =>
-    problem('storage_error', 'The artifact in the object storage is damaged or gone; nothing was billed.'),
-  ObjectStoreFailed: () => problem('storage_error', 'The object storage failed; nothing was billed.'),
-};
-
-/** What `asCredits` throws: a total would leave the range in which numbers are exact. */
-const isOutOfRange = (error: unknown): boolean =>
-  error instanceof RangeError && error.message.includes('safe whole number of credits');
-
-/** The caller went away while its body was read. */
-const isHangUp = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ECONNRESET' && error.message === 'aborted';
-
-/** The watch over the log has said it, once. */
-const isTold = (error: unknown): boolean => error instanceof ReadModelsDiverged;
+/** What may be thrown beside a problem, by its class, and what it is answered with. */
+const FAILURES: readonly (readonly [new (...args: never[]) => Error, () => Problem])[] = [
+  [SqlUnavailable, () => retryLater('not_ready', 'The read models cannot be reached right now.')],
+  [AccountUnavailable, () => retryLater('not_ready', 'The event log cannot be reached right now.')],
+  [LogUnavailable, () => retryLater('not_ready', 'The event log cannot be reached right now.')],
+  [ReadModelsDiverged, () => retryLater('not_ready', DIVERGED)],
+  [LogWentBack, () => retryLater('not_ready', DIVERGED)],
+  [LogContradicts, () => retryLater('not_ready', DIVERGED)],
+  [
+    TamperedArtifact,
+    () =>
+      problem('storage_error', 'The artifact in the object storage is damaged or gone; nothing was billed.'),
+  ],
+  [ObjectStoreFailed, () => problem('storage_error', 'The object storage failed; nothing was billed.')],
+  [
+    CreditsOutOfRange,
+    () => invalid({ loc: ['body'], msg: 'A total would pass 2^53 − 1 credits.', type: 'too_big' }),
+  ],
+  // Express: a path with a broken percent-encoding.
+  [URIError, () => invalid({ loc: ['path'], msg: 'Broken percent-encoding.', type: 'invalid_format' })],
+];
 
 const asProblem = (error: unknown): Problem | undefined => {
   if (error instanceof Problem) return error;
-  // Express: a path with a broken percent-encoding.
-  if (error instanceof URIError) {
-    const issue = { loc: ['path'], msg: 'Broken percent-encoding.', type: 'invalid_format' };
-    return invalid(issue);
-  }
-  if (isOutOfRange(error))
-    return invalid({ loc: ['body'], msg: 'A total would pass 2^53 − 1 credits.', type: 'too_big' });
-  return error instanceof Error ? OUTAGES[error.name]?.() : undefined;
+  return FAILURES.find(([failure]) => error instanceof failure)?.[1]();
+};
+
+/**
+ * What the caller did wrong, or that it went away while its body was read, is no failure of ours. Of diverged
+ * read models the watch over the log tells, once.
+ */
+const isExpected = (error: unknown, req: Request): boolean => {
+  if (error instanceof Problem || error instanceof ReadModelsDiverged || error === req.errored) return true;
+  const known = asProblem(error);
+  return known !== undefined && statusOf(known.code) < 500;
 };
 
 /** Expected problems are answered; anything else is a defect of ours: 500, logged once. */
@@ -174,9 +183,7 @@ const onFailure =
   (error: unknown, req, res, next) => {
     const facts = factsOf(req);
     const known = asProblem(error);
-    const isExpected =
-      error instanceof Problem || error instanceof URIError || isHangUp(error) || isTold(error);
-    if (!isExpected) logFailure(error, facts.requestId);
+    if (!isExpected(error, req)) logFailure(error, facts.requestId);
     const failure = known ?? problem('internal_error', 'The request failed; it has been logged.');
     facts.code = failure.code;
     if (res.headersSent) {

@@ -64,14 +64,16 @@ export const KEPT_A_DAY: Idempotency = { keyLengthMax: 255, keepMs: 24 * HOUR_MS
 
 /** How a body of plain bytes is let in. */
 export interface ByteBody<Params, Query> {
-  /** Gives the most bytes that are taken; throws what is answered instead. */
+  /** Gives the most bytes that are taken, and what is called at the end; throws what is answered instead. */
   // A method, for its parameter is checked against the same schemas before it is called.
   admit(request: {
     readonly params: Params;
     readonly query: Query;
     /** '' when it was not sent. */
     readonly content_type: string;
-  }): Promise<number>;
+    /** undefined when it was not sent. */
+    readonly content_length: number | undefined;
+  }): Promise<{ readonly bytesMax: number; readonly release: () => void }>;
 }
 
 interface RouteFacts {

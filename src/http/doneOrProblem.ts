@@ -82,6 +82,12 @@ const issuePathOf = (members: WorkProblem['members']): readonly (string | number
   return Array.isArray(loc) ? (loc as readonly (string | number)[]) : ['body'];
 };
 
+/** What a caller is told to wait is a header. */
+const afterSeconds = ({ retry_after_seconds, ...members }: NonNullable<WorkProblem['members']> = {}) => ({
+  members,
+  headers: { 'Retry-After': typeof retry_after_seconds === 'number' ? String(retry_after_seconds) : '1' },
+});
+
 /** Why work on a document was not delivered, as an answer. */
 export const workFailure = ({ code, detail, members }: WorkProblem): Problem => {
   switch (code) {
@@ -91,7 +97,10 @@ export const workFailure = ({ code, detail, members }: WorkProblem): Problem => 
       return invalid({ loc: issuePathOf(members), msg: detail, type: 'value_error' });
     case 'busy':
     case 'not_ready':
+    case 'shutting_down':
       return retryLater(code, detail);
+    case 'rate_limited':
+      return new Problem(code, { detail, ...afterSeconds(members) });
     // Nobody is there to read it, unless a proxy keeps the connection.
     case 'request_aborted':
       return retryLater('busy', detail);

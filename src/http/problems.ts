@@ -35,6 +35,7 @@ export const PROBLEMS = {
   last_admin_key: { status: 409, title: 'This is the last admin key' },
   job_finished: { status: 409, title: 'The job has ended already' },
   file_too_large: { status: 413, title: 'The file is too large' },
+  upload_quota_exceeded: { status: 413, title: 'The storage quota is used up' },
   body_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
   validation_error: { status: 422, title: 'The request does not fit its schema' },

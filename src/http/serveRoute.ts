@@ -1,8 +1,11 @@
 import type { Request, Response } from 'express';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { ReplayStore } from '../../domain/ports/replayStore.ts';
+import type { BytesInFlight } from '../commands/bytesInFlight.ts';
+import { tooMuchInFlight } from '../commands/workProblem.ts';
 import type { Authenticator } from './authenticate.ts';
 import { BOOTSTRAP_ADMIN } from './authenticate.ts';
+import { workFailure } from './doneOrProblem.ts';
 import type { Caller, RawBody, Route } from './defineRoute.ts';
 import { readJson } from './jsonBody.ts';
 import { checkRole, checkTenant, scopeIn } from './middleware/access.ts';
@@ -22,7 +25,7 @@ export interface ServeDeps {
   readonly keys: Authenticator;
   readonly limits: RateLimits;
   readonly replays: ReplayStore;
-  readonly uploads: UploadLimits;
+  readonly uploads: UploadLimits & { readonly inFlight: BytesInFlight };
   readonly clock: Clock;
   /** True from SIGTERM on. */
   readonly isDraining: () => boolean;
@@ -50,6 +53,17 @@ const admitted = async (route: Route, exchange: Exchange, deps: ServeDeps): Prom
   return caller;
 };
 
+/** Calls `release` once the file is gone, or was never there. */
+const heldUntilDiscarded = async (receiving: Promise<Upload>, release: () => void): Promise<Upload> => {
+  try {
+    const upload = await receiving;
+    return { ...upload, discard: () => upload.discard().finally(release) };
+  } catch (error) {
+    release();
+    throw error;
+  }
+};
+
 /** Nothing of the body is read before it is let in. */
 const receivedBytes = async (
   bytes: NonNullable<Route['bytes']>,
@@ -57,13 +71,27 @@ const receivedBytes = async (
   { route, uploads }: { readonly route: Route; readonly uploads: UploadLimits },
 ): Promise<Upload> => {
   const [params, query] = validate(addressParts(route, req));
-  const bytesMax = await bytes.admit({ params, query, content_type: req.get('content-type') ?? '' });
-  return receiveBytes(req, { dir: uploads.dir, bytesMax });
+  const { 'content-type': content_type = '', 'content-length': length } = req.headers;
+  const content_length = length === undefined ? undefined : Number(length);
+  const { bytesMax, release } = await bytes.admit({ params, query, content_type, content_length });
+  return heldUntilDiscarded(receiveBytes(req, { dir: uploads.dir, bytesMax }), release);
 };
 
-const received = async (route: Route, { req }: Exchange, { uploads }: ServeDeps): Promise<Input> => {
+/** A form with a file: its bytes count for the tenant of the key while they are on this disk. */
+const receivedForm = (
+  { req, caller }: Exchange,
+  { inFlight, ...limits }: ServeDeps['uploads'],
+): Promise<Upload> => {
+  const bytes = Number(req.headers['content-length'] ?? limits.bytesMax);
+  const release = inFlight.take(caller?.tenant_id ?? '', bytes);
+  if (release === undefined) throw workFailure(tooMuchInFlight(inFlight.max));
+  return heldUntilDiscarded(receiveUpload(req, limits), release);
+};
+
+const received = async (route: Route, exchange: Exchange, { uploads }: ServeDeps): Promise<Input> => {
+  const { req } = exchange;
   if (route.upload === true) {
-    const upload = await receiveUpload(req, uploads);
+    const upload = await receivedForm(exchange, uploads);
     return { body: upload.fields, upload };
   }
   if (route.bytes !== undefined)

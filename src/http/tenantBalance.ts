@@ -14,6 +14,15 @@ export const activeConfig = async ({ reference }: Pick<ApiDeps, 'reference'>) =>
 
 export const tenantNotFound = () => problem('tenant_not_found', 'There is no such tenant.');
 
+/** 404 for an answer that is empty since nobody has ever heard of the tenant. */
+export const checkKnown = async (
+  { queries }: Pick<ApiDeps, 'queries'>,
+  tenantId: string,
+  { isEmpty }: { readonly isEmpty: boolean },
+): Promise<void> => {
+  if (isEmpty && (await queries.balanceOfTenant(tenantId)) === undefined) throw tenantNotFound();
+};
+
 /** A tenant's row and the free pages that the config leaves it, after this process's writes for it. */
 export const tenantBalance = async (
   deps: Pick<ApiDeps, 'reference' | 'queries' | 'reads'>,

@@ -12,11 +12,16 @@ import { limitsOf, type ModelWorkDeps, type Running } from './modelWorkDeps.ts';
 import { readByModel } from './readByModel.ts';
 import { showDocument } from './shownDocument.ts';
 
-const started = (deps: ModelWorkDeps, models: WorkModels, { deadlineMs, signal }: ParseRequest): Running => ({
+const started = (
+  deps: ModelWorkDeps,
+  models: WorkModels,
+  { deadlineMs, signal, share }: ParseRequest,
+): Running => ({
   deps,
   models,
   deadline: deadlineIn(deadlineMs),
   signal,
+  share,
 });
 
 const extract = async (
@@ -26,7 +31,7 @@ const extract = async (
 ): Promise<ModelExtractionResult> => {
   const running = started(deps, models, request);
   const { schema, citations, learned } = request;
-  const checked = await deps.schemas.check(schema, request.signal);
+  const checked = await deps.schemas.check(schema, request.signal, request.share);
   if (checked.kind !== 'ok') return { kind: 'invalid_schema', detail: checked.detail };
   const { llm } = models;
   const shown = await showDocument(running, request, llm && deps.providers.abilitiesOf(llm.ref));

@@ -21,11 +21,14 @@ export interface Running {
   readonly models: WorkModels;
   readonly deadline: Deadline;
   readonly signal: AbortSignal | undefined;
+  /** As in `ParseRequest`. */
+  readonly share: string | undefined;
 }
 
-export const limitsOf = ({ deadline, signal }: Running): ToolLimits => ({
+export const limitsOf = ({ deadline, signal, share }: Running): ToolLimits => ({
   deadlineMs: deadline.leftMs(),
   signal,
+  share,
 });
 
 /** How a model is asked within the time that is left. */

@@ -69,6 +69,7 @@ const readExample = async (
       pagesMax,
       deadlineMs: parseDeadlineMs,
       signal,
+      share: task.tenant_id,
     });
     if (parsed.kind === 'ok') return { document: parsed.document, expected };
     checkGoesOn(signal);
@@ -110,7 +111,7 @@ const byExamples = async (
   const { schema, seed, validation_split: validationSplit } = task;
   const result = await learner.learn(
     { examples, schema, options: { seed, validationSplit } },
-    { deadlineMs: learnDeadlineMs, signal, onProgress },
+    { deadlineMs: learnDeadlineMs, signal, share: task.tenant_id, onProgress },
   );
   if (result.kind === 'aborted') throw new Error('the training was given up');
   if (result.kind === 'failed') return failed('extraction_failed', result.detail, true);

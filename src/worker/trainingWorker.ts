@@ -1,16 +1,12 @@
 import { closeJob } from '../commands/closeTrainingJob.ts';
 import { release, systemMeta } from '../commands/trainingMoney.ts';
 import { reapJob } from './endTrainingJob.ts';
-import { runTrainingJob, type TrainingWorkDeps } from './runTrainingJob.ts';
-
-export interface JobName {
-  readonly job_id: string;
-  readonly tenant_id: string;
-}
+import { jobsAtOnce, type JobName } from './jobsAtOnce.ts';
+import { runTrainingJob, type JobRun, type TrainingWorkDeps } from './runTrainingJob.ts';
 
 /** What read models know of jobs. They may be late: the streams decide. */
 export interface JobLists {
-  /** Jobs that nobody works on, those that wait longest first. */
+  /** Jobs that nobody works on: the one of each tenant that waits longest, then the second of each. */
   readonly waiting: (now: string, limit: number) => Promise<readonly JobName[]>;
   /** Jobs whose time is over and that did not end. */
   readonly expired: (now: string, limit: number) => Promise<readonly JobName[]>;
@@ -32,27 +28,18 @@ export interface TrainingWorkerDeps extends TrainingWorkDeps {
 }
 
 export interface TrainingWorker {
-  /** Does the jobs that wait, one after the other, until none is left. Gives how many it ran. */
+  /** Does the jobs that wait, a few beside each other, until none is left. Gives how many it ran. */
   readonly drain: () => Promise<number>;
   /** Ends what nobody else will end, and settles what was left open. Gives how many things it ended. */
   readonly reap: () => Promise<number>;
   readonly start: () => void;
-  /** Gives the running job back and waits until it is given. */
+  /** Gives the running jobs back and waits until they are given. */
   readonly stop: () => Promise<void>;
 }
 
 const PAGE = 50;
 /** A hold without a job may still be in its request's hands for so long, ms. */
 const ORPHAN_AGE_MS = 10 * 60_000;
-
-const drainOnce = async (deps: TrainingWorkerDeps, shutdown: AbortSignal): Promise<number> => {
-  let ran = 0;
-  for (const job of await deps.lists.waiting(deps.clock.now(), PAGE)) {
-    if (shutdown.aborted) break;
-    if ((await runTrainingJob(deps, job, shutdown)) !== 'not_ours') ran += 1;
-  }
-  return ran;
-};
 
 /** Nobody created the job: its request died right after the hold, and was never sent again. */
 const releaseOrphan = async (
@@ -119,13 +106,34 @@ const repeatedly = (work: () => Promise<unknown>, everyMs: number, onError: (err
   };
 };
 
+/** What one job throws is told, and leaves the others alone. */
+const runQuietly = async (deps: TrainingWorkerDeps, job: JobName, shutdown: AbortSignal): Promise<JobRun> => {
+  try {
+    return await runTrainingJob(deps, job, shutdown);
+  } catch (error) {
+    deps.onError(error);
+    return 'not_ours';
+  }
+};
+
 /** Takes jobs from the queue that their streams are. Any number of workers may do so beside each other. */
 export const trainingWorker = (deps: TrainingWorkerDeps): TrainingWorker => {
   const { pollMs = 1_000, reapMs = 30_000, onError } = deps;
   const shutdown = new AbortController();
-  const drain = () => drainOnce(deps, shutdown.signal);
+  const jobs = jobsAtOnce({
+    waiting: () => deps.lists.waiting(deps.clock.now(), PAGE),
+    run: (job) => runQuietly(deps, job, shutdown.signal),
+    onError,
+    shutdown: shutdown.signal,
+  });
   const reap = () => reapOnce(deps);
-  const loops = [repeatedly(drain, pollMs, onError), repeatedly(reap, reapMs, onError)];
+  const loops = [repeatedly(jobs.takeUp, pollMs, onError), repeatedly(reap, reapMs, onError)];
+  const drain = async () => {
+    const before = jobs.ran();
+    await jobs.takeUp();
+    await jobs.settled();
+    return jobs.ran() - before;
+  };
   return {
     drain,
     reap,
@@ -135,6 +143,7 @@ export const trainingWorker = (deps: TrainingWorkerDeps): TrainingWorker => {
     stop: async () => {
       shutdown.abort();
       await Promise.all(loops.map((loop) => loop.stop()));
+      await jobs.settled();
     },
   };
 };

@@ -1,3 +1,5 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import { tempFolder } from '../support/tempFolder.ts';
@@ -43,6 +45,21 @@ export function objectStoreContract(name: string, start: () => Promise<StoreUnde
       const chunks: Uint8Array[] = [];
       for await (const chunk of (await subject.store.open('files/big'))!) chunks.push(chunk);
       expect(Buffer.concat(chunks).toString()).to.equal(content);
+      folder.remove();
+    });
+
+    it('names an object on the disk without a copy, where it lies there', async () => {
+      const { store } = subject;
+      if (store.link === undefined) return;
+      const folder = tempFolder();
+      const path = join(folder.path, 'linked');
+      await store.put('linked', bytes('as it was'));
+      expect(await store.link('linked', path)).to.equal(true);
+      await store.put('linked', bytes('as it is now'));
+      expect(await readFile(path, 'utf8')).to.equal('as it was');
+      await rm(path);
+      expect(textOf(await store.get('linked'))).to.equal('as it is now');
+      expect(await store.link('none/such', path)).to.equal(false);
       folder.remove();
     });
 
@@ -99,7 +116,10 @@ export function objectStoreContract(name: string, start: () => Promise<StoreUnde
       const began = Date.now();
       for (const key of ['lists/a', 'lists/b/c', 'lists-not/d', 'listsx']) await store.put(key, bytes(key));
       const found = new Map<string, string>();
-      for await (const { key, modified_at } of store.list('lists/')) found.set(key, modified_at);
+      for await (const { key, modified_at, bytes: size } of store.list('lists/')) {
+        found.set(key, modified_at);
+        expect(size).to.equal(key.length);
+      }
       expect([...found.keys()]).to.have.members(['lists/a', 'lists/b/c']);
       for (const modified_at of found.values()) {
         expect(modified_at).to.match(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);

@@ -5,6 +5,8 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { memoryRateLimiter } from '../../adapters/embedded/rateLimiterMemory.ts';
+import { bytesInFlight } from '../../src/commands/bytesInFlight.ts';
+import { CreditsOutOfRange } from '../../domain/kernel/units.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import { httpApp } from '../../src/http/app.ts';
 import { authenticator } from '../../src/http/authenticate.ts';
@@ -44,6 +46,9 @@ describe('the HTTP application', () => {
       routes: [
         route('fine', () => Promise.resolve({ ok: true })),
         route('defect', () => Promise.reject(new TypeError('a secret detail'))),
+        route('total', () => Promise.reject(new CreditsOutOfRange('a total'))),
+        route('same_text', () => Promise.reject(new RangeError('1 is not a safe whole number of credits'))),
+        route('same_name', () => Promise.reject(Object.assign(new Error('x'), { name: 'SqlUnavailable' }))),
         route('outage', () => Promise.reject(new SqlUnavailable('the database is away'))),
       ],
       logger,
@@ -56,7 +61,7 @@ describe('the HTTP application', () => {
       }),
       limits: { limiter: memoryRateLimiter(() => 0), bucketsOf: () => Promise.resolve(DEFAULT_BUCKETS) },
       replays: { begin: never, renew: never, complete: never, abandon: never, purge: never },
-      uploads: { dir: '/nowhere', bytesMax: 1 },
+      uploads: { dir: '/nowhere', bytesMax: 1, inFlight: bytesInFlight(1) },
       clock: { now: () => '2026-01-01T00:00:00.000Z', newId: (prefix) => `${prefix}_1`, uuid: randomUUID },
       isDraining: () => false,
     });
@@ -88,6 +93,19 @@ describe('the HTTP application', () => {
     expect(JSON.stringify(body)).to.not.include('secret');
     const errors = lines.filter(({ request_id, level }) => request_id === body['request_id'] && level === 50);
     expect(errors).to.have.lengthOf(1);
+  });
+
+  it('logs no error for what a caller did wrong', async () => {
+    const body = await post('total');
+    expect(body).to.include({ status: 422, code: 'validation_error' });
+    await lineOf(body['request_id']);
+    const errors = lines.filter(({ request_id, level }) => request_id === body['request_id'] && level === 50);
+    expect(errors).to.deep.equal([]);
+  });
+
+  it('tells failures by their class, not by name or text', async () => {
+    expect(await post('same_text')).to.include({ status: 500, code: 'internal_error' });
+    expect(await post('same_name')).to.include({ status: 500, code: 'internal_error' });
   });
 
   it('is not ready while a part is away', async () => {

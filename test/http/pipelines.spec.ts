@@ -99,6 +99,31 @@ describe('pipelines over HTTP', () => {
     expect(issuesIn(refused)).to.deep.equal(['body.dataset_id value_error']);
   });
 
+  it('says that a plan is needed before it looks a document up', async () => {
+    const free = `free-${randomUUID()}`;
+    const own = await api.newKey(free);
+    const examples = ['doc_nobody', 'doc_either'].map((document_id) => ({ document_id, expected: {} }));
+    const json = { ...asked({ examples }), tenant_id: free };
+    const refused = await api.call('post', JOBS, { key: own, json });
+    expect([refused.status, refused.code]).to.deep.equal([403, 'plan_required']);
+  });
+
+  it('books a charge for a job or an artifact of the tenant alone', async () => {
+    const job_id = await trained();
+    const other = `other-${randomUUID()}`;
+    await api.sell(other, 20_000);
+    const charge = (tenant_id: string, of: object) =>
+      api.call('post', '/v1/billing/dspy-examples-charge', {
+        json: { tenant_id, idempotency_key: randomUUID(), ...of },
+      });
+    const artifact_id = artifactIdOfJob(job_id);
+    expect((await charge(other, { job_id })).code).to.equal('job_not_found');
+    expect((await charge(other, { artifact_id })).code).to.equal('artifact_not_found');
+    expect((await charge(tenant, { job_id: 'job_none' })).code).to.equal('job_not_found');
+    expect((await api.call('get', `/v1/billing/balance/${other}`)).body['balance_credits']).to.equal(20_000);
+    expect((await charge(tenant, { job_id, artifact_id })).status).to.equal(200);
+  });
+
   it('says what is wrong with a request, and holds nothing', async () => {
     const one = examples().slice(0, 1);
     expect(issuesIn(await create(asked({ examples: one })))).to.deep.equal(['body.examples value_error']);

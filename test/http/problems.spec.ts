@@ -143,7 +143,8 @@ describe('problem answers', () => {
   });
 
   describe('of a query', () => {
-    const usage = (query: string) => api.call('get', `/v1/billing/usage/nobody?${query}`);
+    const usage = (query: string) => api.call('get', `/v1/billing/usage/query-reader?${query}`);
+    before(() => api.newKey('query-reader'));
 
     for (const query of [
       'limit=0',

@@ -121,6 +121,7 @@ describe('rate-limit overrides over HTTP', () => {
   };
 
   it('are none at first', async () => {
+    await api.newKey(tenant);
     const { status, body } = await api.call('get', path);
     expect(status).to.equal(200);
     expect(body).to.deep.include({ tenant_id: tenant, effective: DEFAULTS, override: null });

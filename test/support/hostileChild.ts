@@ -4,14 +4,25 @@ import type { Job, SentFile } from '../../adapters/parsers/jobs.ts';
 
 /*
  * A child that does what a hostile file would make a parser do, by the name of the file: `endless`,
- * `memory`, `exit`, `throw`; any other name is answered.
+ * `memory`, `exit`, `throw`, `busy 50` (ms of CPU time); any other name is answered.
  */
 const hoard: Buffer[] = [];
 const send = (message: unknown): void => {
   process.send?.(message);
 };
 
+/** Uses CPU time before it answers. */
+function beBusy(ms: number): void {
+  const before = process.cpuUsage();
+  const usedMs = (): number => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+  while (usedMs() < ms) for (let n = 0; n < 10_000; n += 1) Math.sqrt(n);
+}
+
 function work(name: string | null): void {
+  if (name?.startsWith('busy ') === true) beBusy(Number(name.slice('busy '.length)));
   switch (name) {
     case 'endless':
       for (;;) Math.sqrt(2);

@@ -116,7 +116,7 @@ export const pipelineBench = async (
   await accounts.execute(adjustment(TENANT, options.balance ?? 100_000, 'start'));
   const plan = { tenant_id: TENANT, plan: options.plan ?? 'paid', reason: null };
   await accounts.execute({ type: 'SetPlan', data: plan, meta: { ...meta, command_id: randomUUID() } });
-  const asked: string[] = [];
+  const asked: { readonly job_id: string; readonly tenant_id: string }[] = [];
 
   const process = (dying: Dying | null = null, trainer: Trainer = plainTrainer) => {
     const { store, objects, happened, writes } = mortal(log.store, stored, dying);
@@ -129,7 +129,7 @@ export const pipelineBench = async (
       checkBase: () => Promise.resolve({ kind: 'ok' } as const),
       artifacts: artifacts({ store, objects, jobs }),
     };
-    const names = () => Promise.resolve(asked.map((job_id) => ({ job_id, tenant_id: TENANT })));
+    const names = () => Promise.resolve([...asked]);
     const ended = async () => {
       const all = await names();
       const states = await Promise.all(all.map(({ job_id }) => jobs.stateOf(job_id)));
@@ -168,7 +168,9 @@ export const pipelineBench = async (
     });
     const creating = async (request: CreateTrainingRequest): Promise<CreatedTrainingJob | WorkProblem> => {
       const made = await create(request);
-      if (made.kind === 'created' && !asked.includes(made.job_id)) asked.push(made.job_id);
+      const { tenant_id } = request;
+      if (made.kind === 'created' && !asked.some(({ job_id }) => job_id === made.job_id))
+        asked.push({ job_id: made.job_id, tenant_id });
       return made;
     };
     return { ...deps, worker, create: creating, happened, writes };

@@ -226,6 +226,7 @@ describe('whether a process is ready', () => {
       health: () => Promise.resolve({ status: 'ok', version: '1', uptime_seconds: 0, parts }),
       feed: { head: () => Promise.resolve(9n) },
       runner: { status: () => Promise.resolve(statuses()), waitFor },
+      missing: () => Promise.resolve([]),
       mayProject,
     });
 

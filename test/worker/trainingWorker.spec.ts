@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { artifactKeyOf } from '../../domain/artifact/artifact.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
@@ -224,6 +225,31 @@ describe('training jobs and their worker', () => {
     expect((await stateOf(job_id)).status).to.equal('queued');
     await bench.process(null, plainTrainer).worker.drain();
     await paidOnce(job_id);
+  });
+
+  it('does not keep a tenant waiting behind the jobs of another', async () => {
+    const began: string[] = [];
+    const endless: Trainer = {
+      run: (task, { signal }) =>
+        new Promise((_, reject) => {
+          began.push(task.tenant_id);
+          signal.addEventListener('abort', () => reject(new Error('aborted')));
+        }),
+    };
+    const trainer: Trainer = {
+      run: (task, context) => (task.seed === 0 ? endless : plainTrainer).run(task, context),
+    };
+    const { create, worker } = bench.process(null, trainer);
+    for (const key of ['a', 'b', 'c', 'd']) await create(jobAsked(key));
+    const drained = [worker.drain()];
+    const caller = { key_id: 'key_a', role: 'admin' } as const;
+    const other = idOf(await create(jobAsked('e', { tenant_id: 'other', caller, seed: 1 })));
+    drained.push(worker.drain());
+    while ((await stateOf(other)).status !== 'succeeded') await nextTurn();
+    await worker.stop();
+    await Promise.all(drained);
+    // One place is left for tenants that have none.
+    expect(began).to.deep.equal([TENANT, TENANT]);
   });
 
   it('lets two workers at once do a job once', async () => {

@@ -1,4 +1,7 @@
-import { startChild, type Child, type ChildOptions, type JobLimits } from './childProcess.ts';
+import { startChild, type Child, type ChildOptions } from './childProcess.ts';
+import { fairShares, type FairShares } from './fairShares.ts';
+import { idleChildren, type IdleChildren } from './idleChildren.ts';
+import { pieceOf, type Piece, type PoolLimits } from './piece.ts';
 import type { JobOutcome } from '../jobs.ts';
 
 export interface PoolOptions extends ChildOptions {
@@ -6,122 +9,169 @@ export interface PoolOptions extends ChildOptions {
   readonly processes: number;
   /** A child that had nothing to do for so long ends. */
   readonly idleMs: number;
+  /** A job that has run for so long is paused when one of another share should go first. Default: 500. */
+  readonly sliceMs?: number | undefined;
+  /** Most jobs that are paused at the same time: each keeps its memory. Default: as many as may run. */
+  readonly pausedMax?: number | undefined;
 }
 
 export interface ChildPool {
-  run(job: unknown, limits: JobLimits): Promise<JobOutcome>;
+  run(job: unknown, limits: PoolLimits): Promise<JobOutcome>;
   /** Ends the children; what runs or waits becomes `aborted`. */
   close(): Promise<void>;
 }
 
-/** A child is replaced after so many jobs, so that what native code leaks cannot add up. */
-const JOBS_PER_CHILD = 200;
+const SLICE_MS = 500;
+/** Charged at the least for a job, ms: what is shorter than the system's clock is not free. */
+const LEAST_MS = 1;
 
-interface Waiting {
-  readonly start: () => void;
-  readonly abort: () => void;
+/** A job, and who is told of its end. */
+interface Entry {
+  readonly piece: Piece;
+  readonly settle: (outcome: JobOutcome) => void;
+}
+
+interface Pool {
+  readonly options: ChildOptions & Pick<PoolOptions, 'processes'>;
+  readonly sliceMs: number;
+  readonly pausedMax: number;
+  readonly idle: IdleChildren;
+  /** Jobs without a process, and paused ones. */
+  readonly line: FairShares<Entry>;
+  readonly waiting: Set<Entry>;
+  readonly running: Set<Entry>;
+  readonly paused: Set<Entry>;
+  recheck: NodeJS.Timeout | undefined;
+  closed: boolean;
 }
 
 /**
- * Children are started when a job needs one and end when idle: at rest there are none. Jobs wait in
- * order for a free one. A child that was killed or died is replaced by the next job; its neighbours
- * do not notice.
+ * Children are started when a job needs one and end when idle: at rest there are none. Free ones are given
+ * out by `fairShares`, on CPU time. A job that has had its slice gives way to one of a share that should go
+ * first: its process is stopped where it is, and goes on when its share's turn comes. A child that was
+ * killed or died is replaced by the next job; its neighbours do not notice.
  */
-export function openChildPool(options: PoolOptions): ChildPool {
-  const idle: IdleChild[] = [];
-  const busy = new Set<Child>();
-  const waiting: Waiting[] = [];
-  let slots = options.processes;
-  let closed = false;
-  const isClosed = (): boolean => closed;
-
-  const take = (): { child: Child; jobs: number } => {
-    for (let rest = idle.pop(); rest !== undefined; rest = idle.pop()) {
-      clearTimeout(rest.timer);
-      if (rest.child.alive()) return rest;
-    }
-    return { child: startChild(options), jobs: 0 };
-  };
-  const giveBack = (child: Child, jobs: number): void => {
-    busy.delete(child);
-    if (!child.alive() || closed || jobs >= JOBS_PER_CHILD) child.kill();
-    else idle.push(restingChild({ child, jobs, idle, idleMs: options.idleMs }));
-  };
-  /** The slot goes straight to the next in line, so that no newcomer can take it in between. */
-  const freeSlot = (): void => {
-    const next = waiting.shift();
-    if (next === undefined) slots += 1;
-    else next.start();
-  };
-  const runNow = async (job: unknown, limits: JobLimits): Promise<JobOutcome> => {
-    if (closed) return { kind: 'aborted' };
-    const { child, jobs } = take();
-    busy.add(child);
-    const outcome = await child.run(job, limits);
-    giveBack(child, jobs + 1);
-    return outcome;
+export function openChildPool({ sliceMs, pausedMax, idleMs, ...options }: PoolOptions): ChildPool {
+  const pool: Pool = {
+    options,
+    sliceMs: sliceMs ?? SLICE_MS,
+    pausedMax: pausedMax ?? options.processes,
+    idle: idleChildren(idleMs),
+    line: fairShares(),
+    waiting: new Set(),
+    running: new Set(),
+    paused: new Set(),
+    recheck: undefined,
+    closed: false,
   };
   return {
-    run: async (job, limits) => {
-      if (closed || limits.signal?.aborted === true) return { kind: 'aborted' };
-      if (slots > 0) slots -= 1;
-      else if ((await turnIn(waiting, limits.signal)) === 'aborted') return { kind: 'aborted' };
-      try {
-        const outcome = await runNow(job, limits);
-        return isClosed() && outcome.kind === 'died' ? { kind: 'aborted' } : outcome;
-      } finally {
-        freeSlot();
-      }
-    },
-    close: async () => {
-      closed = true;
-      for (const { abort } of waiting.splice(0)) abort();
-      const children = [...busy, ...idle.splice(0).map(({ child }) => child)];
-      for (const child of children) child.kill();
-      await Promise.all(children.map(({ exited }) => exited));
-    },
+    run: (job, limits) =>
+      pool.closed || limits.signal?.aborted === true
+        ? Promise.resolve({ kind: 'aborted' })
+        : new Promise((settle) => enter(pool, { piece: pieceOf(job, limits), settle })),
+    close: () => close(pool),
   };
 }
 
-interface IdleChild {
-  readonly child: Child;
-  readonly jobs: number;
-  readonly timer: NodeJS.Timeout;
+function enter(pool: Pool, { piece, settle }: Entry): void {
+  const { signal } = piece.limits;
+  const giveUp = (): void => leave(pool, entry);
+  const entry: Entry = {
+    piece,
+    settle: (outcome) => {
+      signal?.removeEventListener('abort', giveUp);
+      settle(outcome);
+    },
+  };
+  signal?.addEventListener('abort', giveUp, { once: true });
+  pool.waiting.add(entry);
+  chargeRunning(pool);
+  pool.line.add(piece.share, entry, performance.now());
+  dispatch(pool);
 }
 
-function restingChild({
-  child,
-  jobs,
-  idle,
-  idleMs,
-}: Pick<IdleChild, 'child' | 'jobs'> & { idle: IdleChild[]; idleMs: number }): IdleChild {
-  const timer = setTimeout(() => {
-    idle.splice(idle.indexOf(resting), 1);
-    child.kill();
-  }, idleMs);
-  timer.unref();
-  const resting = { child, jobs, timer };
-  return resting;
+/** A job that has begun is ended by its child. */
+function leave({ waiting, line }: Pool, entry: Entry): void {
+  if (!waiting.delete(entry)) return;
+  line.remove(entry.piece.share, entry);
+  entry.settle({ kind: 'aborted' });
 }
 
-/** Waits in line until a child is free, or the caller gives up. */
-function turnIn(waiting: Waiting[], signal: AbortSignal | undefined): Promise<'turn' | 'aborted'> {
-  return new Promise((resolve) => {
-    const leave = (): void => {
-      waiting.splice(waiting.indexOf(place), 1);
-      resolve('aborted');
-    };
-    const place: Waiting = {
-      start: () => {
-        signal?.removeEventListener('abort', leave);
-        resolve('turn');
-      },
-      abort: () => {
-        signal?.removeEventListener('abort', leave);
-        resolve('aborted');
-      },
-    };
-    waiting.push(place);
-    signal?.addEventListener('abort', leave, { once: true });
-  });
+/** Fills the free seats; then jobs that had their slice give theirs to shares that should go first. */
+function dispatch(pool: Pool): void {
+  clearTimeout(pool.recheck);
+  if (pool.closed) return;
+  chargeRunning(pool);
+  fillSeats(pool);
+  for (let entry = givingWay(pool); entry !== undefined; entry = givingWay(pool)) {
+    pause(pool, entry);
+    fillSeats(pool);
+  }
+  if (pool.line.waiting() > 0) pool.recheck = setTimeout(() => dispatch(pool), pool.sliceMs).unref();
+}
+
+function fillSeats(pool: Pool): void {
+  while (pool.running.size < pool.options.processes) {
+    const entry = pool.line.next();
+    if (entry === undefined) return;
+    seat(pool, entry);
+  }
+}
+
+function seat(pool: Pool, entry: Entry): void {
+  pool.running.add(entry);
+  if (pool.paused.delete(entry)) {
+    entry.piece.resume();
+    return;
+  }
+  pool.waiting.delete(entry);
+  const used = pool.idle.take() ?? { child: startChild(pool.options), jobs: 0 };
+  void entry.piece.begin(used).then((outcome) => end(pool, entry, outcome));
+}
+
+const givingWay = ({ running, paused, pausedMax, sliceMs, line }: Pool): Entry | undefined =>
+  paused.size >= pausedMax
+    ? undefined
+    : [...running].find(({ piece }) => piece.sliceMs() >= sliceMs && line.shouldYield(piece.share));
+
+function pause({ running, paused, line }: Pool, entry: Entry): void {
+  running.delete(entry);
+  paused.add(entry);
+  entry.piece.pause();
+  line.putBack(entry.piece.share, entry);
+}
+
+function end(pool: Pool, entry: Entry, outcome: JobOutcome): void {
+  const { piece, settle } = entry;
+  if (pool.paused.delete(entry)) {
+    // It was given up, or its answer was on its way when it was stopped.
+    pool.line.remove(piece.share, entry);
+    piece.resume();
+  } else {
+    pool.running.delete(entry);
+    charge(pool, entry, LEAST_MS);
+    pool.line.end(piece.share, performance.now());
+  }
+  const used = piece.used();
+  if (used !== undefined && !pool.closed) pool.idle.giveBack(used);
+  settle(pool.closed && outcome.kind === 'died' ? { kind: 'aborted' } : outcome);
+  dispatch(pool);
+}
+
+function charge({ line }: Pool, { piece }: Entry, leastMs = 0): void {
+  line.charge(piece.share, Math.max(leastMs, piece.usedMs()), performance.now());
+}
+
+function chargeRunning(pool: Pool): void {
+  for (const entry of pool.running) charge(pool, entry);
+}
+
+async function close(pool: Pool): Promise<void> {
+  pool.closed = true;
+  clearTimeout(pool.recheck);
+  for (const entry of pool.waiting) leave(pool, entry);
+  const begun = [...pool.running, ...pool.paused].map(({ piece }) => piece.used()?.child);
+  const children = [...pool.idle.takeAll(), ...begun.filter((child): child is Child => child !== undefined)];
+  for (const child of children) child.kill();
+  await Promise.all(children.map(({ exited }) => exited));
 }

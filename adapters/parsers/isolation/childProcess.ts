@@ -1,23 +1,20 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Socket } from 'node:net';
+import type { ChildProcess } from 'node:child_process';
 import type { ChildMessage, Job, JobOutcome } from '../jobs.ts';
 import { confinementHere, type Confinement } from './confinement.ts';
-import { BYTES_AT, sentTo } from './fileBytes.ts';
+import { sentTo } from './fileBytes.ts';
 import { watchMemory } from './memoryWatch.ts';
+import { keepPaused } from './pausedKeeper.ts';
+import { cpuMsOf, signalFamily } from './processFamily.ts';
+import { bytesOf, forget, newFolder, removed, spawned, type SpawnOptions } from './spawnChild.ts';
+import { workingTime, type WorkingTime } from './workingTime.ts';
 
-export interface ChildOptions {
-  /** The module that the child runs. */
-  readonly entry: string;
-  readonly memoryMb: number;
+export interface ChildOptions extends SpawnOptions {
   /** Default: the best that this machine has. */
   readonly confinement?: (() => Promise<Confinement>) | undefined;
 }
 
 export interface JobLimits {
+  /** Of the work itself: neither waiting nor being paused counts. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Of jobs that tell how far they are. */
@@ -29,84 +26,39 @@ export interface Child {
   run(job: unknown, limits: JobLimits): Promise<JobOutcome>;
   /** False once the process has ended or was killed. */
   readonly alive: () => boolean;
+  /** Stops the process where it is, and the time of its job; `resume` lets both go on. */
+  pause(): void;
+  resume(): void;
+  /** CPU time that it has used since it was started, ms; undefined where that cannot be told. */
+  readonly cpuMs: () => number | undefined;
   kill(): void;
   readonly exited: Promise<void>;
 }
 
-/**
- * Fits any shell that POSIX knows; where `ulimit -d` is missing the memory watch is what limits. No file that
- * it writes grows beyond 1 GiB (2^21 blocks of 512 bytes).
- */
-const SHELL_LINE =
-  'ulimit -d "$0" 2>/dev/null; ulimit -c 0 2>/dev/null; ulimit -f 2097152 2>/dev/null; exec "$@"';
-
 /** A child that is not loaded by then is not waited for. */
 const START_MS = 30_000;
-
-/** A busy child does not see that its parent has gone, so a parent that ends kills its children. */
-const living = new Map<ChildProcess, string | undefined>();
-process.once('exit', () => {
-  for (const [child, folder] of living) {
-    child.kill('SIGKILL');
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  }
-});
-
-/** The PDF library puts pictures into files; undefined where no folder can be made, and only that fails. */
-const newFolder = (): Promise<string | undefined> =>
-  mkdtemp(join(tmpdir(), 'quire-child-')).catch(() => undefined);
-
-/**
- * `ulimit -d` caps all private memory, V8's and native alike, and a growth beyond it fails inside the
- * child. The environment is empty of everything that is the service's.
- */
-function spawned(
-  { entry, memoryMb }: ChildOptions,
-  { command }: Confinement,
-  folder: string | undefined,
-): ChildProcess {
-  const heapMb = Math.max(64, Math.floor(memoryMb / 2));
-  const node = command([`--max-old-space-size=${heapMb}`, '--no-warnings', entry], folder);
-  const own = folder === undefined ? {} : { TMPDIR: folder };
-  const child = spawn('/bin/sh', ['-c', SHELL_LINE, String(memoryMb * 1024), ...node], {
-    // the last is BYTES_AT
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
-    env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', MALLOC_ARENA_MAX: '2', ...own },
-    serialization: 'advanced',
-  });
-  const bytes = bytesOf(child);
-  // a write to a child that has ended fails, and its end is told by `exit`
-  bytes.on('error', () => undefined);
-  bytes.unref();
-  child.unref();
-  child.channel?.unref();
-  living.set(child, folder);
-  return child;
-}
-
-const removed = async (folder: string | undefined): Promise<void> => {
-  if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-};
-
-const bytesOf = (child: ChildProcess): Socket => child.stdio[BYTES_AT] as Socket;
 
 /** The process is started as soon as it is known how this machine confines it. */
 export function startChild(options: ChildOptions): Child {
   const { memoryMb, confinement = confinementHere } = options;
+  const times = jobTimes();
   let alive = true;
   let child: ChildProcess | undefined;
   const started = confinement().then(async (confined) => {
     const folder = await newFolder();
-    if (alive) child = spawned(options, confined, folder);
-    else await removed(folder);
+    if (!alive) await removed(folder);
+    else {
+      child = spawned(options, confined, folder);
+      if (times.isPaused()) stopFamily(child.pid);
+    }
     return child;
   });
   const exited = started.then(async (running) => {
     if (running === undefined) return;
     await new Promise((resolve) => running.once('exit', resolve).once('error', resolve));
     alive = false;
-    await removed(living.get(running));
-    living.delete(running);
+    keepPaused(running.pid, false);
+    await forget(running);
   });
   const ready = started.then((running) => running && readyOf(running));
   const kill = (): void => {
@@ -119,13 +71,64 @@ export function startChild(options: ChildOptions): Child {
     run: async (job, limits) => {
       const running = await started;
       if (running === undefined) return { kind: 'died' };
-      return runJob({ child: running, ready, kill, memoryMb }, job as Job, limits);
+      return runJob({ child: running, ready, kill, memoryMb, times }, job as Job, limits);
     },
     alive: () => alive && child?.connected !== false,
+    pause: () => {
+      times.pause();
+      stopFamily(child?.pid);
+    },
+    resume: () => {
+      if (alive) signalFamily(child?.pid, 'SIGCONT');
+      keepPaused(child?.pid, false);
+      times.resume();
+    },
+    cpuMs: () => cpuMsOf(child?.pid),
     kill,
     exited,
   };
 }
+
+const stopFamily = (pid: number | undefined): void => {
+  keepPaused(pid, true);
+  signalFamily(pid, 'SIGSTOP');
+};
+
+/** The time of the job that a child does now: it stands still while the child is paused. */
+interface JobTimes {
+  /** Ends what ran before, and begins anew. */
+  readonly begin: (deadlineMs: number, onOver: () => void) => void;
+  readonly stop: () => void;
+  readonly pause: () => void;
+  readonly resume: () => void;
+  readonly isPaused: () => boolean;
+}
+
+const jobTimes = (): JobTimes => {
+  let time: WorkingTime | undefined;
+  let paused = false;
+  const stop = (): void => {
+    time?.stop();
+    time = undefined;
+  };
+  return {
+    begin: (deadlineMs, onOver) => {
+      stop();
+      time = workingTime(deadlineMs, onOver);
+      if (paused) time.pause();
+    },
+    stop,
+    pause: () => {
+      paused = true;
+      time?.pause();
+    },
+    resume: () => {
+      paused = false;
+      time?.resume();
+    },
+    isPaused: () => paused,
+  };
+};
 
 interface Running {
   readonly child: ChildProcess;
@@ -133,6 +136,7 @@ interface Running {
   readonly ready: Promise<void>;
   readonly kill: () => void;
   readonly memoryMb: number;
+  readonly times: JobTimes;
 }
 
 const readyOf = (child: ChildProcess): Promise<void> =>
@@ -145,14 +149,14 @@ const readyOf = (child: ChildProcess): Promise<void> =>
     child.on('message', hear);
   });
 
-function runJob({ child, ready, kill, memoryMb }: Running, job: Job, limits: JobLimits): Promise<JobOutcome> {
+function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutcome> {
+  const { child, ready, kill, memoryMb, times } = running;
   const { deadlineMs, signal, onProgress } = limits;
   return new Promise((resolve) => {
-    let deadline: NodeJS.Timeout | undefined;
     let isSettled = false;
     const settle = (outcome: JobOutcome): void => {
       isSettled = true;
-      clearTimeout(deadline);
+      times.stop();
       stopWatching();
       child.off('message', onMessage).off('exit', onExit).off('error', onExit);
       signal?.removeEventListener('abort', onAbort);
@@ -174,8 +178,7 @@ function runJob({ child, ready, kill, memoryMb }: Running, job: Job, limits: Job
     const onExit = (): void => settle({ kind: 'died' });
     const onAbort = (): void => killWith({ kind: 'aborted' });
     const endIn = (ms: number): void => {
-      clearTimeout(deadline);
-      if (!isSettled) deadline = setTimeout(() => killWith({ kind: 'timed_out' }), ms);
+      if (!isSettled) times.begin(ms, () => killWith({ kind: 'timed_out' }));
     };
     endIn(START_MS + deadlineMs);
     void ready.then(() => endIn(deadlineMs));

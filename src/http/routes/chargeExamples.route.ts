@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import type { ChargeCredits } from '../../../domain/account/commands.ts';
+import type { BillingConfig } from '../../../domain/billingConfig/decider.ts';
 import { fingerprintOf } from '../../../domain/kernel/fingerprint.ts';
 import { jobIdOfArtifact } from '../../../domain/trainingJob/identity.ts';
 import type { AccountOutcome } from '../../commands/accountWriter.ts';
@@ -6,6 +8,7 @@ import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { doneOrProblem } from '../doneOrProblem.ts';
 import { activeConfig } from '../tenantBalance.ts';
+import { problem } from '../problems.ts';
 import { examplesChargeRequest, examplesChargeResponse } from '../wire/training.ts';
 
 /** What was charged now, or by the request that this one repeats. */
@@ -15,6 +18,55 @@ const chargeIn = ({ events, state }: Extract<AccountOutcome, { kind: 'done' }>, 
   if (charge === undefined) throw new Error('a charge that was made is not in its account');
   return { charge, charged: event !== undefined };
 };
+
+type ExamplesCharge = z.output<typeof examplesChargeRequest>;
+
+/** 404 for a job or an artifact that is not the tenant's: a charge books what is. */
+const checkOwned = async (
+  { pipelines: { jobs, artifacts } }: ApiDeps,
+  { tenant_id, job_id, artifact_id }: ExamplesCharge,
+): Promise<void> => {
+  if (job_id != null && (await jobs.stateOf(job_id)).job?.tenant_id !== tenant_id)
+    throw problem('job_not_found', 'There is no such training job of this tenant.');
+  if (artifact_id != null && (await artifacts.find(tenant_id, artifact_id)) === undefined)
+    throw problem('artifact_not_found', 'There is no such artifact of this tenant.');
+};
+
+interface ChargeFacts extends Pick<BillingConfig, 'terms' | 'version'> {
+  readonly meta: ChargeCredits['meta'];
+  readonly usage_id: string;
+  readonly api_key_id: string;
+}
+
+const chargeOf = (
+  { tenant_id, idempotency_key, job_id, artifact_id, examples_count }: ExamplesCharge,
+  { meta, terms, version, usage_id, api_key_id }: ChargeFacts,
+): ChargeCredits => ({
+  type: 'ChargeCredits',
+  meta,
+  data: {
+    tenant_id,
+    usage_id,
+    idempotency_key,
+    fingerprint: fingerprintOf({
+      kind: 'examples charge',
+      job_id: job_id ?? null,
+      artifact_id: artifact_id ?? null,
+      examples_count: examples_count ?? null,
+    }),
+    credits: terms.examples_export_fee_credits,
+    operation: 'examples_export',
+    category: 'training',
+    billing_type: 'full_service',
+    billing_config_version: version,
+    paid_plan_required: true,
+    project_id: 'default',
+    task_id: 'default',
+    document_id: null,
+    job_id: job_id ?? (artifact_id == null ? null : jobIdOfArtifact(artifact_id)),
+    api_key_id,
+  },
+});
 
 export const chargeExamples = (deps: ApiDeps) =>
   defineRoute({
@@ -30,36 +82,23 @@ export const chargeExamples = (deps: ApiDeps) =>
     bucket: 'general',
     body: examplesChargeRequest,
     reply: { status: 200, schema: examplesChargeResponse },
-    problems: ['plan_required', 'insufficient_credits', 'idempotency_key_reused', 'busy'],
+    problems: [
+      'job_not_found',
+      'artifact_not_found',
+      'plan_required',
+      'insufficient_credits',
+      'idempotency_key_reused',
+      'busy',
+    ],
     handle: async ({ body, caller, meta }) => {
       const { tenant_id, idempotency_key } = body;
+      await checkOwned(deps, body);
       const { terms, version } = await activeConfig(deps);
-      const command: ChargeCredits = {
-        type: 'ChargeCredits',
-        meta,
-        data: {
-          tenant_id,
-          usage_id: deps.clock.newId('use'),
-          idempotency_key,
-          fingerprint: fingerprintOf({
-            kind: 'examples charge',
-            job_id: body.job_id ?? null,
-            artifact_id: body.artifact_id ?? null,
-            examples_count: body.examples_count ?? null,
-          }),
-          credits: terms.examples_export_fee_credits,
-          operation: 'examples_export',
-          category: 'training',
-          billing_type: 'full_service',
-          billing_config_version: version,
-          paid_plan_required: true,
-          project_id: 'default',
-          task_id: 'default',
-          document_id: null,
-          job_id: body.job_id ?? (body.artifact_id == null ? null : jobIdOfArtifact(body.artifact_id)),
-          api_key_id: caller.key_id,
-        },
-      };
+      const command = chargeOf(body, {
+        ...{ meta, terms, version },
+        usage_id: deps.clock.newId('use'),
+        api_key_id: caller.key_id,
+      });
       const done = doneOrProblem(await deps.accounts.execute(command));
       deps.reads.note(tenant_id, done.position);
       const { charge, charged } = chargeIn(done, idempotency_key);

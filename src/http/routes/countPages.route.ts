@@ -10,7 +10,9 @@ export const countPages = (deps: Pick<ApiDeps, 'countPages'>) =>
     operationId: 'countPages',
     summary: 'How many pages documents have, as they are billed',
     description:
-      'Counting costs nothing and is done once: a document that was used or counted keeps its count. ' +
+      'Counting costs nothing and is done once: a document that was used or counted keeps its count, and one ' +
+      'that cannot be read is remembered for a minute. A call that has to count takes a slot, as an ' +
+      'extraction does: 503 `busy` when there is none. ' +
       'Documents of other tenants are `not_found`; service and admin keys see those of all.',
     tag: 'Documents',
     access: 'any',

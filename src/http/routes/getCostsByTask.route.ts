@@ -4,6 +4,7 @@ import { defineRoute } from '../defineRoute.ts';
 import { settleReads } from '../settledReads.ts';
 import { booleanText, fromBoundary, plainText, tenantIdText, toBoundary } from '../wire/basics.ts';
 import { costByTask } from '../wire/costs.ts';
+import { checkKnown } from '../tenantBalance.ts';
 import { workCostAnswer, workCostTotal } from '../workCosts.ts';
 
 export const getCostsByTask = ({ queries, reads, logId }: ApiDeps) =>
@@ -25,11 +26,12 @@ export const getCostsByTask = ({ queries, reads, logId }: ApiDeps) =>
       include_adjustments: booleanText.default(false),
     }),
     reply: { status: 200, schema: costByTask },
-    problems: [],
+    problems: ['tenant_not_found'],
     handle: async (request) => {
       const { tenant_id, from_date: from, to_date: to, operation, include_adjustments } = request.query;
       await settleReads(reads, request, tenant_id);
       const costs = await queries.costsByTask({ tenant_id, from, to, operation, include_adjustments });
+      await checkKnown({ queries }, tenant_id, { isEmpty: costs.length === 0 });
       return {
         log_id: logId(),
         tenant_id,

@@ -1,10 +1,12 @@
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { rateLimitsAnswer } from '../rateLimitsAnswer.ts';
+import { settleReads } from '../settledReads.ts';
+import { checkKnown } from '../tenantBalance.ts';
 import { tenantParams } from '../wire/basics.ts';
 import { rateLimitsResponse } from '../wire/limits.ts';
 
-export const getRateLimits = ({ rateLimits }: ApiDeps) =>
+export const getRateLimits = ({ rateLimits, queries, reads }: ApiDeps) =>
   defineRoute({
     method: 'get',
     path: '/v1/admin/tenants/{tenant_id}/rate-limits',
@@ -16,7 +18,12 @@ export const getRateLimits = ({ rateLimits }: ApiDeps) =>
     bucket: 'general',
     params: tenantParams,
     reply: { status: 200, schema: rateLimitsResponse },
-    problems: [],
-    handle: async ({ params: { tenant_id } }) =>
-      rateLimitsAnswer(tenant_id, (await rateLimits.stateOf(tenant_id)).override),
+    problems: ['tenant_not_found'],
+    handle: async (request) => {
+      const { tenant_id } = request.params;
+      const { override } = await rateLimits.stateOf(tenant_id);
+      await settleReads(reads, request, tenant_id);
+      await checkKnown({ queries }, tenant_id, { isEmpty: override === null });
+      return rateLimitsAnswer(tenant_id, override);
+    },
   });

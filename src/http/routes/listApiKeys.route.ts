@@ -1,6 +1,7 @@
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { settleReads } from '../settledReads.ts';
+import { checkKnown } from '../tenantBalance.ts';
 import { tenantParams } from '../wire/basics.ts';
 import { apiKeyList } from '../wire/keys.ts';
 
@@ -16,11 +17,12 @@ export const listApiKeys = ({ queries, reads, keys }: ApiDeps) =>
     bucket: 'general',
     params: tenantParams,
     reply: { status: 200, schema: apiKeyList },
-    problems: [],
+    problems: ['tenant_not_found'],
     handle: async (request) => {
       const { tenant_id } = request.params;
       await settleReads(reads, request, tenant_id);
       const items = await queries.apiKeysOfTenant(tenant_id);
+      await checkKnown({ queries }, tenant_id, { isEmpty: items.length === 0 });
       return {
         tenant_id,
         items: items.map(({ key_id, prefix, last4, role, name, created_at, expires_at, revoked_at }) => ({

@@ -1,6 +1,7 @@
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { settleReads } from '../settledReads.ts';
+import { checkKnown } from '../tenantBalance.ts';
 import { documentList, documentsQuery } from '../wire/uploads.ts';
 
 export const listDocuments = ({ queries, reads }: Pick<ApiDeps, 'queries' | 'reads'>) =>
@@ -19,11 +20,12 @@ export const listDocuments = ({ queries, reads }: Pick<ApiDeps, 'queries' | 'rea
     bucket: 'general',
     query: documentsQuery,
     reply: { status: 200, schema: documentList },
-    problems: [],
+    problems: ['tenant_not_found'],
     handle: async (request) => {
-      const { limit, offset } = request.query;
-      await settleReads(reads, request, request.query.tenant_id);
+      const { limit, offset, tenant_id } = request.query;
+      await settleReads(reads, request, tenant_id);
       const { items, total } = await queries.documentsOfTenant(request.query);
+      await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
       return { items: [...items], total, limit, offset };
     },
   });

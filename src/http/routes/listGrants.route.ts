@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { settleReads } from '../settledReads.ts';
+import { checkKnown } from '../tenantBalance.ts';
 import { pagingQuery, tenantParams } from '../wire/basics.ts';
 import { grantHistory } from '../wire/money.ts';
 
@@ -18,12 +19,13 @@ export const listGrants = ({ queries, reads }: ApiDeps) =>
     params: tenantParams,
     query: z.object(pagingQuery),
     reply: { status: 200, schema: grantHistory },
-    problems: [],
+    problems: ['tenant_not_found'],
     handle: async (request) => {
       const { limit, offset } = request.query;
       const { tenant_id } = request.params;
       await settleReads(reads, request, tenant_id);
       const { items, total } = await queries.grantsOfTenant({ tenant_id, limit, offset });
+      await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
       return { items: [...items], total, limit, offset };
     },
   });

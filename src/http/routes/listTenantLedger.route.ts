@@ -3,7 +3,7 @@ import type { LedgerItem } from '../../../projections/ledger/ledger.queries.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { settleReads } from '../settledReads.ts';
-import { tenantNotFound } from '../tenantBalance.ts';
+import { checkKnown } from '../tenantBalance.ts';
 import { fromBoundary, pagingQuery, plainText, tenantParams, toBoundary } from '../wire/basics.ts';
 import { tenantLedger } from '../wire/books.ts';
 
@@ -36,7 +36,7 @@ export const listTenantLedger = ({ queries, reads }: ApiDeps) =>
       await settleReads(reads, request, tenant_id);
       const page = { tenant_id, limit, offset, from: from_date, to: to_date, operation };
       const { items, total } = await queries.ledgerOfTenant(page);
-      if (total === 0 && (await queries.balanceOfTenant(tenant_id)) === undefined) throw tenantNotFound();
+      await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
       return { items: items.map(flat), total, limit, offset };
     },
   });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { settleReads } from '../settledReads.ts';
+import { checkKnown } from '../tenantBalance.ts';
 import { booleanText, fromBoundary, pagingQuery, tenantParams, toBoundary } from '../wire/basics.ts';
 import { usageHistory } from '../wire/reports.ts';
 
@@ -24,7 +25,7 @@ export const listUsage = ({ queries, reads }: ApiDeps) =>
       include_adjustments: booleanText.default(false),
     }),
     reply: { status: 200, schema: usageHistory },
-    problems: [],
+    problems: ['tenant_not_found'],
     handle: async (request) => {
       const { limit, offset, start, end, include_adjustments } = request.query;
       const { tenant_id } = request.params;
@@ -34,6 +35,7 @@ export const listUsage = ({ queries, reads }: ApiDeps) =>
         from: start,
         to: end,
       });
+      await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
       const items = found.items.map((item) => ({
         ...item,
         kind: item.kind === 'usage' ? ('usage' as const) : ('admin_adjustment' as const),

@@ -22,7 +22,7 @@ export const presignUpload = (deps: Pick<ApiDeps, 'presign' | 'reads'>) =>
     idempotency: KEPT_A_DAY,
     body: presignRequest,
     reply: { status: 200, schema: presignResponse },
-    problems: ['file_too_large', 'busy'],
+    problems: ['file_too_large', 'upload_quota_exceeded', 'busy'],
     handle: async ({ body, meta }) => {
       const { tenant_id, project_id, task_id, kind } = body;
       const asked = {

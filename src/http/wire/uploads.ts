@@ -95,7 +95,7 @@ export const pageCountRequest = z
           ),
       )
       .min(1)
-      .max(1000),
+      .max(100),
   })
   .meta({ id: 'PageCountRequest' });
 

@@ -132,7 +132,7 @@ export const startApi = async (
         tenantId.startsWith(LIMITED) ? deps.limits.bucketsOf(tenantId) : Promise.resolve(UNLIMITED),
     },
     replays: breakable(resolve(from, t.REPLAYS), faults),
-    uploads: { dir: parts.uploadDir, bytesMax: MAX_UPLOAD_BYTES },
+    uploads: { dir: parts.uploadDir, bytesMax: MAX_UPLOAD_BYTES, inFlight: deps.inFlight },
     clock: deps.clock,
     isDraining: () => faults.draining,
   });

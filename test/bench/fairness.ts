@@ -1,0 +1,153 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A tenant of the service under test. */
+export interface Tenant {
+  readonly url: string;
+  readonly tenant_id: string;
+  readonly key: string;
+  /** Ends what it waits for. */
+  readonly signal: AbortSignal;
+}
+
+/** What one kind of request came to. */
+export interface Seen {
+  readonly requests: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly worstMs: number;
+}
+
+/** What a hostile tenant works with. */
+export interface Weapons {
+  /** A PDF of scanned pages. */
+  readonly scan: Uint8Array;
+  /** Something to send again and again. */
+  readonly large: Uint8Array;
+}
+
+const SCHEMA = {
+  type: 'object',
+  properties: { invoice_number: { type: 'string' }, total: { type: 'number' } },
+};
+const INVOICE = 'Invoice number: Q-1001\nDate: 2026-03-01\nCustomer: Acme GmbH\nTotal: 120.50 EUR\n';
+const THINK_MS = 400;
+const RETRY_MS = 250;
+
+const send = ({ url, key, signal }: Tenant, path: string, body: FormData | object): Promise<Response> => {
+  const isForm = body instanceof FormData;
+  const headers = { 'x-api-key': key, ...(!isForm && { 'content-type': 'application/json' }) };
+  const text = isForm ? body : JSON.stringify(body);
+  return fetch(`${url}${path}`, { method: 'POST', headers, signal, body: text });
+};
+
+const formOf = (bytes: Uint8Array | string, name: string, fields: Readonly<Record<string, string>>) => {
+  const form = new FormData();
+  for (const [field, value] of Object.entries(fields)) form.set(field, value);
+  form.set('file', new Blob([typeof bytes === 'string' ? bytes : Buffer.from(bytes)]), name);
+  return form;
+};
+
+/** Until it is delivered or the end has come: what is refused for now is sent again, as a client would. */
+const delivered = async ({ signal }: Tenant, ask: () => Promise<Response>): Promise<void> => {
+  while (!signal.aborted) {
+    const answer = await ask();
+    await answer.arrayBuffer();
+    if (answer.status === 200) return;
+    if (answer.status !== 503 && answer.status !== 429) throw new Error(`answered ${answer.status}`);
+    await pause(RETRY_MS);
+  }
+};
+
+/** One ordinary tenant: an extraction, a pause, an extraction. Gives how long each took, ms. */
+export const ordinary = async (tenant: Tenant): Promise<readonly number[]> => {
+  const latencies: number[] = [];
+  const fields = { tenant_id: tenant.tenant_id, schema: JSON.stringify(SCHEMA), mode: 'fast' };
+  while (!tenant.signal.aborted) {
+    const began = performance.now();
+    // What is cut off by the end counts with the time that it has waited.
+    await delivered(tenant, () => send(tenant, '/v1/extract', formOf(INVOICE, 'a.txt', fields))).catch(
+      (error: unknown) => {
+        if (!tenant.signal.aborted) throw error;
+      },
+    );
+    latencies.push(performance.now() - began);
+    await pause(THINK_MS * (0.5 + ((latencies.length * 7) % 10) / 10));
+  }
+  return latencies;
+};
+
+const uploaded = async (tenant: Tenant, bytes: Uint8Array | string, file_name: string): Promise<string> => {
+  const answer = await send(tenant, '/v1/uploads/presign', { tenant_id: tenant.tenant_id, file_name });
+  const { upload_url, document_id } = (await answer.json()) as Record<string, string>;
+  if (upload_url === undefined || document_id === undefined) return '';
+  const put = await fetch(upload_url, { method: 'PUT', body: Buffer.from(bytes), signal: tenant.signal });
+  await put.arrayBuffer();
+  return document_id;
+};
+
+/** One way of taking more than one's share, until it is told to stop. */
+type Attack = (tenant: Tenant, weapons: Weapons) => Promise<void>;
+
+const again = async ({ signal }: Tenant, once: () => Promise<unknown>): Promise<void> => {
+  while (!signal.aborted) {
+    await once().catch(() => undefined);
+    await pause(10);
+  }
+};
+
+/** A request that is not over at the end is given up. */
+const read = async (asked: Promise<Response>): Promise<number> => {
+  const answer = await asked;
+  await answer.arrayBuffer();
+  if (answer.status !== 200) await pause(RETRY_MS);
+  return answer.status;
+};
+
+const robustScans: Attack = (tenant, { scan }) => {
+  const fields = { tenant_id: tenant.tenant_id, schema: JSON.stringify(SCHEMA), mode: 'robust' };
+  return again(tenant, () => read(send(tenant, '/v1/extract', formOf(scan, 'scan.pdf', fields))));
+};
+
+const pageCounts: Attack = async (tenant, { scan }) => {
+  const broken = scan.subarray(0, Math.floor(scan.length * 0.8));
+  const ids = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => uploaded(tenant, n % 2 === 0 ? scan : broken, 'a.pdf')),
+  );
+  const named = ids.flatMap((document_id) => [
+    { document_id },
+    { file_uri: `quire://uploads/${document_id}` },
+  ]);
+  const documents = Array.from({ length: 4 }, () => named).flat();
+  await again(tenant, () => read(send(tenant, '/v1/documents/page-count', { documents })));
+};
+
+const trainings: Attack = async (tenant, { scan }) => {
+  const ids = await Promise.all(Array.from({ length: 6 }, () => uploaded(tenant, scan, 'a.pdf')));
+  const examples = ids.map((document_id, n) => ({ document_id, expected: { total: n } }));
+  const job = { tenant_id: tenant.tenant_id, schema: SCHEMA, mode: 'robust', examples };
+  await again(tenant, async () => {
+    await read(send(tenant, '/v1/training/jobs', job));
+    await pause(1_000);
+  });
+};
+
+const uploads: Attack = (tenant, { large }) => again(tenant, () => uploaded(tenant, large, 'large.pdf'));
+
+/** Six requests for scans, eight counts, a queue of trainings and four uploads at once. */
+const ATTACKS: readonly Attack[] = [
+  ...Array.from({ length: 6 }, () => robustScans),
+  ...Array.from({ length: 8 }, () => pageCounts),
+  trainings,
+  ...Array.from({ length: 4 }, () => uploads),
+];
+
+/** Everything at once, with one key and within the rate limits that everybody has. */
+export const hostile = async (tenant: Tenant, weapons: Weapons): Promise<void> => {
+  await Promise.all(ATTACKS.map((attack) => attack(tenant, weapons).catch(() => undefined)));
+};
+
+export const seenOf = (latencies: readonly number[]): Seen => {
+  const sorted = [...latencies].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+  return { requests: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), worstMs: at(1) };
+};
