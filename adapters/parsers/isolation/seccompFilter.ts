@@ -79,12 +79,7 @@ export const seccompFilter = (architecture: Architecture): Buffer => {
     give(NOT_THERE),
     ...onCall(asked.clone, [load(FIRST_AT), [IF_ANY_BIT, 1, 0, CLONE_THREAD], give(DENY), give(ALLOW)]),
     ...onCall(asked.tgkill, [load(FIRST_AT), ...endIf(PID_MARK, ALLOW), give(DENY)]),
-    ...onCall(asked.prlimit64, [
-      load(FIRST_AT),
-      ...endIf(0, ALLOW),
-      ...endIf(PID_MARK, ALLOW),
-      give(DENY),
-    ]),
+    ...onCall(asked.prlimit64, [load(FIRST_AT), ...endIf(0, ALLOW), ...endIf(PID_MARK, ALLOW), give(DENY)]),
     ...onCall(asked.fcntl, deniedArguments(FCNTL_DENIED)),
     ...onCall(asked.ioctl, deniedArguments(IOCTL_DENIED)),
     ...unknown.flatMap((number) => endIf(number, NOT_THERE)),
