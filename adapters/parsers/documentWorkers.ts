@@ -111,7 +111,7 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
   return {
     check: async (schema, signal) => {
       const verdict = checkSchemaRules(schema);
-      if (verdict.kind !== 'ok') return verdict;
+      if (verdict.kind !== 'ok') return { kind: 'invalid_schema', detail: verdict.detail };
       return run({ kind: 'checkSchema', schema: verdict.schema } as const, signal);
     },
     validate: (schema: JsonObject, value: JsonObject, signal) =>

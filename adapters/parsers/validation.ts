@@ -25,7 +25,7 @@ export function checkSchema(
   schema: JsonObject,
 ): { readonly kind: 'ok' } | { readonly kind: 'invalid_schema'; readonly detail: string } {
   const verdict = checkSchemaRules(schema);
-  if (verdict.kind !== 'ok') return verdict;
+  if (verdict.kind !== 'ok') return { kind: 'invalid_schema', detail: verdict.detail };
   try {
     compile(schema);
     return { kind: 'ok' };

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../kernel/json.ts';
+import { faultInExpanded, type SchemaFault } from './schemaBudget.ts';
+import { resolveLocal } from './schemaReference.ts';
 
 /** Bytes of the schema's JSON. */
 export const SCHEMA_BYTES_MAX = 256 * 1024;
@@ -7,11 +9,12 @@ export const SCHEMA_DEPTH_MAX = 32;
 
 export type SchemaVerdict =
   | { readonly kind: 'ok'; readonly schema: JsonObject }
-  | { readonly kind: 'invalid_schema'; readonly detail: string };
+  | { readonly kind: 'invalid_schema' | 'schema_beyond_limits'; readonly detail: string };
 
 /**
- * What a caller's JSON Schema must be: an object schema with properties, small, shallow, and complete in
- * itself (local `$ref` only). The details are sentences for the caller.
+ * What a caller's JSON Schema must be: an object schema with properties, small and shallow as it is sent and
+ * with every reference written out, and complete in itself (local `$ref` only). Checked where a schema enters
+ * the service. The details are sentences for the caller.
  */
 export function checkSchemaRules(schema: unknown): SchemaVerdict {
   if (!isObject(schema)) return invalid('The schema must be a JSON object.');
@@ -20,34 +23,46 @@ export function checkSchemaRules(schema: unknown): SchemaVerdict {
     return invalid('The schema must have "properties" at its top level: an object of property schemas.');
   if (Object.keys(schema['properties']).length === 0)
     return invalid('The schema\'s "properties" are empty: name at least one property to extract.');
-  const deep = checkTree(schema);
-  if (deep !== undefined) return invalid(deep);
-  const bytes = utf8Length(JSON.stringify(schema));
-  if (bytes > SCHEMA_BYTES_MAX)
-    return invalid(`The schema has ${bytes} bytes of JSON; at most ${SCHEMA_BYTES_MAX} are allowed.`);
-  return { kind: 'ok', schema: schema as JsonObject };
+  const fault = checkTree(schema) ?? checkBytes(schema) ?? faultInExpanded(schema);
+  if (fault?.isLimit === true) return { kind: 'schema_beyond_limits', detail: fault.detail };
+  return fault === undefined ? { kind: 'ok', schema: schema as JsonObject } : invalid(fault.detail);
 }
 
 const invalid = (detail: string): SchemaVerdict => ({ kind: 'invalid_schema', detail });
+
+function checkBytes(schema: Unknowns): SchemaFault | undefined {
+  const bytes = utf8Length(JSON.stringify(schema));
+  return bytes <= SCHEMA_BYTES_MAX
+    ? undefined
+    : {
+        isLimit: true,
+        detail: `The schema has ${bytes} bytes of JSON; at most ${SCHEMA_BYTES_MAX} are allowed.`,
+      };
+}
 
 type Unknowns = Record<string, unknown>;
 const isObject = (value: unknown): value is Unknowns =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The first thing wrong below the top; walks without recursion, so that depth cannot hurt it. */
-function checkTree(schema: Unknowns): string | undefined {
+function checkTree(schema: Unknowns): SchemaFault | undefined {
   const left: { value: unknown; depth: number; path: string }[] = [{ value: schema, depth: 1, path: '#' }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const { value, depth, path } = next;
     if (typeof value !== 'object' || value === null) continue;
-    if (depth > SCHEMA_DEPTH_MAX) return `The schema is nested deeper than ${SCHEMA_DEPTH_MAX} levels.`;
+    if (depth > SCHEMA_DEPTH_MAX) return { isLimit: true, detail: tooDeep(path) };
     const wrong = isObject(value) ? checkReference(schema, value['$ref'], path) : undefined;
-    if (wrong !== undefined) return wrong;
+    if (wrong !== undefined) return { isLimit: false, detail: wrong };
     for (const [key, child] of Object.entries(value))
       left.push({ value: child, depth: depth + 1, path: `${path}/${escapeToken(key)}` });
   }
   return undefined;
 }
+
+const PATH_SHOWN = 200;
+
+const tooDeep = (path: string): string =>
+  `At ${path.slice(0, PATH_SHOWN)} the schema is nested deeper than ${SCHEMA_DEPTH_MAX} levels.`;
 
 /** A property may itself be named `$ref`; then its value is a schema and no text. */
 function checkReference(schema: Unknowns, reference: unknown, path: string): string | undefined {
@@ -60,25 +75,6 @@ function checkReference(schema: Unknowns, reference: unknown, path: string): str
 }
 
 const escapeToken = (key: string): string => key.replace(/~/g, '~0').replace(/\//g, '~1');
-const unescapeToken = (token: string): string => {
-  const plain = token.replace(/~1/g, '/').replace(/~0/g, '~');
-  try {
-    return decodeURIComponent(plain);
-  } catch {
-    return plain;
-  }
-};
-
-/** What a local reference (`#`, `#/…`) points to; undefined when nothing is there. */
-export function resolveLocal(schema: unknown, reference: string): unknown {
-  let at = schema;
-  for (const token of reference.split('/').slice(1)) {
-    if (typeof at !== 'object' || at === null) return undefined;
-    at = (at as Unknowns)[unescapeToken(token)];
-  }
-  return at;
-}
-
 function utf8Length(text: string): number {
   let bytes = 0;
   for (let i = 0; i < text.length; i += 1) {

@@ -1,4 +1,4 @@
-import { resolveLocal } from '../extraction/schemaRules.ts';
+import { resolveLocal } from '../extraction/schemaReference.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { memberSchemas, type Schemas } from './groundingSchema.ts';
 

@@ -1,4 +1,4 @@
-import { resolveLocal } from '../extraction/schemaRules.ts';
+import { resolveLocal } from '../extraction/schemaReference.ts';
 import type { JsonObject } from '../kernel/json.ts';
 
 /** The schemas that speak about one place of a value: its own and those of every way it may take. */

@@ -6,6 +6,7 @@ export interface WorkProblem {
   readonly kind: 'problem';
   readonly code:
     | 'invalid_schema'
+    | 'schema_beyond_limits'
     | 'missing_schema'
     | 'missing_file'
     | 'empty_file'

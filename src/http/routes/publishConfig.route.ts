@@ -21,6 +21,7 @@ export const publishConfig = (deps: ApiDeps) =>
     problems: [
       'config_not_found',
       'invalid_schema',
+      'schema_beyond_limits',
       'unknown_model_provider',
       'unsafe_api_base',
       'field_encryption_not_configured',
