@@ -12,10 +12,13 @@ export const documentTools = (pool: ChildPool, languages: readonly string[]): Do
   pictures: (request) =>
     runDocumentJob(pool, { kind: 'pictures', file: fileOf(request, languages) }, request),
   documentOf: (read, limits) => runDocumentJob(pool, { kind: 'documentOf', ...read }, limits),
-  render: (document, limits) => runDocumentJob(pool, { kind: 'renderDocument', document }, limits),
-  extractFrom: (work, limits) => runDocumentJob(pool, { kind: 'extractFrom', ...work }, limits),
-  ground: (work, limits) =>
-    isDeep(work.value) ? Promise.resolve(tooDeep) : runDocumentJob(pool, { kind: 'ground', ...work }, limits),
+  render: ({ packed }, limits) => runDocumentJob(pool, { kind: 'renderDocument', packed }, limits),
+  extractFrom: ({ document: { packed }, ...work }, limits) =>
+    runDocumentJob(pool, { kind: 'extractFrom', packed, ...work }, limits),
+  ground: ({ document: { packed }, ...work }, limits) =>
+    isDeep(work.value)
+      ? Promise.resolve(tooDeep)
+      : runDocumentJob(pool, { kind: 'ground', packed, ...work }, limits),
 });
 
 const tooDeep: ParseFailure = {

@@ -75,6 +75,7 @@ function documentParser(pool: ChildPool, languages: readonly string[]): Document
     inspect: (request) =>
       runDocumentJob(pool, { kind: 'inspect', file: fileOf(request, languages) }, request),
     parse: (request) => runDocumentJob(pool, { kind: 'parse', file: fileOf(request, languages) }, request),
+    read: (request) => runDocumentJob(pool, { kind: 'read', file: fileOf(request, languages) }, request),
     render: (request) => runDocumentJob(pool, { kind: 'render', file: fileOf(request, languages) }, request),
     close: () => pool.close(),
   };

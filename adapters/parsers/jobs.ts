@@ -2,9 +2,9 @@ import type {
   ParseEffort,
   Inspection,
   ParseResult,
+  ReadResult,
   RenderResult,
 } from '../../domain/ports/documentParser.ts';
-import type { Document } from '../../domain/document/document.ts';
 import type { GroundedValue, PageReading, PicturesResult } from '../../domain/ports/documentTools.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
 import type { SchemaCheck, Validation } from '../../domain/ports/schemaValidator.ts';
@@ -24,7 +24,7 @@ export interface JobFile {
 
 /** Work for a child. Each kind has its answer in `Answers`. */
 export type Job =
-  | { readonly kind: 'inspect' | 'parse' | 'render'; readonly file: JobFile }
+  | { readonly kind: 'inspect' | 'parse' | 'read' | 'render'; readonly file: JobFile }
   | {
       readonly kind: 'extract';
       readonly file: JobFile;
@@ -36,17 +36,17 @@ export type Job =
   | ({ readonly kind: 'learn' } & LearningTask)
   | { readonly kind: 'pictures'; readonly file: JobFile }
   | { readonly kind: 'documentOf'; readonly mimeType: string; readonly pages: readonly PageReading[] }
-  | { readonly kind: 'renderDocument'; readonly document: Document }
+  | { readonly kind: 'renderDocument'; readonly packed: Uint8Array }
   | {
       readonly kind: 'extractFrom';
-      readonly document: Document;
+      readonly packed: Uint8Array;
       readonly schema: JsonObject;
       readonly citations: boolean;
       readonly learned?: LocalArtifact | undefined;
     }
   | {
       readonly kind: 'ground';
-      readonly document: Document;
+      readonly packed: Uint8Array;
       readonly schema: JsonObject;
       readonly value: JsonObject;
     }
@@ -56,11 +56,12 @@ export type Job =
 export interface Answers {
   readonly inspect: Inspection;
   readonly parse: ParseResult;
+  readonly read: ReadResult;
   readonly render: RenderResult;
   readonly extract: ExtractionResult;
   readonly learn: LearningResult;
   readonly pictures: PicturesResult;
-  readonly documentOf: Extract<ParseResult, { readonly kind: 'ok' }>;
+  readonly documentOf: ReadResult;
   readonly renderDocument: RenderResult;
   readonly extractFrom: ExtractionResult;
   readonly ground: GroundedValue;

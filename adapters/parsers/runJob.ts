@@ -12,12 +12,13 @@ import { learn } from './learn.ts';
 import type { Answers, Job, JobFile } from './jobs.ts';
 import { picturesOfFile } from './images/pagePictures.ts';
 import { inspectFile, readFileAsDocument } from './readDocument.ts';
+import { MARKDOWN_CHARACTERS_MAX, packedResult, tooLong, unpacked } from './packing.ts';
 import { modelDocument } from './text/modelDocument.ts';
 import { checkSchema, validate } from './validation.ts';
 
 type JobOf<K extends Job['kind']> = Extract<Job, { readonly kind: K }>;
 type ExtractJob = JobOf<'extract'>;
-type Extraction = Pick<JobOf<'extractFrom'>, 'document' | 'schema' | 'citations' | 'learned'>;
+type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'learned'> & { readonly document: Document };
 /** Work on a document that was read before. */
 type DocumentJob = JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extractFrom'> | JobOf<'ground'>;
 
@@ -31,6 +32,8 @@ export async function runJob(
       return inspectFile(job.file);
     case 'parse':
       return readFileAsDocument(job.file);
+    case 'read':
+      return packedResult(await readFileAsDocument(job.file));
     case 'render':
       return render(job.file);
     case 'extract':
@@ -51,9 +54,9 @@ export async function runJob(
 function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
   switch (job.kind) {
     case 'documentOf':
-      return { kind: 'ok', document: modelDocument(job.mimeType, job.pages) };
+      return packedResult({ kind: 'ok', document: modelDocument(job.mimeType, job.pages) });
     case 'renderDocument':
-      return rendered(job.document);
+      return rendered(unpacked(job.packed));
     case 'extractFrom':
       return extractFrom(job);
     case 'ground':
@@ -70,6 +73,7 @@ function rendered(document: Document): RenderResult {
   const { mimeType, warnings } = document;
   const pages = document.pages.map(pageSummary);
   const texts = { markdown: markdownOf(document), plainText: plainTextOf(document) };
+  if (texts.markdown.length > MARKDOWN_CHARACTERS_MAX) return tooLong(texts.markdown.length);
   return { kind: 'ok', rendition: { mimeType, warnings, pages, ...texts } };
 }
 
@@ -81,9 +85,10 @@ async function extractFromFile({ file, schema, citations, learned }: ExtractJob)
   return parsed.kind === 'ok' ? extracted({ document: parsed.document, schema, citations, learned }) : parsed;
 }
 
-function extractFrom({ document, schema, citations, learned }: Extraction): ExtractionResult {
+function extractFrom({ packed, schema, citations, learned }: JobOf<'extractFrom'>): ExtractionResult {
   const checked = checkSchema(schema);
-  return checked.kind === 'invalid_schema' ? checked : extracted({ document, schema, citations, learned });
+  if (checked.kind === 'invalid_schema') return checked;
+  return extracted({ document: unpacked(packed), schema, citations, learned });
 }
 
 function extracted({ document, schema, citations, learned }: Extraction): ExtractionResult {
@@ -104,7 +109,8 @@ function extracted({ document, schema, citations, learned }: Extraction): Extrac
 }
 
 /** Citations and doubts are of what is valid: what was taken out has an error that shows it. */
-function ground({ document, schema, value: answer }: JobOf<'ground'>): GroundedValue {
+function ground({ packed, schema, value: answer }: JobOf<'ground'>): GroundedValue {
   const { value, errors } = validate(schema, withoutNulls(schema, answer));
-  return { kind: 'ok', value, validationErrors: errors, ...groundedIn(document, { schema, value }) };
+  const grounding = groundedIn(unpacked(packed), { schema, value });
+  return { kind: 'ok', value, validationErrors: errors, ...grounding };
 }

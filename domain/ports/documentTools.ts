@@ -1,6 +1,6 @@
-import type { Document } from '../document/document.ts';
+import type { PackedDocument } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { ParseFailure, ParseRequest, RenderResult } from './documentParser.ts';
+import type { ParseFailure, ParseRequest, ReadResult, RenderResult } from './documentParser.ts';
 import type { Citation, ExtractionRequest, ExtractionResult, ValidationError } from './extractionEngine.ts';
 import type { ReadPage } from './modelProvider.ts';
 
@@ -48,15 +48,15 @@ export interface DocumentTools {
   readonly documentOf: (
     read: { readonly mimeType: string; readonly pages: readonly PageReading[] },
     limits: ToolLimits,
-  ) => Promise<{ readonly kind: 'ok'; readonly document: Document } | ParseFailure>;
-  readonly render: (document: Document, limits: ToolLimits) => Promise<RenderResult>;
+  ) => Promise<ReadResult>;
+  readonly render: (document: PackedDocument, limits: ToolLimits) => Promise<RenderResult>;
   /** The local extractor on a document that was read before. */
   readonly extractFrom: (
-    work: Pick<ExtractionRequest, 'schema' | 'citations' | 'learned'> & { readonly document: Document },
+    work: Pick<ExtractionRequest, 'schema' | 'citations' | 'learned'> & { readonly document: PackedDocument },
     limits: ToolLimits,
   ) => Promise<ExtractionResult>;
   readonly ground: (
-    work: { readonly document: Document; readonly schema: JsonObject; readonly value: JsonObject },
+    work: { readonly document: PackedDocument; readonly schema: JsonObject; readonly value: JsonObject },
     limits: ToolLimits,
   ) => Promise<GroundedValue | ParseFailure>;
 }

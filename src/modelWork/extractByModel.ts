@@ -1,4 +1,4 @@
-import { pageSummary, type Document, type DocumentWarning } from '../../domain/document/document.ts';
+import type { DocumentWarning } from '../../domain/document/document.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { objectInAnswer } from '../../domain/models/jsonAnswer.ts';
 import { UNTRAINED, withLearned } from '../../domain/models/learned.ts';
@@ -109,8 +109,6 @@ const groundingWarnings = (ungrounded: readonly string[], hasText: boolean): rea
   return [{ code: 'not_grounded', message: `Not found in the text of the document: ${list}${more}.` }];
 };
 
-const hasText = ({ pages }: Document): boolean => pages.some(({ lines }) => lines.length > 0);
-
 const extractionOf = (
   { document }: ShownDocument,
   { value, validationErrors, citations, ungrounded }: GroundedValue,
@@ -120,8 +118,8 @@ const extractionOf = (
   value,
   validationErrors,
   citations: withCitations ? citations : [],
-  pages: document.pages.map(pageSummary),
-  warnings: [...document.warnings, ...groundingWarnings(ungrounded, hasText(document))],
+  pages: document.pages,
+  warnings: [...document.warnings, ...groundingWarnings(ungrounded, document.hasText)],
 });
 
 /** Asks the model, repairs its answer at most once, and holds it against schema and document. */

@@ -9,7 +9,7 @@ import type { Deadline } from './deadline.ts';
 export interface ModelWorkDeps {
   readonly providers: Pick<ModelProviders, 'abilitiesOf' | 'ask' | 'readPages'>;
   readonly tools: DocumentTools;
-  readonly parser: Pick<DocumentParser, 'parse' | 'render'>;
+  readonly parser: Pick<DocumentParser, 'read' | 'render'>;
   readonly schemas: Pick<SchemaValidator, 'check'>;
   /** A file of the local disk. */
   readonly readFile: (path: string) => Promise<Uint8Array>;

@@ -93,6 +93,12 @@ export const watchedDocuments = (
           () => parser.parse(request),
           (a) => (a.kind === 'ok' ? a.document.pages : []),
         ),
+      read: (request) =>
+        watched(
+          'parse',
+          () => parser.read(request),
+          (a) => (a.kind === 'ok' ? a.document.pages : []),
+        ),
       render: (request) =>
         watched(
           'render',

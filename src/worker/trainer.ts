@@ -1,4 +1,4 @@
-import type { Document } from '../../domain/document/document.ts';
+import type { PackedDocument } from '../../domain/document/document.ts';
 import type { DocumentParser } from '../../domain/ports/documentParser.ts';
 import type { LocalLearner } from '../../domain/ports/localLearner.ts';
 import type {
@@ -8,7 +8,6 @@ import type {
   TrainingOutcome,
   TrainingTask,
 } from '../../domain/ports/trainer.ts';
-import { markdownOf } from '../../domain/document/markdown.ts';
 import { modelNamed } from '../../domain/models/modelName.ts';
 import type { LlmTrainer } from '../../domain/ports/llmTraining.ts';
 import type { ModelAccess } from '../../domain/ports/modelProvider.ts';
@@ -21,7 +20,7 @@ import { parseProblem } from '../commands/workProblem.ts';
 import { eachOf } from '../modelWork/eachOf.ts';
 
 export interface TrainerDeps {
-  readonly parser: Pick<DocumentParser, 'parse'>;
+  readonly parser: Pick<DocumentParser, 'read'>;
   readonly learner: LocalLearner;
   /** Most pages of one example. */
   readonly pagesMax: number;
@@ -36,7 +35,8 @@ export interface TrainerDeps {
 
 type Failed = Extract<TrainingOutcome, { readonly kind: 'failed' }>;
 type Trained = Extract<TrainingOutcome, { readonly kind: 'trained' }>;
-type ReadExample = { readonly document: Document; readonly expected: TrainingExample['expected'] } | Failed;
+type ReadExample =
+  { readonly document: PackedDocument; readonly expected: TrainingExample['expected'] } | Failed;
 
 /** Documents that are read at the same time. */
 const READ_AT_ONCE = 2;
@@ -64,7 +64,7 @@ const readExample = async (
   if (fetched.kind === 'problem') return failed(fetched.code, `${document_id}: ${fetched.detail}`, true);
   const { file } = fetched;
   try {
-    const parsed = await parser.parse({
+    const parsed = await parser.read({
       path: file.path,
       fileName: file.file_name,
       effort: task.mode,
@@ -164,7 +164,7 @@ const byPrompts = async (
   { lesson: { task, examples }, context }: { readonly lesson: Lesson; readonly context: TrainingContext },
 ): Promise<TrainingOutcome> => {
   const { schema, max_metric_calls, validation_split, seed } = task;
-  const texts = examples.map(({ document, expected }) => ({ text: markdownOf(document), expected }));
+  const texts = examples.map(({ document, expected }) => ({ text: document.markdown, expected }));
   const calls = lessonCalls(deps, task);
   const { onProgress, signal } = context;
   try {

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import sharp from 'sharp';
 import { openDocumentWorkers, type DocumentWorkers } from '../../adapters/parsers/documentWorkers.ts';
-import type { Document, Word } from '../../domain/document/document.ts';
+import type { Document, PackedDocument, Word } from '../../domain/document/document.ts';
 import type { Json, JsonObject } from '../../domain/kernel/json.ts';
 import type { ParseRequest } from '../../domain/ports/documentParser.ts';
 import type { GroundedValue, PageReading, PicturesResult } from '../../domain/ports/documentTools.ts';
+import { unpacked } from '../../adapters/parsers/packing.ts';
 import { plainPdf } from '../support/pdfs.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 
@@ -34,12 +35,14 @@ describe('the tools of model work', () => {
     folder.remove();
   });
 
-  const documentOf = async (...pages: readonly PageReading[]): Promise<Document> => {
+  const documentOf = async (...pages: readonly PageReading[]): Promise<PackedDocument> => {
     const result = await workers.tools.documentOf({ mimeType: 'application/pdf', pages }, LIMITS);
     if (result.kind !== 'ok') throw new Error(result.kind);
     return result.document;
   };
-  const markdownOf = async (document: Document): Promise<string> => {
+  const opened = async (...pages: readonly PageReading[]): Promise<Document> =>
+    unpacked((await documentOf(...pages)).packed);
+  const markdownOf = async (document: PackedDocument): Promise<string> => {
     const result = await workers.tools.render(document, LIMITS);
     if (result.kind !== 'ok') throw new Error(result.kind);
     return result.rendition.markdown;
@@ -52,7 +55,7 @@ describe('the tools of model work', () => {
         [1, 'model', 'ok'],
         [2, 'model', 'ok'],
       ]);
-      expect(document.pages[0]?.blocks.map(({ kind }) => kind)).to.deep.equal([
+      expect(unpacked(document.packed).pages[0]?.blocks.map(({ kind }) => kind)).to.deep.equal([
         'heading',
         'paragraph',
         'table',
@@ -101,7 +104,7 @@ describe('the tools of model work', () => {
 
     it('builds lines from the words where they have boxes', async () => {
       const words = [word('EUR', 100, 40), word('Total', 10, 41), word('Below', 10, 80)];
-      const [page] = (await documentOf(read(1, 'Total EUR\n\nBelow', words))).pages;
+      const [page] = (await opened(read(1, 'Total EUR\n\nBelow', words))).pages;
       expect(page?.lines.map(({ text }) => text)).to.deep.equal(['Total EUR', 'Below']);
       expect(page?.lines[1]?.box).to.deep.equal([10, 80, 35, 90]);
       expect([page?.width, page?.height]).to.deep.equal([595, 842]);

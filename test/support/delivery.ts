@@ -83,6 +83,7 @@ export const parser: Process['parser'] = {
   inspect: ({ fileName }) =>
     Promise.resolve({ kind: 'ok', mimeType: 'text/plain', pages: Number(fileName ?? 1) }),
   parse: () => Promise.reject(new Error('not here')),
+  read: () => Promise.reject(new Error('not here')),
   render: () =>
     Promise.resolve({
       kind: 'ok',
