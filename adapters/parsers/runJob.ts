@@ -3,7 +3,7 @@ import { markdownOf } from '../../domain/document/markdown.ts';
 import { plainTextOf } from '../../domain/document/plainText.ts';
 import { extract } from '../../domain/localExtraction/extract.ts';
 import { groundedIn } from '../../domain/models/grounding.ts';
-import { withoutNulls } from '../../domain/models/groundingNulls.ts';
+import { withAbsence } from '../../domain/models/absence.ts';
 import type { RenderResult } from '../../domain/ports/documentParser.ts';
 import type { GroundedValue } from '../../domain/ports/documentTools.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
@@ -94,7 +94,7 @@ function extractFrom({ packed, schema, citations, learned }: JobOf<'extractFrom'
 function extracted({ document, schema, citations, learned }: Extraction): ExtractionResult {
   const { mimeType, warnings, pages } = document;
   const found = learned === undefined ? extract(document, schema) : extractWith(learned, document, schema);
-  const { value, errors } = validate(schema, found.value);
+  const { value, errors } = validate(schema, withAbsence(schema, found.value));
   return {
     kind: 'ok',
     extraction: {
@@ -110,7 +110,7 @@ function extracted({ document, schema, citations, learned }: Extraction): Extrac
 
 /** Citations and doubts are of what is valid: what was taken out has an error that shows it. */
 function ground({ packed, schema, value: answer }: JobOf<'ground'>): GroundedValue {
-  const { value, errors } = validate(schema, withoutNulls(schema, answer));
+  const { value, errors } = validate(schema, withAbsence(schema, answer));
   const grounding = groundedIn(unpacked(packed), { schema, value });
   return { kind: 'ok', value, validationErrors: errors, ...grounding };
 }

@@ -16,7 +16,10 @@ export interface ConvertRequest extends WorkRequest {
 
 export interface ConvertDeps extends DeliverDeps, ModelDeps {
   readonly platformModels: PlatformModels;
+  /** Of a conversion by a model. */
   readonly convertDeadlineMs: number;
+  /** Of one without. */
+  readonly localDeadlinesMs: Readonly<Record<'fast' | 'standard', number>>;
 }
 
 /** The local parser, unless a model reads the pages. */
@@ -25,12 +28,13 @@ const rendered = (
   request: ConvertRequest,
   { models: { ocr }, task: { signal, onCall } }: { models: ChosenModels; task: WorkTask },
 ): Promise<ModelConversionResult> => {
+  const effort = request.mode === 'fast' ? ('fast' as const) : ('standard' as const);
   const work = {
     path: request.file.path,
     fileName: request.file.file_name,
-    effort: request.mode === 'fast' ? ('fast' as const) : ('standard' as const),
+    effort,
     pagesMax: deps.pagesMax,
-    deadlineMs: deps.convertDeadlineMs,
+    deadlineMs: ocr === null ? deps.localDeadlinesMs[effort] : deps.convertDeadlineMs,
     signal,
   };
   return ocr === null ? deps.parser.render(work) : deps.modelWork.convert(work, { llm: null, ocr, onCall });

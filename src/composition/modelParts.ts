@@ -30,6 +30,7 @@ export const modelParts = (
       tools: workers.tools,
       parser: workers.parser,
       schemas: workers.schemaValidator,
+      localDeadlinesMs: resolve(from, t.CONFIG).localDeadlinesMs,
       readFile: (path) => readFile(path),
     }),
     logCall: counted(

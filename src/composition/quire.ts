@@ -18,6 +18,7 @@ import { openParts, type Parts } from './openParts.ts';
 import { openTracer } from './openTracer.ts';
 import { prepareTables } from './prepareTables.ts';
 import { operationsOver, type OwnParts } from './operatorParts.ts';
+import { watchLoopDelay } from '../telemetry/loopDelay.ts';
 import { showGauges } from './telemetryParts.ts';
 import { VERSION } from './version.ts';
 import { rateLimitRefusals } from './workMetrics.ts';
@@ -195,6 +196,8 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   const isApi = does('api');
   const key = isApi ? await firstAdminKey(from) : undefined;
   showGauges(from);
+  const stopWatching = watchLoopDelay(resolve(from, t.REGISTRY));
+  ends.add(() => Promise.resolve(stopWatching()));
   const drift = resolve(from, t.DRIFT_CHECK);
   ends.add(() => drift.stop());
   const server = await serve(from, isApi);

@@ -6,24 +6,25 @@ import type { TrainingWorker } from '../worker/trainingWorker.ts';
 import { trainingWorkerOf } from './pipelineParts.ts';
 import { bind, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
-import { CONVERT_DEADLINE_MS, EXTRACT_DEADLINES_MS, LEARN_DEADLINE_MS, PAGES_MAX } from './workLimits.ts';
+import { EXTRACT_DEADLINES_MS, LEARN_DEADLINE_MS, PAGES_MAX } from './workLimits.ts';
 
 const trainerOf = (from: Container): Trainer => {
   const { workers } = resolve(from, t.PARTS);
   const reads = resolve(from, t.READS);
   const logger = resolve(from, t.LOGGER);
+  const { platformModels, localDeadlinesMs } = resolve(from, t.CONFIG);
   const { logCall } = modelParts(from, (tenantId, position) => reads.note(tenantId, position));
   return trainer({
     parser: workers.parser,
     learner: workers.learner,
     pagesMax: PAGES_MAX,
-    parseDeadlineMs: CONVERT_DEADLINE_MS,
+    parseDeadlinesMs: localDeadlinesMs,
     learnDeadlineMs: LEARN_DEADLINE_MS,
     llmTrainer: openLlmTrainer({
       providers: resolve(from, t.MODELS),
       requestDeadlineMs: EXTRACT_DEADLINES_MS.standard,
     }),
-    platformModels: resolve(from, t.CONFIG).platformModels,
+    platformModels,
     logCall,
     onError: (err) => logger.error({ msg: 'a model call was not logged', err }),
   });

@@ -12,10 +12,15 @@ import { limitsOf, type ModelWorkDeps, type Running } from './modelWorkDeps.ts';
 import { readByModel } from './readByModel.ts';
 import { showDocument } from './shownDocument.ts';
 
-const started = (deps: ModelWorkDeps, models: WorkModels, { deadlineMs, signal }: ParseRequest): Running => ({
+const started = (
+  deps: ModelWorkDeps,
+  models: WorkModels,
+  { deadlineMs, effort, signal }: ParseRequest,
+): Running => ({
   deps,
   models,
   deadline: deadlineIn(deadlineMs),
+  effort,
   signal,
 });
 

@@ -1,4 +1,4 @@
-import type { DocumentParser } from '../../domain/ports/documentParser.ts';
+import type { DocumentParser, ParseEffort } from '../../domain/ports/documentParser.ts';
 import type { DocumentTools, ToolLimits } from '../../domain/ports/documentTools.ts';
 import type { ModelProviders, ModelRequest } from '../../domain/ports/modelProvider.ts';
 import type { ModelFailed, WorkModels } from '../../domain/ports/modelWork.ts';
@@ -11,6 +11,8 @@ export interface ModelWorkDeps {
   readonly tools: DocumentTools;
   readonly parser: Pick<DocumentParser, 'read' | 'render'>;
   readonly schemas: Pick<SchemaValidator, 'check'>;
+  /** Of each piece of work that no model does, by the mode of the request. */
+  readonly localDeadlinesMs: Readonly<Record<ParseEffort, number>>;
   /** A file of the local disk. */
   readonly readFile: (path: string) => Promise<Uint8Array>;
 }
@@ -20,11 +22,12 @@ export interface Running {
   readonly deps: ModelWorkDeps;
   readonly models: WorkModels;
   readonly deadline: Deadline;
+  readonly effort: ParseEffort;
   readonly signal: AbortSignal | undefined;
 }
 
-export const limitsOf = ({ deadline, signal }: Running): ToolLimits => ({
-  deadlineMs: deadline.leftMs(),
+export const limitsOf = ({ deps, deadline, effort, signal }: Running): ToolLimits => ({
+  deadlineMs: Math.min(deadline.leftMs(), deps.localDeadlinesMs[effort]),
   signal,
 });
 

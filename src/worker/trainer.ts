@@ -24,7 +24,8 @@ export interface TrainerDeps {
   readonly learner: LocalLearner;
   /** Most pages of one example. */
   readonly pagesMax: number;
-  readonly parseDeadlineMs: number;
+  /** Of reading an example, by the mode of the job. */
+  readonly parseDeadlinesMs: Readonly<Record<TrainingTask['mode'], number>>;
   readonly learnDeadlineMs: number;
   readonly llmTrainer: LlmTrainer;
   readonly platformModels: PlatformModels;
@@ -54,7 +55,7 @@ const checkGoesOn = (signal: AbortSignal): void => {
 };
 
 const readExample = async (
-  { parser, pagesMax, parseDeadlineMs }: TrainerDeps,
+  { parser, pagesMax, parseDeadlinesMs }: TrainerDeps,
   { task, example }: { readonly task: TrainingTask; readonly example: TrainingExample },
   { source, signal }: TrainingContext,
 ): Promise<ReadExample> => {
@@ -69,7 +70,7 @@ const readExample = async (
       fileName: file.file_name,
       effort: task.mode,
       pagesMax,
-      deadlineMs: parseDeadlineMs,
+      deadlineMs: parseDeadlinesMs[task.mode],
       signal,
     });
     if (parsed.kind === 'ok') return { document: parsed.document, expected };

@@ -249,7 +249,7 @@ describe('the tools of model work', () => {
 
     it('shows what does not fit as an error', async () => {
       const { value, validationErrors } = await ground({ total: 'twelve' });
-      expect(value).to.deep.equal({});
+      expect(value).to.deep.equal({ maybe: null });
       expect(validationErrors.map(({ path, keyword }) => [path, keyword])).to.deep.equal([
         ['/total', 'type'],
       ]);

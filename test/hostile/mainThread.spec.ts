@@ -29,7 +29,7 @@ describe('the main thread of a running service is never held by what strangers s
     provider.script('*', answers({ name: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', rows: ROWS }));
     service = await startWatched(join(dataDir, 'data'), {
       LLM_ALLOW_PRIVATE_NETWORK: 'true',
-      DEADLINE_FAST_SECONDS: '2',
+      LOCAL_DEADLINE_FAST_SECONDS: '2',
       ROLES: 'api,projector',
     });
     const { url } = service;

@@ -143,6 +143,7 @@ export const delivery = async ({
       pagesMax: 100,
       inspectDeadlineMs: 1000,
       convertDeadlineMs: 1000,
+      localDeadlinesMs: { fast: 1_000, standard: 1_000, robust: 1_000 },
       deadlineMs: { fast: 1000, standard: 1000, robust: 1000 },
       platformModels: LOCAL_MODELS,
       modelWork: NO_MODELS,
