@@ -93,7 +93,7 @@ const afterString = (text: string, start: number): number => {
 };
 
 /** Told before it is parsed: what walks a value afterwards calls itself once a level. */
-const isTooDeep = (text: string): boolean => {
+export const isTooDeep = (text: string): boolean => {
   if (text.length <= 2 * DEPTH_MAX) return false;
   let depth = 0;
   let at = 0;

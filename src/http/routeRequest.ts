@@ -73,7 +73,10 @@ export const checked = (route: Route, { req }: Exchange, { input, caller }: Rece
     tenant_id: (tenant && tenantNamedIn(named[tenant])) ?? caller.tenant_id,
     idempotency_key: key ?? null,
     get fingerprint() {
-      return (digest ??= requestFingerprint({ path: params, query, body, sha256: file?.sha256 }));
+      const parts = { path: params, query, sha256: file?.sha256 };
+      return (digest ??= requestFingerprint(
+        route.upload === true ? { ...parts, form: body } : { ...parts, body },
+      ));
     },
   };
 };

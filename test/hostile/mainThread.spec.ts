@@ -39,9 +39,15 @@ describe('the main thread of a running service is never held by what strangers s
     const { document_id } = await upload({ url, tenant_id });
     target = { url, modelBase: provider.url, tenant_id, document_id };
     // What is loaded at the first use of a route is not the attack's.
-    for (const route of Object.values(SCHEMA_ROUTES))
-      await route(target, { type: 'object', properties: { name: { type: 'string' } } });
-    for (const route of Object.values(TEXT_ROUTES)) await route(target, 'Total: 1');
+    const plain = { type: 'object', properties: { name: { type: 'string' } } };
+    for (const [name, route] of Object.entries(SCHEMA_ROUTES)) {
+      const { status, body } = await route(target, plain);
+      expect(status, `${name}: ${JSON.stringify(body)}`).to.be.within(200, 202);
+    }
+    for (const [name, route] of Object.entries(TEXT_ROUTES)) {
+      const { status, body } = await route(target, 'Total: 1');
+      expect(status, `${name}: ${JSON.stringify(body)}`).to.equal(200);
+    }
   });
   after(async () => {
     await service.stop('SIGTERM');

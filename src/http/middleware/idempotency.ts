@@ -7,6 +7,7 @@ import type {
   ReplayStore,
 } from '../../../domain/ports/replayStore.ts';
 import type { Idempotency } from '../defineRoute.ts';
+import { isTooDeep } from '../jsonBody.ts';
 import { invalid, problem, retryLater } from '../problems.ts';
 
 /** A lease outlives a crash by this much at most; a running request renews it. */
@@ -40,9 +41,33 @@ const withoutSecrets = (value: unknown): unknown => {
   );
 };
 
+/** JSON that travels as the text of a form's field: its white space and the order of its members say nothing. */
+const withCanonicalSchema = (fields: unknown): unknown => {
+  const schema = (fields as { readonly schema?: unknown } | undefined)?.schema;
+  if (typeof schema !== 'string' || isTooDeep(schema)) return fields;
+  try {
+    return { ...(fields as object), schema: canonicalize(JSON.parse(schema)) };
+  } catch {
+    return fields;
+  }
+};
+
 /** Digest of the normalised request. Own provider keys enter it as digests. */
-export const requestFingerprint = (parts: Readonly<Record<string, unknown>>): string =>
-  digest(canonicalize(withoutSecrets(parts)) ?? '');
+export const requestFingerprint = ({ form, ...parts }: RequestParts): string =>
+  digest(
+    canonicalize(
+      withoutSecrets(form === undefined ? parts : { ...parts, body: withCanonicalSchema(form) }),
+    ) ?? '',
+  );
+
+interface RequestParts {
+  readonly path: unknown;
+  readonly query: unknown;
+  /** As JSON, or as the fields of a form. */
+  readonly body?: unknown;
+  readonly form?: unknown;
+  readonly sha256: string | undefined;
+}
 
 /** What is sent and kept: a status and a serialised body. */
 export interface Sent {
