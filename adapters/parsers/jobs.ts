@@ -1,11 +1,17 @@
 import type {
   ParseEffort,
   Inspection,
+  ParseFailure,
   ParseResult,
   ReadResult,
   RenderResult,
 } from '../../domain/ports/documentParser.ts';
-import type { GroundedValue, PageReading, PicturesResult } from '../../domain/ports/documentTools.ts';
+import type {
+  GroundedValue,
+  NoObject,
+  PageReading,
+  PicturesResult,
+} from '../../domain/ports/documentTools.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
 import type { SchemaCheck, Validation } from '../../domain/ports/schemaValidator.ts';
 import type { LearningResult, LearningTask } from '../../domain/ports/localLearner.ts';
@@ -48,7 +54,7 @@ export type Job =
       readonly kind: 'ground';
       readonly packed: Uint8Array;
       readonly schema: JsonObject;
-      readonly value: JsonObject;
+      readonly answer: string;
     }
   | { readonly kind: 'checkSchema'; readonly schema: JsonObject }
   | { readonly kind: 'validate'; readonly schema: JsonObject; readonly value: JsonObject };
@@ -64,7 +70,7 @@ export interface Answers {
   readonly documentOf: ReadResult;
   readonly renderDocument: RenderResult;
   readonly extractFrom: ExtractionResult;
-  readonly ground: GroundedValue;
+  readonly ground: GroundedValue | NoObject | ParseFailure;
   readonly checkSchema: SchemaCheck;
   readonly validate: Validation;
 }

@@ -2,12 +2,11 @@ import { pageSummary, type Document } from '../../domain/document/document.ts';
 import { markdownOf } from '../../domain/document/markdown.ts';
 import { plainTextOf } from '../../domain/document/plainText.ts';
 import { extract } from '../../domain/localExtraction/extract.ts';
-import { groundedIn } from '../../domain/models/grounding.ts';
 import { withAbsence } from '../../domain/models/absence.ts';
 import type { RenderResult } from '../../domain/ports/documentParser.ts';
-import type { GroundedValue } from '../../domain/ports/documentTools.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
 import { extractWith } from '../../domain/training/extractWith.ts';
+import { groundAnswer } from './groundAnswer.ts';
 import { learn } from './learn.ts';
 import type { Answers, Job, JobFile } from './jobs.ts';
 import { picturesOfFile } from './images/pagePictures.ts';
@@ -60,7 +59,7 @@ function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
     case 'extractFrom':
       return extractFrom(job);
     case 'ground':
-      return ground(job);
+      return groundAnswer(job);
   }
 }
 
@@ -106,11 +105,4 @@ function extracted({ document, schema, citations, learned }: Extraction): Extrac
       warnings,
     },
   };
-}
-
-/** Citations and doubts are of what is valid: what was taken out has an error that shows it. */
-function ground({ packed, schema, value: answer }: JobOf<'ground'>): GroundedValue {
-  const { value, errors } = validate(schema, withAbsence(schema, answer));
-  const grounding = groundedIn(unpacked(packed), { schema, value });
-  return { kind: 'ok', value, validationErrors: errors, ...grounding };
 }

@@ -41,6 +41,11 @@ export interface GroundedValue {
   readonly ungrounded: readonly string[];
 }
 
+/** An answer that holds no whole JSON object. */
+export interface NoObject {
+  readonly kind: 'no_object';
+}
+
 /** Work on documents beside the API, in isolated processes: what model work needs of them. */
 export interface DocumentTools {
   readonly pictures: (request: ParseRequest) => Promise<PicturesResult>;
@@ -55,8 +60,9 @@ export interface DocumentTools {
     work: Pick<ExtractionRequest, 'schema' | 'citations' | 'learned'> & { readonly document: PackedDocument },
     limits: ToolLimits,
   ) => Promise<ExtractionResult>;
+  /** `answer`: what the model wrote. */
   readonly ground: (
-    work: { readonly document: PackedDocument; readonly schema: JsonObject; readonly value: JsonObject },
+    work: { readonly document: PackedDocument; readonly schema: JsonObject; readonly answer: string },
     limits: ToolLimits,
-  ) => Promise<GroundedValue | ParseFailure>;
+  ) => Promise<GroundedValue | NoObject | ParseFailure>;
 }

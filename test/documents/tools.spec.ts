@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import sharp from 'sharp';
 import { openDocumentWorkers, type DocumentWorkers } from '../../adapters/parsers/documentWorkers.ts';
 import type { Document, PackedDocument, Word } from '../../domain/document/document.ts';
-import type { Json, JsonObject } from '../../domain/kernel/json.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ParseRequest } from '../../domain/ports/documentParser.ts';
 import type { GroundedValue, PageReading, PicturesResult } from '../../domain/ports/documentTools.ts';
 import { unpacked } from '../../adapters/parsers/packing.ts';
@@ -215,7 +215,7 @@ describe('the tools of model work', () => {
     };
     const ground = async (value: JsonObject): Promise<GroundedValue> => {
       const result = await workers.tools.ground(
-        { document: await documentOf(read(1, INVOICE)), schema, value },
+        { document: await documentOf(read(1, INVOICE)), schema, answer: JSON.stringify(value) },
         LIMITS,
       );
       if (result.kind !== 'ok') throw new Error(result.kind);
@@ -256,10 +256,9 @@ describe('the tools of model work', () => {
     });
 
     it('refuses an answer that is nested without end', async () => {
-      let deep: Json = 'x';
-      for (let i = 0; i < 5_000; i += 1) deep = [deep];
+      const deep = `{"deep":${'['.repeat(5_000)}"x"${']'.repeat(5_000)}}`;
       const document = await documentOf(read(1, INVOICE));
-      const result = await workers.tools.ground({ document, schema, value: { deep } }, LIMITS);
+      const result = await workers.tools.ground({ document, schema, answer: deep }, LIMITS);
       expect(result.kind).to.equal('unreadable');
     });
   });
