@@ -12,4 +12,5 @@ export const documentTools = (pool: ChildPool, languages: readonly string[]): Do
     runDocumentJob(pool, { kind: 'extractFrom', packed, ...work }, limits),
   ground: ({ document: { packed }, ...work }, limits) =>
     runDocumentJob(pool, { kind: 'ground', packed, ...work }, limits),
+  score: (work, limits) => runDocumentJob(pool, { kind: 'score', ...work }, limits),
 });

@@ -4,6 +4,7 @@ import { groundedIn } from '../../domain/models/grounding.ts';
 import { objectInAnswer } from '../../domain/models/jsonAnswer.ts';
 import type { ParseFailure } from '../../domain/ports/documentParser.ts';
 import type { GroundedValue, NoObject } from '../../domain/ports/documentTools.ts';
+import { scoredAnswer } from '../../domain/training/feedback.ts';
 import { unpacked } from './packing.ts';
 import { validate } from './validation.ts';
 
@@ -39,4 +40,10 @@ export function groundAnswer({ packed, schema, answer }: Answered): GroundedValu
   const { value, errors } = validate(schema, withAbsence(schema, found));
   const grounding = groundedIn(unpacked(packed), { schema, value });
   return { kind: 'ok', value, validationErrors: errors, ...grounding };
+}
+
+/** An answer without an object, or nested without end, is none. */
+export function scoreAnswer({ expected, answer }: Pick<Answered, 'answer'> & { expected: JsonObject }) {
+  const found = objectInAnswer(answer);
+  return scoredAnswer(expected, found !== undefined && isDeep(found) ? undefined : found);
 }

@@ -17,6 +17,7 @@ import type { SchemaCheck, Validation } from '../../domain/ports/schemaValidator
 import type { LearningResult, LearningTask } from '../../domain/ports/localLearner.ts';
 import type { LocalArtifact } from '../../domain/training/artifact.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { ScoredAnswer } from '../../domain/training/feedback.ts';
 
 /** The file that a job reads, as it crosses the process border. */
 export interface JobFile {
@@ -56,6 +57,7 @@ export type Job =
       readonly schema: JsonObject;
       readonly answer: string;
     }
+  | { readonly kind: 'score'; readonly expected: JsonObject; readonly answer: string }
   | { readonly kind: 'checkSchema'; readonly schema: JsonObject }
   | { readonly kind: 'validate'; readonly schema: JsonObject; readonly value: JsonObject };
 
@@ -71,6 +73,7 @@ export interface Answers {
   readonly renderDocument: RenderResult;
   readonly extractFrom: ExtractionResult;
   readonly ground: GroundedValue | NoObject | ParseFailure;
+  readonly score: { readonly kind: 'scored'; readonly scored: ScoredAnswer };
   readonly checkSchema: SchemaCheck;
   readonly validate: Validation;
 }

@@ -6,7 +6,7 @@ import { withAbsence } from '../../domain/models/absence.ts';
 import type { RenderResult } from '../../domain/ports/documentParser.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
 import { extractWith } from '../../domain/training/extractWith.ts';
-import { groundAnswer } from './groundAnswer.ts';
+import { groundAnswer, scoreAnswer } from './groundAnswer.ts';
 import { learn } from './learn.ts';
 import type { Answers, Job, JobFile } from './jobs.ts';
 import { picturesOfFile } from './images/pagePictures.ts';
@@ -41,6 +41,8 @@ export async function runJob(
       return picturesOfFile(job.file);
     case 'learn':
       return learn(job, tell);
+    case 'score':
+      return { kind: 'scored', scored: scoreAnswer(job) };
     case 'checkSchema':
       return checkSchema(job.schema);
     case 'validate':

@@ -1,5 +1,6 @@
 import type { PackedDocument } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import type { ScoredAnswer } from '../training/feedback.ts';
 import type { ParseFailure, ParseRequest, ReadResult, RenderResult } from './documentParser.ts';
 import type { Citation, ExtractionRequest, ExtractionResult, ValidationError } from './extractionEngine.ts';
 import type { ReadPage } from './modelProvider.ts';
@@ -65,4 +66,9 @@ export interface DocumentTools {
     work: { readonly document: PackedDocument; readonly schema: JsonObject; readonly answer: string },
     limits: ToolLimits,
   ) => Promise<GroundedValue | NoObject | ParseFailure>;
+  /** How what a model wrote compares with what was expected: rows are paired, which takes time by their cube. */
+  readonly score: (
+    work: { readonly expected: JsonObject; readonly answer: string },
+    limits: ToolLimits,
+  ) => Promise<{ readonly kind: 'scored'; readonly scored: ScoredAnswer } | ParseFailure>;
 }

@@ -200,6 +200,29 @@ describe('the tools of model work', () => {
     });
   });
 
+  describe('scoring', () => {
+    const rows = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ a: at % 7, b: `row ${String(at)}` }));
+
+    it('compares what a model wrote with what was expected', async () => {
+      const expected = { number: 'Q-1', rows: rows(2) };
+      const result = await workers.tools.score(
+        { expected, answer: JSON.stringify({ number: 'Q-2', rows: rows(2).reverse() }) },
+        LIMITS,
+      );
+      expect(result).to.have.nested.property('scored.counts').that.deep.equals({ tp: 4, fp: 1, fn: 1 });
+    });
+
+    it('ends at its deadline, however many rows there are to pair', async () => {
+      const answer = JSON.stringify({ rows: rows(20_000) });
+      const began = process.cpuUsage();
+      const limits = { deadlineMs: 500 };
+      const result = await workers.tools.score({ expected: { rows: rows(20_000) }, answer }, limits);
+      expect(result.kind).to.be.oneOf(['timed_out', 'unreadable']);
+      expect(process.cpuUsage(began).user / 1000).to.be.below(2_000);
+    });
+  });
+
   describe('grounding', () => {
     const schema: JsonObject = {
       type: 'object',

@@ -1,6 +1,6 @@
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { BEYOND_LIMITS, HEAVY } from './schemas.ts';
-import { HOSTILE_TEXTS } from './texts.ts';
+import { HOSTILE_TEXTS, WORST_TEXTS } from './texts.ts';
 
 /** What attacks are sent to, and what they need there. */
 export interface Target {
@@ -56,9 +56,9 @@ const form = async (target: Target, path: string, { fields = {}, text = TEXT, na
   return replyOf(await fetch(`${target.url}${path}`, { method: 'POST', headers: HEADERS, body }));
 };
 
-const MODEL = (target: Target) => ({
+const MODEL = (target: Target, llm_api_key = 'sk-hostile') => ({
   llm_provider_model: 'openai_compatible/large',
-  llm_api_key: 'sk-hostile',
+  llm_api_key,
   llm_api_base: target.modelBase,
 });
 
@@ -86,6 +86,17 @@ const examplesOf = ({ document_id }: Target) => [
   { document_id, expected: { name: 'a' } },
   { document_id, expected: { name: 'b' } },
 ];
+
+const ROWS = { type: 'object', properties: { rows: { type: 'array', uniqueItems: true } } };
+
+/** What the model of this key answers is the attack. */
+export const attackByAnswer = (what: string, key: string): Attack => ({
+  what,
+  send: (target) =>
+    form(target, '/v1/extract', {
+      fields: { schema: JSON.stringify(ROWS), mode: 'fast', allow_partial: 'true', ...MODEL(target, key) },
+    }),
+});
 
 /** Each way a schema may enter the service. */
 export const SCHEMA_ROUTES: Readonly<Record<string, BySchema>> = {
@@ -143,5 +154,8 @@ export const attacksBySchema = (route: BySchema): readonly Attack[] =>
     send: (target) => route(target, schema),
   }));
 
-export const attacksByText = (route: ByText): readonly Attack[] =>
-  Object.entries(HOSTILE_TEXTS).map(([what, text]) => ({ what, send: (target) => route(target, text) }));
+export const attacksByText = (route: ByText, all: boolean): readonly Attack[] =>
+  Object.entries(all ? HOSTILE_TEXTS : WORST_TEXTS).map(([what, text]) => ({
+    what,
+    send: (target) => route(target, text),
+  }));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { answers, startScriptedProvider, type ScriptedProvider } from '../support/scriptedProvider.ts';
 import {
+  attackByAnswer,
   attacksBySchema,
   attacksByText,
   post,
@@ -13,6 +14,7 @@ import {
   type Attack,
   type Target,
 } from './attacks.ts';
+import { HOSTILE_ANSWERS } from './texts.ts';
 import { HELD_MS_MAX, startWatched, type WatchedService } from './watchedService.ts';
 
 const ROWS = Array.from({ length: 2_000 }, (_, at) => ({ name: `row ${String(at)}` }));
@@ -29,7 +31,7 @@ describe('the main thread of a running service is never held by what strangers s
     provider.script('*', answers({ name: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!', rows: ROWS }));
     service = await startWatched(join(dataDir, 'data'), {
       LLM_ALLOW_PRIVATE_NETWORK: 'true',
-      LOCAL_DEADLINE_FAST_SECONDS: '2',
+      LOCAL_DEADLINE_FAST_SECONDS: '1',
       ROLES: 'api,projector',
     });
     const { url } = service;
@@ -77,5 +79,14 @@ describe('the main thread of a running service is never held by what strangers s
     it(`schemas: ${name}`, () => withstands(attacksBySchema(route)));
 
   for (const [name, route] of Object.entries(TEXT_ROUTES))
-    it(`texts: ${name}`, () => withstands(attacksByText(route)));
+    it(`texts: ${name}`, () => withstands(attacksByText(route, false)));
+
+  it('answers of a model that a stranger names', async () => {
+    const attacks = Object.entries(HOSTILE_ANSWERS).map(([what, text], at) => {
+      const key = `sk-answer-${String(at)}`;
+      provider.script(key, answers(text));
+      return attackByAnswer(what, key);
+    });
+    await withstands(attacks);
+  });
 });

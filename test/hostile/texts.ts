@@ -42,3 +42,27 @@ export const HOSTILE_TEXTS: Readonly<Record<string, string>> = {
   'tags, begun': '<a '.repeat(50_000),
   'comments, begun': '<!--'.repeat(40_000),
 };
+
+/** Those that held the service or its readers longest before they were mended; `bench:hostile` sends all. */
+const WORST = [
+  'brackets and blanks',
+  'an angle bracket and blanks',
+  'the fence, with blanks in it',
+  'backticks in runs of all lengths',
+  'definitions, begun',
+  'digits and blanks',
+  'a word of 150 kB',
+  'comments, begun',
+];
+export const WORST_TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
+  WORST.map((name) => [name, HOSTILE_TEXTS[name] ?? '']),
+);
+
+/** What a model of a stranger may answer. */
+export const HOSTILE_ANSWERS: Readonly<Record<string, string>> = {
+  'a million brackets': `{"rows":[${'[],'.repeat(400_000)}[]]}`,
+  'nesting without end': `{"rows":${'['.repeat(500_000)}${']'.repeat(500_000)}}`,
+  'forty thousand rows': `{"rows":[${'{"name":"a row"},'.repeat(40_000)}{}]}`,
+  'braces and blanks': '{ '.repeat(500_000),
+  'a million members': `{${Array.from({ length: 100_000 }, (_, at) => `"m${String(at)}":1`).join()}}`,
+};
