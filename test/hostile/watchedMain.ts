@@ -31,4 +31,10 @@ setInterval(() => {
   if (slice.wallMs >= LEAST_MS) appendFileSync(file, `${JSON.stringify(slice)}\n`);
 }, EVERY_MS).unref();
 
+/** Shows that the watch sees: holds the main thread for 300 ms. */
+process.on('SIGUSR2', () => {
+  const began = cpuMs();
+  while (cpuMs() - began < 300);
+});
+
 await import('../../src/main.js');

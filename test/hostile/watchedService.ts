@@ -13,6 +13,8 @@ export interface HeldSlice {
 export interface WatchedService extends ServiceProcess {
   /** The longest stretch while `work` ran and its aftermath, ms of CPU of the main thread. */
   readonly heldDuring: (work: () => Promise<unknown>) => Promise<number>;
+  /** Holds it for 300 ms, to see that it is seen. */
+  readonly hold: () => Promise<void>;
 }
 
 const MAIN = fileURLToPath(new URL('./watchedMain.js', import.meta.url));
@@ -51,5 +53,9 @@ export const startWatched = async (
       .slice(before)
       .reduce((worst, { wallMs, cpuMs }) => Math.max(worst, Math.min(wallMs, cpuMs)), 0);
   };
-  return { ...service, heldDuring };
+  const hold = async (): Promise<void> => {
+    process.kill(service.pid, 'SIGUSR2');
+    await turned();
+  };
+  return { ...service, heldDuring, hold };
 };
