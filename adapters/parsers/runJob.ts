@@ -20,6 +20,8 @@ type ExtractJob = JobOf<'extract'>;
 type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'learned'> & { readonly document: Document };
 /** Work on a document that was read before. */
 type DocumentJob = JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extractFrom'> | JobOf<'ground'>;
+/** Work on what a caller or a model sent beside a document. */
+type ValueJob = JobOf<'score'> | JobOf<'checkSchema'> | JobOf<'validate'>;
 
 /** Does one job inside the child. Expected failures are answers; what it throws is our own fault. */
 export async function runJob(
@@ -42,13 +44,22 @@ export async function runJob(
     case 'learn':
       return learn(job, tell);
     case 'score':
+    case 'checkSchema':
+    case 'validate':
+      return jobOnValue(job);
+    default:
+      return jobOnDocument(job);
+  }
+}
+
+function jobOnValue(job: ValueJob): Answers[ValueJob['kind']] {
+  switch (job.kind) {
+    case 'score':
       return { kind: 'scored', scored: scoreAnswer(job) };
     case 'checkSchema':
       return checkSchema(job.schema);
     case 'validate':
       return validate(job.schema, job.value);
-    default:
-      return jobOnDocument(job);
   }
 }
 

@@ -197,7 +197,10 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   const key = isApi ? await firstAdminKey(from) : undefined;
   showGauges(from);
   const stopWatching = watchLoopDelay(resolve(from, t.REGISTRY));
-  ends.add(() => Promise.resolve(stopWatching()));
+  ends.add(() => {
+    stopWatching();
+    return Promise.resolve();
+  });
   const drift = resolve(from, t.DRIFT_CHECK);
   ends.add(() => drift.stop());
   const server = await serve(from, isApi);

@@ -100,7 +100,10 @@ const collectFile =
   (collected: Collected, path: string, bytesMax: number) =>
   (name: string, stream: Readable & { truncated?: boolean }, info: busboy.FileInfo): void => {
     const { refusals } = collected;
-    if (name === 'schema') return collectText(collected, name, stream);
+    if (name === 'schema') {
+      collectText(collected, name, stream);
+      return;
+    }
     if (name !== 'file' || collected.file !== undefined) {
       const issue =
         name === 'file'

@@ -57,7 +57,7 @@ describe('BMP', () => {
         ...{ bytes: file, fileName: 'a.bmp', effort: 'fast', pagesMax: 1, depth: 0, languages: ['eng'] },
         text: undefined,
         openPart: () => Promise.reject(new Error('a picture has no parts')),
-      } as Parameters<ReturnType<typeof openImage>>[0]);
+      });
     expect((await open(bytes.subarray(0, 20))).kind).to.equal('unreadable');
     const huge = Buffer.from(bytes);
     huge.writeInt32LE(60_000, 18);

@@ -123,8 +123,8 @@ describe('the budget of a schema', () => {
     fc.property(webs, (schema) => {
       within('the check', () => checkSchemaRules(schema));
       if (checkSchemaRules(schema).kind !== 'ok') return;
-      within('the tree', () => schemaTree(schema as JsonObject));
-      for (const dialect of DIALECTS) within(dialect, () => structuredSchema(schema as JsonObject, dialect));
+      within('the tree', () => schemaTree(schema));
+      for (const dialect of DIALECTS) within(dialect, () => structuredSchema(schema, dialect));
     }),
     0.1,
   );

@@ -3,8 +3,6 @@ import { checkSchemaRules } from '../../domain/extraction/schemaRules.ts';
 import { checkSchema, validate } from '../../adapters/parsers/validation.ts';
 
 const object = (properties: object): Record<string, unknown> => ({ type: 'object', properties });
-const nested = (depth: number): object =>
-  depth === 0 ? { type: 'string' } : object({ a: nested(depth - 1) });
 
 describe('the rules for a schema', () => {
   const bad: readonly (readonly [string, unknown, RegExp])[] = [

@@ -10,7 +10,11 @@ export interface BmpOptions {
   readonly core?: boolean;
 }
 
-const PACKING: Readonly<Record<string, number>> = { rle8: 1, rle4: 2, bit_fields: 3 };
+const packingOf = (depth: number, packing: BmpOptions['packing']): number => {
+  if (packing === 'bit_fields') return 3;
+  if (packing === 'rle') return depth === 8 ? 1 : 2;
+  return 0;
+};
 
 const paletteOf = (pixels: Pixels): readonly (readonly [number, number, number])[] => {
   const known = new Map(pixels.flat().map((pixel) => [pixel.join(), pixel] as const));
@@ -108,7 +112,7 @@ const headerOf = (
   header.writeInt32LE(topDown ? -height : height, 8);
   header.writeUInt16LE(1, 12);
   header.writeUInt16LE(depth, 14);
-  header.writeUInt32LE(PACKING[packing === 'rle' ? `rle${String(depth)}` : (packing ?? '')] ?? 0, 16);
+  header.writeUInt32LE(packingOf(depth, packing), 16);
   header.writeUInt32LE(colours, 32);
   return header;
 };
