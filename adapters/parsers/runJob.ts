@@ -23,11 +23,28 @@ type DocumentJob = JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extrac
 /** Work on what a caller or a model sent beside a document. */
 type ValueJob = JobOf<'score'> | JobOf<'checkSchema'> | JobOf<'validate'>;
 
+/** Work on a file. */
+type FileJob = Extract<Job, { readonly file: JobFile }>;
+
 /** Does one job inside the child. Expected failures are answers; what it throws is our own fault. */
 export async function runJob(
   job: Job,
   tell: (progress: unknown) => void = () => undefined,
 ): Promise<Answers[Job['kind']]> {
+  if ('file' in job) return jobOnFile(job);
+  switch (job.kind) {
+    case 'learn':
+      return learn(job, tell);
+    case 'score':
+    case 'checkSchema':
+    case 'validate':
+      return jobOnValue(job);
+    default:
+      return jobOnDocument(job);
+  }
+}
+
+async function jobOnFile(job: FileJob): Promise<Answers[FileJob['kind']]> {
   switch (job.kind) {
     case 'inspect':
       return inspectFile(job.file);
@@ -41,14 +58,6 @@ export async function runJob(
       return extractFromFile(job);
     case 'pictures':
       return picturesOfFile(job.file);
-    case 'learn':
-      return learn(job, tell);
-    case 'score':
-    case 'checkSchema':
-    case 'validate':
-      return jobOnValue(job);
-    default:
-      return jobOnDocument(job);
   }
 }
 

@@ -66,7 +66,9 @@ function emptyObject(place: Place): JsonObject | undefined {
   const schemas = place.sure.schemas.flatMap((one) => definitely(place.sure.root, one));
   if (!schemas.some((schema) => asSchema(schema['properties']) !== undefined)) return undefined;
   const empty = objectOf(place, {});
-  return [...requiredOf(schemas)].every((name) => typeof name === 'string' && Object.hasOwn(empty, name)) ? empty : undefined;
+  return [...requiredOf(schemas)].every((name) => typeof name === 'string' && Object.hasOwn(empty, name))
+    ? empty
+    : undefined;
 }
 
 const requiredOf = (schemas: readonly JsonObject[]): ReadonlySet<unknown> =>
