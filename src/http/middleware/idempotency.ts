@@ -30,15 +30,25 @@ export const idempotencyKeyIn = (
 
 const digest = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
+const listWithoutSecrets = (list: readonly unknown[]): readonly unknown[] => {
+  let changed: unknown[] | undefined;
+  for (let at = 0; at < list.length; at += 1) {
+    const safe = withoutSecrets(list[at]);
+    if (safe !== list[at]) (changed ??= [...list])[at] = safe;
+  }
+  return changed ?? list;
+};
+
+/** What holds no secret stays as it is: bodies of a megabyte are not copied. */
 const withoutSecrets = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutSecrets);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      SECRETS.has(name) && typeof member === 'string' ? digest(member) : withoutSecrets(member),
-    ]),
-  );
+  if (Array.isArray(value)) return listWithoutSecrets(value);
+  const changed: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value) as [string, unknown][]) {
+    const safe = SECRETS.has(name) && typeof member === 'string' ? digest(member) : withoutSecrets(member);
+    if (safe !== member) changed.push([name, safe]);
+  }
+  return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
 };
 
 /** JSON that travels as the text of a form's field: its white space and the order of its members say nothing. */
