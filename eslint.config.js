@@ -1,5 +1,6 @@
 import tseslint from 'typescript-eslint';
 import prettier from 'eslint-config-prettier';
+import regexp from 'eslint-plugin-regexp';
 
 const banned = (message, ...selectors) => selectors.map((selector) => ({ selector, message }));
 
@@ -62,6 +63,15 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-expressions': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
       'no-restricted-syntax': 'off',
+    },
+  },
+  {
+    // Every expression here may meet a document's text, a schema, a header or a body.
+    files: ['adapters/**/*.ts', 'domain/**/*.ts', 'projections/**/*.ts', 'src/**/*.ts'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential' }],
     },
   },
   { files: ['src/config.ts'], rules: { 'no-restricted-syntax': 'off' } },

@@ -81,6 +81,9 @@ const environment = z.object({
   ANTHROPIC_API_KEY: z.string().min(1).optional(),
   GOOGLE_API_KEY: z.string().min(1).optional(),
   MISTRAL_API_KEY: z.string().min(1).optional(),
+  LOCAL_DEADLINE_FAST_SECONDS: wholeNumber(1, 3_600).default(30),
+  LOCAL_DEADLINE_STANDARD_SECONDS: wholeNumber(1, 3_600).default(120),
+  LOCAL_DEADLINE_ROBUST_SECONDS: wholeNumber(1, 3_600).default(300),
   HEAVY_CONCURRENCY: wholeNumber(1, 1024).default(availableParallelism() * 2),
   MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
   UPLOAD_QUOTA_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(5_368_709_120),
@@ -114,6 +117,8 @@ export interface SealsConfig {
   /** For how long each seal is also locked in the object store; undefined: it is in the log alone. */
   readonly retentionDays: number | undefined;
 }
+/** Milliseconds, by mode. */
+export type LocalDeadlines = Readonly<Record<'fast' | 'standard' | 'robust', number>>;
 
 /** The service's configuration, checked. Members that are undefined select the embedded part. */
 export interface Config {
@@ -129,6 +134,8 @@ export interface Config {
   readonly secretKeys: { readonly current: string; readonly old: readonly string[] } | undefined;
   readonly platformModels: PlatformModels;
   readonly ocrLanguages: readonly string[];
+  /** Of work on documents in this installation's own processes, by mode; calls of models are not counted. */
+  readonly localDeadlinesMs: LocalDeadlines;
   readonly heavyConcurrency: number;
   readonly maxUploadBytes: number;
   /** Most bytes of uploads that are kept for one tenant. */
@@ -195,7 +202,7 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 
 /** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
 const OURS =
-  /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW|QUIRE_)/;
+  /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW|QUIRE_)/;
 
 const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(env).filter((name) => OURS.test(name) && !(name in environment.shape));
@@ -237,6 +244,11 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     secretKeys: together.secretKeys,
     platformModels: together.platformModels,
     ocrLanguages: checked.OCR_LANGUAGES,
+    localDeadlinesMs: {
+      fast: checked.LOCAL_DEADLINE_FAST_SECONDS * 1000,
+      standard: checked.LOCAL_DEADLINE_STANDARD_SECONDS * 1000,
+      robust: checked.LOCAL_DEADLINE_ROBUST_SECONDS * 1000,
+    },
     heavyConcurrency: checked.HEAVY_CONCURRENCY,
     maxUploadBytes: checked.MAX_UPLOAD_BYTES,
     uploadQuotaBytes: checked.UPLOAD_QUOTA_BYTES,

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../domain/kernel/text.ts';
 import { z } from 'zod';
 
 const httpUrl = z.string().refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), {
@@ -29,7 +30,7 @@ export interface TracingConfig {
 /** undefined: no exporter is configured, nothing is recorded. The endpoint of all signals gets OTLP's path. */
 export const tracingFrom = (given: Given): TracingConfig | undefined => {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = given;
-  const url = own ?? (all === undefined ? undefined : `${all.replace(/\/+$/, '')}/v1/traces`);
+  const url = own ?? (all === undefined ? undefined : `${withoutEnd(all, /\//)}/v1/traces`);
   if (url === undefined) return undefined;
   return { url, serviceName: given.OTEL_SERVICE_NAME, sampleRatio: given.OTEL_TRACES_SAMPLER_ARG };
 };

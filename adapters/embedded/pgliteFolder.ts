@@ -11,7 +11,7 @@ const BLOCK = 512;
 const OPEN_MARK = 'quire.open';
 
 const textAt = (tar: Buffer, start: number, length: number): string =>
-  tar.toString('utf8', start, start + length).replace(/\0.*$/s, '');
+  tar.toString('utf8', start, start + length).split('\0', 1)[0] ?? '';
 
 /** Writes the files of a tar archive below `folder`. Only plain files and folders: others are skipped. */
 const untar = async (tar: Buffer, folder: string): Promise<void> => {

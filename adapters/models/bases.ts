@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../domain/kernel/text.ts';
 import type { ProviderName } from '../../domain/models/modelName.ts';
 import type { ModelAccess } from '../../domain/ports/modelProvider.ts';
 
@@ -31,7 +32,7 @@ export const baseOf = ({ ref: { provider }, apiBase }: ModelAccess): URL | undef
   const given = apiBase ?? PUBLIC_BASES[provider];
   if (given === undefined || !URL.canParse(given)) return undefined;
   const url = new URL(given);
-  const path = url.pathname.replace(/\/+$/u, '');
+  const path = withoutEnd(url.pathname, /\//);
   const ofAzure = provider === 'azure' && /^\/openai(?:\/|$)/u.test(path);
   url.pathname = path === '' || ofAzure ? pathOf(provider) : path;
   return url;

@@ -38,11 +38,13 @@ export interface ModelProvidersOptions {
   readonly random?: () => number;
   /** Since 1970. */
   readonly nowMs?: () => number;
-  /** Of one answer; 32 MB unless told. */
+  /** Of one answer; unless told 2 MiB of a language model's, 16 MiB of pages that were read. */
   readonly bytesMax?: number;
 }
 
-const BYTES_MAX = 32 * 1024 * 1024;
+/** An answer is read as JSON at once: beyond these that would hold the main thread. */
+const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
+const PAGES_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The providers of models, over HTTP. Nothing is loaded or connected with before it is asked. */
 export function openModelProviders(options: ModelProvidersOptions): ModelProviders {
@@ -50,8 +52,9 @@ export function openModelProviders(options: ModelProvidersOptions): ModelProvide
   const policy = { allowPrivateNetwork, resolve };
   const agent = agentFor();
   const refused = refusedSchemas(nowMs);
-  const { bytesMax = BYTES_MAX } = options;
-  const parts: CallParts = { policy, agent, breakerOf: openBreakers(nowMs), bytesMax, nowMs, random };
+  const parts = { policy, agent, breakerOf: openBreakers(nowMs), nowMs, random };
+  const asking: CallParts = { ...parts, bytesMax: options.bytesMax ?? ANSWER_BYTES_MAX };
+  const reading: CallParts = { ...parts, bytesMax: options.bytesMax ?? PAGES_BYTES_MAX };
   const observed = observing(options, nowMs);
   return {
     abilitiesOf,
@@ -59,8 +62,8 @@ export function openModelProviders(options: ModelProvidersOptions): ModelProvide
       const checked = await checkCallersBase(apiBase, policy);
       return checked.kind === 'ok' ? { kind: 'ok' } : checked;
     },
-    ask: (request) => observed(request.access.ref, () => ask(parts, request, refused)),
-    readPages: (request) => observed(request.access.ref, () => readPages(parts, request)),
+    ask: (request) => observed(request.access.ref, () => ask(asking, request, refused)),
+    readPages: (request) => observed(request.access.ref, () => readPages(reading, request)),
     close: () => agent.destroy(),
   };
 }

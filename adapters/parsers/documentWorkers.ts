@@ -86,6 +86,7 @@ function documentParser(pool: ChildPool, languages: readonly string[]): Document
     inspect: (request) =>
       runDocumentJob(pool, { kind: 'inspect', file: fileOf(request, languages) }, request),
     parse: (request) => runDocumentJob(pool, { kind: 'parse', file: fileOf(request, languages) }, request),
+    read: (request) => runDocumentJob(pool, { kind: 'read', file: fileOf(request, languages) }, request),
     render: (request) => runDocumentJob(pool, { kind: 'render', file: fileOf(request, languages) }, request),
     close: () => pool.close(),
   };
@@ -122,7 +123,7 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
   return {
     check: async (schema, signal, share) => {
       const verdict = checkSchemaRules(schema);
-      if (verdict.kind !== 'ok') return verdict;
+      if (verdict.kind !== 'ok') return { kind: 'invalid_schema', detail: verdict.detail };
       return run({ kind: 'checkSchema', schema: verdict.schema } as const, { signal, share });
     },
     validate: (schema: JsonObject, value: JsonObject, signal) =>

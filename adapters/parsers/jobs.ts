@@ -1,16 +1,23 @@
 import type {
   ParseEffort,
   Inspection,
+  ParseFailure,
   ParseResult,
+  ReadResult,
   RenderResult,
 } from '../../domain/ports/documentParser.ts';
-import type { Document } from '../../domain/document/document.ts';
-import type { GroundedValue, PageReading, PicturesResult } from '../../domain/ports/documentTools.ts';
+import type {
+  GroundedValue,
+  NoObject,
+  PageReading,
+  PicturesResult,
+} from '../../domain/ports/documentTools.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
 import type { SchemaCheck, Validation } from '../../domain/ports/schemaValidator.ts';
 import type { LearningResult, LearningTask } from '../../domain/ports/localLearner.ts';
 import type { LocalArtifact } from '../../domain/training/artifact.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { ScoredAnswer } from '../../domain/training/feedback.ts';
 
 /** What is known of a file that a job reads. */
 export interface FileFacts {
@@ -38,7 +45,7 @@ export interface ReceivedFile extends FileFacts {
 
 /** Work for a child. Each kind has its answer in `Answers`. */
 export type Job<File extends FileFacts = JobFile> =
-  | { readonly kind: 'inspect' | 'parse' | 'render'; readonly file: File }
+  | { readonly kind: 'inspect' | 'parse' | 'read' | 'render'; readonly file: File }
   | {
       readonly kind: 'extract';
       readonly file: File;
@@ -50,34 +57,37 @@ export type Job<File extends FileFacts = JobFile> =
   | ({ readonly kind: 'learn' } & LearningTask)
   | { readonly kind: 'pictures'; readonly file: File }
   | { readonly kind: 'documentOf'; readonly mimeType: string; readonly pages: readonly PageReading[] }
-  | { readonly kind: 'renderDocument'; readonly document: Document }
+  | { readonly kind: 'renderDocument'; readonly packed: Uint8Array }
   | {
       readonly kind: 'extractFrom';
-      readonly document: Document;
+      readonly packed: Uint8Array;
       readonly schema: JsonObject;
       readonly citations: boolean;
       readonly learned?: LocalArtifact | undefined;
     }
   | {
       readonly kind: 'ground';
-      readonly document: Document;
+      readonly packed: Uint8Array;
       readonly schema: JsonObject;
-      readonly value: JsonObject;
+      readonly answer: string;
     }
+  | { readonly kind: 'score'; readonly expected: JsonObject; readonly answer: string }
   | { readonly kind: 'checkSchema'; readonly schema: JsonObject }
   | { readonly kind: 'validate'; readonly schema: JsonObject; readonly value: JsonObject };
 
 export interface Answers {
   readonly inspect: Inspection;
   readonly parse: ParseResult;
+  readonly read: ReadResult;
   readonly render: RenderResult;
   readonly extract: ExtractionResult;
   readonly learn: LearningResult;
   readonly pictures: PicturesResult;
-  readonly documentOf: Extract<ParseResult, { readonly kind: 'ok' }>;
+  readonly documentOf: ReadResult;
   readonly renderDocument: RenderResult;
   readonly extractFrom: ExtractionResult;
-  readonly ground: GroundedValue;
+  readonly ground: GroundedValue | NoObject | ParseFailure;
+  readonly score: { readonly kind: 'scored'; readonly scored: ScoredAnswer };
   readonly checkSchema: SchemaCheck;
   readonly validate: Validation;
 }

@@ -1,15 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LearningResult, LearningTask } from '../../domain/ports/localLearner.ts';
 import { trainLocal } from '../../domain/training/train.ts';
+import { unpacked } from './packing.ts';
 
 /** How often progress is told, ms. */
 const TELL_EVERY_MS = 250;
 
 /** Learns inside the child, telling its progress now and then. */
 export async function learn(
-  { examples, schema, options }: LearningTask,
+  { examples: packed, schema, options }: LearningTask,
   tell: (progress: unknown) => void,
 ): Promise<LearningResult> {
+  const examples = packed.map(({ document, expected }) => ({
+    document: unpacked(document.packed),
+    expected,
+  }));
   const steps = stepsOf(examples, schema, options);
   if (typeof steps === 'string') return { kind: 'failed', detail: steps };
   let toldAt = 0;

@@ -2,62 +2,86 @@ import { pageSummary, type Document } from '../../domain/document/document.ts';
 import { markdownOf } from '../../domain/document/markdown.ts';
 import { plainTextOf } from '../../domain/document/plainText.ts';
 import { extract } from '../../domain/localExtraction/extract.ts';
-import { groundedIn } from '../../domain/models/grounding.ts';
-import { withoutNulls } from '../../domain/models/groundingNulls.ts';
+import { withAbsence } from '../../domain/models/absence.ts';
 import type { RenderResult } from '../../domain/ports/documentParser.ts';
-import type { GroundedValue } from '../../domain/ports/documentTools.ts';
 import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
 import { extractWith } from '../../domain/training/extractWith.ts';
+import { groundAnswer, scoreAnswer } from './groundAnswer.ts';
 import { learn } from './learn.ts';
 import type { Answers, Job, ReceivedFile } from './jobs.ts';
 import { picturesOfFile } from './images/pagePictures.ts';
 import { inspectFile, readFileAsDocument } from './readDocument.ts';
+import { MARKDOWN_CHARACTERS_MAX, packedResult, tooLong, unpacked } from './packing.ts';
 import { modelDocument } from './text/modelDocument.ts';
 import { checkSchema, validate } from './validation.ts';
 
 type JobOf<K extends Job['kind']> = Extract<Job<ReceivedFile>, { readonly kind: K }>;
 type ExtractJob = JobOf<'extract'>;
-type Extraction = Pick<JobOf<'extractFrom'>, 'document' | 'schema' | 'citations' | 'learned'>;
+type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'learned'> & { readonly document: Document };
 /** Work on a document that was read before. */
 type DocumentJob = JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extractFrom'> | JobOf<'ground'>;
+/** Work on what a caller or a model sent beside a document. */
+type ValueJob = JobOf<'score'> | JobOf<'checkSchema'> | JobOf<'validate'>;
+
+/** Work on a file. */
+type FileJob = Extract<Job<ReceivedFile>, { readonly file: ReceivedFile }>;
 
 /** Does one job inside the child. Expected failures are answers; what it throws is our own fault. */
 export async function runJob(
   job: Job<ReceivedFile>,
   tell: (progress: unknown) => void = () => undefined,
 ): Promise<Answers[Job['kind']]> {
+  if ('file' in job) return jobOnFile(job);
+  switch (job.kind) {
+    case 'learn':
+      return learn(job, tell);
+    case 'score':
+    case 'checkSchema':
+    case 'validate':
+      return jobOnValue(job);
+    default:
+      return jobOnDocument(job);
+  }
+}
+
+async function jobOnFile(job: FileJob): Promise<Answers[FileJob['kind']]> {
   switch (job.kind) {
     case 'inspect':
       return inspectFile(job.file);
     case 'parse':
       return readFileAsDocument(job.file);
+    case 'read':
+      return packedResult(await readFileAsDocument(job.file));
     case 'render':
       return render(job.file);
     case 'extract':
       return extractFromFile(job);
     case 'pictures':
       return picturesOfFile(job.file);
-    case 'learn':
-      return learn(job, tell);
+  }
+}
+
+function jobOnValue(job: ValueJob): Answers[ValueJob['kind']] {
+  switch (job.kind) {
+    case 'score':
+      return { kind: 'scored', scored: scoreAnswer(job) };
     case 'checkSchema':
       return checkSchema(job.schema);
     case 'validate':
       return validate(job.schema, job.value);
-    default:
-      return jobOnDocument(job);
   }
 }
 
 function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
   switch (job.kind) {
     case 'documentOf':
-      return { kind: 'ok', document: modelDocument(job.mimeType, job.pages) };
+      return packedResult({ kind: 'ok', document: modelDocument(job.mimeType, job.pages) });
     case 'renderDocument':
-      return rendered(job.document);
+      return rendered(unpacked(job.packed));
     case 'extractFrom':
       return extractFrom(job);
     case 'ground':
-      return ground(job);
+      return groundAnswer(job);
   }
 }
 
@@ -70,6 +94,7 @@ function rendered(document: Document): RenderResult {
   const { mimeType, warnings } = document;
   const pages = document.pages.map(pageSummary);
   const texts = { markdown: markdownOf(document), plainText: plainTextOf(document) };
+  if (texts.markdown.length > MARKDOWN_CHARACTERS_MAX) return tooLong(texts.markdown.length);
   return { kind: 'ok', rendition: { mimeType, warnings, pages, ...texts } };
 }
 
@@ -81,15 +106,16 @@ async function extractFromFile({ file, schema, citations, learned }: ExtractJob)
   return parsed.kind === 'ok' ? extracted({ document: parsed.document, schema, citations, learned }) : parsed;
 }
 
-function extractFrom({ document, schema, citations, learned }: Extraction): ExtractionResult {
+function extractFrom({ packed, schema, citations, learned }: JobOf<'extractFrom'>): ExtractionResult {
   const checked = checkSchema(schema);
-  return checked.kind === 'invalid_schema' ? checked : extracted({ document, schema, citations, learned });
+  if (checked.kind === 'invalid_schema') return checked;
+  return extracted({ document: unpacked(packed), schema, citations, learned });
 }
 
 function extracted({ document, schema, citations, learned }: Extraction): ExtractionResult {
   const { mimeType, warnings, pages } = document;
   const found = learned === undefined ? extract(document, schema) : extractWith(learned, document, schema);
-  const { value, errors } = validate(schema, found.value);
+  const { value, errors } = validate(schema, withAbsence(schema, found.value));
   return {
     kind: 'ok',
     extraction: {
@@ -101,10 +127,4 @@ function extracted({ document, schema, citations, learned }: Extraction): Extrac
       warnings,
     },
   };
-}
-
-/** Citations and doubts are of what is valid: what was taken out has an error that shows it. */
-function ground({ document, schema, value: answer }: JobOf<'ground'>): GroundedValue {
-  const { value, errors } = validate(schema, withoutNulls(schema, answer));
-  return { kind: 'ok', value, validationErrors: errors, ...groundedIn(document, { schema, value }) };
 }

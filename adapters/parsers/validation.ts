@@ -25,7 +25,7 @@ export function checkSchema(
   schema: JsonObject,
 ): { readonly kind: 'ok' } | { readonly kind: 'invalid_schema'; readonly detail: string } {
   const verdict = checkSchemaRules(schema);
-  if (verdict.kind !== 'ok') return verdict;
+  if (verdict.kind !== 'ok') return { kind: 'invalid_schema', detail: verdict.detail };
   try {
     compile(schema);
     return { kind: 'ok' };
@@ -58,9 +58,10 @@ export function validate(
 ): Extract<Validation, { readonly kind: 'ok' }> {
   const check = compile(schema);
   if (check(value)) return { kind: 'ok', value, errors: [] };
-  const errors = (check.errors ?? []).slice(0, ERRORS_MAX).map((error) => validationError(error, value));
-  const invalid = errors.filter(({ keyword }) => !KEEPS_CONTAINER.has(keyword)).map(({ path }) => path);
-  return { kind: 'ok', value: without(value, invalid, '') as JsonObject, errors };
+  const all = check.errors ?? [];
+  const invalid = all.filter(({ keyword }) => !KEEPS_CONTAINER.has(keyword)).map(pathOf);
+  const errors = all.slice(0, ERRORS_MAX).map((error) => validationError(error, value));
+  return { kind: 'ok', value: without(value, placesOf(invalid), '') as JsonObject, errors };
 }
 
 /** These speak about a container as a whole; what it holds may still be right. */
@@ -68,17 +69,22 @@ const KEEPS_CONTAINER = new Set([
   'required', 'dependentRequired', 'dependencies', 'minProperties', 'minItems', 'anyOf', 'oneOf', 'allOf', 'if', 'not', 'contains',
 ]); // prettier-ignore
 
-function validationError(
-  { instancePath, keyword, params, message }: ErrorObject,
-  value: JsonObject,
-): ValidationError {
-  const member: unknown =
-    keyword === 'required'
-      ? params['missingProperty']
-      : keyword === 'additionalProperties'
-        ? params['additionalProperty']
-        : undefined;
-  const path = typeof member === 'string' ? `${instancePath}/${escapeToken(member)}` : instancePath;
+/** Errors that name a member of the object they stand at. */
+const MEMBER_OF: Readonly<Record<string, string>> = {
+  required: 'missingProperty',
+  additionalProperties: 'additionalProperty',
+  unevaluatedProperties: 'unevaluatedProperty',
+};
+
+function pathOf({ instancePath, keyword, params }: ErrorObject): string {
+  const name = MEMBER_OF[keyword];
+  const member: unknown = name === undefined ? undefined : params[name];
+  return typeof member === 'string' ? `${instancePath}/${escapeToken(member)}` : instancePath;
+}
+
+function validationError(error: ErrorObject, value: JsonObject): ValidationError {
+  const { keyword, params, message } = error;
+  const path = pathOf(error);
   return {
     path,
     keyword,
@@ -100,10 +106,25 @@ function at(value: Json, pointer: string): Json | undefined {
   return here;
 }
 
-function without(value: Json, invalid: readonly string[], path: string): Json | undefined {
-  if (path !== '' && invalid.includes(path)) return undefined;
-  if (!invalid.some((other) => other.startsWith(`${path}/`)) || typeof value !== 'object' || value === null)
-    return value;
+interface Places {
+  readonly invalid: ReadonlySet<string>;
+  /** Of the places of `invalid`, all that are around them. */
+  readonly around: ReadonlySet<string>;
+}
+
+function placesOf(invalid: readonly string[]): Places {
+  const around = new Set<string>();
+  for (const path of invalid)
+    for (let end = path.lastIndexOf('/'); end >= 0; end = path.lastIndexOf('/', end - 1)) {
+      around.add(path.slice(0, end));
+      if (end === 0) break;
+    }
+  return { invalid: new Set(invalid), around };
+}
+
+function without(value: Json, invalid: Places, path: string): Json | undefined {
+  if (path !== '' && invalid.invalid.has(path)) return undefined;
+  if (!invalid.around.has(path) || typeof value !== 'object' || value === null) return value;
   if (isList(value)) return value.flatMap((item, index) => without(item, invalid, `${path}/${index}`) ?? []);
   const entries = Object.entries(value).flatMap(([key, member]): [string, Json][] => {
     const kept = without(member, invalid, `${path}/${escapeToken(key)}`);

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { ScoredAnswer } from '../../domain/training/feedback.ts';
 import type { ModelProviders, ModelRequest } from '../../domain/ports/modelProvider.ts';
 import type { LlmTrainingContext, LlmTrainingWork } from '../../domain/ports/llmTraining.ts';
 import { failedBy, ProviderFailed } from './failures.ts';
@@ -6,6 +8,11 @@ export interface LlmTrainerDeps {
   readonly providers: Pick<ModelProviders, 'ask'>;
   /** Of one request with all its retries, milliseconds. */
   readonly requestDeadlineMs: number;
+  /** Scores an answer, beside the service: rows of strangers are paired for it. */
+  readonly score: (
+    answered: { readonly expected: JsonObject; readonly answer: string },
+    signal: AbortSignal,
+  ) => Promise<ScoredAnswer>;
 }
 
 /** One training: what it has to do, and whom it tells. */

@@ -1,7 +1,6 @@
-import { objectInAnswer } from '../../domain/models/jsonAnswer.ts';
 import { withLearned, type LearnedPrompt } from '../../domain/models/learned.ts';
 import { extractionTurnV1 } from '../../domain/models/prompts/extraction.v1.ts';
-import { scoredAnswer, type ScoredAnswer } from '../../domain/training/feedback.ts';
+import type { ScoredAnswer } from '../../domain/training/feedback.ts';
 import { asked, type Training } from './asking.ts';
 import { SearchEnded } from './failures.ts';
 
@@ -18,13 +17,13 @@ const read = async (training: Training, prompt: LearnedPrompt, place: number): P
   const { schema, examples } = training.work;
   const example = examples[place];
   if (example === undefined) throw new Error(`There is no example ${place}.`);
-  const text = await asked(training, {
+  const answer = await asked(training, {
     ...withLearned(prompt, [
       { role: 'user', text: extractionTurnV1({ text: example.text, pictures: false }) },
     ]),
     output: { kind: 'json', schema },
   });
-  return scoredAnswer(example.expected, objectInAnswer(text));
+  return training.deps.score({ expected: example.expected, answer }, training.context.signal);
 };
 
 /** Opens the scoreboard of one training; its budget is `max_metric_calls`. */

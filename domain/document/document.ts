@@ -100,6 +100,21 @@ export interface Document {
   readonly warnings: readonly DocumentWarning[];
 }
 
+/**
+ * A document as it travels between isolated processes. They alone unpack it: unpacking thousands of words
+ * would hold the main thread, as would each walk over them.
+ */
+export interface PackedDocument {
+  readonly mimeType: string;
+  readonly pages: readonly PageSummary[];
+  readonly warnings: readonly DocumentWarning[];
+  /** Some page has text. */
+  readonly hasText: boolean;
+  /** As models are shown it. */
+  readonly markdown: string;
+  readonly packed: Uint8Array;
+}
+
 /** A page without its contents. */
 export const pageSummary = ({ page, status, source, detail }: DocumentPage): PageSummary => ({
   page,

@@ -1,3 +1,6 @@
+import { codeSpans } from './codeSpans.ts';
+import { replaceLinks } from './inlineLinks.ts';
+
 /** Destinations that a link may have. */
 const SAFE_DESTINATION = /^(?:https?:\/\/|mailto:)[^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*$/i;
 
@@ -41,14 +44,12 @@ export function escapeMarks(text: string): string {
 const escapeLineStart = (line: string): string =>
   line.replace(LINE_START, '$1\\$2').replace(NUMBER_START, '$1\\$2');
 
-const CODE_SPAN = /(`+)(?!`)([\s\S]*?[^`])\1(?!`)/g;
 const AUTOLINK = /(?<!\\)<((?:https?:\/\/|mailto:)[^\s<>]*)>/gi;
 const MAIL_AUTOLINK = /(?<!\\)<([\w.+-]+@[\w-]+(?:\.[\w-]+)+)>/g;
-const LINK =
-  /(?<!\\)(!?)\[((?:\\.|[^\]\\])*)\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)>?(?:\s+(?:"[^"]*"|'[^']*'|\([^)]*\)))?\s*\)/g;
 /** Footnotes `[^1]` link nowhere: their marks and texts stay. */
 const OTHER_LINK = /(?<!\\)\](?=\(|\[(?!\^\d))/g;
-const DEFINITION = /^(\s{0,3})\[(?!\^\d)(?=[^\]]*\]:)/gm;
+/** A label has at most 999 characters (CommonMark). */
+const DEFINITION = /^(\s{0,3})\[(?!\^\d)(?=[^\]]{0,999}\]:)/gm;
 
 /**
  * Inline markdown from a document, made safe: links keep http, https and mailto destinations and lose
@@ -58,9 +59,9 @@ const DEFINITION = /^(\s{0,3})\[(?!\^\d)(?=[^\]]*\]:)/gm;
 export function safeInline(markdown: string): string {
   let safe = '';
   let end = 0;
-  for (const span of markdown.matchAll(CODE_SPAN)) {
-    safe += safeOutsideCode(markdown.slice(end, span.index)) + span[0];
-    end = span.index + span[0].length;
+  for (const { from, to } of codeSpans(markdown)) {
+    safe += safeOutsideCode(markdown.slice(end, from)) + markdown.slice(from, to);
+    end = to;
   }
   return safe + safeOutsideCode(markdown.slice(end));
 }
@@ -71,12 +72,11 @@ function safeOutsideCode(markdown: string): string {
   const replaced = markdown
     .replace(/[\ue000\ue001]/g, '')
     .replace(AUTOLINK, (_, url: string) => keep(linkTo(url, url)))
-    .replace(MAIL_AUTOLINK, (_, mail: string) => keep(linkTo(mail, `mailto:${mail}`)))
-    .replace(LINK, (...parts: string[]) => {
-      const [, image = '', label = '', destination = ''] = parts;
-      return image === '' && isSafeLink(destination) ? keep(`[${plainLabel(label)}](${destination})`) : label;
-    });
-  return replaced
+    .replace(MAIL_AUTOLINK, (_, mail: string) => keep(linkTo(mail, `mailto:${mail}`)));
+  const linked = replaceLinks(replaced, ({ isImage, label, destination }) =>
+    !isImage && isSafeLink(destination) ? keep(`[${plainLabel(label)}](${destination})`) : label,
+  );
+  return linked
     .replace(DEFINITION, '$1\\[')
     .replace(OTHER_LINK, '\\]')
     .replace(/(?<!\\)<(?=[A-Za-z/!?])/g, '\\<')

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../kernel/text.ts';
 import { cleanText, oneLine } from './cleanText.ts';
 import type { Block, Document, DocumentPage, TableCell } from './document.ts';
 import { escapeMarks, safeInline } from './inline.ts';
@@ -81,7 +82,7 @@ const cellMarkdown = ({ text, markdown }: TableCell): string =>
 
 /** The fence is longer than any run of backticks inside. */
 function codeMarkdown(language: string | null, code: string): string {
-  const text = cleanText(code).replace(/\n+$/, '');
+  const text = withoutEnd(cleanText(code), /\n/);
   if (text.trim() === '') return '';
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../kernel/text.ts';
 import { cleanText, oneLine } from './cleanText.ts';
 import type { Block, Document, DocumentPage } from './document.ts';
 import { tableGrid } from './tableGrid.ts';
@@ -25,7 +26,7 @@ function blockText(block: Block): string {
         .map((row) => row.map(oneLine).join('\t'))
         .join('\n');
     case 'code':
-      return cleanText(block.text).replace(/\n+$/, '');
+      return withoutEnd(cleanText(block.text), /\n/);
     case 'paragraph':
       return cleanText(block.text).trim();
     default:

@@ -127,8 +127,11 @@ function addressLines(above: readonly Segment[], nameAt: number): readonly Segme
   return above.slice(first < 0 ? nameAt + 1 : first);
 }
 
-const beforeCode = (text: string, { postal_code, city }: PostalLine): boolean =>
-  /\p{L}{3}.*\d/u.test(text.slice(0, Math.min(postal_code.from, city.to > 0 ? city.from : postal_code.from)));
+function beforeCode(text: string, { postal_code, city }: PostalLine): boolean {
+  const before = text.slice(0, Math.min(postal_code.from, city.to > 0 ? city.from : postal_code.from));
+  const word = before.search(/\p{L}{3}/u);
+  return word >= 0 && /\d/.test(before.slice(word));
+}
 
 const CONTACT =
   /@|https?:|www\.|^[^:]{1,30}:\s|\b(?:tel|fax|phone|gst|reg|co|vat)\b\.? ?(?:no|nr|id)?\b[.:#]? ?\(?\d/i;

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../kernel/text.ts';
 import type { Field } from './fields.ts';
 import { blocksOf, type AddressBlock, type Part } from './addressBlocks.ts';
 import { textFinding, type Evidence, type Finding } from './finding.ts';
@@ -70,7 +71,7 @@ function beforeTown({ postal, parts }: AddressBlock): Part | undefined {
   const { segment, from, to } = postal;
   const town = parts.city.to > 0 ? parts.city.from : Number.POSITIVE_INFINITY;
   const text = segment.text.slice(from, to).slice(0, Math.min(parts.postal_code.from, town));
-  const street = text.replace(/[\s,·•|–-]+$/, '');
+  const street = withoutEnd(text, /[\s,·•|–-]/);
   return isStreet(street) ? { segment, from, to: from + street.length } : undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../kernel/json.ts';
-import { resolveLocal } from '../extraction/schemaRules.ts';
+import { resolveLocal } from '../extraction/schemaReference.ts';
 import { conceptOf, isVague, type Naming } from './fieldConcepts.ts';
 import { CONCEPTS, type Concept, type ValueKind } from './lexicon.ts';
 import { roleIn, type Role } from './roles.ts';
@@ -39,23 +39,32 @@ interface Place {
   readonly parents: readonly string[];
   readonly inRow: boolean;
   readonly depth: number;
+  /** The schemas around it: one that holds itself ends there, for a row has no rows to fill. */
+  readonly around: ReadonlySet<unknown>;
 }
 
 const DEPTH_MAX = 12;
 
 /** The tree of a schema. References are followed, cycles and what cannot be filled are left out. */
 export function schemaTree(schema: JsonObject): SchemaNode | undefined {
-  const top = { pointer: '', name: '', parents: [], inRow: false, depth: 0 };
-  return nodeOf(schema, schema, top);
+  return nodeOf(schema, schema, {
+    pointer: '',
+    name: '',
+    parents: [],
+    inRow: false,
+    depth: 0,
+    around: new Set(),
+  });
 }
 
 function nodeOf(root: JsonObject, raw: unknown, place: Place): SchemaNode | undefined {
   if (place.depth > DEPTH_MAX) return undefined;
-  const schema = resolved(root, raw);
-  if (schema === undefined) return undefined;
+  const found = resolved(root, raw, place.around);
+  if (found === undefined) return undefined;
+  const { schema, around } = found;
   const type = typeOf(schema);
-  if (type === 'object') return objectNode(root, schema, place);
-  if (type === 'array') return arrayNode(root, schema, place);
+  if (type === 'object') return objectNode(root, schema, { ...place, around });
+  if (type === 'array') return arrayNode(root, schema, { ...place, around });
   return { kind: 'leaf', field: fieldOf(schema, type, place) };
 }
 
@@ -68,6 +77,7 @@ function objectNode(root: JsonObject, schema: JsonObject, place: Place): SchemaN
       parents: place.name === '' ? place.parents : [...place.parents, place.name],
       inRow: place.inRow,
       depth: place.depth + 1,
+      around: place.around,
     });
     if (node !== undefined) members.set(name, node);
   }
@@ -75,7 +85,8 @@ function objectNode(root: JsonObject, schema: JsonObject, place: Place): SchemaN
 }
 
 function arrayNode(root: JsonObject, schema: JsonObject, place: Place): SchemaNode | undefined {
-  const row = { pointer: '', name: '', parents: [], inRow: true, depth: place.depth + 1 };
+  const { around } = place;
+  const row = { pointer: '', name: '', parents: [], inRow: true, depth: place.depth + 1, around };
   const item = nodeOf(root, schema['items'], row);
   if (item?.kind === 'object') return { kind: 'rows', pointer: place.pointer, columns: item.members };
   const one = nodeOf(root, schema['items'], { ...place, depth: place.depth + 1 });
@@ -85,15 +96,28 @@ function arrayNode(root: JsonObject, schema: JsonObject, place: Place): SchemaNo
 const asObject = (value: unknown): JsonObject | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 
-/** Follows `$ref`, takes the one way that is not null of `anyOf` and `oneOf`, and merges `allOf`. */
-function resolved(root: JsonObject, raw: unknown): JsonObject | undefined {
-  let schema = asObject(raw);
+interface Resolved {
+  readonly schema: JsonObject;
+  /** As it was, and what was met on the way. */
+  readonly around: ReadonlySet<unknown>;
+}
+
+/**
+ * Follows `$ref`, takes the one way that is not null of `anyOf` and `oneOf`, and merges `allOf`. undefined
+ * where that leads back to what is around it.
+ */
+function resolved(root: JsonObject, raw: unknown, outer: ReadonlySet<unknown>): Resolved | undefined {
+  const around = new Set(outer);
+  let [schema, met] = [asObject(raw), asObject(raw)];
   for (let hop = 0; hop < DEPTH_MAX && schema !== undefined; hop += 1) {
+    if (met !== undefined && around.has(met)) return undefined;
+    around.add(met);
     const next = onward(root, schema);
-    if (next === undefined) return schema;
+    if (next === undefined) return { schema, around };
+    met = next;
     schema = { ...next, ...ownMembers(schema) };
   }
-  return schema;
+  return schema && { schema, around };
 }
 
 const FOLLOWED = new Set(['$ref', 'anyOf', 'oneOf', 'allOf']);

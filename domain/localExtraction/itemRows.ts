@@ -1,3 +1,4 @@
+import { withoutEnd } from '../kernel/text.ts';
 import { inSegment, type Candidate } from './candidates.ts';
 import type { Field } from './fields.ts';
 import { findingOf, textFinding, type Finding } from './finding.ts';
@@ -116,17 +117,23 @@ const endsWith = ({ text }: Segment, { to }: Candidate): boolean => /^\s*\S{0,3}
 const wholePart = (segment: Segment): Part => ({ segment, from: 0, to: segment.text.length });
 
 const QUANTITY_BEFORE = /^\s*\d{1,4}\s?[x×*]\s+(?=\p{L})/iu;
-const NUMBERS_AFTER = /[\s\d.,x×*@€$£=%]+(?:\b[A-Z]{2,3}\s*)?$/iu;
+/** "3 x 12.50"; longer ones are no prices. */
+const TIMES_AFTER = /\s{1,9}[\d.,]{1,30}\s{0,9}[x×*@]\s{0,9}[\d.,]{0,30}$/iu;
+const MARK_OF_NUMBERS = /[\s\d.,x×*@€$£=%]/i;
+
+/** A text without numbers at its end, and a currency after them. */
+function withoutNumbersAfter(text: string): string {
+  const before = text.trimEnd().replace(/\b[A-Z]{2,3}$/i, '');
+  return withoutEnd(MARK_OF_NUMBERS.test(before.slice(-1)) ? before : text, MARK_OF_NUMBERS);
+}
 
 /** The words of a part, without the quantity before and the numbers after them. */
 function namePart({ segment, from, to }: Part): readonly Part[] {
   const text = segment.text.slice(from, to);
   const start = QUANTITY_BEFORE.exec(text)?.[0].length ?? 0;
   const rest = text.slice(start);
-  const end =
-    start +
-    (/\p{L}{2}/u.test(rest) ? rest.replace(/\s+[\d.,]+\s*[x×*@]\s*[\d.,]*\s*$/iu, '').trimEnd().length : 0);
-  const named = /\p{L}{2}/u.test(text.slice(start, end).replace(NUMBERS_AFTER, ''));
+  const end = start + (/\p{L}{2}/u.test(rest) ? rest.trimEnd().replace(TIMES_AFTER, '').trimEnd().length : 0);
+  const named = /\p{L}{2}/u.test(withoutNumbersAfter(text.slice(start, end)));
   return named && !/^\s*(?:[A-Z]{3}|[€$£])\s*$/.test(text) ? [{ segment, from: start, to: end }] : [];
 }
 

@@ -109,7 +109,8 @@ const LABEL_CHARACTERS_MAX = 120;
 const DROPPED = 0.05;
 
 /** Numbers and rates in a label say nothing of what it names. */
-const withoutNumbers = (text: string): string => text.replace(/\S*\d\S*(?:\s*%)?/g, ' ');
+const withoutNumbers = (text: string): string =>
+  text.replace(/\S+(?:\s*%)?/g, (word) => (/\d/.test(word) ? ' ' : word));
 
 /** The words of labels, kept for the labels met last: every field asks for the same ones. */
 const WORDS = new Map<string, readonly string[]>();

@@ -1,3 +1,5 @@
+import { withoutEnd } from '../kernel/text.ts';
+
 /** Which mark parts the decimals in a document. */
 export type DecimalMark = ',' | '.';
 
@@ -89,13 +91,19 @@ function onlyMark(digits: string, mark: DecimalMark): DecimalMark | undefined {
   return decimals.length === 3 && whole.length <= 3 && !digits.startsWith('0') ? undefined : mark;
 }
 
+/** `12-`: a minus after the last digit. */
+const hasMinusAfter = (text: string): boolean => {
+  const whole = withoutEnd(text, /\D/);
+  return whole !== '' && /^\s*-/.test(text.slice(whole.length));
+};
+
 /**
  * The value of a number as written: `1.234,56`, `1,234.56`, `1 234,56`, `(12.00)`, `12-`. Where it may be
  * read both ways the document's mark decides.
  */
 export function parseNumber(text: string, documentMark: DecimalMark): number | undefined {
-  const negative = /^\D*[-−–(]/.test(text) || /\d\s*-\s*\D*$/.test(text);
-  const digits = text.replace(/[^\d.,]/g, '').replace(/^[.,]+|[.,]+$/g, '');
+  const negative = /^\D*[-−–(]/.test(text) || hasMinusAfter(text);
+  const digits = withoutEnd(text.replace(/[^\d.,]/g, ''), /[.,]/).replace(/^[.,]+/, '');
   if (!/\d/.test(digits)) return undefined;
   const mark = ownMark(digits) ?? documentMark;
   const plain = digits

@@ -10,7 +10,7 @@ const LAWS: readonly RegExp[] = [
   new RegExp(`laws?\\s+(?:of|in)\\s+(?:force\\s+in\\s+)?${AREA}(?<place>${PLACE})`, 'u'),
   new RegExp(`(?:Recht|recht|droit|lois?|leyes|ley|legislación|leggi|legge|leis|lei|legislação|legislation)\\s+(?:of|der|des|de|du|del|della|dello|di|do|da|van|von)\\s+${AREA}(?<place>${PLACE})`, 'u'),
   new RegExp(`(?:by|under|with)\\s+(?:the\\s+)?(?:internal\\s+|substantive\\s+)?(?<place>\\p{Lu}\\p{L}+(?:\\s\\p{Lu}\\p{L}+)?)\\s+laws?(?!\\p{L})`, 'u'),
-  /(?<place>\p{L}+(?:es|em|s)\s+[Rr]echt)(?!\p{L})/u,
+  /(?<place>\p{L}{1,40}(?:es|em|s)\s{1,9}[Rr]echt)(?!\p{L})/u,
   /(?<place>(?:droit|loi|ley|legislación|legge|lei|legislação)\s+\p{Ll}{5,})/u,
 ]; // prettier-ignore
 const GOVERNED =

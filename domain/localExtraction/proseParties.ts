@@ -84,7 +84,7 @@ function listFrom(text: string, start: number): readonly ProseParty[] {
 export function nameAt(area: string, at: number): Span | undefined {
   const lead = LEAD.exec(area.slice(at, at + 120))?.[0].length ?? 0;
   const rest = area.slice(at + lead, at + lead + 140);
-  const text = NAME.exec(rest)?.[0].replace(/\s*(?:&)$/, '');
+  const text = NAME.exec(rest)?.[0].replace(/&$/, '').trimEnd();
   if (text === undefined || text.length < 3 || NO_NAME.test(text) || IS_FORM.test(text)) return undefined;
   const isShort = ABBREVIATED.test(text) && rest[text.length] === '.';
   const whole = isShort ? `${text}.` : text;
@@ -137,6 +137,9 @@ function nextStop(area: string, from: number): number {
 }
 
 /** The first line of the address above "Dear …". */
+/** Without digits, with a blank inside. */
+const isTwoWords = (line: string): boolean => !/\d/.test(line) && /\s/.test(line.slice(1, -1));
+
 function addressee({ text }: Prose): readonly ProseParty[] {
   const greeting =
     /\n(?:Dear|Sehr geehrte[rs]?|Lieber?|Cher|Chère|Madame|Monsieur|Estimad[oa]|Gentile|Egregio|Geachte|Beste|Prezad[oa]|Exm[oa])\s/u.exec(
@@ -147,7 +150,7 @@ function addressee({ text }: Prose): readonly ProseParty[] {
   const lines = [...text.slice(from, greeting.index).matchAll(/[^\n]+/g)];
   const start = lines.findLast(({ 0: line }) => {
     const name = nameAt(line, 0);
-    return name !== undefined && name.to === line.trimEnd().length && /^[^\d]+\s[^\d]+$/.test(line);
+    return name !== undefined && name.to === line.trimEnd().length && isTwoWords(line);
   });
   if (start === undefined) return [];
   const at = from + start.index;

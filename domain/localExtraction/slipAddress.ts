@@ -13,7 +13,7 @@ const ADDRESS_ROWS = 5;
 const CODE = /(?:^|[\s,])\d{4,6}(?=$|[\s,.])/;
 
 /** A label, or a number in brackets under which a company is registered. */
-const NO_LINE = /:|^\(\S*\d\S*\)$/;
+const isNoLine = (text: string): boolean => text.includes(':') || (/^\(\S+\)$/.test(text) && /\d/.test(text));
 
 /**
  * The address in the head of a slip that OCR has read: the lines under the shop's name, down to the one with
@@ -53,13 +53,13 @@ function headLines(source: Source): readonly Row[] {
 function isAfterEnd(row: Row, lines: readonly Row[]): boolean {
   const before = lines.map(textOf);
   if (before.some((line) => isCountry(folded(line)))) return true;
-  const hasCode = before.some((line) => CODE.test(line.replace(/\d+[-/]\d+/g, '')));
+  const hasCode = before.some((line) => CODE.test(line.replace(/\d{1,20}[-/]\d{1,20}/g, '')));
   return hasCode && (/\d/.test(textOf(row)) || textOf(row).split(' ').length > 4);
 }
 
 function isLine(row: Row, source: Source): boolean {
   const text = textOf(row);
   const [first] = row.segments;
-  if (first === undefined || !/\p{L}{3}/u.test(text) || NO_LINE.test(text)) return false;
+  if (first === undefined || !/\p{L}{3}/u.test(text) || isNoLine(text)) return false;
   return !isContact(text) && !isDocumentTitle(text) && isValue({ ...first, text }, source);
 }

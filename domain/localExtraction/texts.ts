@@ -175,7 +175,7 @@ export function findTexts(field: Field, source: Source): readonly Finding[] {
   const whole = findText(field, source);
   if (whole === undefined) return [];
   const parts = whole.text
-    .split(/\s*[,;•|]\s*/)
+    .split(/[,;•|]/)
     .map((part) => part.trim())
     .filter((part) => part !== '');
   return parts.map((text) => ({ ...whole, value: text, text }));

@@ -1,4 +1,4 @@
-import { resolveLocal } from '../extraction/schemaRules.ts';
+import { resolveLocal } from '../extraction/schemaReference.ts';
 import type { JsonObject } from '../kernel/json.ts';
 
 /** The schemas that speak about one place of a value: its own and those of every way it may take. */
@@ -11,7 +11,7 @@ const WAYS = ['anyOf', 'oneOf', 'allOf'] as const;
 const HOPS_MAX = 12;
 const SCHEMAS_MAX = 64;
 
-const asObject = (value: unknown): JsonObject | undefined =>
+export const asSchema = (value: unknown): JsonObject | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 
 /** A schema with all that it refers to or chooses from; bounded, for references may go round. */
@@ -19,7 +19,7 @@ export function unfolded(root: JsonObject, raw: unknown): readonly JsonObject[] 
   const all = new Set<JsonObject>();
   let level: readonly unknown[] = [raw];
   for (let hop = 0; hop < HOPS_MAX && level.length > 0; hop += 1) {
-    const fresh = level.map(asObject).filter((one): one is JsonObject => one !== undefined && !all.has(one));
+    const fresh = level.map(asSchema).filter((one): one is JsonObject => one !== undefined && !all.has(one));
     for (const one of fresh.slice(0, SCHEMAS_MAX - all.size)) all.add(one);
     level = all.size >= SCHEMAS_MAX ? [] : fresh.flatMap((one) => waysOf(root, one));
   }
@@ -33,6 +33,30 @@ function waysOf(root: JsonObject, schema: JsonObject): readonly unknown[] {
     return Array.isArray(list) ? list : [];
   });
   return typeof $ref === 'string' ? [resolveLocal(root, $ref), ...ways] : ways;
+}
+
+/**
+ * A schema with all that must hold beside it: what it refers to, all parts of `allOf`, and the only way of
+ * `anyOf` or `oneOf` that is not null. Which of several ways a value takes is not known.
+ */
+export function definitely(root: JsonObject, raw: unknown): readonly JsonObject[] {
+  const all = new Set<JsonObject>();
+  let level: readonly unknown[] = [raw];
+  for (let hop = 0; hop < HOPS_MAX && level.length > 0; hop += 1) {
+    const fresh = level.map(asSchema).filter((one): one is JsonObject => one !== undefined && !all.has(one));
+    for (const one of fresh) all.add(one);
+    level = fresh.flatMap((one) => partsOf(root, one));
+  }
+  return [...all];
+}
+
+function partsOf(root: JsonObject, { $ref, allOf, anyOf, oneOf }: JsonObject): readonly unknown[] {
+  const only = [anyOf, oneOf].flatMap((list): readonly unknown[] => {
+    const ways = Array.isArray(list) ? list.filter((way) => asSchema(way)?.['type'] !== 'null') : [];
+    return ways.length === 1 ? ways : [];
+  });
+  const parts: readonly unknown[] = Array.isArray(allOf) ? allOf : [];
+  return typeof $ref === 'string' ? [resolveLocal(root, $ref), ...parts, ...only] : [...parts, ...only];
 }
 
 /** The schemas of a member of an object, or of an item of an array. */
@@ -54,7 +78,7 @@ function itemOf(schema: JsonObject, index: number): readonly unknown[] {
 }
 
 function propertyOf(schema: JsonObject, name: string): readonly unknown[] {
-  const properties = asObject(schema['properties']);
+  const properties = asSchema(schema['properties']);
   if (properties !== undefined && Object.hasOwn(properties, name)) return [properties[name]];
   const rest = schema['additionalProperties'];
   return rest === undefined ? [] : [rest];

@@ -35,11 +35,13 @@ const RULES: Record<SchemaDialect, DialectRules> = {
 const DEPTH_MAX = 10;
 const PROPERTIES_MAX = 5_000;
 const ENUM_VALUES_MAX = 1_000;
+/** Steps of the translation, references included: a schema within the service's own limits takes fewer. */
+const NODES_MAX = 10_000;
 
 interface Walk {
   readonly root: JsonObject;
   readonly rules: DialectRules;
-  readonly counts: { properties: number; enums: number; optional: number; unions: number };
+  readonly counts: { nodes: number; properties: number; enums: number; optional: number; unions: number };
 }
 
 /** Where the walk is: how deep, and by which references it came. */
@@ -55,7 +57,7 @@ interface Place {
  * open maps, tuples, more than its limits).
  */
 export const structuredSchema = (schema: JsonObject, dialect: SchemaDialect): JsonObject | undefined => {
-  const counts = { properties: 0, enums: 0, optional: 0, unions: 0 };
+  const counts = { nodes: 0, properties: 0, enums: 0, optional: 0, unions: 0 };
   const rules = RULES[dialect];
   const converted = convert(schema, { root: schema, rules, counts }, { depth: 0, refs: [] });
   if (converted === undefined || converted['type'] !== 'object') return undefined;
@@ -73,7 +75,8 @@ const isObject = (value: Json | undefined): value is JsonObject =>
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
 
 function convert(node: Json | undefined, walk: Walk, place: Place): JsonObject | undefined {
-  if (!isObject(node) || place.depth > DEPTH_MAX || walk.counts.properties > PROPERTIES_MAX) return undefined;
+  walk.counts.nodes += 1;
+  if (!isObject(node) || place.depth > DEPTH_MAX || walk.counts.nodes > NODES_MAX) return undefined;
   const ref = node['$ref'];
   if (typeof ref === 'string') return convertRef(node, ref, { walk, place });
   const whole = withOnlyPart(node);
@@ -143,10 +146,13 @@ function convertUnion(node: JsonObject, walk: Walk, place: Place): JsonObject | 
   const choices = [...listOf(node['anyOf']), ...listOf(node['oneOf'])];
   if (choices.length === 0 || place.depth === 0) return undefined;
   walk.counts.unions += 1;
-  const converted = choices.map((choice) => convert(choice, walk, { ...place, depth: place.depth + 1 }));
-  return converted.every((choice) => choice !== undefined)
-    ? { ...described(node, []), anyOf: converted }
-    : undefined;
+  const converted: JsonObject[] = [];
+  for (const choice of choices) {
+    const one = convert(choice, walk, { ...place, depth: place.depth + 1 });
+    if (one === undefined) return undefined;
+    converted.push(one);
+  }
+  return { ...described(node, []), anyOf: converted };
 }
 
 function convertTyped(

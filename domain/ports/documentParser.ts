@@ -1,4 +1,4 @@
-import type { Document, DocumentWarning, PageSummary } from '../document/document.ts';
+import type { Document, DocumentWarning, PackedDocument, PageSummary } from '../document/document.ts';
 
 /** How much work to put in: `standard` reads the text layer and OCRs pages without one. */
 export type ParseEffort = 'fast' | 'standard' | 'robust';
@@ -37,6 +37,8 @@ export type ParseFailure =
 
 export type ParseResult = { readonly kind: 'ok'; readonly document: Document } | ParseFailure;
 
+export type ReadResult = { readonly kind: 'ok'; readonly document: PackedDocument } | ParseFailure;
+
 /** Both renderings of a document, and what became of each page. */
 export interface Rendition {
   readonly mimeType: string;
@@ -51,7 +53,10 @@ export type RenderResult = { readonly kind: 'ok'; readonly rendition: Rendition 
 /** Parses files in isolation: a hostile file costs only its own request. */
 export interface DocumentParser {
   inspect(request: ParseRequest): Promise<Inspection>;
+  /** The document laid open: for tools that have a process of their own, never for the service. */
   parse(request: ParseRequest): Promise<ParseResult>;
+  /** The document for further work in isolated processes. */
+  read(request: ParseRequest): Promise<ReadResult>;
   /** Parses and renders beside the API: prefer it to `parse` where only the text is wanted. */
   render(request: ParseRequest): Promise<RenderResult>;
   close(): Promise<void>;

@@ -1,6 +1,7 @@
-import type { Document } from '../document/document.ts';
+import type { PackedDocument } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { ParseFailure, ParseRequest, RenderResult } from './documentParser.ts';
+import type { ScoredAnswer } from '../training/feedback.ts';
+import type { ParseFailure, ParseRequest, ReadResult, RenderResult } from './documentParser.ts';
 import type { Citation, ExtractionRequest, ExtractionResult, ValidationError } from './extractionEngine.ts';
 import type { ReadPage } from './modelProvider.ts';
 
@@ -43,6 +44,11 @@ export interface GroundedValue {
   readonly ungrounded: readonly string[];
 }
 
+/** An answer that holds no whole JSON object. */
+export interface NoObject {
+  readonly kind: 'no_object';
+}
+
 /** Work on documents beside the API, in isolated processes: what model work needs of them. */
 export interface DocumentTools {
   readonly pictures: (request: ParseRequest) => Promise<PicturesResult>;
@@ -50,15 +56,21 @@ export interface DocumentTools {
   readonly documentOf: (
     read: { readonly mimeType: string; readonly pages: readonly PageReading[] },
     limits: ToolLimits,
-  ) => Promise<{ readonly kind: 'ok'; readonly document: Document } | ParseFailure>;
-  readonly render: (document: Document, limits: ToolLimits) => Promise<RenderResult>;
+  ) => Promise<ReadResult>;
+  readonly render: (document: PackedDocument, limits: ToolLimits) => Promise<RenderResult>;
   /** The local extractor on a document that was read before. */
   readonly extractFrom: (
-    work: Pick<ExtractionRequest, 'schema' | 'citations' | 'learned'> & { readonly document: Document },
+    work: Pick<ExtractionRequest, 'schema' | 'citations' | 'learned'> & { readonly document: PackedDocument },
     limits: ToolLimits,
   ) => Promise<ExtractionResult>;
+  /** `answer`: what the model wrote. */
   readonly ground: (
-    work: { readonly document: Document; readonly schema: JsonObject; readonly value: JsonObject },
+    work: { readonly document: PackedDocument; readonly schema: JsonObject; readonly answer: string },
     limits: ToolLimits,
-  ) => Promise<GroundedValue | ParseFailure>;
+  ) => Promise<GroundedValue | NoObject | ParseFailure>;
+  /** How what a model wrote compares with what was expected: rows are paired, which takes time by their cube. */
+  readonly score: (
+    work: { readonly expected: JsonObject; readonly answer: string },
+    limits: ToolLimits,
+  ) => Promise<{ readonly kind: 'scored'; readonly scored: ScoredAnswer } | ParseFailure>;
 }

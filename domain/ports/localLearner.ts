@@ -1,10 +1,17 @@
+import type { PackedDocument } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { LocalArtifact, TrainingReport } from '../training/artifact.ts';
-import type { TrainingExample, TrainingOptions, TrainingProgress } from '../training/train.ts';
+import type { TrainingOptions, TrainingProgress } from '../training/train.ts';
+
+/** A document, and what should be read in it. */
+export interface PackedExample {
+  readonly document: PackedDocument;
+  readonly expected: JsonObject;
+}
 
 /** What the local engine is taught by. */
 export interface LearningTask {
-  readonly examples: readonly TrainingExample[];
+  readonly examples: readonly PackedExample[];
   readonly schema: JsonObject;
   readonly options: TrainingOptions;
 }

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../kernel/text.ts';
 import type { Candidate } from '../localExtraction/candidates.ts';
 import { overlap, type Layout, type Segment } from '../localExtraction/layout.ts';
 import type { ValueKind } from '../localExtraction/lexicon.ts';
@@ -67,7 +68,7 @@ type Cut = Omit<Spot, 'rank' | 'rankFromEnd'>;
 const cutOf = (segment: Segment, [from, to]: readonly [number, number], cut: string): readonly Cut[] => {
   const raw = segment.text.slice(from, to);
   const start = from + (/^[\s:;,.]*/.exec(raw)?.[0].length ?? 0);
-  const end = to - (/[\s:;,]*$/.exec(raw)?.[0].length ?? 0);
+  const end = to - raw.length + withoutEnd(raw, /[\s:;,]/).length;
   return end <= start ? [] : [{ parts: [{ segment, from: start, to: end }], cut, typed: undefined }];
 };
 

@@ -23,7 +23,7 @@ const SECTION_WORDS_MAX = 5;
 
 /** The words of a label: numbers say nothing of what it names. */
 export const wordsOfLabel = (text: string): Words =>
-  labelWords(text.slice(-LABEL_CHARACTERS_MAX).replace(/\S*\d\S*/g, ' '));
+  labelWords(text.slice(-LABEL_CHARACTERS_MAX).replace(/\S+/g, (word) => (/\d/.test(word) ? ' ' : word)));
 
 const hasWord = (text: string): boolean => /\p{L}{2,}/u.test(text);
 

@@ -28,7 +28,7 @@ const seedOption = (text: string): number => {
 };
 
 const splitOption = (text: string): number => {
-  const share = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
+  const share = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   if (!(share <= SPLIT_MAX)) throw new InvalidArgumentError(`Give a number from 0 to ${String(SPLIT_MAX)}.`);
   return share;
 };

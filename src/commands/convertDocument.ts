@@ -18,7 +18,10 @@ export interface ConvertRequest extends WorkRequest {
 
 export interface ConvertDeps extends DeliverDeps, ModelDeps {
   readonly platformModels: PlatformModels;
+  /** Of a conversion by a model. */
   readonly convertDeadlineMs: number;
+  /** Of one without. */
+  readonly localDeadlinesMs: Readonly<Record<'fast' | 'standard', number>>;
 }
 
 /** The local parser, unless a model reads the pages. */
@@ -27,12 +30,13 @@ const rendered = (
   request: ConvertRequest,
   { models: { ocr }, signal, onCall }: WorkTask,
 ): Promise<ModelConversionResult> => {
+  const effort = request.mode === 'fast' ? ('fast' as const) : ('standard' as const);
   const work = {
     path: request.file.path,
     fileName: request.file.file_name,
-    effort: request.mode === 'fast' ? ('fast' as const) : ('standard' as const),
+    effort,
     pagesMax: deps.pagesMax,
-    deadlineMs: deps.convertDeadlineMs,
+    deadlineMs: ocr === null ? deps.localDeadlinesMs[effort] : deps.convertDeadlineMs,
     signal,
     share: request.tenant_id,
   };

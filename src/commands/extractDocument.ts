@@ -30,7 +30,10 @@ export interface ExtractRequest extends WorkRequest {
 export interface ExtractDeps extends DeliverDeps, ModelDeps {
   readonly engine: ExtractionEngine;
   readonly platformModels: PlatformModels;
+  /** Of an extraction in which models take part, their calls included. */
   readonly deadlineMs: Readonly<Record<ExtractRequest['mode'], number>>;
+  /** Of one without. */
+  readonly localDeadlinesMs: Readonly<Record<ExtractRequest['mode'], number>>;
 }
 
 /** The body of the answer, but for the bill and what is known only after it. */
@@ -75,19 +78,20 @@ const extracted = (
   request: ExtractRequest,
   { models: { llm, ocr }, signal, onCall }: WorkTask,
 ): Promise<ModelExtractionResult> => {
+  const isLocal = llm === null && ocr === null;
   const work = {
     path: request.file.path,
     fileName: request.file.file_name,
     effort: request.mode,
     pagesMax: deps.pagesMax,
-    deadlineMs: deps.deadlineMs[request.mode],
+    deadlineMs: (isLocal ? deps.localDeadlinesMs : deps.deadlineMs)[request.mode],
     signal,
     share: request.tenant_id,
     schema: request.schema,
     citations: request.citations,
     learned: request.learned?.kind === 'local' ? request.learned : undefined,
   };
-  return llm === null && ocr === null
+  return isLocal
     ? deps.engine.extract(work)
     : deps.modelWork.extract(work, { llm, ocr, onCall, learned: promptIn(request) });
 };

@@ -59,7 +59,7 @@ export const checkTrainingRequest = async (
   { schema, llm, billing_type }: CreateTrainingRequest,
 ): Promise<CheckedRequest | WorkProblem> => {
   const verdict = checkSchemaRules(schema);
-  if (verdict.kind !== 'ok') return workProblem('invalid_schema', verdict.detail);
+  if (verdict.kind !== 'ok') return workProblem(verdict.kind, verdict.detail);
   if (llm.api_key === null && (billing_type === 'byok' || llm.api_base !== null))
     return own('llm_api_key', 'Send your own provider key with it.');
   if (llm.api_key === null) return verdict;

@@ -17,7 +17,7 @@ const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: 
   const reference = resolve(from, t.REFERENCE);
   const reads = resolve(from, t.READS);
   const wrote = (tenantId: string, position: bigint) => reads.note(tenantId, position);
-  const { platformModels } = resolve(from, t.CONFIG);
+  const { platformModels, localDeadlinesMs } = resolve(from, t.CONFIG);
   return {
     accounts: resolve(from, t.ACCOUNTS),
     billingConfig: async () => {
@@ -38,6 +38,7 @@ const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: 
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     convertDeadlineMs: CONVERT_DEADLINE_MS,
     deadlineMs: resolve(from, t.EXTRACT_DEADLINES),
+    localDeadlinesMs,
     platformModels,
     wrote,
   };

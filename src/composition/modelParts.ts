@@ -28,6 +28,7 @@ export const modelParts = (from: Container): ModelDeps & { readonly logCall: Log
       tools: workers.tools,
       parser: workers.parser,
       schemas: workers.schemaValidator,
+      localDeadlinesMs: resolve(from, t.CONFIG).localDeadlinesMs,
       readFile: (path) => readFile(path),
     }),
     logCall: counted(resolve(from, t.PROVIDER_METRICS), (work, call) =>

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../domain/kernel/text.ts';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
@@ -136,7 +137,7 @@ const openUploads = async (
   const baseUrl = () => {
     const url = publicUrl ?? address.url;
     if (url === undefined) throw new Error('an upload URL was asked for before the service listens');
-    return reachable(url).replace(/\/+$/, '');
+    return withoutEnd(reachable(url), /\//);
   };
   const urls = uploadUrls({ secret, baseUrl });
   return { targets: urls, signatures: urls };

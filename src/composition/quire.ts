@@ -22,6 +22,7 @@ import { openParts, type Parts } from './openParts.ts';
 import { openTracer } from './openTracer.ts';
 import { prepareTables } from './prepareTables.ts';
 import { operationsOver, type OwnParts } from './operatorParts.ts';
+import { watchLoopDelay } from '../telemetry/loopDelay.ts';
 import { showGauges } from './telemetryParts.ts';
 import { VERSION } from './version.ts';
 import { rateLimitRefusals } from './workMetrics.ts';
@@ -190,6 +191,11 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   const isApi = does('api');
   const key = isApi ? await firstAdminKey(from) : undefined;
   showGauges(from);
+  const stopWatching = watchLoopDelay(resolve(from, t.REGISTRY));
+  ends.add(() => {
+    stopWatching();
+    return Promise.resolve();
+  });
   const drift = resolve(from, t.DRIFT_CHECK);
   ends.add(() => drift.stop());
   const unfinished = resolve(from, t.UNFINISHED_SWEEPER);

@@ -1,27 +1,41 @@
 import { openLlmTrainer } from '../../adapters/training/llmTrainer.ts';
+import type { LlmTrainerDeps } from '../../adapters/training/asking.ts';
+import type { DocumentTools } from '../../domain/ports/documentTools.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
 import { modelParts } from './modelParts.ts';
+import { scoredAnswer } from '../../domain/training/feedback.ts';
 import { trainer } from '../worker/trainer.ts';
 import type { TrainingWorker } from '../worker/trainingWorker.ts';
 import { trainingWorkerOf } from './pipelineParts.ts';
 import { bind, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
-import { CONVERT_DEADLINE_MS, EXTRACT_DEADLINES_MS, LEARN_DEADLINE_MS, PAGES_MAX } from './workLimits.ts';
+import { EXTRACT_DEADLINES_MS, LEARN_DEADLINE_MS, PAGES_MAX } from './workLimits.ts';
+
+/** What cannot be scored in time counts as no answer. */
+const scoredBeside =
+  (tools: DocumentTools, deadlineMs: number): LlmTrainerDeps['score'] =>
+  async (answered, signal) => {
+    const outcome = await tools.score(answered, { deadlineMs, signal });
+    signal.throwIfAborted();
+    return outcome.kind === 'scored' ? outcome.scored : scoredAnswer(answered.expected, undefined);
+  };
 
 const trainerOf = (from: Container): Trainer => {
   const { workers } = resolve(from, t.PARTS);
+  const { platformModels, localDeadlinesMs } = resolve(from, t.CONFIG);
   const { logCall } = modelParts(from);
   return trainer({
     parser: workers.parser,
     learner: workers.learner,
     pagesMax: PAGES_MAX,
-    parseDeadlineMs: CONVERT_DEADLINE_MS,
+    parseDeadlinesMs: localDeadlinesMs,
     learnDeadlineMs: LEARN_DEADLINE_MS,
     llmTrainer: openLlmTrainer({
       providers: resolve(from, t.MODELS),
       requestDeadlineMs: EXTRACT_DEADLINES_MS.standard,
+      score: scoredBeside(workers.tools, localDeadlinesMs.fast),
     }),
-    platformModels: resolve(from, t.CONFIG).platformModels,
+    platformModels,
     logCall,
   });
 };

@@ -17,7 +17,7 @@ import type { Caller, Route } from './defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { endUnread } from './refuseBody.ts';
 import type { RunningRequests } from './runningRequests.ts';
-import { Problem, invalid, problem, problemBody, retryLater, statusOf } from './problems.ts';
+import { Problem, invalid, problem, problemBody, retryLater, statusOf, wireCodeOf } from './problems.ts';
 import { routeTable } from './routeTable.ts';
 import { safeHeaders } from './safeHeaders.ts';
 import type { Exchange } from './routeRequest.ts';
@@ -185,7 +185,7 @@ const onFailure =
     const known = asProblem(error);
     if (!isExpected(error, req)) logFailure(error, facts.requestId);
     const failure = known ?? problem('internal_error', 'The request failed; it has been logged.');
-    facts.code = failure.code;
+    facts.code = wireCodeOf(failure.code);
     if (res.headersSent) {
       next(error);
       return;

@@ -11,7 +11,7 @@ import type { ConfigUpsertRequest } from './wire/configs.ts';
 const schemaOf = (schema: unknown): ConfigVersion['schema'] => {
   if (schema === undefined || schema === null) return null;
   const verdict = checkSchemaRules(schema);
-  if (verdict.kind === 'invalid_schema') throw problem('invalid_schema', verdict.detail);
+  if (verdict.kind !== 'ok') throw problem(verdict.kind, verdict.detail);
   return verdict.schema as ConfigVersion['schema'];
 };
 

@@ -37,7 +37,7 @@ export interface ExtractFields {
 const checkedSchema = (schema: unknown): JsonObject => {
   if (schema === undefined) throw problem('missing_schema', 'Send the field schema: a JSON Schema.');
   const verdict = checkSchemaRules(schema);
-  if (verdict.kind === 'invalid_schema') throw problem('invalid_schema', verdict.detail);
+  if (verdict.kind !== 'ok') throw problem(verdict.kind, verdict.detail);
   return verdict.schema;
 };
 

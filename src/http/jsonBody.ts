@@ -90,6 +90,9 @@ export interface JsonBody {
   readonly oddIntegers: readonly JsonPath[];
 }
 
+/** Told before it is parsed: what walks a value afterwards calls itself once a level. */
+export const isTooDeep = (text: string): boolean => shapeOf(text) === 'too_deep';
+
 const parsed = (text: string): JsonBody => {
   const value = JSON.parse(text) as unknown;
   if (MAYBE_UNSTORABLE.test(text) && !isStorable(value)) throw new SyntaxError('unstorable text');

@@ -32,6 +32,8 @@ export interface UploadLimits {
 
 const FIELD_BYTES_MAX = 300 * 1024;
 const FIELDS_MAX = 64;
+/** The document, and a schema that is sent as a file. */
+const FILES_MAX = 2;
 /** Most that a form may have beside its file. */
 const FORM_BYTES_MAX = 2_097_152;
 const FILE_NAME_MAX = 255;
@@ -48,7 +50,7 @@ const parserFor = (request: IncomingMessage, bytesMax: number): busboy.Busboy =>
     return busboy({
       headers: request.headers,
       defParamCharset: 'utf8',
-      limits: { fileSize: bytesMax, files: 1, fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX },
+      limits: { fileSize: bytesMax, files: FILES_MAX, fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX },
     });
   } catch {
     throw problem('unsupported_media_type', 'Send multipart/form-data with a boundary.');
@@ -69,7 +71,7 @@ export const tooLarge = (bytesMax: number): Problem =>
 
 const collectField =
   ({ fields, refusals }: Collected) =>
-  (name: string, value: string, info: busboy.FieldInfo): void => {
+  (name: string, value: string, info: Pick<busboy.FieldInfo, 'nameTruncated' | 'valueTruncated'>): void => {
     if (info.nameTruncated || info.valueTruncated)
       refuseLater(refusals, problem('body_too_large', `The field ${name} is too long.`));
     else if (fields.has(name))
@@ -78,15 +80,36 @@ const collectField =
     else if (value !== '') fields.set(name, value);
   };
 
+/** A field that is sent as a file, as some clients send JSON. */
+const collectText = (collected: Collected, name: string, stream: Readable): void => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= FIELD_BYTES_MAX) chunks.push(chunk);
+  });
+  stream.once('end', () => {
+    const value = new TextDecoder().decode(Buffer.concat(chunks));
+    const info = { nameTruncated: false, valueTruncated: bytes > FIELD_BYTES_MAX };
+    collectField(collected)(name, value, info);
+  });
+  stream.on('error', () => undefined);
+};
+
 const collectFile =
   (collected: Collected, path: string, bytesMax: number) =>
   (name: string, stream: Readable & { truncated?: boolean }, info: busboy.FileInfo): void => {
     const { refusals } = collected;
-    if (name !== 'file') {
-      refuseLater(
-        refusals,
-        invalid({ loc: ['body', name], msg: 'Not a file of this form.', type: 'extra_forbidden' }),
-      );
+    if (name === 'schema') {
+      collectText(collected, name, stream);
+      return;
+    }
+    if (name !== 'file' || collected.file !== undefined) {
+      const issue =
+        name === 'file'
+          ? { msg: 'Sent twice.', type: 'duplicate' }
+          : { msg: 'Not a file of this form.', type: 'extra_forbidden' };
+      refuseLater(refusals, invalid({ loc: ['body', name], ...issue }));
       stream.on('error', () => undefined).resume();
       return;
     }

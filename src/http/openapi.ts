@@ -2,8 +2,7 @@ import type { z } from 'zod';
 import { COMPONENT, schemaOf, type Components, type Json } from './openapiSchemas.ts';
 import type { Route } from './defineRoute.ts';
 import { problemsOf } from './defineRoute.ts';
-import type { ProblemCode } from './problems.ts';
-import { PROBLEM_CODES, statusOf } from './problems.ts';
+import { statusOf, WIRE_CODES, wireCodeOf } from './problems.ts';
 
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, Json>>;
@@ -88,7 +87,7 @@ const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Com
   return Object.fromEntries([reply.status, ...alsoStatus].map((status) => [String(status), answer]));
 };
 
-const problemContent = (codes: readonly ProblemCode[]): Json => {
+const problemContent = (codes: readonly string[]): Json => {
   const others = codes.filter((code) => code !== 'validation_error');
   const schemas = [
     ...(codes.includes('validation_error') ? [{ $ref: `${COMPONENT}HTTPValidationError` }] : []),
@@ -111,9 +110,9 @@ const retryHeader = {
 };
 
 const problems = (route: Route): Json => {
-  const byStatus = new Map<number, ProblemCode[]>();
+  const byStatus = new Map<number, string[]>();
   for (const code of problemsOf(route))
-    byStatus.set(statusOf(code), [...(byStatus.get(statusOf(code)) ?? []), code]);
+    byStatus.set(statusOf(code), [...(byStatus.get(statusOf(code)) ?? []), wireCodeOf(code)]);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       String(status),
@@ -149,7 +148,7 @@ const PROBLEM_SCHEMAS = {
       type: { type: 'string', description: 'A path of this service.' },
       title: { type: 'string' },
       status: { type: 'integer' },
-      code: { type: 'string', enum: PROBLEM_CODES },
+      code: { type: 'string', enum: WIRE_CODES },
       detail: { type: 'string', description: 'A sentence for people.' },
       request_id: { type: 'string' },
     },

@@ -1,3 +1,10 @@
+interface KnownProblem {
+  readonly status: number;
+  readonly title: string;
+  /** The code that callers see, where it is another one's: one code that has two statuses. */
+  readonly wireCode?: string;
+}
+
 /** Every problem an answer can be, and the only place that knows status codes. */
 export const PROBLEMS = {
   invalid_schema: { status: 400, title: 'The JSON Schema cannot be used' },
@@ -45,6 +52,11 @@ export const PROBLEMS = {
   currency_not_offered: { status: 422, title: 'The currency is not on the price list' },
   price_mismatch: { status: 422, title: 'Credits and amount do not match the price list' },
   price_list_version_unknown: { status: 422, title: 'The price list version cannot be used' },
+  schema_beyond_limits: {
+    status: 422,
+    title: 'The JSON Schema is larger than a schema may be',
+    wireCode: 'invalid_schema',
+  },
   output_schema_mismatch: { status: 422, title: 'The output does not fit the schema' },
   unsafe_api_base: { status: 422, title: 'The API base may not be reached' },
   rate_limited: { status: 429, title: 'Too many requests' },
@@ -58,11 +70,20 @@ export const PROBLEMS = {
   shutting_down: { status: 503, title: 'Shutting down' },
   field_encryption_not_configured: { status: 503, title: 'Field encryption is not configured' },
   not_ready: { status: 503, title: 'Not ready' },
-} as const satisfies Record<string, { readonly status: number; readonly title: string }>;
+} as const satisfies Record<string, KnownProblem>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
+
+/** What an answer has as its `code`. */
+export const wireCodeOf = (code: ProblemCode): string => {
+  const { wireCode = code }: KnownProblem = PROBLEMS[code];
+  return wireCode;
+};
+
+/** The codes that callers see, each once and with a page of its own. */
+export const WIRE_CODES: readonly string[] = [...new Set(PROBLEM_CODES.map(wireCodeOf))];
 
 /** One thing that is wrong with a request, and where. */
 export interface RequestIssue {
@@ -114,10 +135,10 @@ export const problemBody = (
   { code, details: { detail, members } }: Problem,
   requestId: string,
 ): Readonly<Record<string, unknown>> => ({
-  type: `/docs/problems/${code}`,
+  type: `/docs/problems/${wireCodeOf(code)}`,
   title: PROBLEMS[code].title,
   status: PROBLEMS[code].status,
-  code,
+  code: wireCodeOf(code),
   detail,
   request_id: requestId,
   ...members,

@@ -76,7 +76,10 @@ export const checked = (route: Route, { req }: Exchange, { input, caller }: Rece
     idempotency_key: key ?? null,
     oddIntegers: input.oddIntegers ?? [],
     get fingerprint() {
-      return (digest ??= requestFingerprint({ path: params, query, body, sha256: file?.sha256 }));
+      const parts = { path: params, query, sha256: file?.sha256 };
+      return (digest ??= requestFingerprint(
+        route.upload === true ? { ...parts, form: body } : { ...parts, body },
+      ));
     },
   };
 };

@@ -27,6 +27,7 @@ export const EXTRACTION_PROBLEMS = [
   ...WORK_PROBLEMS,
   'missing_schema',
   'invalid_schema',
+  'schema_beyond_limits',
   'artifact_not_found',
   'config_not_found',
   'field_encryption_not_configured',

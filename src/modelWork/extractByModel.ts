@@ -1,6 +1,5 @@
-import { pageSummary, type Document, type DocumentWarning } from '../../domain/document/document.ts';
+import type { DocumentWarning } from '../../domain/document/document.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import { objectInAnswer } from '../../domain/models/jsonAnswer.ts';
 import { UNTRAINED, withLearned } from '../../domain/models/learned.ts';
 import { nameOfModel } from '../../domain/models/modelName.ts';
 import { extractionTurnV1 } from '../../domain/models/prompts/extraction.v1.ts';
@@ -56,12 +55,12 @@ const readAnswer = async (
   answer: Answered,
 ): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
   if (answer.finish === 'refused') return useless(llm, 'refused to answer.');
-  const value = objectInAnswer(answer.text);
-  if (value === undefined) return { kind: 'read', grounded: undefined };
+  const { document } = shown;
   const grounded = await running.deps.tools.ground(
-    { document: shown.document, schema, value },
+    { document, schema, answer: answer.text },
     limitsOf(running),
   );
+  if (grounded.kind === 'no_object') return { kind: 'read', grounded: undefined };
   return grounded.kind === 'ok' ? { kind: 'read', grounded } : grounded;
 };
 
@@ -109,8 +108,6 @@ const groundingWarnings = (ungrounded: readonly string[], hasText: boolean): rea
   return [{ code: 'not_grounded', message: `Not found in the text of the document: ${list}${more}.` }];
 };
 
-const hasText = ({ pages }: Document): boolean => pages.some(({ lines }) => lines.length > 0);
-
 const extractionOf = (
   { document }: ShownDocument,
   { value, validationErrors, citations, ungrounded }: GroundedValue,
@@ -120,8 +117,8 @@ const extractionOf = (
   value,
   validationErrors,
   citations: withCitations ? citations : [],
-  pages: document.pages.map(pageSummary),
-  warnings: [...document.warnings, ...groundingWarnings(ungrounded, hasText(document))],
+  pages: document.pages,
+  warnings: [...document.warnings, ...groundingWarnings(ungrounded, document.hasText)],
 });
 
 /** Asks the model, repairs its answer at most once, and holds it against schema and document. */

@@ -15,11 +15,12 @@ import { showDocument } from './shownDocument.ts';
 const started = (
   deps: ModelWorkDeps,
   models: WorkModels,
-  { deadlineMs, signal, share }: ParseRequest,
+  { deadlineMs, effort, signal, share }: ParseRequest,
 ): Running => ({
   deps,
   models,
   deadline: deadlineIn(deadlineMs),
+  effort,
   signal,
   share,
 });

@@ -1,4 +1,4 @@
-import type { DocumentParser } from '../../domain/ports/documentParser.ts';
+import type { DocumentParser, ParseEffort } from '../../domain/ports/documentParser.ts';
 import type { DocumentTools, ToolLimits } from '../../domain/ports/documentTools.ts';
 import type { ModelProviders, ModelRequest } from '../../domain/ports/modelProvider.ts';
 import type { ModelFailed, WorkModels } from '../../domain/ports/modelWork.ts';
@@ -9,8 +9,10 @@ import type { Deadline } from './deadline.ts';
 export interface ModelWorkDeps {
   readonly providers: Pick<ModelProviders, 'abilitiesOf' | 'ask' | 'readPages'>;
   readonly tools: DocumentTools;
-  readonly parser: Pick<DocumentParser, 'parse' | 'render'>;
+  readonly parser: Pick<DocumentParser, 'read' | 'render'>;
   readonly schemas: Pick<SchemaValidator, 'check'>;
+  /** Of each piece of work that no model does, by the mode of the request. */
+  readonly localDeadlinesMs: Readonly<Record<ParseEffort, number>>;
   /** A file of the local disk. */
   readonly readFile: (path: string) => Promise<Uint8Array>;
 }
@@ -20,13 +22,14 @@ export interface Running {
   readonly deps: ModelWorkDeps;
   readonly models: WorkModels;
   readonly deadline: Deadline;
+  readonly effort: ParseEffort;
   readonly signal: AbortSignal | undefined;
   /** As in `ParseRequest`. */
   readonly share: string | undefined;
 }
 
-export const limitsOf = ({ deadline, signal, share }: Running): ToolLimits => ({
-  deadlineMs: deadline.leftMs(),
+export const limitsOf = ({ deps, deadline, effort, signal, share }: Running): ToolLimits => ({
+  deadlineMs: Math.min(deadline.leftMs(), deps.localDeadlinesMs[effort]),
   signal,
   share,
 });

@@ -4,7 +4,7 @@ import {
   TRANSCRIPTION_TURN_V1,
 } from '../../domain/models/prompts/transcription.v1.ts';
 import { isOcrOnly, nameOfModel } from '../../domain/models/modelName.ts';
-import type { Document } from '../../domain/document/document.ts';
+import type { PackedDocument } from '../../domain/document/document.ts';
 import type { ParseFailure, ParseRequest } from '../../domain/ports/documentParser.ts';
 import type { PagePicture, PageReading } from '../../domain/ports/documentTools.ts';
 import type { ModelAccess, ModelAttachment, ModelFailure } from '../../domain/ports/modelProvider.ts';
@@ -18,7 +18,7 @@ const PDF = 'application/pdf';
 
 /** A document that a model read. `unpaged`: the format has no pages to look at, and the parser reads it. */
 export type ModelReading =
-  | { readonly kind: 'ok'; readonly document: Document }
+  | { readonly kind: 'ok'; readonly document: PackedDocument }
   | { readonly kind: 'unpaged' }
   | ParseFailure
   | ModelFailed;

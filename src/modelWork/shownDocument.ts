@@ -1,5 +1,4 @@
-import type { Document } from '../../domain/document/document.ts';
-import { markdownOf } from '../../domain/document/markdown.ts';
+import type { PackedDocument, PageSummary } from '../../domain/document/document.ts';
 import type { ParseFailure, ParseRequest } from '../../domain/ports/documentParser.ts';
 import type { PagePicture } from '../../domain/ports/documentTools.ts';
 import type { ModelAbilities, ModelAttachment } from '../../domain/ports/modelProvider.ts';
@@ -10,7 +9,7 @@ import { readByModel } from './readByModel.ts';
 /** What a model is shown of a document, and the text that its answer is held against. */
 export interface ShownDocument {
   readonly kind: 'ok';
-  readonly document: Document;
+  readonly document: PackedDocument;
   /** undefined where the model sees the pages themselves. */
   readonly text: string | undefined;
   readonly attachments: readonly ModelAttachment[];
@@ -55,7 +54,7 @@ const pagesThemselves = async (
 };
 
 /** As the model saw them: every page was looked at. */
-const seenByModel = (document: Document): Document => ({
+const seenByModel = (document: PackedDocument): PackedDocument => ({
   ...document,
   warnings: document.warnings.filter(({ code }) => code !== 'no_text_found'),
   pages: document.pages.map((page) => ({ ...page, source: 'model', status: 'ok', detail: null })),
@@ -67,12 +66,12 @@ const shownPages = async (
   request: ParseRequest,
   abilities: ModelAbilities,
 ): Promise<Showing> => {
-  const parsed = await running.deps.parser.parse({ ...request, ...limitsOf(running) });
+  const parsed = await running.deps.parser.read({ ...request, ...limitsOf(running) });
   if (parsed.kind !== 'ok') return parsed;
   const { document } = parsed;
   const attachments = await pagesThemselves(running, request, { ...abilities, mimeType: document.mimeType });
   return attachments.length === 0
-    ? { kind: 'ok', document, text: markdownOf(document), attachments }
+    ? { kind: 'ok', document, text: document.markdown, attachments }
     : { kind: 'ok', document: seenByModel(document), text: undefined, attachments };
 };
 
@@ -80,29 +79,27 @@ const shownPages = async (
 const shownText = async (
   running: Running,
   request: ParseRequest,
-  { document, look, images }: { document: Document; look: ReadonlySet<number>; images: boolean },
+  { document, look, images }: { document: PackedDocument; look: ReadonlySet<number>; images: boolean },
 ): Promise<ShownDocument> => ({
   kind: 'ok',
   document,
-  text: markdownOf(document),
+  text: document.markdown,
   attachments: images && look.size > 0 ? await picturesOf(running, request, look) : [],
 });
 
-const pagesWhere = (
-  { pages }: Document,
-  isSo: (page: Document['pages'][number]) => boolean,
-): ReadonlySet<number> => new Set(pages.filter(isSo).map(({ page }) => page));
+const pagesWhere = ({ pages }: PackedDocument, isSo: (page: PageSummary) => boolean): ReadonlySet<number> =>
+  new Set(pages.filter(isSo).map(({ page }) => page));
 
 /** `robust`: the OCR channel reads the document first, and the model sees text and pages. */
 const readFirst = async (
   running: Running,
   request: ParseRequest,
-): Promise<Exclude<Showing, ShownDocument> | Document> => {
+): Promise<Exclude<Showing, ShownDocument> | PackedDocument> => {
   const { deps, models } = running;
   const reading = models.ocr === null ? undefined : await readByModel(running, models.ocr, request);
   if (reading !== undefined && reading.kind !== 'unpaged')
     return reading.kind === 'ok' ? reading.document : reading;
-  const parsed = await deps.parser.parse({ ...request, ...limitsOf(running) });
+  const parsed = await deps.parser.read({ ...request, ...limitsOf(running) });
   return parsed.kind === 'ok' ? parsed.document : parsed;
 };
 

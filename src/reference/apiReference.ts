@@ -1,6 +1,6 @@
 import type { Route } from '../http/defineRoute.ts';
 import { problemsOf } from '../http/defineRoute.ts';
-import { PROBLEM_CODES, statusOf, titleOf } from '../http/problems.ts';
+import { PROBLEM_CODES, statusOf, titleOf, wireCodeOf } from '../http/problems.ts';
 
 const ACCESS: Readonly<Record<Route['access'], string>> = {
   public: 'nobody needs a key',
@@ -39,7 +39,8 @@ export const problemsReference = (routes: readonly Route[]): string => {
       .filter((route) => problemsOf(route).includes(code))
       .map(({ operationId }) => operationId);
     const where = users.length > 12 ? `${String(users.length)} operations` : users.join(', ');
-    return `| [\`${code}\`](../problems/${code}.md) | ${String(statusOf(code))} | ${titleOf(code)} | ${where} |`;
+    const shown = wireCodeOf(code);
+    return `| [\`${shown}\`](../problems/${shown}.md) | ${String(statusOf(code))} | ${titleOf(code)} | ${where} |`;
   });
   return [
     '# Problems',

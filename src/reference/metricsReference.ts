@@ -17,6 +17,7 @@ import { countedAccounts } from '../telemetry/accountMetrics.ts';
 import { watchedDocuments } from '../telemetry/documentMetrics.ts';
 import { driftCheck, type DriftCheckDeps } from '../telemetry/driftCheck.ts';
 import { observedLog } from '../telemetry/logMetrics.ts';
+import { watchLoopDelay } from '../telemetry/loopDelay.ts';
 import { NO_TRACER } from '../telemetry/noTracer.ts';
 import { partMetrics } from '../telemetry/partMetrics.ts';
 import { divergenceGauge, projectionCounters, projectionGauges } from '../telemetry/projectionMetrics.ts';
@@ -44,6 +45,7 @@ const metricsOf = (register: Registry): void => {
   stockMetrics(register, { sql: { query: never, script: never }, now: () => '' });
   driftCheck({ register, isProjecting: () => false } as DriftCheckDeps);
   partMetrics(register, { health: never, version: '' });
+  watchLoopDelay(register)();
 };
 
 const typeOf = (metric: unknown): string => {

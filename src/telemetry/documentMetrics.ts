@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { PageSummary } from '../../domain/document/document.ts';
-import type { DocumentParser } from '../../domain/ports/documentParser.ts';
+import type { DocumentParser, ParseResult, ReadResult } from '../../domain/ports/documentParser.ts';
 import type { ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
 
@@ -52,6 +52,10 @@ const measures = (register: Registry): ((ended: Ended) => void) => {
 
 type Answer = { readonly kind: string };
 
+const noPages = (): readonly PageSummary[] => [];
+const pagesOfDocument = (answer: ParseResult | ReadResult): readonly PageSummary[] =>
+  answer.kind === 'ok' ? answer.document.pages : [];
+
 /** Measures and traces work on documents: how long it took, and where its pages' text came from. */
 export const watchedDocuments = (
   { parser, localEngine }: WatchedWork,
@@ -81,18 +85,9 @@ export const watchedDocuments = (
   };
   return {
     parser: {
-      inspect: (request) =>
-        watched(
-          'inspect',
-          () => parser.inspect(request),
-          () => [],
-        ),
-      parse: (request) =>
-        watched(
-          'parse',
-          () => parser.parse(request),
-          (a) => (a.kind === 'ok' ? a.document.pages : []),
-        ),
+      inspect: (request) => watched('inspect', () => parser.inspect(request), noPages),
+      parse: (request) => watched('parse', () => parser.parse(request), pagesOfDocument),
+      read: (request) => watched('parse', () => parser.read(request), pagesOfDocument),
       render: (request) =>
         watched(
           'render',

@@ -1,4 +1,4 @@
-import type { Document } from '../../domain/document/document.ts';
+import type { PackedDocument } from '../../domain/document/document.ts';
 import type { DocumentParser } from '../../domain/ports/documentParser.ts';
 import type { LocalLearner } from '../../domain/ports/localLearner.ts';
 import type {
@@ -8,7 +8,6 @@ import type {
   TrainingOutcome,
   TrainingTask,
 } from '../../domain/ports/trainer.ts';
-import { markdownOf } from '../../domain/document/markdown.ts';
 import { modelNamed } from '../../domain/models/modelName.ts';
 import type { LlmTrainer } from '../../domain/ports/llmTraining.ts';
 import type { ModelAccess } from '../../domain/ports/modelProvider.ts';
@@ -21,11 +20,12 @@ import { parseProblem } from '../commands/workProblem.ts';
 import { eachOf } from '../modelWork/eachOf.ts';
 
 export interface TrainerDeps {
-  readonly parser: Pick<DocumentParser, 'parse'>;
+  readonly parser: Pick<DocumentParser, 'read'>;
   readonly learner: LocalLearner;
   /** Most pages of one example. */
   readonly pagesMax: number;
-  readonly parseDeadlineMs: number;
+  /** Of reading an example, by the mode of the job. */
+  readonly parseDeadlinesMs: Readonly<Record<TrainingTask['mode'], number>>;
   readonly learnDeadlineMs: number;
   readonly llmTrainer: LlmTrainer;
   readonly platformModels: PlatformModels;
@@ -34,7 +34,8 @@ export interface TrainerDeps {
 
 type Failed = Extract<TrainingOutcome, { readonly kind: 'failed' }>;
 type Trained = Extract<TrainingOutcome, { readonly kind: 'trained' }>;
-type ReadExample = { readonly document: Document; readonly expected: TrainingExample['expected'] } | Failed;
+type ReadExample =
+  { readonly document: PackedDocument; readonly expected: TrainingExample['expected'] } | Failed;
 
 /** Documents that are read at the same time. */
 const READ_AT_ONCE = 2;
@@ -52,7 +53,7 @@ const checkGoesOn = (signal: AbortSignal): void => {
 };
 
 const readExample = async (
-  { parser, pagesMax, parseDeadlineMs }: TrainerDeps,
+  { parser, pagesMax, parseDeadlinesMs }: TrainerDeps,
   { task, example }: { readonly task: TrainingTask; readonly example: TrainingExample },
   { source, signal }: TrainingContext,
 ): Promise<ReadExample> => {
@@ -62,12 +63,12 @@ const readExample = async (
   if (fetched.kind === 'problem') return failed(fetched.code, `${document_id}: ${fetched.detail}`, true);
   const { file } = fetched;
   try {
-    const parsed = await parser.parse({
+    const parsed = await parser.read({
       path: file.path,
       fileName: file.file_name,
       effort: task.mode,
       pagesMax,
-      deadlineMs: parseDeadlineMs,
+      deadlineMs: parseDeadlinesMs[task.mode],
       signal,
       share: task.tenant_id,
     });
@@ -164,7 +165,7 @@ const byPrompts = async (
   { lesson: { task, examples }, context }: { readonly lesson: Lesson; readonly context: TrainingContext },
 ): Promise<TrainingOutcome> => {
   const { schema, max_metric_calls, validation_split, seed } = task;
-  const texts = examples.map(({ document, expected }) => ({ text: markdownOf(document), expected }));
+  const texts = examples.map(({ document, expected }) => ({ text: document.markdown, expected }));
   const calls = lessonCalls(deps, task);
   const { onProgress, signal } = context;
   try {

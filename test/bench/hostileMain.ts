@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ADMIN_KEY, startService } from '../support/serviceProcess.ts';
+import { loopDelays } from './loopDelays.ts';
 import { costOf, quiet, type Cost, type Others } from './hostile.ts';
 import { hostileFiles } from './hostileFiles.ts';
 
@@ -54,6 +55,7 @@ try {
     if (cost.others.failed > 0 || !service.isRunning()) unlike.push(cost.what);
   }
   console.table(rows);
+  if (only === '') console.table(await loopDelays());
   if (unlike.length > 0) console.log(`other callers were not answered during: ${unlike.join('; ')}`);
   process.exitCode = unlike.length === 0 ? 0 : 1;
 } finally {

@@ -1,7 +1,7 @@
 import { LiteParse } from '@llamaindex/liteparse';
 import { expect } from 'chai';
-import { encode } from 'fast-bmp';
 import sharp from 'sharp';
+import { bmpOf, pixelsOf } from '../support/bmps.ts';
 import { drawnRules } from '../../adapters/parsers/ocr/drawnRules.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../adapters/parsers/documentWorkers.ts';
 import type { ParseEffort, RenderResult } from '../../domain/ports/documentParser.ts';
@@ -108,7 +108,7 @@ describe('pictures of text', function () {
     ['image/tiff', () => sharp(png).tiff().toBuffer()],
     ['image/bmp', async () => {
       const { data, info } = await sharp(png).flatten({ background: '#fff' }).raw().toBuffer({ resolveWithObject: true });
-      return Buffer.from(encode({ width: info.width, height: info.height, data, bitsPerPixel: 24, components: 3, channels: 3 }));
+      return bmpOf(pixelsOf(data, info.width), { depth: 24 });
     }],
   ]; // prettier-ignore
   for (const [mimeType, make] of formats)

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import sharp from 'sharp';
 import { openDocumentWorkers, type DocumentWorkers } from '../../adapters/parsers/documentWorkers.ts';
-import type { Document, Word } from '../../domain/document/document.ts';
-import type { Json, JsonObject } from '../../domain/kernel/json.ts';
+import type { Document, PackedDocument, Word } from '../../domain/document/document.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ParseRequest } from '../../domain/ports/documentParser.ts';
 import type { GroundedValue, PageReading, PicturesResult } from '../../domain/ports/documentTools.ts';
+import { unpacked } from '../../adapters/parsers/packing.ts';
 import { plainPdf } from '../support/pdfs.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 
@@ -34,12 +35,14 @@ describe('the tools of model work', () => {
     folder.remove();
   });
 
-  const documentOf = async (...pages: readonly PageReading[]): Promise<Document> => {
+  const documentOf = async (...pages: readonly PageReading[]): Promise<PackedDocument> => {
     const result = await workers.tools.documentOf({ mimeType: 'application/pdf', pages }, LIMITS);
     if (result.kind !== 'ok') throw new Error(result.kind);
     return result.document;
   };
-  const markdownOf = async (document: Document): Promise<string> => {
+  const opened = async (...pages: readonly PageReading[]): Promise<Document> =>
+    unpacked((await documentOf(...pages)).packed);
+  const markdownOf = async (document: PackedDocument): Promise<string> => {
     const result = await workers.tools.render(document, LIMITS);
     if (result.kind !== 'ok') throw new Error(result.kind);
     return result.rendition.markdown;
@@ -52,7 +55,7 @@ describe('the tools of model work', () => {
         [1, 'model', 'ok'],
         [2, 'model', 'ok'],
       ]);
-      expect(document.pages[0]?.blocks.map(({ kind }) => kind)).to.deep.equal([
+      expect(unpacked(document.packed).pages[0]?.blocks.map(({ kind }) => kind)).to.deep.equal([
         'heading',
         'paragraph',
         'table',
@@ -101,7 +104,7 @@ describe('the tools of model work', () => {
 
     it('builds lines from the words where they have boxes', async () => {
       const words = [word('EUR', 100, 40), word('Total', 10, 41), word('Below', 10, 80)];
-      const [page] = (await documentOf(read(1, 'Total EUR\n\nBelow', words))).pages;
+      const [page] = (await opened(read(1, 'Total EUR\n\nBelow', words))).pages;
       expect(page?.lines.map(({ text }) => text)).to.deep.equal(['Total EUR', 'Below']);
       expect(page?.lines[1]?.box).to.deep.equal([10, 80, 35, 90]);
       expect([page?.width, page?.height]).to.deep.equal([595, 842]);
@@ -197,6 +200,29 @@ describe('the tools of model work', () => {
     });
   });
 
+  describe('scoring', () => {
+    const rows = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ a: at % 7, b: `row ${String(at)}` }));
+
+    it('compares what a model wrote with what was expected', async () => {
+      const expected = { number: 'Q-1', rows: rows(2) };
+      const result = await workers.tools.score(
+        { expected, answer: JSON.stringify({ number: 'Q-2', rows: rows(2).reverse() }) },
+        LIMITS,
+      );
+      expect(result).to.have.nested.property('scored.counts').that.deep.equals({ tp: 4, fp: 1, fn: 1 });
+    });
+
+    it('ends at its deadline, however many rows there are to pair', async () => {
+      const answer = JSON.stringify({ rows: rows(20_000) });
+      const began = process.cpuUsage();
+      const limits = { deadlineMs: 500 };
+      const result = await workers.tools.score({ expected: { rows: rows(20_000) }, answer }, limits);
+      expect(result.kind).to.be.oneOf(['timed_out', 'unreadable']);
+      expect(process.cpuUsage(began).user / 1000).to.be.below(2_000);
+    });
+  });
+
   describe('grounding', () => {
     const schema: JsonObject = {
       type: 'object',
@@ -212,7 +238,7 @@ describe('the tools of model work', () => {
     };
     const ground = async (value: JsonObject): Promise<GroundedValue> => {
       const result = await workers.tools.ground(
-        { document: await documentOf(read(1, INVOICE)), schema, value },
+        { document: await documentOf(read(1, INVOICE)), schema, answer: JSON.stringify(value) },
         LIMITS,
       );
       if (result.kind !== 'ok') throw new Error(result.kind);
@@ -246,17 +272,16 @@ describe('the tools of model work', () => {
 
     it('shows what does not fit as an error', async () => {
       const { value, validationErrors } = await ground({ total: 'twelve' });
-      expect(value).to.deep.equal({});
+      expect(value).to.deep.equal({ maybe: null });
       expect(validationErrors.map(({ path, keyword }) => [path, keyword])).to.deep.equal([
         ['/total', 'type'],
       ]);
     });
 
     it('refuses an answer that is nested without end', async () => {
-      let deep: Json = 'x';
-      for (let i = 0; i < 5_000; i += 1) deep = [deep];
+      const deep = `{"deep":${'['.repeat(5_000)}"x"${']'.repeat(5_000)}}`;
       const document = await documentOf(read(1, INVOICE));
-      const result = await workers.tools.ground({ document, schema, value: { deep } }, LIMITS);
+      const result = await workers.tools.ground({ document, schema, answer: deep }, LIMITS);
       expect(result.kind).to.equal('unreadable');
     });
   });

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../domain/kernel/json.ts';
 import { parseNumber } from '../../domain/localExtraction/numbers.ts';
 import { groundedIn, type Grounding } from '../../domain/models/grounding.ts';
 import { fitted } from '../../domain/models/groundingFuzzy.ts';
-import { withoutNulls } from '../../domain/models/groundingNulls.ts';
+import { withAbsence } from '../../domain/models/absence.ts';
 import { laidOut, type Placed } from '../support/laidOut.ts';
 import { holds } from '../support/properties.ts';
 
@@ -166,13 +166,12 @@ describe('grounding of a model’s answer', () => {
       choice: null,
       free: null,
     };
-    expect(withoutNulls(schema, nulls)).to.deep.equal({
+    expect(withAbsence(schema, nulls)).to.deep.equal({
       kept: {},
       may: null,
       ways: null,
       list: ['a'],
       choice: null,
-      free: null,
     });
   });
 
@@ -275,7 +274,7 @@ describe('grounding of a model’s answer', () => {
       fc.dictionary(fc.string(), fc.jsonValue()),
       (value, schema) => {
         const page = text('Some text 12,50 of 17.03.2031');
-        const left = withoutNulls(schema as JsonObject, value as JsonObject);
+        const left = withAbsence(schema as JsonObject, value as JsonObject);
         const { citations } = ground(page, left, schema as JsonObject);
         for (const { confidence } of citations) expect(confidence).to.be.within(0, 1);
       },

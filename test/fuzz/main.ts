@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OCR_LANGUAGES } from '../../adapters/parsers/documentWorkers.ts';
@@ -134,6 +135,7 @@ const report = (seconds: number): void => {
     [
       `${until - (only ?? 0)} inputs in ${Math.round(seconds)} s, seed ${seed}; this process lived through all of them`,
       `longest: ${Math.round(longest.ms)} ms (input ${longest.input}, ${longest.name}), deadline ${deadlineMs} ms`,
+      `longest delay of the event loop: ${Math.round(delays.max / 1e6)} ms, 99th percentile ${Math.round(delays.percentile(99) / 1e6)} ms`,
       `failed of our own: ${total('failed')}; ended late: ${broken - total('failed')}; children that died: ${total('died')}, out of memory: ${total('out_of_memory')}, timed out: ${total('timed_out')}`,
     ].join('\n'),
   );
@@ -156,6 +158,9 @@ const sound = async (): Promise<void> => {
 };
 
 await sound();
+/** Of this process, which only hands documents to children: what they send back must not hold it. */
+const delays = monitorEventLoopDelay({ resolution: 20 });
+delays.enable();
 const began = performance.now();
 await Promise.all(Array.from({ length: processes }, caller));
 report((performance.now() - began) / 1000);

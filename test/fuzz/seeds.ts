@@ -1,10 +1,10 @@
 import * as xlsx from '@e965/xlsx';
-import { encode } from 'fast-bmp';
 import { strToU8, zipSync } from 'fflate';
 import iconv from 'iconv-lite';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import sharp from 'sharp';
+import { bmpOf, pixelsOf } from '../support/bmps.ts';
 import { drawnPdf, encryptedPdf, plainPdf } from '../support/pdfs.ts';
 
 /** A sound document that mutations begin at. */
@@ -107,25 +107,16 @@ const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="360" height="80"><re
 const pictures = async (): Promise<readonly Seed[]> => {
   const drawn = () => sharp(Buffer.from(SVG)).flatten({ background: 'white' });
   const { data, info } = await drawn().raw().toBuffer({ resolveWithObject: true });
-  const bmp = encode({
-    width: info.width,
-    height: info.height,
-    channels: info.channels,
-    components: info.channels,
-    bitsPerPixel: info.channels * 8,
-    compression: 0,
-    colorMasks: [],
-    xPixelsPerMeter: 2835,
-    yPixelsPerMeter: 2835,
-    data,
-  });
+  const pixels = pixelsOf(data, info.width);
   return [
     { name: 'order.png', bytes: await drawn().png().toBuffer() },
     { name: 'order.jpg', bytes: await drawn().jpeg().toBuffer() },
     { name: 'order.webp', bytes: await drawn().webp().toBuffer() },
     { name: 'order.gif', bytes: await drawn().gif().toBuffer() },
     { name: 'order.tiff', bytes: await drawn().tiff().toBuffer() },
-    { name: 'order.bmp', bytes: bmp },
+    { name: 'order.bmp', bytes: bmpOf(pixels, { depth: 24 }) },
+    { name: 'order-16.bmp', bytes: bmpOf(pixels, { depth: 16, packing: 'bit_fields' }) },
+    { name: 'order-32.bmp', bytes: bmpOf(pixels, { depth: 32, topDown: true }) },
   ];
 };
 

@@ -61,6 +61,51 @@ describe('documents over HTTP', () => {
       expect(other.code).to.equal('idempotency_key_reused');
     });
 
+    it('knows a request again whose schema has other white space, or its members in another order', async () => {
+      const headers = { 'idempotency-key': randomUUID() };
+      const { properties, type } = JSON.parse(INVOICE_SCHEMA) as Record<string, unknown>;
+      const first = await extract({}, INVOICE, { headers });
+      const spaced = JSON.stringify({ properties, type }, null, 2);
+      const again = await extract({ schema: spaced }, INVOICE, { headers });
+      expect([again.status, again.text]).to.deep.equal([200, first.text]);
+      expect(again.headers.get('idempotent-replayed')).to.equal('true');
+      const other = JSON.stringify({ type, properties: { total: { type: 'number' } } });
+      expect((await extract({ schema: other }, INVOICE, { headers })).code).to.equal(
+        'idempotency_key_reused',
+      );
+    });
+
+    it('takes the schema as a file, before the document or after it', async () => {
+      const schema = new Blob([INVOICE_SCHEMA], { type: 'application/json' });
+      for (const parts of [['file', 'schema'] as const, ['schema', 'file'] as const]) {
+        const form = new FormData();
+        for (const part of parts)
+          if (part === 'file') form.set('file', INVOICE, 'invoice.txt');
+          else form.set('schema', schema, 'invoice.schema.json');
+        const reply = await api.call('post', '/v1/extract', { key, form });
+        expect(reply.status, reply.text).to.equal(200);
+        expect(reply.body['result']).to.include({ invoice_number: 'Q-1001' });
+      }
+      const twice = formOf({ schema: INVOICE_SCHEMA }, INVOICE);
+      twice.append('schema', schema, 'a.json');
+      expect(issuesIn(await api.call('post', '/v1/extract', { key, form: twice }))).to.deep.equal([
+        'body.schema duplicate',
+      ]);
+      const long = formOf({}, INVOICE);
+      long.append('schema', new Blob(['x'.repeat(400_000)]), 'a.json');
+      expect((await api.call('post', '/v1/extract', { key, form: long })).code).to.equal('body_too_large');
+    });
+
+    it('refuses a schema beyond its limits with 422, and says where and which', async () => {
+      const schema = JSON.stringify({ type: 'object', properties: { child: { $ref: '#' } } });
+      const reply = await extract({ schema });
+      expect([reply.status, reply.code]).to.deep.equal([422, 'invalid_schema']);
+      expect(reply.body).to.include({ type: '/docs/problems/invalid_schema' });
+      expect(reply.body['detail']).to.match(
+        /^At #\/properties\/child.* only items of a list may be recursive/,
+      );
+    });
+
     it('pays once, also when the answer and the replay cache were lost', async () => {
       const tenant = 'docs-4';
       const options = { key: await api.newKey(tenant), headers: { 'idempotency-key': randomUUID() } };

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { PROBLEM_CODES, PROBLEMS } from '../../src/http/problems.ts';
+import { PROBLEMS, WIRE_CODES } from '../../src/http/problems.ts';
 import { issuesIn } from './support/client.ts';
 import { testApi, type TestApi } from './support/testApi.ts';
 
@@ -14,8 +14,8 @@ describe('problem answers', () => {
   });
 
   it('have a page for every code, and none for what is no code', () => {
-    for (const code of PROBLEM_CODES) expect(existsSync(`${PAGES}${code}.md`), code).to.equal(true);
-    expect(readdirSync(PAGES).map((name) => name.replace('.md', ''))).to.have.members([...PROBLEM_CODES]);
+    for (const code of WIRE_CODES) expect(existsSync(`${PAGES}${code}.md`), code).to.equal(true);
+    expect(readdirSync(PAGES).map((name) => name.replace('.md', ''))).to.have.members([...WIRE_CODES]);
   });
 
   it('name a page that the service serves', async () => {

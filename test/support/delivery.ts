@@ -90,6 +90,7 @@ export const parser: Process['parser'] = {
   inspect: ({ fileName }) =>
     Promise.resolve({ kind: 'ok', mimeType: 'text/plain', pages: Number(fileName ?? 1) }),
   parse: () => Promise.reject(new Error('not here')),
+  read: () => Promise.reject(new Error('not here')),
   render: () =>
     Promise.resolve({
       kind: 'ok',
@@ -155,6 +156,7 @@ export const delivery = async ({
       pagesMax: 100,
       inspectDeadlineMs: 1000,
       convertDeadlineMs: 1000,
+      localDeadlinesMs: { fast: 1_000, standard: 1_000, robust: 1_000 },
       deadlineMs: { fast: 1000, standard: 1000, robust: 1000 },
       platformModels: LOCAL_MODELS,
       modelWork: NO_MODELS,

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { openModelProviders } from '../../adapters/models/modelProviders.ts';
+import { scoreAnswer } from '../../adapters/parsers/groundAnswer.ts';
+import type { LlmTrainerDeps } from '../../adapters/training/asking.ts';
 import { openLlmTrainer } from '../../adapters/training/llmTrainer.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { withLearned } from '../../domain/models/learned.ts';
@@ -46,6 +48,8 @@ const reader = (request: ScriptedRequest, knows: RegExp): Step => {
   return answers({ number: /R-\d+/u.exec(text)?.[0] ?? '', total: Number(amount.exec(text)?.[1]) });
 };
 
+const score: LlmTrainerDeps['score'] = (answered) => Promise.resolve(scoreAnswer(answered));
+
 describe('training a prompt', function () {
   this.timeout(60_000);
   let provider: ScriptedProvider;
@@ -81,7 +85,7 @@ describe('training a prompt', function () {
     ...over,
   });
   const train = (over: Partial<LlmTrainingWork> = {}, signal = new AbortController().signal) =>
-    openLlmTrainer({ providers, requestDeadlineMs: 10_000 }).train(workOf(over), {
+    openLlmTrainer({ providers, requestDeadlineMs: 10_000, score }).train(workOf(over), {
       onCall: (call) => calls.push(call),
       onProgress: ({ metric_calls }) => progress.push(metric_calls),
       signal,

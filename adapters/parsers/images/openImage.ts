@@ -1,4 +1,3 @@
-import { decode } from 'fast-bmp';
 import sharp, { type Sharp } from 'sharp';
 import type { DocumentPage, DocumentWarning } from '../../../domain/document/document.ts';
 import { pagesOf } from '../../../domain/document/pages.ts';
@@ -6,6 +5,7 @@ import type { ParseFailure, ParseResult } from '../../../domain/ports/documentPa
 import type { Rule } from '../layout/content.ts';
 import { layoutPages } from '../layout/layoutPages.ts';
 import { greyImage, type GreyImage } from '../ocr/greyImage.ts';
+import { bmpPixels, bmpSize } from './bmp.ts';
 import { recogniseImage } from '../ocr/recogniseImage.ts';
 import type { Format, Opener, SourceFile } from '../opened.ts';
 import { pdfLines } from '../pdf/pdfLines.ts';
@@ -34,11 +34,7 @@ export const openImage =
   (format: Format): Opener =>
   async (file) => {
     try {
-      const {
-        pages: frames = 1,
-        width,
-        height,
-      } = await imageOf(file.bytes, { format, limit: false }).metadata();
+      const { frames, width, height } = await sizeOf(file.bytes, format);
       if (width * height > PIXELS_MAX) return tooLarge(width, height);
       const pages = pagesOf({ by: 'pages', pages: format === 'tiff' ? frames : 1 });
       const mimeType = MIME[format] ?? 'image/png';
@@ -47,6 +43,18 @@ export const openImage =
       return damaged;
     }
   };
+
+interface Size {
+  readonly frames: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+async function sizeOf(bytes: Buffer, format: Format): Promise<Size> {
+  if (format === 'bmp') return { frames: 1, ...bmpSize(bytes) };
+  const { pages: frames = 1, width, height } = await imageOf(bytes, { format, limit: false }).metadata();
+  return { frames, width, height };
+}
 
 const damaged: ParseFailure = { kind: 'unreadable', detail: 'The image is damaged and cannot be read.' };
 
@@ -66,11 +74,8 @@ interface Wanted {
 export function imageOf(bytes: Buffer, { format, page = 0, limit }: Wanted): Sharp {
   const options = { limitInputPixels: limit, failOn: 'error' } as const;
   if (format !== 'bmp') return sharp(bytes, { ...options, page });
-  const { width, height, channels, data } = decode(bytes);
-  return sharp(Uint8Array.from(data as Uint8Array), {
-    ...options,
-    raw: { width, height, channels: channels as 1 | 3 | 4 },
-  });
+  const { width, height, rgb } = bmpPixels(bytes);
+  return sharp(rgb, { ...options, raw: { width, height, channels: 3 } });
 }
 
 interface Opened {

@@ -51,7 +51,7 @@ const isLeftToRight = (text: string): boolean => !RIGHT_TO_LEFT.test(text) && /[
 function byScript(word: PlacedWord): readonly PlacedWord[] {
   const parts =
     word.text.match(
-      /[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}][\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}.,:/%_+-]*(?<=[\p{L}\p{N}%])|[^\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}]+/gu,
+      /[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}][\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}.,:/%_+-]{0,400}(?<=[\p{L}\p{N}%])|[^\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}]+/gu,
     ) ?? [];
   if (parts.length < 2) return [word];
   const [x0, y0, x1, y1] = word.box;
@@ -66,9 +66,12 @@ function byScript(word: PlacedWord): readonly PlacedWord[] {
 
 /** Marks before the letters stand on their left, so they come after them. */
 function turned(word: PlacedWord): PlacedWord {
-  const [, before = '', core = '', after = ''] =
-    /^([^\p{L}\p{N}\p{M}]*)(.*?)([^\p{L}\p{N}\p{M}]*)$/su.exec(word.text) ?? [];
-  if (core === '') return word;
+  const { text } = word;
+  const letters = [...text.matchAll(/[\p{L}\p{N}\p{M}]/gu)];
+  const [first, last] = [letters[0], letters.at(-1)];
+  if (first === undefined || last === undefined) return word;
+  const end = last.index + last[0].length;
+  const [before, core, after] = [text.slice(0, first.index), text.slice(first.index, end), text.slice(end)];
   return { ...word, text: mirrored(after) + core + mirrored(before) };
 }
 

@@ -71,7 +71,8 @@ function joinHyphenated(
   isCompound: (word: string) => boolean,
 ): string | undefined {
   const last = before.slice(before.lastIndexOf(' ') + 1);
-  const [, head] = /(\p{L}{2,})[-\u00ad\u2010]$/u.exec(last) ?? [];
+  const letters = last.slice(0, -1).split(/\P{L}/u).at(-1) ?? '';
+  const head = /[-\u00ad\u2010]$/.test(last) && letters.length > 1 ? letters : undefined;
   const [tail] = /^\p{Ll}+/u.exec(after) ?? [];
   if (head !== undefined && tail !== undefined)
     return isCompound(`${head}-${tail}`.toLowerCase()) ? before + after : before.slice(0, -1) + after;

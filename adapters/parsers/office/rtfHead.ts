@@ -56,7 +56,7 @@ export function rtfHead(): RtfHead {
     word: (table, word, value) => (table === 'fonts' ? fontWord : styleWord)(word, value ?? 0),
     name: (table, text) => {
       const entry = table === 'fonts' ? font : style;
-      entry.name += text.replace(/;.*$/s, '');
+      entry.name += text.split(';', 1)[0] ?? '';
       if (!text.includes(';')) return;
       font = { encoding: null, name: '' };
       style = { name: '', outline: null, base: null };

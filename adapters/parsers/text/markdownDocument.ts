@@ -1,8 +1,11 @@
 import type { Block, Document, TableCell } from '../../../domain/document/document.ts';
 import { inlineText } from '../../../domain/document/inlineText.ts';
+import { withoutEnd } from '../../../domain/kernel/text.ts';
 import { blocksOf } from '../pieces/blocks.ts';
 import { htmlPieces } from '../web/htmlPieces.ts';
 import { htmlBlocksOut, htmlMark } from './htmlInMarkdown.ts';
+import { changedOutsideCode } from './outsideCode.ts';
+import { strippedTags } from './strippedTags.ts';
 import { documentOfBlocks, linesOfBlock, type PlacedBlock } from '../flow.ts';
 
 /** What is left to read: the lines, and where the next one is. */
@@ -11,17 +14,33 @@ interface Cursor {
   at: number;
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^\s`]*)/;
-const ATX = /^ {0,3}(#{1,6})(?:\s+(.*?))??(?:\s+#+)?\s*$/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const ATX = /^ {0,3}(#{1,6})(?=\s|$)/;
 const SETEXT = /^ {0,3}(=+|-{2,})\s*$/;
 const RULE = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
-const ITEM = /^(\s*)(?:[-*+]|(\d{1,9})[.)])\s+(.*)$/;
-const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+const ITEM = /^(\s*)(?:[-*+]|(\d{1,9})[.)])\s(.*)$/;
+const RULE_CELL = /^:?-+:?$/;
+
+/** The line between the header of a table and its rows. */
+const isTableRule = (line: string): boolean =>
+  line
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/\|$/, '')
+    .split('|')
+    .every((cell) => RULE_CELL.test(cell.trim()));
+
+/** A heading's text, without the marks that may close it. */
+function titleOf(rest: string): string {
+  const title = rest.trim();
+  const open = withoutEnd(title, /#/);
+  return open === '' || /\s$/.test(open) ? open.trimEnd() : title;
+}
 
 /** Markdown as blocks: headings, lists, tables, code and paragraphs. Raw HTML tags are dropped, text stays. */
 export function markdownDocument(text: string, pages: number): Document {
   const { rest, blocks: html } = htmlBlocksOut(text);
-  const source = withoutHtml(resolveReferences(rest));
+  const source = changedOutsideCode(resolveReferences(rest), strippedTags);
   const cursor: Cursor = { lines: source.split('\n'), at: 0 };
   const placed: PlacedBlock[] = [];
   let offset = 0;
@@ -54,26 +73,29 @@ function readBlocks(cursor: Cursor): readonly Block[] {
 }
 
 function readCode(cursor: Cursor): Block | undefined {
-  const [, fence, language] = FENCE.exec(cursor.lines[cursor.at] ?? '') ?? [];
-  if (fence === undefined) return undefined;
+  const line = cursor.lines[cursor.at] ?? '';
+  const opening = FENCE.exec(line);
+  const fence = opening?.[1];
+  if (opening === null || fence === undefined) return undefined;
+  const [language = ''] = /^[^\s`]*/.exec(line.slice(opening[0].length).trim()) ?? [];
   const from = cursor.at + 1;
-  const closes = (line: string): boolean => {
-    const trimmed = line.trim();
+  const closes = (other: string): boolean => {
+    const trimmed = other.trim();
     return trimmed.startsWith(fence) && trimmed === fence.charAt(0).repeat(trimmed.length);
   };
   const length = cursor.lines.slice(from).findIndex(closes);
   const to = length < 0 ? cursor.lines.length : from + length;
   cursor.at = to + 1;
   const text = cursor.lines.slice(from, to).join('\n');
-  return { kind: 'code', language: language === '' ? null : (language ?? null), text, box: null };
+  return { kind: 'code', language: language === '' ? null : language, text, box: null };
 }
 
 function readHeading(cursor: Cursor): Block | undefined {
   const line = cursor.lines[cursor.at] ?? '';
-  const [, marks, title] = ATX.exec(line) ?? [];
-  if (marks !== undefined) {
+  const [opening, marks] = ATX.exec(line) ?? [];
+  if (opening !== undefined && marks !== undefined) {
     cursor.at += 1;
-    return heading(marks.length, title ?? '');
+    return heading(marks.length, titleOf(line.slice(opening.length)));
   }
   const level = underlineLevel(cursor.lines[cursor.at + 1] ?? '');
   if (level === undefined || ITEM.test(line) || line.includes('|')) return undefined;
@@ -98,7 +120,7 @@ const heading = (level: number, markdown: string): Block => ({
 function readTable(cursor: Cursor): Block | undefined {
   const header = cursor.lines[cursor.at] ?? '';
   const rule = cursor.lines[cursor.at + 1] ?? '';
-  if (!header.includes('|') || !TABLE_RULE.test(rule)) return undefined;
+  if (!header.includes('|') || !isTableRule(rule)) return undefined;
   const columns = cellsOf(header).length;
   if (cellsOf(rule).length !== columns) return undefined;
   const rows = [cellsOf(header)];
@@ -134,7 +156,7 @@ function readItem(cursor: Cursor): Block | undefined {
   const [, indent, number, first] = ITEM.exec(cursor.lines[cursor.at] ?? '') ?? [];
   if (indent === undefined || first === undefined) return undefined;
   cursor.at += 1;
-  const markdown = [first, ...readLazily(cursor)].join(' ');
+  const markdown = [first.trimStart(), ...readLazily(cursor)].join(' ');
   return {
     kind: 'list_item',
     ordered: number !== undefined,
@@ -149,7 +171,7 @@ function readItem(cursor: Cursor): Block | undefined {
 function readParagraph(cursor: Cursor): Block {
   const first = cursor.lines[cursor.at] ?? '';
   cursor.at += 1;
-  const markdown = [first, ...readLazily(cursor)]
+  const markdown = [first.trimStart(), ...readLazily(cursor)]
     .map((line) => line.trim().replace(/^(?:>\s?)+/, ''))
     .join('\n');
   return { kind: 'paragraph', text: inlineText(markdown), markdown, box: null };
@@ -161,29 +183,15 @@ function readLazily(cursor: Cursor): readonly string[] {
   for (let line = cursor.lines[cursor.at]; line !== undefined; line = cursor.lines[cursor.at]) {
     const text = line;
     if (line.trim() === '' || [FENCE, ATX, RULE, ITEM].some((start) => start.test(text))) break;
-    if (line.includes('|') && TABLE_RULE.test(cursor.lines[cursor.at + 1] ?? '')) break;
+    if (line.includes('|') && isTableRule(cursor.lines[cursor.at + 1] ?? '')) break;
     more.push(line.trim());
     cursor.at += 1;
   }
   return more;
 }
 
-/** Comments and tags outside of code go; a line break tag becomes a space. */
-function withoutHtml(text: string): string {
-  return text
-    .split(/(^ {0,3}(?:`{3,}|~{3,})[^\n]*\n[\s\S]*?^ {0,3}(?:`{3,}|~{3,})[ \t]*$|`[^`\n]+`)/m)
-    .map((part, index) => (index % 2 === 1 ? part : stripTags(part)))
-    .join('');
-}
-
-const stripTags = (text: string): string =>
-  text
-    .replace(/<!--[\s\S]*?-->/g, (comment) => comment.replace(/[^\n]/g, ''))
-    .replace(/<(script|style)\b[^>]*>[\s\S]*?<\/\1\s*>/gi, '')
-    .replace(/<br\s*\/?>/gi, ' ')
-    .replace(/<\/?[a-z][a-z\d-]*(?:\s[^<>]*)?\/?>/gi, '');
-
-const DEFINITION = /^ {0,3}\[([^\]]+)\]:\s*<?(\S+?)>?(?:\s+["'(].*["')])?\s*$/gm;
+/** A label has at most 999 characters (CommonMark). */
+const DEFINITION = /^ {0,3}\[([^\]\n]{1,999})\]:\s*<?(\S+?)>?(?:\s+["'(].*["')])?\s*$/gm;
 
 /** `[label][name]` and `[name]` with a definition become inline links; the definitions go. */
 function resolveReferences(text: string): string {

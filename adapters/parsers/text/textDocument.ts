@@ -16,7 +16,7 @@ export function textDocument(text: string, pages: number): Document {
     if (line.trim() === '') flush();
     else {
       if (paragraph.length === 0) start = offset;
-      paragraph.push(line.replace(/\s+$/, ''));
+      paragraph.push(line.trimEnd());
     }
     offset += line.length + 1;
   }

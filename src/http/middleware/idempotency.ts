@@ -7,6 +7,7 @@ import type {
   ReplayStore,
 } from '../../../domain/ports/replayStore.ts';
 import type { Idempotency } from '../defineRoute.ts';
+import { isTooDeep } from '../jsonBody.ts';
 import { invalid, problem, retryLater } from '../problems.ts';
 
 /** A lease outlives a crash by this much at most; a running request renews it. */
@@ -29,20 +30,54 @@ export const idempotencyKeyIn = (
 
 const digest = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
+const listWithoutSecrets = (list: readonly unknown[]): readonly unknown[] => {
+  let changed: unknown[] | undefined;
+  for (let at = 0; at < list.length; at += 1) {
+    const safe = withoutSecrets(list[at]);
+    if (safe !== list[at]) (changed ??= [...list])[at] = safe;
+  }
+  return changed ?? list;
+};
+
+/** What holds no secret stays as it is: bodies of a megabyte are not copied. */
 const withoutSecrets = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutSecrets);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      SECRETS.has(name) && typeof member === 'string' ? digest(member) : withoutSecrets(member),
-    ]),
-  );
+  if (Array.isArray(value)) return listWithoutSecrets(value);
+  const changed: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value) as [string, unknown][]) {
+    const safe = SECRETS.has(name) && typeof member === 'string' ? digest(member) : withoutSecrets(member);
+    if (safe !== member) changed.push([name, safe]);
+  }
+  return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
+};
+
+/** JSON that travels as the text of a form's field: its white space and the order of its members say nothing. */
+const withCanonicalSchema = (fields: unknown): unknown => {
+  const schema = (fields as { readonly schema?: unknown } | undefined)?.schema;
+  if (typeof schema !== 'string' || isTooDeep(schema)) return fields;
+  try {
+    return { ...(fields as object), schema: canonicalize(JSON.parse(schema)) };
+  } catch {
+    return fields;
+  }
 };
 
 /** Digest of the normalised request. Own provider keys enter it as digests. */
-export const requestFingerprint = (parts: Readonly<Record<string, unknown>>): string =>
-  digest(canonicalize(withoutSecrets(parts)) ?? '');
+export const requestFingerprint = ({ form, ...parts }: RequestParts): string =>
+  digest(
+    canonicalize(
+      withoutSecrets(form === undefined ? parts : { ...parts, body: withCanonicalSchema(form) }),
+    ) ?? '',
+  );
+
+interface RequestParts {
+  readonly path: unknown;
+  readonly query: unknown;
+  /** As JSON, or as the fields of a form. */
+  readonly body?: unknown;
+  readonly form?: unknown;
+  readonly sha256: string | undefined;
+}
 
 /** What is sent and kept: a status and a serialised body. */
 export interface Sent {

@@ -3,6 +3,7 @@ import type { ProblemCode } from '../problems.ts';
 /** What creating a training job may end with. */
 export const TRAINING_PROBLEMS = [
   'invalid_schema',
+  'schema_beyond_limits',
   'document_not_found',
   'missing_file',
   'unsupported_file_type',

@@ -21,7 +21,8 @@ export const extract = (deps: ApiDeps) =>
     path: '/v1/extract',
     operationId: 'extract',
     summary: 'Data from a document, by a JSON Schema',
-    description: 'Nothing is invented: an optional value that is not in the document is left out.',
+    description:
+      'Nothing is invented: a value that is not in the document is null where the schema allows null, and left out where it is optional.',
     tag: 'Documents',
     access: 'any',
     tenant: 'body',

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { defineRoute } from '../defineRoute.ts';
 import { problemPage } from '../docsPages.ts';
-import type { ProblemCode } from '../problems.ts';
-import { PROBLEM_CODES, problem } from '../problems.ts';
+import { problem, WIRE_CODES } from '../problems.ts';
 
 export const getProblemPage = () =>
   defineRoute({
@@ -13,7 +12,7 @@ export const getProblemPage = () =>
     tag: 'Operations',
     access: 'public',
     always: true,
-    params: z.object({ code: z.enum(PROBLEM_CODES as readonly [ProblemCode, ...ProblemCode[]]) }),
+    params: z.object({ code: z.enum(WIRE_CODES) }),
     reply: { status: 200, contentType: 'text/markdown' },
     problems: ['not_found'],
     handle: async ({ params }) => {

@@ -22,6 +22,7 @@ export const publishConfig = (deps: ApiDeps) =>
       'config_not_found',
       'artifact_not_found',
       'invalid_schema',
+      'schema_beyond_limits',
       'unknown_model_provider',
       'unsafe_api_base',
       'field_encryption_not_configured',

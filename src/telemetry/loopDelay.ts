@@ -1,0 +1,24 @@
+import { Histogram, type Registry } from 'prom-client';
+
+const EVERY_MS = 50;
+
+/**
+ * How late the main thread comes to a timer: what every caller waits beyond their own work. Held it is by our
+ * code, by a collection of garbage, or by a machine that is busy with others. Gives the way to stop it.
+ */
+export const watchLoopDelay = (register: Registry): (() => void) => {
+  const delay = new Histogram({
+    name: 'quire_event_loop_delay_seconds',
+    help: 'How late the main thread came to a timer that asks for it every 50 ms. Above 0.2 s something holds it.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 5, 30],
+    registers: [register],
+  });
+  let due = performance.now() + EVERY_MS;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    delay.observe(Math.max(0, now - due) / 1000);
+    due = now + EVERY_MS;
+  }, EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+};

@@ -1,0 +1,64 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { answers } from '../support/scriptedProvider.ts';
+import {
+  attackByAnswer,
+  attacksBySchema,
+  attacksByText,
+  SCHEMA_ROUTES,
+  TEXT_ROUTES,
+  type Attack,
+} from './attacks.ts';
+import { startTarget, type HostileTarget } from './target.ts';
+import { HOSTILE_ANSWERS } from './texts.ts';
+import { HELD_MS_MAX } from './watchedService.ts';
+
+describe('the main thread of a running service is never held by what strangers send', function () {
+  this.timeout(600_000);
+  let hostile: HostileTarget;
+  before(async () => {
+    hostile = await startTarget(await mkdtemp(join(tmpdir(), 'quire-held-')));
+  });
+  after(() => hostile.stop());
+
+  /** Once more for what was held: a collection of garbage falls where it falls, an attack holds again. */
+  const heldBy = async ({ send }: Attack): Promise<number> => {
+    const { service, target } = hostile;
+    const held = await service.heldDuring(() => send(target));
+    return held <= HELD_MS_MAX ? held : Math.min(held, await service.heldDuring(() => send(target)));
+  };
+
+  const withstands = async (attacks: readonly Attack[]): Promise<void> => {
+    const held: string[] = [];
+    let worst = 0;
+    for (const attack of attacks) {
+      const ms = await heldBy(attack);
+      worst = Math.max(worst, ms);
+      if (ms > HELD_MS_MAX) held.push(`${attack.what}: ${String(Math.round(ms))} ms`);
+    }
+    console.log(`        worst: ${String(Math.round(worst))} ms of the main thread's CPU`);
+    expect(held).to.deep.equal([]);
+  };
+
+  it('reports what does hold it', async () => {
+    const { service } = hostile;
+    expect(await service.heldDuring(() => service.hold())).to.be.above(HELD_MS_MAX);
+  });
+
+  for (const [name, route] of Object.entries(SCHEMA_ROUTES))
+    it(`schemas: ${name}`, () => withstands(attacksBySchema(route)));
+
+  for (const [name, route] of Object.entries(TEXT_ROUTES))
+    it(`texts: ${name}`, () => withstands(attacksByText(route, false)));
+
+  it('answers of a model that a stranger names', async () => {
+    const attacks = Object.entries(HOSTILE_ANSWERS).map(([what, text], at) => {
+      const key = `sk-answer-${String(at)}`;
+      hostile.provider.script(key, answers(text));
+      return attackByAnswer(what, key);
+    });
+    await withstands(attacks);
+  });
+});

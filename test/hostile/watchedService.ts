@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
+
+/** A stretch in which the main thread of the service answered nobody. */
+export interface HeldSlice {
+  readonly wallMs: number;
+  /** What the thread itself used of it: a machine that is busy with others does not count. */
+  readonly cpuMs: number;
+}
+
+export interface WatchedService extends ServiceProcess {
+  /** The longest stretch while `work` ran and its aftermath, ms of CPU of the main thread. */
+  readonly heldDuring: (work: () => Promise<unknown>) => Promise<number>;
+  /** Holds it for 300 ms, to see that it is seen. */
+  readonly hold: () => Promise<void>;
+}
+
+const MAIN = fileURLToPath(new URL('./watchedMain.js', import.meta.url));
+
+/** What main thread work may take at once, whatever is sent, ms. */
+export const HELD_MS_MAX = 200;
+
+/** The real service in a process of its own, which says how long its main thread was held. */
+export const startWatched = async (
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<WatchedService> => {
+  const file = join(dataDir, '..', `held-${String(process.pid)}-${String(Date.now())}.ndjson`);
+  const service = await startService(dataDir, { ...env, WATCH_FILE: file }, MAIN);
+  const slices = (): readonly HeldSlice[] => {
+    try {
+      const lines = readFileSync(file, 'utf8').split('\n');
+      return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as HeldSlice);
+    } catch {
+      return [];
+    }
+  };
+  /** Two turns of the loop: a stretch is told by the timer after it. */
+  const turned = async (): Promise<void> => {
+    for (let turn = 0; turn < 2; turn += 1) {
+      const answer = await fetch(`${service.url}/health/live`);
+      await answer.arrayBuffer();
+    }
+  };
+  const heldDuring = async (work: () => Promise<unknown>): Promise<number> => {
+    await turned();
+    const before = slices().length;
+    await work();
+    await turned();
+    return slices()
+      .slice(before)
+      .reduce((worst, { wallMs, cpuMs }) => Math.max(worst, Math.min(wallMs, cpuMs)), 0);
+  };
+  const hold = async (): Promise<void> => {
+    process.kill(service.pid, 'SIGUSR2');
+    await turned();
+  };
+  return { ...service, heldDuring, hold };
+};
