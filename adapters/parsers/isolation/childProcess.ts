@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { setPriority } from 'node:os';
 import type { ChildMessage, JobOutcome } from '../jobs.ts';
 import { watchMemory } from './memoryWatch.ts';
 import { keepPaused } from './pausedKeeper.ts';
@@ -9,6 +10,8 @@ export interface ChildOptions {
   /** The module that the child runs. */
   readonly entry: string;
   readonly memoryMb: number;
+  /** As `nice` has it; left out: that of the service. */
+  readonly niceness?: number | undefined;
 }
 
 export interface JobLimits {
@@ -46,7 +49,7 @@ process.once('exit', () => {
  * `ulimit -d` caps all private memory, V8's and native alike, and a growth beyond it fails inside the
  * child. The environment is empty: what a hostile file may reach holds no secret.
  */
-export function startChild({ entry, memoryMb }: ChildOptions): Child {
+export function startChild({ entry, memoryMb, niceness }: ChildOptions): Child {
   const heapMb = Math.max(64, Math.floor(memoryMb / 2));
   const node = [process.execPath, `--max-old-space-size=${heapMb}`, '--no-warnings', entry];
   const child = spawn('/bin/sh', ['-c', SHELL_LINE, String(memoryMb * 1024), ...node], {
@@ -54,6 +57,7 @@ export function startChild({ entry, memoryMb }: ChildOptions): Child {
     env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', MALLOC_ARENA_MAX: '2' },
     serialization: 'advanced',
   });
+  lowerPriority(child.pid, niceness);
   child.unref();
   child.channel?.unref();
   living.add(child);
@@ -91,6 +95,16 @@ export function startChild({ entry, memoryMb }: ChildOptions): Child {
     kill,
     exited,
   };
+}
+
+/** Where the platform refuses, the child works at the priority of the service. */
+function lowerPriority(pid: number | undefined, niceness: number | undefined): void {
+  if (pid === undefined || niceness === undefined) return;
+  try {
+    setPriority(pid, niceness);
+  } catch {
+    // What cannot be lowered stays as it is.
+  }
 }
 
 /** The time of the job that a child does now. */
