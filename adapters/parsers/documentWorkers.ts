@@ -50,8 +50,8 @@ export const LOCAL_ENGINE_NAME = 'local/default';
 export const OCR_LANGUAGES: readonly string[] = ['eng', 'deu', 'fra', 'spa', 'ita'];
 const SCHEMA_DEADLINE_MS = 5000;
 const LEARNING_MB = 2048;
-/** One core learns; lessons of several tenants take turns on it. */
-const LESSONS = { processes: 1, pausedMax: 2, sliceMs: 2_000 };
+/** One core learns, when documents leave it time; lessons of several tenants take turns on it. */
+const LESSONS = { processes: 1, pausedMax: 2, sliceMs: 2_000, niceness: 10 };
 
 /** Nothing is started before the first job; at rest no child is left. */
 export function openDocumentWorkers(options: DocumentWorkersOptions = {}): DocumentWorkers {

@@ -9,7 +9,7 @@ export interface PoolOptions extends ChildOptions {
   readonly processes: number;
   /** A child that had nothing to do for so long ends. */
   readonly idleMs: number;
-  /** A job that has run for so long is paused when one of another share should go first. Default: 500. */
+  /** A job that has run for so long is paused when one of another share should go first. Default: 100. */
   readonly sliceMs?: number | undefined;
   /** Most jobs that are paused at the same time: each keeps its memory. Default: as many as may run. */
   readonly pausedMax?: number | undefined;
@@ -21,7 +21,7 @@ export interface ChildPool {
   close(): Promise<void>;
 }
 
-const SLICE_MS = 500;
+const SLICE_MS = 100;
 /** Charged at the least for a job, ms: what is shorter than the system's clock is not free. */
 const LEAST_MS = 1;
 
@@ -107,8 +107,14 @@ function dispatch(pool: Pool): void {
     pause(pool, entry);
     fillSeats(pool);
   }
-  if (pool.line.waiting() > 0) pool.recheck = setTimeout(() => dispatch(pool), pool.sliceMs).unref();
+  if (pool.line.waiting() > 0) pool.recheck = setTimeout(() => dispatch(pool), nextSliceMs(pool)).unref();
 }
+
+/** Until the next running job has had its slice; those that had it are looked at again after another. */
+const nextSliceMs = ({ running, sliceMs }: Pool): number => {
+  const left = [...running].map(({ piece }) => sliceMs - piece.sliceMs()).filter((ms) => ms > 0);
+  return Math.min(sliceMs, ...left);
+};
 
 function fillSeats(pool: Pool): void {
   while (pool.running.size < pool.options.processes) {
