@@ -104,7 +104,6 @@ const UNREADABLE = 'another form than it should';
 /** `inside`: where the provider would send us. */
 export const harmsOf = (inside: string, key: string): readonly Harm[] => [
   ['another shape', answers({ invoice_number: { $ne: null } }), UNFIT],
-  ['members nobody asked for', answers({ invoice_number: 'Q-1001', is_admin: true }), UNFIT],
   ['a polluted prototype', { do: 'answer', with: '{"__proto__":{"polluted":1},"invoice_number":7}' }, UNFIT],
   ['no JSON', answers('I am sorry, Dave.'), 'model_provider_error'],
   ['a page', { do: 'html' }, UNREADABLE],
