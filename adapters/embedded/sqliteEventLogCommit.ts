@@ -84,10 +84,10 @@ const write = (writing: Writing, { stream, events }: EncodedAppend, current: num
   for (const { id, type, data, metadata, hash } of events) {
     revision += 1;
     writing.position += 1;
-      writing.digest = logDigestAfter(writing.digest, writing.position, hash);
-      const place = [writing.position, stream, revision, category] as const;
-      writing.file.run(INSERT, ...place, id, type, data, metadata, writing.digest);
-      if (stream === LOG_STREAM && revision === 0) writing.file.run(NAME_LOG, data);
+    writing.digest = logDigestAfter(writing.digest, writing.position, hash);
+    const place = [writing.position, stream, revision, category] as const;
+    writing.file.run(INSERT, ...place, id, type, data, metadata, writing.digest);
+    if (stream === LOG_STREAM && revision === 0) writing.file.run(NAME_LOG, data);
   }
   return { kind: 'appended', revision: BigInt(revision), position: BigInt(writing.position) };
 };

@@ -38,8 +38,7 @@ const flat = (issues: readonly ZodIssue[], at: readonly PropertyKey[] = []): rea
     return [{ ...issue, path }, ...inner];
   });
 
-const isIntWanted = (issue: ZodIssue): boolean =>
-  issue.code === 'invalid_type' && issue.expected === 'int';
+const isIntWanted = (issue: ZodIssue): boolean => issue.code === 'invalid_type' && issue.expected === 'int';
 
 const samePath = (a: readonly PropertyKey[], b: JsonPath): boolean =>
   a.length === b.length && a.every((step, index) => step === b[index]);

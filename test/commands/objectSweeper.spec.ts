@@ -11,7 +11,14 @@ describe('object sweeper', () => {
   it('removes unused uploads after a day and results after 25 hours, and nothing else', async () => {
     const folder = tempFolder();
     const objects = await openObjectFolder(folder.path);
-    const keys = ['uploads/doc_unused', 'uploads/doc_used', 'uploads/doc_late', 'results/a', 'artifacts/a', 'unfinished/a'];
+    const keys = [
+      'uploads/doc_unused',
+      'uploads/doc_used',
+      'uploads/doc_late',
+      'results/a',
+      'artifacts/a',
+      'unfinished/a',
+    ];
     for (const key of keys) await objects.put(key, Buffer.from('x'));
     let hours = 23.9;
     const sweeper = objectSweeper({
@@ -34,7 +41,12 @@ describe('object sweeper', () => {
     expect(await sweeper.sweep()).to.deep.equal({ uploads: 1, results: 0, left: 0 });
     hours = 25.1;
     expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, results: 1, left: 0 });
-    expect(await left()).to.have.members(['uploads/doc_used', 'uploads/doc_late', 'artifacts/a', 'unfinished/a']);
+    expect(await left()).to.have.members([
+      'uploads/doc_used',
+      'uploads/doc_late',
+      'artifacts/a',
+      'unfinished/a',
+    ]);
     folder.remove();
   });
 });

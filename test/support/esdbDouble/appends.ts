@@ -42,7 +42,10 @@ const commit = ({ log, faults, die }: Appending, request: Request, answers: Answ
     return;
   }
   // Rights come before revisions, as on the server.
-  if (faults.denied.has(`append ${request.stream}`) || faults.refuseAppendsTo?.test(request.stream) === true) {
+  if (
+    faults.denied.has(`append ${request.stream}`) ||
+    faults.refuseAppendsTo?.test(request.stream) === true
+  ) {
     answers.denied();
     return;
   }
