@@ -43,18 +43,21 @@ const firstAfter = async (log: KnownLog, after: bigint | undefined): Promise<big
 const placeOf = ({ stream, revision, position }: Witness): string =>
   `${stream} revision ${String(revision)} at position ${String(position)}`;
 
+/** Of a checkpoint without a witness, of an older release, only the log's end can tell. */
+const flawOfEnd = async (log: KnownLog, position: bigint): Promise<string | undefined> => {
+  const end = await log.end();
+  return end === undefined || end < position
+    ? `the log ends at ${String(end ?? 'its start')}, before ${String(position)}, which the read models have`
+    : undefined;
+};
+
 /** Why a checkpoint cannot be of this log, as far as events tell; undefined when it can. */
 const flawOf = async (
   log: KnownLog,
   position: bigint,
   { witness }: Generation,
 ): Promise<string | undefined> => {
-  if (witness === undefined) {
-    const end = await log.end();
-    return end === undefined || end < position
-      ? `the log ends at ${String(end ?? 'its start')}, before ${String(position)}, which the read models have`
-      : undefined;
-  }
+  if (witness === undefined) return flawOfEnd(log, position);
   if (witness !== null && !isSame(witness, await eventAt(log, witness.stream, witness.revision)))
     return `the log does not have the event that the read models know as ${placeOf(witness)}`;
   if (witness?.position === position) return undefined;

@@ -76,20 +76,16 @@ const comparedAfter = (from: Container, error: unknown): void => {
     void resolve(from, t.LOG_WATCH).check();
 };
 
+const accountsOf = (from: Container) => {
+  const register = resolve(from, t.REGISTRY);
+  const { log: store, snapshots } = resolve(from, t.PARTS);
+  const onError = (error: unknown): void => comparedAfter(from, error);
+  const hooks = { ...writerHooks(register, resolve(from, t.LOGGER)), onError };
+  return countedAccounts(accountWriter({ store, snapshots, hooks }), register);
+};
+
 const bindCommands = (container: Container): void => {
-  bind(container, t.ACCOUNTS, (from) => {
-    const register = resolve(from, t.REGISTRY);
-    const { log: store, snapshots } = resolve(from, t.PARTS);
-    const writer = accountWriter({
-      store,
-      snapshots,
-      hooks: {
-        ...writerHooks(register, resolve(from, t.LOGGER)),
-        onError: (error) => comparedAfter(from, error),
-      },
-    });
-    return countedAccounts(writer, register);
-  });
+  bind(container, t.ACCOUNTS, accountsOf);
   bind(container, t.PAYMENTS, (from) =>
     payments({
       store: resolve(from, t.PARTS).log,

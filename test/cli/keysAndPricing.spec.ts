@@ -130,8 +130,8 @@ describe('keys and prices on the command line', function () {
       output_cost_per_token: 6e-7,
     };
     const file = folder.file('prices.json', JSON.stringify({ 'xai/grok-of-specs': entry }));
-    const from = '2030-01-01T00:00:00.000Z';
-    const report = await json('pricing', 'import', file, '--effective-from', '2030-01-01');
+    const from = '2025-01-01T00:00:00.000Z';
+    const report = await json('pricing', 'import', file, '--effective-from', '2025-01-01');
     expect(report).to.include({ added: 1, effective_from: from });
     const bad = await quire('pricing', 'import', folder.file('bad.json', '{"a": 1}'));
     expect(bad.code).to.equal(1);
@@ -139,6 +139,9 @@ describe('keys and prices on the command line', function () {
     expect((await quire('pricing', 'import', join(folder.path, 'none.json'))).code).to.equal(2);
     expect((await quire('pricing', 'import', '--provider', 'nobody')).err).to.contain('Choose from: openai');
     expect((await quire('pricing', 'import', '--effective-from', 'soon')).code).to.equal(2);
+    const ahead = await quire('pricing', 'import', file, '--effective-from', '2999-01-01');
+    expect(ahead.code).to.not.equal(0);
+    expect(ahead.err).to.contain('one day ahead');
   });
 
   it('works without a service too', async () => {

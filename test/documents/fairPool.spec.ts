@@ -15,11 +15,11 @@ const HOSTILE = fileURLToPath(new URL('../support/hostileChild.js', import.meta.
 describe('processes given out by share', () => {
   let pool: ChildPool;
   const opened = (processes: number, sliceMs = 50) => {
-    pool = openChildPool({ processes, memoryMb: 300, idleMs: 30_000, entry: HOSTILE, sliceMs });
+    pool = openChildPool({ processes, memoryMb: 768, idleMs: 30_000, entry: HOSTILE, sliceMs });
     return pool;
   };
   const job = (share: string, fileName: string, limits: Partial<PoolLimits> = {}) =>
-    pool.run({ file: { fileName } }, { share, deadlineMs: 20_000, ...limits });
+    pool.run({ file: { fileName, path: HOSTILE } }, { share, deadlineMs: 20_000, ...limits });
   const kind = async (outcome: Promise<JobOutcome>) => (await outcome).kind;
   afterEach(() => pool.close());
 
@@ -97,12 +97,13 @@ describe('a process that was killed while jobs of its were paused', () => {
     const script = `
       const { openChildPool } = await import(${JSON.stringify(POOL)});
       const pool = openChildPool({
-        processes: 1, memoryMb: 300, idleMs: 30000, entry: ${JSON.stringify(HOSTILE)}, sliceMs: 50,
+        processes: 1, memoryMb: 768, idleMs: 30000, entry: ${JSON.stringify(HOSTILE)}, sliceMs: 50,
       });
       const limits = { deadlineMs: 60000 };
-      void pool.run({ file: { fileName: 'endless' } }, { ...limits, share: 'hostile' });
-      await pool.run({ file: { fileName: 'good' } }, { ...limits, share: 'bolt' });
-      void pool.run({ file: { fileName: 'pid' } }, { ...limits, share: 'bolt' });
+      const path = ${JSON.stringify(HOSTILE)};
+      void pool.run({ file: { fileName: 'endless', path } }, { ...limits, share: 'hostile' });
+      await pool.run({ file: { fileName: 'good', path } }, { ...limits, share: 'bolt' });
+      void pool.run({ file: { fileName: 'pid', path } }, { ...limits, share: 'bolt' });
       process.stdout.write('paused');`;
     const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -5,7 +5,7 @@ import { formOf, INVOICE, INVOICE_SCHEMA, type Reply } from './support/client.ts
 import { testApi, type TestApi } from './support/testApi.ts';
 import { presigned, put } from './uploads.suite.ts';
 
-const NO_ZONE = 'The time has no zone: end it with Z for UTC, or with an offset like +02:00.';
+const NO_ZONE = 'The time has no zone: add Z for UTC, or an offset such as +02:00.';
 
 interface Issue {
   readonly loc: readonly unknown[];

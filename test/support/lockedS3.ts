@@ -22,9 +22,17 @@ const answer = (response: ServerResponse, status: number, xml: string): void => 
   response.writeHead(status, { 'content-type': 'application/xml' }).end(xml);
 };
 
+const retentionIn = (xml: string): string | undefined =>
+  /<Mode>COMPLIANCE<.*<RetainUntilDate>([^<]+)</.exec(xml)?.[1];
+
 /** What a bucket with object lock does beside storing: `?object-lock`, `?retention`, no change before its time. */
 const lockRules = (hasLock: boolean, retained: Map<string, string>) => {
   const isHeld = (path: string) => (retained.get(path) ?? '') > new Date().toISOString();
+  const retain = async (path: string, incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const until = hasLock ? retentionIn(await bodyOf(incoming)) : undefined;
+    if (until !== undefined) retained.set(path, until);
+    answer(response, until !== undefined ? 200 : 400, '');
+  };
   /** False: it is for the server behind. */
   return async (incoming: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://s3');
@@ -34,12 +42,10 @@ const lockRules = (hasLock: boolean, retained: Map<string, string>) => {
       return true;
     }
     if (searchParams.has('retention') && incoming.method === 'PUT') {
-      const until = /<Mode>COMPLIANCE<.*<RetainUntilDate>([^<]+)</.exec(await bodyOf(incoming))?.[1];
-      if (hasLock && until !== undefined) retained.set(pathname, until);
-      answer(response, hasLock && until !== undefined ? 200 : 400, '');
+      await retain(pathname, incoming, response);
       return true;
     }
-    if (!isHeld(pathname) || (incoming.method !== 'DELETE' && incoming.method !== 'PUT')) return false;
+    if (!isHeld(pathname) || !['DELETE', 'PUT'].includes(incoming.method ?? '')) return false;
     incoming.resume();
     answer(response, 403, errorXml('AccessDenied'));
     return true;

@@ -92,7 +92,9 @@ export const chargeExamples = (deps: ApiDeps) =>
     ],
     handle: async ({ body, caller, meta }) => {
       const { tenant_id, idempotency_key } = body;
-      await checkOwned(deps, body);
+      // A key that was used is answered by its charge.
+      const { charges } = await deps.accounts.stateOf(tenant_id);
+      if (!charges.has(idempotency_key)) await checkOwned(deps, body);
       const { terms, version } = await activeConfig(deps);
       const command = chargeOf(body, {
         ...{ meta, terms, version },

@@ -116,10 +116,9 @@ const charge: MoneyEndpoint = {
   path: () => '/v1/billing/dspy-examples-charge',
   prepare: async (api, tenant_id) => {
     await api.sell(tenant_id, 20_000);
-    const parts = { job_id: 'job_1', artifact_id: 'art_1', examples_count: 1 };
-    return { tenant_id, idempotency_key: randomUUID(), ...parts };
+    return { tenant_id, idempotency_key: randomUUID(), examples_count: 1 };
   },
-  changes: [{ job_id: 'job_2' }, { artifact_id: 'art_2' }, { examples_count: 2 }, { examples_count: null }],
+  changes: [{ job_id: 'job_1' }, { artifact_id: 'art_1' }, { examples_count: 2 }, { examples_count: null }],
   moves: -5000,
 };
 

@@ -33,6 +33,10 @@ interface Answers {
   readonly notReady: () => void;
 }
 
+/** Rights come before revisions, as on the server. */
+const isDenied = ({ denied, refuseAppendsTo }: Faults, stream: string): boolean =>
+  denied.has(`append ${stream}`) || refuseAppendsTo?.test(stream) === true;
+
 /** Commits, or not, and answers, or not, as the next fault says. */
 const commit = ({ log, faults, die }: Appending, request: Request, answers: Answers): void => {
   const fault = faults.takeAppendFault();
@@ -41,11 +45,7 @@ const commit = ({ log, faults, die }: Appending, request: Request, answers: Answ
     answers.notReady();
     return;
   }
-  // Rights come before revisions, as on the server.
-  if (
-    faults.denied.has(`append ${request.stream}`) ||
-    faults.refuseAppendsTo?.test(request.stream) === true
-  ) {
+  if (isDenied(faults, request.stream)) {
     answers.denied();
     return;
   }
