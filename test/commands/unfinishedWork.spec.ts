@@ -131,15 +131,20 @@ describe('what a burn did', () => {
           const { noted, objects } = notedIn(plain.objects);
           const end = death();
           let count = 0;
+          // What had begun when the process died has happened, though nobody hears of it.
+          const begun: Promise<unknown>[] = [];
           const seen = numbered(plain.store, objects, async (work) => {
             count += 1;
             const mine = count;
             if (mine > at || (mine === at && !committed)) return end.here();
-            const result = await work();
+            const working = work();
+            begun.push(working.catch(() => undefined));
+            const result = await working;
             return mine === at ? end.here() : result;
           });
           const on = processOn(seen.store, seen.objects);
           await Promise.race([extract(on, request).catch(() => undefined), end.happened]);
+          await Promise.all(begun);
           await bench.finish();
           await bench.sweepAfter(1);
           if (request.idempotency !== null) {
