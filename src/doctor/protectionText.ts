@@ -23,11 +23,11 @@ export const protectionText = ({ launcher, permissionModel, open }: ProtectionFa
   return open.length === 0 ? what : `${what}; native code still reaches: ${open.join(', ')}`;
 };
 
-const TODO =
+const WHAT_TO_DO =
   'Let the kernel have Landlock (Linux 5.13, perl-base installed), or install bubblewrap where user namespaces are allowed; see docs/how-to/harden.md';
 
 /** As `quire doctor` shows it. */
 export const protectionVerdict = (facts: ProtectionFacts): Verdict =>
   facts.open.length === 0
     ? ok(`The processes that parse are ${protectionText(facts)}: they reach no file, process or network.`)
-    : warning(`The processes that parse are ${protectionText(facts)}. ${TODO}.`);
+    : warning(`The processes that parse are ${protectionText(facts)}. ${WHAT_TO_DO}.`);
