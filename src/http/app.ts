@@ -2,22 +2,14 @@ import { randomUUID } from 'node:crypto';
 import express from 'express';
 import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
-import { CreditsOutOfRange } from '../../domain/kernel/units.ts';
-import { LogUnavailable } from '../../domain/ports/eventStore.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
-import { DIVERGED, ReadModelsDiverged } from '../../projections/engine/divergence.ts';
-import { SqlUnavailable } from '../../projections/engine/ports.ts';
-import { AccountUnavailable } from '../commands/accountWriter.ts';
-import { TamperedArtifact } from '../commands/artifacts.ts';
-import { ObjectStoreFailed } from '../commands/guardedObjects.ts';
-import { LogWentBack } from '../commands/settleAppend.ts';
-import { LogContradicts } from '../commands/streamFold.ts';
 import { beginRequest } from './middleware/tracing.ts';
 import type { Caller, Route } from './defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { asProblem, isExpected } from './failures.ts';
 import { endUnread } from './refuseBody.ts';
 import type { RunningRequests } from './runningRequests.ts';
-import { Problem, invalid, problem, problemBody, retryLater, statusOf, wireCodeOf } from './problems.ts';
+import { Problem, problem, problemBody, statusOf, wireCodeOf } from './problems.ts';
 import { routeTable } from './routeTable.ts';
 import { safeHeaders } from './safeHeaders.ts';
 import type { Exchange } from './routeRequest.ts';
@@ -137,43 +129,6 @@ const sendProblem = (req: Request, res: Response, failure: Problem): void => {
   res.set(failure.details.headers ?? {});
   res.status(statusOf(failure.code)).type('application/problem+json');
   endUnread(req, res, JSON.stringify(problemBody(failure, factsOf(req).requestId)));
-};
-
-/** What may be thrown beside a problem, by its class, and what it is answered with. */
-const FAILURES: readonly (readonly [new (...args: never[]) => Error, () => Problem])[] = [
-  [SqlUnavailable, () => retryLater('not_ready', 'The read models cannot be reached right now.')],
-  [AccountUnavailable, () => retryLater('not_ready', 'The event log cannot be reached right now.')],
-  [LogUnavailable, () => retryLater('not_ready', 'The event log cannot be reached right now.')],
-  [ReadModelsDiverged, () => retryLater('not_ready', DIVERGED)],
-  [LogWentBack, () => retryLater('not_ready', DIVERGED)],
-  [LogContradicts, () => retryLater('not_ready', DIVERGED)],
-  [
-    TamperedArtifact,
-    () =>
-      problem('storage_error', 'The artifact in the object storage is damaged or gone; nothing was billed.'),
-  ],
-  [ObjectStoreFailed, () => problem('storage_error', 'The object storage failed; nothing was billed.')],
-  [
-    CreditsOutOfRange,
-    () => invalid({ loc: ['body'], msg: 'A total would pass 2^53 − 1 credits.', type: 'too_big' }),
-  ],
-  // Express: a path with a broken percent-encoding.
-  [URIError, () => invalid({ loc: ['path'], msg: 'Broken percent-encoding.', type: 'invalid_format' })],
-];
-
-const asProblem = (error: unknown): Problem | undefined => {
-  if (error instanceof Problem) return error;
-  return FAILURES.find(([failure]) => error instanceof failure)?.[1]();
-};
-
-/**
- * What the caller did wrong, or that it went away while its body was read, is no failure of ours. Of diverged
- * read models the watch over the log tells, once.
- */
-const isExpected = (error: unknown, req: Request): boolean => {
-  if (error instanceof Problem || error instanceof ReadModelsDiverged || error === req.errored) return true;
-  const known = asProblem(error);
-  return known !== undefined && statusOf(known.code) < 500;
 };
 
 /** Expected problems are answered; anything else is a defect of ours: 500, logged once. */
