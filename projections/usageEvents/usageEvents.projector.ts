@@ -55,8 +55,32 @@ const requestOf = ({ data, position }: Requested): BulkRow<typeof requested> => 
   requested_at: data.requested_at,
 });
 
-const requests = (event: ProjectedEvent): readonly BulkRow<typeof requested>[] =>
-  event.type === 'ExtractionRequested' || event.type === 'ConversionRequested' ? [requestOf(event)] : [];
+const settled = bulk({ id: 'text', billing_type: 'text', hold_id: 'text' });
+
+interface Begun {
+  readonly requests: readonly BulkRow<typeof requested>[];
+  /** What the burn says of requests of earlier batches. */
+  readonly burns: readonly BulkRow<typeof settled>[];
+}
+
+/**
+ * The billing type and the hold are those of the burn: a request whose own key was never used, or whose hold
+ * ran out, was held anew after its event was written.
+ */
+const begunIn = (events: readonly ProjectedEvent[]): Begun => {
+  const requests = new Map<string, BulkRow<typeof requested>>();
+  const burns = new Map<string, BulkRow<typeof settled>>();
+  for (const event of events) {
+    if (event.type === 'ExtractionRequested' || event.type === 'ConversionRequested')
+      requests.set(idOf(event.data), requestOf(event));
+    if (event.type !== 'CreditsBurned' || event.data.hold_id === null) continue;
+    const { operation_id: id, billing_type, hold_id } = event.data;
+    const request = requests.get(id);
+    if (request === undefined) burns.set(id, { id, billing_type, hold_id });
+    else requests.set(id, { ...request, billing_type, hold_id });
+  }
+  return { requests: [...requests.values()], burns: [...burns.values()] };
+};
 
 type Finish = BulkRow<typeof finished> & { readonly id: string };
 type Completed = Extract<ProjectedEvent, { type: 'ExtractionCompleted' | 'ConversionCompleted' }>;
@@ -96,6 +120,11 @@ const REQUEST = (schema: string) => `
   insert into ${schema}.usage_events (${requested.names}, state)
   select ${requested.names}, 'running' from ${requested.source()}`;
 
+const SETTLE = (schema: string) => `
+  update ${schema}.usage_events e set billing_type = u.billing_type, hold_id = u.hold_id
+  from ${settled.source()}
+  where e.id = u.id and (e.billing_type, e.hold_id) is distinct from (u.billing_type, u.hold_id)`;
+
 const FINISH = (schema: string) => `
   update ${schema}.usage_events e
   set state = u.state, pages = coalesce(u.pages, e.pages), free_pages = u.free_pages,
@@ -105,7 +134,7 @@ const FINISH = (schema: string) => `
 /** Extractions and conversions, running and done. */
 export const usageEventsProjector: Projector = {
   name: 'usage_events',
-  version: 3,
+  version: 4,
   eventTypes: [
     'CreditsBurned',
     'ExtractionRequested',
@@ -118,10 +147,11 @@ export const usageEventsProjector: Projector = {
   tables: usageEventsTables,
   ddl: usageEventsDdl,
   apply: async (tx, { schema, events }) => {
-    const begun = events.flatMap(requests);
+    const { requests, burns } = begunIn(events);
     // The last outcome of each: one statement must not meet a row twice.
     const ended = [...new Map(events.flatMap(outcomes).map((row) => [row.id, row])).values()];
-    if (begun.length > 0) await tx.query(REQUEST(schema), requested.values(begun));
+    if (requests.length > 0) await tx.query(REQUEST(schema), requested.values(requests));
+    if (burns.length > 0) await tx.query(SETTLE(schema), settled.values(burns));
     if (ended.length > 0) await tx.query(FINISH(schema), finished.values(ended));
     await followBurns(tx, schema, events);
   },

@@ -81,6 +81,19 @@ describe('an own key pays for the work that it is used for', function () {
     return found;
   };
 
+  /** The usage event of a tenant's only work, as the read model has it, and the hold that was burned. */
+  const recordedFor = async (tenant_id: string) => {
+    await api.call('get', `/v1/billing/usage/${tenant_id}`);
+    const [row] = await api.sql.query(
+      'select billing_type, hold_id from read.usage_events where tenant_id = $1',
+      [tenant_id],
+    );
+    let burned_hold: unknown;
+    for await (const { type, data } of api.log.read(`account-${tenant_id}`))
+      if (type === 'CreditsBurned') burned_hold = data['hold_id'];
+    return { billing_type: row?.['billing_type'], hold_id: row?.['hold_id'], burned_hold };
+  };
+
   it('a text has no pages to read: a conversion of it is full service, whatever OCR key is sent', async () => {
     const { tenant_id, key } = await newTenant();
     const reply = await convert(key, OCR, TEXT, 'a.txt');
@@ -127,6 +140,9 @@ describe('an own key pays for the work that it is used for', function () {
     });
     expect(await spentBy(tenant_id)).to.equal(full);
     expect(provider.requests.some((request) => request.key === OCR.ocr_api_key)).to.equal(false);
+    const recorded = await recordedFor(tenant_id);
+    expect(recorded.billing_type).to.equal('full_service');
+    expect(recorded.hold_id).to.equal(recorded.burned_hold);
   });
 
   it('whoever cannot pay that gets nothing, and nothing stays held', async () => {

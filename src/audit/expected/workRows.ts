@@ -74,6 +74,14 @@ const workMoves = (works: Map<string, ExpectedRow>, event: AuditedEvent, emit: E
   }
 };
 
+/** Work is billed as its burn says, whatever it was held as when it began. */
+const settle = (works: Map<string, ExpectedRow>, event: AuditedEvent): void => {
+  if (event.type !== 'CreditsBurned') return;
+  const { operation_id, hold_id, billing_type } = event.data;
+  const work = works.get(operation_id);
+  if (work !== undefined && hold_id !== null) works.set(operation_id, { ...work, billing_type, hold_id });
+};
+
 /** A burn that says how its work ended waits for the usage event. */
 const burnMoves = (burned: Map<string, ExpectedRow>, event: AuditedEvent): void => {
   if (event.type === 'ExtractionCompleted' || event.type === 'ConversionCompleted')
@@ -102,6 +110,7 @@ export const usageEventRows: ExpectedModel = {
     return {
       apply: (event, emit) => {
         workMoves(works, event, emit);
+        settle(works, event);
         burnMoves(burned, event);
       },
       finish: (emit) => {

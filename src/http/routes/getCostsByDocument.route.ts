@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { settleAllReads } from '../settledReads.ts';
+import { checkKnown } from '../tenantBalance.ts';
 import { pagingQuery, plainText, tenantIdText } from '../wire/basics.ts';
 import { costByDocument } from '../wire/costs.ts';
 import { workCostAnswer } from '../workCosts.ts';
@@ -22,11 +23,12 @@ export const getCostsByDocument = ({ queries, reads, logId }: ApiDeps) =>
       ...pagingQuery,
     }),
     reply: { status: 200, schema: costByDocument },
-    problems: [],
+    problems: ['tenant_not_found'],
     handle: async (request) => {
-      const { limit, offset } = request.query;
+      const { limit, offset, tenant_id: asked } = request.query;
       await settleAllReads(reads, request);
       const { items, total } = await queries.costsByDocument(request.query);
+      if (asked !== undefined) await checkKnown({ queries }, asked, { isEmpty: total === 0 });
       return {
         log_id: logId(),
         items: items.map(({ document_id, tenant_id, task_id, file_name, last_used_at, ...cost }) => ({

@@ -5,6 +5,7 @@ import type { ApiDeps } from '../apiDeps.ts';
 import { costTotals } from '../costTotals.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { settleAllReads } from '../settledReads.ts';
+import { checkKnown } from '../tenantBalance.ts';
 import { fromBoundary, plainText, tenantIdText, toBoundary } from '../wire/basics.ts';
 import { llmCostAggregate } from '../wire/costs.ts';
 
@@ -27,11 +28,13 @@ export const listLlmCosts = ({ queries, reads }: ApiDeps) =>
       group_by: z.enum(COST_GROUPS).default('provider'),
     }),
     reply: { status: 200, schema: llmCostAggregate },
-    problems: [],
+    problems: ['tenant_not_found'],
     handle: async (request) => {
       const { from_date: from, to_date: to, ...query } = request.query;
       await settleAllReads(reads, request);
       const found = await queries.llmCosts({ ...query, from, to });
+      const { tenant_id } = query;
+      if (tenant_id !== undefined) await checkKnown({ queries }, tenant_id, { isEmpty: found.length === 0 });
       const items = found.map(({ cost_pico, ...item }) => ({ ...item, cost_usd: usdOfPico(cost_pico) }));
       return { group_by: query.group_by, items, totals: costTotals(found) };
     },
