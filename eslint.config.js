@@ -4,6 +4,22 @@ import regexp from 'eslint-plugin-regexp';
 
 const banned = (message, ...selectors) => selectors.map((selector) => ({ selector, message }));
 
+const ERROR = '/^(error|cause|err|reason|thrown|failure)$/';
+const MESSAGE = `MemberExpression[property.name='message']`;
+
+/** Errors are told apart by class. Where a library gives nothing else, its adapter says so and translates. */
+const NO_TELLING_BY_TEXT = banned(
+  'Tell errors by their class, never by name or text. At the edge to a library that gives nothing else: disable this here, say why, and translate it into a class or a result.',
+  `BinaryExpression[operator=/^[!=]==?$/] > MemberExpression[property.name='name'][object.name=${ERROR}]`,
+  `BinaryExpression[operator=/^[!=]==?$/] > MemberExpression[property.name='name'][object.property.name=/^(error|cause|constructor)$/]`,
+  `SwitchStatement > MemberExpression.discriminant[property.name=/^(name|message)$/][object.name=${ERROR}]`,
+  `CallExpression[callee.property.name=/^(includes|has|indexOf|test|exec)$/] > MemberExpression.arguments[property.name='name'][object.name=${ERROR}]`,
+  `CallExpression[callee.property.name=/^(includes|startsWith|endsWith|indexOf|match|matchAll|search)$/][callee.object.property.name='message']`,
+  `CallExpression[callee.property.name=/^(test|exec)$/] > ${MESSAGE}.arguments`,
+  `CallExpression[callee.property.name=/^(test|exec)$/] > Identifier.arguments[name='message']`,
+  `BinaryExpression[operator=/^[!=]==?$/][right.type='Literal'][right.raw!="''"] > ${MESSAGE}.left[object.name=${ERROR}]`,
+);
+
 export default tseslint.config(
   { ignores: ['dist', 'node_modules', 'data', 'coverage', 'bin'] },
   ...tseslint.configs.strictTypeChecked,
@@ -36,6 +52,7 @@ export default tseslint.config(
           'Only src/config.ts reads the environment.',
           "MemberExpression[object.name='process'][property.name='env']",
         ),
+        ...NO_TELLING_BY_TEXT,
       ],
     },
   },
@@ -52,6 +69,7 @@ export default tseslint.config(
           "MemberExpression[object.name='Date'][property.name='now']",
           "MemberExpression[object.name='Math'][property.name='random']",
         ),
+        ...NO_TELLING_BY_TEXT,
       ],
     },
   },

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
-import { ConfigError, configFrom, forgetSecrets, ownRedactor } from './config.ts';
-import { ServerAway } from './composition/awaitServer.ts';
+import { configFrom, forgetSecrets, ownRedactor } from './config.ts';
 import { startQuire } from './composition/quire.ts';
+import { isForOperator } from './operator/forOperator.ts';
 
 /** Time that running work gets to finish after SIGTERM, ms. */
 const DRAIN_MS = 30_000;
@@ -12,11 +12,7 @@ const PRIVATE_FILES = 0o077;
 const redact = ownRedactor();
 
 const fail = (error: unknown): never => {
-  const known =
-    error instanceof ConfigError ||
-    error instanceof ServerAway ||
-    (error instanceof Error && error.name === 'DataDirInUse');
-  console.error(redact(known ? `Quire cannot start.\n${error.message}` : inspect(error)));
+  console.error(redact(isForOperator(error) ? `Quire cannot start.\n${error.message}` : inspect(error)));
   process.exit(1);
 };
 

@@ -3,11 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import lockfile from 'proper-lockfile';
-
-/** The folder cannot be taken; the message says why, and what to do. */
-export class DataDirInUse extends Error {
-  override readonly name = 'DataDirInUse';
-}
+import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
 
 /** The folder into which a backup is restored; nothing opens the data folder while it is there. */
 export const RESTORING = 'restoring';

@@ -1,4 +1,5 @@
 import Database from 'libsql';
+import { NO_ROOM } from './copyFailure.ts';
 
 /**
  * A program of its own, so that whoever started it stays free to answer and to stop it: writes the log as
@@ -7,7 +8,12 @@ import Database from 'libsql';
  */
 const [from, to] = process.argv.slice(2);
 if (from === undefined || to === undefined) throw new Error('usage: <event log> <new file>');
-const db = new Database(from);
-db.exec('PRAGMA busy_timeout = 10000');
-db.prepare('VACUUM INTO ?').run(to);
-db.close();
+try {
+  const db = new Database(from);
+  db.exec('PRAGMA busy_timeout = 10000');
+  db.prepare('VACUUM INTO ?').run(to);
+  db.close();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = error instanceof Database.SqliteError && error.code === 'SQLITE_FULL' ? NO_ROOM : 1;
+}

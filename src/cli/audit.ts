@@ -9,6 +9,8 @@ import type { ReadModelSnapshot } from '../audit/snapshot.ts';
 import { openAuditedLog, timeNow, withReadModels, type AuditedFeed } from '../composition/auditParts.ts';
 import { findSeals, type FoundSeals } from '../composition/sealParts.ts';
 import { configFrom, type Config } from '../config.ts';
+import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
+import { isForOperator } from '../operator/forOperator.ts';
 
 interface AuditOptions {
   readonly logOnly?: boolean;
@@ -89,24 +91,11 @@ const showBalances = async ({ feed }: AuditedFeed, at: string, options: AuditOpt
   await print(options.json === true ? json({ as_of: at, balances }) : balancesText(balances));
 };
 
-/** Errors that an operator can mend: their message is all that is shown. */
-const KNOWN = [
-  'ConfigError',
-  'DataDirInUse',
-  'OperatorError',
-  'SqlUnavailable',
-  'LogUnavailable',
-  'UnreadableSeal',
-];
-
 const tell = (error: unknown): void => {
-  const isKnown = error instanceof Error && KNOWN.includes(error.name);
   const hint =
-    error instanceof Error && error.name === 'DataDirInUse'
-      ? ' With --log-only the log alone is audited, beside the service.'
-      : '';
+    error instanceof DataDirInUse ? ' With --log-only the log alone is audited, beside the service.' : '';
   process.stderr.write(
-    isKnown ? `${error.message}${hint}\n` : `The audit did not finish: ${String(error)}\n`,
+    isForOperator(error) ? `${error.message}${hint}\n` : `The audit did not finish: ${String(error)}\n`,
   );
   process.exitCode = WRONG_USAGE;
 };

@@ -7,6 +7,7 @@ import { partialPrefix, type MadeBackup } from '../backup/makeBackup.ts';
 import { MANIFEST, MANIFEST_SUM, readManifest, type Manifest } from '../backup/manifest.ts';
 import { backUp, verifyBackup } from '../composition/backupParts.ts';
 import { configFrom } from '../config.ts';
+import { LogNotCopied } from '../../domain/ports/dataFolder.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import { backupText, findingsText, logComplaint, missingText, wholeOrRefuse } from './backupText.ts';
 import { json, runCommand, type Output } from './output.ts';
@@ -62,9 +63,9 @@ const explained = (error: unknown, target: string, earlier: Manifest | undefined
     earlier === undefined
       ? `Nothing is left of ${target}.`
       : `${target} still holds the backup of ${earlier.made_at}.`;
-  if (FULL.includes(code) || error.message.includes('disk is full'))
-    return new OperatorError(`There is no room for ${target}: make room on that disk. ${left}`);
-  const isKnown = /^E[A-Z]+$/.test(code) || error.message.startsWith('the event log could not be copied');
+  const isFull = error instanceof LogNotCopied ? error.isFull : FULL.includes(code);
+  if (isFull) return new OperatorError(`There is no room for ${target}: make room on that disk. ${left}`);
+  const isKnown = error instanceof LogNotCopied || /^E[A-Z]+$/.test(code);
   return isKnown ? new OperatorError(`${error.message}. ${left}`) : error;
 };
 

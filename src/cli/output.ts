@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { ownRedactor } from '../config.ts';
-import { jsonLine, OperatorError } from '../operator/protocol.ts';
+import { jsonLine } from '../operator/protocol.ts';
+import { failedCommand } from './failedCommand.ts';
 
 /** Where a command writes: data to `out`, everything else to `note`. */
 export interface Output {
@@ -36,18 +37,10 @@ export const table = (header: readonly string[], rows: readonly (readonly string
 
 const ENDED_BY_SIGNAL = 130;
 
-/** Errors that an operator can mend; their message is all that is shown. */
-const KNOWN = ['OperatorError', 'ConfigError', 'DataDirInUse', 'SqlUnavailable', 'LogUnavailable'];
-
 const report = (error: unknown): number => {
-  const redact = ownRedactor();
-  if (error instanceof Error && KNOWN.includes(error.name)) {
-    if (error.message !== '') process.stderr.write(`${redact(error.message)}\n`);
-    return error instanceof OperatorError ? error.exitCode : 1;
-  }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`Something broke: ${redact(text)}\n`);
-  return 1;
+  const { exitCode, text } = failedCommand(error);
+  if (text !== '') process.stderr.write(ownRedactor()(text));
+  return exitCode;
 };
 
 /**

@@ -1,3 +1,4 @@
+import { OperatorError } from '../operator/protocol.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../doctor/check.ts';
 
@@ -17,8 +18,7 @@ export interface StartWait {
 }
 
 /** A server did not answer in the time that a start has. */
-export class ServerAway extends Error {
-  override readonly name = 'ServerAway';
+export class ServerAway extends OperatorError {
   constructor({ name, variable }: NeededServer, waitMs: number, reason: string) {
     super(
       `${name} did not answer within ${String(waitMs / 1000)} s (${reason}): look whether it runs, and whether ${variable} is right.`,

@@ -23,14 +23,17 @@ export const ok = (text: string): Verdict => ({ level: 'ok', text });
 export const warning = (text: string): Verdict => ({ level: 'warning', text });
 export const problem = (text: string): Verdict => ({ level: 'problem', text });
 
-/** Of several errors in one, as of a host with many addresses, what each says. */
+/**
+ * Of several errors in one, as of a host with many addresses, what each says; of a fetch, which fails by a
+ * TypeError, its cause.
+ */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof AggregateError && error.errors.length > 0)
     return [...new Set(error.errors.map(reasonOf))].join('; ');
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   const own = error.message === '' ? error.name : error.message;
-  return cause instanceof Error && error.message === 'fetch failed' ? reasonOf(cause) : own;
+  return error instanceof TypeError && cause instanceof Error ? reasonOf(cause) : own;
 };
 
 /** Texts come from drivers and servers: one line each, whatever they hold. */

@@ -5,13 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  DataDirInUse,
-  dataDirOwner,
-  lockDataDir,
-  ownerIn,
-  RESTORING,
-} from '../../adapters/embedded/dataDirLock.ts';
+import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
+import { dataDirOwner, lockDataDir, ownerIn, RESTORING } from '../../adapters/embedded/dataDirLock.ts';
 
 const ADAPTER = new URL('../../adapters/embedded/dataDirLock.js', import.meta.url).href;
 const HOLDER = `

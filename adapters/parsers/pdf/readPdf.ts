@@ -232,6 +232,7 @@ function unreadable(error: unknown): ParseFailure {
   const message = error instanceof Error ? error.message : '';
   return {
     kind: 'unreadable',
+    // eslint-disable-next-line no-restricted-syntax -- the library throws plain errors; this becomes a ParseFailure
     detail: /password|encrypt|security/i.test(message)
       ? 'The PDF is encrypted and needs a password. Send it without one.'
       : 'The PDF is damaged and cannot be read.',

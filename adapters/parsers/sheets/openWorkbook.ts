@@ -82,6 +82,7 @@ function opened(bytes: Buffer, { mimeType, charts }: Opening): OpenedDocument | 
 
 function detailOf(error: unknown): string {
   if (error instanceof TooManyCells) return `The workbook has more than ${CELLS_MAX} filled cells.`;
+  // eslint-disable-next-line no-restricted-syntax -- SheetJS throws plain errors; this becomes a ParseFailure
   if (error instanceof Error && /password|encrypt/i.test(error.message))
     return 'The workbook is encrypted and needs a password. Send it without one.';
   return 'The workbook is damaged and cannot be read.';

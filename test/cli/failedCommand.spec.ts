@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { copyEventLog } from '../../adapters/embedded/copyEventLog.ts';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DataDirInUse, LogNotCopied } from '../../domain/ports/dataFolder.ts';
+import { LogUnavailable } from '../../domain/ports/eventStore.ts';
+import { SqlUnavailable } from '../../projections/engine/ports.ts';
+import { UnreadableSeal } from '../../src/audit/seal.ts';
+import { failedCommand } from '../../src/cli/failedCommand.ts';
+import { ServerAway } from '../../src/composition/awaitServer.ts';
+import { ConfigError } from '../../src/configError.ts';
+import { OperatorError } from '../../src/operator/protocol.ts';
+import { tempFolder } from '../support/tempFolder.ts';
+
+const SENTENCE = 'Look there, and try again.';
+
+describe('a command that failed', () => {
+  for (const Known of [
+    ConfigError,
+    DataDirInUse,
+    LogUnavailable,
+    OperatorError,
+    SqlUnavailable,
+    UnreadableSeal,
+  ])
+    it(`says a sentence alone for a ${Known.name}, and for any kind of it`, () => {
+      const Kind = class extends Known {};
+      const renamed = Object.defineProperty(new Kind(SENTENCE), 'name', { value: 'Other' });
+      for (const error of [new Known(SENTENCE), renamed])
+        expect(failedCommand(error)).to.deep.equal({ exitCode: 1, text: `${SENTENCE}\n` });
+    });
+
+  it('says a sentence alone for a server that does not answer', () => {
+    const away = new ServerAway({ name: 'Postgres', variable: 'DATABASE_URL' }, 1_000, 'refused');
+    expect(failedCommand(away).text).to.match(/^Postgres did not answer/);
+  });
+
+  it('ends by the code of its error', () => {
+    expect(failedCommand(new OperatorError(SENTENCE, 2)).exitCode).to.equal(2);
+  });
+
+  it('is a defect where the error only has the name of one that an operator can mend', () => {
+    const stranger = Object.assign(new Error('x is undefined'), { name: 'OperatorError' });
+    expect(failedCommand(stranger).text).to.match(/^Something broke: .*x is undefined/);
+  });
+
+  it('says that no log was copied, and why, by a class of its own', async () => {
+    const folder = tempFolder();
+    try {
+      const from = join(folder.path, 'events.db');
+      writeFileSync(from, 'x'.repeat(8192));
+      const copied = copyEventLog(from, join(folder.path, 'copy.db'), new AbortController().signal);
+      const error = await copied.then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      expect(error).to.be.instanceOf(LogNotCopied).and.to.include({ isFull: false });
+      expect((error as LogNotCopied).message).to.match(
+        /^the event log could not be copied: .*not a database$/,
+      );
+    } finally {
+      folder.remove();
+    }
+  });
+});
