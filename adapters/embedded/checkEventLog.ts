@@ -3,9 +3,20 @@ import { fileURLToPath } from 'node:url';
 
 const SCRIPT = fileURLToPath(new URL('./sqliteEventLogCheck.js', import.meta.url));
 
+/** Which log the file's header says it is, and which its first event; null: it does not say. */
+export interface LogIds {
+  readonly header: string | null;
+  readonly opened: string | null;
+}
+
 /** What was found, in this order. */
 export type LogPart =
-  | { readonly kind: 'facts'; readonly position: number; readonly newest_at: string | null }
+  | {
+      readonly kind: 'facts';
+      readonly position: number;
+      readonly newest_at: string | null;
+      readonly log_id: LogIds;
+    }
   /** Of SQLite's own check; none: the file is whole. */
   | { readonly kind: 'file'; readonly complaints: readonly string[] }
   | {

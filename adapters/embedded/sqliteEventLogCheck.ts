@@ -1,8 +1,9 @@
 import { CHAIN_START, followChain, type ChainLink } from '../../domain/kernel/chain.ts';
+import { LOG_STREAM } from '../../domain/kernel/ownStreams.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { LogPart } from './checkEventLog.ts';
 import { lastPosition } from './sqliteEventLogCommit.ts';
-import { COLUMNS, openLogFile, recorded, type LogFile } from './sqliteEventLogFile.ts';
+import { COLUMNS, headerLogId, openLogFile, recorded, type LogFile } from './sqliteEventLogFile.ts';
 
 /** Streams of which the last events are looked at, and how many of each. */
 const SAMPLE = { streams: 20, events: 200 } as const;
@@ -18,6 +19,14 @@ const newestAt = (file: LogFile): string | null => {
     (SELECT metadata FROM events ORDER BY position DESC LIMIT ${NEWEST})`;
   const at = file.rows(sql)[0]?.[0];
   return typeof at === 'string' ? at : null;
+};
+
+/** Which log its first event says it is; null where no event does. */
+const openedLogId = (file: LogFile): string | null => {
+  const sql = `SELECT json_extract(data, '$.log_id') FROM events
+    WHERE stream = ? AND revision = 0 AND type = 'LogOpened'`;
+  const id = file.rows(sql, LOG_STREAM)[0]?.[0];
+  return typeof id === 'string' ? id : null;
 };
 
 /** Follows many streams at once; the first of each is taken as it is unless it is the stream's beginning. */
@@ -69,7 +78,12 @@ const all = (file: LogFile) => {
 const [path, deep] = process.argv.slice(2);
 if (path === undefined) throw new Error('usage: <event log> [deep]');
 const file = openLogFile(path, true);
-tell({ kind: 'facts', position: lastPosition(file), newest_at: newestAt(file) });
+tell({
+  kind: 'facts',
+  position: lastPosition(file),
+  newest_at: newestAt(file),
+  log_id: { header: headerLogId(file), opened: openedLogId(file) },
+});
 const checked = file.rows('PRAGMA quick_check(3)').map(([line]) => String(line));
 tell({ kind: 'file', complaints: checked.filter((line) => line !== 'ok') });
 tell({ kind: 'chains', ...(deep === 'deep' ? all(file) : sampled(file)) });

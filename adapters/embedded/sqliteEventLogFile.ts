@@ -151,6 +151,16 @@ export const headerLogId = (file: LogFile): string | null => {
   return typeof id === 'string' ? id : null;
 };
 
+/** Which log a file says it is, opened for this alone. */
+export const headerLogIdOf = (path: string): string | null => {
+  const file = openLogFile(path, true);
+  try {
+    return headerLogId(file);
+  } finally {
+    file.close();
+  }
+};
+
 /** A row as an event. JSON is parsed when it is looked at: scans often need only a few members. */
 export const recorded = (row: readonly unknown[]): RecordedEvent => {
   const [position, stream, revision, id, type, dataText, metadataText, ...more] = row as EventRow;

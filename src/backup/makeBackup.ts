@@ -135,6 +135,7 @@ const manifestOf = (
   quire_version: deps.version,
   made_at: seal.made_at,
   log: {
+    log_id: audited.log_id,
     position: seal.position,
     events: seal.events,
     streams: seal.streams,

@@ -32,6 +32,8 @@ const manifest = z.strictObject({
   quire_version: z.string(),
   made_at: z.string(),
   log: z.strictObject({
+    /** Which log it is, as its first event says; null of a log without a name, left out by older releases. */
+    log_id: z.string().nullable().optional(),
     /** Of the last event; null of an empty log. */
     position: z.string().nullable(),
     events: z.int().min(0),

@@ -59,7 +59,8 @@ const stage = async (
       await copyOne(backup, staged, file);
     });
     await syncFolders(staged);
-    return await auditCopy({ open, path: join(staged, log), seal, signal });
+    const { log_id } = manifest.log;
+    return await auditCopy({ open, path: join(staged, log), seal, log_id, signal });
   } catch (error) {
     await rm(staged, { recursive: true, force: true });
     throw error;

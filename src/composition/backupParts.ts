@@ -3,6 +3,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import { copyEventLog } from '../../adapters/embedded/copyEventLog.ts';
 import { LOCK_FILES, lockDataDir, RESTORING } from '../../adapters/embedded/dataDirLock.ts';
 import { objectFileOf, WHOLE_OBJECTS } from '../../adapters/embedded/objectFolder.ts';
+import { headerLogIdOf } from '../../adapters/embedded/sqliteEventLogFile.ts';
 import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
 import { systemClock } from '../../adapters/embedded/systemClock.ts';
 import { auditCopy, type AuditedCopy, type OpenedLog } from '../backup/auditedCopy.ts';
@@ -23,7 +24,7 @@ const HARMLESS = [...LOCK_FILES, 'lost+found'];
 /** Opens a copied log, which no service has open, for reading only. */
 export const openCopiedLog = (path: string): OpenedLog => {
   const feed = openSqliteEventLog({ path, readOnly: true, stored: true });
-  return { feed, close: () => feed.close() };
+  return { feed, headerId: headerLogIdOf(path), close: () => feed.close() };
 };
 
 export const dataFolderOf = ({ dataDir, s3 }: Pick<Config, 'dataDir' | 's3'>): DataFolder => ({
@@ -77,7 +78,8 @@ export const verifyBackup = async (
 ): Promise<Pick<WholeBackup, 'manifest'> & { readonly audited: AuditedCopy }> => {
   const { manifest, seal } = whole(folder, await checkBackup(folder, signal));
   const path = join(folder, DATA, LOG);
-  return { manifest, audited: await auditCopy({ open: openCopiedLog, path, seal, signal }) };
+  const { log_id } = manifest.log;
+  return { manifest, audited: await auditCopy({ open: openCopiedLog, path, seal, log_id, signal }) };
 };
 
 const refuseFull = async (dataDir: string): Promise<void> => {

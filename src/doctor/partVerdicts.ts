@@ -11,6 +11,8 @@ const ms = (n: number): string => `${n < 10 ? n.toFixed(1) : n.toFixed(0)} ms`;
 export interface EmbeddedLog {
   readonly position: number;
   readonly newest_at: string | null;
+  /** Which log the file's header says it is, and which its first event; null: it does not say. */
+  readonly log_id: { readonly header: string | null; readonly opened: string | null };
   /** undefined: the look was ended before. */
   readonly fileComplaints: readonly string[] | undefined;
   readonly chains: ChainsSeen | undefined;
@@ -31,6 +33,12 @@ const fromTheFuture = (newestAt: string | null, nowMs: number): string | undefin
     ? `Its newest event was recorded at ${newestAt}, which is in the future: the clock is wrong now or was wrong then. Set it, and let it be kept (timedatectl set-ntp true).`
     : undefined;
 
+/** A log that no release with identities has opened has neither name. */
+const otherLog = (path: string, { header, opened }: EmbeddedLog['log_id']): string | undefined =>
+  header === null || header === opened
+    ? undefined
+    : `${path} says in its header that it is the log ${header}, and its first event ${opened === null ? 'names none' : `says ${opened}`}: it was put together of two logs, or edited; ${RESTORE}.`;
+
 const chainsText = ({ streams, events }: ChainsSeen, deep: boolean): string =>
   `the hash chains of ${grouped(streams)} streams hold (${grouped(events)} events${deep ? '' : '; --deep looks at all'})`;
 
@@ -40,13 +48,15 @@ export const embeddedLogVerdict = (
   found: EmbeddedLog,
   { deep, nowMs }: { readonly deep: boolean; readonly nowMs: number },
 ): Verdict => {
-  const { fileComplaints, chains, position, newest_at } = found;
+  const { fileComplaints, chains, position, newest_at, log_id } = found;
   if (fileComplaints !== undefined && fileComplaints.length > 0)
     return problem(`${path} is damaged (${fileComplaints.join('; ')}): ${RESTORE}.`);
   if (chains !== undefined && chains.breaks > 0)
     return problem(
       `Hash chains do not hold, ${grouped(chains.breaks)} times: ${chains.broken.join('; ')}. \`quire audit --log-only\` shows all; ${RESTORE}.`,
     );
+  const other = otherLog(path, log_id);
+  if (other !== undefined) return problem(other);
   const future = fromTheFuture(newest_at, nowMs);
   if (future !== undefined) return problem(future);
   const facts = `${path} is at position ${grouped(position)}`;

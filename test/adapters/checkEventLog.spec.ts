@@ -14,6 +14,11 @@ describe('a look at the embedded event log', function () {
     const { parts, error } = await checkEventLog(path, { deep: true, signal: new AbortController().signal });
     expect(error).to.equal(null);
     expect(parts.map(({ kind }) => kind)).to.deep.equal(['facts', 'file', 'chains']);
+    const [facts] = parts;
+    expect(facts?.kind === 'facts' && facts.log_id.header).to.be.a('string');
+    expect(facts?.kind === 'facts' && facts.log_id.opened).to.equal(
+      facts?.kind === 'facts' && facts.log_id.header,
+    );
   });
 
   it('gives what it found until it was ended', async () => {

@@ -17,7 +17,7 @@ import Database from 'libsql';
 import { copyEventLog } from '../../adapters/embedded/copyEventLog.ts';
 import { checkBackup } from '../../src/backup/checkBackup.ts';
 import { makeBackup } from '../../src/backup/makeBackup.ts';
-import type { Manifest } from '../../src/backup/manifest.ts';
+import { manifestSum, manifestText, type Manifest } from '../../src/backup/manifest.ts';
 import { dataFolderOf, openCopiedLog } from '../../src/composition/backupParts.ts';
 import { history, RICH } from '../audit/auditedHistory.ts';
 import { nextOperation, sendOnce, type Operation } from '../crash/load.ts';
@@ -284,6 +284,40 @@ describe('backup and restore', function () {
     const verified = await quire(dataDir, 'backup', 'verify', at('backup'));
     expect(verified.code).to.equal(1);
     expect(verified.err).to.contain(`The log in the backup is damaged, ${where}`);
+  });
+
+  it('tells another log than the one that it was made of, by manifest and by header', async () => {
+    const dataDir = await copyOfHistory();
+    await done(dataDir, 'backup', at('backup'));
+    const path = join(at('backup'), 'manifest.json');
+    const made = manifestOf(at('backup'));
+    const { log_id, ...log } = made.log;
+    expect(log_id).to.be.a('string');
+    const write = (manifest: Manifest) => {
+      const text = manifestText(manifest);
+      writeFileSync(path, text);
+      writeFileSync(`${path}.sha256`, manifestSum(text));
+    };
+    write({ ...made, log: { ...log, log_id: 'another' } });
+    for (const args of [
+      ['backup', 'verify', at('backup')],
+      ['restore', at('backup'), '--data-dir', at('r')],
+    ]) {
+      const told = await quire(dataDir, ...args);
+      expect(told.code, told.err).to.equal(1);
+      expect(told.err).to.contain('another log than the backup says');
+    }
+    write({ ...made, log });
+    await done(dataDir, 'backup', 'verify', at('backup'));
+
+    const db = new Database(join(dataDir, 'events.db'));
+    db.prepare(`update header set value = 'another' where name = 'log_id'`).run();
+    db.close();
+    const told = await quire(dataDir, 'backup', at('edited'));
+    expect([told.code, told.err.includes("another log than the file's header says")], told.err).to.deep.equal(
+      [1, true],
+    );
+    expect((await quire(dataDir, 'doctor')).out).to.contain('says in its header that it is the log another');
   });
 
   it('goes only where nothing is, and replaces a backup only when told', async () => {

@@ -95,7 +95,8 @@ describe('what doctor makes of what it finds', () => {
 
   it('judges the embedded log', () => {
     const chains = { streams: 2, events: 9, broken: [], breaks: 0 };
-    const log = { position: 9, newest_at: '2026-01-31T00:00:00.000Z', fileComplaints: [], chains };
+    const log_id = { header: 'log-a', opened: 'log-a' };
+    const log = { position: 9, newest_at: '2026-01-31T00:00:00.000Z', log_id, fileComplaints: [], chains };
     const nowMs = Date.parse('2026-02-01T00:00:00Z');
     const judged = (more: object, deep = false) =>
       embeddedLogVerdict('/d/events.db', { ...log, ...more }, { deep, nowMs });
@@ -111,6 +112,9 @@ describe('what doctor makes of what it finds', () => {
     is(judged({ newest_at: '2026-02-01T00:02:00.000Z' }), 'problem', 'future');
     is(judged({ chains: undefined }), 'warning', '--deep');
     is(judged({ newest_at: null }), 'ok');
+    is(judged({ log_id: { header: 'log-b', opened: 'log-a' } }), 'problem', 'log-b', 'log-a');
+    is(judged({ log_id: { header: 'log-b', opened: null } }), 'problem', 'log-b');
+    is(judged({ log_id: { header: null, opened: 'log-a' } }), 'ok');
   });
 
   it('judges EventStoreDB by its answer and its clock', () => {
