@@ -93,6 +93,8 @@ export interface OcrRequest {
   readonly file: ModelAttachment;
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Pages of the file to read, from 1; left out: all. */
+  readonly pages?: readonly number[];
 }
 
 export type OcrAnswer =

@@ -31,6 +31,10 @@ interface Tried {
 
 const BLANK = 'There is nothing on this page.';
 
+const skipped = ({ page }: Pick<PagePicture, 'page'>): Tried => ({
+  reading: { status: 'skipped', number: page, detail: BLANK },
+});
+
 const failed = (number: number, detail: string, failure?: ModelFailure): Tried => ({
   reading: { status: 'failed', number, detail },
   ...(failure && { failure }),
@@ -66,18 +70,32 @@ const transcribed = async (running: Running, access: ModelAccess, picture: PageP
   return read(picture.page, transcriptIn(answer.text));
 };
 
+interface PagesOf {
+  readonly file: ModelAttachment;
+  /** Of the pages that are read, in the document. */
+  readonly numbers: readonly number[];
+  /** The same, where they are a part of the file. An answer numbers them so, or by their order. */
+  readonly pages?: readonly number[] | undefined;
+}
+
 /** A file, or one picture of it, by a model that only reads pages. */
 const recognised = async (
   running: Running,
   access: ModelAccess,
-  { file, numbers }: { readonly file: ModelAttachment; readonly numbers: readonly number[] },
+  { file, numbers, pages }: PagesOf,
 ): Promise<Tried[]> => {
-  const answer = await running.deps.providers.readPages({ access, file, ...inTime(running) });
+  const answer = await running.deps.providers.readPages({
+    access,
+    file,
+    ...(pages && { pages }),
+    ...inTime(running),
+  });
   running.models.onCall({ ref: access.ref, owner: access.owner, step: 'ocr', usage: answer.usage });
   if (answer.kind === 'failed')
     return numbers.map((number) => failed(number, detailOf(answer.failure), answer.failure));
+  const isNumbered = pages !== undefined && answer.pages.every(({ page }) => pages.includes(page));
   return numbers.map((number, index) => {
-    const page = answer.pages.find((one) => one.page === index + 1);
+    const page = answer.pages.find((one) => one.page === (isNumbered ? number : index + 1));
     return page === undefined
       ? failed(number, 'The provider gave no answer for this page.')
       : { reading: { status: 'ok', page: { ...page, page: number } } };
@@ -87,7 +105,7 @@ const recognised = async (
 const byPicture =
   (running: Running, access: ModelAccess) =>
   async (picture: PagePicture): Promise<Tried> => {
-    if (picture.blank) return { reading: { status: 'skipped', number: picture.page, detail: BLANK } };
+    if (picture.blank) return skipped(picture);
     if (running.deadline.isOver())
       return failed(picture.page, 'There was no time left for this page.', OUT_OF_TIME(access));
     if (!isOcrOnly(access.ref)) return transcribed(running, access, picture);
@@ -104,7 +122,10 @@ const OUT_OF_TIME = ({ ref }: ModelAccess): ModelFailure => ({
   detail: `The pages were not read in time by ${nameOfModel(ref)}.`,
 });
 
-/** A PDF goes to an OCR service whole: it reads the file better than pictures of it. */
+/**
+ * A PDF goes to an OCR service as the file that it is, for it reads that better than pictures. The service is
+ * told which pages have something on them: it reads and bills no other, and is not asked where there is none.
+ */
 const wholeFile = async (
   running: Running,
   access: ModelAccess,
@@ -114,13 +135,12 @@ const wholeFile = async (
     pages,
   }: Pick<ParseRequest, 'path' | 'fileName'> & { readonly pages: readonly PagePicture[] },
 ): Promise<Tried[]> => {
+  const numbers = pages.flatMap(({ page, blank }) => (blank ? [] : [page]));
+  if (numbers.length === 0) return pages.map(skipped);
   const file = { mimeType: PDF, bytes: await running.deps.readFile(path), fileName };
-  const tried = await recognised(running, access, { file, numbers: pages.map(({ page }) => page) });
-  return tried.map((one, index) =>
-    pages[index]?.blank === true
-      ? { reading: { status: 'skipped', number: pages[index].page, detail: BLANK } }
-      : one,
-  );
+  const some = numbers.length === pages.length ? undefined : numbers;
+  const tried = await recognised(running, access, { file, numbers, pages: some });
+  return pages.map((one) => (one.blank ? skipped(one) : (tried[numbers.indexOf(one.page)] ?? skipped(one))));
 };
 
 /** Why nothing at all could be read: what stopped every page that was tried. */

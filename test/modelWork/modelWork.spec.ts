@@ -11,6 +11,7 @@ import { modelWork } from '../../src/modelWork/modelWork.ts';
 import { plainPdf } from '../support/pdfs.ts';
 import {
   answers,
+  reads,
   startScriptedProvider,
   status,
   USAGE,
@@ -211,6 +212,28 @@ describe('work on documents with models', function () {
     expect(provider.requests).to.have.length(1);
     expect(converted.rendition.pages.map(({ status: is }) => is)).to.deep.equal(['ok', 'skipped']);
   });
+
+  for (const model of ['mistral-ocr-latest', 'prebuilt-layout'])
+    it(`asks ${model} for the pages of a PDF that have something on them, and for no others`, async () => {
+      const isMistral = model.startsWith('mistral');
+      const ref = { provider: isMistral ? 'mistral' : 'azure_di', model } as const;
+      const request = {
+        ...(await fileOf('a.pdf', plainPdf(['', 'One', '', 'Two']))),
+        effort: 'standard' as const,
+      };
+      provider.script(`sk-${model}`, reads({ markdown: 'One' }, { markdown: 'Two' }));
+      const result = await work.convert(request, { llm: null, ocr: access(`sk-${model}`, { ref }), onCall });
+      const [sent] = provider.requests;
+      if (isMistral) expect(sent?.body['pages']).to.deep.equal([1, 3]);
+      if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
+      expect(JSON.stringify(result.rendition)).to.match(/One[^]*Two/);
+      expect(calls.map(({ usage }) => usage.pages)).to.deep.equal([2]);
+
+      provider.requests.length = 0;
+      const blank = { ...(await fileOf('b.pdf', plainPdf(['', '']))), effort: 'standard' as const };
+      await work.convert(blank, { llm: null, ocr: access(`sk-${model}`, { ref }), onCall });
+      expect(provider.requests).to.deep.equal([]);
+    });
 
   it('makes what a model wrote harmless', async () => {
     provider.script('sk-html', answers('# A\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1))'));

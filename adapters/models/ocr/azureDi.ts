@@ -23,13 +23,14 @@ const RESULT_ID = /\/analyzeResults\/([\w-]{1,100})(?:\?|$)/u;
  * address to ask at; only its id is used, at the base that was checked, so that the key goes nowhere else.
  */
 export async function readWithAzureDi(call: AzureCall): Promise<Attempt<Read>> {
-  const { access, file } = call.request;
+  const { access, file, pages } = call.request;
+  const only = pages === undefined ? '' : `&pages=${pages.join(',')}`;
   const base = call.base.href.replace(/\/$/u, '');
   const model = `${base}/documentintelligence/documentModels/${encodeURIComponent(access.ref.model)}`;
   const headers = { 'ocp-apim-subscription-key': access.apiKey ?? '' };
   const handedIn = await call.http({
     method: 'POST',
-    url: `${model}:analyze?${API_VERSION}&outputContentFormat=markdown&stringIndexType=utf16CodeUnit`,
+    url: `${model}:analyze?${API_VERSION}&outputContentFormat=markdown&stringIndexType=utf16CodeUnit${only}`,
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify({ base64Source: base64(file.bytes) }),
   });

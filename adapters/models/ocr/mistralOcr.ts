@@ -24,6 +24,7 @@ export async function readWithMistral({ base, http, request }: OcrCall): Promise
     body: JSON.stringify({
       model: access.ref.model,
       document: documentOf(file),
+      ...(request.pages && { pages: request.pages.map((page) => page - 1) }),
       include_image_base64: false,
     }),
   });
