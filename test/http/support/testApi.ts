@@ -12,9 +12,11 @@ import type { Sql } from '../../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { containerOver } from '../../../src/composition/container.ts';
 import { openParts } from '../../../src/composition/openParts.ts';
+import { sweptObjects } from '../../../src/composition/uploadParts.ts';
 import { bindValue, resolve } from '../../../src/composition/token.ts';
 import * as t from '../../../src/composition/tokens.ts';
 import { openedLog } from '../../../src/commands/logIdentity.ts';
+import type { ObjectSweeperDeps } from '../../../src/commands/objectSweeper.ts';
 import type { ExtractDeps } from '../../../src/commands/extractDocument.ts';
 import { configFrom } from '../../../src/config.ts';
 import { httpApp } from '../../../src/http/app.ts';
@@ -54,6 +56,8 @@ export interface TestApi extends Client {
   readonly forgetReplays: () => Promise<void>;
   /** Time as the rate limits see it: it stands still but for this. */
   readonly passMs: (ms: number) => void;
+  /** What its sweeps of objects work on. */
+  readonly swept: ObjectSweeperDeps;
   readonly stop: () => Promise<void>;
 }
 
@@ -149,7 +153,20 @@ export const startApi = async (
   };
   const api = await client(server.url);
   const { uploadDir, objects, log, sql } = parts;
-  return { ...api, routes, deps, uploadDir, objects, log, sql, faults, forgetReplays, passMs, stop };
+  return {
+    ...api,
+    routes,
+    deps,
+    uploadDir,
+    objects,
+    log,
+    sql,
+    faults,
+    forgetReplays,
+    passMs,
+    swept: sweptObjects(from),
+    stop,
+  };
 };
 
 let running: Promise<TestApi> | undefined;
