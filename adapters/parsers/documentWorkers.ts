@@ -121,13 +121,13 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
     return { kind: 'unavailable', detail: 'The schema could not be checked.' };
   };
   return {
-    check: async (schema, signal, share) => {
+    check: async (schema, { signal, share }) => {
       const verdict = checkSchemaRules(schema);
       if (verdict.kind !== 'ok') return { kind: 'invalid_schema', detail: verdict.detail };
       return run({ kind: 'checkSchema', schema: verdict.schema } as const, { signal, share });
     },
-    validate: (schema: JsonObject, value: JsonObject, signal) =>
-      run({ kind: 'validate', schema, value } as const, { signal }),
+    validate: (schema: JsonObject, value: JsonObject, { signal, share }) =>
+      run({ kind: 'validate', schema, value } as const, { signal, share }),
   };
 }
 

@@ -27,6 +27,7 @@ import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
+import { toldWorkers } from './toldWorkers.ts';
 import { client, type Client } from './client.ts';
 
 /** Tenants whose name starts so have the limits of the interface; all others practically none. */
@@ -41,6 +42,8 @@ interface Faults {
   draining: boolean;
   /** What an answer waits for before it is kept: its work is done, its request still running. */
   beforeKept: () => Promise<void>;
+  /** Told whose each piece of work in a child is. */
+  onWork: (share: string) => void;
 }
 
 /** The real service over embedded parts, on a free port, and switches that break what it stands on. */
@@ -103,12 +106,17 @@ export const startApi = async (
     objectsAway: false,
     draining: false,
     beforeKept: () => Promise.resolve(),
+    onWork: () => undefined,
   };
   const opened = await openParts(config, {
     lockLost: (error) => logger.error(error),
     redisOutage: (error) => logger.error(error),
   });
-  const parts = { ...opened, objects: breakableObjects(opened.objects, faults) };
+  const parts = {
+    ...opened,
+    objects: breakableObjects(opened.objects, faults),
+    workers: toldWorkers(opened.workers, (share) => faults.onWork(share)),
+  };
   await parts.sql.script(REPLAY_STORE_DDL);
   await prepareReadModels(parts.sql, READ_MODELS);
   const from = containerOver(config, parts, { logger });
