@@ -83,8 +83,7 @@ describe('work in children is charged to the tenant that asked for it', () => {
     ['toMarkdown', 'of a form', () => form('/v1/to-markdown', {})],
     [
       ...(['ocrToMarkdown', 'of an upload'] as const),
-      async () =>
-        post('/v1/ocr/to-markdown', { tenant_id: tenant, file_uri: (await uploaded()).file_uri }),
+      async () => post('/v1/ocr/to-markdown', { tenant_id: tenant, file_uri: (await uploaded()).file_uri }),
     ],
     [
       ...(['canonical', 'inference.extract'] as const),
