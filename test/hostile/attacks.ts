@@ -33,12 +33,13 @@ const replyOf = async (answer: Response): Promise<Reply> => {
 
 const HEADERS = { 'x-api-key': ADMIN_KEY };
 
+/** A text is sent as it is written. */
 export const post = async ({ url }: Pick<Target, 'url'>, path: string, json: unknown): Promise<Reply> =>
   replyOf(
     await fetch(`${url}${path}`, {
       method: 'POST',
       headers: { ...HEADERS, 'content-type': 'application/json' },
-      body: JSON.stringify(json),
+      body: typeof json === 'string' ? json : JSON.stringify(json),
     }),
   );
 
@@ -67,9 +68,10 @@ export const upload = async (
   target: Pick<Target, 'url' | 'tenant_id'>,
   text: string = TEXT,
   file_name = 'a.txt',
+  kind: 'document' | 'dataset' = 'document',
 ): Promise<{ readonly document_id: string; readonly file_uri: string }> => {
   const { tenant_id } = target;
-  const { body } = await post(target, '/v1/uploads/presign', { tenant_id, file_name });
+  const { body } = await post(target, '/v1/uploads/presign', { tenant_id, file_name, kind });
   const headers = body['headers'] as Record<string, string>;
   const sent = await fetch(String(body['upload_url']), { method: 'PUT', headers, body: text });
   await sent.arrayBuffer();
