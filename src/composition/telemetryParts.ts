@@ -88,7 +88,8 @@ export const showGauges = (from: Container): void => {
   const register = resolve(from, t.REGISTRY);
   const clock = resolve(from, t.CLOCK);
   const now = () => clock.now();
-  pauseMetrics(register, resolve(from, t.PARTS).workers.pauses);
+  const { workers } = resolve(from, t.PARTS);
+  pauseMetrics(register, () => workers.pauses());
   stockMetrics(register, { sql: resolve(from, t.READ_SQL), now });
   divergenceGauge(register, resolve(from, t.LOG_WATCH));
   projectionGauges(register, { runner: resolve(from, t.RUNNER), now });

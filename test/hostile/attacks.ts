@@ -68,9 +68,9 @@ export const upload = async (
   target: Pick<Target, 'url' | 'tenant_id'>,
   text: string = TEXT,
   file_name = 'a.txt',
-  kind: 'document' | 'dataset' = 'document',
 ): Promise<{ readonly document_id: string; readonly file_uri: string }> => {
   const { tenant_id } = target;
+  const kind = file_name.endsWith('.ndjson') ? 'dataset' : 'document';
   const { body } = await post(target, '/v1/uploads/presign', { tenant_id, file_name, kind });
   const headers = body['headers'] as Record<string, string>;
   const sent = await fetch(String(body['upload_url']), { method: 'PUT', headers, body: text });

@@ -80,7 +80,7 @@ const EXAMPLE_ROUTES: Readonly<Record<string, readonly [Readonly<Record<string, 
   datasets: [
     HOSTILE_LINES,
     async (target, expected) => {
-      const { document_id } = await upload(target, lines(target, expected), 'a.ndjson', 'dataset');
+      const { document_id } = await upload(target, lines(target, expected), 'a.ndjson');
       const dataset_id = document_id.replace(/^doc_/, 'ds_');
       const { tenant_id } = target;
       return post(target, '/v1/training/jobs', { tenant_id, schema: SCHEMA, dataset_id, mode: 'fast' });

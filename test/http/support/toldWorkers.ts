@@ -14,15 +14,15 @@ export const toldWorkers = (workers: DocumentWorkers, onWork: (share: string) =>
     ...workers,
     parser: {
       ...parser,
-      inspect: told(parser.inspect, 0),
-      parse: told(parser.parse, 0),
-      read: told(parser.read, 0),
-      render: told(parser.render, 0),
+      inspect: told(parser.inspect.bind(parser), 0),
+      parse: told(parser.parse.bind(parser), 0),
+      read: told(parser.read.bind(parser), 0),
+      render: told(parser.render.bind(parser), 0),
     },
-    localEngine: { ...localEngine, extract: told(localEngine.extract, 0) },
+    localEngine: { ...localEngine, extract: told(localEngine.extract.bind(localEngine), 0) },
     schemaValidator: {
-      check: told(schemaValidator.check, 1),
-      validate: told(schemaValidator.validate, 2),
+      check: told(schemaValidator.check.bind(schemaValidator), 1),
+      validate: told(schemaValidator.validate.bind(schemaValidator), 2),
     },
     tools: {
       pictures: told(tools.pictures, 0),
