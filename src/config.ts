@@ -87,6 +87,7 @@ const environment = z.object({
   HEAVY_CONCURRENCY: wholeNumber(1, 1024).default(availableParallelism() * 2),
   MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
   UPLOAD_QUOTA_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(5_368_709_120),
+  UPLOAD_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
   PUBLIC_URL: urlOf('http', 'https').optional(),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
   START_WAIT_SECONDS: wholeNumber(0, 3600).default(60),
@@ -140,6 +141,8 @@ export interface Config {
   readonly maxUploadBytes: number;
   /** Most bytes of uploads that are kept for one tenant. */
   readonly uploadQuotaBytes: number;
+  /** How long a used upload is kept after it was sent; 0: for good. */
+  readonly uploadRetentionDays: number;
   readonly publicUrl: string | undefined;
   readonly allowPrivateNetwork: boolean;
   /** How long a start waits for a server that does not answer. */
@@ -252,6 +255,7 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     heavyConcurrency: checked.HEAVY_CONCURRENCY,
     maxUploadBytes: checked.MAX_UPLOAD_BYTES,
     uploadQuotaBytes: checked.UPLOAD_QUOTA_BYTES,
+    uploadRetentionDays: checked.UPLOAD_RETENTION_DAYS,
     publicUrl: checked.PUBLIC_URL,
     allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
     startWaitSeconds: checked.START_WAIT_SECONDS,

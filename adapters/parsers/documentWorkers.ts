@@ -8,7 +8,7 @@ import type { ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
 import type { LocalLearner } from '../../domain/ports/localLearner.ts';
 import type { SchemaValidator } from '../../domain/ports/schemaValidator.ts';
 import { localLearner } from './localLearner.ts';
-import { openChildPool, type ChildPool } from './isolation/childPool.ts';
+import { openChildPool, type ChildPool, type Pauses } from './isolation/childPool.ts';
 import { confinementHere, type Confinement, type Protection } from './isolation/confinement.ts';
 import type { PoolLimits } from './isolation/piece.ts';
 import { documentTools } from './documentTools.ts';
@@ -42,6 +42,8 @@ export interface DocumentWorkers {
   readonly learner: LocalLearner;
   /** What keeps the processes from everything but their work, as this machine has it. */
   protection(): Promise<Protection>;
+  /** Jobs that gave way to those of others. */
+  pauses(): Readonly<Record<'documents' | 'lessons', Pauses>>;
   close(): Promise<void>;
 }
 
@@ -77,6 +79,7 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
     tools: documentTools(pool, languages),
     learner: localLearner(lessons),
     protection: confinement,
+    pauses: () => ({ documents: pool.pauses(), lessons: lessons.pauses() }),
     close,
   };
 }
@@ -121,13 +124,13 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
     return { kind: 'unavailable', detail: 'The schema could not be checked.' };
   };
   return {
-    check: async (schema, signal, share) => {
+    check: async (schema, { signal, share }) => {
       const verdict = checkSchemaRules(schema);
       if (verdict.kind !== 'ok') return { kind: 'invalid_schema', detail: verdict.detail };
       return run({ kind: 'checkSchema', schema: verdict.schema } as const, { signal, share });
     },
-    validate: (schema: JsonObject, value: JsonObject, signal) =>
-      run({ kind: 'validate', schema, value } as const, { signal }),
+    validate: (schema: JsonObject, value: JsonObject, { signal, share }) =>
+      run({ kind: 'validate', schema, value } as const, { signal, share }),
   };
 }
 

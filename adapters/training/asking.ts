@@ -11,7 +11,7 @@ export interface LlmTrainerDeps {
   /** Scores an answer, beside the service: rows of strangers are paired for it. */
   readonly score: (
     answered: { readonly expected: JsonObject; readonly answer: string },
-    signal: AbortSignal,
+    context: Pick<LlmTrainingContext, 'signal' | 'share'>,
   ) => Promise<ScoredAnswer>;
 }
 

@@ -23,7 +23,7 @@ const read = async (training: Training, prompt: LearnedPrompt, place: number): P
     ]),
     output: { kind: 'json', schema },
   });
-  return training.deps.score({ expected: example.expected, answer }, training.context.signal);
+  return training.deps.score({ expected: example.expected, answer }, training.context);
 };
 
 /** Opens the scoreboard of one training; its budget is `max_metric_calls`. */

@@ -1,6 +1,6 @@
-import { accept, type Decider } from '../kernel/decider.ts';
+import { accept, type Decider, type Decision } from '../kernel/decider.ts';
 import type { Record } from '../kernel/recorder.ts';
-import type { DocumentEvent, DocumentRegistered, UploadPresigned } from './events.ts';
+import type { DocumentEvent, DocumentRegistered, UploadPresigned, UploadRemoved } from './events.ts';
 
 /** What is known of a document. */
 export interface DocumentState {
@@ -8,24 +8,44 @@ export interface DocumentState {
   readonly presigned: UploadPresigned['data'] | null;
   /** null until it is used or counted for the first time. */
   readonly registered: DocumentRegistered['data'] | null;
+  /** null while its file is kept, or may still be sent. */
+  readonly removed: UploadRemoved['data'] | null;
 }
 
+const decide = (
+  { presigned, registered, removed }: DocumentState,
+  { data }: Record<DocumentEvent>,
+): Decision<DocumentEvent, never> => {
+  switch (data.type) {
+    case 'UploadPresigned':
+      return presigned === null && registered === null ? accept(data) : accept<DocumentEvent>();
+    case 'DocumentRegistered': {
+      if (registered !== null) return accept<DocumentEvent>();
+      // Work that had the file when it was removed: readers learn again that nothing is kept of it.
+      return removed === null
+        ? accept(data)
+        : accept<DocumentEvent>(data, { type: 'UploadRemoved', data: removed });
+    }
+    case 'UploadRemoved':
+      return presigned !== null && removed === null ? accept(data) : accept<DocumentEvent>();
+  }
+};
+
 /**
- * A document is presigned at most once and before anything else, and registered at most once: whatever
- * comes after that changes nothing, so a document is measured by its first use.
+ * A document is presigned at most once and before anything else, registered at most once, so it is measured
+ * by its first use, and the file of one that was presigned is removed at most once.
  */
 export const document: Decider<DocumentState, Record<DocumentEvent>, DocumentEvent, never> = {
-  initialState: { presigned: null, registered: null },
-  decide: ({ presigned, registered }, { data }) => {
-    const isOver = data.type === 'UploadPresigned' && presigned !== null;
-    return registered !== null || isOver ? accept<DocumentEvent>() : accept(data);
-  },
+  initialState: { presigned: null, registered: null, removed: null },
+  decide,
   evolve: (state, { type, data }) => {
     switch (type) {
       case 'UploadPresigned':
         return { ...state, presigned: data };
       case 'DocumentRegistered':
         return { ...state, registered: data };
+      case 'UploadRemoved':
+        return { ...state, removed: data };
     }
   },
 };

@@ -36,7 +36,21 @@ export const documentRegistered = event('DocumentRegistered', {
 
 export type DocumentRegistered = z.output<typeof documentRegistered>;
 
-export const documentEvent = z.discriminatedUnion('type', [uploadPresigned, documentRegistered]);
+/** The file of an upload is gone from storage, or about to be. What was billed for the document stays. */
+export const uploadRemoved = event('UploadRemoved', {
+  document_id: z.string(),
+  tenant_id: tenantId,
+  /** Asked for by a caller, or kept for as long as uploads are. */
+  reason: z.enum(['asked', 'retention']),
+  removed_at: instant,
+});
+export type UploadRemoved = z.output<typeof uploadRemoved>;
+
+export const documentEvent = z.discriminatedUnion('type', [
+  uploadPresigned,
+  documentRegistered,
+  uploadRemoved,
+]);
 export type DocumentEvent = z.output<typeof documentEvent>;
 
 export const documentStream = (documentId: string): string => `document-${documentId}`;

@@ -13,8 +13,8 @@ export interface ParseRequest {
   /** Of the work itself, not of waiting for a free process. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Whose work it is: processes are shared out by it. Left out: the share of all who name none. */
-  readonly share?: string | undefined;
+  /** Whose work it is, a tenant's ID in the service: processes are shared out by it. */
+  readonly share: string;
 }
 
 /** What a file is and how many pages it bills; the same function for quote, count, bill and ledger. */

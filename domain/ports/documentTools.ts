@@ -29,7 +29,7 @@ export interface ToolLimits {
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
   /** As in `ParseRequest`. */
-  readonly share?: string | undefined;
+  readonly share: string;
 }
 
 /** A model's answer, held against the schema and against what stands on the pages. */

@@ -29,6 +29,8 @@ export interface LlmTrainingContext {
   readonly onProgress: (progress: Progress) => void;
   /** Aborts at once: `train` throws its reason. */
   readonly signal: AbortSignal;
+  /** Whose work it is, as in `ParseRequest`. */
+  readonly share: string;
 }
 
 /** Learns an instruction and worked examples for the extraction prompt of one model. */

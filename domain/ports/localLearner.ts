@@ -20,7 +20,7 @@ export interface LearningLimits {
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
   /** As in `ParseRequest`. */
-  readonly share?: string | undefined;
+  readonly share: string;
   readonly onProgress: (progress: TrainingProgress) => void;
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../kernel/json.ts';
+import type { ParseRequest } from './documentParser.ts';
 import type { ValidationError } from './extractionEngine.ts';
 
 /** `unavailable`: the work did not end in time or was given up; says nothing about the schema. */
@@ -16,10 +17,12 @@ export type Validation =
     }
   | Exclude<SchemaCheck, { readonly kind: 'ok' }>;
 
+/** Whose work it is; `signal` and `share` as in `ParseRequest`. */
+export type SchemaCaller = Pick<ParseRequest, 'signal' | 'share'>;
+
 /** Checks schemas that callers supply, isolated: a hostile pattern costs only its own request. */
 export interface SchemaValidator {
   /** The rules of the interface (`domain/extraction/schemaRules.ts`), then a full compilation. */
-  // `share` as in `ParseRequest`.
-  check(schema: unknown, signal?: AbortSignal, share?: string): Promise<SchemaCheck>;
-  validate(schema: JsonObject, value: JsonObject, signal?: AbortSignal): Promise<Validation>;
+  check(schema: unknown, by: SchemaCaller): Promise<SchemaCheck>;
+  validate(schema: JsonObject, value: JsonObject, by: SchemaCaller): Promise<Validation>;
 }

@@ -33,6 +33,8 @@ export const trainingJobCreated = event('TrainingJobCreated', {
   mode: extractionMode,
   billing_type: billingType,
   examples: z.number().int().min(2),
+  /** Of the examples; jobs that were created before this was said have none. */
+  document_ids: z.array(z.string()).optional(),
   max_metric_calls: z.number().int().min(0),
   input_sha256: z.string(),
   /** Digest of the request: the same identity with another one is refused. */

@@ -15,6 +15,8 @@ export interface DocumentRow {
   readonly sha256: string;
   readonly source: string;
   readonly created_at: string;
+  /** When its upload was removed; null while it is kept, and for a file that came with its request. */
+  readonly removed_at: string | null;
 }
 
 const rowOf = (row: SqlRow): DocumentRow => ({
@@ -29,6 +31,7 @@ const rowOf = (row: SqlRow): DocumentRow => ({
   sha256: textOf(row, 'sha256'),
   source: textOf(row, 'source'),
   created_at: textOf(row, 'created_at'),
+  removed_at: textOrNull(row, 'removed_at'),
 });
 
 export const documentById =
@@ -44,13 +47,13 @@ export const documentsByIds =
       rowOf,
     );
 
-/** Bytes of the files that a tenant uploaded and used: those stay in storage. */
+/** Bytes of the files that a tenant uploaded and used, and that are still kept. */
 export const uploadedBytesOfTenant =
   (sql: SqlTx) =>
   async (tenantId: string): Promise<number> => {
     const [row] = await sql.query(
       `select coalesce(sum(bytes), 0)::int8 as bytes from read.documents
-       where tenant_id = $1 and source in ('upload', 'canonical')`,
+       where tenant_id = $1 and source in ('upload', 'canonical') and removed_at is null`,
       [tenantId],
     );
     return row === undefined ? 0 : wholeOf(row, 'bytes');

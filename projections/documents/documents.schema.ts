@@ -1,6 +1,6 @@
 import type { ReadTable } from '../engine/projector.ts';
 
-/** Documents that the service has seen: what identifies and measures them. */
+/** Documents that the service has seen: what identifies and measures them. `removed_at`: its upload is gone. */
 export const documentsDdl = (schema: string): string => `
   create table ${schema}.documents (
     document_id text collate "C" primary key,
@@ -14,7 +14,8 @@ export const documentsDdl = (schema: string): string => `
     pages int8 not null,
     sha256 text not null,
     source text not null,
-    created_at text not null
+    created_at text not null,
+    removed_at text
   );
   create index on ${schema}.documents (tenant_id, position desc)`;
 

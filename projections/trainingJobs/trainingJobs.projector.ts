@@ -18,6 +18,7 @@ const created = bulk({
   credits: 'int8',
   created_at: 'text',
 });
+const learned = bulk({ document_id: 'text', job_id: 'text', tenant_id: 'text' });
 /** What is null stays as it was. */
 const moved = bulk({
   job_id: 'text',
@@ -36,6 +37,10 @@ const CREATE = (schema: string) => `
   insert into ${schema}.training_jobs (${created.names}, status, attempt, hold_closed)
   select ${created.names}, 'queued', 0, false from ${created.source()}
   on conflict (job_id) do nothing`;
+
+const LEARN = (schema: string) => `
+  insert into ${schema}.training_documents (${learned.names}) select ${learned.names} from ${learned.source()}
+  on conflict (document_id, job_id) do nothing`;
 
 const MOVE = (schema: string) => `
   update ${schema}.training_jobs j
@@ -113,10 +118,15 @@ const createdRow = ({ data, position }: ProjectedEventOf<'TrainingJobCreated'>):
   ready_at: data.created_at,
 });
 
+const documentsOf = ({
+  data: { job_id, tenant_id, document_ids = [''] },
+}: ProjectedEventOf<'TrainingJobCreated'>): readonly BulkRow<typeof learned>[] =>
+  document_ids.map((document_id) => ({ document_id, job_id, tenant_id }));
+
 /** Training jobs: the queue as workers look at it, and whether each was paid for. */
 export const trainingJobsProjector: Projector = {
   name: 'training_jobs',
-  version: 1,
+  version: 2,
   eventTypes: [
     'TrainingJobCreated',
     'TrainingJobStarted',
@@ -130,11 +140,14 @@ export const trainingJobsProjector: Projector = {
   tables: trainingJobsTables,
   ddl: trainingJobsDdl,
   apply: async (tx, { schema, events }) => {
-    const rows = only(events, 'TrainingJobCreated').map(createdRow);
+    const jobs = only(events, 'TrainingJobCreated');
+    const rows = jobs.map(createdRow);
+    const examples = jobs.flatMap(documentsOf);
     const moves = joined(events.flatMap(moveOf));
     const burns = only(events, 'CreditsBurned').filter(({ data }) => data.operation === 'training');
     const holds = only(events, 'HoldReleased');
     if (rows.length > 0) await tx.query(CREATE(schema), created.values(rows));
+    if (examples.length > 0) await tx.query(LEARN(schema), learned.values(examples));
     if (moves.length > 0) await tx.query(MOVE(schema), moved.values(moves));
     if (burns.length > 0)
       await tx.query(

@@ -84,3 +84,24 @@ export const openJobsByStatus = (sql: SqlTx) => async (): Promise<ReadonlyMap<st
   );
   return new Map(rows.map((row) => [textOf(row, 'status'), wholeOf(row, 'n')]));
 };
+
+/**
+ * Those of the documents that training jobs were given as examples. Of a job that does not say which, all of
+ * its tenant. `open`: jobs that have not ended alone.
+ */
+export const documentsInTraining =
+  (sql: SqlTx) =>
+  async (
+    documents: readonly { readonly document_id: string; readonly tenant_id: string }[],
+    { open }: { readonly open: boolean },
+  ): Promise<ReadonlySet<string>> => {
+    const rows = await sql.query(
+      `select u.document_id from unnest($1::text[], $2::text[]) as u(document_id, tenant_id)
+       where exists (
+         select 1 from read.training_documents t join read.training_jobs j on j.job_id = t.job_id
+         where t.document_id in (u.document_id, '') and t.tenant_id = u.tenant_id
+           and (not $3::bool or j.finished_at is null))`,
+      [documents.map(({ document_id }) => document_id), documents.map(({ tenant_id }) => tenant_id), open],
+    );
+    return new Set(rows.map((row) => textOf(row, 'document_id')));
+  };

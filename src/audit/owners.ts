@@ -20,7 +20,8 @@ const namedAs = (event: AuditedEvent): string | undefined => {
   const { type, data } = event;
   if ('extraction_id' in data) return `extraction-${data.extraction_id}`;
   if ('conversion_id' in data) return `conversion-${data.conversion_id}`;
-  if (type === 'UploadPresigned' || type === 'DocumentRegistered') return `document-${data.document_id}`;
+  if (type === 'UploadPresigned' || type === 'DocumentRegistered' || type === 'UploadRemoved')
+    return `document-${data.document_id}`;
   if (type === 'ConfigPublished' || type === 'ConfigRevoked') return `config-${data.config_id}`;
   if ('key_id' in data) return `apiKey-${data.key_id}`;
   return pipelineNamedAs(event);

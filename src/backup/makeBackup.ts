@@ -93,7 +93,8 @@ interface Collected {
  * is never changed afterwards: so all that the copied log refers to is there when the log has been copied,
  * and copying objects later finds it. The other way round an event could name an object that was stored
  * after its folder had been looked through. What may go away meanwhile is the key of a saved config that was
- * replaced or revoked: the log is then copied again, in which nothing refers to it any more.
+ * replaced or revoked, or an upload that was removed: the log is then copied again, in which nothing refers
+ * to it any more.
  */
 const collect = async (deps: BackupDeps, folder: string, signal: AbortSignal): Promise<Collected> => {
   const { data } = deps;

@@ -40,6 +40,9 @@ export const objectNeeds = (): {
         if (presigned.delete(data.document_id))
           needs.set(uploadKeyOf(data.document_id), { stream, sha256: data.sha256 });
         break;
+      case 'UploadRemoved':
+        needs.delete(uploadKeyOf(data.document_id));
+        break;
       case 'ArtifactPublished':
         needs.set(artifactKeyOf(data.sha256), { stream, sha256: data.sha256 });
         break;

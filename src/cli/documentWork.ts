@@ -34,6 +34,9 @@ export const withDocumentParts = async (
   }
 };
 
+/** All work of a command is one share: it has the processes to itself. */
+export const COMMAND_LINE = 'command line';
+
 /** A file as a parser is asked for it. */
 export const requestOf = (
   { path }: DocumentFile,
@@ -43,6 +46,7 @@ export const requestOf = (
   path: resolve(path),
   fileName: basename(path),
   pagesMax: parts.limits.pagesMax,
+  share: COMMAND_LINE,
   ...rest,
 });
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { SchemaValidator } from '../../domain/ports/schemaValidator.ts';
+import { COMMAND_LINE } from './documentWork.ts';
 import { OperatorError } from '../operator/protocol.ts';
 
 const BYTES_MAX = 4 * 1024 * 1024;
@@ -41,7 +42,7 @@ export const extractSchema = async (
       );
     }
   })();
-  const checked = await schemas.check(schema, signal);
+  const checked = await schemas.check(schema, { signal, share: COMMAND_LINE });
   if (checked.kind !== 'ok')
     throw new OperatorError(`${name}: ${checked.detail}`, checked.kind === 'invalid_schema' ? 2 : 1);
   return schema as JsonObject;

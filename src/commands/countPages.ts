@@ -144,16 +144,16 @@ const fetchedAndCounted = async (
   }
 };
 
-/** undefined for a document that is not known, or another tenant's. */
+/** undefined for a document that is not known, another tenant's, or an upload that was removed. */
 const countOne = async (
   deps: CountPagesDeps,
   call: Call,
   document_id: string,
 ): Promise<CountedDocument | undefined> => {
   const { by } = call.request;
-  const { presigned, registered } = await deps.documents.stateOf(document_id);
+  const { presigned, registered, removed } = await deps.documents.stateOf(document_id);
   const owner = (presigned ?? registered)?.tenant_id;
-  if (owner === undefined || !(by.allTenants || owner === by.tenant_id)) return undefined;
+  if (removed !== null || owner === undefined || !(by.allTenants || owner === by.tenant_id)) return undefined;
   const file_uri = presigned === null ? null : fileUriOf(document_id);
   if (registered !== null) {
     const { pages, mime_type } = registered;

@@ -140,7 +140,15 @@ const storeInput = async (
 const enqueue = async (
   deps: CreateTrainingDeps,
   request: CreateTrainingRequest,
-  { price, ...facts }: { readonly price: Priced; readonly input_sha256: string; readonly examples: number },
+  {
+    price,
+    ...facts
+  }: {
+    readonly price: Priced;
+    readonly input_sha256: string;
+    readonly examples: number;
+    readonly document_ids: string[];
+  },
 ): Promise<CreatedTrainingJob | WorkProblem> => {
   const meta = metaOf(deps, request.caller, request.correlation_id);
   const refused = price.isBilled ? await holdForJob(deps, price, meta) : undefined;
@@ -187,7 +195,8 @@ const create = async (
   const refused = price.isBilled ? await affordable(deps, price) : undefined;
   if (refused !== undefined) return refused;
   const input_sha256 = await storeInput(deps, request, { job_id, schema, examples });
-  return enqueue(deps, request, { price, input_sha256, examples: examples.length });
+  const document_ids = [...new Set(examples.map(({ document_id }) => document_id))];
+  return enqueue(deps, request, { price, input_sha256, examples: examples.length, document_ids });
 };
 
 /**

@@ -1,3 +1,4 @@
+import type { DocumentState } from '../../domain/document/decider.ts';
 import { isDocumentId, uploadKeyOf } from '../../domain/document/uploads.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
@@ -58,6 +59,15 @@ const alreadyUsed = (): WorkProblem =>
     'The file of this document was used already and stays as it is. Ask for a new upload URL.',
   );
 
+const alreadyRemoved = (): WorkProblem =>
+  workProblem('version_conflict', 'This upload was removed. Ask for a new upload URL.');
+
+/** Why the document takes no file any more. */
+const closed = ({ registered, removed }: DocumentState): WorkProblem | undefined => {
+  if (removed !== null) return alreadyRemoved();
+  return registered === null ? undefined : alreadyUsed();
+};
+
 const alreadySending = (): WorkProblem =>
   workProblem(
     'request_in_progress',
@@ -106,9 +116,11 @@ const stored = async (
   documentId: string,
   { path, bytes }: Parameters<UploadReceiver['store']>[1],
 ): ReturnType<UploadReceiver['store']> => {
-  const { presigned, registered } = await documents.stateOf(documentId);
-  // It may have been used while the file came in.
-  if (registered !== null) return alreadyUsed();
+  const state = await documents.stateOf(documentId);
+  // It may have been used or removed while the file came in.
+  const refused = closed(state);
+  if (refused !== undefined) return refused;
+  const { presigned } = state;
   await objects.putFile(uploadKeyOf(documentId), path);
   if (presigned !== null) stock.note(presigned.tenant_id, documentId, bytes);
   onStored(documentId);
@@ -122,10 +134,11 @@ export const uploadReceiver = (deps: ReceiveDeps): UploadReceiver => {
     document_id: string,
     { bytes_max, content_length }: Pick<UploadHeaders, 'content_length'> & { readonly bytes_max: number },
   ): Promise<(() => void) | WorkProblem> => {
-    const { presigned, registered } = await deps.documents.stateOf(document_id);
-    if (registered !== null) return alreadyUsed();
+    const state = await deps.documents.stateOf(document_id);
+    const refused = closed(state);
+    if (refused !== undefined) return refused;
     if (content_length !== undefined && content_length > bytes_max) return fileTooLarge(bytes_max);
-    return takeRoom(deps, presigned?.tenant_id ?? '', content_length ?? bytes_max);
+    return takeRoom(deps, state.presigned?.tenant_id ?? '', content_length ?? bytes_max);
   };
   return {
     admit: async (upload, { content_type, content_length }) => {

@@ -1,15 +1,12 @@
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { z } from 'zod';
 import { documentIdOfDataset } from '../../domain/document/uploads.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { TrainingExample } from '../../domain/ports/trainer.ts';
+import { datasetLines } from './datasetLines.ts';
+import { faultInExpected } from './expectedBudget.ts';
 import type { CountRequest, PageCount } from './countPages.ts';
 import type { Uploads } from './uploads.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
-/** Most examples of one job. */
-const EXAMPLES_MAX = 1_000;
 export const EXAMPLES_MIN = 2;
 
 /** An example as a caller names it. */
@@ -28,39 +25,6 @@ export interface TrainingExamplesDeps {
   readonly countPages: (request: CountRequest) => Promise<readonly PageCount[] | WorkProblem>;
 }
 
-const datasetLine = z.strictObject({
-  document_id: z.string().min(1).max(100),
-  expected: z.record(z.string(), z.unknown()),
-});
-
-const wrongDataset = (detail: string): WorkProblem =>
-  workProblem('validation_error', detail, { loc: ['body', 'dataset_id'] });
-
-const lineOf = (text: string): TrainingExample | undefined => {
-  try {
-    const { document_id, expected } = datasetLine.parse(JSON.parse(text));
-    return { document_id, expected: expected as JsonObject };
-  } catch {
-    return undefined;
-  }
-};
-
-const linesOf = async (path: string): Promise<readonly TrainingExample[] | WorkProblem> => {
-  const examples: TrainingExample[] = [];
-  let line = 0;
-  for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-    line += 1;
-    if (text.trim() === '') continue;
-    const example = lineOf(text);
-    if (example === undefined)
-      return wrongDataset(`Line ${String(line)} of the dataset is not {"document_id", "expected"}.`);
-    examples.push(example);
-    if (examples.length > EXAMPLES_MAX)
-      return wrongDataset(`The dataset has more than ${String(EXAMPLES_MAX)} examples.`);
-  }
-  return examples;
-};
-
 const datasetOf = async (
   { uploads }: TrainingExamplesDeps,
   tenant_id: string,
@@ -77,7 +41,7 @@ const datasetOf = async (
   if (fetched.kind === 'problem') return fetched.code === 'document_not_found' ? unknown() : fetched;
   try {
     if (fetched.document.kind !== 'dataset') return unknown();
-    return await linesOf(fetched.file.path);
+    return await datasetLines(fetched.file);
   } finally {
     await fetched.file.discard();
   }
@@ -98,6 +62,17 @@ const unusable = ({ status, document_id, file_uri }: PageCount): WorkProblem | u
 };
 
 const isProblem = (answer: readonly unknown[] | WorkProblem): answer is WorkProblem => 'kind' in answer;
+
+const tooMuch = (named: readonly NamedExample[]): WorkProblem | undefined => {
+  for (const [at, { expected }] of named.entries()) {
+    const fault = faultInExpected(expected);
+    if (fault !== undefined)
+      return workProblem('validation_error', `What is expected ${fault}.`, {
+        loc: ['body', 'examples', at, 'expected'],
+      });
+  }
+  return undefined;
+};
 
 const atLeast = (count: number): WorkProblem | undefined =>
   count < EXAMPLES_MIN
@@ -120,8 +95,8 @@ export const trainingExamples =
     const named =
       'examples' in reference ? reference.examples : await datasetOf(deps, tenant_id, reference.dataset_id);
     if (isProblem(named)) return named;
-    const tooFew = atLeast(named.length);
-    if (tooFew !== undefined) return tooFew;
+    const refused = atLeast(named.length) ?? tooMuch(named);
+    if (refused !== undefined) return refused;
     const documents = named.map(({ document_id, file_uri }) => ({ document_id, file_uri }));
     const by = { tenant_id, allTenants: false };
     const counts = await deps.countPages({ ...request, by, documents });

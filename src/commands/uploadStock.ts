@@ -7,9 +7,9 @@ import { workProblem, type WorkProblem } from './workProblem.ts';
 export interface UploadStockDeps {
   readonly objects: Pick<ObjectStore, 'list'>;
   readonly documents: Pick<Documents, 'stateOf'>;
-  /** Bytes of a tenant's uploads that were used: they stay. From the read models. */
+  /** Bytes of a tenant's uploads that were used and are kept. From the read models. */
   readonly usedBytesOf: (tenantId: string) => Promise<number>;
-  /** Those of the documents that a read model knows as used. */
+  /** Those of the documents that a read model knows as used and kept. */
   readonly usedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Most bytes of one tenant. */
   readonly quotaBytes: number;
@@ -22,6 +22,8 @@ export interface UploadStock {
   readonly check: (tenantId: string, bytes: number) => Promise<WorkProblem | undefined>;
   /** A file was stored, maybe in place of an earlier one. */
   readonly note: (tenantId: string, documentId: string, bytes: number) => void;
+  /** A file was removed: its bytes are free for the tenant's next one. */
+  readonly forget: (tenantId: string, documentId: string) => void;
 }
 
 /** How long a sum is good for; files stored here count at once. */
@@ -49,8 +51,10 @@ const pageOf = async (
   const used = await usedOf([...page.keys()]);
   for (const [documentId, bytes] of page) {
     if (used.has(documentId)) continue;
-    const { presigned, registered } = await documents.stateOf(documentId);
-    if (presigned !== null && registered === null) keep(unused, presigned.tenant_id, [documentId, bytes]);
+    const { presigned, registered, removed } = await documents.stateOf(documentId);
+    // An object of an upload that was removed takes room until it is swept.
+    if (presigned !== null && (registered === null || removed !== null))
+      keep(unused, presigned.tenant_id, [documentId, bytes]);
   }
 };
 
@@ -81,13 +85,17 @@ const unusedFiles = (deps: UploadStockDeps) => {
   let known: Unused = new Map();
   /** Stored since the last scan began: it may have missed them. */
   let arrived: Unused = new Map();
+  /** Removed since then: it may have seen them. */
+  const left = new Set<string>();
   let scanned: { readonly done: Promise<void>; readonly untilMs: number } | undefined;
 
   const lookThrough = (): Promise<void> => {
     if (scanned !== undefined && scanned.untilMs > nowMs()) return scanned.done;
     arrived = new Map();
+    left.clear();
     const done = scan(deps).then((found) => {
       for (const [tenantId, files] of arrived) for (const file of files) keep(found, tenantId, file);
+      for (const files of found.values()) for (const documentId of left) files.delete(documentId);
       known = found;
     });
     scanned = { done, untilMs: nowMs() + SCAN_MS };
@@ -103,6 +111,11 @@ const unusedFiles = (deps: UploadStockDeps) => {
     note: (tenantId: string, file: readonly [string, number]): void => {
       keep(known, tenantId, file);
       keep(arrived, tenantId, file);
+    },
+    forget: (tenantId: string, documentId: string): void => {
+      known.get(tenantId)?.delete(documentId);
+      arrived.get(tenantId)?.delete(documentId);
+      left.add(documentId);
     },
   };
 };
@@ -135,5 +148,9 @@ export const uploadStock = (deps: UploadStockDeps): UploadStock => {
       return stored + bytes > quotaBytes ? full(stored, quotaBytes) : undefined;
     },
     note: (tenantId, documentId, bytes) => unused.note(tenantId, [documentId, bytes]),
+    forget: (tenantId, documentId) => {
+      unused.forget(tenantId, documentId);
+      sums.delete(tenantId);
+    },
   };
 };

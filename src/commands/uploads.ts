@@ -49,7 +49,7 @@ export interface FetchedUpload {
 export interface Uploads {
   /**
    * Brings an uploaded file to the local disk. `document_not_found`: another tenant's, never presigned,
-   * or not a URI of ours; `missing_file`: not uploaded yet; `file_too_large`: its object is removed;
+   * not a URI of ours, or removed; `missing_file`: not uploaded yet; `file_too_large`: its object is removed;
    * `version_conflict`: the object was replaced after it had been used. Throws when storage fails.
    */
   readonly fetch: (by: UploadReader, reference: UploadReference) => Promise<FetchedUpload | WorkProblem>;
@@ -74,6 +74,12 @@ const notKept = (): WorkProblem =>
   workProblem(
     'document_not_found',
     'This document came with a request, and its file is not kept. To use a document again, upload it by POST /v1/uploads/presign and name it by its file_uri or document_id.',
+  );
+
+const gone = (): WorkProblem =>
+  workProblem(
+    'document_not_found',
+    'The upload of this document was removed. To use the file again, upload it by POST /v1/uploads/presign.',
   );
 
 const notUploaded = (): WorkProblem =>
@@ -135,14 +141,26 @@ const fetchOf = async (
   };
 };
 
+/** A document that was presigned, and what became of it. */
+export type OwnUpload = DocumentState & { readonly kind: 'ok'; readonly presigned: UploadPresigned['data'] };
+
+/** The upload that `by` names: `document_not_found` for another tenant's, and for what never was an upload. */
+export const ownUpload = async (
+  documents: Pick<Documents, 'stateOf'>,
+  by: UploadReader,
+  documentId: string | undefined,
+): Promise<OwnUpload | WorkProblem> => {
+  if (documentId === undefined) return notFound();
+  const { presigned, registered, removed } = await documents.stateOf(documentId);
+  const isTheirs = by.allTenants || (presigned ?? registered)?.tenant_id === by.tenant_id;
+  if (presigned === null) return registered !== null && isTheirs ? notKept() : notFound();
+  return isTheirs ? { kind: 'ok', presigned, registered, removed } : notFound();
+};
+
 export const uploads = (deps: UploadsDeps): Uploads => ({
   fetch: async (by, reference) => {
-    const documentId = documentNamedIn(reference);
-    if (documentId === undefined) return notFound();
-    const { presigned, registered } = await deps.documents.stateOf(documentId);
-    const isTheirs = by.allTenants || (presigned ?? registered)?.tenant_id === by.tenant_id;
-    if (presigned === null) return registered !== null && isTheirs ? notKept() : notFound();
-    if (!isTheirs) return notFound();
-    return fetchOf(deps, { presigned, registered });
+    const own = await ownUpload(deps.documents, by, documentNamedIn(reference));
+    if (own.kind === 'problem') return own;
+    return own.removed === null ? fetchOf(deps, own) : gone();
   },
 });

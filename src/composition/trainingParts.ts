@@ -14,8 +14,8 @@ import { EXTRACT_DEADLINES_MS, LEARN_DEADLINE_MS, PAGES_MAX } from './workLimits
 /** What cannot be scored in time counts as no answer. */
 const scoredBeside =
   (tools: DocumentTools, deadlineMs: number): LlmTrainerDeps['score'] =>
-  async (answered, signal) => {
-    const outcome = await tools.score(answered, { deadlineMs, signal });
+  async (answered, { signal, share }) => {
+    const outcome = await tools.score(answered, { deadlineMs, signal, share });
     signal.throwIfAborted();
     return outcome.kind === 'scored' ? outcome.scored : scoredAnswer(answered.expected, undefined);
   };

@@ -9,6 +9,7 @@ import type { ExtractRequest } from '../commands/extractDocument.ts';
 import type { LlmCosts } from '../commands/llmCosts.ts';
 import type { Payments } from '../commands/payments.ts';
 import type { countPages } from '../commands/countPages.ts';
+import type { removeUpload } from '../commands/removeUpload.ts';
 import type { presignUpload } from '../commands/presignUpload.ts';
 import type { ModelDeps } from '../commands/ownBases.ts';
 import type { RateLimitCommands } from '../commands/rateLimits.ts';
@@ -56,6 +57,7 @@ export interface ApiDeps {
   readonly presign: ReturnType<typeof presignUpload>;
   readonly receiver: UploadReceiver;
   readonly uploads: Uploads;
+  readonly removeUpload: ReturnType<typeof removeUpload>;
   /** Bodies with files, of whatever route. */
   readonly inFlight: BytesInFlight;
   readonly countPages: ReturnType<typeof countPages>;

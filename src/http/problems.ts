@@ -40,6 +40,7 @@ export const PROBLEMS = {
   insufficient_balance: { status: 409, title: 'The balance is too low' },
   version_conflict: { status: 409, title: 'Another version was published first' },
   last_admin_key: { status: 409, title: 'This is the last admin key' },
+  document_in_use: { status: 409, title: 'The document is in use' },
   job_finished: { status: 409, title: 'The job has ended already' },
   file_too_large: { status: 413, title: 'The file is too large' },
   upload_quota_exceeded: { status: 413, title: 'The storage quota is used up' },

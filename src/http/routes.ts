@@ -63,6 +63,7 @@ import { publishCreditPrices } from './routes/publishCreditPrices.route.ts';
 import { publishFxRates } from './routes/publishFxRates.route.ts';
 import { putUpload } from './routes/putUpload.route.ts';
 import { refundCredits } from './routes/refundCredits.route.ts';
+import { removeUpload } from './routes/removeUpload.route.ts';
 import { revokeApiKey } from './routes/revokeApiKey.route.ts';
 import { revokeConfig } from './routes/revokeConfig.route.ts';
 import { rotateApiKey } from './routes/rotateApiKey.route.ts';
@@ -133,6 +134,7 @@ const ROUTES: readonly ((deps: ApiDeps) => Route)[] = [
   publishFxRates,
   putUpload,
   refundCredits,
+  removeUpload,
   revokeApiKey,
   revokeConfig,
   rotateApiKey,

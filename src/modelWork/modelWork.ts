@@ -32,7 +32,7 @@ const extract = async (
 ): Promise<ModelExtractionResult> => {
   const running = started(deps, models, request);
   const { schema, citations, learned } = request;
-  const checked = await deps.schemas.check(schema, request.signal, request.share);
+  const checked = await deps.schemas.check(schema, request);
   if (checked.kind !== 'ok') return { kind: 'invalid_schema', detail: checked.detail };
   const { llm } = models;
   const shown = await showDocument(running, request, llm && deps.providers.abilitiesOf(llm.ref));

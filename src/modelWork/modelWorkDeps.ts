@@ -25,7 +25,7 @@ export interface Running {
   readonly effort: ParseEffort;
   readonly signal: AbortSignal | undefined;
   /** As in `ParseRequest`. */
-  readonly share: string | undefined;
+  readonly share: string;
 }
 
 export const limitsOf = ({ deps, deadline, effort, signal, share }: Running): ToolLimits => ({

@@ -21,6 +21,7 @@ import { watchLoopDelay } from '../telemetry/loopDelay.ts';
 import { NO_TRACER } from '../telemetry/noTracer.ts';
 import { partMetrics } from '../telemetry/partMetrics.ts';
 import { divergenceGauge, projectionCounters, projectionGauges } from '../telemetry/projectionMetrics.ts';
+import { pauseMetrics } from '../telemetry/pauseMetrics.ts';
 import { stockMetrics } from '../telemetry/stockMetrics.ts';
 import { sweeperMetrics } from '../telemetry/sweeperMetrics.ts';
 
@@ -39,6 +40,7 @@ const metricsOf = (register: Registry): void => {
   countedAccounts({} as AccountWriter, register);
   watchedDocuments({ parser: {} as DocumentParser, localEngine: {} as ExtractionEngine }, seen);
   sweeperMetrics(register);
+  pauseMetrics(register, () => ({ documents: { jobs: 0, totalMs: 0 }, lessons: { jobs: 0, totalMs: 0 } }));
   projectionCounters(register);
   divergenceGauge(register, { diverged: () => undefined });
   projectionGauges(register, { runner: { status: never, isProjecting: () => false }, now: () => '' });

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 
 /**
- * What sweepers settle: expired holds, open claims, unused uploads, results that are no longer kept, model
+ * What sweepers settle: expired holds, open claims, unused uploads, uploads whose retention is over, results that are no longer kept, model
  * calls and usage events that an outage or a crash kept out of the log.
  */
 export type Swept = (typeof SHOWN)[number][0];
@@ -13,6 +13,7 @@ const SHOWN = [
   ['claim', 'settled'],
   ['hold_or_claim', 'left'],
   ['upload', 'settled'],
+  ['expired_upload', 'settled'],
   ['result', 'settled'],
   ['object', 'left'],
   ['model_call', 'settled'],

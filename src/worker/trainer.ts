@@ -171,7 +171,7 @@ const byPrompts = async (
   try {
     const outcome = await deps.llmTrainer.train(
       { schema, examples: texts, access, max_metric_calls, validation_split, seed },
-      { onCall: calls.onCall, onProgress, signal },
+      { onCall: calls.onCall, onProgress, signal, share: task.tenant_id },
     );
     if (outcome.kind === 'failed') return outcome;
     const learned = readLlmArtifact(JSON.parse(new TextDecoder().decode(outcome.artifact)));

@@ -162,6 +162,11 @@ const pipelines = async (api: Client, { log, objects }: Parts, tenant_id: string
   await run([await created()], { run: () => Promise.resolve({ ...failure, lasting: true }) });
   await run([await created()], { run: () => Promise.resolve({ ...failure, lasting: false }) });
   await accounts.close();
+  const unused = await uploadedText(api, tenant_id, 'C');
+  const counted = await uploadedText(api, tenant_id, 'D');
+  await done(api, '/v1/documents/page-count', { documents: [{ document_id: counted }] });
+  for (const document_id of [unused, counted])
+    expect((await api.call('delete', `/v1/uploads/${document_id}`)).status).to.equal(204);
   const artifacts = jobs.slice(0, 2).map(artifactIdOfJob);
   for (const [at, rollout] of [undefined, { strategy: 'canary', percent: 20 }, undefined].entries())
     await done(api, '/v1/inference/deployments', {

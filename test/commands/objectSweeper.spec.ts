@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
 import { document, type DocumentState } from '../../domain/document/decider.ts';
@@ -25,22 +26,25 @@ describe('object sweeper', () => {
       objects,
       // The read model does not know yet that doc_late is used: the log does.
       documents: {
+        record: () => Promise.reject(new Error('nothing is recorded')),
         stateOf: (id) => Promise.resolve(id === 'doc_unused' ? document.initialState : USED),
       },
-      registeredOf: () => Promise.resolve(new Set(['doc_used'])),
-      clock: { now: () => new Date(Date.now() + hours * HOUR_MS).toISOString() },
+      usedOf: () => Promise.resolve([{ document_id: 'doc_used', tenant_id: 't' }]),
+      learnedOf: () => Promise.resolve(new Set()),
+      retentionDays: 0,
+      clock: { uuid: randomUUID, now: () => new Date(Date.now() + hours * HOUR_MS).toISOString() },
     });
     const left = async () => {
       const found: string[] = [];
       for await (const { key } of objects.list('')) found.push(key);
       return found;
     };
-    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, results: 0, left: 0 });
+    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, results: 0, left: 0 });
     expect(await left()).to.have.members(keys);
     hours = 24.1;
-    expect(await sweeper.sweep()).to.deep.equal({ uploads: 1, results: 0, left: 0 });
+    expect(await sweeper.sweep()).to.deep.equal({ uploads: 1, expired: 0, results: 0, left: 0 });
     hours = 25.1;
-    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, results: 1, left: 0 });
+    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, results: 1, left: 0 });
     expect(await left()).to.have.members([
       'uploads/doc_used',
       'uploads/doc_late',

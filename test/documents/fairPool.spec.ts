@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { openChildPool, type ChildPool } from '../../adapters/parsers/isolation/childPool.ts';
 import type { PoolLimits } from '../../adapters/parsers/isolation/piece.ts';
 import { familyOf } from '../../adapters/parsers/isolation/processFamily.ts';
+import { seededRandom } from '../support/random.ts';
 import type { JobOutcome } from '../../adapters/parsers/jobs.ts';
 
 const POOL = new URL('../../adapters/parsers/isolation/childPool.js', import.meta.url).href;
@@ -89,6 +90,84 @@ describe('processes given out by share', () => {
     const waits = [job('bolt', 'endless'), job('crux', 'good')];
     await pool.close();
     expect(await Promise.all([long, ...waits].map(kind))).to.deep.equal(['aborted', 'aborted', 'aborted']);
+  });
+});
+
+/** Children of this process, and theirs, that are stopped where they are. */
+const stopped = (): readonly number[] =>
+  familyOf(process.pid).filter((pid) => {
+    try {
+      return /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    } catch {
+      return false;
+    }
+  });
+
+describe('a paused process', () => {
+  let pool: ChildPool;
+  const opened = (processes: number) => {
+    pool = openChildPool({ processes, memoryMb: 768, idleMs: 30_000, entry: HOSTILE, sliceMs: 20 });
+  };
+  const job = async (share: string, fileName: string, signal?: AbortSignal) => {
+    const outcome = pool.run(
+      { file: { fileName, path: HOSTILE } },
+      { share, deadlineMs: 60_000, ...(signal && { signal }) },
+    );
+    return (await outcome).kind;
+  };
+  const untilPaused = async () => {
+    while (pool.pauses().jobs === 0) await nextTurn();
+  };
+  afterEach(() => pool.close());
+
+  it('goes on when the others have nothing to do any more, and its pause is counted', async () => {
+    opened(1);
+    const long = job('acme', 'busy 600');
+    const others = [job('bolt', 'busy 60'), job('crux', 'busy 60')];
+    await untilPaused();
+    expect(stopped()).not.to.deep.equal([]);
+    await Promise.all(others);
+    while (pool.pauses().jobs > 0) await nextTurn();
+    const { totalMs } = pool.pauses();
+    expect(totalMs).to.be.greaterThan(0);
+    expect(await long).to.equal('answered');
+    expect([stopped(), pool.pauses()]).to.deep.equal([[], { jobs: 0, totalMs }]);
+  });
+
+  for (const [how, other] of [
+    ['were given up', 'endless'],
+    ['died', 'exit'],
+  ] as const)
+    it(`goes on when its tenant is the only one left, because the others ${how}`, async () => {
+      opened(1);
+      const giveUp = new AbortController();
+      const long = job('acme', 'busy 600');
+      const others = ['bolt', 'crux', 'dune'].map((share) => job(share, other, giveUp.signal));
+      if (other === 'endless') {
+        await untilPaused();
+        giveUp.abort();
+      }
+      expect(await Promise.all(others)).not.to.include('answered');
+      expect(await long).to.equal('answered');
+      expect([stopped(), pool.pauses().jobs]).to.deep.equal([[], 0]);
+    });
+
+  it('always goes on, whatever comes and goes beside it', async () => {
+    opened(2);
+    const { between } = seededRandom(20_260_131);
+    const whole = (max: number) => between(0, max - 1);
+    const ends: Promise<string>[] = [];
+    for (let n = 0; n < 60; n += 1) {
+      const name = ['busy 5', 'busy 60', 'busy 150', 'exit', 'endless'][whole(5)] ?? 'exit';
+      const giveUp = new AbortController();
+      ends.push(job(`tenant-${whole(5)}`, name, giveUp.signal));
+      if (name === 'endless' || whole(4) === 0) setTimeout(() => giveUp.abort(), whole(400));
+      if (whole(5) === 0) await ends[whole(ends.length)];
+    }
+    const kinds = new Set(await Promise.all(ends));
+    expect([...kinds]).to.include('answered');
+    expect(kinds.has('timed_out')).to.equal(false);
+    expect([stopped(), pool.pauses().jobs]).to.deep.equal([[], 0]);
   });
 });
 

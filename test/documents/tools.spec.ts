@@ -9,7 +9,7 @@ import { unpacked } from '../../adapters/parsers/packing.ts';
 import { plainPdf } from '../support/pdfs.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 
-const LIMITS = { deadlineMs: 20_000 };
+const LIMITS = { deadlineMs: 20_000, share: 't' };
 const word = (text: string, x: number, y: number): Word => ({
   text,
   box: [x, y, x + text.length * 5, y + 10],
@@ -216,7 +216,7 @@ describe('the tools of model work', () => {
     it('ends at its deadline, however many rows there are to pair', async () => {
       const answer = JSON.stringify({ rows: rows(20_000) });
       const began = process.cpuUsage();
-      const limits = { deadlineMs: 500 };
+      const limits = { deadlineMs: 500, share: 't' };
       const result = await workers.tools.score({ expected: { rows: rows(20_000) }, answer }, limits);
       expect(result.kind).to.be.oneOf(['timed_out', 'unreadable']);
       expect(process.cpuUsage(began).user / 1000).to.be.below(2_000);

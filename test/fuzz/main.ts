@@ -98,7 +98,7 @@ const runInput = async (input: number): Promise<void> => {
   const path = join(work, `${input}`);
   writeFileSync(path, made.bytes);
   const began = performance.now();
-  const outcome = await pool.run(jobFor(path, made.name, random), { deadlineMs });
+  const outcome = await pool.run(jobFor(path, made.name, random), { deadlineMs, share: 'fuzz' });
   judge(input, made, { outcome, ms: performance.now() - began });
   rmSync(path, { force: true });
 };
@@ -151,7 +151,7 @@ const sound = async (): Promise<void> => {
     const path = join(work, 'sound');
     writeFileSync(path, bytes);
     const file = { path, fileName: name, effort: 'fast', pagesMax: 100, languages: ['eng'] } as const;
-    const word = wordOf(await pool.run({ kind: 'render', file }, { deadlineMs }));
+    const word = wordOf(await pool.run({ kind: 'render', file }, { deadlineMs, share: 'fuzz' }));
     if (word !== 'ok') refused.push(`${name} ${word}`);
   }
   console.log(`read as they are: ${seeds.length - refused.length}; not: ${refused.join(', ') || 'none'}`);

@@ -97,6 +97,7 @@ const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   listDocuments: WORK,
   countPages: ANY,
   putUpload: SIGNED,
+  removeUpload: ANY,
 };
 
 const SAMPLES: Readonly<Record<string, string>> = {

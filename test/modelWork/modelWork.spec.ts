@@ -70,7 +70,7 @@ describe('work on documents with models', function () {
   const fileOf = async (name: string, bytes: string | Buffer) => {
     const path = join(folder.path, name);
     await writeFile(path, bytes);
-    return { path, fileName: name, pagesMax: 100, deadlineMs: 20_000 };
+    return { path, fileName: name, pagesMax: 100, deadlineMs: 20_000, share: 't' };
   };
   const onCall = (call: ModelCall) => calls.push(call);
   const extract = async (key: string, bytes: string | Buffer, name = 'a.txt') => {

@@ -76,7 +76,7 @@ describe('a parser that a document has taken over', function () {
     const workers = openDocumentWorkers(options);
     try {
       const path = folder.file('hostile.pdf', JSON.stringify(targets));
-      const request = { path, fileName: null, effort: 'fast', pagesMax: 1, deadlineMs: 30_000 } as const;
+      const request = { path, fileName: null, effort: 'fast', pagesMax: 1, deadlineMs: 30_000, share: 't' } as const;
       const answer = await workers.parser.inspect(request);
       if (answer.kind !== 'ok') throw new Error(JSON.stringify(answer));
       return JSON.parse(answer.mimeType) as readonly string[];

@@ -86,6 +86,7 @@ describe('training a prompt', function () {
   });
   const train = (over: Partial<LlmTrainingWork> = {}, signal = new AbortController().signal) =>
     openLlmTrainer({ providers, requestDeadlineMs: 10_000, score }).train(workOf(over), {
+      share: 't',
       onCall: (call) => calls.push(call),
       onProgress: ({ metric_calls }) => progress.push(metric_calls),
       signal,

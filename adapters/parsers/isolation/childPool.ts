@@ -15,8 +15,17 @@ export interface PoolOptions extends ChildOptions {
   readonly pausedMax?: number | undefined;
 }
 
+/** Jobs that gave way to others. */
+export interface Pauses {
+  /** Paused now. */
+  readonly jobs: number;
+  /** Time that jobs were paused since the pool was opened, those of now with it, ms. */
+  readonly totalMs: number;
+}
+
 export interface ChildPool {
   run(job: unknown, limits: PoolLimits): Promise<JobOutcome>;
+  pauses(): Pauses;
   /** Ends the children; what runs or waits becomes `aborted`. */
   close(): Promise<void>;
 }
@@ -40,7 +49,10 @@ interface Pool {
   readonly line: FairShares<Entry>;
   readonly waiting: Set<Entry>;
   readonly running: Set<Entry>;
-  readonly paused: Set<Entry>;
+  /** With the time since which they are. */
+  readonly paused: Map<Entry, number>;
+  /** Time of the pauses that have ended, ms. */
+  pausedMs: number;
   recheck: NodeJS.Timeout | undefined;
   closed: boolean;
 }
@@ -60,7 +72,8 @@ export function openChildPool({ sliceMs, pausedMax, idleMs, ...options }: PoolOp
     line: fairShares(),
     waiting: new Set(),
     running: new Set(),
-    paused: new Set(),
+    paused: new Map(),
+    pausedMs: 0,
     recheck: undefined,
     closed: false,
   };
@@ -69,8 +82,26 @@ export function openChildPool({ sliceMs, pausedMax, idleMs, ...options }: PoolOp
       pool.closed || limits.signal?.aborted === true
         ? Promise.resolve({ kind: 'aborted' })
         : new Promise((settle) => enter(pool, { piece: pieceOf(job, limits), settle })),
+    pauses: () => pausesOf(pool),
     close: () => close(pool),
   };
+}
+
+function pausesOf({ paused, pausedMs }: Pool): Pauses {
+  const now = performance.now();
+  return {
+    jobs: paused.size,
+    totalMs: [...paused.values()].reduce((ms, since) => ms + now - since, pausedMs),
+  };
+}
+
+/** False for a job that was not paused. */
+function endPause(pool: Pool, entry: Entry): boolean {
+  const since = pool.paused.get(entry);
+  if (since === undefined) return false;
+  pool.paused.delete(entry);
+  pool.pausedMs += performance.now() - since;
+  return true;
 }
 
 function enter(pool: Pool, { piece, settle }: Entry): void {
@@ -126,7 +157,7 @@ function fillSeats(pool: Pool): void {
 
 function seat(pool: Pool, entry: Entry): void {
   pool.running.add(entry);
-  if (pool.paused.delete(entry)) {
+  if (endPause(pool, entry)) {
     entry.piece.resume();
     return;
   }
@@ -142,14 +173,14 @@ const givingWay = ({ running, paused, pausedMax, sliceMs, line }: Pool): Entry |
 
 function pause({ running, paused, line }: Pool, entry: Entry): void {
   running.delete(entry);
-  paused.add(entry);
+  paused.set(entry, performance.now());
   entry.piece.pause();
   line.putBack(entry.piece.share, entry);
 }
 
 function end(pool: Pool, entry: Entry, outcome: JobOutcome): void {
   const { piece, settle } = entry;
-  if (pool.paused.delete(entry)) {
+  if (endPause(pool, entry)) {
     // It was given up, or its answer was on its way when it was stopped.
     pool.line.remove(piece.share, entry);
     piece.resume();
@@ -176,7 +207,7 @@ async function close(pool: Pool): Promise<void> {
   pool.closed = true;
   clearTimeout(pool.recheck);
   for (const entry of pool.waiting) leave(pool, entry);
-  const begun = [...pool.running, ...pool.paused].map(({ piece }) => piece.used()?.child);
+  const begun = [...pool.running, ...pool.paused.keys()].map(({ piece }) => piece.used()?.child);
   const children = [...pool.idle.takeAll(), ...begun.filter((child): child is Child => child !== undefined)];
   for (const child of children) child.kill();
   await Promise.all(children.map(({ exited }) => exited));

@@ -4,8 +4,8 @@ import type { UsedChild } from './idleChildren.ts';
 
 /** Limits of a job, and whose it is. */
 export interface PoolLimits extends JobLimits {
-  /** Whose work it is: processes are given out by it. Left out: the share of all who name none. */
-  readonly share?: string | undefined;
+  /** Whose work it is: processes are given out by it. */
+  readonly share: string;
 }
 
 /** A job from its arrival to its end: it waits, runs, and may be paused and run again. */
@@ -23,7 +23,7 @@ export interface Piece {
   readonly usedMs: () => number;
 }
 
-export function pieceOf(job: unknown, { share = '', ...limits }: PoolLimits): Piece {
+export function pieceOf(job: unknown, { share, ...limits }: PoolLimits): Piece {
   let used: UsedChild | undefined;
   let seatedAt = 0;
   let told = { atMs: 0, cpuMs: 0 };

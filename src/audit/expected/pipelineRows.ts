@@ -1,5 +1,5 @@
 import type { AuditedEvent, AuditedEventOf } from '../auditedEvent.ts';
-import { emitAll, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
+import { emitAll, type Emit, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
 type Rows = Map<string, ExpectedRow>;
 
@@ -83,15 +83,23 @@ const moveMoney = (jobs: Rows, holds: Map<string, string>, event: AuditedEvent):
     change(jobs, event.data.operation_id, { credits_charged: event.data.credits });
 };
 
-/** Training jobs as they stand. */
+const examplesOf = ({ type, data }: AuditedEvent, emit: Emit): void => {
+  if (type !== 'TrainingJobCreated') return;
+  const { job_id, tenant_id } = data;
+  for (const document_id of new Set(data.document_ids ?? ['']))
+    emit('training_documents', { document_id, job_id, tenant_id });
+};
+
+/** Training jobs as they stand, and the documents they learn from. */
 export const trainingJobRows: ExpectedModel = {
   name: 'training_jobs',
-  tables: ['training_jobs'],
+  tables: ['training_jobs', 'training_documents'],
   start: () => {
     const jobs: Rows = new Map();
     const holds = new Map<string, string>();
     return {
-      apply: (event) => {
+      apply: (event, emit) => {
+        examplesOf(event, emit);
         moveJob(jobs, event);
         moveMoney(jobs, holds, event);
       },

@@ -131,14 +131,23 @@ export const documentRows: ExpectedModel = {
   start: () => {
     /** Presigned and not used yet. */
     const presigned = new Set<string>();
+    /** Used uploads that are still kept. */
+    const kept = new Map<string, ExpectedRow>();
     return {
       apply: (event, emit) => {
-        if (event.type === 'UploadPresigned' && event.revision === 0n) presigned.add(event.stream);
+        const { stream } = event;
+        if (event.type === 'UploadPresigned' && event.revision === 0n) presigned.add(stream);
+        if (event.type === 'UploadRemoved') {
+          const row = kept.get(stream);
+          if (row !== undefined) emit('documents', { ...row, removed_at: event.data.removed_at });
+          kept.delete(stream);
+        }
         if (event.type !== 'DocumentRegistered') return;
-        if (event.revision === 0n || presigned.delete(event.stream))
-          emit('documents', { ...event.data, position: event.position });
+        const row = { ...event.data, position: event.position, removed_at: null };
+        if (presigned.delete(stream)) kept.set(stream, row);
+        else if (event.revision === 0n) emit('documents', row);
       },
-      finish: () => undefined,
+      finish: (emit) => emitAll(kept, 'documents', emit),
     };
   },
 };

@@ -10,7 +10,7 @@ import {
   wholeNumberText,
 } from './basics.ts';
 
-const documentId = z.string().min(1).max(100);
+export const documentId = z.string().min(1).max(100);
 const fileUri = z.string().min(1).max(200).meta({ description: 'As `POST /v1/uploads/presign` gave it.' });
 
 export const presignRequest = z
@@ -78,6 +78,9 @@ const documentItem = z
     sha256: z.string(),
     source: z.string().meta({ description: 'What used the document first.' }),
     created_at: instantOut,
+    removed_at: instantOut
+      .nullable()
+      .meta({ description: 'When its upload was removed; null while it is kept.' }),
   })
   .meta({ id: 'DocumentItem' });
 

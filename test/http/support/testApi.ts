@@ -12,9 +12,11 @@ import type { Sql } from '../../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { containerOver } from '../../../src/composition/container.ts';
 import { openParts } from '../../../src/composition/openParts.ts';
+import { sweptObjects } from '../../../src/composition/uploadParts.ts';
 import { bindValue, resolve } from '../../../src/composition/token.ts';
 import * as t from '../../../src/composition/tokens.ts';
 import { openedLog } from '../../../src/commands/logIdentity.ts';
+import type { ObjectSweeperDeps } from '../../../src/commands/objectSweeper.ts';
 import type { ExtractDeps } from '../../../src/commands/extractDocument.ts';
 import { configFrom } from '../../../src/config.ts';
 import { httpApp } from '../../../src/http/app.ts';
@@ -25,6 +27,7 @@ import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
+import { toldWorkers } from './toldWorkers.ts';
 import { client, type Client } from './client.ts';
 
 /** Tenants whose name starts so have the limits of the interface; all others practically none. */
@@ -39,6 +42,8 @@ interface Faults {
   draining: boolean;
   /** What an answer waits for before it is kept: its work is done, its request still running. */
   beforeKept: () => Promise<void>;
+  /** Told whose each piece of work in a child is. */
+  onWork: (share: string) => void;
 }
 
 /** The real service over embedded parts, on a free port, and switches that break what it stands on. */
@@ -54,6 +59,8 @@ export interface TestApi extends Client {
   readonly forgetReplays: () => Promise<void>;
   /** Time as the rate limits see it: it stands still but for this. */
   readonly passMs: (ms: number) => void;
+  /** What its sweeps of objects work on. */
+  readonly swept: ObjectSweeperDeps;
   readonly stop: () => Promise<void>;
 }
 
@@ -99,12 +106,17 @@ export const startApi = async (
     objectsAway: false,
     draining: false,
     beforeKept: () => Promise.resolve(),
+    onWork: () => undefined,
   };
   const opened = await openParts(config, {
     lockLost: (error) => logger.error(error),
     redisOutage: (error) => logger.error(error),
   });
-  const parts = { ...opened, objects: breakableObjects(opened.objects, faults) };
+  const parts = {
+    ...opened,
+    objects: breakableObjects(opened.objects, faults),
+    workers: toldWorkers(opened.workers, (share) => faults.onWork(share)),
+  };
   await parts.sql.script(REPLAY_STORE_DDL);
   await prepareReadModels(parts.sql, READ_MODELS);
   const from = containerOver(config, parts, { logger });
@@ -149,7 +161,20 @@ export const startApi = async (
   };
   const api = await client(server.url);
   const { uploadDir, objects, log, sql } = parts;
-  return { ...api, routes, deps, uploadDir, objects, log, sql, faults, forgetReplays, passMs, stop };
+  return {
+    ...api,
+    routes,
+    deps,
+    uploadDir,
+    objects,
+    log,
+    sql,
+    faults,
+    forgetReplays,
+    passMs,
+    swept: sweptObjects(from),
+    stop,
+  };
 };
 
 let running: Promise<TestApi> | undefined;
