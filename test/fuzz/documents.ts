@@ -198,8 +198,11 @@ export const fuzzDocuments = async (): Promise<boolean> => {
   const flaws = [...held, ...(await target.end())];
   const { longest, suspects, broken } = counted;
   for (const line of [...suspects, ...flaws]) console.log(line);
-  const { from, until } = range();
-  console.log(`${String(until - from)} inputs in ${seconds.toFixed(0)} s, seed ${String(seed)}`);
+  const sent = [...counted.outcomes.values()].reduce(
+    (sum, counts) => sum + [...counts.values()].reduce((a, b) => a + b, 0),
+    0,
+  );
+  console.log(`${String(sent)} inputs in ${seconds.toFixed(0)} s, seed ${String(seed)}`);
   console.log(
     `longest: ${longest.ms.toFixed(0)} ms (input ${String(longest.input)}, ${longest.name}), deadline ${String(deadlineMs)} ms`,
   );

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { settings } from './settings.ts';
 import { runCommand } from '../support/quireCommand.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { heldMs, HELD_MS_MAX, startWatched, type WatchedService } from '../hostile/watchedService.ts';
@@ -129,7 +130,7 @@ export const sendAll = async (
   const began = performance.now();
   let next = from;
   const caller = async (): Promise<void> => {
-    while (next < until) {
+    while (next < until && performance.now() - began < settings.minutesMax * 60_000) {
       const running = { input: next, began: Date.now(), ended: Infinity };
       next += 1;
       inputs.push(running);
