@@ -98,6 +98,8 @@ const parsed = (text: string): JsonBody => {
 };
 
 const NAME_SHOWN = 100;
+const NOT_JSON =
+  'The body is not JSON in UTF-8 (no NUL, no half surrogate pairs, no number beyond those of a double).';
 
 /** Reads a JSON body: type, size, encoding, depth, syntax and members are checked, in this order. */
 export const readJson = async (request: IncomingMessage): Promise<JsonBody> => {
@@ -114,7 +116,7 @@ export const readJson = async (request: IncomingMessage): Promise<JsonBody> => {
     if (shape.members !== membersOf(body.value)) twice = memberTwiceIn(text);
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw problem('malformed_json', 'The body is not JSON in UTF-8 (no NUL, no half surrogate pairs).');
+    throw problem('malformed_json', NOT_JSON);
   }
   if (twice !== undefined)
     throw problem('malformed_json', `The member "${twice.slice(0, NAME_SHOWN)}" stands twice in one object.`);
