@@ -89,7 +89,7 @@ const changedJson = (value: unknown, random: Random): unknown => {
 /** Hostile values as text of a URL, a header or a field. */
 const hostileText = (random: Random): string => {
   const value = random.pick(HOSTILE)();
-  return (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, 4_000);
+  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 4_000);
 };
 
 const changeForm = (draft: Draft & { readonly content: { readonly kind: 'form' } }, random: Random): void => {
