@@ -74,7 +74,9 @@ function checkTree(schema: Unknowns): SchemaFault | undefined {
     const wrong = isObject(value) ? checkReference(schema, value['$ref'], next) : undefined;
     if (wrong !== undefined) return { isLimit: false, detail: wrong };
     for (const [key, child] of Object.entries(value) as [string, unknown][])
-      if (typeof child === 'object' && child !== null)
+      if (child === Infinity || child === -Infinity)
+        return { isLimit: false, detail: `At ${pathOf(next)} stands a number that no double can be.` };
+      else if (typeof child === 'object' && child !== null)
         left.push({ value: child, depth: depth + 1, key, parent: next });
   }
   return undefined;

@@ -8,6 +8,7 @@ import { TamperedArtifact } from '../commands/artifacts.ts';
 import { ObjectStoreFailed } from '../commands/guardedObjects.ts';
 import { LogWentBack } from '../commands/settleAppend.ts';
 import { LogContradicts } from '../commands/streamFold.ts';
+import { CallerLeft } from './callerLeft.ts';
 import { Problem, invalid, problem, retryLater, statusOf } from './problems.ts';
 
 /** What may be thrown beside a problem, by its class, and what it is answered with. */
@@ -28,6 +29,8 @@ const FAILURES: readonly (readonly [new (...args: never[]) => Error, () => Probl
     CreditsOutOfRange,
     () => invalid({ loc: ['body'], msg: 'A total would pass 2^53 − 1 credits.', type: 'too_big' }),
   ],
+  // Nobody is there to read it; the log line of the request names it.
+  [CallerLeft, () => problem('malformed_json', 'The body ended before its end.')],
   // Express: a path with a broken percent-encoding.
   [URIError, () => invalid({ loc: ['path'], msg: 'Broken percent-encoding.', type: 'invalid_format' })],
 ];

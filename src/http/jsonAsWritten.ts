@@ -37,8 +37,13 @@ export const shapeOf = (text: string): { readonly members: number } | 'too_deep'
   return depth > DEPTH_MAX ? 'too_deep' : { members };
 };
 
-/** How many members all objects of a value have together: of a name that stood twice one is left. */
+/**
+ * How many members all objects of a value have together: of a name that stood twice one is left. Throws for a
+ * number such as `1e400`, which parsed is infinite: no event can carry it.
+ */
 export const membersOf = (value: unknown): number => {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new SyntaxError('no double has this number');
   if (typeof value !== 'object' || value === null) return 0;
   let members = 0;
   if (Array.isArray(value)) for (const item of value) members += membersOf(item);

@@ -8,6 +8,7 @@ import {
   shapeOf,
   type JsonPath,
 } from './jsonAsWritten.ts';
+import { CallerLeft, hasLeft } from './callerLeft.ts';
 import { Problem, problem } from './problems.ts';
 
 /** Requests of this service are small; schemas travel in forms. */
@@ -35,14 +36,11 @@ const tooLarge = (): Problem =>
     max_bytes: JSON_BYTES_MAX,
   });
 
-/** What the server says itself of a caller that went away. */
-const hungUp = (): Error => Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
-
 /** Listens itself: the stream's iterator costs more than all else that is done with a small body. */
 const bytesOf = (request: IncomingMessage): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     if (Number(request.headers['content-length'] ?? 0) > JSON_BYTES_MAX) throw tooLarge();
-    if (request.destroyed && !request.readableEnded) throw hungUp();
+    if (hasLeft(request)) throw new CallerLeft();
     const chunks: Buffer[] = [];
     let size = 0;
     const stopListening = () => request.off('data', onData).off('end', onEnd).off('close', onClose);
@@ -61,7 +59,7 @@ const bytesOf = (request: IncomingMessage): Promise<Buffer> =>
     };
     const onClose = () => {
       stopListening();
-      reject(hungUp());
+      reject(new CallerLeft());
     };
     request.on('data', onData).on('end', onEnd).on('close', onClose);
   });
@@ -100,6 +98,8 @@ const parsed = (text: string): JsonBody => {
 };
 
 const NAME_SHOWN = 100;
+const NOT_JSON =
+  'The body is not JSON in UTF-8 (no NUL, no half surrogate pairs, no number beyond those of a double).';
 
 /** Reads a JSON body: type, size, encoding, depth, syntax and members are checked, in this order. */
 export const readJson = async (request: IncomingMessage): Promise<JsonBody> => {
@@ -116,7 +116,7 @@ export const readJson = async (request: IncomingMessage): Promise<JsonBody> => {
     if (shape.members !== membersOf(body.value)) twice = memberTwiceIn(text);
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw problem('malformed_json', 'The body is not JSON in UTF-8 (no NUL, no half surrogate pairs).');
+    throw problem('malformed_json', NOT_JSON);
   }
   if (twice !== undefined)
     throw problem('malformed_json', `The member "${twice.slice(0, NAME_SHOWN)}" stands twice in one object.`);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { writeDigested } from '../commands/writeDigested.ts';
+import { CallerLeft, hasLeft } from './callerLeft.ts';
 import type { Problem } from './problems.ts';
 import { invalid, problem } from './problems.ts';
 
@@ -197,6 +198,7 @@ export const receiveUpload = async (
   request: IncomingMessage,
   { dir, bytesMax }: UploadLimits,
 ): Promise<Upload> => {
+  if (hasLeft(request)) throw new CallerLeft();
   const path = join(dir, `upload-${randomUUID()}`);
   const discard = () => rm(path, { force: true });
   const collected: Collected = { fields: new Map(), refusals: [], file: undefined, file_name: null };

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { TooManyBytes, writeDigested } from '../commands/writeDigested.ts';
+import { CallerLeft, hasLeft } from './callerLeft.ts';
 import { tooLarge, type Upload, type UploadLimits } from './multipart.ts';
 import { problem } from './problems.ts';
 
@@ -28,6 +29,7 @@ export const receiveBytes = async (
     return { file: { ...file, file_name: null }, fields: {}, discard };
   } catch (error) {
     await discard();
+    if (hasLeft(request)) throw new CallerLeft();
     throw error instanceof TooManyBytes ? tooLarge(bytesMax) : error;
   }
 };

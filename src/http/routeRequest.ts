@@ -2,7 +2,8 @@ import type { Request, Response } from 'express';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { Caller, Route, RouteRequest } from './defineRoute.ts';
 import { scopeIn, tenantNamedIn } from './middleware/access.ts';
-import { idempotencyKeyIn, requestFingerprint } from './middleware/idempotency.ts';
+import { idempotencyKeyIn } from './middleware/idempotency.ts';
+import { requestFingerprint } from './middleware/requestFingerprint.ts';
 import type { JsonPath } from './jsonAsWritten.ts';
 import type { Upload } from './multipart.ts';
 import { validate } from './validate.ts';
@@ -57,7 +58,12 @@ const hangUpSignal = (res: Response): AbortSignal => {
 export type Checked = Omit<RouteRequest<unknown, unknown, unknown>, 'caller' | 'meta' | 'signal' | 'answer'>;
 
 /** Checks everything that came at once, or throws the one `validation_error`. */
-export const checked = (route: Route, { req }: Exchange, { input, caller }: Received): Checked => {
+// eslint-disable-next-line complexity -- members that may be left out, one after another
+export const checked = async (
+  route: Route,
+  { req }: Exchange,
+  { input, caller }: Received,
+): Promise<Checked> => {
   const [params, query, body] = validate([
     ...addressParts(route, req),
     { at: 'body', schema: route.body, value: input.body, oddIntegers: input.oddIntegers },
@@ -66,7 +72,7 @@ export const checked = (route: Route, { req }: Exchange, { input, caller }: Rece
   const key = idempotency && idempotencyKeyIn(req.get('idempotency-key'), idempotency);
   const named = { path: params, query, body, scope: tenant === 'scope' ? scopeIn(body) : undefined };
   const file = input.upload?.file;
-  let digest: string | undefined;
+  const parts = { path: params, query, sha256: file?.sha256 };
   return {
     params,
     query,
@@ -75,12 +81,10 @@ export const checked = (route: Route, { req }: Exchange, { input, caller }: Rece
     tenant_id: (tenant && tenantNamedIn(named[tenant])) ?? caller.tenant_id,
     idempotency_key: key ?? null,
     oddIntegers: input.oddIntegers ?? [],
-    get fingerprint() {
-      const parts = { path: params, query, sha256: file?.sha256 };
-      return (digest ??= requestFingerprint(
-        route.upload === true ? { ...parts, form: body } : { ...parts, body },
-      ));
-    },
+    fingerprint:
+      key == null
+        ? ''
+        : await requestFingerprint(route.upload === true ? { ...parts, form: body } : { ...parts, body }),
   };
 };
 
@@ -92,19 +96,16 @@ export interface HandlerContext {
   readonly status: (status: number) => void;
 }
 
-/** What a handler gets. Few ask for the digest or for the signal, and both cost: they are made when asked for. */
+/** What a handler gets. Few ask for the signal, and it costs: it is made when asked for. */
 export const requestOf = (
   facts: Checked,
   { res, requestId }: Exchange,
   { caller, clock, status }: HandlerContext,
 ): RouteRequest<unknown, unknown, unknown> => {
-  const { params, query, body, file, tenant_id, idempotency_key, oddIntegers } = facts;
+  const { params, query, body, file, tenant_id, idempotency_key, fingerprint, oddIntegers } = facts;
   let signal: AbortSignal | undefined;
   return {
-    ...{ params, query, body, file, tenant_id, idempotency_key, oddIntegers, caller },
-    get fingerprint() {
-      return facts.fingerprint;
-    },
+    ...{ params, query, body, file, tenant_id, idempotency_key, fingerprint, oddIntegers, caller },
     meta: {
       now: clock.now(),
       actor: { key_id: caller.key_id, role: caller.role },

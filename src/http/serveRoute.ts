@@ -162,7 +162,7 @@ const answered = async (
     setHeaders(exchange.res, await takeToken(deps.limits, caller, route.bucketOf(input.body)));
   checkTenant(route, caller, route.tenant === 'body' ? input.body : undefined);
   checkTenant(route, caller, route.tenant === 'scope' ? scopeIn(input.body) : undefined);
-  const facts = checked(route, exchange, { input, caller });
+  const facts = await checked(route, exchange, { input, caller });
   const run = () => handled(route, exchange, { facts, caller, clock: deps.clock });
   const { idempotency } = route;
   const { tenant_id, idempotency_key } = facts;

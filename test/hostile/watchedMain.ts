@@ -1,14 +1,16 @@
-import { appendFileSync, readFileSync } from 'node:fs';
-import type { HeldSlice } from './watchedService.ts';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { HeldSlice, LoopDelay } from './watchedService.ts';
 
 /*
  * The service, with a watch on its main thread: every stretch in which the thread answered nobody is written
  * to WATCH_FILE, with the CPU time that the thread itself used meanwhile. On a busy machine a thread may
- * merely wait for its turn; then the wall clock moves and its CPU time does not.
+ * merely wait for its turn; then the wall clock moves and its CPU time does not. Every second, and at its
+ * end, the process writes what the event loop's own monitor measured to WATCH_FILE.delay.
  */
 const EVERY_MS = 20;
 /** Shorter stretches are not worth a line. */
-const LEAST_MS = 80;
+const LEAST_MS = 40;
 
 const file = process.env['WATCH_FILE'] ?? '';
 
@@ -23,13 +25,24 @@ const cpuMs = (): number => {
   }
 };
 
+/** The start of the service is nobody's request: the monitor begins when SIGWINCH says so. */
+const delays = monitorEventLoopDelay({ resolution: 10 });
+const tellDelay = (): void => {
+  const told: LoopDelay = { maxMs: delays.max / 1e6, p99Ms: delays.percentile(99) / 1e6 };
+  if (delays.count > 0) writeFileSync(`${file}.delay`, JSON.stringify(told));
+};
+process.on('SIGWINCH', () => delays.enable());
+process.on('exit', tellDelay);
+
 let last = { wall: performance.now(), cpu: cpuMs() };
 setInterval(() => {
   const now = { wall: performance.now(), cpu: cpuMs() };
-  const slice: HeldSlice = { wallMs: now.wall - last.wall - EVERY_MS, cpuMs: now.cpu - last.cpu };
+  const [wallMs, usedMs] = [now.wall - last.wall - EVERY_MS, now.cpu - last.cpu];
+  const slice: HeldSlice = { wallMs, cpuMs: usedMs, endedAt: Date.now() };
   last = now;
-  if (slice.wallMs >= LEAST_MS) appendFileSync(file, `${JSON.stringify(slice)}\n`);
+  if (wallMs >= LEAST_MS) appendFileSync(file, `${JSON.stringify(slice)}\n`);
 }, EVERY_MS).unref();
+setInterval(tellDelay, 1_000).unref();
 
 /** Shows that the watch sees: holds the main thread for 300 ms. */
 process.on('SIGUSR2', () => {

@@ -8,11 +8,28 @@ export interface HeldSlice {
   readonly wallMs: number;
   /** What the thread itself used of it: a machine that is busy with others does not count. */
   readonly cpuMs: number;
+  /** Milliseconds since 1970. */
+  readonly endedAt: number;
 }
+
+/** What the monitor of the service's own event loop measured, by the wall clock. */
+export interface LoopDelay {
+  readonly maxMs: number;
+  readonly p99Ms: number;
+}
+
+/** What the main thread itself spent of a stretch: waiting for a CPU is no fault of a request. */
+export const heldMs = ({ wallMs, cpuMs }: HeldSlice): number => Math.min(wallMs, cpuMs);
 
 export interface WatchedService extends ServiceProcess {
   /** The longest stretch while `work` ran and its aftermath, ms of CPU of the main thread. */
   readonly heldDuring: (work: () => Promise<unknown>) => Promise<number>;
+  /** Every stretch since the start. */
+  readonly slices: () => readonly HeldSlice[];
+  /** Begins to measure the delay of its event loop. */
+  readonly measureDelay: () => void;
+  /** What was measured until a second ago, or until its end. */
+  readonly delay: () => LoopDelay;
   /** Holds it for 300 ms, to see that it is seen. */
   readonly hold: () => Promise<void>;
 }
@@ -51,11 +68,15 @@ export const startWatched = async (
     await turned();
     return slices()
       .slice(before)
-      .reduce((worst, { wallMs, cpuMs }) => Math.max(worst, Math.min(wallMs, cpuMs)), 0);
+      .reduce((worst, slice) => Math.max(worst, heldMs(slice)), 0);
   };
   const hold = async (): Promise<void> => {
     process.kill(service.pid, 'SIGUSR2');
     await turned();
   };
-  return { ...service, heldDuring, hold };
+  const measureDelay = (): void => {
+    process.kill(service.pid, 'SIGWINCH');
+  };
+  const delay = (): LoopDelay => JSON.parse(readFileSync(`${file}.delay`, 'utf8')) as LoopDelay;
+  return { ...service, heldDuring, slices, measureDelay, delay, hold };
 };

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { memberTwiceIn, membersOf, oddIntegersIn, shapeOf } from '../../src/http/jsonAsWritten.ts';
 import { holds } from '../support/properties.ts';
-import { issuesIn } from './support/client.ts';
+import { formOf, INVOICE, issuesIn } from './support/client.ts';
 import { testApi, type TestApi } from './support/testApi.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -75,6 +75,33 @@ describe('numbers, members and times as they were written', () => {
         '{"date":"2026-01-30","rates":{"USD":"1.1","GBP":"0.9","USD":"11"}}',
       );
       expect([reply.status, reply.code]).to.deep.equal([400, 'malformed_json']);
+    });
+  });
+
+  describe('a number beyond those of a double', () => {
+    const schema = (number: string) =>
+      `{"type":"object","properties":{"a":{"type":"number","maximum":${number}}}}`;
+
+    for (const number of ['1e400', '-1e400', `1${'0'.repeat(320)}`])
+      it(`is refused as ${number.slice(0, 8)}, wherever it stands`, async () => {
+        for (const [path, raw] of [
+          ['/v1/configs', `{"tenant_id":"w","schema":${schema(number)}}`],
+          ['/v1/training/jobs', `{"tenant_id":"w","schema":${schema(number)},"examples":[]}`],
+          [
+            '/v1/canonical',
+            `{"schema_version":"1.0","operation":"artifact.list","scope":{"tenant_id":"w"},"payload":{"a":[${number}]}}`,
+          ],
+        ] as const) {
+          const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
+          const reply = await api.call('post', path, { raw, headers });
+          expect([reply.status, reply.code], path).to.deep.equal([400, 'malformed_json']);
+        }
+      });
+
+    it('is refused in the schema of a form', async () => {
+      const form = formOf({ tenant_id: 'w', schema: schema('1e400') }, INVOICE);
+      const reply = await api.call('post', '/v1/extract', { form });
+      expect([reply.status, reply.code]).to.deep.equal([400, 'invalid_schema']);
     });
   });
 

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import canonicalize from 'canonicalize';
 import type {
   ReplayBegin,
   ReplayLease,
@@ -7,7 +5,6 @@ import type {
   ReplayStore,
 } from '../../../domain/ports/replayStore.ts';
 import type { Idempotency } from '../defineRoute.ts';
-import { isTooDeep } from '../jsonBody.ts';
 import { invalid, problem, retryLater } from '../problems.ts';
 
 /** A lease outlives a crash by this much at most; a running request renews it. */
@@ -15,7 +12,6 @@ const LEASE_MS = 10_000;
 const RENEW_MS = 3_000;
 
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
-const SECRETS = new Set(['api_key', 'llm_api_key', 'ocr_api_key']);
 
 /** The checked header; null when it was not sent. An empty one counts as a mistake. */
 export const idempotencyKeyIn = (
@@ -27,57 +23,6 @@ export const idempotencyKeyIn = (
   const msg = `1 to ${String(keyLengthMax)} visible ASCII characters.`;
   throw invalid({ loc: ['header', 'Idempotency-Key'], msg, type: 'invalid_format' });
 };
-
-const digest = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
-
-const listWithoutSecrets = (list: readonly unknown[]): readonly unknown[] => {
-  let changed: unknown[] | undefined;
-  for (let at = 0; at < list.length; at += 1) {
-    const safe = withoutSecrets(list[at]);
-    if (safe !== list[at]) (changed ??= [...list])[at] = safe;
-  }
-  return changed ?? list;
-};
-
-/** What holds no secret stays as it is: bodies of a megabyte are not copied. */
-const withoutSecrets = (value: unknown): unknown => {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return listWithoutSecrets(value);
-  const changed: [string, unknown][] = [];
-  for (const [name, member] of Object.entries(value) as [string, unknown][]) {
-    const safe = SECRETS.has(name) && typeof member === 'string' ? digest(member) : withoutSecrets(member);
-    if (safe !== member) changed.push([name, safe]);
-  }
-  return changed.length === 0 ? value : { ...value, ...Object.fromEntries(changed) };
-};
-
-/** JSON that travels as the text of a form's field: its white space and the order of its members say nothing. */
-const withCanonicalSchema = (fields: unknown): unknown => {
-  const schema = (fields as { readonly schema?: unknown } | undefined)?.schema;
-  if (typeof schema !== 'string' || isTooDeep(schema)) return fields;
-  try {
-    return { ...(fields as object), schema: canonicalize(JSON.parse(schema)) };
-  } catch {
-    return fields;
-  }
-};
-
-/** Digest of the normalised request. Own provider keys enter it as digests. */
-export const requestFingerprint = ({ form, ...parts }: RequestParts): string =>
-  digest(
-    canonicalize(
-      withoutSecrets(form === undefined ? parts : { ...parts, body: withCanonicalSchema(form) }),
-    ) ?? '',
-  );
-
-interface RequestParts {
-  readonly path: unknown;
-  readonly query: unknown;
-  /** As JSON, or as the fields of a form. */
-  readonly body?: unknown;
-  readonly form?: unknown;
-  readonly sha256: string | undefined;
-}
 
 /** What is sent and kept: a status and a serialised body. */
 export interface Sent {
