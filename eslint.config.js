@@ -21,7 +21,7 @@ const NO_TELLING_BY_TEXT = banned(
 );
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'data', 'coverage', 'bin'] },
+  { ignores: ['dist', '.test', 'node_modules', 'data', 'coverage', 'bin'] },
   ...tseslint.configs.strictTypeChecked,
   {
     files: ['**/*.ts'],

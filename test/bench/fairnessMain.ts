@@ -12,7 +12,7 @@ import { scannedReport } from './scans.ts';
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 60);
 const others = Number(process.env['BENCH_TENANTS'] ?? 9);
 const pages = Number(process.env['BENCH_PAGES'] ?? 10);
-/** Another build of the service to measure: its `dist/src/main.js`. */
+/** Another build of the service to measure: its `dist/main.js`. */
 const main = process.env['BENCH_MAIN'];
 const WIDE = { rate_per_second: 10_000, burst: 10_000 };
 const WARM_UP_MS = 5_000;

@@ -5,7 +5,7 @@ import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { prepareReadModels } from '../../projections/engine/prepare.ts';
 import { DROPPED_READ_MODELS, READ_MODELS } from '../../projections/readModels.ts';
 
-/** From the compiled spec in dist/test/projections to the sources. */
+/** From the compiled spec to the sources. */
 const GOLDEN = fileURLToPath(new URL('../../../test/golden/readModels/columns.json', import.meta.url));
 
 /** `table.column` and its type. */
