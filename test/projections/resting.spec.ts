@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import type { ProjectionNotice } from '../../projections/engine/notices.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { bookkeeper } from '../support/billingHistory.ts';
 import { memoryLog } from '../support/memoryLog.ts';
 import { runnerOn, wipe } from '../support/projecting.ts';
+import { emptySql } from '../support/emptySql.ts';
 
 const WAIT = { timeoutMs: 10_000 };
 /** Longer than any of these specs may take: whoever waited for its end would fail. */
@@ -14,7 +14,7 @@ describe('a projector that rests after each batch', function () {
   this.timeout(30_000);
   let sql: Sql;
   before(async () => {
-    ({ sql } = await pgliteSql(null));
+    sql = await emptySql();
   });
   beforeEach(() => wipe(sql));
   after(() => sql.close());

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { balanceOfTenant } from '../../projections/balances/balances.queries.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
@@ -13,6 +12,7 @@ import { billingHistory } from '../support/billingHistory.ts';
 import type { MemoryLog } from '../support/memoryLog.ts';
 import { memoryLog } from '../support/memoryLog.ts';
 import { dumpAll, runnerOn, wipe } from '../support/projecting.ts';
+import { emptySql } from '../support/emptySql.ts';
 
 const WAIT = { timeoutMs: 30_000 };
 const BATCHES_BEFORE_DEATH = 3;
@@ -47,7 +47,7 @@ describe('an upgrade of read models', function () {
   let models: readonly TenantModel[];
 
   before(async () => {
-    ({ sql } = await pgliteSql(null));
+    sql = await emptySql();
     log = memoryLog();
     models = billingHistory(log, 20260728, 600);
   });

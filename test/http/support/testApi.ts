@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +25,7 @@ import { httpMetrics } from '../../../src/http/metrics.ts';
 import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server.ts';
+import { untilProcessEnds } from '../../support/processEnd.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import { client, type Client } from './client.ts';
 
@@ -45,6 +47,7 @@ interface Faults {
 export interface TestApi extends Client {
   readonly routes: readonly Route[];
   readonly deps: ApiDeps;
+  readonly dataDir: string;
   readonly uploadDir: string;
   readonly objects: ObjectStore;
   readonly log: EventStore;
@@ -149,14 +152,16 @@ export const startApi = async (
   };
   const api = await client(server.url);
   const { uploadDir, objects, log, sql } = parts;
-  return { ...api, routes, deps, uploadDir, objects, log, sql, faults, forgetReplays, passMs, stop };
+  return { ...api, routes, deps, dataDir, uploadDir, objects, log, sql, faults, forgetReplays, passMs, stop };
 };
 
 let running: Promise<TestApi> | undefined;
 
-/** One service for all HTTP specs of a run: started by the first that asks, stopped at the end. */
-export const testApi = (): Promise<TestApi> => (running ??= startApi());
+const startShared = async (): Promise<TestApi> => {
+  const api = await startApi();
+  untilProcessEnds(api.stop, () => rmSync(api.dataDir, { recursive: true, force: true }));
+  return api;
+};
 
-after(async () => {
-  await (await running)?.stop();
-});
+/** One service for all HTTP specs of a process: started by the first that asks, stopped when the process ends. */
+export const testApi = (): Promise<TestApi> => (running ??= startShared());
