@@ -13,6 +13,7 @@ import type { MemoryLog } from '../support/memoryLog.ts';
 import { memoryLog } from '../support/memoryLog.ts';
 import { dumpAll, runnerOn, wipe } from '../support/projecting.ts';
 import { emptySql } from '../support/emptySql.ts';
+import { until } from '../support/until.ts';
 
 const WAIT = { timeoutMs: 30_000 };
 const BATCHES_BEFORE_DEATH = 3;
@@ -74,7 +75,7 @@ describe('an upgrade of read models', function () {
     });
     runner.start();
     const head = (await log.head()) ?? 0n;
-    while (before.length > 0 && promoted.length < due.length) await new Promise((go) => setTimeout(go, 5));
+    await until(() => before.length === 0 || promoted.length >= due.length);
     expect(await runner.waitFor(head, WAIT), 'caught up').to.equal(true);
     await runner.stop();
     return promoted.sort();
@@ -166,8 +167,7 @@ describe('an upgrade of read models', function () {
     );
     expect(await project(READ_MODELS)).to.deep.equal([]);
     expect(await dumpAll(sql)).to.deep.equal(rows);
-    for (let n = 0; n < 200 && (await schemasOf()).length > before.length; n += 1)
-      await new Promise((go) => setTimeout(go, 5));
+    await until(async () => (await schemasOf()).length <= before.length);
     expect(await schemasOf(), 'still for an hour: nobody is').to.deep.equal(before);
   });
 
