@@ -5,7 +5,7 @@ import regexp from 'eslint-plugin-regexp';
 const banned = (message, ...selectors) => selectors.map((selector) => ({ selector, message }));
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'data', 'coverage', 'bin'] },
+  { ignores: ['dist', '.test', 'node_modules', 'data', 'coverage', 'bin'] },
   ...tseslint.configs.strictTypeChecked,
   {
     files: ['**/*.ts'],

@@ -1,0 +1,3 @@
+import { unpackTessdata } from './tessdata.js';
+
+unpackTessdata();
