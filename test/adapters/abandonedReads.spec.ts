@@ -10,6 +10,8 @@ import { until } from '../support/until.ts';
 /** Fewer than the streams on the way keep between them, as many, and more. */
 const SIZES = [1, 16, 31, 32, 33, 48, 64, 200];
 
+/** Long enough for all to arrive that is on its way, of which the client tells nothing. */
+// eslint-disable-next-line no-restricted-globals
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('reads that are left before their end', () => {
