@@ -84,6 +84,20 @@ export default tseslint.config(
     },
   },
   {
+    files: ['test/**/*.{spec,suite,contract}.ts'],
+    rules: {
+      'no-restricted-globals': ['error', { name: 'setTimeout', message: 'Wait for what is meant: until().' }],
+      'no-restricted-imports': [
+        'error',
+        {
+          name: 'node:timers/promises',
+          importNames: ['setTimeout'],
+          message: 'Wait for what is meant: until().',
+        },
+      ],
+    },
+  },
+  {
     // Every expression here may meet a document's text, a schema, a header or a body.
     files: ['adapters/**/*.ts', 'domain/**/*.ts', 'projections/**/*.ts', 'src/**/*.ts'],
     plugins: { regexp },

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
 import type { ProjectedEvent } from '../../projections/engine/event.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
@@ -11,6 +10,7 @@ import { BLOCK_ROWS } from '../../projections/ledger/ledger.schema.ts';
 import type { LedgerQuery } from '../../projections/ledger/ledgerPages.ts';
 import { isSparse, pagePlan } from '../../projections/ledger/pagePlan.ts';
 import { seededRandom } from '../support/random.ts';
+import { emptySql } from '../support/emptySql.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 const HOUR = 3_600_000;
@@ -50,7 +50,7 @@ describe('pages of a large ledger', function () {
   let sql: Sql;
   let all: readonly LedgerItem[];
   before(async () => {
-    ({ sql } = await pgliteSql(null));
+    sql = await emptySql();
     await sql.script(`create schema read; create schema rm; ${ledgerProjector.ddl('rm')};
       create view read.ledger as select * from rm.ledger;
       create view read.ledger_blocks as select * from rm.ledger_blocks`);

@@ -10,6 +10,7 @@ import { statusOfRegistry } from '../../projections/engine/status.ts';
 import type { MemoryLog } from '../support/memoryLog.ts';
 import { runnerOn, wipe } from '../support/projecting.ts';
 import { burningOn } from './burning.ts';
+import { until } from '../support/until.ts';
 
 const WAIT = { timeoutMs: 10_000 };
 
@@ -151,8 +152,7 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
       expect(await runner.waitFor(position, WAIT), 'stopped').to.equal(false);
       broken = false;
       await rebuildReadModels(depsOf(projectors), { names: ['sick'] });
-      const isLive = async () => (await runner.status()).every(({ state }) => state === 'live');
-      while (!(await isLive())) await systemTimers.sleep(10);
+      await until(async () => (await runner.status()).every(({ state }) => state === 'live'));
       expect(await runner.waitFor(burn(3), WAIT)).to.equal(true);
       expect(await count('sick')).to.equal(8n);
       await runner.stop();

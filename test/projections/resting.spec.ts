@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import type { ProjectionNotice } from '../../projections/engine/notices.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { bookkeeper } from '../support/billingHistory.ts';
 import { memoryLog } from '../support/memoryLog.ts';
 import { runnerOn, wipe } from '../support/projecting.ts';
+import { emptySql } from '../support/emptySql.ts';
+import { until } from '../support/until.ts';
 
 const WAIT = { timeoutMs: 10_000 };
 /** Longer than any of these specs may take: whoever waited for its end would fail. */
@@ -14,7 +15,7 @@ describe('a projector that rests after each batch', function () {
   this.timeout(30_000);
   let sql: Sql;
   before(async () => {
-    ({ sql } = await pgliteSql(null));
+    sql = await emptySql();
   });
   beforeEach(() => wipe(sql));
   after(() => sql.close());
@@ -40,7 +41,6 @@ describe('a projector that rests after each batch', function () {
     };
     return { runner, batches, charge, begin };
   };
-  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
   it('keeps nobody waiting who waits', async () => {
     const { runner, charge, begin } = resting();
@@ -55,7 +55,7 @@ describe('a projector that rests after each batch', function () {
     let position = 0n;
     for (let n = 0; n < 20; n += 1) {
       position = charge(1);
-      await pause(1);
+      await new Promise((resolve) => setImmediate(resolve));
     }
     expect(batches).to.deep.equal([]);
     expect(await runner.waitFor(position, WAIT)).to.equal(true);
@@ -67,7 +67,7 @@ describe('a projector that rests after each batch', function () {
     const { runner, batches, charge, begin } = resting();
     await begin();
     charge(2_000);
-    for (let n = 0; n < 1000 && batches.length === 0; n += 1) await pause(20);
+    await until(() => batches.length > 0);
     await runner.stop();
     expect(batches.reduce((sum, events) => sum + events, 0)).to.be.at.least(500);
   });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import type { ProjectedEvent } from '../../projections/engine/event.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { marginFlows } from '../../projections/margin/margin.queries.ts';
 import { marginProjector } from '../../projections/margin/margin.projector.ts';
 import { marginReport } from '../../src/http/marginReport.ts';
 import { seededRandom } from '../support/random.ts';
+import { emptySql } from '../support/emptySql.ts';
 import { plainMargin } from './plainMargin.ts';
 import { yearOfTrading } from './yearOfTrading.ts';
 
@@ -42,7 +42,7 @@ describe('a year of trading', function () {
   );
   let sql: Sql;
   before(async () => {
-    ({ sql } = await pgliteSql(null));
+    sql = await emptySql();
     await sql.script(`create schema read; create schema rm; ${marginProjector.ddl('rm')}`);
     for (const { name } of marginProjector.tables)
       await sql.script(`create view read.${name} as select * from rm.${name}`);

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import {
   answers,
@@ -14,6 +13,7 @@ import {
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempFolder } from '../support/tempFolder.ts';
 import { client, formOf, type Client } from './support/client.ts';
+import { until } from '../support/until.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -90,8 +90,7 @@ describe('a prompt, taught through a job', function () {
     expect(created.status, created.text).to.equal(202);
     const job_id = String(created.body['job_id']);
     const status = async () => (await api.call('get', `/v1/training/jobs/${job_id}`, { key })).body;
-    for (let i = 0; i < 400 && ['queued', 'running'].includes(String((await status())['status'])); i += 1)
-      await pause(100);
+    await until(async () => !['queued', 'running'].includes(String((await status())['status'])), 50);
     const job = await status();
     expect(job['status'], JSON.stringify(job)).to.equal('succeeded');
     expect(job).to.include({ baseline_score: 0.5, best_score: 1 });

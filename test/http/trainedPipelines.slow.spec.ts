@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempFolder } from '../support/tempFolder.ts';
 import { client, formOf, type Client, type Reply } from './support/client.ts';
+import { until } from '../support/until.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -49,14 +49,11 @@ describe('a pipeline, from its examples to its use', function () {
   };
   const create = async (examples: readonly object[], over: object = {}) =>
     api.call('post', '/v1/training/jobs', { key, json: { tenant_id, schema: SCHEMA, examples, ...over } });
-  const ended = async (jobId: string): Promise<Reply> => {
-    for (let i = 0; i < 600; i += 1) {
+  const ended = (jobId: string): Promise<Reply> =>
+    until(async () => {
       const reply = await api.call('get', `/v1/training/jobs/${jobId}`, { key });
-      if (!['queued', 'running'].includes(String(reply.body['status']))) return reply;
-      await pause(200);
-    }
-    throw new Error(`job ${jobId} did not end`);
-  };
+      return ['queued', 'running'].includes(String(reply.body['status'])) ? undefined : reply;
+    }, 50);
   const balance = async () => (await api.call('get', `/v1/billing/balance/${tenant_id}`)).body;
   const send = (operation: string, over: object = {}) =>
     api.call('post', '/v1/canonical', {
@@ -165,8 +162,7 @@ describe('a pipeline, from its examples to its use', function () {
     expect(cancelled.status, cancelled.text).to.equal(200);
     const result = await ended(jobId);
     expect(result.body['status']).to.be.oneOf(['cancelled', 'succeeded']);
-    for (let i = 0; i < 100 && Number((await balance())['held_credits']) > 0; i += 1) await pause(100);
-    expect((await balance())['held_credits']).to.equal(0);
+    await until(async () => (await balance())['held_credits'] === 0, 50);
     const envelope = await send('training.get', { resource: { job_id: jobId } });
     expect((envelope.body['result'] as { status: string }).status).to.equal(result.body['status']);
   });

@@ -8,6 +8,7 @@ import { startEsdbDouble, type EsdbDouble } from '../support/esdbDouble/esdbDoub
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 import { client, type Client, type Reply } from './support/client.ts';
+import { until } from '../support/until.ts';
 
 const sell = async (api: Client, provider_txn_id: string, credits: number): Promise<Reply> =>
   api.call('post', '/v1/billing/credits', { json: { tenant_id: 'acme', provider_txn_id, credits } });
@@ -25,14 +26,12 @@ const keyOf = async (api: Client): Promise<string> => {
   return String(body['key']);
 };
 
-/** Asks until the answer is as wanted; the runner's own time limit ends it. */
-const until = async (ask: () => Promise<Reply>, isThere: (reply: Reply) => boolean): Promise<Reply> => {
-  for (;;) {
+/** Asks until the answer is as wanted. */
+const untilAnswered = (ask: () => Promise<Reply>, isThere: (reply: Reply) => boolean): Promise<Reply> =>
+  until(async () => {
     const reply = await ask();
-    if (isThere(reply)) return reply;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-};
+    return isThere(reply) ? reply : undefined;
+  }, 20);
 
 const refused = ({ status, code, text }: Reply): void => {
   expect([status, code], text).to.deep.equal([503, 'not_ready']);
@@ -117,7 +116,7 @@ describe('read models of another log than the one that is there', function () {
     await soldTwice();
     await copyLog(join(folder.path, 'older.db'), file());
     const api = await start();
-    const { body } = await until(
+    const { body } = await untilAnswered(
       () => balance(api),
       ({ status, body: read }) => {
         if (status === 200) expect(read['balance_credits']).to.equal(500);
@@ -140,7 +139,7 @@ describe('read models of another log than the one that is there', function () {
     await sold(api, 'three', 50);
     refused(await balance(api));
     await rebuild({});
-    const { body } = await until(
+    const { body } = await untilAnswered(
       () => balance(api),
       ({ status }) => status === 200,
     );
@@ -155,7 +154,7 @@ describe('read models of another log than the one that is there', function () {
     for (const ending of LOG_FILES) rmSync(`${file()}${ending}`, { force: true });
     const api = await start();
     await sold(api, 'one', 40);
-    const { body } = await until(
+    const { body } = await untilAnswered(
       () => balance(api),
       ({ status }) => status === 200,
     );
@@ -190,7 +189,7 @@ describe('read models of another log than the one that is there', function () {
     rmSync(models, { recursive: true });
     cpSync(kept, models, { recursive: true });
     const api = await start();
-    const { body } = await until(
+    const { body } = await untilAnswered(
       () => balance(api),
       ({ status }) => status === 200,
     );
@@ -230,15 +229,15 @@ describe('read models of another log than the one that is there', function () {
 
       double.goBack(keep ? copied : 0);
       const due = keep ? 500 : undefined;
-      await until(
+      await untilAnswered(
         () => balance(api),
         ({ status, body }) => (status === 200 ? body['balance_credits'] === due : status === 404 && !keep),
       );
-      await until(
+      await untilAnswered(
         () => sell(api, 'two', 200),
         ({ status, body }) => status === 200 && body['credited'] === true,
       );
-      const { body } = await until(
+      const { body } = await untilAnswered(
         () => balance(api),
         ({ status }) => status === 200,
       );
@@ -258,13 +257,13 @@ describe('read models of another log than the one that is there', function () {
     expect((await balance(api)).body['balance_credits']).to.equal(700);
 
     double.goBack(copied);
-    await until(
+    await untilAnswered(
       () => balance(api),
       ({ status }) => status === 503,
     );
     await refusesAll(api, key);
     await rebuild(env);
-    const { body } = await until(
+    const { body } = await untilAnswered(
       () => balance(api),
       ({ status }) => status === 200,
     );

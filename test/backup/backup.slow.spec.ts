@@ -11,7 +11,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import Database from 'libsql';
 import { copyEventLog } from '../../adapters/embedded/copyEventLog.ts';
@@ -26,6 +25,7 @@ import { runCommand, startCommand, type Ran } from '../support/quireCommand.ts';
 import { seededRandom } from '../support/random.ts';
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { until } from '../support/until.ts';
 
 const SEED = Number(process.env['SEED'] ?? 20_260_131);
 
@@ -99,7 +99,7 @@ describe('backup and restore', function () {
       }
     };
     const callers = Array.from({ length: 4 }, caller);
-    while (sent.filter(({ acknowledged }) => acknowledged).length < 20) await wait(20);
+    await until(() => sent.filter(({ acknowledged }) => acknowledged).length >= 20);
     const before = sent.filter(({ acknowledged }) => acknowledged);
     await done(at('data'), 'backup', at('backup'));
     stopped = true;
@@ -196,7 +196,7 @@ describe('backup and restore', function () {
       const name = partial();
       return name !== undefined && existsSync(join(at(name), 'data/objects'));
     };
-    while (!copying()) await wait(1);
+    await until(copying, 1);
     child.kill('SIGKILL');
     await ended;
     expect(existsSync(at('backup'))).to.equal(false);
@@ -212,7 +212,7 @@ describe('backup and restore', function () {
   it('stopped by a signal leaves nothing at all', async () => {
     const dataDir = await copyOfHistory();
     const { child, done: ended } = startCommand({ DATA_DIR: dataDir }, ['backup', at('backup')]);
-    while (readdirSync(folder.path).length === 1) await wait(1);
+    await until(() => readdirSync(folder.path).length > 1, 1);
     child.kill('SIGINT');
     expect((await ended).code).to.equal(130);
     expect(readdirSync(folder.path)).to.deep.equal(['data']);
