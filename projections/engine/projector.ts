@@ -1,11 +1,6 @@
 import type { DomainEvent, ProjectedEvent } from './event.ts';
 import type { SqlTx } from './ports.ts';
-
-/** A table of a read model, and the columns that order its rows uniquely. */
-export interface ReadTable {
-  readonly name: string;
-  readonly key: readonly string[];
-}
+import type { Table } from './table.ts';
 
 /** Events to apply, in the order of the log, to the tables in `schema`. */
 export interface ProjectorBatch {
@@ -24,8 +19,7 @@ export interface Projector {
   readonly name: string;
   readonly version: number;
   readonly eventTypes: readonly DomainEvent['type'][];
-  readonly tables: readonly ReadTable[];
-  readonly ddl: (schema: string) => string;
+  readonly tables: readonly Table[];
   readonly apply: (tx: SqlTx, batch: ProjectorBatch) => Promise<void>;
 }
 

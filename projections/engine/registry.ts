@@ -2,6 +2,7 @@ import { bigintOrNull, flagOf, textOf, textOrNull, wholeOf } from './columns.ts'
 import type { SqlRow, SqlTx } from './ports.ts';
 import type { Projector } from './projector.ts';
 import { READ_SCHEMA } from './projector.ts';
+import { ddlOf } from './table.ts';
 import { textOfWitness, witnessAt, type LastDelivered } from './witness.ts';
 
 /**
@@ -141,7 +142,7 @@ export const createGeneration = async (
   await sql.script(`
     drop schema if exists ${schema} cascade;
     create schema ${schema};
-    ${projector.ddl(schema)};
+    ${ddlOf(projector.tables, schema)};
     ${serves ? `${viewStatements(projector, schema).join(';')};` : ''}
     insert into projections.registry (name, version, generation, schema_name, state, serves, updated_at)
     values ('${projector.name}', ${String(projector.version)}, ${String(generation)}, '${schema}', '${state}',

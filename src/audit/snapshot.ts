@@ -1,6 +1,7 @@
 import { generations, hasRegistry } from '../../projections/engine/registry.ts';
 import type { Sql, SqlRow, SqlTx } from '../../projections/engine/ports.ts';
-import type { Projector, ReadTable } from '../../projections/engine/projector.ts';
+import type { Projector } from '../../projections/engine/projector.ts';
+import type { ReadTable } from '../../projections/engine/table.ts';
 
 /** A read model as it was read: all its rows are those of `position`. */
 export interface SnapshotModel {

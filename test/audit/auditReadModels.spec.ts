@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
 import type { Sql, SqlTx } from '../../projections/engine/ports.ts';
-import type { ReadTable } from '../../projections/engine/projector.ts';
+import type { ReadTable } from '../../projections/engine/table.ts';
 import { generations } from '../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { COVERED_BY_REBUILD, EXPECTED_MODELS } from '../../src/audit/expected/expectedModels.ts';

@@ -7,6 +7,7 @@ import type { Projector } from '../../projections/engine/projector.ts';
 import { rebuildReadModels, type RebuildProgress } from '../../projections/engine/rebuild.ts';
 import { generations } from '../../projections/engine/registry.ts';
 import { statusOfRegistry } from '../../projections/engine/status.ts';
+import { table } from '../../projections/engine/table.ts';
 import type { MemoryLog } from '../support/memoryLog.ts';
 import { runnerOn, wipe } from '../support/projecting.ts';
 import { burningOn } from './burning.ts';
@@ -18,8 +19,7 @@ const burned = (name: string, isBad: () => boolean = () => false): Projector => 
   name,
   version: 1,
   eventTypes: ['CreditsBurned'],
-  tables: [{ name, key: ['id'] }],
-  ddl: (schema) => `create table ${schema}.${name} (id text primary key, credits int8 not null)`,
+  tables: [table({ name, key: ['id'], columns: { id: 'text', credits: 'int8' } })],
   apply: async (tx, { schema, events }) => {
     if (isBad()) throw new Error('a defect');
     const burns = events.flatMap((event) => (event.type === 'CreditsBurned' ? [event.data] : []));
