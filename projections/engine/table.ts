@@ -125,9 +125,14 @@ type AddedIn<C extends Columns> = {
 export const sumsOf = <C extends Columns>(columns: C): readonly (AddedIn<C> & string)[] =>
   Object.keys(columns).filter((name) => columns[name]?.endsWith(' add')) as (AddedIn<C> & string)[];
 
-/** A row's sums before anything was added. */
-export const noSums = <C extends Columns>(columns: C): Record<AddedIn<C>, bigint> =>
-  Object.fromEntries(sumsOf(columns).map((name) => [name, 0n])) as Record<AddedIn<C>, bigint>;
+const zeros = <Name extends string>(names: readonly Name[]): Record<Name, bigint> =>
+  Object.fromEntries(names.map((name) => [name, 0n])) as Record<Name, bigint>;
+
+/** Zero for each column that an upsert adds up. */
+export const noSums = <C extends Columns>(columns: C) => zeros(sumsOf(columns));
+
+/** Zero for each column. */
+export const allZero = <C extends Columns>(columns: C) => zeros(Object.keys(columns) as (keyof C & string)[]);
 
 const columnDdl = ([name, column]: readonly [string, Column]): string => {
   const { kind, isNullable } = parsed(column);

@@ -46,7 +46,8 @@ const servingModels = async (tx: SqlTx, projectors: readonly Projector[]) => {
       missing.push(generation === undefined ? `${name} is not built` : `${name} is of another version`);
       continue;
     }
-    models.push({ name, position: generation.position, tables });
+    const keys = tables.map((table) => ({ name: table.name, key: table.key }));
+    models.push({ name, position: generation.position, tables: keys });
     for (const table of tables) schemas.set(table.name, generation.schema);
   }
   return { models, missing, schemas };

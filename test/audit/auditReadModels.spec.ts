@@ -17,7 +17,7 @@ import { history, RICH } from './auditedHistory.ts';
 const TABLES: readonly (ReadTable & { readonly model: string })[] = READ_MODELS.flatMap(
   ({ name: model, tables }) => tables.map((table) => ({ ...table, model })),
 );
-const EXPECTED = new Set(EXPECTED_MODELS.flatMap(({ tables }) => tables));
+const EXPECTED = new Set(EXPECTED_MODELS.flatMap(({ tables }) => tables.map(({ name }) => name)));
 
 /** Another value of the same type, in SQL. */
 const CHANGED: Readonly<Record<string, (column: string) => string>> = {
