@@ -104,7 +104,7 @@ interface Parsed {
 
 /** The parts of a column's definition. */
 export const parsed = (column: Column): Parsed => {
-  const [plain = '', merge] = column.split(' ') as [string, Merge | undefined];
+  const [plain, merge] = column.split(' ') as [string, Merge | undefined];
   const isNullable = plain.endsWith('?');
   return { kind: (isNullable ? plain.slice(0, -1) : plain) as Kind, isNullable, merge };
 };

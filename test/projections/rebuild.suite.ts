@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
-import { buildDue } from '../../projections/engine/build.ts';
+import { upgradeDue } from '../../projections/engine/upgrade.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import { rebuildReadModels, type RebuildProgress } from '../../projections/engine/rebuild.ts';
@@ -162,7 +162,7 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
       const [one, two] = [{ ...burned('one') }, { ...burned('one', () => true), version: 2 }];
       await project([one], burn(10));
       const build = { batchMax: 10, signal: new AbortController().signal };
-      const { stopped } = await buildDue(depsOf([two]), { ...build, afresh: true });
+      const { stopped } = await upgradeDue(depsOf([two]), { ...build, afresh: true });
       expect(stopped.map(({ reason }) => reason)).to.deep.equal(['a defect']);
       expect(statusOfRegistry(await generations(sql), { projectors: [two] })).to.deep.equal([
         {
@@ -174,7 +174,7 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
         },
       ]);
       const untouched = { ...sql, tryLock: () => Promise.reject(new Error('the rebuild would be refused')) };
-      const again = await buildDue({ ...depsOf([two]), sql: untouched }, { ...build, afresh: false });
+      const again = await upgradeDue({ ...depsOf([two]), sql: untouched }, { ...build, afresh: false });
       expect(again).to.deep.equal({ promoted: [], stopped: [] });
 
       await rebuildReadModels(depsOf([{ ...one, version: 2 }]));
