@@ -1,35 +1,13 @@
 import type { RowPage } from '../balances/balances.queries.ts';
-import { textOf, textOrNull, wholeOf } from '../engine/columns.ts';
-import type { SqlRow, SqlTx } from '../engine/ports.ts';
+import { rowReader, wholeOf } from '../engine/columns.ts';
+import type { SqlTx } from '../engine/ports.ts';
+import { omit } from '../engine/table.ts';
+import { documents } from './documents.schema.ts';
+
+const rowOf = rowReader(omit(documents.columns, 'position'));
 
 /** A document as lists show it. */
-export interface DocumentRow {
-  readonly document_id: string;
-  readonly tenant_id: string;
-  readonly project_id: string;
-  readonly task_id: string;
-  readonly file_name: string | null;
-  readonly mime_type: string;
-  readonly bytes: number;
-  readonly pages: number;
-  readonly sha256: string;
-  readonly source: string;
-  readonly created_at: string;
-}
-
-const rowOf = (row: SqlRow): DocumentRow => ({
-  document_id: textOf(row, 'document_id'),
-  tenant_id: textOf(row, 'tenant_id'),
-  project_id: textOf(row, 'project_id'),
-  task_id: textOf(row, 'task_id'),
-  file_name: textOrNull(row, 'file_name'),
-  mime_type: textOf(row, 'mime_type'),
-  bytes: wholeOf(row, 'bytes'),
-  pages: wholeOf(row, 'pages'),
-  sha256: textOf(row, 'sha256'),
-  source: textOf(row, 'source'),
-  created_at: textOf(row, 'created_at'),
-});
+export type DocumentRow = ReturnType<typeof rowOf>;
 
 export const documentById =
   (sql: SqlTx) =>

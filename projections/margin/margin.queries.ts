@@ -1,11 +1,10 @@
 import type { MarginSums } from '../../domain/margin/report.ts';
-import { textOf } from '../engine/columns.ts';
+import { textOf, wholeNumericOf } from '../engine/columns.ts';
 import type { TimeRange } from '../engine/dayRange.ts';
 import { dayRange } from '../engine/dayRange.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 import { noSums, sumsOf, type Columns, type Exact, type RowOf } from '../engine/table.ts';
 import { BOOKING_SUMS, BURN_SUMS, marginDays } from './margin.schema.ts';
-import { wholeNumericOf } from './marginRows.ts';
 
 /** What a period moved in one currency; `currency` is empty for given credits and those without a lot. */
 export type CurrencyFlows = MarginSums & RowOf<typeof BOOKING_SUMS, Exact> & { readonly currency: string };

@@ -1,39 +1,21 @@
 import type { Lot } from '../../domain/margin/lot.ts';
 import type { TenantLots } from '../../domain/margin/tenantLots.ts';
-import { bigintOf, textOf, textOrNull, wholeOf } from '../engine/columns.ts';
+import { rowReader } from '../engine/columns.ts';
 import type { SqlRow } from '../engine/ports.ts';
 import { noSums, sumsOf, type Exact, type Sum } from '../engine/table.ts';
-import { marginDays } from './margin.schema.ts';
+import { marginDays, marginLots } from './margin.schema.ts';
 import type { BookingFlow, BurnFlow } from './marginFold.ts';
 
-/** A numeric column that holds a whole number. */
-export const wholeNumericOf = (row: SqlRow, name: string): bigint => {
-  const value = row[name];
-  return typeof value === 'bigint' ? value : BigInt(textOf(row, name));
-};
+const readLot = rowReader(marginLots.columns);
 
+/** A lot as it was saved. */
 export const lotOfRow = (row: SqlRow): Lot => {
-  const [fx_rate, price] = [textOrNull(row, 'fx_rate'), textOrNull(row, 'price')];
-  const currency = textOf(row, 'currency');
+  const { lot_id, position, currency, fx_rate, price, credits, used, ...money } = readLot(row);
+  const { net, amount, implied, fee, vat } = money;
   return {
-    lot_id: textOf(row, 'lot_id'),
-    position: bigintOf(row, 'position'),
-    currency,
+    ...{ lot_id, position, currency, credits, used, values: { net, amount, implied, fee, vat } },
     booking: fx_rate === null || price === null ? null : { currency, fx_rate, price },
-    credits: wholeOf(row, 'credits'),
-    used: wholeOf(row, 'used'),
-    values: {
-      net: wholeNumericOf(row, 'net'),
-      amount: wholeNumericOf(row, 'amount'),
-      implied: wholeNumericOf(row, 'implied'),
-      fee: wholeNumericOf(row, 'fee'),
-      vat: wholeNumericOf(row, 'vat'),
-    },
-    refunded: {
-      gross: wholeOf(row, 'refunded_gross'),
-      vat: wholeOf(row, 'refunded_vat'),
-      fee: wholeOf(row, 'refunded_fee'),
-    },
+    refunded: { gross: money.refunded_gross, vat: money.refunded_vat, fee: money.refunded_fee },
   };
 };
 
