@@ -14,7 +14,7 @@ export const documentById =
   async (documentId: string): Promise<DocumentRow | undefined> =>
     (await sql.query('select * from read.documents where document_id = $1', [documentId])).map(rowOf)[0];
 
-/** Those of the documents that are known. */
+/** The known ones among the documents. */
 export const documentsByIds =
   (sql: SqlTx) =>
   async (documentIds: readonly string[]): Promise<readonly DocumentRow[]> =>
@@ -22,7 +22,7 @@ export const documentsByIds =
       rowOf,
     );
 
-/** Bytes of the files that a tenant uploaded and used: those stay in storage. */
+/** Bytes of a tenant's uploaded and used files, which stay in storage. */
 export const uploadedBytesOfTenant =
   (sql: SqlTx) =>
   async (tenantId: string): Promise<number> => {

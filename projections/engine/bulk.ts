@@ -101,11 +101,11 @@ const writing = <const C extends Columns>(
 };
 
 export interface InsertOptions<C extends Columns> {
-  /** Columns that rows have; all by default. Those left out are null, or as `constants` says. */
+  /** Columns to fill from the rows; all by default. The others are null, or set by `constants`. */
   readonly columns?: C;
   /** SQL by column, the same for all rows. */
   readonly constants?: Readonly<Record<string, string>>;
-  /** Leaves rows as they are whose key is there. */
+  /** Keeps the existing row where the key exists. */
   readonly firstStands?: boolean;
 }
 
@@ -135,7 +135,7 @@ export const onConflict = ({ key, columns }: Table): string =>
     .flatMap(([name, column]) => mergeOf(name, column))
     .join(', ')}`;
 
-/** Inserts rows, and merges those whose key is there as the table's columns say. */
+/** Inserts rows; a row whose key exists is merged as the table's columns say. */
 export const upserting = <T extends Table>(into: T): Write<RowOf<T['columns'], Written>> =>
   writing(
     into.columns as T['columns'],

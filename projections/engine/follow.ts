@@ -27,7 +27,7 @@ export interface FollowDeps {
   readonly tuning: RunnerTuning;
   readonly slots: readonly RunningSlot[];
   readonly notify?: (notice: ProjectionNotice) => void;
-  /** Told of the events of each batch that was committed; for traces. */
+  /** Called after each committed batch; for traces. */
   readonly onApplied?: (applied: AppliedBatch) => void;
   readonly isAwaited: () => boolean;
   readonly onProgress: () => void;

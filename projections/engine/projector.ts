@@ -10,7 +10,7 @@ export interface ProjectorBatch {
 
 /**
  * Turns events into the rows of one read model. A changed meaning or shape of its rows raises `version`,
- * and the engine builds it anew. `apply` runs in the transaction that moves the checkpoint, so an event
+ * and the engine rebuilds it. `apply` runs in the transaction that moves the checkpoint, so an event
  * takes effect exactly once; it writes sets of rows, never a statement an event, and the rows must not
  * depend on how events are cut into batches.
  */

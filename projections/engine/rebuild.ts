@@ -69,7 +69,7 @@ interface RebuildSlot extends RunningSlot {
   readonly resumedFrom: bigint | null;
 }
 
-/** Counts batches, and tells of them. Times are of this run: a continued rebuild begins where it left off. */
+/** Counts batches and reports progress. Times are of this run alone, also when it continues another. */
 const meter = (
   { timers }: BuildDeps,
   { onProgress }: RebuildOptions,
@@ -104,7 +104,7 @@ const rebuildSlots = async (
     { before, after }: Swapped,
   ): Promise<void> => {
     const isSamePlace = before.version === after.version && before.position === after.position;
-    // Rows of another log differ as they should.
+    // Rows of another log differ rightly.
     const compared = isSamePlace && (await isTrusted(deps, before));
     const differences = compared ? await differencesOf(tx, projector, [before, after]) : [];
     found.set(projector.name, { compared, differences });
@@ -120,7 +120,7 @@ const rebuildSlots = async (
   }));
 };
 
-/** An older release puts its own version back only where it was told to by name. */
+/** An older release puts its own version back only for read models that were named. */
 const refuseDowngrade = async (tx: SqlTx, wanted: readonly Projector[], names?: readonly string[]) => {
   const { newer } = versionPlanOf(await generations(tx), { projectors: wanted });
   const found = newer.filter(({ name, known }) => known !== null && names?.includes(name) !== true);
@@ -131,7 +131,7 @@ const refuseDowngrade = async (tx: SqlTx, wanted: readonly Projector[], names?: 
   );
 };
 
-/** Interrupted from outside, not failed: what was built is good. */
+/** The rebuild was interrupted from outside: the rows built so far are good. */
 const isKept = (error: unknown, { keep = false, signal }: RebuildOptions): boolean =>
   error instanceof SqlUnavailable || error instanceof LogUnavailable || (keep && signal?.aborted === true);
 
@@ -161,7 +161,7 @@ const rebuildLocked = async (
 };
 
 /**
- * Builds read models anew from the start of the log, beside the tables that serve, and swaps them in,
+ * Builds read models from the start of the log, beside the tables that serve, and swaps them in,
  * each in one transaction. A rebuild that fails or is aborted leaves everything as it was. One that was
  * interrupted (the process or the database went away, or an abort with `keep`) is continued by the next
  * from where its rows stand, as long as the read model has the same version.

@@ -28,7 +28,7 @@ export interface Generation {
   readonly witness: LastDelivered;
 }
 
-/** Another process, or a rebuild, has moved the checkpoint: what this one knows is out of date. */
+/** Another process, or a rebuild, has moved the checkpoint: this process has to read the registry again. */
 export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved';
 }
@@ -57,7 +57,7 @@ const REGISTRY = `
     primary key (name, generation)
   ) with (fillfactor = 50)`;
 
-/** Of a registry that an older release made. */
+/** Columns that the registry of an older release lacks. */
 const WITNESSES = `
   alter table projections.registry
     add column if not exists log_id text, add column if not exists witness text`;
@@ -219,8 +219,8 @@ export const resume = async (sql: SqlTx, { name, generation, serves }: Generatio
 };
 
 /**
- * Makes `next` the generation that serves. Retires the one that did, and builds that nobody needs now: of its
- * version or an older one. Call it in a transaction.
+ * Makes `next` the generation that serves. Retires the one that did, and unfinished builds of its version or an
+ * older one. Call it in a transaction.
  */
 export const promote = async (tx: SqlTx, projector: Projector, next: Generation): Promise<void> => {
   await tx.query(

@@ -20,7 +20,7 @@ export interface RunnerDeps extends KnownModels {
   readonly isKnownType?: (type: string) => boolean;
   readonly timers: Timers;
   readonly notify?: (notice: ProjectionNotice) => void;
-  /** Told of the events of each batch that was committed; for traces. */
+  /** Called after each committed batch; for traces. */
   readonly onApplied?: (applied: AppliedBatch) => void;
   readonly tuning?: Partial<RunnerTuning>;
   /** Read models of another log are rebuilt at once, or left to a person. */

@@ -25,7 +25,7 @@ export interface FollowState {
   readonly waiting: number;
   /** Events that arrived since a slot stopped, by name. */
   readonly missed: ReadonlyMap<string, number>;
-  /** The oldest event that waits, for those that run. */
+  /** The oldest event that waits to be applied by the running slots. */
   readonly oldest: RecordedEvent | undefined;
   /** The event that stopped a slot, by name. */
   readonly stoppedAt: ReadonlyMap<string, RecordedEvent>;

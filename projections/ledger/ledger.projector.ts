@@ -21,7 +21,7 @@ const NEWEST = (schema: string) => `
 const POST = (schema: string) => `
   insert into ${schema}.ledger (${postings.names}) select ${postings.names} from ${postings.source(`${schema}.ledger`)}`;
 
-/** Numbers new rows after those that their tenants have. */
+/** Numbers new rows from their tenant's next ordinal on. */
 const number = async (tx: SqlTx, schema: string, rows: readonly LedgerRow[]): Promise<void> => {
   const ids = [...new Set(rows.map(({ tenant_id }) => tenant_id))];
   const newest = await tx.query(NEWEST(schema), tenants.values(ids.map((tenant_id) => ({ tenant_id }))));

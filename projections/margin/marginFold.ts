@@ -38,7 +38,7 @@ const nothingAt = ({ position, created_at }: Place, currency: string): BookingFl
   ...{ gross_minor: 0, vat_minor: 0, fee_minor: 0, refunded_minor: 0, without_amount: 0, without_rate: 0 },
 });
 
-/** A booking of its own currency, and what it trued up in that and others: a row a currency. */
+/** Books one row a currency: the booking itself, and its true-ups in any currency. */
 const book = (
   fold: MarginFold,
   { own, place, trueUps }: { own?: BookingFlow; place: Place; trueUps: readonly TrueUp[] },

@@ -7,7 +7,7 @@ import { pick } from '../engine/table.ts';
 import { trainingJobs } from './trainingJobs.schema.ts';
 
 const create = inserting(trainingJobs, { firstStands: true });
-/** What is null stays as it was. */
+/** Null in `attempt`, `ready_at` or `started_at` leaves the column as it was. */
 const moved = bulk({
   ...pick(
     trainingJobs.columns,

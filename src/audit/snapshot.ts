@@ -3,7 +3,7 @@ import type { Sql, SqlRow, SqlTx } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import type { ReadTable } from '../../projections/engine/table.ts';
 
-/** A read model as it was read: all its rows are those of `position`. */
+/** A read model at one moment: all its rows are as of `position`. */
 export interface SnapshotModel {
   readonly name: string;
   /** Its checkpoint; null when it has applied nothing. */
