@@ -9,7 +9,7 @@ import type { Tracer } from '../../domain/ports/tracer.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
 import type { ReplayStore } from '../../domain/ports/replayStore.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
-import type { LogWatch } from '../../projections/engine/watch.ts';
+import type { LogWatch } from '../../projections/engine/logWatch.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import type { AccountWriter } from '../commands/accountWriter.ts';
 import type { ApiKeys } from '../commands/apiKeys.ts';

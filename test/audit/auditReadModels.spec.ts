@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
 import type { Sql, SqlTx } from '../../projections/engine/ports.ts';
-import type { ReadTable } from '../../projections/engine/projector.ts';
+import type { ReadTable } from '../../projections/engine/table.ts';
 import { generations } from '../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { COVERED_BY_REBUILD, EXPECTED_MODELS } from '../../src/audit/expected/expectedModels.ts';
@@ -17,7 +17,7 @@ import { history, RICH } from './auditedHistory.ts';
 const TABLES: readonly (ReadTable & { readonly model: string })[] = READ_MODELS.flatMap(
   ({ name: model, tables }) => tables.map((table) => ({ ...table, model })),
 );
-const EXPECTED = new Set(EXPECTED_MODELS.flatMap(({ tables }) => tables));
+const EXPECTED = new Set(EXPECTED_MODELS.flatMap(({ tables }) => tables.map(({ name }) => name)));
 
 /** Another value of the same type, in SQL. */
 const CHANGED: Readonly<Record<string, (column: string) => string>> = {

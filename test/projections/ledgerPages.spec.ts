@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { asCredits } from '../../domain/kernel/units.ts';
 import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { ledgerProjector } from '../../projections/ledger/ledger.projector.ts';
 import type { LedgerItem } from '../../projections/ledger/ledger.queries.ts';
@@ -51,7 +52,7 @@ describe('pages of a large ledger', function () {
   let all: readonly LedgerItem[];
   before(async () => {
     sql = await emptySql();
-    await sql.script(`create schema read; create schema rm; ${ledgerProjector.ddl('rm')};
+    await sql.script(`create schema read; create schema rm; ${ddlOf(ledgerProjector.tables, 'rm')};
       create view read.ledger as select * from rm.ledger;
       create view read.ledger_blocks as select * from rm.ledger_blocks`);
     const past = events();

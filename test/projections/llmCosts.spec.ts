@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { modelCost, priceFor, type PublishedPrice } from '../../domain/providerPricing/pricing.ts';
 import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { llmCostsProjector } from '../../projections/llmCosts/llmCosts.projector.ts';
 import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
@@ -35,7 +36,7 @@ describe('model costs, read', function () {
   let sql: Sql;
   before(async () => {
     sql = await emptySql();
-    await sql.script(`create schema read; create schema rm; ${llmCostsProjector.ddl('rm')}`);
+    await sql.script(`create schema read; create schema rm; ${ddlOf(llmCostsProjector.tables, 'rm')}`);
     for (const { name } of llmCostsProjector.tables)
       await sql.script(`create view read.${name} as select * from rm.${name}`);
   });

@@ -4,7 +4,7 @@ import type { Sql } from '../../projections/engine/ports.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import { generations } from '../../projections/engine/registry.ts';
-import { standingOf } from '../../projections/engine/standing.ts';
+import { versionPlanOf } from '../../projections/engine/versionPlan.ts';
 import { ledgerOfTenant } from '../../projections/ledger/ledger.queries.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import type { TenantModel } from '../support/billingHistory.ts';
@@ -181,8 +181,8 @@ describe('an upgrade of read models', function () {
     expect(
       half.some(({ position }) => position !== null && position < log.events().at(-1)!.position),
     ).to.equal(true);
-    expect(standingOf(await generations(sql), { projectors: old }).newer).to.deep.equal([]);
-    const { followed } = standingOf(await generations(sql), { projectors: READ_MODELS });
+    expect(versionPlanOf(await generations(sql), { projectors: old }).newer).to.deep.equal([]);
+    const { followed } = versionPlanOf(await generations(sql), { projectors: READ_MODELS });
     expect(followed.some(({ projector }) => projector.name === 'ledger')).to.equal(false);
 
     expect(await project(READ_MODELS)).to.deep.equal(['ledger']);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { ledgerProjector } from '../../projections/ledger/ledger.projector.ts';
 import { usageProjector } from '../../projections/usage/usage.projector.ts';
@@ -44,7 +45,7 @@ describe('usage statistics', function () {
   before(async () => {
     sql = await emptySql();
     await sql.script(
-      `create schema read; create schema rm; ${ledgerProjector.ddl('rm')};${usageProjector.ddl('rm')}`,
+      `create schema read; create schema rm; ${ddlOf(ledgerProjector.tables, 'rm')};${ddlOf(usageProjector.tables, 'rm')}`,
     );
     for (const { name } of [...ledgerProjector.tables, ...usageProjector.tables])
       await sql.script(`create view read.${name} as select * from rm.${name}`);

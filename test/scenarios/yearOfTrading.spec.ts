@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { marginFlows } from '../../projections/margin/margin.queries.ts';
 import { marginProjector } from '../../projections/margin/margin.projector.ts';
@@ -43,7 +44,7 @@ describe('a year of trading', function () {
   let sql: Sql;
   before(async () => {
     sql = await emptySql();
-    await sql.script(`create schema read; create schema rm; ${marginProjector.ddl('rm')}`);
+    await sql.script(`create schema read; create schema rm; ${ddlOf(marginProjector.tables, 'rm')}`);
     for (const { name } of marginProjector.tables)
       await sql.script(`create view read.${name} as select * from rm.${name}`);
     for (let at = 0; at < events.length; at += 333)

@@ -3,30 +3,31 @@ import type { RunnerTuning } from './notices.ts';
 import type { Timers } from './ports.ts';
 
 /**
- * The rests of a projector. A batch costs much the same at any size, and what it costs is lacking to those
- * who write meanwhile: so it rests after each one, and the next is larger. Whoever waits ends a rest.
+ * A pause after each batch. A batch costs much the same at any size, and its time is taken from writers: pausing
+ * makes the next batch larger. A caller that waits for a position ends the pause.
  */
-export interface Rests {
-  /** Begins a rest after a batch that took so long; it counts from now. */
-  readonly begin: (workMs: number) => void;
-  /** Waits for something to take, and for the rest to end, or until `signal` aborts. */
-  readonly end: (queue: FeedQueue, signal: AbortSignal) => Promise<void>;
-  /** Told how many items wait. */
+export interface Pacing {
+  /** Sets the pause after a batch that took `workMs`; it counts from now. */
+  readonly afterBatch: (workMs: number) => void;
+  /** Waits until the queue has an item and the pause is over, or until `signal` aborts. */
+  readonly beforeBatch: (queue: FeedQueue, signal: AbortSignal) => Promise<void>;
+  /** Ends the pause when enough items wait. */
   readonly onArrived: (waiting: number) => void;
+  /** Ends the pause. */
   readonly wake: () => void;
 }
 
-export interface RestDeps {
+export interface PacingDeps {
   readonly timers: Timers;
   readonly tuning: Pick<RunnerTuning, 'restPerWork' | 'restMaxMs'>;
   readonly isAwaited: () => boolean;
 }
 
-/** A batch of so many is not made larger by waiting. */
+/** With this many events waiting, a pause gains nothing. */
 const ENOUGH_EVENTS = 500;
 
-/** Callbacks and no race of promises: whoever never wakes it would keep every rest that ever was. */
-export const newRests = ({ timers, tuning, isAwaited }: RestDeps): Rests => {
+/** Callbacks and no race of promises: a race against a promise that never settles would keep every pause alive. */
+export const batchPacing = ({ timers, tuning, isAwaited }: PacingDeps): Pacing => {
   let until = 0;
   let wake: (() => void) | undefined;
 
@@ -46,10 +47,10 @@ export const newRests = ({ timers, tuning, isAwaited }: RestDeps): Rests => {
     onArrived: (waiting) => {
       if (waiting >= ENOUGH_EVENTS) wake?.();
     },
-    begin: (workMs) => {
+    afterBatch: (workMs) => {
       until = timers.nowMs() + Math.min(tuning.restMaxMs, workMs * tuning.restPerWork);
     },
-    end: async (queue, signal) => {
+    beforeBatch: async (queue, signal) => {
       await queue.filled();
       const leftMs = until - timers.nowMs();
       const isFew = queue.length() > 0 && queue.length() < ENOUGH_EVENTS;

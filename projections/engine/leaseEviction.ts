@@ -3,7 +3,7 @@ import type { ProjectionNotice, RunnerTuning } from './notices.ts';
 import type { Sql, Timers } from './ports.ts';
 import { generations, hasRegistry } from './registry.ts';
 
-export interface FrozenDeps {
+export interface EvictionDeps {
   readonly sql: Sql;
   readonly feed: EventFeed;
   readonly timers: Timers;
@@ -11,14 +11,14 @@ export interface FrozenDeps {
   readonly notify?: (notice: ProjectionNotice) => void;
 }
 
-/** A holder that was seen to do nothing while there was something to do. */
+/** A holder that made no progress while there were events to apply. */
 interface Suspect {
   readonly holder: string;
   readonly position: bigint | null;
   readonly sinceMs: number;
 }
 
-/** The furthest checkpoint that could move: one that has stopped says nothing about its process. */
+/** The furthest checkpoint that can move; a stopped one says nothing about its process. */
 const furthest = async (sql: Sql): Promise<bigint | null | undefined> => {
   if (!(await hasRegistry(sql))) return undefined;
   const moving = (await generations(sql)).filter(({ serves, state }) => serves && state === 'live');
@@ -30,11 +30,11 @@ const furthest = async (sql: Sql): Promise<bigint | null | undefined> => {
 };
 
 /**
- * Ends the session of a process that holds `key` but has stopped working: frozen, or on a machine that is
- * gone without a word. Call it at each refusal of the lock. A process that is ended by mistake loses
- * nothing: the checkpoints let only one of two move them, and it asks for the lock again.
+ * Ends the session of a process that holds the lease `key` but makes no progress: it is frozen, or its machine is
+ * gone. Call it whenever the lease is refused. Evicting a healthy process by mistake is safe: only one of two can
+ * move a checkpoint, and it asks for the lease again.
  */
-export const frozenHolders = (deps: FrozenDeps, key: bigint): (() => Promise<void>) => {
+export const frozenHolderEviction = (deps: EvictionDeps, key: bigint): (() => Promise<void>) => {
   const { sql, feed, timers, tuning, notify } = deps;
   const { holders } = sql;
   let suspect: Suspect | undefined;

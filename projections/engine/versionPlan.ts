@@ -9,11 +9,11 @@ export interface NewerModel {
   readonly known: number | null;
 }
 
-/** What a process may do with the read models as the registry has them. */
-export interface Standing {
+/** What a process does with each read model, by the versions in the registry. */
+export interface VersionPlan {
   /** Served in the version that this process knows: it may keep them up with the log. */
   readonly followed: readonly Slot[];
-  /** To be built beside what serves; the generation is the one that serves. */
+  /** Upgrades that are due; the generation is the one that serves. */
   readonly due: readonly Slot[];
   /** Not empty: this process is of an older release than the one that serves, and stands aside. */
   readonly newer: readonly NewerModel[];
@@ -28,7 +28,7 @@ export interface KnownModels {
 const newerIn = (serving: readonly Generation[], { projectors, dropped = [] }: KnownModels) =>
   serving.flatMap(({ name, version, position }): readonly NewerModel[] => {
     const known = projectors.find((projector) => projector.name === name)?.version ?? null;
-    // A read model that nobody has filled yet may still be built by the release that brought it.
+    // An empty read model does not count: the release that brings it may still be building it.
     const isForeign = known === null && position !== null && !dropped.includes(name);
     return isForeign || (known !== null && version > known) ? [{ name, version, known }] : [];
   });
@@ -49,7 +49,7 @@ export const stoppedBuild = (all: readonly Generation[], projector: Projector): 
  * what serves in a lower one unless a still higher one is registered, and stands aside when anything
  * serves in a version higher than it knows.
  */
-export const standingOf = (all: readonly Generation[], known: KnownModels): Standing => {
+export const versionPlanOf = (all: readonly Generation[], known: KnownModels): VersionPlan => {
   const serving = all.filter(({ serves }) => serves);
   const slots = known.projectors.flatMap((projector): readonly Slot[] => {
     const generation = serving.find(({ name }) => name === projector.name);

@@ -1,9 +1,8 @@
 import type { RunningSlot } from './applyBatch.ts';
-import { compared } from './compare.ts';
-import { divergenceOf, ReadModelsDiverged, type Divergence } from './divergence.ts';
+import { divergenceOf, ReadModelsDiverged, requireSameLog, type Divergence } from './divergence.ts';
 import type { FollowDeps, Follower } from './follow.ts';
 import { follower } from './follow.ts';
-import { frozenHolders } from './frozen.ts';
+import { frozenHolderEviction } from './leaseEviction.ts';
 import type { RunnerTuning } from './notices.ts';
 import type { SqlLock } from './ports.ts';
 import type { Slot } from './prepare.ts';
@@ -19,21 +18,21 @@ import {
 } from './registry.ts';
 import { dropRetired } from './retire.ts';
 import type { RunnerDeps } from './runner.ts';
-import type { NewerModel, Standing } from './standing.ts';
-import { standingOf } from './standing.ts';
+import type { NewerModel, VersionPlan } from './versionPlan.ts';
+import { versionPlanOf } from './versionPlan.ts';
 
-/** The advisory lock of the one process that projects. */
-export const PROJECTOR_LOCK = 0x71756972n;
+/** The advisory lock that one process holds at a time: the one that projects. */
+export const PROJECTOR_LEASE = 0x71756972n;
 
-export interface TurnDeps extends RunnerDeps {
+export interface LeaseDeps extends RunnerDeps {
   readonly tuning: RunnerTuning;
 }
 
-export interface Turns {
+export interface LeasedProjection {
   readonly running: () => Follower | undefined;
-  /** Which newer read models this process leaves the projecting to; null while it does not. */
+  /** Why this process stands aside for a newer release; null while it does not. */
   readonly aside: () => string | null;
-  /** Projects, as often as this process holds the lock, until it is aborted. */
+  /** Projects whenever this process holds the lease, until `signal` aborts. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -47,48 +46,48 @@ const reasonOf = (newer: readonly NewerModel[]): string =>
     )
     .join(', ')}`;
 
-const standingNow = async (deps: RunnerDeps): Promise<Standing | undefined> =>
-  (await hasRegistry(deps.sql)) ? standingOf(await generations(deps.sql), deps) : undefined;
+const versionPlanNow = async (deps: RunnerDeps): Promise<VersionPlan | undefined> =>
+  (await hasRegistry(deps.sql)) ? versionPlanOf(await generations(deps.sql), deps) : undefined;
 
-interface Waiting {
+interface LeaseQueue {
   readonly aside: () => string | null;
-  readonly lock: (signal: AbortSignal) => Promise<SqlLock | undefined>;
+  readonly acquire: (signal: AbortSignal) => Promise<SqlLock | undefined>;
 }
 
-/** Waits for the lock. A process of an older release than the one that serves does not ask for it. */
-const waiting = (deps: TurnDeps): Waiting => {
+/** Waits for the lease. A process of an older release than the one that serves does not ask for it. */
+const leaseQueue = (deps: LeaseDeps): LeaseQueue => {
   const { sql, timers, tuning, notify } = deps;
-  const endFrozen = frozenHolders(deps, PROJECTOR_LOCK);
+  const evictFrozen = frozenHolderEviction(deps, PROJECTOR_LEASE);
   let said = '';
 
   const isAside = async (): Promise<boolean> => {
-    const { newer = [] } = (await standingNow(deps)) ?? {};
+    const { newer = [] } = (await versionPlanNow(deps)) ?? {};
     const reason = newer.length === 0 ? '' : reasonOf(newer);
     if (reason !== '' && reason !== said) notify?.({ kind: 'aside', reason });
     said = reason;
     return reason !== '';
   };
 
-  const lockAlone = async (signal: AbortSignal): Promise<SqlLock | undefined> => {
+  const acquire = async (signal: AbortSignal): Promise<SqlLock | undefined> => {
     while (!signal.aborted) {
-      const lock = (await isAside()) ? undefined : await sql.tryLock(PROJECTOR_LOCK);
+      const lock = (await isAside()) ? undefined : await sql.tryLock(PROJECTOR_LEASE);
       if (lock !== undefined) return lock;
-      if (said === '') await endFrozen();
+      if (said === '') await evictFrozen();
       await timers.sleep(tuning.lockMs, signal);
     }
     return undefined;
   };
-  return { aside: () => (said === '' ? null : said), lock: lockAlone };
+  return { aside: () => (said === '' ? null : said), acquire };
 };
 
-/** Slots to run: those that had stopped try again if `afresh`, for the defect may be repaired by now. */
-const loadSlots = async (deps: TurnDeps, afresh: boolean): Promise<readonly RunningSlot[]> => {
+/** The slots to run. Stopped ones try again if `afresh`: the defect may be repaired by now. */
+const loadSlots = async (deps: LeaseDeps, afresh: boolean): Promise<readonly RunningSlot[]> => {
   const { sql, projectors } = deps;
   await prepareReadModels(sql, projectors);
   if (!(await keepsWitnesses(sql))) await sql.transaction(lockRegistry);
-  const standing = standingOf(await generations(sql), deps);
-  if (standing.newer.length > 0) throw new CheckpointMoved(reasonOf(standing.newer));
-  const slots: RunningSlot[] = [...standing.followed];
+  const { newer, followed } = versionPlanOf(await generations(sql), deps);
+  if (newer.length > 0) throw new CheckpointMoved(reasonOf(newer));
+  const slots: RunningSlot[] = [...followed];
   await dropRetired(sql);
   for (const slot of slots) {
     const { generation } = slot;
@@ -106,11 +105,11 @@ const keysOf = (slots: readonly Slot[]): string =>
     .join();
 
 /**
- * Resolves when this process should take stock: a build or a rebuild has put another generation in the
- * place of one that it follows, or a newer release has begun to serve. Never resolves after `signal`.
+ * Resolves when the slots are out of date: a build has replaced a generation that this process follows, or a
+ * newer release has begun to serve. Never resolves after `signal`.
  */
 const outdated = async (
-  deps: TurnDeps,
+  deps: LeaseDeps,
   slots: readonly RunningSlot[],
   signal: AbortSignal,
 ): Promise<void> => {
@@ -119,13 +118,13 @@ const outdated = async (
   for (;;) {
     await timers.sleep(tuning.lookMs, signal);
     if (signal.aborted) return new Promise(() => undefined);
-    const now = await standingNow(deps).catch(() => undefined);
+    const now = await versionPlanNow(deps).catch(() => undefined);
     if (now !== undefined && (now.newer.length > 0 || keysOf(now.followed) !== own)) return;
   }
 };
 
-/** Resolves when the log is not the one any more that the slots are of. Never resolves after `signal`. */
-const replaced = async (deps: TurnDeps, slots: readonly Slot[], signal: AbortSignal): Promise<void> => {
+/** Resolves when the log was replaced by another one than the slots are of. Never resolves after `signal`. */
+const replaced = async (deps: LeaseDeps, slots: readonly Slot[], signal: AbortSignal): Promise<void> => {
   const { timers, tuning, feed } = deps;
   for (;;) {
     await timers.sleep(tuning.compareMs, signal);
@@ -135,8 +134,8 @@ const replaced = async (deps: TurnDeps, slots: readonly Slot[], signal: AbortSig
   }
 };
 
-/** Tells of a divergence, and makes the read models anew where that is wanted; else a person has to. */
-const mending = (deps: TurnDeps) => {
+/** Reports a divergence, and rebuilds the read models where that is configured; otherwise a person has to. */
+const divergenceRepair = (deps: LeaseDeps) => {
   const { timers, tuning, notify, diverged: wanted = 'leave' } = deps;
   let said = '';
 
@@ -154,19 +153,23 @@ const mending = (deps: TurnDeps) => {
   };
 };
 
-export const turns = (deps: TurnDeps, waits: Pick<FollowDeps, 'isAwaited' | 'onProgress'>): Turns => {
+/** Follows the log while this process holds the lease. */
+export const leasedProjection = (
+  deps: LeaseDeps,
+  waits: Pick<FollowDeps, 'isAwaited' | 'onProgress'>,
+): LeasedProjection => {
   const { timers, tuning, notify } = deps;
-  const alone = waiting(deps);
-  const mend = mending(deps);
+  const queue = leaseQueue(deps);
+  const repair = divergenceRepair(deps);
   let running: Follower | undefined;
   let afresh = true;
 
-  const projectAlone = async (lock: SqlLock, signal: AbortSignal): Promise<void> => {
+  const project = async (lease: SqlLock, signal: AbortSignal): Promise<void> => {
     const slots = await loadSlots(deps, afresh);
-    await compared(deps.feed, slots);
+    await requireSameLog(deps.feed, slots);
     afresh = false;
     const lost = new AbortController();
-    void lock.lost.then(() => lost.abort());
+    void lease.lost.then(() => lost.abort());
     running = follower({ ...deps, ...waits, slots });
     notify?.({ kind: 'started', projectors: slots.map(({ projector }) => projector.name) });
     const ended = new AbortController();
@@ -181,16 +184,16 @@ export const turns = (deps: TurnDeps, waits: Pick<FollowDeps, 'isAwaited' | 'onP
     }
   };
 
-  const turn = async (signal: AbortSignal): Promise<void> => {
-    const lock = await alone.lock(signal);
-    if (lock === undefined) return;
+  const holdLease = async (signal: AbortSignal): Promise<void> => {
+    const lease = await queue.acquire(signal);
+    if (lease === undefined) return;
     try {
-      await projectAlone(lock, signal);
+      await project(lease, signal);
     } catch (error) {
       if (!(error instanceof ReadModelsDiverged)) throw error;
-      await mend(error.divergence, signal);
+      await repair(error.divergence, signal);
     } finally {
-      await lock.release().catch(() => undefined);
+      await lease.release().catch(() => undefined);
     }
   };
 
@@ -199,16 +202,16 @@ export const turns = (deps: TurnDeps, waits: Pick<FollowDeps, 'isAwaited' | 'onP
     while (!signal.aborted) {
       const began = timers.nowMs();
       try {
-        await turn(signal);
+        await holdLease(signal);
         delayMs = tuning.retryMs;
       } catch (error) {
         if (!(error instanceof CheckpointMoved)) notify?.({ kind: 'failed', reason: messageOf(error) });
-        // What fails again and again, on a full disk say, is tried less and less often.
+        // A lasting failure, such as a full disk, is retried less and less often.
         const ran = timers.nowMs() - began > tuning.retryMaxMs;
         delayMs = ran ? tuning.retryMs : Math.min(delayMs * 2, tuning.retryMaxMs);
         await timers.sleep(delayMs, signal);
       }
     }
   };
-  return { running: () => running, aside: alone.aside, run };
+  return { running: () => running, aside: queue.aside, run };
 };

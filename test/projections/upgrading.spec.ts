@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { decodeAny } from '../../domain/catalogue.ts';
-import { building } from '../../projections/engine/building.ts';
+import { upgrading } from '../../projections/engine/upgrade.ts';
 import { RUNNER_TUNING } from '../../projections/engine/notices.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
@@ -19,7 +19,7 @@ describe('building what is due', () => {
       if (slept.length === 4) stopping.abort();
       return Promise.resolve();
     };
-    const build = building({
+    const build = upgrading({
       ...{ sql: AWAY, feed: memoryLog(), projectors: [], decode: decodeAny, tuning: RUNNER_TUNING },
       timers: { nowMs: () => 0, sleep },
       notify: (notice) => failures.push(notice.kind),

@@ -7,17 +7,16 @@ import type { Arrival } from './arrivals.ts';
 import { arrivalsFrom } from './arrivals.ts';
 import type { DecodeEvent } from './event.ts';
 import type { Sql, SqlTx, Timers } from './ports.ts';
+import type { Slot } from './prepare.ts';
 import type { Projector } from './projector.ts';
 
-export interface RebuildDeps {
+/** What building generations needs. */
+export interface BuildDeps {
   readonly sql: Sql;
   readonly feed: KnownLog;
-  readonly projectors: readonly Projector[];
   readonly decode: DecodeEvent;
   readonly timers: Timers;
 }
-
-export const BATCH_MAX = 4000;
 
 /** After so many events the database's answers get their turn. */
 const BREATH = 200;
@@ -27,7 +26,7 @@ export interface Stretch {
   readonly after: bigint | null;
   readonly target: bigint;
   readonly batchMax: number;
-  readonly signal: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const eitherOf = (own: AbortSignal, callers: AbortSignal | undefined): AbortSignal =>
@@ -44,7 +43,8 @@ const placeOf = (item: FeedItem, target: bigint): bigint => {
  * last arrival is at the target, whether an event is there or not.
  */
 const batchesUpTo = async function* (
-  { feed, projectors, decode, timers }: RebuildDeps,
+  { feed, decode, timers }: BuildDeps,
+  projectors: readonly Projector[],
   { after, target, batchMax, signal }: Stretch,
 ): AsyncGenerator<readonly Arrival[]> {
   const toArrival = arrivalsFrom(projectors, decode);
@@ -75,7 +75,7 @@ const batchesUpTo = async function* (
 const oneAhead = async function* <T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
   const begin = () => {
     const step = source.next();
-    // Whoever awaits it hears of a failure; until then it must not end the process.
+    // Its reader hears of a failure; until it awaits the step, the failure must not end the process.
     step.catch(() => undefined);
     return step;
   };
@@ -98,7 +98,7 @@ const throwUndecodable = (batch: readonly Arrival[]): void => {
   }
 };
 
-export interface AdvanceOptions extends Stretch {
+export interface CatchUpOptions extends Omit<Stretch, 'after'> {
   /** The caller's transaction; without it each batch has one of its own. */
   readonly within?: SqlTx;
   readonly onBatch?: (batch: readonly Arrival[]) => void;
@@ -109,7 +109,7 @@ export interface AdvanceOptions extends Stretch {
  * of its own, and Postgres works on both while the next batch is read.
  */
 const applyApart = async (
-  { sql }: RebuildDeps,
+  { sql }: BuildDeps,
   slots: readonly RunningSlot[],
   batch: readonly Arrival[],
 ): Promise<void> => {
@@ -123,15 +123,23 @@ const applyApart = async (
   if (failed !== undefined) throw failed.reason;
 };
 
-/** Applies a stretch of the log to `slots`. Throws at the first event that cannot be applied. */
-export const advance = async (
-  deps: RebuildDeps,
+/** Where reading has to begin for all slots: the lowest position, or null for the start of the log. */
+export const beginningOf = (slots: readonly Slot[]): bigint | null =>
+  slots
+    .map(({ generation: { position } }) => position)
+    .reduce((low, at) => (low === null || at === null ? null : at < low ? at : low));
+
+/** Brings slots up to a position of the log. Throws at the first event that cannot be applied. */
+export const catchUp = async (
+  deps: BuildDeps,
   slots: readonly RunningSlot[],
-  options: AdvanceOptions,
+  { within, onBatch, ...options }: CatchUpOptions,
 ): Promise<void> => {
-  const { after, target, within, onBatch } = options;
-  if (after !== null && after >= target) return;
-  for await (const batch of oneAhead(batchesUpTo(deps, options))) {
+  if (slots.length === 0) return;
+  const after = beginningOf(slots);
+  if (after !== null && after >= options.target) return;
+  const projectors = slots.map(({ projector }) => projector);
+  for await (const batch of oneAhead(batchesUpTo(deps, projectors, { ...options, after }))) {
     throwUndecodable(batch);
     if (within === undefined) await applyApart(deps, slots, batch);
     else await applyCheckpointed(within, slots, batch);

@@ -6,7 +6,7 @@ import type { RunningSlot } from './applyBatch.ts';
 
 const POLL_MS = 20;
 
-/** Wakes everybody who waits, at each change. */
+/** Wakes all waiters at each change. */
 export interface Changes {
   readonly next: () => Promise<void>;
   readonly fire: () => void;
@@ -24,7 +24,7 @@ export const changes = (): Changes => {
   };
 };
 
-/** Whether all read models named have reached a position; `never` when one is not going to soon. */
+/** Whether all read models named have reached a position; `never` when one has stopped or is being built. */
 type Reached = 'yes' | 'not_yet' | 'never';
 
 interface Checkpoint {
@@ -66,10 +66,7 @@ const registryCheckpoints = async (
   }));
 };
 
-/**
- * Of read models that this process does not follow although it holds the lock: an older version stands
- * still until the new one is built.
- */
+/** Checkpoints of read models that the lease holder does not follow: an older version moves only by being upgraded. */
 const unfollowed = (
   checkpoints: readonly RegistryCheckpoint[] | undefined,
   projectors: readonly Projector[],
@@ -79,14 +76,14 @@ const unfollowed = (
     state: projectors.some((one) => one.name === name && one.version > version) ? 'building' : state,
   }));
 
-export interface ProgressDeps {
+export interface CheckpointWaitDeps {
   readonly sql: SqlTx;
   readonly timers: Timers;
   readonly projectors: readonly Projector[];
   /** The running slots while this process projects, else undefined. */
   readonly slots: () => readonly RunningSlot[] | undefined;
   readonly changes: Changes;
-  /** Told whenever somebody begins to wait. */
+  /** Called when a caller begins to wait. */
   readonly onWait: () => void;
 }
 
@@ -97,7 +94,7 @@ export interface WaitOptions {
 }
 
 /** Waits for checkpoints: by notification while this process projects, else by asking the registry. */
-export const progress = ({ sql, timers, projectors: known, slots, ...deps }: ProgressDeps) => {
+export const checkpointWaits = ({ sql, timers, projectors: known, slots, ...deps }: CheckpointWaitDeps) => {
   const { changes: changed, onWait } = deps;
   const names = known.map(({ name }) => name);
   let waiting = 0;

@@ -11,9 +11,9 @@ export interface WatchDeps {
   readonly timers: Timers;
   /** Between two comparisons. */
   readonly everyMs?: number;
-  /** As `everyMs`, while the read models are not to be read: they may have been mended by another process. */
+  /** As `everyMs`, while the read models have diverged: another process may repair them. */
   readonly divergedMs?: number;
-  /** The log is not the one that this process knew: what it remembers of it is worth nothing. */
+  /** The log was replaced: drop everything remembered of it. */
   readonly onReplaced: (logId: string | undefined) => Promise<void> | void;
   readonly onDiverged: (divergence: Divergence) => void;
   /** The read models are of the log that is there again. */
@@ -23,7 +23,7 @@ export interface WatchDeps {
 
 /** Compares the log with what is known of it, in every process that reads the read models. */
 export interface LogWatch {
-  /** Why nothing may be read from the read models; undefined while all is well. */
+  /** Why the read models must not be read; undefined while they may be. */
   readonly diverged: () => Divergence | undefined;
   /** Compares now; gives the finding. What cannot be compared now leaves the last finding as it is. */
   readonly check: () => Promise<Divergence | undefined>;
