@@ -1,4 +1,4 @@
-import { accept, type Decider } from '../kernel/decider.ts';
+import { accept, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { Record } from '../kernel/recorder.ts';
 import type { DocumentEvent, DocumentRegistered, UploadPresigned } from './events.ts';
 
@@ -10,11 +10,13 @@ export interface DocumentState {
   readonly registered: DocumentRegistered['data'] | null;
 }
 
+export type DocumentKind = StreamKind<DocumentState, Record<DocumentEvent>, DocumentEvent, never>;
+
 /**
  * A document is presigned at most once and before anything else, and registered at most once: whatever
  * comes after that changes nothing, so a document is measured by its first use.
  */
-export const document: Decider<DocumentState, Record<DocumentEvent>, DocumentEvent, never> = {
+export const document: Decider<DocumentKind> = {
   initialState: { presigned: null, registered: null },
   decide: ({ presigned, registered }, { data }) => {
     const isOver = data.type === 'UploadPresigned' && presigned !== null;

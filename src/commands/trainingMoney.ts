@@ -1,4 +1,5 @@
 import type { HoldCredits } from '../../domain/account/commands.ts';
+import type { AccountKind } from '../../domain/account/decider.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { Credits } from '../../domain/kernel/units.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
@@ -6,8 +7,9 @@ import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { TrainingJobState } from '../../domain/trainingJob/decider.ts';
 import type { TrainingJobEventOf } from '../../domain/trainingJob/events.ts';
 import { holdIdOfJob, usageIdOfJob } from '../../domain/trainingJob/identity.ts';
-import type { AccountOutcome, AccountWriter } from './accountWriter.ts';
+import type { AccountWriter } from './accountWriter.ts';
 import { findBurn } from './findBurn.ts';
+import type { Outcome } from './outcome.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
 type Job = TrainingJobEventOf<'TrainingJobCreated'>['data'];
@@ -66,7 +68,7 @@ const holdCommand = (price: JobPrice, hold_id: string, meta: CommandMeta): HoldC
 const busy = (): WorkProblem =>
   workProblem('busy', 'The account is busy. Send the request again with the same Idempotency-Key.');
 
-const heldOr = (outcome: AccountOutcome): WorkProblem | 'held' | 'other_price' => {
+const heldOr = (outcome: Outcome<AccountKind>): WorkProblem | 'held' | 'other_price' => {
   if (outcome.kind === 'done') return 'held';
   if (outcome.kind !== 'rejected') return busy();
   const { rejection } = outcome;

@@ -1,4 +1,6 @@
 import type { AccountRejection } from '../../domain/account/commands.ts';
+import type { AccountKind } from '../../domain/account/decider.ts';
+import type { Commanded, DomainEvent, StreamKind } from '../../domain/kernel/decider.ts';
 import type { BillingConfigRejection } from '../../domain/billingConfig/decider.ts';
 import type { Outcome } from '../commands/outcome.ts';
 import type { WorkProblem } from '../commands/workProblem.ts';
@@ -36,7 +38,8 @@ const ACCOUNT_REJECTIONS: Sentences<AccountRejection> = {
   burn_exceeds_hold: neverRejected,
 };
 
-type Done<State, Event, Rejection> = Extract<Outcome<State, Event, Rejection>, { kind: 'done' }>;
+type RejectingKind = StreamKind<unknown, Commanded, DomainEvent, Rejected>;
+type Done<Kind extends RejectingKind> = Extract<Outcome<Kind>, { kind: 'done' }>;
 
 const problemOf = <Rejection extends Rejected>(
   rejection: Rejection,
@@ -56,10 +59,10 @@ const NOT_NOW: Readonly<Record<'contended' | 'busy' | 'unknown', string>> = {
 };
 
 /** The command's result, or the problem that answers why there is none. */
-export const doneOr = <State, Event, Rejection extends Rejected>(
-  outcome: Outcome<State, Event, Rejection>,
-  sentences: Sentences<Rejection>,
-): Done<State, Event, Rejection> => {
+export const doneOr = <Kind extends RejectingKind>(
+  outcome: Outcome<Kind>,
+  sentences: Sentences<Kind['rejection']>,
+): Done<Kind> => {
   switch (outcome.kind) {
     case 'done':
       return outcome;
@@ -73,9 +76,8 @@ export const doneOr = <State, Event, Rejection extends Rejected>(
 };
 
 /** As `doneOr`, for accounts. */
-export const doneOrProblem = <State, Event>(
-  outcome: Outcome<State, Event, AccountRejection>,
-): Done<State, Event, AccountRejection> => doneOr(outcome, ACCOUNT_REJECTIONS);
+export const doneOrProblem = (outcome: Outcome<AccountKind>): Done<AccountKind> =>
+  doneOr(outcome, ACCOUNT_REJECTIONS);
 
 const issuePathOf = (members: WorkProblem['members']): readonly (string | number)[] => {
   const loc = members?.['loc'];
