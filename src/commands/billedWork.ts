@@ -7,7 +7,7 @@ import type { Credits } from '../../domain/kernel/units.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import { categoryOf, rateOf, ratedMode, type RatedOperation } from '../../domain/rating/rating.ts';
 import type { AccountWriter } from './accountWriter.ts';
-import { workProblem, type WorkProblem } from './workProblem.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** Who asks, and whether they pay: service and admin keys are not billed. */
 export interface Caller {
@@ -111,9 +111,7 @@ export const placeHold = async (
   const config = await deps.billingConfig();
   const rate = rateOf(config, { ...work, extraction_mode: work.mode });
   if (rate === undefined)
-    return workProblem('validation_error', `There is no rate for ${work.operation} in mode ${work.mode}.`, {
-      loc: ['body', 'mode'],
-    });
+    return misfit(['body', 'mode'], `There is no rate for ${work.operation} in mode ${work.mode}.`);
   const meta = metaOf(deps, work.caller, work.correlation_id);
   const outcome = await deps.accounts.execute({
     type: 'HoldCredits',

@@ -16,9 +16,12 @@ export type Outcome<Kind extends AnyKind> =
       readonly position: bigint | undefined;
     }
   | { readonly kind: 'rejected'; readonly rejection: Kind['rejection']; readonly state: Kind['state'] }
-  | { readonly kind: 'contended' }
-  | { readonly kind: 'busy' }
-  | { readonly kind: 'unknown' };
+  | NotNow;
+
+/** There is no result, and asking again may give one. */
+export interface NotNow {
+  readonly kind: 'contended' | 'busy' | 'unknown';
+}
 
 /** The outcomes that carry nothing. */
 export const CONTENDED = { kind: 'contended' } as const;

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { TrainingExample } from '../../domain/ports/trainer.ts';
 import type { CountRequest, PageCount } from './countPages.ts';
 import type { Uploads } from './uploads.ts';
-import { workProblem, type WorkProblem } from './workProblem.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** Most examples of one job. */
 const EXAMPLES_MAX = 1_000;
@@ -33,8 +33,7 @@ const datasetLine = z.strictObject({
   expected: z.record(z.string(), z.unknown()),
 });
 
-const wrongDataset = (detail: string): WorkProblem =>
-  workProblem('validation_error', detail, { loc: ['body', 'dataset_id'] });
+const wrongDataset = (detail: string): WorkProblem => misfit(['body', 'dataset_id'], detail);
 
 const lineOf = (text: string): TrainingExample | undefined => {
   try {
@@ -101,9 +100,7 @@ const isProblem = (answer: readonly unknown[] | WorkProblem): answer is WorkProb
 
 const atLeast = (count: number): WorkProblem | undefined =>
   count < EXAMPLES_MIN
-    ? workProblem('validation_error', `A job learns from at least ${String(EXAMPLES_MIN)} examples.`, {
-        loc: ['body', 'examples'],
-      })
+    ? misfit(['body', 'examples'], `A job learns from at least ${String(EXAMPLES_MIN)} examples.`)
     : undefined;
 
 /**

@@ -4,7 +4,7 @@ import { defineRoute } from '../defineRoute.ts';
 import { settleAllReads } from '../settledReads.ts';
 import { pagingQuery, plainText, tenantIdText } from '../wire/basics.ts';
 import { costByDocument } from '../wire/costs.ts';
-import { workCostAnswer } from '../workCosts.ts';
+import { workCostAnswer } from '../../queries/workCosts.ts';
 
 export const getCostsByDocument = ({ queries, reads, logId }: ApiDeps) =>
   defineRoute({
