@@ -7,6 +7,7 @@ import type { Credits } from '../../domain/kernel/units.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import { categoryOf, rateOf, ratedMode, type RatedOperation } from '../../domain/rating/rating.ts';
 import type { AccountWriter } from './accountWriter.ts';
+import type { HoldNotOpen } from './settleOnce.ts';
 import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** Who asks, and whether they pay: service and admin keys are not billed. */
@@ -47,11 +48,6 @@ export interface PlacedHold {
   readonly hold_id: string | null;
   /** True where all pages are free ones of the tenant. */
   readonly free: boolean;
-}
-
-/** The hold was closed before, or its operation has another one. */
-export interface HoldNotOpen {
-  readonly kind: 'hold_not_open';
 }
 
 export interface Bill {

@@ -1,11 +1,9 @@
-import { remainingOf } from '../../domain/account/payments.ts';
-import type { AccountRejection, GrantCredits, RefundCredits } from '../../domain/account/commands.ts';
+import type { AccountRejection, GrantCredits } from '../../domain/account/commands.ts';
 import type { AccountEventOf } from '../../domain/account/events.ts';
 import type { AccountState } from '../../domain/account/state.ts';
 import { fxRateOn } from '../../domain/fxRates/rates.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import { fingerprintOf } from '../../domain/kernel/fingerprint.ts';
-import { asCredits } from '../../domain/kernel/units.ts';
 import { paymentKey, type PaymentIdentity } from '../../domain/payment/identity.ts';
 import { isSameSale } from '../../domain/payment/sameSale.ts';
 import { priceSale, type SaleRejection as PriceRejection } from '../../domain/priceList/sale.ts';
@@ -30,20 +28,6 @@ export interface SaleRequest extends PaymentIdentity {
   readonly note?: string | null | undefined;
 }
 
-/** A refund as a caller tells of it; what is left out is derived by the account. */
-export interface RefundRequest extends PaymentIdentity {
-  readonly tenant_id: string;
-  readonly original_provider?: string | null | undefined;
-  readonly original_provider_txn_id: string;
-  readonly credits?: number | null | undefined;
-  readonly currency?: string | null | undefined;
-  readonly gross_amount_minor?: number | null | undefined;
-  readonly vat_amount_minor?: number | null | undefined;
-  readonly provider_fee_minor: number;
-  readonly occurred_at?: string | null | undefined;
-  readonly reason?: string | null | undefined;
-}
-
 export interface SalesDeps {
   readonly reference: Pick<ReferenceData, 'priceLists' | 'fxRates'>;
   readonly clock: Pick<Clock, 'newId'>;
@@ -53,13 +37,10 @@ export interface SalesDeps {
 }
 
 /** Members that were not sent and those that were null are one payload. */
-const digestOf = (kind: string, body: SaleRequest | RefundRequest) =>
-  fingerprintOf({
-    kind,
-    ...Object.fromEntries(
-      Object.entries(body).flatMap(([key, value]) => (value == null ? [] : [[key, value]])),
-    ),
-  });
+export const digestOf = (kind: string, body: object): string => {
+  const members: readonly [string, unknown][] = Object.entries(body);
+  return fingerprintOf({ kind, ...Object.fromEntries(members.filter(([, value]) => value != null)) });
+};
 
 /** Members that were left out are null from here on. */
 const withNulls = (body: SaleRequest, now: string) => ({
@@ -110,7 +91,7 @@ const repeatOf = async (
 
 /** Why a sale is refused before the account is asked. */
 type SaleRefusal = PriceRejection | LiesAhead | { readonly code: 'payment_claimed' };
-interface Refused<Rejection> {
+export interface Refused<Rejection> {
   readonly kind: 'rejected';
   readonly rejection: Rejection;
 }
@@ -169,7 +150,8 @@ const saleIn = (
   return sold.sale;
 };
 
-interface Paid {
+/** A sale or refund that the account has. */
+export interface Paid {
   readonly kind: 'done';
   readonly balance: number;
   /** Whether this very request moved the balance; false for a repeat. */
@@ -191,70 +173,4 @@ export const sellCredits =
     if (outcome.kind !== 'done') return outcome;
     const { kind, state, position } = outcome;
     return { kind, sale: saleIn(state, command), balance: state.balance, credited, position };
-  };
-
-const refundCommand = (
-  { clock }: SalesDeps,
-  body: RefundRequest,
-  { occurred_at, meta }: { readonly occurred_at: string; readonly meta: CommandMeta },
-): RefundCredits => ({
-  type: 'RefundCredits',
-  meta,
-  data: {
-    tenant_id: body.tenant_id,
-    refund_id: clock.newId('rfd'),
-    provider: body.provider,
-    provider_txn_id: body.provider_txn_id,
-    original_provider: body.original_provider ?? body.provider,
-    original_provider_txn_id: body.original_provider_txn_id,
-    credits: typeof body.credits === 'number' ? asCredits(body.credits) : null,
-    currency: body.currency ?? null,
-    gross_amount_minor: body.gross_amount_minor ?? null,
-    vat_amount_minor: body.vat_amount_minor ?? null,
-    provider_fee_minor: body.provider_fee_minor,
-    fingerprint: digestOf('refund', body),
-    reason: body.reason ?? null,
-    occurred_at,
-  },
-});
-
-/** The refund under this identity, and what is left of its sale. */
-const refundIn = ({ refunds, sales }: AccountState, { data }: RefundCredits) => {
-  const refund = refunds.get(paymentKey(data));
-  const sold = sales.find(({ sale }) => sale.grant_id === refund?.grant_id);
-  if (refund === undefined || sold === undefined)
-    throw new Error('a refund that was done is not in its account');
-  const { credits, gross } = remainingOf(sold);
-  return {
-    refund,
-    refundable_credits: credits,
-    refundable_amount_minor: sold.sale.gross_amount_minor === null ? null : gross,
-  };
-};
-
-/** A sale that another tenant made is not the same as one that nobody made. */
-const isOfAnother = async ({ claimantOf }: SalesDeps, { data }: RefundCredits): Promise<boolean> => {
-  const { original_provider: provider, original_provider_txn_id: provider_txn_id } = data;
-  const claimant = await claimantOf({ provider, provider_txn_id });
-  return claimant?.kind === 'sale' && claimant.tenant_id !== data.tenant_id;
-};
-
-export type RefundRejection = AccountRejection | LiesAhead | { readonly code: 'sale_of_another_tenant' };
-export type Refund = (Paid & ReturnType<typeof refundIn>) | Refused<RefundRejection> | NotNow;
-
-/** Records a refund of all or part of a sale; a repeat gives the refund that it repeats. */
-export const refundCredits =
-  (deps: SalesDeps) =>
-  async (body: RefundRequest, meta: CommandMeta): Promise<Refund> => {
-    const occurred_at = body.occurred_at ?? meta.now;
-    const ahead = liesAhead(occurred_at, meta.now, 'occurred_at');
-    if (ahead !== undefined) return { kind: 'rejected', rejection: ahead };
-    const command = refundCommand(deps, body, { occurred_at, meta });
-    const { outcome, credited } = await deps.payments.refundCredits(command);
-    const isUnknown = outcome.kind === 'rejected' && outcome.rejection.code === 'original_grant_not_found';
-    if (isUnknown && (await isOfAnother(deps, command)))
-      return { kind: 'rejected', rejection: { code: 'sale_of_another_tenant' } };
-    if (outcome.kind !== 'done') return outcome;
-    const { kind, state, position } = outcome;
-    return { kind, ...refundIn(state, command), balance: state.balance, credited, position };
   };
