@@ -127,22 +127,33 @@ const learnedFor = (schema: JsonObject, trained: Trained | undefined) => {
   return { artifact_id: trained?.artifact_id ?? null, learned: fits ? learned : undefined };
 };
 
-/** Field by field: what the request says, then its config, then its artifact, then the defaults. */
-const requestOf = async (
+/** What the request names was found. */
+interface Found extends Completed {
+  readonly trained: Trained | undefined;
+}
+
+const foundFor = async (
   deps: ExtractFieldsDeps,
   asked: ExtractFields,
   work: WorkRequest,
-): Promise<{ readonly kind: 'asked'; readonly request: ExtractRequest } | WorkProblem> => {
+): Promise<Found | WorkProblem> => {
   const whole = await completed(deps, asked, work.tenant_id);
   if (whole.kind === 'problem') return whole;
-  const { fields, config } = whole;
+  const { fields } = whole;
   const artifactId = fields.artifact_id ?? (await deployedArtifact(deps, fields, work));
   const trained = artifactId === undefined ? undefined : await trainedBy(deps, work.tenant_id, artifactId);
-  if (trained?.kind === 'problem') return trained;
-  const mode = fields.mode ?? trained?.file.mode ?? 'standard';
+  return trained?.kind === 'problem' ? trained : { ...whole, trained };
+};
+
+/** Field by field: what the request says, then its config, then its artifact, then the defaults. */
+const requestOf = (
+  { fields, config, trained }: Found,
+  work: WorkRequest,
+): { readonly kind: 'asked'; readonly request: ExtractRequest } | WorkProblem => {
   const checked = checkedSchema(fields.schema ?? trained?.file.schema);
   if (checked.kind === 'problem') return checked;
   const { schema } = checked;
+  const mode = fields.mode ?? trained?.file.mode ?? 'standard';
   const { allow_partial, citations, llm, ocr, channelPaths } = fields;
   return {
     kind: 'asked',
@@ -165,6 +176,8 @@ const requestOf = async (
 export const extractByFields =
   (deps: ExtractFieldsDeps) =>
   async (fields: ExtractFields, work: WorkRequest): Promise<Delivered | WorkProblem> => {
-    const asked = await requestOf(deps, fields, work);
+    const found = await foundFor(deps, fields, work);
+    if (found.kind === 'problem') return found;
+    const asked = requestOf(found, work);
     return asked.kind === 'problem' ? asked : deps.extract(asked.request);
   };
