@@ -3,7 +3,7 @@ import type { KeyRole } from '../../domain/apiKey/events.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { JsonPath } from './jsonAsWritten.ts';
 import type { UploadedFile } from './multipart.ts';
-import type { ProblemCode } from './problems.ts';
+import type { ProblemCode } from '../problemTable.ts';
 
 /** Who calls: the API key, never its value. */
 export interface Caller {

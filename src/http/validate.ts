@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { withHalvesAt, type JsonPath } from './jsonAsWritten.ts';
 import { Problem } from './problems.ts';
-import type { RequestIssue } from './problems.ts';
+import type { RequestIssue } from '../problemTable.ts';
 
 const ISSUES_MAX = 50;
 

@@ -4,7 +4,7 @@ import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { marginFlows } from '../../projections/margin/margin.queries.ts';
 import { marginProjector } from '../../projections/margin/margin.projector.ts';
-import { marginReport } from '../../src/http/marginReport.ts';
+import { marginReport } from '../../src/queries/marginReport.ts';
 import { seededRandom } from '../support/random.ts';
 import { emptySql } from '../support/emptySql.ts';
 import { plainMargin } from './plainMargin.ts';

@@ -1,42 +1,49 @@
-import { remainingOf } from '../../domain/account/payments.ts';
-import type { GrantCredits, RefundCredits } from '../../domain/account/commands.ts';
+import type { AccountRejection, GrantCredits } from '../../domain/account/commands.ts';
 import type { AccountEventOf } from '../../domain/account/events.ts';
 import type { AccountState } from '../../domain/account/state.ts';
 import { fxRateOn } from '../../domain/fxRates/rates.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import { fingerprintOf } from '../../domain/kernel/fingerprint.ts';
-import { asCredits } from '../../domain/kernel/units.ts';
-import { paymentKey } from '../../domain/payment/identity.ts';
+import { paymentKey, type PaymentIdentity } from '../../domain/payment/identity.ts';
 import { isSameSale } from '../../domain/payment/sameSale.ts';
-import { priceSale } from '../../domain/priceList/sale.ts';
-import type { ApiDeps } from './apiDeps.ts';
-import { priceProblem } from './doneOrProblem.ts';
-import { invalid, problem } from './problems.ts';
-import type { AddCreditsRequest, RefundRequest } from './wire/money.ts';
+import { priceSale, type SaleRejection as PriceRejection } from '../../domain/priceList/sale.ts';
+import type { Clock } from '../../domain/ports/clock.ts';
+import type { PaymentClaim } from '../../domain/payment/decider.ts';
+import { liesAhead, type LiesAhead } from './liesAhead.ts';
+import type { NotNow } from './outcome.ts';
+import type { Payments } from './payments.ts';
+import type { ReferenceData } from './referenceData.ts';
 
-/** Clocks and days of the world differ by so much. */
-const AHEAD_MAX_MS = 24 * 60 * 60_000;
+/** A sale as a caller tells of it; what may be left out follows from the rest or from the price list. */
+export interface SaleRequest extends PaymentIdentity {
+  readonly tenant_id: string;
+  readonly credits?: number | null | undefined;
+  readonly currency: string;
+  readonly gross_amount_minor?: number | null | undefined;
+  readonly vat_amount_minor: number;
+  readonly provider_fee_minor: number;
+  readonly price_list_version?: number | null | undefined;
+  readonly occurred_at?: string | null | undefined;
+  readonly invoice_ref?: string | null | undefined;
+  readonly note?: string | null | undefined;
+}
 
-/** 422 for a time that no clock and no day of the world explain. */
-export const checkNotAhead = (at: string, now: string, member = 'occurred_at'): void => {
-  if (Date.parse(at) - Date.parse(now) > AHEAD_MAX_MS)
-    throw invalid({ loc: ['body', member], msg: 'Lies more than a day in the future.', type: 'value_error' });
-};
+export interface SalesDeps {
+  readonly reference: Pick<ReferenceData, 'priceLists' | 'fxRates'>;
+  readonly clock: Pick<Clock, 'newId'>;
+  readonly payments: Pick<Payments, 'sellCredits' | 'refundCredits'>;
+  /** Who holds a payment identity, and for what, as the log says. */
+  readonly claimantOf: (payment: PaymentIdentity) => Promise<PaymentClaim | undefined>;
+}
 
 /** Members that were not sent and those that were null are one payload. */
-const digestOf = (
-  kind: string,
-  body: Readonly<Record<string, string | number | boolean | null | undefined>>,
-) =>
-  fingerprintOf({
-    kind,
-    ...Object.fromEntries(
-      Object.entries(body).flatMap(([key, value]) => (value == null ? [] : [[key, value]])),
-    ),
-  });
+export const digestOf = (kind: string, body: object): string => {
+  const members: readonly [string, unknown][] = Object.entries(body);
+  return fingerprintOf({ kind, ...Object.fromEntries(members.filter(([, value]) => value != null)) });
+};
 
 /** Members that were left out are null from here on. */
-const withNulls = (body: AddCreditsRequest, now: string) => ({
+const withNulls = (body: SaleRequest, now: string) => ({
   ...body,
   credits: body.credits ?? null,
   gross_amount_minor: body.gross_amount_minor ?? null,
@@ -48,7 +55,7 @@ const withNulls = (body: AddCreditsRequest, now: string) => ({
 
 /** USD per unit of the currency, as booked on the day of the sale; null when none is known. */
 const bookedRate = async (
-  { reference }: Pick<ApiDeps, 'reference'>,
+  { reference }: Pick<SalesDeps, 'reference'>,
   currency: string,
   occurredAt: string,
 ) => {
@@ -62,8 +69,8 @@ const bookedRate = async (
  * a payment that was taken at the old ones stays taken. undefined: the identity is free.
  */
 const repeatOf = async (
-  { claimantOf }: Pick<ApiDeps, 'claimantOf'>,
-  body: AddCreditsRequest,
+  { claimantOf }: Pick<SalesDeps, 'claimantOf'>,
+  body: SaleRequest,
   meta: CommandMeta,
 ): Promise<GrantCredits | 'another' | undefined> => {
   const claim = await claimantOf(body);
@@ -82,26 +89,32 @@ const repeatOf = async (
   return isRepeat ? { type: intent.type, data: intent.data, meta } : 'another';
 };
 
+/** Why a sale is refused before the account is asked. */
+type SaleRefusal = PriceRejection | LiesAhead | { readonly code: 'payment_claimed' };
+export interface Refused<Rejection> {
+  readonly kind: 'rejected';
+  readonly rejection: Rejection;
+}
+
 /**
  * A sale as the account is asked for it: priced by the list, with the day's rate booked. What the list
  * refuses is a repeat all the same when its payment was taken before.
  */
-export const saleCommand = async (
-  deps: Pick<ApiDeps, 'reference' | 'clock' | 'claimantOf'>,
-  body: AddCreditsRequest,
+const saleCommand = async (
+  deps: SalesDeps,
+  body: SaleRequest,
   meta: CommandMeta,
-): Promise<GrantCredits> => {
+): Promise<GrantCredits | Refused<SaleRefusal>> => {
   const sale = withNulls(body, meta.now);
-  checkNotAhead(sale.occurred_at, meta.now);
+  const ahead = liesAhead(sale.occurred_at, meta.now, 'occurred_at');
+  if (ahead !== undefined) return { kind: 'rejected', rejection: ahead };
   const pricing = priceSale(await deps.reference.priceLists(), sale);
   // credits that the list gives today may be others than those of the first time
   if (pricing.kind === 'rejected' || sale.credits === null) {
     const repeat = await repeatOf(deps, body, meta);
     if (repeat !== undefined && repeat !== 'another') return repeat;
     if (pricing.kind === 'rejected')
-      throw repeat === undefined
-        ? priceProblem(pricing.rejection)
-        : problem('idempotency_key_reused', 'This payment was recorded with another payload.');
+      return repeat === undefined ? pricing : { kind: 'rejected', rejection: { code: 'payment_claimed' } };
   }
   const { tenant_id, provider, provider_txn_id, currency, occurred_at } = sale;
   return {
@@ -128,7 +141,7 @@ export const saleCommand = async (
 };
 
 /** The sale that the account has under this identity: this one, or the one that it repeats. */
-export const saleIn = (
+const saleIn = (
   { sales }: AccountState,
   { data }: GrantCredits,
 ): AccountEventOf<'CreditsGranted'>['data'] => {
@@ -137,46 +150,27 @@ export const saleIn = (
   return sold.sale;
 };
 
-/** A refund as the account is asked for it; what was left out is derived there. */
-export const refundCommand = (
-  { clock }: Pick<ApiDeps, 'clock'>,
-  body: RefundRequest,
-  meta: CommandMeta,
-): RefundCredits => {
-  const occurred_at = body.occurred_at ?? meta.now;
-  checkNotAhead(occurred_at, meta.now);
-  return {
-    type: 'RefundCredits',
-    meta,
-    data: {
-      tenant_id: body.tenant_id,
-      refund_id: clock.newId('rfd'),
-      provider: body.provider,
-      provider_txn_id: body.provider_txn_id,
-      original_provider: body.original_provider ?? body.provider,
-      original_provider_txn_id: body.original_provider_txn_id,
-      credits: typeof body.credits === 'number' ? asCredits(body.credits) : null,
-      currency: body.currency ?? null,
-      gross_amount_minor: body.gross_amount_minor ?? null,
-      vat_amount_minor: body.vat_amount_minor ?? null,
-      provider_fee_minor: body.provider_fee_minor,
-      fingerprint: digestOf('refund', body),
-      reason: body.reason ?? null,
-      occurred_at,
-    },
-  };
-};
+/** A sale or refund that the account has. */
+export interface Paid {
+  readonly kind: 'done';
+  readonly balance: number;
+  /** Whether this very request moved the balance; false for a repeat. */
+  readonly credited: boolean;
+  readonly position: bigint | undefined;
+}
 
-/** The refund under this identity, and what is left of its sale. */
-export const refundIn = ({ refunds, sales }: AccountState, { data }: RefundCredits) => {
-  const refund = refunds.get(paymentKey(data));
-  const sold = sales.find(({ sale }) => sale.grant_id === refund?.grant_id);
-  if (refund === undefined || sold === undefined)
-    throw new Error('a refund that was done is not in its account');
-  const { credits, gross } = remainingOf(sold);
-  return {
-    refund,
-    refundable_credits: credits,
-    refundable_amount_minor: sold.sale.gross_amount_minor === null ? null : gross,
+export type SaleRejection = AccountRejection | SaleRefusal;
+export type Sale =
+  (Paid & { readonly sale: AccountEventOf<'CreditsGranted'>['data'] }) | Refused<SaleRejection> | NotNow;
+
+/** Records a sale of credits; a repeat gives the sale that it repeats. */
+export const sellCredits =
+  (deps: SalesDeps) =>
+  async (body: SaleRequest, meta: CommandMeta): Promise<Sale> => {
+    const command = await saleCommand(deps, body, meta);
+    if ('kind' in command) return command;
+    const { outcome, credited } = await deps.payments.sellCredits(command);
+    if (outcome.kind !== 'done') return outcome;
+    const { kind, state, position } = outcome;
+    return { kind, sale: saleIn(state, command), balance: state.balance, credited, position };
   };
-};

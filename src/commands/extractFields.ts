@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { deploymentFor } from '../../domain/deployment/decider.ts';
 import type { DeploymentScope } from '../../domain/deployment/events.ts';
 import { schemaHash } from '../../domain/training/artifact.ts';
@@ -6,13 +5,21 @@ import { readArtifactFile, type ArtifactFile } from '../../domain/training/artif
 import { checkSchemaRules } from '../../domain/extraction/schemaRules.ts';
 import { overriddenBy, type MergedChannel } from '../../domain/savedConfig/overrides.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { ExtractRequest } from '../commands/extractDocument.ts';
-import { formPaths, type ChannelName, type ChannelPaths, type ModelChannel } from '../commands/models.ts';
-import type { WorkRequest } from '../commands/work.ts';
-import type { ApiDeps } from './apiDeps.ts';
-import { workFailure } from './doneOrProblem.ts';
-import { problem } from './problems.ts';
-import type { extractResponse } from './wire/documents.ts';
+import type { Artifacts } from './artifacts.ts';
+import type { Deployments } from './deployments.ts';
+import type { ExtractRequest } from './extractDocument.ts';
+import { formPaths, type ChannelName, type ChannelPaths, type ModelChannel } from './models.ts';
+import type { SavedConfigs } from './savedConfigs.ts';
+import type { Delivered, WorkRequest } from './work.ts';
+import { workProblem, type WorkProblem } from './workProblem.ts';
+
+/** Where saved configs, artifacts and deployments are found, and what does the work. */
+export interface ExtractFieldsDeps {
+  readonly savedConfigs: Pick<SavedConfigs, 'resolve'>;
+  readonly artifacts: Pick<Artifacts, 'find' | 'load'>;
+  readonly deployments: Pick<Deployments, 'stateOf'>;
+  readonly extract: (request: ExtractRequest) => Promise<Delivered | WorkProblem>;
+}
 
 type Mode = 'fast' | 'standard' | 'balanced' | 'robust';
 
@@ -34,15 +41,17 @@ export interface ExtractFields {
   readonly deployed?: Pick<DeploymentScope, 'project_id' | 'task_id' | 'environment'>;
 }
 
-const checkedSchema = (schema: unknown): JsonObject => {
-  if (schema === undefined) throw problem('missing_schema', 'Send the field schema: a JSON Schema.');
+type Checked = Extract<ReturnType<typeof checkSchemaRules>, { readonly kind: 'ok' }>;
+
+const checkedSchema = (schema: unknown): Checked | WorkProblem => {
+  if (schema === undefined) return workProblem('missing_schema', 'Send the field schema: a JSON Schema.');
   const verdict = checkSchemaRules(schema);
-  if (verdict.kind !== 'ok') throw problem(verdict.kind, verdict.detail);
-  return verdict.schema;
+  return verdict.kind === 'ok' ? verdict : workProblem(verdict.kind, verdict.detail);
 };
 
 /** A request with what its saved config says beneath it, field by field. */
 interface Completed {
+  readonly kind: 'completed';
   readonly fields: ExtractFields;
   readonly config: ExtractRequest['config'];
 }
@@ -63,41 +72,52 @@ const mergedChannel = (
   return { ...merged, issues, conflict: [...conflict, key] };
 };
 
-const completed = async (deps: ApiDeps, fields: ExtractFields, tenantId: string): Promise<Completed> => {
+const completed = async (
+  deps: ExtractFieldsDeps,
+  fields: ExtractFields,
+  tenantId: string,
+): Promise<Completed | WorkProblem> => {
   const { config_id, llm, ocr } = fields;
-  if (config_id === undefined) return { fields, config: null };
+  if (config_id === undefined) return { kind: 'completed', fields, config: null };
   const own = { llm: llm.api_key !== undefined, ocr: ocr.api_key !== undefined };
   const saved = await deps.savedConfigs.resolve(config_id, tenantId, own);
-  if (saved.kind === 'problem') throw workFailure(saved);
+  if (saved.kind === 'problem') return saved;
   const { version } = saved;
   const merged = overriddenBy<Mode>({ ...version, llm: saved.llm, ocr: saved.ocr }, fields);
   const channels = {
     llm: mergedChannel('llm', merged.llm, fields),
     ocr: mergedChannel('ocr', merged.ocr, fields),
   };
-  return { fields: { ...fields, ...merged, ...channels }, config: { config_id, version: version.version } };
+  const config = { config_id, version: version.version };
+  return { kind: 'completed', fields: { ...fields, ...merged, ...channels }, config };
 };
 
 /** The artifact of the scope's active deployment, where a request says nothing of what to extract. */
 const deployedArtifact = async (
-  deps: ApiDeps,
+  deps: ExtractFieldsDeps,
   { schema, config_id, deployed }: ExtractFields,
   { tenant_id, file }: WorkRequest,
 ): Promise<string | undefined> => {
   if (deployed === undefined || schema !== undefined || config_id !== undefined) return undefined;
-  const state = await deps.pipelines.deployments.stateOf({ tenant_id, ...deployed });
+  const state = await deps.deployments.stateOf({ tenant_id, ...deployed });
   return deploymentFor(state, file.sha256)?.artifact_id;
 };
 
 interface Trained {
+  readonly kind: 'trained';
   readonly artifact_id: string;
   readonly file: ArtifactFile;
 }
 
-const trainedBy = async (deps: ApiDeps, tenantId: string, artifact_id: string): Promise<Trained> => {
-  const found = await deps.pipelines.artifacts.find(tenantId, artifact_id);
-  if (found === undefined) throw problem('artifact_not_found', 'There is no such artifact of this tenant.');
-  return { artifact_id, file: readArtifactFile(await deps.pipelines.artifacts.load(found)) };
+const trainedBy = async (
+  { artifacts }: ExtractFieldsDeps,
+  tenantId: string,
+  artifact_id: string,
+): Promise<Trained | WorkProblem> => {
+  const found = await artifacts.find(tenantId, artifact_id);
+  if (found === undefined)
+    return workProblem('artifact_not_found', 'There is no such artifact of this tenant.');
+  return { kind: 'trained', artifact_id, file: readArtifactFile(await artifacts.load(found)) };
 };
 
 /** Worked examples of another schema would teach a model another answer: they are left out. */
@@ -107,36 +127,57 @@ const learnedFor = (schema: JsonObject, trained: Trained | undefined) => {
   return { artifact_id: trained?.artifact_id ?? null, learned: fits ? learned : undefined };
 };
 
-/** Field by field: what the request says, then its config, then its artifact, then the defaults. */
-const requestOf = async (deps: ApiDeps, asked: ExtractFields, work: WorkRequest): Promise<ExtractRequest> => {
-  const { fields, config } = await completed(deps, asked, work.tenant_id);
+/** What the request names was found. */
+interface Found extends Completed {
+  readonly trained: Trained | undefined;
+}
+
+const foundFor = async (
+  deps: ExtractFieldsDeps,
+  asked: ExtractFields,
+  work: WorkRequest,
+): Promise<Found | WorkProblem> => {
+  const whole = await completed(deps, asked, work.tenant_id);
+  if (whole.kind === 'problem') return whole;
+  const { fields } = whole;
   const artifactId = fields.artifact_id ?? (await deployedArtifact(deps, fields, work));
   const trained = artifactId === undefined ? undefined : await trainedBy(deps, work.tenant_id, artifactId);
+  return trained?.kind === 'problem' ? trained : { ...whole, trained };
+};
+
+/** Field by field: what the request says, then its config, then its artifact, then the defaults. */
+const requestOf = (
+  { fields, config, trained }: Found,
+  work: WorkRequest,
+): { readonly kind: 'asked'; readonly request: ExtractRequest } | WorkProblem => {
+  const checked = checkedSchema(fields.schema ?? trained?.file.schema);
+  if (checked.kind === 'problem') return checked;
+  const { schema } = checked;
   const mode = fields.mode ?? trained?.file.mode ?? 'standard';
   const { allow_partial, citations, llm, ocr, channelPaths } = fields;
-  const schema = checkedSchema(fields.schema ?? trained?.file.schema);
   return {
-    ...work,
-    schema,
-    mode: mode === 'balanced' ? 'standard' : mode,
-    allow_partial,
-    citations,
-    config,
-    ...learnedFor(schema, trained),
-    llm,
-    ocr,
-    channelPaths,
+    kind: 'asked',
+    request: {
+      ...work,
+      schema,
+      mode: mode === 'balanced' ? 'standard' : mode,
+      allow_partial,
+      citations,
+      config,
+      ...learnedFor(schema, trained),
+      llm,
+      ocr,
+      channelPaths,
+    },
   };
 };
 
-/** Extracts, and gives the answer's body. Throws the problem that answers why there is none. */
-export const runExtraction = async (
-  deps: ApiDeps,
-  fields: ExtractFields,
-  work: WorkRequest,
-): Promise<z.input<typeof extractResponse>> => {
-  const answer = await deps.extract(await requestOf(deps, fields, work));
-  if (answer.kind === 'problem') throw workFailure(answer);
-  // The work is billed by now: its shape is held by specs, never by a refusal here.
-  return answer.body as unknown as z.input<typeof extractResponse>;
-};
+/** Extracts by what a request says itself and what it names. */
+export const extractByFields =
+  (deps: ExtractFieldsDeps) =>
+  async (fields: ExtractFields, work: WorkRequest): Promise<Delivered | WorkProblem> => {
+    const found = await foundFor(deps, fields, work);
+    if (found.kind === 'problem') return found;
+    const asked = requestOf(found, work);
+    return asked.kind === 'problem' ? asked : deps.extract(asked.request);
+  };

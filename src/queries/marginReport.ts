@@ -3,6 +3,7 @@ import { marginFigures, type MarginSums } from '../../domain/margin/report.ts';
 import { microOfPico } from '../../domain/providerPricing/pricing.ts';
 import type { PeriodCosts } from '../../projections/llmCosts/freeShare.queries.ts';
 import type { CurrencyFlows } from '../../projections/margin/margin.queries.ts';
+import type { Queries } from './queries.ts';
 
 /** Micro-USD as decimal text with 6 decimals. */
 const usd = (micro: bigint): string => decimalOf(micro, 6);
@@ -108,3 +109,14 @@ export const marginReport = ({ start, end, period, sinceEver, costs }: MarginRep
     sales_without_rate: Number(sumOf(period, 'without_rate')),
   };
 };
+
+/** The report of a period, both ends inclusive, from the read models. */
+export const marginReportOf =
+  (queries: Pick<Queries, 'marginFlows' | 'modelCostOfPeriod'>) => async (start: string, end: string) => {
+    const [period, sinceEver, costs] = await Promise.all([
+      queries.marginFlows({ from: start, to: end }),
+      queries.marginFlows({ to: end }),
+      queries.modelCostOfPeriod({ from: start, to: end }),
+    ]);
+    return marginReport({ start, end, period, sinceEver, costs });
+  };
