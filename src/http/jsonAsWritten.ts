@@ -1,56 +1,17 @@
 import { visit } from 'jsonc-parser';
+import type { ShapeLimits } from '../../domain/kernel/jsonShape.ts';
 
 /** What `JSON.parse` does not tell of a text: how numbers were written, and members that stand twice. */
 
-/** Deeper than any body of the interface: a schema of depth 32 takes 2 levels a depth. */
-export const DEPTH_MAX = 128;
-
-/**
- * More values than any body of the interface: a thousand examples of fifty fields. What is done with a body at a
- * stretch (parsing, counting, checking) takes some 50 ms for so many, and ten times that for a megabyte of them.
- */
-export const VALUES_MAX = 50_000;
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_LIST = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_LIST = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-
-/** The index after a JSON string that begins at `start`. */
-const afterString = (text: string, start: number): number => {
-  let at = start + 1;
-  for (let code = text.charCodeAt(at); at < text.length && code !== QUOTE; code = text.charCodeAt(at))
-    at += code === BACKSLASH ? 2 : 1;
-  return at + 1;
-};
-
-export interface Shape {
-  /** Of all objects together. */
-  readonly members: number;
-  /** Of all objects and lists together; an empty one counts as one of one. */
-  readonly values: number;
-}
-
-/** Told before it is parsed: what walks a value afterwards calls itself once a level. */
-export const shapeOf = (text: string): Shape | 'too_deep' | 'too_many_values' => {
-  let [depth, members, values, at] = [0, 0, 0, 0];
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    at = code === QUOTE ? afterString(text, at) : at + 1;
-    if (code === COLON) members += 1;
-    if (code === CLOSE_LIST || code === CLOSE_OBJECT) depth -= 1;
-    const isOpening = code === OPEN_LIST || code === OPEN_OBJECT;
-    if (isOpening) depth += 1;
-    if (isOpening || code === COMMA) values += 1;
-    if (depth > DEPTH_MAX) return 'too_deep';
-    if (values > VALUES_MAX) return 'too_many_values';
-  }
-  return { members, values };
-};
+export const BODY_LIMITS = {
+  /** Deeper than any body of the interface: a schema of depth 32 takes 2 levels a depth. */
+  depthMax: 128,
+  /**
+   * More than any body of the interface has: a thousand examples of fifty fields. What is done with a body at a
+   * stretch (parsing, counting, checking) takes some 50 ms for so many, and ten times that for a megabyte of them.
+   */
+  valuesMax: 50_000,
+} satisfies ShapeLimits;
 
 /**
  * How many members all objects of a value have together: of a name that stood twice one is left. Throws for a

@@ -1,7 +1,8 @@
 import { isUtf8 as isUtf8Bytes } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { DEPTH_MAX, memberTwiceIn, membersOf, shapeOf, VALUES_MAX, withHalves } from './jsonAsWritten.ts';
+import { shapeOf } from '../../domain/kernel/jsonShape.ts';
+import { BODY_LIMITS, memberTwiceIn, membersOf, withHalves } from './jsonAsWritten.ts';
 import { CallerLeft, hasLeft } from './callerLeft.ts';
 import { Problem, problem } from './problems.ts';
 
@@ -84,14 +85,14 @@ export interface JsonBody {
 }
 
 /** Whether a text is small enough to be parsed where nobody else waits: see `shapeOf`. */
-export const isTooMuch = (text: string): boolean => typeof shapeOf(text) === 'string';
+export const isTooMuch = (text: string): boolean => typeof shapeOf(text, BODY_LIMITS) === 'string';
 
 const NAME_SHOWN = 100;
 const NOT_JSON =
   'The body is not JSON in UTF-8 (no NUL, no half surrogate pairs, no number beyond those of a double).';
 
-const TOO_DEEP = `The body is nested deeper than ${String(DEPTH_MAX)} levels.`;
-const TOO_MANY = `The body has more than ${String(VALUES_MAX)} values.`;
+const TOO_DEEP = `The body is nested deeper than ${String(BODY_LIMITS.depthMax)} levels.`;
+const TOO_MANY = `The body has more than ${String(BODY_LIMITS.valuesMax)} values.`;
 
 const twiceIn = (text: string): Problem => {
   const name = (memberTwiceIn(text) ?? '').slice(0, NAME_SHOWN);
@@ -103,10 +104,13 @@ const AT_ONCE_CHARS = 32_768;
 
 const parsed = async (text: string): Promise<JsonBody> => {
   const turn = text.length > AT_ONCE_CHARS ? () => nextTurn() : () => undefined;
-  const shape = shapeOf(text);
+  const shape = shapeOf(text, BODY_LIMITS);
   if (shape === 'too_deep') throw problem('malformed_json', TOO_DEEP);
   if (shape === 'too_many_values')
-    throw problem('body_too_large', TOO_MANY, { max_bytes: JSON_BYTES_MAX, max_values: VALUES_MAX });
+    throw problem('body_too_large', TOO_MANY, {
+      max_bytes: JSON_BYTES_MAX,
+      max_values: BODY_LIMITS.valuesMax,
+    });
   await turn();
   const value = JSON.parse(text) as unknown;
   await turn();

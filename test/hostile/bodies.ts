@@ -1,4 +1,4 @@
-import { DEPTH_MAX, VALUES_MAX } from '../../src/http/jsonAsWritten.ts';
+import { BODY_LIMITS } from '../../src/http/jsonAsWritten.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import type { Attack, Reply, Target } from './attacks.ts';
 
@@ -28,7 +28,7 @@ const list = (piece: (at: number) => string, valuesOfPiece = 1): Filled => ({
 });
 const object = (piece: (at: number) => string): Filled => ({ open: '{', close: '}', piece });
 
-const nested = (inside: string, levels = DEPTH_MAX - 8): string =>
+const nested = (inside: string, levels = BODY_LIMITS.depthMax - 8): string =>
   `${'['.repeat(levels)}${inside}${']'.repeat(levels)}`;
 
 /** Texts of JSON that are hard in one way each. */
@@ -45,18 +45,18 @@ const SHAPES: Readonly<Record<string, Filled>> = {
     open: nested('', 100).slice(0, 100),
     close: ']'.repeat(100),
   },
-  'deep lists': list(() => nested('1.0'), DEPTH_MAX),
+  'deep lists': list(() => nested('1.0'), BODY_LIMITS.depthMax),
   'escaped letters': list(() => '"\\u0041"'),
   'surrogate pairs': list(() => '"\\ud83d\\ude00"'),
   'long numbers': list(() => `${'9'.repeat(700)}.0`),
   'white space': list(() => `1${' '.repeat(2_000)}`),
-  'one long text': list(() => `"${'x'.repeat(1_000_000)}"`, VALUES_MAX / 2),
+  'one long text': list(() => `"${'x'.repeat(1_000_000)}"`, BODY_LIMITS.valuesMax / 2),
 };
 
 /** Each by as many values as are let in, and by a megabyte. */
 const TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(SHAPES).flatMap(([what, shape]) => [
-    [what, filled(shape, VALUES_MAX - 200)],
+    [what, filled(shape, BODY_LIMITS.valuesMax - 200)],
     [`${what}, a megabyte`, filled(shape, Infinity)],
   ]),
 );

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { memberTwiceIn, membersOf, shapeOf, withHalves } from '../../src/http/jsonAsWritten.ts';
+import { shapeOf } from '../../domain/kernel/jsonShape.ts';
+import { BODY_LIMITS, memberTwiceIn, membersOf, withHalves } from '../../src/http/jsonAsWritten.ts';
 import { holds } from '../support/properties.ts';
 import { formOf, INVOICE, issuesIn } from './support/client.ts';
 import { testApi, type TestApi } from './support/testApi.ts';
@@ -257,7 +258,7 @@ describe('numbers, members and times as they were written', () => {
 
 describe('the text of a JSON body', () => {
   const membersIn = (text: string): unknown => {
-    const shape = shapeOf(text);
+    const shape = shapeOf(text, BODY_LIMITS);
     return typeof shape === 'string' ? shape : shape.members;
   };
 
