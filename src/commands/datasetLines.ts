@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { TrainingExample } from '../../domain/ports/trainer.ts';
-import { faultInExpected } from './expectedBudget.ts';
+import { faultInExample, faultInExpected } from './expectedBudget.ts';
 import { misfit, type WorkProblem } from './workProblem.ts';
 
 /** Most examples of one job. */
@@ -22,6 +22,8 @@ const wrongDataset = (detail: string): WorkProblem =>
   misfit(['body', 'dataset_id'], detail);
 
 const lineOf = (text: string): TrainingExample | string => {
+  const tooMuch = faultInExample(text);
+  if (tooMuch !== undefined) return `has an "expected" that ${tooMuch}`;
   try {
     const { document_id, expected } = datasetLine.parse(JSON.parse(text));
     const fault = faultInExpected(expected);

@@ -7,8 +7,8 @@ export const payloadOf = <Schema extends z.ZodType>(
   { request }: CanonicalCall,
   schema: Schema,
 ): z.output<Schema> => {
-  const oddIntegers = request.oddIntegers.filter(([at]) => at === 'payload').map(([, ...path]) => path);
   const value = request.body.payload;
-  const [payload] = validate([{ at: 'body', schema, value, under: ['payload'], oddIntegers }]);
+  const { payload: halves } = (request.halves ?? {}) as { readonly payload?: unknown };
+  const [payload] = validate([{ at: 'body', schema, value, under: ['payload'], halves }]);
   return payload as z.output<Schema>;
 };

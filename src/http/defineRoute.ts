@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { KeyRole } from '../../domain/apiKey/events.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
-import type { JsonPath } from './jsonAsWritten.ts';
 import type { UploadedFile } from './multipart.ts';
 import type { ProblemCode } from '../problemTable.ts';
 
@@ -28,8 +27,8 @@ export interface RouteRequest<Params, Query, Body> {
   /** The tenant that the request names, or the key's own. */
   readonly tenant_id: string;
   readonly idempotency_key: string | null;
-  /** Where the body has whole numbers that were not written as such. */
-  readonly oddIntegers: readonly JsonPath[];
+  /** The JSON body with 0.5 for each whole number that was written as none; undefined: it has none. */
+  readonly halves: unknown;
   /** Digest of the normalised request; own provider keys enter it as digests. */
   readonly fingerprint: string;
   readonly meta: CommandMeta;

@@ -1,13 +1,8 @@
 import { isUtf8 as isUtf8Bytes } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import {
-  DEPTH_MAX,
-  memberTwiceIn,
-  membersOf,
-  oddIntegersIn,
-  shapeOf,
-  type JsonPath,
-} from './jsonAsWritten.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { shapeOf } from '../../domain/kernel/jsonShape.ts';
+import { BODY_LIMITS, memberTwiceIn, membersOf, withHalves } from './jsonAsWritten.ts';
 import { CallerLeft, hasLeft } from './callerLeft.ts';
 import { Problem, problem } from './problems.ts';
 
@@ -82,43 +77,62 @@ const isStorable = (value: unknown): boolean => {
   return Object.entries(value).every(([key, member]) => isStorable(key) && isStorable(member));
 };
 
-/** A JSON body as it was written. */
+/** A JSON body. */
 export interface JsonBody {
   readonly value: unknown;
-  readonly oddIntegers: readonly JsonPath[];
+  /** The same with 0.5 for each whole number that was written as none; undefined: it has none. */
+  readonly halves: unknown;
 }
 
-/** Told before it is parsed: what walks a value afterwards calls itself once a level. */
-export const isTooDeep = (text: string): boolean => shapeOf(text) === 'too_deep';
-
-const parsed = (text: string): JsonBody => {
-  const value = JSON.parse(text) as unknown;
-  if (MAYBE_UNSTORABLE.test(text) && !isStorable(value)) throw new SyntaxError('unstorable text');
-  return { value, oddIntegers: oddIntegersIn(text) };
-};
+/** Whether a text is small enough to be parsed where nobody else waits: see `shapeOf`. */
+export const isTooMuch = (text: string): boolean => typeof shapeOf(text, BODY_LIMITS) === 'string';
 
 const NAME_SHOWN = 100;
 const NOT_JSON =
   'The body is not JSON in UTF-8 (no NUL, no half surrogate pairs, no number beyond those of a double).';
 
-/** Reads a JSON body: type, size, encoding, depth, syntax and members are checked, in this order. */
+const TOO_DEEP = `The body is nested deeper than ${String(BODY_LIMITS.depthMax)} levels.`;
+const TOO_MANY = `The body has more than ${String(BODY_LIMITS.valuesMax)} values.`;
+
+const twiceIn = (text: string): Problem => {
+  const name = (memberTwiceIn(text) ?? '').slice(0, NAME_SHOWN);
+  return problem('malformed_json', `The member "${name}" stands twice in one object.`);
+};
+
+/** Longer texts are read step by step, and others have their turn between the steps. */
+const AT_ONCE_CHARS = 32_768;
+
+const parsed = async (text: string): Promise<JsonBody> => {
+  const turn = text.length > AT_ONCE_CHARS ? () => nextTurn() : () => undefined;
+  const shape = shapeOf(text, BODY_LIMITS);
+  if (shape === 'too_deep') throw problem('malformed_json', TOO_DEEP);
+  if (shape === 'too_many_values')
+    throw problem('body_too_large', TOO_MANY, {
+      max_bytes: JSON_BYTES_MAX,
+      max_values: BODY_LIMITS.valuesMax,
+    });
+  await turn();
+  const value = JSON.parse(text) as unknown;
+  await turn();
+  if (MAYBE_UNSTORABLE.test(text) && !isStorable(value)) throw new SyntaxError('unstorable text');
+  await turn();
+  if (shape.members !== membersOf(value)) throw twiceIn(text);
+  await turn();
+  const halved = withHalves(text);
+  await turn();
+  const halves = halved === undefined ? undefined : (JSON.parse(halved) as unknown);
+  await turn();
+  return { value, halves };
+};
+
+/** Reads a JSON body: type, size, encoding, depth, values, syntax and members are checked, in this order. */
 export const readJson = async (request: IncomingMessage): Promise<JsonBody> => {
   checkHeaders(request);
   const bytes = await bytesOf(request);
-  let body: JsonBody;
-  let twice: string | undefined;
   try {
-    const text = textOf(bytes);
-    const shape = shapeOf(text);
-    if (shape === 'too_deep')
-      throw problem('malformed_json', `The body is nested deeper than ${String(DEPTH_MAX)} levels.`);
-    body = parsed(text);
-    if (shape.members !== membersOf(body.value)) twice = memberTwiceIn(text);
+    return await parsed(textOf(bytes));
   } catch (error) {
     if (error instanceof Problem) throw error;
     throw problem('malformed_json', NOT_JSON);
   }
-  if (twice !== undefined)
-    throw problem('malformed_json', `The member "${twice.slice(0, NAME_SHOWN)}" stands twice in one object.`);
-  return body;
 };

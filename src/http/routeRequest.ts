@@ -4,7 +4,6 @@ import type { Caller, Route, RouteRequest } from './defineRoute.ts';
 import { scopeIn, tenantNamedIn } from './middleware/access.ts';
 import { idempotencyKeyIn } from './middleware/idempotency.ts';
 import { requestFingerprint } from './middleware/requestFingerprint.ts';
-import type { JsonPath } from './jsonAsWritten.ts';
 import type { Upload } from './multipart.ts';
 import { validate } from './validate.ts';
 import type { Part } from './validate.ts';
@@ -21,7 +20,8 @@ export interface Exchange {
 export interface Input {
   readonly body: unknown;
   readonly upload: Upload | undefined;
-  readonly oddIntegers?: readonly JsonPath[];
+  /** The JSON body with 0.5 for each whole number that was written as none, if it has any. */
+  readonly halves?: unknown;
 }
 
 export interface Received {
@@ -57,34 +57,31 @@ const hangUpSignal = (res: Response): AbortSignal => {
 /** The parts of a handler's request that come from the request itself. */
 export type Checked = Omit<RouteRequest<unknown, unknown, unknown>, 'caller' | 'meta' | 'signal' | 'answer'>;
 
+/** The key under which the request is known when it comes again; null: none. */
+const keyOf = ({ idempotency }: Route, req: Request): string | null =>
+  (idempotency && idempotencyKeyIn(req.get('idempotency-key'), idempotency)) ?? null;
+
 /** Checks everything that came at once, or throws the one `validation_error`. */
-// eslint-disable-next-line complexity -- members that may be left out, one after another
 export const checked = async (
   route: Route,
   { req }: Exchange,
   { input, caller }: Received,
 ): Promise<Checked> => {
+  const { halves } = input;
   const [params, query, body] = validate([
     ...addressParts(route, req),
-    { at: 'body', schema: route.body, value: input.body, oddIntegers: input.oddIntegers },
+    { at: 'body', schema: route.body, value: input.body, halves },
   ]);
-  const { idempotency, tenant } = route;
-  const key = idempotency && idempotencyKeyIn(req.get('idempotency-key'), idempotency);
+  const { tenant } = route;
+  const idempotency_key = keyOf(route, req);
   const named = { path: params, query, body, scope: tenant === 'scope' ? scopeIn(body) : undefined };
   const file = input.upload?.file;
   const parts = { path: params, query, sha256: file?.sha256 };
+  const whole = route.upload === true ? { ...parts, form: body } : { ...parts, body };
   return {
-    params,
-    query,
-    body,
-    file,
+    ...{ params, query, body, file, idempotency_key, halves },
     tenant_id: (tenant && tenantNamedIn(named[tenant])) ?? caller.tenant_id,
-    idempotency_key: key ?? null,
-    oddIntegers: input.oddIntegers ?? [],
-    fingerprint:
-      key == null
-        ? ''
-        : await requestFingerprint(route.upload === true ? { ...parts, form: body } : { ...parts, body }),
+    fingerprint: idempotency_key === null ? '' : await requestFingerprint(whole),
   };
 };
 
@@ -102,10 +99,10 @@ export const requestOf = (
   { res, requestId }: Exchange,
   { caller, clock, status }: HandlerContext,
 ): RouteRequest<unknown, unknown, unknown> => {
-  const { params, query, body, file, tenant_id, idempotency_key, fingerprint, oddIntegers } = facts;
+  const { params, query, body, file, tenant_id, idempotency_key, fingerprint, halves } = facts;
   let signal: AbortSignal | undefined;
   return {
-    ...{ params, query, body, file, tenant_id, idempotency_key, fingerprint, oddIntegers, caller },
+    ...{ params, query, body, file, tenant_id, idempotency_key, fingerprint, halves, caller },
     meta: {
       now: clock.now(),
       actor: { key_id: caller.key_id, role: caller.role },

@@ -97,8 +97,8 @@ const received = async (route: Route, exchange: Exchange, { uploads }: ServeDeps
   if (route.bytes !== undefined)
     return { body: undefined, upload: await receivedBytes(route.bytes, req, { route, uploads }) };
   if (route.body === undefined) return { body: undefined, upload: undefined };
-  const { value, oddIntegers } = await readJson(req);
-  return { body: value, upload: undefined, oddIntegers };
+  const { value, halves } = await readJson(req);
+  return { body: value, upload: undefined, halves };
 };
 
 const isRaw = (route: Route, body: unknown): body is RawBody =>

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { withHalvesAt, type JsonPath } from './jsonAsWritten.ts';
 import { Problem } from './problems.ts';
 import type { RequestIssue } from '../problemTable.ts';
 
@@ -26,8 +25,8 @@ export interface Part {
   readonly value: unknown;
   /** Where the part stands inside of `at`. */
   readonly under?: readonly string[];
-  /** Whole numbers in it that were written with a fraction or an exponent. */
-  readonly oddIntegers?: readonly JsonPath[] | undefined;
+  /** The value with 0.5 for each whole number that was written with a fraction or an exponent, if it has any. */
+  readonly halves?: unknown;
 }
 
 /** All issues with their whole paths, those of alternatives too. */
@@ -40,22 +39,27 @@ const flat = (issues: readonly ZodIssue[], at: readonly PropertyKey[] = []): rea
 
 const isIntWanted = (issue: ZodIssue): boolean => issue.code === 'invalid_type' && issue.expected === 'int';
 
-const samePath = (a: readonly PropertyKey[], b: JsonPath): boolean =>
-  a.length === b.length && a.every((step, index) => step === b[index]);
-
-/** Integers are read as written: where the schema wants one, `5.0` is none. */
-const oddIssues = ({ at, under = [], schema, value, oddIntegers = [] }: Part): readonly RequestIssue[] => {
-  if (schema === undefined || oddIntegers.length === 0) return [];
-  const result = schema.safeParse(withHalvesAt(value, oddIntegers), { reportInput: true });
-  const wanted = flat(result.error?.issues ?? []).filter(isIntWanted);
-  const isWanted = (path: JsonPath) => wanted.some((issue) => samePath(issue.path, path));
-  return oddIntegers
-    .slice(0, ISSUES_MAX)
-    .filter(isWanted)
-    .map((path) => ({ loc: [at, ...under, ...path], msg: ODD_INTEGER, type: 'invalid_type' }));
-};
-
 const ODD_INTEGER = 'Expected a whole number, written without a fraction or an exponent.';
+
+const pathsOfNoInt = (issues: readonly ZodIssue[]): readonly (readonly PropertyKey[])[] =>
+  flat(issues)
+    .filter(isIntWanted)
+    .map(({ path }) => path);
+
+const placeOf = (path: readonly PropertyKey[]): string => JSON.stringify(path.map(keyText));
+
+/** Integers are read as written: where the schema wants one, `5.0` is none. `told` is wrong with the value itself. */
+const oddIssues = (
+  { at, under = [], schema, halves }: Part,
+  told: readonly ZodIssue[],
+): readonly RequestIssue[] => {
+  if (schema === undefined || halves === undefined) return [];
+  const result = schema.safeParse(halves, { reportInput: true });
+  const known = new Set(pathsOfNoInt(told).map(placeOf));
+  return pathsOfNoInt(result.error?.issues ?? [])
+    .filter((path) => !known.has(placeOf(path)))
+    .map((path) => ({ loc: [at, ...under, ...path.map(keyText)], msg: ODD_INTEGER, type: 'invalid_type' }));
+};
 
 /** Checks all parts and reports everything that is wrong at once, as one `validation_error`. */
 export const validate = (parts: readonly Part[]): readonly unknown[] => {
@@ -64,9 +68,9 @@ export const validate = (parts: readonly Part[]): readonly unknown[] => {
     const { at, under = [], schema, value } = part;
     if (schema === undefined) return undefined;
     const result = schema.safeParse(value, { reportInput: true });
-    if (!result.success)
-      issues.push(...result.error.issues.flatMap((issue) => issuesOf(issue, [at, ...under])));
-    issues.push(...oddIssues(part));
+    const wrong = result.error?.issues.slice(0, ISSUES_MAX) ?? [];
+    issues.push(...wrong.flatMap((issue) => issuesOf(issue, [at, ...under])));
+    issues.push(...oddIssues(part, result.error?.issues ?? []));
     return result.data;
   });
   if (issues.length > 0) throw new Problem('validation_error', { detail: issues.slice(0, ISSUES_MAX) });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { faultInExpected } from '../../src/commands/expectedBudget.ts';
+import { faultInExample, faultInExpected } from '../../src/commands/expectedBudget.ts';
 
 const nested = (levels: number): object =>
   JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as object;
@@ -20,5 +20,15 @@ describe('what training may be told to expect of a document', () => {
     const rows = Array.from({ length: 5_001 }, () => ({ a: [1], b: 2 }));
     for (const beyond of [wide(20_001), { rows }, { list: Array.from({ length: 20_000 }, () => 1) }])
       expect(faultInExpected(beyond)).to.equal('has more than 20000 values');
+  });
+
+  it('is told from the text of an example, too, before it is parsed', () => {
+    const example = (expected: object): string => JSON.stringify({ document_id: 'doc_1', expected });
+    const lists = (count: number) => ({ list: Array.from({ length: count }, () => []) });
+    for (const fine of [nested(64), wide(20_000), lists(19_999)])
+      expect(faultInExample(example(fine))).to.equal(undefined);
+    expect(faultInExample(example(nested(65)))).to.equal('is nested deeper than 64 levels');
+    expect(faultInExample('['.repeat(2_000_000))).to.equal('is nested deeper than 64 levels');
+    expect(faultInExample(example(wide(40_010)))).to.equal('has more than 20000 values');
   });
 });

@@ -31,6 +31,8 @@ const HOSTILE_EXPECTED: Readonly<Record<string, string>> = {
 const HOSTILE_LINES: Readonly<Record<string, string>> = {
   ...HOSTILE_EXPECTED,
   '100,000 members': members(100_000),
+  '330,000 members': members(330_000),
+  '500,000 rows': rows(500_000, '{"n":1}'),
   '400,000 members': members(400_000),
   'lists in lists, 2,000,000 levels': `{"a":${nested('[', ']', 2_000_000)}}`,
   'a line of 20 MB': `{"name":${JSON.stringify('a'.repeat(20_000_000))}}`,

@@ -38,6 +38,8 @@ const MAIN = fileURLToPath(new URL('./watchedMain.js', import.meta.url));
 
 /** What main thread work may take at once, whatever is sent, ms. */
 export const HELD_MS_MAX = 200;
+/** What a JSON body may take at once, ms: anybody can send one. */
+export const HELD_BY_BODY_MS_MAX = 100;
 
 /** The real service in a process of its own, which says how long its main thread was held. */
 export const startWatched = async (

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { memberTwiceIn, membersOf, oddIntegersIn, shapeOf } from '../../src/http/jsonAsWritten.ts';
+import { shapeOf } from '../../domain/kernel/jsonShape.ts';
+import { BODY_LIMITS, memberTwiceIn, membersOf, withHalves } from '../../src/http/jsonAsWritten.ts';
 import { holds } from '../support/properties.ts';
 import { claimantOf } from '../../src/commands/claimantOf.ts';
 import { formOf, INVOICE, issuesIn } from './support/client.ts';
@@ -36,6 +37,12 @@ describe('numbers, members and times as they were written', () => {
         );
       expect((await listed('10')).status).to.equal(200);
       expect(issuesIn(await listed('10.0'))).to.deep.equal(['body.payload.limit invalid_type']);
+    });
+
+    it('is refused after any number of those that may be written so', async () => {
+      const schema = `{"type":"object","properties":{"a":{"enum":[${Array(60).fill('1.0').join()}]}}}`;
+      const config = `{"tenant_id":"w","schema":${schema},"llm":{"provider_model":"openai/x","max_tokens":1e3}}`;
+      expect(issuesIn(await send('/v1/configs', config))).to.deep.equal(['body.llm.max_tokens invalid_type']);
     });
 
     it('is refused in a member that may be another type, too', async () => {
@@ -251,11 +258,15 @@ describe('numbers, members and times as they were written', () => {
 });
 
 describe('the text of a JSON body', () => {
+  const membersIn = (text: string): unknown => {
+    const shape = shapeOf(text, BODY_LIMITS);
+    return typeof shape === 'string' ? shape : shape.members;
+  };
+
   holds(
     'has as many members as its value, unless one stands twice',
     fc.property(fc.json({ maxDepth: 6 }), (text) => {
-      const shape = shapeOf(text);
-      expect(shape).to.deep.equal({ members: membersOf(JSON.parse(text)) });
+      expect(membersIn(text)).to.equal(membersOf(JSON.parse(text)));
       expect(memberTwiceIn(text)).to.equal(undefined);
     }),
     0.2,
@@ -270,7 +281,7 @@ describe('the text of a JSON body', () => {
         const [name = ''] = Object.keys(object);
         const member = `${JSON.stringify(name)}:${JSON.stringify(again)}`;
         const text = `${JSON.stringify(object).slice(0, -1)},${member}}`;
-        expect(shapeOf(text)).to.not.deep.equal({ members: membersOf(JSON.parse(text)) });
+        expect(membersIn(text)).to.not.equal(membersOf(JSON.parse(text)));
         expect(memberTwiceIn(text)).to.equal(name);
       },
     ),
@@ -278,7 +289,7 @@ describe('the text of a JSON body', () => {
   );
 
   holds(
-    'has odd integers exactly where whole numbers have a point or an exponent',
+    'has halves exactly where whole numbers have a point or an exponent',
     fc.property(
       fc.array(
         fc.oneof(
@@ -291,8 +302,10 @@ describe('the text of a JSON body', () => {
       ),
       (items) => {
         const text = `{"a":[${items.map(([written]) => written).join(' , ')}]}`;
-        const due = items.flatMap(([, isOdd], index) => (isOdd ? [['a', index]] : []));
-        expect(oddIntegersIn(text)).to.deep.equal(due);
+        const due = items.map(([written, isOdd]) => (isOdd ? 0.5 : (JSON.parse(written) as unknown)));
+        const halves = withHalves(text);
+        expect(halves === undefined).to.equal(items.every(([, isOdd]) => !isOdd));
+        expect(JSON.parse(halves ?? text)).to.deep.equal({ a: due });
       },
     ),
     0.2,

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isTooDeep } from '../jsonBody.ts';
+import { isTooMuch } from '../jsonBody.ts';
 
 /** What a request is told by. */
 export interface RequestParts {
@@ -176,7 +176,7 @@ const hashed = (hash: Hash) => {
 /** JSON that travels as the text of a form's field: its white space and the order of its members say nothing. */
 const withCanonicalSchema = async (fields: unknown): Promise<unknown> => {
   const schema = (fields as { readonly schema?: unknown } | undefined)?.schema;
-  if (typeof schema !== 'string' || isTooDeep(schema)) return fields;
+  if (typeof schema !== 'string' || isTooMuch(schema)) return fields;
   let value: unknown;
   try {
     value = JSON.parse(schema);

@@ -7,6 +7,17 @@ const rate = z
   .refine((text) => /[1-9]/.test(text), { error: 'Must be above 0.' })
   .meta({ description: 'Units of the currency for 1 `base`, decimal text.' });
 
+/** More than there are currencies. */
+const RATES_MAX = 400;
+
+/** Looked at before each is: a body may have fifty thousand members. */
+const fewRates = (value: unknown, { issues }: z.core.ParsePayload): unknown => {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length <= RATES_MAX) return value;
+  const message = `At most ${String(RATES_MAX)} rates.`;
+  issues.push({ code: 'custom', message, input: value, continue: false });
+  return z.NEVER;
+};
+
 const EARLIEST_DAY = '1999-01-01';
 
 export const publishFxRatesRequest = z
@@ -16,9 +27,12 @@ export const publishFxRatesRequest = z
       .refine((date) => date >= EARLIEST_DAY, { error: 'Lies before 1999-01-01.' })
       .meta({ description: 'From 1999-01-01, when the euro began, to one day ahead.' }),
     base: knownCurrencyIn.default('EUR'),
-    rates: z
-      .record(knownCurrencyIn, rate)
-      .refine((rates) => Object.keys(rates).length > 0, { error: 'At least one rate.' }),
+    rates: z.preprocess(
+      fewRates,
+      z
+        .record(knownCurrencyIn, rate)
+        .refine((rates) => Object.keys(rates).length > 0, { error: 'At least one rate.' }),
+    ),
     source: plainText(1, 100).default('admin'),
   })
   .refine(({ base, rates }) => !(base in rates), {
