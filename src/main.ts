@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { ConfigError, configFrom, forgetSecrets, ownRedactor } from './config.ts';
-import { ServerAway } from './composition/awaitServer.ts';
+import { ServerAway } from './composition/start/awaitServer.ts';
 import { startQuire } from './composition/quire.ts';
 
 /** Time that running work gets to finish after SIGTERM, ms. */

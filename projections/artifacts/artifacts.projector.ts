@@ -1,7 +1,7 @@
-import type { BulkRow } from '../engine/bulk.ts';
-import { bulk, jsonText } from '../engine/bulk.ts';
-import type { ProjectedEventOf } from '../engine/event.ts';
-import { only } from '../engine/event.ts';
+import type { BulkRow } from '../engine/apply/bulk.ts';
+import { bulk, jsonText } from '../engine/apply/bulk.ts';
+import type { ProjectedEventOf } from '../engine/feed/event.ts';
+import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { artifactsDdl, artifactsTables } from './artifacts.schema.ts';
 

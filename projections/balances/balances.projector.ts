@@ -1,4 +1,4 @@
-import { bulk } from '../engine/bulk.ts';
+import { bulk } from '../engine/apply/bulk.ts';
 import type { Projector } from '../engine/projector.ts';
 import { balancesDdl, balancesTables } from './balances.schema.ts';
 import { BALANCE_EVENTS, balanceChanges } from './tenantDeltas.ts';

@@ -1,5 +1,5 @@
-import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
-import { tenantOf } from '../engine/event.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../engine/feed/event.ts';
+import { tenantOf } from '../engine/feed/event.ts';
 
 /** What a batch does to one tenant's row. `plan` is null where no event of the batch says it. */
 export interface TenantDelta {

@@ -1,5 +1,5 @@
-import { bulk } from '../engine/bulk.ts';
-import { only } from '../engine/event.ts';
+import { bulk } from '../engine/apply/bulk.ts';
+import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { documentsDdl, documentsTables } from './documents.schema.ts';
 

@@ -1,5 +1,5 @@
 import type { RowPage } from '../balances/balances.queries.ts';
-import { textOf, textOrNull, wholeOf } from '../engine/columns.ts';
+import { textOf, textOrNull, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 /** A document as lists show it. */

@@ -1,4 +1,4 @@
-import type { DomainEvent, ProjectedEvent } from './event.ts';
+import type { DomainEvent, ProjectedEvent } from './feed/event.ts';
 import type { SqlTx } from './ports.ts';
 
 /** A table of a read model, and the columns that order its rows uniquely. */

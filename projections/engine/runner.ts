@@ -1,16 +1,16 @@
 import type { KnownLog } from '../../domain/ports/knownLog.ts';
-import { building } from './building.ts';
-import type { DecodeEvent } from './event.ts';
-import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './notices.ts';
-import { RUNNER_TUNING } from './notices.ts';
+import { building } from './rebuild/building.ts';
+import type { DecodeEvent } from './feed/event.ts';
+import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './feed/notices.ts';
+import { RUNNER_TUNING } from './feed/notices.ts';
 import type { Sql, Timers } from './ports.ts';
-import type { WaitOptions } from './progress.ts';
-import { changes, progress } from './progress.ts';
+import type { WaitOptions } from './apply/progress.ts';
+import { changes, progress } from './apply/progress.ts';
 import { generations, hasRegistry } from './registry.ts';
-import type { KnownModels } from './standing.ts';
+import type { KnownModels } from './rebuild/standing.ts';
 import type { ProjectorStatus } from './status.ts';
 import { statusOfRegistry, statusOfSlots } from './status.ts';
-import { turns } from './turns.ts';
+import { turns } from './apply/turns.ts';
 
 export interface RunnerDeps extends KnownModels {
   readonly sql: Sql;

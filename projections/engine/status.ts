@@ -1,8 +1,8 @@
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
-import type { RunningSlot } from './applyBatch.ts';
+import type { RunningSlot } from './apply/applyBatch.ts';
 import type { Generation } from './registry.ts';
-import type { KnownModels, Standing } from './standing.ts';
-import { standingOf, stoppedBuild } from './standing.ts';
+import type { KnownModels, Standing } from './rebuild/standing.ts';
+import { standingOf, stoppedBuild } from './rebuild/standing.ts';
 
 /** How far one read model is. */
 export interface ProjectorStatus {

@@ -1,5 +1,5 @@
 import type { RowPage } from '../balances/balances.queries.ts';
-import { onlyRow, textOf, textOrNull, wholeOf, wholeOrNull } from '../engine/columns.ts';
+import { onlyRow, textOf, textOrNull, wholeOf, wholeOrNull } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 /** A sale or refund, as an item of `GrantHistoryResponse`. */

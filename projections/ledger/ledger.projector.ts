@@ -1,7 +1,7 @@
-import { bulk, records } from '../engine/bulk.ts';
+import { bulk, records } from '../engine/apply/bulk.ts';
 import type { Projector } from '../engine/projector.ts';
 import { ledgerDdl, ledgerTables } from './ledger.schema.ts';
-import { bigintOf, textOf } from '../engine/columns.ts';
+import { bigintOf, textOf } from '../engine/apply/columns.ts';
 import type { SqlTx } from '../engine/ports.ts';
 import { blocksOf } from './ledgerBlocks.ts';
 import type { LedgerRow } from './ledgerRows.ts';

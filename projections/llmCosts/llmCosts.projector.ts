@@ -1,7 +1,7 @@
 import { picoOf, picoPerToken } from '../../domain/providerPricing/pricing.ts';
-import { bulk, jsonText } from '../engine/bulk.ts';
-import type { ProjectedEventOf } from '../engine/event.ts';
-import { only, tenantOf } from '../engine/event.ts';
+import { bulk, jsonText } from '../engine/apply/bulk.ts';
+import type { ProjectedEventOf } from '../engine/feed/event.ts';
+import { only, tenantOf } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { costDays } from './costDays.ts';
 import { llmCostsDdl, llmCostsTables } from './llmCosts.schema.ts';

@@ -9,8 +9,8 @@ import {
   type TrueUp,
 } from '../../domain/margin/tenantLots.ts';
 import type { Booking } from '../../domain/margin/values.ts';
-import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
-import { tenantOf } from '../engine/event.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../engine/feed/event.ts';
+import { tenantOf } from '../engine/feed/event.ts';
 
 /** What a burn recognised of lots of one currency; micro-USD. */
 export interface BurnFlow {

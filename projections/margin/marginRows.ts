@@ -1,6 +1,6 @@
 import type { Lot } from '../../domain/margin/lot.ts';
 import type { TenantLots } from '../../domain/margin/tenantLots.ts';
-import { bigintOf, textOf, textOrNull, wholeOf } from '../engine/columns.ts';
+import { bigintOf, textOf, textOrNull, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow } from '../engine/ports.ts';
 import type { BookingFlow, BurnFlow } from './marginFold.ts';
 

@@ -1,7 +1,7 @@
 import { paymentStream } from '../../domain/payment/identity.ts';
-import type { BulkRow } from '../engine/bulk.ts';
-import { bulk } from '../engine/bulk.ts';
-import type { ProjectedEvent } from '../engine/event.ts';
+import type { BulkRow } from '../engine/apply/bulk.ts';
+import { bulk } from '../engine/apply/bulk.ts';
+import type { ProjectedEvent } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { openClaimsDdl, openClaimsTables } from './openClaims.schema.ts';
 

@@ -1,5 +1,5 @@
-import { bulk, jsonText } from '../engine/bulk.ts';
-import { only } from '../engine/event.ts';
+import { bulk, jsonText } from '../engine/apply/bulk.ts';
+import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { priceListsDdl, priceListsTables } from './priceLists.schema.ts';
 

@@ -1,6 +1,6 @@
-import { bulk } from '../engine/bulk.ts';
-import type { ProjectedEvent } from '../engine/event.ts';
-import { only } from '../engine/event.ts';
+import { bulk } from '../engine/apply/bulk.ts';
+import type { ProjectedEvent } from '../engine/feed/event.ts';
+import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { rateLimitsDdl, rateLimitsTables } from './rateLimits.schema.ts';
 

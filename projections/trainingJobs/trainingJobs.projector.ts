@@ -1,7 +1,7 @@
-import type { BulkRow } from '../engine/bulk.ts';
-import { bulk } from '../engine/bulk.ts';
-import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
-import { only } from '../engine/event.ts';
+import type { BulkRow } from '../engine/apply/bulk.ts';
+import { bulk } from '../engine/apply/bulk.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../engine/feed/event.ts';
+import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { trainingJobsDdl, trainingJobsTables } from './trainingJobs.schema.ts';
 

@@ -1,4 +1,4 @@
-import { bulk } from '../engine/bulk.ts';
+import { bulk } from '../engine/apply/bulk.ts';
 import type { Projector } from '../engine/projector.ts';
 import { usageDdl, usageTables } from './usage.schema.ts';
 import { usageDays, usageDocuments } from './usageSums.ts';

@@ -1,5 +1,5 @@
-import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
-import { tenantOf } from '../engine/event.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../engine/feed/event.ts';
+import { tenantOf } from '../engine/feed/event.ts';
 
 /** Key of a dimension that a movement does not have. */
 export const NONE = 'none';

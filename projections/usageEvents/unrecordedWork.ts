@@ -1,5 +1,5 @@
-import { bulk, type BulkRow } from '../engine/bulk.ts';
-import { tenantOf, type ProjectedEvent } from '../engine/event.ts';
+import { bulk, type BulkRow } from '../engine/apply/bulk.ts';
+import { tenantOf, type ProjectedEvent } from '../engine/feed/event.ts';
 import type { SqlTx } from '../engine/ports.ts';
 
 const burned = bulk({

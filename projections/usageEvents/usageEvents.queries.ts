@@ -1,4 +1,4 @@
-import { textOf, textOrNull, wholeOf, wholeOrNull } from '../engine/columns.ts';
+import { textOf, textOrNull, wholeOf, wholeOrNull } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 /** One extraction or conversion and what became of it. `state`: running, success, partial or failed. */

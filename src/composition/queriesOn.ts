@@ -24,8 +24,8 @@ import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/f
 import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
 import { marginFlows } from '../../projections/margin/margin.queries.ts';
 import { missingPrices, providerPrices } from '../../projections/llmCosts/prices.queries.ts';
-import { askTogether } from '../http/askTogether.ts';
-import type { Queries } from '../http/queries.ts';
+import { askTogether } from '../http/reads/askTogether.ts';
+import type { Queries } from '../http/reads/queries.ts';
 
 /** Balances are asked for more than all else together: those asked for at once share a statement. */
 const balancesTogether = (sql: SqlTx): Queries['balanceOfTenant'] => {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { KeyRole } from '../../domain/apiKey/events.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
-import type { JsonPath } from './jsonAsWritten.ts';
-import type { UploadedFile } from './multipart.ts';
+import type { JsonPath } from './server/jsonAsWritten.ts';
+import type { UploadedFile } from './server/multipart.ts';
 import type { ProblemCode } from './problems.ts';
 
 /** Who calls: the API key, never its value. */

@@ -1,7 +1,7 @@
 import type { AccountRejection } from '../../domain/account/commands.ts';
 import type { BillingConfigRejection } from '../../domain/billingConfig/decider.ts';
-import type { Outcome } from '../commands/outcome.ts';
-import type { WorkProblem } from '../commands/workProblem.ts';
+import type { Outcome } from '../commands/writer/outcome.ts';
+import type { WorkProblem } from '../commands/work/workProblem.ts';
 import { Problem, invalid, problem, retryLater } from './problems.ts';
 import type { ProblemCode, RequestIssue } from './problems.ts';
 

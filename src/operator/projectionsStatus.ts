@@ -1,9 +1,9 @@
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { KnownLog } from '../../domain/ports/knownLog.ts';
-import { divergenceOf } from '../../projections/engine/divergence.ts';
+import { divergenceOf } from '../../projections/engine/feed/divergence.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import { standingOf, type KnownModels, type NewerModel } from '../../projections/engine/standing.ts';
-import { REBUILD_LOCK } from '../../projections/engine/rebuild.ts';
+import { standingOf, type KnownModels, type NewerModel } from '../../projections/engine/rebuild/standing.ts';
+import { REBUILD_LOCK } from '../../projections/engine/rebuild/rebuild.ts';
 import { generations, hasRegistry, type Generation } from '../../projections/engine/registry.ts';
 
 /** How one read model stands, as the registry and the log say. */

@@ -2,7 +2,7 @@ import { Counter, type Registry } from 'prom-client';
 import type { AccountCommand } from '../../domain/account/commands.ts';
 import type { AccountEvent } from '../../domain/account/events.ts';
 import { operation } from '../../domain/account/words.ts';
-import type { AccountOutcome, AccountWriter } from '../commands/accountWriter.ts';
+import type { AccountOutcome, AccountWriter } from '../commands/writer/accountWriter.ts';
 
 interface AccountCounters {
   readonly commands: Counter<'command' | 'outcome'>;

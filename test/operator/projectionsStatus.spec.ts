@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
+import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { readModelOperations } from '../../src/operator/operations.ts';

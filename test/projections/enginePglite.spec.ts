@@ -1,4 +1,4 @@
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
+import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
 import { bulkSuite } from './bulk.suite.ts';
 import { engineSuite } from './engine.suite.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
+import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
 import { modelCost, priceFor, type PublishedPrice } from '../../domain/providerPricing/pricing.ts';
-import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { llmCostsProjector } from '../../projections/llmCosts/llmCosts.projector.ts';
 import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
+import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
-import { billingHistory } from '../support/billingHistory.ts';
-import { memoryLog } from '../support/memoryLog.ts';
+import { billingHistory } from '../support/money/billingHistory.ts';
+import { memoryLog } from '../support/logs/memoryLog.ts';
 import { runnerOn } from '../support/projecting.ts';
 
 /** What a defect or a hand could do to each of the compared tables. */

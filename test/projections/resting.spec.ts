@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
-import type { ProjectionNotice } from '../../projections/engine/notices.ts';
+import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
+import type { ProjectionNotice } from '../../projections/engine/feed/notices.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import { bookkeeper } from '../support/billingHistory.ts';
-import { memoryLog } from '../support/memoryLog.ts';
+import { bookkeeper } from '../support/money/billingHistory.ts';
+import { memoryLog } from '../support/logs/memoryLog.ts';
 import { runnerOn, wipe } from '../support/projecting.ts';
 
 const WAIT = { timeoutMs: 10_000 };

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
-import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
+import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { marginFlows } from '../../projections/margin/margin.queries.ts';
 import { marginProjector } from '../../projections/margin/margin.projector.ts';
-import { marginReport } from '../../src/http/marginReport.ts';
-import { seededRandom } from '../support/random.ts';
+import { marginReport } from '../../src/http/money/marginReport.ts';
+import { seededRandom } from '../../engine/test/support/random.ts';
 import { plainMargin } from './plainMargin.ts';
 import { yearOfTrading } from './yearOfTrading.ts';
 

@@ -1,4 +1,4 @@
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import type { ExpectedModel, ExpectedRow } from './expectedRows.ts';
 
 /** A tenant's row, and its open holds. */

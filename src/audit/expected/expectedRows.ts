@@ -1,4 +1,4 @@
-import type { AuditedEvent } from '../auditedEvent.ts';
+import type { AuditedEvent } from '../log/auditedEvent.ts';
 
 /** A row as the auditor computes it: values by column; objects stand for jsonb. */
 export type ExpectedRow = Readonly<Record<string, unknown>>;

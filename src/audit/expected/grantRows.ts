@@ -1,5 +1,5 @@
 import { paymentStream } from '../../../domain/payment/identity.ts';
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { emitAll, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
 const moneyOf = ({

@@ -1,7 +1,7 @@
-import { accountOf, type AuditedEvent } from '../auditedEvent.ts';
-import type { MarginBook, Moves } from '../marginBook.ts';
-import { noWorth } from '../marginBook.ts';
-import { post } from '../marginPosting.ts';
+import { accountOf, type AuditedEvent } from '../log/auditedEvent.ts';
+import type { MarginBook, Moves } from '../money/marginBook.ts';
+import { noWorth } from '../money/marginBook.ts';
+import { post } from '../money/marginPosting.ts';
 import type { Emit, ExpectedModel, ExpectedRow } from './expectedRows.ts';
 
 type Sums = Record<string, bigint>;

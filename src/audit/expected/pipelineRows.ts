@@ -1,4 +1,4 @@
-import type { AuditedEvent, AuditedEventOf } from '../auditedEvent.ts';
+import type { AuditedEvent, AuditedEventOf } from '../log/auditedEvent.ts';
 import { emitAll, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
 type Rows = Map<string, ExpectedRow>;

@@ -1,4 +1,4 @@
-import type { AuditedEvent, AuditedEventOf } from '../auditedEvent.ts';
+import type { AuditedEvent, AuditedEventOf } from '../log/auditedEvent.ts';
 import { emitAll, type Emit, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
 const atOnce = (apply: (event: AuditedEvent, emit: Emit) => void): ReturnType<ExpectedModel['start']> => ({

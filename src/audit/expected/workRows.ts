@@ -1,4 +1,4 @@
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { emitAll, type Emit, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
 type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;

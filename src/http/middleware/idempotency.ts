@@ -7,7 +7,7 @@ import type {
   ReplayStore,
 } from '../../../domain/ports/replayStore.ts';
 import type { Idempotency } from '../defineRoute.ts';
-import { isTooDeep } from '../jsonBody.ts';
+import { isTooDeep } from '../server/jsonBody.ts';
 import { invalid, problem, retryLater } from '../problems.ts';
 
 /** A lease outlives a crash by this much at most; a running request renews it. */

@@ -1,0 +1,25 @@
+import type { JsonObject } from '../kernel/json.ts';
+import type { ValidationError } from './extractionEngine.ts';
+
+/** `unavailable`: the work did not end in time or was given up; says nothing about the schema. */
+export type SchemaCheck =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'invalid_schema'; readonly detail: string }
+  | { readonly kind: 'unavailable'; readonly detail: string };
+
+export type Validation =
+  | {
+      readonly kind: 'ok';
+      /** The value without the members that do not fit. */
+      readonly value: JsonObject;
+      readonly errors: readonly ValidationError[];
+    }
+  | Exclude<SchemaCheck, { readonly kind: 'ok' }>;
+
+/** Checks schemas that callers supply, isolated: a hostile pattern costs only its own request. */
+export interface SchemaValidator {
+  /** The rules of the interface (`engine/extraction/schema/schemaRules.ts`), then a full compilation. */
+  // `share` as in `ParseRequest`.
+  check(schema: unknown, signal?: AbortSignal, share?: string): Promise<SchemaCheck>;
+  validate(schema: JsonObject, value: JsonObject, signal?: AbortSignal): Promise<Validation>;
+}

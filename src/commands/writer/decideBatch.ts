@@ -1,0 +1,87 @@
+import type { ChainLink } from '../../../domain/kernel/chain.ts';
+import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import type { Decider } from '../../../domain/kernel/decider.ts';
+import { APPEND_BYTES_MAX, type NewEvent } from '../../../domain/ports/eventStore.ts';
+import { bytesAtMost, encodeEvents, type Chained, type DomainEvent, type Encoding } from './encode.ts';
+import { linkAfter, type Folded } from './streamFold.ts';
+
+/** What one command comes to if the batch is appended. */
+export type Verdict<State, Event, Rejection> =
+  | { readonly kind: 'done'; readonly events: readonly Event[]; readonly state: State }
+  | { readonly kind: 'rejected'; readonly rejection: Rejection; readonly state: State }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** Commands decided one after another. `verdicts[i]` is of command i; those beyond did not fit. */
+export interface DecidedBatch<State, Event, Rejection> {
+  readonly verdicts: readonly Verdict<State, Event, Rejection>[];
+  readonly events: readonly NewEvent[];
+  readonly state: State;
+  readonly hash: string | null;
+}
+
+/** What deciding needs to know besides state and commands. */
+export interface BatchRules<State, Command, Event, Rejection> {
+  readonly decider: Decider<State, Command, Event, Rejection>;
+  readonly encoding: Encoding<Event>;
+  /** Whether an event of this command is in the stream already. */
+  readonly isKnown: (commandId: string) => boolean;
+}
+
+type Identified = { readonly meta: CommandMeta };
+
+/** Decides commands in order, each on what those before it leave, and encodes what they say. */
+export const decideBatch = <State, Command extends Identified, Event extends DomainEvent, Rejection>(
+  rules: BatchRules<State, Command, Event, Rejection>,
+  from: Folded<State>,
+  commands: readonly Command[],
+): DecidedBatch<State, Event, Rejection> => {
+  const verdicts: Verdict<State, Event, Rejection>[] = [];
+  const encoded: NewEvent[] = [];
+  const ids = new Set<string>();
+  let { state } = from;
+  let link = linkAfter(from);
+  let bytes = 0;
+  for (const command of commands) {
+    const { command_id } = command.meta;
+    const repeated = ids.has(command_id) || rules.isKnown(command_id);
+    const { verdict, chained } = repeated
+      ? { verdict: { kind: 'done' as const, events: [], state }, chained: undefined }
+      : verdictOn(rules, { state, link }, command);
+    if (verdict.kind === 'done' && chained !== undefined) {
+      for (const event of chained.events) bytes += bytesAtMost(event);
+      if (bytes > APPEND_BYTES_MAX && encoded.length > 0) break;
+      for (const event of chained.events) encoded.push(event);
+      ({ link } = chained);
+      ({ state } = verdict);
+      ids.add(command_id);
+    }
+    verdicts.push(verdict);
+  }
+  return { verdicts, events: encoded, state, hash: link.hash };
+};
+
+interface Judged<State, Event, Rejection> {
+  readonly verdict: Verdict<State, Event, Rejection>;
+  /** undefined: nothing to append. */
+  readonly chained: Chained<Event> | undefined;
+}
+
+/** A command that cannot be decided, evolved or encoded fails alone. */
+const verdictOn = <State, Command extends Identified, Event extends DomainEvent, Rejection>(
+  { decider: { decide, evolve }, encoding }: BatchRules<State, Command, Event, Rejection>,
+  { state, link }: { readonly state: State; readonly link: ChainLink },
+  command: Command,
+): Judged<State, Event, Rejection> => {
+  try {
+    const decision = decide(state, command);
+    if (decision.kind === 'rejected')
+      return { verdict: { kind: 'rejected', rejection: decision.rejection, state }, chained: undefined };
+    if (decision.events.length === 0)
+      return { verdict: { kind: 'done', events: [], state }, chained: undefined };
+    const chained = encodeEvents(encoding, { events: decision.events, meta: command.meta }, link);
+    const events = chained.decoded;
+    return { verdict: { kind: 'done', events, state: events.reduce(evolve, state) }, chained };
+  } catch (error) {
+    return { verdict: { kind: 'failed', error }, chained: undefined };
+  }
+};

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Everything that the reference page loads, served by us: it works without a network. */
+const ASSETS = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+} as const;
+
+export const ASSET_NAMES = [
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'favicon-32x32.png',
+  'start.js',
+] as const;
+export type AssetName = (typeof ASSET_NAMES)[number];
+
+/** The page may load what this origin serves, and call it: nothing else, no inline script. */
+export const DOCS_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export const DOCS_PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>Quire: the interface</title>
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+    <link rel="icon" href="/docs/assets/favicon-32x32.png">
+  </head>
+  <body>
+    <div id="reference"></div>
+    <script src="/docs/assets/swagger-ui-bundle.js"></script>
+    <script src="/docs/assets/start.js"></script>
+  </body>
+</html>
+`;
+
+/** No validator badge: it would ask a server elsewhere. */
+const START = `SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#reference',
+  deepLinking: true,
+  validatorUrl: null,
+  queryConfigEnabled: false,
+  persistAuthorization: false,
+});
+`;
+
+const swaggerFolder = (): string =>
+  dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+
+/** One file of the reference page. */
+export const docsAsset = async (
+  name: AssetName,
+): Promise<{ readonly contentType: string; readonly body: string | Uint8Array }> =>
+  name === 'start.js'
+    ? { contentType: 'text/javascript; charset=utf-8', body: START }
+    : { contentType: ASSETS[name], body: await readFile(join(swaggerFolder(), name)) };
+
+const PAGES = fileURLToPath(new URL('../../../../docs/problems/', import.meta.url));
+
+/** The page of a problem, as markdown; undefined when the checkout has none. */
+export const problemPage = async (code: string): Promise<string | undefined> => {
+  try {
+    return await readFile(join(PAGES, `${code}.md`), 'utf8');
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,49 @@
+import type { RateLimitOverride } from '../../../domain/rateLimits/decider.ts';
+import type * as apiKeys from '../../../projections/apiKeys/apiKeys.queries.ts';
+import type { artifactsOfTenant } from '../../../projections/artifacts/artifacts.queries.ts';
+import type * as balances from '../../../projections/balances/balances.queries.ts';
+import type { documentsOfTenant } from '../../../projections/documents/documents.queries.ts';
+import type { SqlTx } from '../../../projections/engine/ports.ts';
+import type { grantsOfTenant } from '../../../projections/grants/grants.queries.ts';
+import type * as ledger from '../../../projections/ledger/ledger.queries.ts';
+import type { reconciliation } from '../../../projections/reconciliation/reconciliation.queries.ts';
+import type { usageStats } from '../../../projections/usage/usage.queries.ts';
+import type * as llm from '../../../projections/llmCosts/llmCosts.queries.ts';
+import type * as freeShare from '../../../projections/llmCosts/freeShare.queries.ts';
+import type * as prices from '../../../projections/llmCosts/prices.queries.ts';
+import type * as costs from '../../../projections/costs/costs.queries.ts';
+import type { marginFlows } from '../../../projections/margin/margin.queries.ts';
+import type { chargeOfJob } from '../../../projections/trainingJobs/trainingJobs.queries.ts';
+
+/** A query of a read model once it has a database to ask. */
+type On<Query extends (sql: SqlTx) => unknown> = ReturnType<Query>;
+
+/** What the routes ask of the read models. They throw when the database cannot be reached. */
+export interface Queries {
+  readonly balanceOfTenant: On<typeof balances.balanceOfTenant>;
+  readonly openHoldsOfTenant: On<typeof balances.openHoldsOfTenant>;
+  readonly grantsOfTenant: On<typeof grantsOfTenant>;
+  readonly usageOfTenant: On<typeof ledger.usageOfTenant>;
+  readonly ledgerOfTenant: On<typeof ledger.ledgerOfTenant>;
+  readonly usageStats: On<typeof usageStats>;
+  readonly tenants: On<typeof balances.tenants>;
+  readonly reconciliation: On<typeof reconciliation>;
+  readonly apiKeyByHash: (keyHash: string) => Promise<apiKeys.ApiKeyRow | undefined>;
+  readonly apiKeyById: On<typeof apiKeys.apiKeyById>;
+  readonly apiKeysOfTenant: On<typeof apiKeys.apiKeysOfTenant>;
+  readonly liveAdminKeys: On<typeof apiKeys.liveAdminKeys>;
+  /** null where the tenant has the defaults. */
+  readonly rateLimitsOfTenant: (tenantId: string) => Promise<RateLimitOverride | null>;
+  readonly llmCosts: On<typeof llm.llmCosts>;
+  readonly llmCostsOfJob: On<typeof llm.llmCostsOfJob>;
+  readonly marginFlows: On<typeof marginFlows>;
+  readonly modelCostOfPeriod: On<typeof freeShare.modelCostOfPeriod>;
+  readonly freeTierSubsidy: On<typeof freeShare.freeTierSubsidy>;
+  readonly providerPrices: On<typeof prices.providerPrices>;
+  readonly missingPrices: On<typeof prices.missingPrices>;
+  readonly documentsOfTenant: On<typeof documentsOfTenant>;
+  readonly costsByTask: On<typeof costs.costsByTask>;
+  readonly costsByDocument: On<typeof costs.costsByDocument>;
+  readonly chargeOfJob: On<typeof chargeOfJob>;
+  readonly artifactsOfTenant: On<typeof artifactsOfTenant>;
+}

@@ -1,4 +1,0 @@
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
-import { rebuildSuite } from './rebuild.suite.ts';
-
-rebuildSuite('embedded Postgres', async () => (await pgliteSql(null)).sql);
