@@ -5,7 +5,7 @@ import regexp from 'eslint-plugin-regexp';
 const banned = (message, ...selectors) => selectors.map((selector) => ({ selector, message }));
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'data', 'coverage', 'bin'] },
+  { ignores: ['**/dist', 'node_modules', 'data', 'coverage', 'bin'] },
   ...tseslint.configs.strictTypeChecked,
   {
     files: ['**/*.ts'],
@@ -40,7 +40,12 @@ export default tseslint.config(
     },
   },
   {
-    files: ['domain/**/*.ts', 'projections/**/*.ts'],
+    files: [
+      'domain/**/*.ts',
+      'projections/**/*.ts',
+      'engine/{document,extraction,kernel,ports}/**/*.ts',
+      'engine/learning/{scoring,weights}/*.ts',
+    ],
     rules: {
       'no-restricted-globals': ['error', 'process', 'setTimeout', 'setInterval', 'fetch'],
       'no-restricted-syntax': [
@@ -56,7 +61,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['test/**/*.ts'],
+    files: ['test/**/*.ts', 'engine/test/**/*.ts', 'tools/**/*.ts'],
     rules: {
       'max-lines-per-function': 'off',
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
@@ -67,7 +72,8 @@ export default tseslint.config(
   },
   {
     // Every expression here may meet a document's text, a schema, a header or a body.
-    files: ['adapters/**/*.ts', 'domain/**/*.ts', 'projections/**/*.ts', 'src/**/*.ts'],
+    files: ['engine/**/*.ts', 'adapters/**/*.ts', 'domain/**/*.ts', 'projections/**/*.ts', 'src/**/*.ts'],
+    ignores: ['engine/test/**'],
     plugins: { regexp },
     rules: {
       'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],

@@ -1,31 +1,13 @@
-import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import { building } from './rebuild/building.ts';
-import type { DecodeEvent } from './feed/event.ts';
-import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './feed/notices.ts';
 import { RUNNER_TUNING } from './feed/notices.ts';
-import type { Sql, Timers } from './ports.ts';
 import type { WaitOptions } from './apply/progress.ts';
 import { changes, progress } from './apply/progress.ts';
 import { generations, hasRegistry } from './registry.ts';
-import type { KnownModels } from './rebuild/standing.ts';
 import type { ProjectorStatus } from './status.ts';
 import { statusOfRegistry, statusOfSlots } from './status.ts';
-import { turns } from './apply/turns.ts';
+import { turns, type RunnerDeps } from './apply/turns.ts';
 
-export interface RunnerDeps extends KnownModels {
-  readonly sql: Sql;
-  readonly feed: KnownLog;
-  readonly decode: DecodeEvent;
-  /** False for an event type of a newer release. All are known by default. */
-  readonly isKnownType?: (type: string) => boolean;
-  readonly timers: Timers;
-  readonly notify?: (notice: ProjectionNotice) => void;
-  /** Told of the events of each batch that was committed; for traces. */
-  readonly onApplied?: (applied: AppliedBatch) => void;
-  readonly tuning?: Partial<RunnerTuning>;
-  /** What becomes of read models that are of another log: made anew at once, or left to a person. */
-  readonly diverged?: 'rebuild' | 'leave';
-}
+export type { RunnerDeps } from './apply/turns.ts';
 
 /** Keeps the read models up with the log, as long as no other process does. */
 export interface ProjectionRunner {

@@ -1,11 +1,13 @@
+import type { KnownLog } from '../../../domain/ports/knownLog.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { compared } from '../feed/compare.ts';
 import { divergenceOf, ReadModelsDiverged, type Divergence } from '../feed/divergence.ts';
 import type { FollowDeps, Follower } from '../feed/follow.ts';
 import { follower } from '../feed/follow.ts';
 import { frozenHolders } from '../rebuild/frozen.ts';
-import type { RunnerTuning } from '../feed/notices.ts';
-import type { SqlLock } from '../ports.ts';
+import type { DecodeEvent } from '../feed/event.ts';
+import type { AppliedBatch, ProjectionNotice, RunnerTuning } from '../feed/notices.ts';
+import type { Sql, SqlLock, Timers } from '../ports.ts';
 import type { Slot } from './prepare.ts';
 import { prepareReadModels } from './prepare.ts';
 import { rebuildReadModels } from '../rebuild/rebuild.ts';
@@ -18,12 +20,26 @@ import {
   resume,
 } from '../registry.ts';
 import { dropRetired } from '../rebuild/retire.ts';
-import type { RunnerDeps } from '../runner.ts';
-import type { NewerModel, Standing } from '../rebuild/standing.ts';
+import type { KnownModels, NewerModel, Standing } from '../rebuild/standing.ts';
 import { standingOf } from '../rebuild/standing.ts';
 
 /** The advisory lock of the one process that projects. */
 export const PROJECTOR_LOCK = 0x71756972n;
+
+export interface RunnerDeps extends KnownModels {
+  readonly sql: Sql;
+  readonly feed: KnownLog;
+  readonly decode: DecodeEvent;
+  /** False for an event type of a newer release. All are known by default. */
+  readonly isKnownType?: (type: string) => boolean;
+  readonly timers: Timers;
+  readonly notify?: (notice: ProjectionNotice) => void;
+  /** Told of the events of each batch that was committed; for traces. */
+  readonly onApplied?: (applied: AppliedBatch) => void;
+  readonly tuning?: Partial<RunnerTuning>;
+  /** What becomes of read models that are of another log: made anew at once, or left to a person. */
+  readonly diverged?: 'rebuild' | 'leave';
+}
 
 export interface TurnDeps extends RunnerDeps {
   readonly tuning: RunnerTuning;

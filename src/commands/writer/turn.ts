@@ -1,4 +1,3 @@
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { AppendResult } from '../../../domain/ports/eventStore.ts';
 import { tracerOf } from '../../telemetry/tracedStore.ts';
 import { backOff } from './backOff.ts';
@@ -9,10 +8,10 @@ import { giveBack, remember, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, CONTENDED, UNKNOWN } from './outcome.ts';
 import { LogWentBack, settleAppend } from './settleAppend.ts';
 import { foldOn, LogContradicts, UnreadableStream, type Folded, type FoldSource } from './streamFold.ts';
-import { turnReport, type TurnReport } from './turnReport.ts';
+import { turnReport, type Commanded, type TurnReport } from './turnReport.ts';
 import type { WriterRules } from './writerRules.ts';
 
-export type Commanded = { readonly meta: CommandMeta };
+export type { Commanded } from './turnReport.ts';
 
 interface Turn<State, Command, Event, Rejection> {
   readonly rules: WriterRules<State, Command, Event, Rejection>;

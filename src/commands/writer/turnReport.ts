@@ -1,10 +1,13 @@
+import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { AppendResult } from '../../../domain/ports/eventStore.ts';
 import type { Span, Tracer } from '../../../domain/ports/tracer.ts';
 import type { DecidedBatch } from './decideBatch.ts';
 import type { Entry } from './mailbox.ts';
 import { beginAppend, beginCommand, stamped } from './traceCommand.ts';
-import type { Commanded } from './turn.ts';
 import type { WriterHooks } from './writerRules.ts';
+
+/** What every command carries. */
+export type Commanded = { readonly meta: CommandMeta };
 
 /** What one turn of a mailbox tells: its batches to metrics, its appends to traces. */
 export interface TurnReport<State, Command, Event, Rejection> {
