@@ -73,22 +73,26 @@ async function readFrom(
   file: string | Uint8Array,
   options: OpenOptions,
 ): Promise<PackedDocument> {
-  const folder = typeof file === 'string' ? undefined : await mkdtemp(join(tmpdir(), 'quire-engine-'));
+  if (typeof file === 'string') return readPath(workers, file, { fileName: basename(file), ...options });
+  const folder = await mkdtemp(join(tmpdir(), 'quire-engine-'));
   try {
-    const path = typeof file === 'string' ? file : join(folder ?? '', 'document');
-    if (typeof file !== 'string') await writeFile(path, file, { mode: 0o600 });
-    const read = await workers.parser.read({
-      path,
-      fileName: options.fileName ?? (typeof file === 'string' ? basename(file) : null),
-      effort: options.effort ?? 'standard',
-      pagesMax: options.pagesMax ?? PAGES_MAX,
-      deadlineMs: options.deadlineMs ?? DEADLINE_MS,
-    });
-    if (read.kind !== 'ok') throw new NotOpened(read);
-    return read.document;
+    const path = join(folder, 'document');
+    await writeFile(path, file, { mode: 0o600 });
+    return await readPath(workers, path, options);
   } finally {
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function readPath(
+  workers: DocumentWorkers,
+  path: string,
+  { fileName, effort = 'standard', pagesMax = PAGES_MAX, deadlineMs = DEADLINE_MS }: OpenOptions,
+): Promise<PackedDocument> {
+  const request = { path, fileName: fileName ?? null, effort, pagesMax, deadlineMs };
+  const read = await workers.parser.read(request);
+  if (read.kind !== 'ok') throw new NotOpened(read);
+  return read.document;
 }
 
 function opened(workers: DocumentWorkers, document: PackedDocument, options: OpenOptions): OpenDocument {
