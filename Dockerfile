@@ -5,9 +5,11 @@ ARG NODE_IMAGE=node:24.21.0-trixie-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY engine/package.json engine/
 RUN npm ci
 COPY tsconfig.json ./
 COPY tools/build tools/build
+COPY engine engine
 COPY domain domain
 COPY projections projections
 COPY adapters adapters
@@ -23,6 +25,9 @@ ENV NODE_ENV=production \
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
+# The package's name leads to the compiled code: `engine/dist` is a link to `dist/engine`.
+COPY --from=build /app/engine/package.json engine/
+RUN ln -s ../dist/engine engine/dist
 COPY package.json ./
 COPY bin bin
 COPY docs docs

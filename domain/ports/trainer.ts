@@ -1,5 +1,8 @@
+import type { TrainingOutcome } from '@quire/engine/ports/trainingOutcome';
 import type { JsonObject } from '../kernel/json.ts';
-import type { FieldScore, Progress } from '../trainingJob/events.ts';
+import type { Progress } from '../trainingJob/events.ts';
+
+export type { TrainingOutcome } from '@quire/engine/ports/trainingOutcome';
 
 /** One document and what should be read in it. */
 export interface TrainingExample {
@@ -56,26 +59,6 @@ export interface ExampleSource {
     documentId: string,
   ) => Promise<{ readonly kind: 'ok'; readonly file: ExampleFile } | ExampleProblem>;
 }
-
-export type TrainingOutcome =
-  | {
-      readonly kind: 'trained';
-      /** What was learned: these bytes are stored and given back as they are. */
-      readonly artifact: Uint8Array;
-      /** 0 to 1, on the examples that were held out. */
-      readonly baseline_score: number;
-      readonly best_score: number;
-      readonly per_field: readonly FieldScore[];
-    }
-  | {
-      readonly kind: 'failed';
-      /** A code of the interface. */
-      readonly code: string;
-      /** A sentence for the caller: never what a document says. */
-      readonly detail: string;
-      /** True: another attempt would fail in the same way. */
-      readonly lasting: boolean;
-    };
 
 export interface TrainingContext {
   readonly source: ExampleSource;

@@ -1,6 +1,5 @@
 import { unzip } from './archive.ts';
-import type { Format } from './opened.ts';
-import type { Sniffed } from './sniff.ts';
+import type { Format, Sniffed } from './opened.ts';
 
 const MANIFEST_LIMITS = { bytesMax: 4 * 1024 * 1024, membersMax: 10_000 };
 const ZIP = Buffer.from('PK\u0003\u0004', 'latin1');

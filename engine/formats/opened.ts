@@ -22,6 +22,13 @@ export type Format =
   | 'markdown'
   | 'text';
 
+/** What the bytes are. `text` holds the decoded text of a text, for telling the type has read it anyway. */
+export type Sniffed =
+  | { readonly kind: 'known'; readonly format: Format; readonly text: string | undefined }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'damaged'; readonly detail: string }
+  | { readonly kind: 'unsupported'; readonly detail: string };
+
 /** A file whose type is known, as an opener gets it. */
 export interface SourceFile {
   readonly bytes: Buffer;

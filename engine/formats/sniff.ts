@@ -1,15 +1,8 @@
 import { fileTypeFromBuffer } from 'file-type';
-import type { Format } from './opened.ts';
+import type { Format, Sniffed } from './opened.ts';
 import { decodeText, hasByteOrderMark, isUtf8 } from './text/decodeText.ts';
 import { containerFormat } from './containers.ts';
 import { textFormat } from './textFormat.ts';
-
-/** What the bytes are. `text` holds the decoded text of a text, for telling the type has read it anyway. */
-export type Sniffed =
-  | { readonly kind: 'known'; readonly format: Format; readonly text: string | undefined }
-  | { readonly kind: 'empty' }
-  | { readonly kind: 'damaged'; readonly detail: string }
-  | { readonly kind: 'unsupported'; readonly detail: string };
 
 /** A PDF may begin with up to so much else (ISO 32000, annex H). */
 const PDF_HEADER_WITHIN = 1024;

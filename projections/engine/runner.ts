@@ -1,31 +1,13 @@
-import type { KnownLog } from '../../domain/ports/knownLog.ts';
-import type { DecodeEvent } from './feed/event.ts';
-import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './feed/notices.ts';
 import { RUNNER_TUNING } from './feed/notices.ts';
-import type { Sql, Timers } from './ports.ts';
 import type { WaitOptions } from './apply/checkpointWait.ts';
 import { changes, checkpointWaits } from './apply/checkpointWait.ts';
+import { leasedProjection, type RunnerDeps } from './apply/lease.ts';
 import { generations, hasRegistry } from './registry.ts';
-import type { KnownModels } from './rebuild/versionPlan.ts';
+import { upgrading } from './rebuild/upgrade.ts';
 import type { ProjectorStatus } from './status.ts';
 import { statusOfRegistry, statusOfSlots } from './status.ts';
-import { leasedProjection } from './apply/lease.ts';
-import { upgrading } from './rebuild/upgrade.ts';
 
-export interface RunnerDeps extends KnownModels {
-  readonly sql: Sql;
-  readonly feed: KnownLog;
-  readonly decode: DecodeEvent;
-  /** False for an event type of a newer release. All are known by default. */
-  readonly isKnownType?: (type: string) => boolean;
-  readonly timers: Timers;
-  readonly notify?: (notice: ProjectionNotice) => void;
-  /** Called after each committed batch; for traces. */
-  readonly onApplied?: (applied: AppliedBatch) => void;
-  readonly tuning?: Partial<RunnerTuning>;
-  /** Read models of another log are rebuilt at once, or left to a person. */
-  readonly diverged?: 'rebuild' | 'leave';
-}
+export type { RunnerDeps } from './apply/lease.ts';
 
 /** Keeps the read models up with the log while no other process does. */
 export interface ProjectionRunner {

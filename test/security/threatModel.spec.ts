@@ -29,7 +29,7 @@ const linesOf = (text: string): readonly Line[] =>
     });
   });
 
-const NAMED = /^`(test\/[\w/.]+\.spec\.ts)`: (.+)$/;
+const NAMED = /^`((?:engine\/test|test|tools)\/[\w/.]+\.spec\.ts)`: (.+)$/;
 
 describe('the threat model', () => {
   const lines = linesOf(MODEL);

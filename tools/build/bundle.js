@@ -57,7 +57,8 @@ const options = (modules) => ({
   logLevel: 'warning',
 });
 
-const sources = () => [...filesIn(PRODUCT), ...filesIn(['tools/build'])];
+const sources = () =>
+  [...filesIn(PRODUCT), ...filesIn(['tools/build'])].filter(({ path }) => !path.startsWith('engine/test/'));
 
 /** Changes with every source, with the packages that are installed, and with the rules of the build. */
 const stampOf = (files) => {

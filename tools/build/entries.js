@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
 import { ROOT } from './workspaces.js';
 
-/** What is started by hand. */
-const STARTED = ['src/main.ts', 'src/cli.ts'];
+/** What is started by hand, and what programs import as `@quire/engine`. */
+const STARTED = ['src/main.ts', 'src/cli.ts', 'engine/index.ts'];
 
 const BESIDE = /new URL\('\.\/([\w.]+)', import\.meta\.url\)/g;
 

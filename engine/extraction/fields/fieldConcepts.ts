@@ -1,4 +1,4 @@
-import { isOnlyRowConcept, isRowConcept } from './labels.ts';
+import { isOnlyRowConcept, isRowConcept } from './rowConcepts.ts';
 import { CONCEPTS, type Concept, type ValueKind } from './lexicon.ts';
 import { withoutRole, type Role } from './roles.ts';
 import { vocabulary, type Vocabulary } from './vocabulary.ts';

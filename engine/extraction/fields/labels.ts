@@ -1,6 +1,6 @@
 import type { Field } from './fields.ts';
 import { CONCEPTS, type Concept, type ValueKind } from './lexicon.ts';
-import { ROWS } from '../lexicon/rows.ts';
+import { isOnlyRowConcept, isRowConcept } from './rowConcepts.ts';
 import { vocabulary, type Vocabulary } from './vocabulary.ts';
 import { labelWords, phraseSimilarity } from './words.ts';
 
@@ -34,16 +34,6 @@ const RIVALS: Readonly<Record<ValueKind, readonly ValueKind[]>> = {
   boolean: ['boolean'],
 };
 const RIVAL_WEIGHT = 0.8;
-const ROW_IDS: ReadonlySet<string> = new Set(ROWS.map(([id]) => id));
-/** Concepts that columns may have though they are no row's own. */
-const ALSO_COLUMNS = new Set('article_number tax_rate discount discount_rate reference serial_number order_number delivery_date tax_total'.split(' ')); // prettier-ignore
-
-/** Concepts that rows of tables may ask for. */
-export const isRowConcept = ({ id }: Concept): boolean => ROW_IDS.has(id) || ALSO_COLUMNS.has(id);
-/** Concepts that only rows have. */
-export const isOnlyRowConcept = ({ id }: Concept): boolean => ROW_IDS.has(id) && !ALSO_ALONE.has(id);
-const ALSO_ALONE = new Set('weight volume packages hs_code size color balance article_number'.split(' '));
-
 /** A matcher for one document; `asked` are the names of a schema's fields, labels too. */
 export function labelMatcher(asked: readonly (readonly string[])[] = []): LabelMatcher {
   const known = vocabulary();

@@ -1,10 +1,12 @@
+import type { KnownLog } from '../../../domain/ports/knownLog.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { divergenceOf, ReadModelsDiverged, requireSameLog, type Divergence } from '../feed/divergence.ts';
 import type { FollowDeps, Follower } from '../feed/follow.ts';
 import { follower } from '../feed/follow.ts';
 import { frozenHolderEviction } from './leaseEviction.ts';
-import type { RunnerTuning } from '../feed/notices.ts';
-import type { SqlLock } from '../ports.ts';
+import type { DecodeEvent } from '../feed/event.ts';
+import type { AppliedBatch, ProjectionNotice, RunnerTuning } from '../feed/notices.ts';
+import type { Sql, SqlLock, Timers } from '../ports.ts';
 import type { Slot } from './prepare.ts';
 import { prepareReadModels } from './prepare.ts';
 import { rebuildReadModels } from '../rebuild/rebuild.ts';
@@ -17,12 +19,26 @@ import {
   resume,
 } from '../registry.ts';
 import { dropRetired } from '../rebuild/retire.ts';
-import type { RunnerDeps } from '../runner.ts';
-import type { NewerModel, VersionPlan } from '../rebuild/versionPlan.ts';
+import type { KnownModels, NewerModel, VersionPlan } from '../rebuild/versionPlan.ts';
 import { versionPlanOf } from '../rebuild/versionPlan.ts';
 
 /** The advisory lock that one process holds at a time: the one that projects. */
 export const PROJECTOR_LEASE = 0x71756972n;
+
+export interface RunnerDeps extends KnownModels {
+  readonly sql: Sql;
+  readonly feed: KnownLog;
+  readonly decode: DecodeEvent;
+  /** False for an event type of a newer release. All are known by default. */
+  readonly isKnownType?: (type: string) => boolean;
+  readonly timers: Timers;
+  readonly notify?: (notice: ProjectionNotice) => void;
+  /** Called after each committed batch; for traces. */
+  readonly onApplied?: (applied: AppliedBatch) => void;
+  readonly tuning?: Partial<RunnerTuning>;
+  /** Read models of another log are rebuilt at once, or left to a person. */
+  readonly diverged?: 'rebuild' | 'leave';
+}
 
 export interface LeaseDeps extends RunnerDeps {
   readonly tuning: RunnerTuning;

@@ -17,7 +17,7 @@ import { openPaymentsVerdict } from '../../doctor/openPayments.ts';
 import { sealedSecrets } from '../../doctor/sealedSecrets.ts';
 import { askOperator, runningSocket } from '../../operator/askOperator.ts';
 import { openClaims } from '../../operator/payments.ts';
-import type { Doctor } from './doctorParts.ts';
+import type { Doctor } from './doctor.ts';
 import { openLogReader } from '../parts/operatorParts.ts';
 import { secretBoxOf } from '../secretBoxOf.ts';
 

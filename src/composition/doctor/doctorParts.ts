@@ -13,17 +13,10 @@ import { protectionVerdict } from '../../doctor/protectionText.ts';
 import { addressVerdict, ownerVerdict } from '../../doctor/serviceVerdicts.ts';
 import { serviceFacts, type ServiceFacts } from '../../operator/aboutService.ts';
 import { askOperator, runningSocket } from '../../operator/askOperator.ts';
+import type { Doctor } from './doctor.ts';
 import { logChecks } from './doctorLog.ts';
 import { serverChecks } from './doctorServers.ts';
 import { VERSION } from '../start/version.ts';
-
-/** What doctor was asked, and the environment that it looks at. */
-export interface Doctor {
-  readonly config: Config;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly deep: boolean;
-  readonly nowMs: () => number;
-}
 
 const QUICK_MS = 5_000;
 /** Starts a process by each way of confining it until one holds. */

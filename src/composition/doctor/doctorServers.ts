@@ -13,7 +13,7 @@ import {
 } from '../../doctor/partVerdicts.ts';
 import { askOperator, runningSocket } from '../../operator/askOperator.ts';
 import { projectionsStatus, type ReadModelStatus } from '../../operator/projectionsStatus.ts';
-import type { Doctor } from './doctorParts.ts';
+import type { Doctor } from './doctor.ts';
 import { openLogReader } from '../parts/operatorParts.ts';
 
 const SERVER_MS = 10_000;

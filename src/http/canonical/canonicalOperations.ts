@@ -1,24 +1,13 @@
-import type { ApiDeps } from '../apiDeps.ts';
 import type { ChannelName, ChannelPaths, ModelChannel } from '../../commands/models/models.ts';
-import { payloadOf } from './canonicalPayload.ts';
+import { payloadOf, type CanonicalCall, type CanonicalOperation } from './canonicalPayload.ts';
 import { runConversion } from '../documents/conversion.ts';
-import type { RouteRequest } from '../defineRoute.ts';
 import { runExtraction } from '../documents/extraction.ts';
 import { withFetched } from '../documents/fetchedFile.ts';
 import { PIPELINE_OPERATIONS } from '../pipelines/canonicalPipelines.ts';
 import { invalid } from '../problems.ts';
 import { CHANNEL_MEMBERS } from '../wire/channels.ts';
-import { extractPayload, toMarkdownPayload, type CanonicalEnvelope } from '../wire/canonical.ts';
+import { extractPayload, toMarkdownPayload } from '../wire/canonical.ts';
 import { channelOf, looseChannel, workOf, type WorkSubject } from '../documents/workFields.ts';
-
-/** An envelope on its way. */
-export interface CanonicalCall {
-  readonly deps: ApiDeps;
-  readonly request: RouteRequest<unknown, unknown, CanonicalEnvelope>;
-}
-
-/** What an operation does with an envelope. It answers as the plain endpoint does. */
-export type CanonicalOperation = (call: CanonicalCall) => Promise<object>;
 
 const onDocument = <T>(
   { deps, request }: CanonicalCall,

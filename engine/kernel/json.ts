@@ -1,0 +1,5 @@
+/** What JSON can carry exactly: no bigint, no Date, no NaN, no undefined. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
