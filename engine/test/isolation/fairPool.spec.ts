@@ -159,9 +159,9 @@ describe('a paused process', () => {
     const ends: Promise<string>[] = [];
     for (let n = 0; n < 60; n += 1) {
       const name = ['busy 5', 'busy 60', 'busy 150', 'exit', 'endless'][whole(5)] ?? 'exit';
-      const giveUp = new AbortController();
-      ends.push(job(`tenant-${whole(5)}`, name, giveUp.signal));
-      if (name === 'endless' || whole(4) === 0) setTimeout(() => giveUp.abort(), whole(400));
+      const tenant = `tenant-${whole(5)}`;
+      const isGivenUp = name === 'endless' || whole(4) === 0;
+      ends.push(job(tenant, name, isGivenUp ? AbortSignal.timeout(whole(400)) : undefined));
       if (whole(5) === 0) await ends[whole(ends.length)];
     }
     const kinds = new Set(await Promise.all(ends));

@@ -72,6 +72,22 @@ const tooMuch = (named: readonly NamedExample[]): WorkProblem | undefined => {
   return undefined;
 };
 
+/** What is expected of each document, or why one of them cannot be read. */
+const paired = (
+  named: readonly NamedExample[],
+  counts: readonly PageCount[],
+): readonly TrainingExample[] | WorkProblem => {
+  const examples: TrainingExample[] = [];
+  for (const [at, count] of counts.entries()) {
+    const problem = unusable(count);
+    if (problem !== undefined) return problem;
+    const expected = named[at]?.expected;
+    if (count.document_id !== null && expected !== undefined)
+      examples.push({ document_id: count.document_id, expected });
+  }
+  return examples;
+};
+
 const atLeast = (count: number): WorkProblem | undefined =>
   count < EXAMPLES_MIN
     ? misfit(['body', 'examples'], `A job learns from at least ${String(EXAMPLES_MIN)} examples.`)
@@ -96,14 +112,5 @@ export const trainingExamples =
     const documents = named.map(({ document_id, file_uri }) => ({ document_id, file_uri }));
     const by = { tenant_id, allTenants: false };
     const counts = await deps.countPages({ ...request, by, documents });
-    if (isProblem(counts)) return counts;
-    const examples: TrainingExample[] = [];
-    for (const [at, count] of counts.entries()) {
-      const problem = unusable(count);
-      if (problem !== undefined) return problem;
-      const expected = named[at]?.expected;
-      if (count.document_id !== null && expected !== undefined)
-        examples.push({ document_id: count.document_id, expected });
-    }
-    return examples;
+    return isProblem(counts) ? counts : paired(named, counts);
   };
