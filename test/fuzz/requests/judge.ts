@@ -37,6 +37,9 @@ const isElsewhere = ({ changes }: Wire): boolean =>
 const mayBeUnparsed = ({ changes }: Wire): boolean =>
   changes.some((change) => ['header noise', 'another path', 'another method', 'query'].includes(change));
 
+const isUnparsed = (wire: Wire, status: number, text: string): boolean =>
+  text === '' && [400, 413, 431].includes(status) && mayBeUnparsed(wire);
+
 const OWN_KEY = /api_key/;
 const PROVIDERS_FAULT = new Set(['model_provider_error', 'provider_timeout']);
 const FOR_NOW = new Set(['busy', 'not_ready', 'field_encryption_not_configured']);
@@ -54,8 +57,7 @@ const ofFailures = (exchange: Exchange, answer: Answer): readonly string[] =>
 const ofProblems =
   (codes: ReadonlySet<string>) =>
   ({ wire }: Exchange, { status, contentType, text }: Answer): readonly string[] => {
-    if (status < 400 || wire.method === 'HEAD') return [];
-    if (text === '' && [400, 413, 431].includes(status) && mayBeUnparsed(wire)) return [];
+    if (status < 400 || wire.method === 'HEAD' || isUnparsed(wire, status, text)) return [];
     const body = parsed(text);
     if (!contentType.startsWith('application/problem+json')) return ['not a problem document'];
     if (!codes.has(String(body['code']))) return [`an unknown code: ${String(body['code'])}`];
