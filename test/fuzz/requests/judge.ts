@@ -44,11 +44,15 @@ const OWN_KEY = /api_key/;
 const PROVIDERS_FAULT = new Set(['model_provider_error', 'provider_timeout']);
 const FOR_NOW = new Set(['busy', 'not_ready', 'field_encryption_not_configured']);
 
+const isHealth = ({ id, path }: Exchange['operation']): boolean =>
+  id.startsWith('get') && path.startsWith('/health');
+
 const isAllowedFailure = ({ operation, wire }: Exchange, { status, text }: Answer): boolean => {
   const code = String(parsed(text)['code']);
   if (status === 502) return PROVIDERS_FAULT.has(code) && OWN_KEY.test(wire.body?.toString() ?? '');
-  if (status === 503 && operation.id.startsWith('get') && operation.path.startsWith('/health')) return true;
-  return status === 503 && FOR_NOW.has(code) && (operation.codes['503'] ?? []).includes(code);
+  if (status !== 503) return false;
+  if (isHealth(operation)) return true;
+  return FOR_NOW.has(code) && (operation.codes['503'] ?? []).includes(code);
 };
 
 const ofFailures = (exchange: Exchange, answer: Answer): readonly string[] =>
