@@ -7,12 +7,12 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
+COPY tools/build tools/build
 COPY domain domain
 COPY projections projections
 COPY adapters adapters
 COPY src src
-COPY test test
-RUN npm run build && npm prune --omit=dev && rm -rf dist/test
+RUN npm run build && npm prune --omit=dev
 
 FROM ${NODE_IMAGE}
 # Reached from outside of the container, with a folder that is kept: the image runs without more settings.
@@ -32,4 +32,4 @@ EXPOSE 8080
 VOLUME /var/lib/quire
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=12 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:'+process.env.PORT+'/health/ready').then((r)=>process.exit(r.ok?0:1),()=>process.exit(1))"]
-CMD ["node", "--enable-source-maps", "dist/src/main.js"]
+CMD ["node", "--enable-source-maps", "dist/main.js"]

@@ -21,7 +21,7 @@ const NO_TELLING_BY_TEXT = banned(
 );
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', 'data', 'coverage', 'bin'] },
+  { ignores: ['dist', '.test', 'node_modules', 'data', 'coverage', 'bin'] },
   ...tseslint.configs.strictTypeChecked,
   {
     files: ['**/*.ts'],
@@ -81,6 +81,20 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-expressions': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
       'no-restricted-syntax': 'off',
+    },
+  },
+  {
+    files: ['test/**/*.{spec,suite,contract}.ts'],
+    rules: {
+      'no-restricted-globals': ['error', { name: 'setTimeout', message: 'Wait for what is meant: until().' }],
+      'no-restricted-imports': [
+        'error',
+        {
+          name: 'node:timers/promises',
+          importNames: ['setTimeout'],
+          message: 'Wait for what is meant: until().',
+        },
+      ],
     },
   },
   {

@@ -1,4 +1,4 @@
-import { accept, reject, type Decider, type Decision } from '../kernel/decider.ts';
+import { accept, reject, type Decider, type Decision, type StreamKind } from '../kernel/decider.ts';
 import { plus, staysExact } from '../kernel/units.ts';
 import type { AccountCommand, AccountRejection, AdjustCredits, OpenAccount, SetPlan } from './commands.ts';
 import type { AccountEvent } from './events.ts';
@@ -64,8 +64,10 @@ const decide = (state: AccountState, command: AccountCommand): AccountDecision =
   }
 };
 
+export type AccountKind = StreamKind<AccountState, AccountCommand, AccountEvent, AccountRejection>;
+
 /** Every rule about a tenant's credits. */
-export const account: Decider<AccountState, AccountCommand, AccountEvent, AccountRejection> = {
+export const account: Decider<AccountKind> = {
   initialState: NEW_ACCOUNT,
   decide,
   evolve,

@@ -1,5 +1,5 @@
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, reject, type Decider } from '../kernel/decider.ts';
+import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { ApiKeyEvent, KeyRole } from './events.ts';
 
 export interface IssueApiKey {
@@ -51,8 +51,10 @@ const isLive = ({ key, revoked }: ApiKeyState, now: string): boolean =>
 
 const earlier = (a: string | null, b: string): string => (a !== null && a < b ? a : b);
 
+export type ApiKeyKind = StreamKind<ApiKeyState, ApiKeyCommand, ApiKeyEvent, ApiKeyRejection>;
+
 /** A key is issued once, rotated at most once, and stays revoked. */
-export const apiKey: Decider<ApiKeyState, ApiKeyCommand, ApiKeyEvent, ApiKeyRejection> = {
+export const apiKey: Decider<ApiKeyKind> = {
   initialState: { key: null, revoked: false, rotated: false, replaced_by: null },
   decide: (state, command) => {
     const { key, revoked } = state;

@@ -1,5 +1,5 @@
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, reject, type Decider } from '../kernel/decider.ts';
+import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
 import { asCredits } from '../kernel/units.ts';
 import type { BillingConfigEvent, BillingRate, BillingTerms } from './events.ts';
 import { beyondExact, type BeyondExact } from './limits.ts';
@@ -109,13 +109,15 @@ const changed = (terms: BillingTerms, change: TermsChange): BillingTerms => ({
   hold_ttl_seconds: change.hold_ttl_seconds ?? terms.hold_ttl_seconds,
 });
 
-/** Configs are appended, never changed: a rate change is a new version too. */
-export const billingConfig: Decider<
+export type BillingConfigKind = StreamKind<
   BillingConfigState,
   BillingConfigCommand,
   BillingConfigEvent,
   BillingConfigRejection
-> = {
+>;
+
+/** Configs are appended, never changed: a rate change is a new version too. */
+export const billingConfig: Decider<BillingConfigKind> = {
   initialState: { versions: [] },
   decide: ({ versions }, command) => {
     const version = versions.length + 1;

@@ -1,43 +1,19 @@
 import { z } from 'zod';
-import { billingType, extractionMode } from '../account/words.ts';
+import { completedMembers, failedMembers, requestedMembers } from '../extraction/usageMembers.ts';
 import { event } from '../kernel/event.ts';
-import { instant, pages, tenantId } from '../kernel/units.ts';
 
 /** The work was asked for. A usage event: measured work, it carries no price. */
 export const conversionRequested = event('ConversionRequested', {
   conversion_id: z.string(),
-  tenant_id: tenantId,
-  project_id: z.string(),
-  task_id: z.string(),
-  document_id: z.string(),
-  document_sha256: z.string(),
-  mode: extractionMode,
-  billing_type: billingType,
-  model: z.string(),
-  ocr_model: z.string().nullable(),
-  pages,
-  hold_id: z.string().nullable(),
-  api_key_id: z.string(),
-  requested_at: instant,
+  ...requestedMembers,
 });
 
 export const conversionCompleted = event('ConversionCompleted', {
   conversion_id: z.string(),
-  tenant_id: tenantId,
-  status: z.enum(['success', 'partial']),
-  pages,
-  free_pages: pages,
-  duration_ms: z.number().int().min(0),
-  completed_at: instant,
+  ...completedMembers,
 });
 
-export const conversionFailed = event('ConversionFailed', {
-  conversion_id: z.string(),
-  tenant_id: tenantId,
-  /** The problem code that the caller got. */
-  code: z.string(),
-  failed_at: instant,
-});
+export const conversionFailed = event('ConversionFailed', { conversion_id: z.string(), ...failedMembers });
 
 export const conversionEvent = z.discriminatedUnion('type', [
   conversionRequested,

@@ -1,6 +1,6 @@
 import { sha256 } from '../kernel/chain.ts';
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, type Decider } from '../kernel/decider.ts';
+import { accept, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { Activation, DeploymentEvent } from './events.ts';
 
 export interface ActivateDeployment {
@@ -54,11 +54,13 @@ const evolve = (state: DeploymentState, { type, data }: DeploymentEvent): Deploy
   return state;
 };
 
+export type DeploymentKind = StreamKind<DeploymentState, ActivateDeployment, DeploymentEvent, never>;
+
 /**
  * One active deployment of a scope. A canary stands beside the last deployment for all documents, and
  * going back is activating the artifact before. The same activation again does nothing.
  */
-export const deployment: Decider<DeploymentState, ActivateDeployment, DeploymentEvent, never> = {
+export const deployment: Decider<DeploymentKind> = {
   initialState: { active: null, base: null, previous_artifact_id: null },
   decide: (state, command) => {
     if (isSame(state, command)) return accept<DeploymentEvent>();

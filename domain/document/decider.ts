@@ -1,4 +1,4 @@
-import { accept, type Decider, type Decision } from '../kernel/decider.ts';
+import { accept, type Decider, type Decision, type StreamKind } from '../kernel/decider.ts';
 import type { Record } from '../kernel/recorder.ts';
 import type { DocumentEvent, DocumentRegistered, UploadPresigned, UploadRemoved } from './events.ts';
 
@@ -11,6 +11,8 @@ export interface DocumentState {
   /** null while its file is kept, or may still be sent. */
   readonly removed: UploadRemoved['data'] | null;
 }
+
+export type DocumentKind = StreamKind<DocumentState, Record<DocumentEvent>, DocumentEvent, never>;
 
 const decide = (
   { presigned, registered, removed }: DocumentState,
@@ -35,7 +37,7 @@ const decide = (
  * A document is presigned at most once and before anything else, registered at most once, so it is measured
  * by its first use, and the file of one that was presigned is removed at most once.
  */
-export const document: Decider<DocumentState, Record<DocumentEvent>, DocumentEvent, never> = {
+export const document: Decider<DocumentKind> = {
   initialState: { presigned: null, registered: null, removed: null },
   decide,
   evolve: (state, { type, data }) => {

@@ -1,5 +1,5 @@
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, reject, type Decider, type Decision } from '../kernel/decider.ts';
+import { accept, reject, type Decider, type Decision, type StreamKind } from '../kernel/decider.ts';
 import { decimalOf, divideHalfEven, parseDecimal, powerOfTen } from '../kernel/rounding.ts';
 import type { FxRatesEvent } from './events.ts';
 
@@ -181,8 +181,10 @@ const importRates = (
   );
 };
 
+export type FxRatesKind = StreamKind<FxRatesState, FxRatesCommand, FxRatesEvent, FxRatesRejection>;
+
 /** Rates are published by day; a correction is a further publication. */
-export const fxRates: Decider<FxRatesState, FxRatesCommand, FxRatesEvent, FxRatesRejection> = {
+export const fxRates: Decider<FxRatesKind> = {
   initialState: { days: [] },
   decide: (state, command) => {
     if (command.type === 'ImportFxRates') return importRates(state, command);

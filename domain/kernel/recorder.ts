@@ -1,5 +1,5 @@
 import type { CommandMeta } from './command.ts';
-import { accept, type Decider } from './decider.ts';
+import { accept, type Decider, type DomainEvent, type StreamKind } from './decider.ts';
 
 /** Writes down what happened. */
 export interface Record<Event> {
@@ -12,13 +12,15 @@ export interface RecorderState {
   readonly ended: boolean;
 }
 
+export type RecorderKind<Event> = StreamKind<RecorderState, Record<Event>, Event, never>;
+
 /**
  * Rules of a stream that only records what happened elsewhere: usage events, documents. After an event
  * that `ends` the story nothing more is written, so a repeat does nothing.
  */
-export const recorder = <Event>(
+export const recorder = <Event extends DomainEvent>(
   ends: (event: Event) => boolean,
-): Decider<RecorderState, Record<Event>, Event, never> => ({
+): Decider<RecorderKind<Event>> => ({
   initialState: { ended: false },
   decide: ({ ended }, { data }) => (ended ? accept<Event>() : accept(data)),
   evolve: ({ ended }, event) => ({ ended: ended || ends(event) }),

@@ -1,6 +1,6 @@
 import { Map as ImmutableMap } from 'immutable';
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, reject, type Decider } from '../kernel/decider.ts';
+import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { LlmCostEvent } from './events.ts';
 
 type Logged = LlmCostEvent['data'];
@@ -23,8 +23,10 @@ export interface LlmCostState {
   readonly entries: ImmutableMap<string, LoggedEntry>;
 }
 
+export type LlmCostKind = StreamKind<LlmCostState, LogLlmCost, LlmCostEvent, LlmCostRejection>;
+
 /** One stream a tenant; an entry ID takes effect once, for ever. */
-export const llmCost: Decider<LlmCostState, LogLlmCost, LlmCostEvent, LlmCostRejection> = {
+export const llmCost: Decider<LlmCostKind> = {
   initialState: { entries: ImmutableMap() },
   decide: ({ entries }, { data, meta }) => {
     const earlier = data.entry_id === null ? undefined : entries.get(data.entry_id);

@@ -1,5 +1,5 @@
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, reject, type Decider } from '../kernel/decider.ts';
+import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { PaymentEvent } from './events.ts';
 import type { PaymentIntent } from './intent.ts';
 import { isSameSale } from './sameSale.ts';
@@ -63,8 +63,10 @@ const isSame = (claim: PaymentClaim, { data }: ClaimPayment): boolean => {
   return data.kind === 'sale' && isSameSale(figuresIn(claim.intent), figuresIn(data.intent));
 };
 
+export type PaymentKind = StreamKind<PaymentState, PaymentCommand, PaymentEvent, PaymentRejection>;
+
 /** One payment, one claim; only a command that succeeded keeps it. */
-export const payment: Decider<PaymentState, PaymentCommand, PaymentEvent, PaymentRejection> = {
+export const payment: Decider<PaymentKind> = {
   initialState: { claim: null },
   decide: ({ claim }, command) => {
     if (command.type === 'ReleasePayment') {

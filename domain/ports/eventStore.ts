@@ -1,4 +1,5 @@
 import type { JsonObject } from '../kernel/json.ts';
+import type { Tracer } from './tracer.ts';
 
 /** An event ready to append: plain JSON, with an ID that is unique in the whole log. */
 export interface NewEvent {
@@ -60,6 +61,8 @@ export class LogUnavailable extends Error {
 
 /** The log, as those see it who decide and append. A stream that does not exist reads as empty. */
 export interface EventStore {
+  /** Where appends are traced; left out: nowhere. */
+  readonly tracer?: Tracer;
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>;
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>;
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, reject, type Decider } from '../kernel/decider.ts';
+import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { AccountEventOf } from '../account/events.ts';
 import type { PriceListEntry, PriceListEvent } from './events.ts';
 
@@ -57,8 +57,10 @@ export type Priced = Pick<
   'price_list_version' | 'price_per_1000_credits' | 'tax_basis'
 >;
 
+export type PriceListKind = StreamKind<PriceListState, PublishPriceList, PriceListEvent, PriceListRejection>;
+
 /** Lists are published, never changed. */
-export const priceList: Decider<PriceListState, PublishPriceList, PriceListEvent, PriceListRejection> = {
+export const priceList: Decider<PriceListKind> = {
   initialState: { versions: [] },
   decide: ({ versions }, { data, meta }) => {
     const version = versions.length;

@@ -1,5 +1,5 @@
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, type Decider } from '../kernel/decider.ts';
+import { accept, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { ModelPrices, ProviderPricingEvent } from './events.ts';
 import { priceNewsOf, type TablePrice } from './priceTable.ts';
 import type { PublishedPrice } from './pricing.ts';
@@ -57,13 +57,15 @@ const newPrices = (
       data: { ...price, effective_from, created_at: meta.now },
     }));
 
-/** Model prices are published and never change. */
-export const providerPricing: Decider<
+export type ProviderPricingKind = StreamKind<
   ProviderPricingState,
   ProviderPricingCommand,
   ProviderPricingEvent,
   never
-> = {
+>;
+
+/** Model prices are published and never change. */
+export const providerPricing: Decider<ProviderPricingKind> = {
   initialState: { prices: [] },
   decide: ({ prices }, command) => {
     const { now } = command.meta;

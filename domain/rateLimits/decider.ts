@@ -1,5 +1,5 @@
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, type Decider } from '../kernel/decider.ts';
+import { accept, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { RateLimitsEvent } from './events.ts';
 
 /** A tenant's own token bucket. */
@@ -37,13 +37,15 @@ export interface RateLimitsState {
 const isSame = (a: OwnBucket | null, b: OwnBucket | null): boolean =>
   a?.rate_per_second === b?.rate_per_second && a?.burst === b?.burst;
 
-/** One override a tenant; what is in force already is not recorded again. */
-export const rateLimits: Decider<
+export type RateLimitsKind = StreamKind<
   RateLimitsState,
   OverrideRateLimits | ResetRateLimits,
   RateLimitsEvent,
   never
-> = {
+>;
+
+/** One override a tenant; what is in force already is not recorded again. */
+export const rateLimits: Decider<RateLimitsKind> = {
   initialState: { override: null },
   decide: ({ override }, command) => {
     const { now, actor } = command.meta;

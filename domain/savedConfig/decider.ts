@@ -1,5 +1,5 @@
 import type { CommandMeta } from '../kernel/command.ts';
-import { accept, reject, type Decider } from '../kernel/decider.ts';
+import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { ChannelSettings, ConfigVersion, SavedConfigEvent } from './events.ts';
 
 /** A channel of a version to publish. null: there is none from now on; undefined: the one before stays. */
@@ -63,13 +63,15 @@ const publish = ({ latest, revoked }: SavedConfigState, { data, meta }: PublishC
   return accept({ type: 'ConfigPublished' as const, data: version });
 };
 
-/** A config belongs to the tenant that it was first published for, and stays revoked. */
-export const savedConfig: Decider<
+export type SavedConfigKind = StreamKind<
   SavedConfigState,
   SavedConfigCommand,
   SavedConfigEvent,
   SavedConfigRejection
-> = {
+>;
+
+/** A config belongs to the tenant that it was first published for, and stays revoked. */
+export const savedConfig: Decider<SavedConfigKind> = {
   initialState: { latest: null, revoked: false },
   decide: (state, command) => {
     if (command.type === 'PublishConfig') return publish(state, command);

@@ -1,4 +1,4 @@
-import { accept, reject, type Decider, type Decision } from '../kernel/decider.ts';
+import { accept, reject, type Decider, type Decision, type StreamKind } from '../kernel/decider.ts';
 import type {
   CreateTrainingJob,
   GiveUpTrainingJob,
@@ -198,13 +198,15 @@ const evolve = (state: TrainingJobState, { type, data }: TrainingJobEvent): Trai
   }
 };
 
-/**
- * The rules of a training job. Its stream is its place in the queue: whoever appends `TrainingJobStarted`
- * at the stream's revision owns it until the lease is lost, and what ended stays as it ended.
- */
-export const trainingJob: Decider<
+export type TrainingJobKind = StreamKind<
   TrainingJobState,
   TrainingJobCommand,
   TrainingJobEvent,
   TrainingJobRejection
-> = { initialState: NO_JOB, decide, evolve };
+>;
+
+/**
+ * The rules of a training job. Its stream is its place in the queue: whoever appends `TrainingJobStarted`
+ * at the stream's revision owns it until the lease is lost, and what ended stays as it ended.
+ */
+export const trainingJob: Decider<TrainingJobKind> = { initialState: NO_JOB, decide, evolve };

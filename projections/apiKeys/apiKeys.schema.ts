@@ -1,24 +1,25 @@
-import type { ReadTable } from '../engine/projector.ts';
+import { table } from '../engine/table.ts';
 
 /** Every API key ever issued, by hash and display characters only. */
-export const apiKeysDdl = (schema: string): string => `
-  create table ${schema}.api_keys (
-    key_id text collate "C" primary key,
-    key_hash text collate "C" not null unique,
-    tenant_id text collate "C" not null,
-    position int8 not null,
-    prefix text not null,
-    last4 text not null,
-    role text not null,
-    name text,
-    replaces text,
-    replaced_by text,
-    created_at text not null,
-    expires_at text,
-    rotated_at text,
-    revoked_at text
-  );
-  create index on ${schema}.api_keys (tenant_id, position desc);
-  create index on ${schema}.api_keys (role) where revoked_at is null`;
-
-export const apiKeysTables: readonly ReadTable[] = [{ name: 'api_keys', key: ['key_id'] }];
+export const apiKeys = table({
+  name: 'api_keys',
+  key: ['key_id'],
+  columns: {
+    key_id: 'sorted',
+    key_hash: 'sorted',
+    tenant_id: 'sorted',
+    position: 'position',
+    prefix: 'text',
+    last4: 'text',
+    role: 'text',
+    name: 'text?',
+    replaces: 'text?',
+    replaced_by: 'text?',
+    created_at: 'text',
+    expires_at: 'text?',
+    rotated_at: 'text?',
+    revoked_at: 'text?',
+  },
+  unique: ['key_hash'],
+  indexes: ['(tenant_id, position desc)', '(role) where revoked_at is null'],
+});

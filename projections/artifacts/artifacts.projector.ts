@@ -1,37 +1,15 @@
-import type { BulkRow } from '../engine/bulk.ts';
-import { bulk, jsonText } from '../engine/bulk.ts';
+import { inserting, jsonText, updating } from '../engine/bulk.ts';
 import type { ProjectedEventOf } from '../engine/event.ts';
 import { only } from '../engine/event.ts';
 import type { Projector } from '../engine/projector.ts';
-import { artifactsDdl, artifactsTables } from './artifacts.schema.ts';
+import { artifacts } from './artifacts.schema.ts';
 
-const published = bulk({
-  artifact_id: 'text',
-  job_id: 'text',
-  tenant_id: 'text',
-  position: 'int8',
-  project_id: 'text',
-  task_id: 'text',
-  sha256: 'text',
-  bytes: 'int8',
-  schema_sha256: 'text',
-  scores: 'jsonb',
-  published_at: 'text',
-});
-const usable = bulk({ artifact_id: 'text' });
+const publish = inserting(artifacts, { firstStands: true });
+const use = updating(artifacts, 'artifact_id', 'is_usable');
 
-const PUBLISH = (schema: string) => `
-  insert into ${schema}.artifacts (${published.names}, is_usable)
-  select ${published.names}, false from ${published.source()}
-  on conflict (artifact_id) do nothing`;
-
-const USE = (schema: string) => `
-  update ${schema}.artifacts a set is_usable = true
-  from ${usable.source()} where a.artifact_id = u.artifact_id`;
-
-const rowOf = ({ data, position }: ProjectedEventOf<'ArtifactPublished'>): BulkRow<typeof published> => {
+const rowOf = ({ data, position }: ProjectedEventOf<'ArtifactPublished'>) => {
   const { baseline_score, best_score, per_field } = data;
-  return { ...data, position, scores: jsonText({ baseline_score, best_score, per_field }) };
+  return { ...data, position, scores: jsonText({ baseline_score, best_score, per_field }), is_usable: false };
 };
 
 /** Artifacts: what was learned, and how well it does. */
@@ -39,12 +17,14 @@ export const artifactsProjector: Projector = {
   name: 'artifacts',
   version: 1,
   eventTypes: ['ArtifactPublished', 'TrainingJobSucceeded'],
-  tables: artifactsTables,
-  ddl: artifactsDdl,
+  tables: [artifacts],
   apply: async (tx, { schema, events }) => {
-    const rows = only(events, 'ArtifactPublished').map(rowOf);
-    const successes = only(events, 'TrainingJobSucceeded').map(({ data }) => data);
-    if (rows.length > 0) await tx.query(PUBLISH(schema), published.values(rows));
-    if (successes.length > 0) await tx.query(USE(schema), usable.values(successes));
+    const succeeded = only(events, 'TrainingJobSucceeded');
+    await publish(tx, schema, only(events, 'ArtifactPublished').map(rowOf));
+    await use(
+      tx,
+      schema,
+      succeeded.map(({ data }) => ({ artifact_id: data.artifact_id, is_usable: true })),
+    );
   },
 };

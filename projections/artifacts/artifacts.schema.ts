@@ -1,21 +1,22 @@
-import type { ReadTable } from '../engine/projector.ts';
+import { table } from '../engine/table.ts';
 
 /** Published artifacts. `is_usable`: their job has succeeded. */
-export const artifactsDdl = (schema: string): string => `
-  create table ${schema}.artifacts (
-    artifact_id text collate "C" primary key,
-    job_id text collate "C" not null,
-    tenant_id text collate "C" not null,
-    position int8 not null,
-    project_id text collate "C" not null,
-    task_id text collate "C" not null,
-    sha256 text not null,
-    bytes int8 not null,
-    schema_sha256 text not null,
-    scores jsonb not null,
-    is_usable boolean not null,
-    published_at text not null
-  );
-  create index on ${schema}.artifacts (tenant_id, position desc)`;
-
-export const artifactsTables: readonly ReadTable[] = [{ name: 'artifacts', key: ['artifact_id'] }];
+export const artifacts = table({
+  name: 'artifacts',
+  key: ['artifact_id'],
+  columns: {
+    artifact_id: 'sorted',
+    job_id: 'sorted',
+    tenant_id: 'sorted',
+    position: 'position',
+    project_id: 'sorted',
+    task_id: 'sorted',
+    sha256: 'text',
+    bytes: 'int8',
+    schema_sha256: 'text',
+    scores: 'jsonb',
+    is_usable: 'boolean',
+    published_at: 'text',
+  },
+  indexes: ['(tenant_id, position desc)'],
+});

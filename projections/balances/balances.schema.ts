@@ -1,36 +1,40 @@
-import type { ReadTable } from '../engine/projector.ts';
+import { table } from '../engine/table.ts';
 
 /**
  * One row a tenant. `balance_credits` = purchased (net of refunds) + adjusted − used; available is
- * balance − held. Free space in each page lets a hot row be updated in place.
+ * balance − held.
  */
-export const balancesDdl = (schema: string): string => `
-  create table ${schema}.balances (
-    tenant_id text collate "C" primary key,
-    plan text,
-    balance_credits int8 not null,
-    held_credits int8 not null,
-    purchased_credits int8 not null,
-    used_credits int8 not null,
-    adjusted_credits int8 not null,
-    free_pages_used int8 not null,
-    free_pages_held int8 not null,
-    grants_count int8 not null,
-    created_at text not null,
-    last_activity_at text not null
-  ) with (fillfactor = 50);
-  create table ${schema}.open_holds (
-    tenant_id text collate "C" not null,
-    hold_id text collate "C" not null,
-    operation text not null,
-    credits int8 not null,
-    free_pages int8 not null,
-    created_at text not null,
-    expires_at text not null,
-    primary key (tenant_id, hold_id)
-  )`;
+export const balances = table({
+  name: 'balances',
+  key: ['tenant_id'],
+  columns: {
+    tenant_id: 'sorted',
+    plan: 'text? replace',
+    balance_credits: 'int8 add',
+    held_credits: 'int8 add',
+    purchased_credits: 'int8 add',
+    used_credits: 'int8 add',
+    adjusted_credits: 'int8 add',
+    free_pages_used: 'int8 add',
+    free_pages_held: 'int8 add',
+    grants_count: 'int8 add',
+    created_at: 'text',
+    last_activity_at: 'text replace',
+  },
+  fillfactor: 50,
+});
 
-export const balancesTables: readonly ReadTable[] = [
-  { name: 'balances', key: ['tenant_id'] },
-  { name: 'open_holds', key: ['tenant_id', 'hold_id'] },
-];
+/** Holds that are neither settled nor released. */
+export const openHolds = table({
+  name: 'open_holds',
+  key: ['tenant_id', 'hold_id'],
+  columns: {
+    tenant_id: 'sorted',
+    hold_id: 'sorted',
+    operation: 'text',
+    credits: 'int8',
+    free_pages: 'int8',
+    created_at: 'text',
+    expires_at: 'text',
+  },
+});

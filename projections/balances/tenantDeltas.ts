@@ -1,36 +1,15 @@
 import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
 import { tenantOf } from '../engine/event.ts';
+import { noSums, type Exact, type Row, type Sum } from '../engine/table.ts';
+import { balances, type openHolds } from './balances.schema.ts';
 
-/** What a batch does to one tenant's row. `plan` is null where no event of the batch says it. */
-export interface TenantDelta {
-  readonly tenant_id: string;
-  plan: string | null;
-  held_credits: bigint;
-  purchased_credits: bigint;
-  used_credits: bigint;
-  adjusted_credits: bigint;
-  free_pages_used: bigint;
-  free_pages_held: bigint;
-  grants_count: bigint;
-  /** When its first event in the batch happened: that of the account, if the row is new. */
-  readonly created_at: string;
-  last_activity_at: string;
-}
-
-export interface OpenHold {
-  readonly tenant_id: string;
-  readonly hold_id: string;
-  readonly operation: string;
-  readonly credits: number;
-  readonly free_pages: number;
-  readonly created_at: string;
-  readonly expires_at: string;
-}
-
-export interface ClosedHold {
-  readonly tenant_id: string;
-  readonly hold_id: string;
-}
+/**
+ * What a batch does to one tenant's row. `plan` is null where no event of the batch says it; `created_at` is the
+ * time of its first event in the batch: that of the account, if the row is new.
+ */
+type TenantDelta = Omit<Sum<typeof balances, Exact>, 'balance_credits'>;
+type OpenHold = Row<typeof openHolds>;
+type ClosedHold = Pick<OpenHold, 'tenant_id' | 'hold_id'>;
 
 /** A batch, summed up: it does not matter for the rows how many events it had. */
 export interface BalanceChanges {
@@ -62,16 +41,12 @@ const happenedAt = ({ type, data }: BalanceEvent): string => {
   return data.created_at;
 };
 
+const { balance_credits: _, ...NO_SUMS } = noSums(balances.columns);
+
 const untouched = (tenant_id: string, at: string): TenantDelta => ({
+  ...NO_SUMS,
   tenant_id,
   plan: null,
-  held_credits: 0n,
-  purchased_credits: 0n,
-  used_credits: 0n,
-  adjusted_credits: 0n,
-  free_pages_used: 0n,
-  free_pages_held: 0n,
-  grants_count: 0n,
   created_at: at,
   last_activity_at: at,
 });

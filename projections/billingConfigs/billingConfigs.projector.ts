@@ -1,43 +1,23 @@
-import type { BulkRow } from '../engine/bulk.ts';
-import { bulk, jsonText } from '../engine/bulk.ts';
-import type { ProjectedEvent } from '../engine/event.ts';
+import { inserting, jsonText } from '../engine/bulk.ts';
+import type { ProjectedEventOf } from '../engine/event.ts';
+import { only } from '../engine/event.ts';
 import type { Projector } from '../engine/projector.ts';
-import { billingConfigsDdl, billingConfigsTables } from './billingConfigs.schema.ts';
+import { billingConfigs, billingRates } from './billingConfigs.schema.ts';
 
-const configs = bulk({
-  version: 'int4',
-  terms: 'jsonb',
-  all_rates: 'boolean',
-  note: 'text',
-  created_at: 'text',
-  created_by: 'text',
-});
-const rates = bulk({
-  version: 'int4',
-  operation: 'text',
-  extraction_mode: 'text',
-  billing_type: 'text',
-  credits_per_page: 'int8',
-  effective_at: 'text',
-});
+type Changed = ProjectedEventOf<'BillingConfigPublished' | 'BillingRateSet'>;
 
-const configRows = (event: ProjectedEvent): readonly BulkRow<typeof configs>[] => {
-  if (event.type === 'BillingConfigPublished') {
-    return [{ ...event.data, terms: jsonText(event.data.terms), all_rates: true }];
-  }
-  if (event.type === 'BillingRateSet') return [{ ...event.data, terms: null, all_rates: false, note: null }];
-  return [];
-};
+const insertConfigs = inserting(billingConfigs);
+const insertRates = inserting(billingRates);
 
-const rateRows = (event: ProjectedEvent): readonly BulkRow<typeof rates>[] => {
-  if (event.type === 'BillingConfigPublished') {
-    const { version, created_at } = event.data;
-    return event.data.rates.map((rate) => ({ ...rate, version, effective_at: created_at }));
-  }
-  if (event.type === 'BillingRateSet') {
-    return [{ ...event.data.rate, version: event.data.version, effective_at: event.data.created_at }];
-  }
-  return [];
+const configOf = ({ type, data }: Changed) =>
+  type === 'BillingConfigPublished'
+    ? { ...data, terms: jsonText(data.terms), all_rates: true }
+    : { ...data, terms: null, all_rates: false, note: null };
+
+const ratesOf = ({ type, data }: Changed) => {
+  const { version, created_at: effective_at } = data;
+  const rates = type === 'BillingConfigPublished' ? data.rates : [data.rate];
+  return rates.map((rate) => ({ ...rate, version, effective_at }));
 };
 
 /** Billing configs and their rates. */
@@ -45,16 +25,10 @@ export const billingConfigsProjector: Projector = {
   name: 'billing_configs',
   version: 1,
   eventTypes: ['BillingConfigPublished', 'BillingRateSet'],
-  tables: billingConfigsTables,
-  ddl: billingConfigsDdl,
+  tables: [billingConfigs, billingRates],
   apply: async (tx, { schema, events }) => {
-    await tx.query(
-      `insert into ${schema}.billing_configs (${configs.names}) select ${configs.names} from ${configs.source()}`,
-      configs.values(events.flatMap(configRows)),
-    );
-    await tx.query(
-      `insert into ${schema}.billing_rates (${rates.names}) select ${rates.names} from ${rates.source()}`,
-      rates.values(events.flatMap(rateRows)),
-    );
+    const changes = only(events, 'BillingConfigPublished', 'BillingRateSet');
+    await insertConfigs(tx, schema, changes.map(configOf));
+    await insertRates(tx, schema, changes.flatMap(ratesOf));
   },
 };

@@ -1,29 +1,32 @@
-import type { ReadTable } from '../engine/projector.ts';
+import { table } from '../engine/table.ts';
+
+/** Terms by version. A published config sets all rates. */
+export const billingConfigs = table({
+  name: 'billing_configs',
+  key: ['version'],
+  columns: {
+    version: 'int4',
+    terms: 'jsonb?',
+    all_rates: 'boolean',
+    note: 'text?',
+    created_at: 'text',
+    created_by: 'text',
+  },
+});
 
 /**
- * Terms by version, and the rates that each version set. A rate is in force from its version until the
- * next version that sets the same operation, mode and type; a published config sets all of them.
+ * The rates that each version set. A rate is in force from its version until the next version that sets the
+ * same operation, mode and type.
  */
-export const billingConfigsDdl = (schema: string): string => `
-  create table ${schema}.billing_configs (
-    version int4 primary key,
-    terms jsonb,
-    all_rates boolean not null,
-    note text,
-    created_at text not null,
-    created_by text not null
-  );
-  create table ${schema}.billing_rates (
-    version int4 not null,
-    operation text collate "C" not null,
-    extraction_mode text collate "C" not null,
-    billing_type text collate "C" not null,
-    credits_per_page int8 not null,
-    effective_at text not null,
-    primary key (version, operation, extraction_mode, billing_type)
-  )`;
-
-export const billingConfigsTables: readonly ReadTable[] = [
-  { name: 'billing_configs', key: ['version'] },
-  { name: 'billing_rates', key: ['version', 'operation', 'extraction_mode', 'billing_type'] },
-];
+export const billingRates = table({
+  name: 'billing_rates',
+  key: ['version', 'operation', 'extraction_mode', 'billing_type'],
+  columns: {
+    version: 'int4',
+    operation: 'sorted',
+    extraction_mode: 'sorted',
+    billing_type: 'sorted',
+    credits_per_page: 'int8',
+    effective_at: 'text',
+  },
+});

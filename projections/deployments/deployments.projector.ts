@@ -1,46 +1,28 @@
-import { bulk } from '../engine/bulk.ts';
+import { inserting, updating } from '../engine/bulk.ts';
+import type { ProjectedEventOf } from '../engine/event.ts';
 import { only } from '../engine/event.ts';
 import type { Projector } from '../engine/projector.ts';
-import { deploymentsDdl, deploymentsTables } from './deployments.schema.ts';
+import { omit } from '../engine/table.ts';
+import { deployments } from './deployments.schema.ts';
 
-const activated = bulk({
-  deployment_id: 'text',
-  tenant_id: 'text',
-  position: 'int8',
-  project_id: 'text',
-  task_id: 'text',
-  environment: 'text',
-  artifact_id: 'text',
-  strategy: 'text',
-  percent: 'int4',
-  replaces: 'text',
-  activated_at: 'text',
-  activated_by: 'text',
+const activate = inserting(deployments, { columns: omit(deployments.columns, 'retired_at') });
+const retire = updating(deployments, 'deployment_id', 'retired_at');
+
+const rowOf = ({ data: { rollout, ...data }, position }: ProjectedEventOf<'DeploymentActivated'>) => ({
+  ...data,
+  ...rollout,
+  position,
 });
-const retired = bulk({ deployment_id: 'text', retired_at: 'text' });
-
-const ACTIVATE = (schema: string) => `
-  insert into ${schema}.deployments (${activated.names}) select ${activated.names} from ${activated.source()}`;
-
-const RETIRE = (schema: string) => `
-  update ${schema}.deployments d set retired_at = u.retired_at
-  from ${retired.source()} where d.deployment_id = u.deployment_id`;
 
 /** Deployments, serving and retired. */
 export const deploymentsProjector: Projector = {
   name: 'deployments',
   version: 1,
   eventTypes: ['DeploymentActivated', 'DeploymentRetired'],
-  tables: deploymentsTables,
-  ddl: deploymentsDdl,
+  tables: [deployments],
   apply: async (tx, { schema, events }) => {
-    const rows = only(events, 'DeploymentActivated').map(({ data: { rollout, ...data }, position }) => ({
-      ...data,
-      ...rollout,
-      position,
-    }));
-    const gone = only(events, 'DeploymentRetired').map(({ data }) => data);
-    if (rows.length > 0) await tx.query(ACTIVATE(schema), activated.values(rows));
-    if (gone.length > 0) await tx.query(RETIRE(schema), retired.values(gone));
+    await activate(tx, schema, only(events, 'DeploymentActivated').map(rowOf));
+    const retired = only(events, 'DeploymentRetired').map(({ data }) => data);
+    await retire(tx, schema, retired);
   },
 };

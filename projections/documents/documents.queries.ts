@@ -1,45 +1,20 @@
 import type { RowPage } from '../balances/balances.queries.ts';
-import { textOf, textOrNull, wholeOf } from '../engine/columns.ts';
-import type { SqlRow, SqlTx } from '../engine/ports.ts';
+import { rowReader, wholeOf } from '../engine/columns.ts';
+import type { SqlTx } from '../engine/ports.ts';
+import { omit } from '../engine/table.ts';
+import { documents } from './documents.schema.ts';
+
+const rowOf = rowReader(omit(documents.columns, 'position'));
 
 /** A document as lists show it. */
-export interface DocumentRow {
-  readonly document_id: string;
-  readonly tenant_id: string;
-  readonly project_id: string;
-  readonly task_id: string;
-  readonly file_name: string | null;
-  readonly mime_type: string;
-  readonly bytes: number;
-  readonly pages: number;
-  readonly sha256: string;
-  readonly source: string;
-  readonly created_at: string;
-  /** When its upload was removed; null while it is kept, and for a file that came with its request. */
-  readonly removed_at: string | null;
-}
-
-const rowOf = (row: SqlRow): DocumentRow => ({
-  document_id: textOf(row, 'document_id'),
-  tenant_id: textOf(row, 'tenant_id'),
-  project_id: textOf(row, 'project_id'),
-  task_id: textOf(row, 'task_id'),
-  file_name: textOrNull(row, 'file_name'),
-  mime_type: textOf(row, 'mime_type'),
-  bytes: wholeOf(row, 'bytes'),
-  pages: wholeOf(row, 'pages'),
-  sha256: textOf(row, 'sha256'),
-  source: textOf(row, 'source'),
-  created_at: textOf(row, 'created_at'),
-  removed_at: textOrNull(row, 'removed_at'),
-});
+export type DocumentRow = ReturnType<typeof rowOf>;
 
 export const documentById =
   (sql: SqlTx) =>
   async (documentId: string): Promise<DocumentRow | undefined> =>
     (await sql.query('select * from read.documents where document_id = $1', [documentId])).map(rowOf)[0];
 
-/** Those of the documents that are known. */
+/** The known ones among the documents. */
 export const documentsByIds =
   (sql: SqlTx) =>
   async (documentIds: readonly string[]): Promise<readonly DocumentRow[]> =>

@@ -3,11 +3,11 @@ import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { DecodeEvent, ProjectedEvent } from './event.ts';
 import type { Projector } from './projector.ts';
 
-/** A place in the log that was reached, and what lies there if some projector wants it. */
+/** A position that was reached, and the event there if a projector wants it. */
 export interface Arrival {
   readonly position: bigint;
   readonly recorded?: RecordedEvent;
-  /** What lies there, whether some projector wants it or not. */
+  /** The event there, whether a projector wants it or not. */
   readonly delivered?: RecordedEvent;
   readonly event?: ProjectedEvent;
   /** Why the event could not be decoded. */
@@ -16,7 +16,7 @@ export interface Arrival {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Decodes each event once for all projectors; events that none of them wants are only places. */
+/** Decodes each event once for all projectors; of events that none wants only the position is kept. */
 export const arrivalsFrom = (projectors: readonly Projector[], decode: DecodeEvent) => {
   const wanted = new Set<string>(projectors.flatMap(({ eventTypes }) => eventTypes));
   return (item: Extract<FeedItem, { position: bigint } | { event: unknown }>): Arrival => {
@@ -27,8 +27,8 @@ export const arrivalsFrom = (projectors: readonly Projector[], decode: DecodeEve
     try {
       const { type, data } = decode(recorded);
       const { id, stream, revision } = recorded;
-      // The decoder pairs each type with its data; spread over a union, TypeScript forgets that. Hardly a
-      // projector asks for metadata, and a log may parse it only then.
+      // The decoder pairs each type with its data; spread over a union, TypeScript forgets that. Metadata
+      // stays lazy: few projectors read it, and a log may parse it only on access.
       const event = {
         id,
         stream,

@@ -1,15 +1,8 @@
-type ColumnType = 'text' | 'int4' | 'int8' | 'numeric' | 'boolean' | 'jsonb';
-type Cell<Type extends ColumnType> = Type extends 'text' | 'jsonb'
-  ? string | null
-  : Type extends 'boolean'
-    ? boolean | null
-    : number | bigint | null;
-
-type Columns = Readonly<Record<string, ColumnType>>;
-type RowOf<C extends Columns> = { readonly [K in keyof C]: Cell<C[K]> };
+import type { SqlTx } from './ports.ts';
+import { parsed, pick, sqlTypeOf, type Columns, type RowOf, type Table, type Written } from './table.ts';
 
 /** A row that a bulk takes; it may have more members. */
-export type BulkRow<B> = B extends Bulk<infer C> ? RowOf<C> : never;
+export type BulkRow<B> = B extends Bulk<infer C> ? RowOf<C, Written> : never;
 
 /** A set of rows as parameters of one statement: an array a column, whatever the number of rows. */
 export interface Bulk<C extends Columns> {
@@ -18,7 +11,7 @@ export interface Bulk<C extends Columns> {
   /** `unnest(…) as u(…)`, with the parameters numbered from `first`. */
   readonly source: (first?: number) => string;
   /** An array literal a column: written here, it costs the drivers nothing. */
-  readonly values: (rows: readonly RowOf<C>[]) => readonly string[];
+  readonly values: (rows: readonly RowOf<C, Written>[]) => readonly string[];
 }
 
 const AWKWARD = /["\\\0]/;
@@ -47,7 +40,7 @@ export const bulk = <const C extends Columns>(columns: C): Bulk<C> => {
   return {
     names,
     source: (first = 1) => {
-      const arrays = entries.map(([, type], i) => `$${String(first + i)}::${type}[]`);
+      const arrays = entries.map(([, column], i) => `$${String(first + i)}::${sqlTypeOf(column)}[]`);
       return `unnest(${arrays.join(', ')}) as u(${names})`;
     },
     values: (rows) => entries.map(([name]) => literalOf(rows, name)),
@@ -75,7 +68,7 @@ export interface Records<C extends Columns> {
   readonly names: string;
   /** `unnest(…) as u`, with the parameter `$1`. */
   readonly source: (table: string) => string;
-  readonly values: (rows: readonly RowOf<C>[]) => readonly [string];
+  readonly values: (rows: readonly RowOf<C, Written>[]) => readonly [string];
 }
 
 /**
@@ -93,3 +86,70 @@ export const records = <const C extends Columns>(columns: C): Records<C> => {
     values: (rows) => [`{${rows.map(recordOf).join(',')}}`],
   };
 };
+
+/** Writes rows to the tables of one generation; no rows, no statement. */
+export type Write<Taken> = (tx: SqlTx, schema: string, rows: readonly Taken[]) => Promise<void>;
+
+const writing = <const C extends Columns>(
+  columns: C,
+  statement: (schema: string, rows: Bulk<C>) => string,
+): Write<RowOf<C, Written>> => {
+  const rows = bulk(columns);
+  return async (tx, schema, taken) => {
+    if (taken.length > 0) await tx.query(statement(schema, rows), rows.values(taken));
+  };
+};
+
+export interface InsertOptions<C extends Columns> {
+  /** Columns to fill from the rows; all by default. The others are null, or set by `constants`. */
+  readonly columns?: C;
+  /** SQL by column, the same for all rows. */
+  readonly constants?: Readonly<Record<string, string>>;
+  /** Keeps the existing row where the key exists. */
+  readonly firstStands?: boolean;
+}
+
+/** Inserts rows of a table. */
+export const inserting = <T extends Table, const C extends Columns = T['columns']>(
+  { name, key, columns: all }: T,
+  { columns, constants = {}, firstStands = false }: InsertOptions<C> = {},
+): Write<RowOf<C, Written>> =>
+  writing((columns ?? all) as C, (schema, { names, source }) => {
+    const into = [names, ...Object.keys(constants)].join(', ');
+    const conflict = firstStands ? ` on conflict (${key.join(', ')}) do nothing` : '';
+    return `insert into ${schema}.${name} (${into})
+      select ${[names, ...Object.values(constants)].join(', ')} from ${source()}${conflict}`;
+  });
+
+const mergeOf = (name: string, column: Columns[string]): readonly string[] => {
+  const { merge, isNullable } = parsed(column);
+  const [is, comes] = [`there.${name}`, `excluded.${name}`];
+  if (merge === 'add') return [`${name} = ${is} + ${comes}`];
+  if (merge === 'replace') return [`${name} = ${isNullable ? `coalesce(${comes}, ${is})` : comes}`];
+  return merge === undefined ? [] : [`${name} = ${merge}(${is}, ${comes})`];
+};
+
+/** The end of an upsert into a table that the statement calls `there`. Null replaces nothing. */
+export const onConflict = ({ key, columns }: Table): string =>
+  `on conflict (${key.join(', ')}) do update set ${Object.entries(columns)
+    .flatMap(([name, column]) => mergeOf(name, column))
+    .join(', ')}`;
+
+/** Inserts rows; a row whose key exists is merged as the table's columns say. */
+export const upserting = <T extends Table>(into: T): Write<RowOf<T['columns'], Written>> =>
+  writing(
+    into.columns as T['columns'],
+    (schema, { names, source }) =>
+      `insert into ${schema}.${into.name} as there (${names}) select ${names} from ${source()} ${onConflict(into)}`,
+  );
+
+/** Sets columns of the rows that are there, which the key among `names` finds; no key twice in one call. */
+export const updating = <T extends Table, K extends keyof T['columns'] & string>(
+  { name, key, columns }: T,
+  ...names: readonly K[]
+): Write<RowOf<Pick<T['columns'], K>, Written>> =>
+  writing(pick(columns as T['columns'], ...names), (schema, { source }) => {
+    const assigned = names.filter((one) => !key.includes(one)).map((column) => `${column} = u.${column}`);
+    const found = key.map((column) => `there.${column} = u.${column}`).join(' and ');
+    return `update ${schema}.${name} there set ${assigned.join(', ')} from ${source()} where ${found}`;
+  });

@@ -16,7 +16,7 @@ export interface Divergence {
 export const DIVERGED =
   'The event log is not the one that the read models were made from: it was replaced or restored. `quire projections rebuild` makes them anew from it (with REBUILD_DIVERGED=auto the service does so by itself), or put the right log back: docs/how-to/back-up-and-restore.md.';
 
-/** The read models stand on another log than the one that is there: nothing may be read from them. */
+/** The read models are of another log than the one that is there: nothing may be read from them. */
 export class ReadModelsDiverged extends Error {
   override readonly name = 'ReadModelsDiverged';
   readonly divergence: Divergence;
@@ -43,7 +43,7 @@ const firstAfter = async (log: KnownLog, after: bigint | undefined): Promise<big
 const placeOf = ({ stream, revision, position }: Witness): string =>
   `${stream} revision ${String(revision)} at position ${String(position)}`;
 
-/** Of a checkpoint without a witness, of an older release, only the log's end can tell. */
+/** An older release left a checkpoint without a witness: only the end of the log can contradict it. */
 const flawOfEnd = async (log: KnownLog, position: bigint): Promise<string | undefined> => {
   const end = await log.end();
   return end === undefined || end < position
@@ -71,7 +71,7 @@ const flawOf = async (
 const keyOf = ({ position, witness }: Generation): string =>
   `${String(position)} ${witness === undefined ? '?' : (witness?.hash ?? '')}`;
 
-/** Why one generation cannot be of this log; those that stand at one place are compared once. */
+/** Why one generation cannot be of this log; generations at the same place are compared once. */
 const comparing = (log: KnownLog, log_id: string | null) => {
   const known = new Map<string, Promise<string | undefined>>();
   return async (generation: Generation): Promise<string | undefined> => {
@@ -100,4 +100,21 @@ export const divergenceOf = async (
   }
   const [first] = flawed;
   return first && { names: flawed.map(({ name }) => name), reason: first.reason, log_id };
+};
+
+/**
+ * Makes sure that generations are of the log that is there, and notes its identity where they have none yet.
+ * Throws ReadModelsDiverged.
+ */
+export const requireSameLog = async (
+  log: KnownLog,
+  slots: readonly { generation: Generation }[],
+): Promise<void> => {
+  const diverged = await divergenceOf(
+    log,
+    slots.map(({ generation }) => generation),
+  );
+  if (diverged !== undefined) throw new ReadModelsDiverged(diverged);
+  const logId = (await identityOf(log)) ?? null;
+  for (const slot of slots) slot.generation = { ...slot.generation, logId: slot.generation.logId ?? logId };
 };

@@ -9,7 +9,7 @@ export interface FeedQueue {
   readonly take: (max: number) => Promise<readonly FeedItem[]>;
   /** How many items have arrived in all. */
   readonly arrived: () => number;
-  /** What waits longest. */
+  /** The item that has waited longest. */
   readonly first: () => FeedItem | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface FeedQueueOptions {
   readonly after: bigint | null;
   readonly limit: number;
   readonly signal: AbortSignal;
-  /** Told how many items wait, whenever one has come. */
+  /** Called at each arrival, with the number of items that wait. */
   readonly onArrived?: (waiting: number) => void;
 }
 

@@ -5,7 +5,7 @@ import type { RunningSlot } from './applyBatch.ts';
 import { applyArrivals } from './applyBatch.ts';
 import type { Arrival } from './arrivals.ts';
 import { arrivalsFrom, firstRecorded } from './arrivals.ts';
-import { compared } from './compare.ts';
+import { requireSameLog } from './divergence.ts';
 import { ReadModelsDiverged } from './divergence.ts';
 import type { DecodeEvent } from './event.ts';
 import type { FeedQueue } from './feedQueue.ts';
@@ -15,7 +15,7 @@ import type { Sql, Timers } from './ports.ts';
 import { SqlUnavailable } from './ports.ts';
 import { CheckpointMoved } from './registry.ts';
 import type { FollowState } from './status.ts';
-import { newRests, type Rests } from './rest.ts';
+import { batchPacing, type Pacing } from './pacing.ts';
 import { abortWhenSilent } from './watchdog.ts';
 
 export interface FollowDeps {
@@ -27,7 +27,7 @@ export interface FollowDeps {
   readonly tuning: RunnerTuning;
   readonly slots: readonly RunningSlot[];
   readonly notify?: (notice: ProjectionNotice) => void;
-  /** Told of the events of each batch that was committed; for traces. */
+  /** Called after each committed batch; for traces. */
   readonly onApplied?: (applied: AppliedBatch) => void;
   readonly isAwaited: () => boolean;
   readonly onProgress: () => void;
@@ -36,9 +36,9 @@ export interface FollowDeps {
 export interface Follower {
   readonly slots: readonly RunningSlot[];
   readonly state: () => FollowState;
-  /** Somebody waits: what has arrived is applied without delay. */
+  /** A caller waits: events that have arrived are applied without delay. */
   readonly wake: () => void;
-  /** Follows the log until `signal` aborts; subscribes again after drops. Throws when others took over. */
+  /** Follows the log until `signal` aborts; subscribes again after drops. Throws when another process took over. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -52,7 +52,7 @@ interface Subscription {
 /** What changes while a follower runs. */
 interface Progress {
   caughtUp: boolean;
-  readonly rests: Rests;
+  readonly pacing: Pacing;
   applying: readonly Arrival[];
   queue: FeedQueue | undefined;
   /** Events that arrived since a slot stopped, by name. */
@@ -70,7 +70,7 @@ const startOf = (slots: readonly RunningSlot[]): bigint | null | undefined => {
   return positions.reduce((low, at) => (low === null || at === null ? null : at < low ? at : low));
 };
 
-/** What is being applied is older than what waits. */
+/** The oldest event that is not applied: of the batch in hand, else of the queue. */
 const oldestOf = ({ applying, queue }: Progress): RecordedEvent | undefined => {
   const next = queue?.first();
   return firstRecorded(applying, null) ?? (next?.kind === 'event' ? next.event : undefined);
@@ -107,14 +107,14 @@ const batches = (deps: FollowDeps, progress: Progress) => {
     progress.applying = [];
     noteStopped(before, arrivals);
     const durationMs = timers.nowMs() - began;
-    progress.rests.begin(durationMs);
+    progress.pacing.afterBatch(durationMs);
     deps.onProgress();
     deps.onApplied?.({ arrivals, durationMs });
     notify?.({ kind: 'batch', events: arrivals.length, position, durationMs });
   };
 };
 
-/** Tells of events that a newer release has written; no projector here has a use for them. */
+/** Reports events of types that only a newer release knows; no projector here uses them. */
 const tellUnknown = ({ isKnownType, notify }: FollowDeps, items: readonly FeedItem[]): void => {
   if (isKnownType === undefined) return;
   const types = items.flatMap((item) =>
@@ -140,7 +140,7 @@ const consuming = (deps: FollowDeps, progress: Progress) => {
 
   return async (subscription: Subscription): Promise<void> => {
     while (!subscription.signal.aborted && slots.some(runs)) {
-      await progress.rests.end(subscription.queue, subscription.signal);
+      await progress.pacing.beforeBatch(subscription.queue, subscription.signal);
       const items = await subscription.queue.take(deps.tuning.batchMax);
       if (items.length === 0) return;
       tellUnknown(deps, items);
@@ -161,9 +161,9 @@ const subscribing = (deps: FollowDeps, progress: Progress) => {
   const subscribeOnce = async (after: bigint | null, outer: AbortSignal): Promise<void> => {
     const dropped = new AbortController();
     const signal = AbortSignal.any([outer, dropped.signal]);
-    await compared(feed, slots);
+    await requireSameLog(feed, slots);
     const head = await feed.head();
-    const { onArrived } = progress.rests;
+    const { onArrived } = progress.pacing;
     const queue = feedQueue(feed, { after, limit: tuning.batchMax * 2, signal, onArrived });
     progress.queue = queue;
     const watching = abortWhenSilent(dropped, {
@@ -185,7 +185,7 @@ const subscribing = (deps: FollowDeps, progress: Progress) => {
     }
   };
 
-  /** Subscribes, and says why the subscription ended if nobody asked for that. Throws what only the runner mends. */
+  /** Subscribes, and reports a subscription that ended by itself. Throws what only the runner can handle. */
   return async (after: bigint | null, signal: AbortSignal): Promise<void> => {
     let reason = 'the subscription ended';
     try {
@@ -202,7 +202,7 @@ export const follower = (deps: FollowDeps): Follower => {
   const { slots, timers, tuning } = deps;
   const progress: Progress = {
     caughtUp: false,
-    rests: newRests(deps),
+    pacing: batchPacing(deps),
     applying: [],
     queue: undefined,
     missed: new Map(),
@@ -215,7 +215,7 @@ export const follower = (deps: FollowDeps): Follower => {
     while (!signal.aborted) {
       const after = startOf(slots);
       if (after === undefined) {
-        // Everything has stopped: hold the lock and show it, until somebody repairs and restarts.
+        // Everything has stopped: keep the lease and report it until a restart.
         await timers.sleep(tuning.retryMaxMs, signal);
         continue;
       }
@@ -236,7 +236,7 @@ export const follower = (deps: FollowDeps): Follower => {
       oldest: oldestOf(progress),
       stoppedAt: progress.stoppedAt,
     }),
-    wake: progress.rests.wake,
+    wake: progress.pacing.wake,
     run,
   };
 };

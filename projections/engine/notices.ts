@@ -6,7 +6,7 @@ export interface AppliedBatch {
   readonly durationMs: number;
 }
 
-/** What the runner tells about itself; the composition logs and measures it. */
+/** Reports of the runner; the composition logs and measures them. */
 export type ProjectionNotice =
   | {
       readonly kind: 'batch';
@@ -17,20 +17,20 @@ export type ProjectionNotice =
   | { readonly kind: 'started'; readonly projectors: readonly string[] }
   | { readonly kind: 'promoted'; readonly name: string; readonly version: number }
   | { readonly kind: 'stopped'; readonly name: string; readonly reason: string }
-  /** A newer release serves these: this process leaves the projecting to it. */
+  /** A newer release serves the read models: this process stands aside. */
   | { readonly kind: 'aside'; readonly reason: string }
-  /** The process that held the lock did nothing for so long, and its session was ended. */
+  /** The lease holder made no progress for `stillMs`; its session was ended. */
   | { readonly kind: 'evicted'; readonly stillMs: number }
   /** Events of types that only a newer release knows were passed over. */
   | { readonly kind: 'unknown_types'; readonly events: number; readonly types: readonly string[] }
-  /** The read models are of another log than the one that is there. `rebuilding`: they are made anew now. */
+  /** The read models are of another log than the one that is there. `rebuilding`: a rebuild begins now. */
   | {
       readonly kind: 'diverged';
       readonly reason: string;
       readonly names: readonly string[];
       readonly rebuilding: boolean;
     }
-  /** Read models that had diverged were made anew from the log that is there. */
+  /** Diverged read models were rebuilt from the log that is there. */
   | { readonly kind: 'rebuilt'; readonly names: readonly string[] }
   | { readonly kind: 'dropped'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -38,23 +38,23 @@ export type ProjectionNotice =
 export interface RunnerTuning {
   /** Most events in one transaction. */
   readonly batchMax: number;
-  /** Rest after a batch, in terms of the time that it took; 0: none. Nobody who waits is made to wait for it. */
+  /** Pause after a batch, as a multiple of the time it took; 0: none. A caller that waits ends it. */
   readonly restPerWork: number;
-  /** The longest rest. */
+  /** The longest pause. */
   readonly restMaxMs: number;
   readonly retryMs: number;
   readonly retryMaxMs: number;
-  /** How often to ask for a lock that another process holds. */
+  /** How often to ask for the lease while another process holds it. */
   readonly lockMs: number;
-  /** How often to look whether other versions of read models are there or wanted. */
+  /** How often to check the registry for other versions. */
   readonly lookMs: number;
   /** How often a silent subscription is compared with the log's head. */
   readonly watchdogMs: number;
-  /** How often checkpoints are compared with the log beside the times that it is subscribed to. */
+  /** How often checkpoints are compared with the log while subscribed. */
   readonly compareMs: number;
   /**
-   * How long checkpoints may stand still, though the log goes on, until the process that holds the lock
-   * counts as frozen. At least thrice `watchdogMs`, within which a sound one finds its own feed silent.
+   * After how long without progress, while the log goes on, the lease holder counts as frozen. At least three
+   * times `watchdogMs`: a healthy holder notices a silent feed within that.
    */
   readonly frozenMs: number;
 }

@@ -18,7 +18,7 @@ const missingIn = async (sql: SqlTx, projectors: readonly Projector[]): Promise<
  * Makes what is missing: the registry, and tables and views of each read model, so that queries have
  * something to read. Several processes may do it at once. A process whose database role may not create
  * anything passes where nothing is missing. A read model that serves in another version is left as it
- * is: `build.ts` builds the new one beside it.
+ * is: `upgrade.ts` builds the new one beside it.
  */
 export const prepareReadModels = async (sql: Sql, projectors: readonly Projector[]): Promise<void> => {
   if ((await hasRegistry(sql)) && (await missingIn(sql, projectors)).length === 0) return;

@@ -1,11 +1,6 @@
 import type { DomainEvent, ProjectedEvent } from './event.ts';
 import type { SqlTx } from './ports.ts';
-
-/** A table of a read model, and the columns that order its rows uniquely. */
-export interface ReadTable {
-  readonly name: string;
-  readonly key: readonly string[];
-}
+import type { Table } from './table.ts';
 
 /** Events to apply, in the order of the log, to the tables in `schema`. */
 export interface ProjectorBatch {
@@ -15,7 +10,7 @@ export interface ProjectorBatch {
 
 /**
  * Turns events into the rows of one read model. A changed meaning or shape of its rows raises `version`,
- * and the engine builds it anew. `apply` runs in the transaction that moves the checkpoint, so an event
+ * and the engine rebuilds it. `apply` runs in the transaction that moves the checkpoint, so an event
  * takes effect exactly once; it writes sets of rows, never a statement an event, and the rows must not
  * depend on how events are cut into batches.
  */
@@ -24,8 +19,7 @@ export interface Projector {
   readonly name: string;
   readonly version: number;
   readonly eventTypes: readonly DomainEvent['type'][];
-  readonly tables: readonly ReadTable[];
-  readonly ddl: (schema: string) => string;
+  readonly tables: readonly Table[];
   readonly apply: (tx: SqlTx, batch: ProjectorBatch) => Promise<void>;
 }
 

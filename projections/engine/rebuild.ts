@@ -1,21 +1,22 @@
-import { identityOf } from '../../domain/eventLog/identity.ts';
 import { LogUnavailable } from '../../domain/ports/eventStore.ts';
 import type { RunningSlot } from './applyBatch.ts';
-import { advance, BATCH_MAX } from './replay.ts';
 import type { Arrival } from './arrivals.ts';
+import { beginningOf, type BuildDeps } from './catchUp.ts';
+import { BATCH_MAX, buildGenerations, isTrusted, openGenerations, withBuildLock } from './generationBuild.ts';
+import type { Swapped } from './generationBuild.ts';
 import type { SqlTx } from './ports.ts';
 import { SqlUnavailable } from './ports.ts';
-import type { RebuildDeps } from './replay.ts';
 import { prepareReadModels } from './prepare.ts';
 import type { Projector } from './projector.ts';
-import type { Generation } from './registry.ts';
-import { createGeneration, generations, lockRegistry } from './registry.ts';
+import { generations, lockRegistry } from './registry.ts';
 import { abandon, dropRetired } from './retire.ts';
-import type { Swapped } from './swap.ts';
-import { beginningOf, followServing, isTrusted, lockServing, swapIn } from './swap.ts';
-import { standingOf } from './standing.ts';
+import { versionPlanOf } from './versionPlan.ts';
 import type { TableDifference } from './verify.ts';
 import { differencesOf } from './verify.ts';
+
+export interface RebuildDeps extends BuildDeps {
+  readonly projectors: readonly Projector[];
+}
 
 export interface RebuildProgress {
   readonly eventsDone: number;
@@ -35,7 +36,7 @@ export interface RebuildOptions {
   readonly batchMax?: number;
   readonly onProgress?: (progress: RebuildProgress) => void;
   readonly signal?: AbortSignal;
-  /** Keeps what was built when `signal` aborts, for the next rebuild to go on from. */
+  /** Keeps what was built when `signal` aborts; the next rebuild goes on from there. */
   readonly keep?: boolean;
   /** Begins at the start of the log even where an interrupted rebuild could be continued. */
   readonly fresh?: boolean;
@@ -63,39 +64,14 @@ export class NewerServes extends Error {
   override readonly name = 'NewerServes';
 }
 
-/** The advisory lock of the one rebuild at a time. */
-export const REBUILD_LOCK = 0x72627569n;
-
 /** A slot of a rebuild, and from where it goes on. */
 interface RebuildSlot extends RunningSlot {
   readonly resumedFrom: bigint | null;
 }
 
-/**
- * Puts a rebuilt generation in place of the one that serves: locks the old checkpoint, so that a runner
- * cannot move it meanwhile, goes on to the same position, compares and swaps, all in one transaction. The
- * runner then finds its checkpoint gone and continues with the new generation.
- */
-const swap = (deps: RebuildDeps, slot: RebuildSlot): Promise<RebuiltReadModel> =>
-  deps.sql.transaction(async (tx) => {
-    const { projector, resumedFrom } = slot;
-    let compared = false;
-    let differences: readonly TableDifference[] = [];
-    await lockServing(tx, [projector.name]);
-    const compare = async ({ before, after: next }: Swapped): Promise<void> => {
-      // Rows of another log differ as they should.
-      const isSameLog = await isTrusted(deps, before);
-      compared = isSameLog && before.version === next.version && before.position === next.position;
-      if (compared) differences = await differencesOf(tx, projector, [before, next]);
-    };
-    const { after } = await swapIn(deps, tx, { slot, compare });
-    const { name, version, position } = after;
-    return { name, version, position, compared, differences, resumedFrom };
-  });
-
-/** Counts batches, and tells of them. Times are of this run: a continued rebuild begins where it left off. */
+/** Counts batches and reports progress. Times are of this run alone, also when it continues another. */
 const meter = (
-  { timers }: RebuildDeps,
+  { timers }: BuildDeps,
   { onProgress }: RebuildOptions,
   { after, target }: { readonly after: bigint | null; readonly target: bigint },
 ) => {
@@ -113,61 +89,40 @@ const meter = (
   };
 };
 
-const build = async (
-  deps: RebuildDeps,
+/** Fills all in one reading, and puts each in place by itself. */
+const rebuildSlots = async (
+  deps: BuildDeps,
   slots: readonly RebuildSlot[],
   options: RebuildOptions,
 ): Promise<readonly RebuiltReadModel[]> => {
-  const { sql, feed } = deps;
   const { batchMax = BATCH_MAX, signal } = options;
-  const target = await feed.head();
-  if (target !== undefined && slots.length > 0) {
-    const stretch = { after: beginningOf(slots), target };
-    const onBatch = meter(deps, options, stretch);
-    await advance(deps, slots, { ...stretch, batchMax, signal, onBatch });
-  }
-  const rebuilt: RebuiltReadModel[] = [];
-  for (const slot of slots) {
-    await followServing(deps, slot, options);
-    signal?.throwIfAborted();
-    rebuilt.push(await swap(deps, slot));
-  }
-  await dropRetired(sql);
-  return rebuilt;
+  const stretch = { after: beginningOf(slots), target: (await deps.feed.head()) ?? 0n };
+  const found = new Map<string, Pick<RebuiltReadModel, 'compared' | 'differences'>>();
+  const beforeSwap = async (
+    tx: SqlTx,
+    { projector }: RunningSlot,
+    { before, after }: Swapped,
+  ): Promise<void> => {
+    const isSamePlace = before.version === after.version && before.position === after.position;
+    // Rows of another log differ rightly.
+    const compared = isSamePlace && (await isTrusted(deps, before));
+    const differences = compared ? await differencesOf(tx, projector, [before, after]) : [];
+    found.set(projector.name, { compared, differences });
+  };
+  const swaps = await buildGenerations(
+    deps,
+    slots.map((slot) => [slot]),
+    { batchMax, signal, rounds: 1, onBatch: meter(deps, options, stretch), beforeSwap },
+  );
+  return slots.map(({ projector: { name }, resumedFrom }, at) => ({
+    ...{ name, version: swaps[at]?.after.version ?? 0, position: swaps[at]?.after.position ?? null },
+    ...{ compared: false, differences: [], ...found.get(name), resumedFrom },
+  }));
 };
 
-/** What an interrupted rebuild has left of this version and this log. */
-const usableOf = async (
-  deps: RebuildDeps,
-  { version }: Projector,
-  left: readonly Generation[],
-): Promise<Generation | undefined> => {
-  const found = left.find((one) => one.version === version && one.position !== null);
-  return found !== undefined && (await isTrusted(deps, found)) ? found : undefined;
-};
-
-/** A generation for each: the one that an interrupted rebuild has left, or a new one. */
-const openSlots = async (
-  deps: RebuildDeps,
-  tx: SqlTx,
-  { wanted, fresh }: { readonly wanted: readonly Projector[]; readonly fresh: boolean },
-): Promise<readonly RebuildSlot[]> => {
-  await lockRegistry(tx);
-  const logId = (await identityOf(deps.feed)) ?? null;
-  const slots: RebuildSlot[] = [];
-  for (const projector of wanted) {
-    const left = (await generations(tx, projector.name)).filter(({ state }) => state === 'rebuilding');
-    const usable = fresh ? undefined : await usableOf(deps, projector, left);
-    for (const generation of left) if (generation !== usable) await abandon(tx, generation);
-    const generation = usable ?? (await createGeneration(tx, projector, 'rebuilding'));
-    slots.push({ projector, generation: { ...generation, logId }, resumedFrom: generation.position });
-  }
-  return slots;
-};
-
-/** An older release puts its own version back only where it was told to by name. */
+/** An older release puts its own version back only for read models that were named. */
 const refuseDowngrade = async (tx: SqlTx, wanted: readonly Projector[], names?: readonly string[]) => {
-  const { newer } = standingOf(await generations(tx), { projectors: wanted });
+  const { newer } = versionPlanOf(await generations(tx), { projectors: wanted });
   const found = newer.filter(({ name, known }) => known !== null && names?.includes(name) !== true);
   if (found.length === 0) return;
   const list = found.map(({ name, version, known }) => `${name} (${String(version)}, here ${String(known)})`);
@@ -176,12 +131,37 @@ const refuseDowngrade = async (tx: SqlTx, wanted: readonly Projector[], names?: 
   );
 };
 
-/** Interrupted from outside, not failed: what was built is good. */
+/** The rebuild was interrupted from outside: the rows built so far are good. */
 const isKept = (error: unknown, { keep = false, signal }: RebuildOptions): boolean =>
   error instanceof SqlUnavailable || error instanceof LogUnavailable || (keep && signal?.aborted === true);
 
+const rebuildLocked = async (
+  deps: RebuildDeps,
+  options: RebuildOptions,
+): Promise<readonly RebuiltReadModel[]> => {
+  const { sql } = deps;
+  const { names, fresh = false } = options;
+  const projectors = deps.projectors.filter(({ name }) => names?.includes(name) ?? true);
+  const slots: RebuildSlot[] = [];
+  try {
+    await prepareReadModels(sql, deps.projectors);
+    await refuseDowngrade(sql, projectors, names);
+    const opened = await sql.transaction(async (tx) => {
+      await lockRegistry(tx);
+      return openGenerations(deps, tx, { projectors, state: 'rebuilding', fresh });
+    });
+    slots.push(...opened.map((slot) => ({ ...slot, resumedFrom: slot.generation.position })));
+    return await rebuildSlots(deps, slots, options);
+  } catch (error) {
+    if (isKept(error, options)) throw error;
+    for (const { generation } of slots) await abandon(sql, generation);
+    await dropRetired(sql);
+    throw error;
+  }
+};
+
 /**
- * Builds read models anew from the start of the log, beside the tables that serve, and swaps them in,
+ * Builds read models from the start of the log, beside the tables that serve, and swaps them in,
  * each in one transaction. A rebuild that fails or is aborted leaves everything as it was. One that was
  * interrupted (the process or the database went away, or an abort with `keep`) is continued by the next
  * from where its rows stand, as long as the read model has the same version.
@@ -190,23 +170,7 @@ export const rebuildReadModels = async (
   deps: RebuildDeps,
   options: RebuildOptions = {},
 ): Promise<readonly RebuiltReadModel[]> => {
-  const { sql, projectors } = deps;
-  const lock = await sql.tryLock(REBUILD_LOCK);
-  if (lock === undefined) throw new RebuildBusy('another rebuild is running');
-  const wanted = projectors.filter(({ name }) => options.names?.includes(name) ?? true);
-  const slots: RebuildSlot[] = [];
-  try {
-    await prepareReadModels(sql, projectors);
-    await refuseDowngrade(sql, wanted, options.names);
-    const fresh = options.fresh ?? false;
-    slots.push(...(await sql.transaction((tx) => openSlots(deps, tx, { wanted, fresh }))));
-    return await build({ ...deps, projectors: wanted }, slots, options);
-  } catch (error) {
-    if (isKept(error, options)) throw error;
-    for (const { generation } of slots) await abandon(sql, generation);
-    await dropRetired(sql);
-    throw error;
-  } finally {
-    await lock.release();
-  }
+  const rebuilt = await withBuildLock(deps.sql, () => rebuildLocked(deps, options));
+  if (rebuilt === undefined) throw new RebuildBusy('another rebuild is running');
+  return rebuilt;
 };

@@ -3,29 +3,29 @@ import { SqlUnavailable } from './ports.ts';
 import {
   RebuildBusy,
   rebuildReadModels,
+  type RebuildDeps,
   type RebuildOptions,
   type RebuildProgress,
   type RebuiltReadModel,
 } from './rebuild.ts';
-import type { RebuildDeps } from './replay.ts';
 
-/** Without any progress for so long, a rebuild gives up; what was built is kept for the next. */
+/** After this long without progress a rebuild gives up; the next one goes on from what was built. */
 const OUTAGE_MAX_MS = 10 * 60_000;
 const FIRST_PAUSE_MS = 250;
 const PAUSE_MAX_MS = 5_000;
 
 export interface OutageOptions extends RebuildOptions {
-  /** Told of each outage, before it is waited out. */
+  /** Called at each outage, before waiting. */
   readonly onOutage?: (error: Error) => void;
 }
 
-/** The lock of a session that broke can outlive it for a moment: after an outage it is no other rebuild. */
+/** A broken session's lock can outlive it for a moment: after an outage a busy lock is most likely our own. */
 const isOutage = (error: unknown, outages: number): error is Error =>
   error instanceof SqlUnavailable ||
   error instanceof LogUnavailable ||
   (error instanceof RebuildBusy && outages > 0);
 
-/** A rebuild that waits while the event store or the database is away, and goes on from where it stands. */
+/** A rebuild that waits while the event store or the database is unavailable, and then goes on. */
 export const rebuildThroughOutages = async (
   deps: RebuildDeps,
   options: OutageOptions = {},
@@ -41,7 +41,7 @@ export const rebuildThroughOutages = async (
   };
   for (;;) {
     try {
-      // What this rebuild has begun is its own to go on with.
+      // What this rebuild has begun, it continues.
       const fresh = options.fresh === true && !begun;
       return await rebuildReadModels(deps, { ...options, fresh, onProgress });
     } catch (error) {

@@ -2,6 +2,7 @@ import { bigintOrNull, flagOf, textOf, textOrNull, wholeOf } from './columns.ts'
 import type { SqlRow, SqlTx } from './ports.ts';
 import type { Projector } from './projector.ts';
 import { READ_SCHEMA } from './projector.ts';
+import { ddlOf } from './table.ts';
 import { textOfWitness, witnessAt, type LastDelivered } from './witness.ts';
 
 /**
@@ -27,7 +28,7 @@ export interface Generation {
   readonly witness: LastDelivered;
 }
 
-/** Another process, or a rebuild, has moved the checkpoint: what this one knows is out of date. */
+/** Another process, or a rebuild, has moved the checkpoint: this process has to read the registry again. */
 export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved';
 }
@@ -56,7 +57,7 @@ const REGISTRY = `
     primary key (name, generation)
   ) with (fillfactor = 50)`;
 
-/** Of a registry that an older release made. */
+/** Columns that the registry of an older release lacks. */
 const WITNESSES = `
   alter table projections.registry
     add column if not exists log_id text, add column if not exists witness text`;
@@ -141,7 +142,7 @@ export const createGeneration = async (
   await sql.script(`
     drop schema if exists ${schema} cascade;
     create schema ${schema};
-    ${projector.ddl(schema)};
+    ${ddlOf(projector.tables, schema)};
     ${serves ? `${viewStatements(projector, schema).join(';')};` : ''}
     insert into projections.registry (name, version, generation, schema_name, state, serves, updated_at)
     values ('${projector.name}', ${String(projector.version)}, ${String(generation)}, '${schema}', '${state}',
@@ -218,8 +219,8 @@ export const resume = async (sql: SqlTx, { name, generation, serves }: Generatio
 };
 
 /**
- * Makes `next` the generation that serves. Retires the one that did, and builds that nobody needs now: of its
- * version or an older one. Call it in a transaction.
+ * Makes `next` the generation that serves. Retires the one that did, and unfinished builds of its version or an
+ * older one. Call it in a transaction.
  */
 export const promote = async (tx: SqlTx, projector: Projector, next: Generation): Promise<void> => {
   await tx.query(

@@ -1,16 +1,16 @@
 import type { KnownLog } from '../../domain/ports/knownLog.ts';
-import { building } from './building.ts';
 import type { DecodeEvent } from './event.ts';
 import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './notices.ts';
 import { RUNNER_TUNING } from './notices.ts';
 import type { Sql, Timers } from './ports.ts';
-import type { WaitOptions } from './progress.ts';
-import { changes, progress } from './progress.ts';
+import type { WaitOptions } from './checkpointWait.ts';
+import { changes, checkpointWaits } from './checkpointWait.ts';
 import { generations, hasRegistry } from './registry.ts';
-import type { KnownModels } from './standing.ts';
+import type { KnownModels } from './versionPlan.ts';
 import type { ProjectorStatus } from './status.ts';
 import { statusOfRegistry, statusOfSlots } from './status.ts';
-import { turns } from './turns.ts';
+import { leasedProjection } from './lease.ts';
+import { upgrading } from './upgrade.ts';
 
 export interface RunnerDeps extends KnownModels {
   readonly sql: Sql;
@@ -20,14 +20,14 @@ export interface RunnerDeps extends KnownModels {
   readonly isKnownType?: (type: string) => boolean;
   readonly timers: Timers;
   readonly notify?: (notice: ProjectionNotice) => void;
-  /** Told of the events of each batch that was committed; for traces. */
+  /** Called after each committed batch; for traces. */
   readonly onApplied?: (applied: AppliedBatch) => void;
   readonly tuning?: Partial<RunnerTuning>;
-  /** What becomes of read models that are of another log: made anew at once, or left to a person. */
+  /** Read models of another log are rebuilt at once, or left to a person. */
   readonly diverged?: 'rebuild' | 'leave';
 }
 
-/** Keeps the read models up with the log, as long as no other process does. */
+/** Keeps the read models up with the log while no other process does. */
 export interface ProjectionRunner {
   start(): void;
   /** Finishes the batch in hand and lets another process take over. */
@@ -40,7 +40,7 @@ export interface ProjectionRunner {
   status(): Promise<readonly ProjectorStatus[]>;
   /** Whether this process is the one that projects now. */
   isProjecting(): boolean;
-  /** Why this process leaves the projecting to a newer release; null while it does not. */
+  /** Why this process stands aside for a newer release; null while it does not. */
   aside(): string | null;
 }
 
@@ -50,7 +50,7 @@ export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
   const stopping = new AbortController();
   const changed = changes();
   let loop: Promise<unknown> | undefined;
-  const waits = progress({
+  const waits = checkpointWaits({
     sql,
     timers,
     projectors,
@@ -58,18 +58,18 @@ export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
     changes: changed,
     onWait: () => running()?.wake(),
   });
-  const { running, aside, run } = turns(
+  const { running, aside, run } = leasedProjection(
     { ...deps, tuning },
     { isAwaited: () => waits.isAwaited(), onProgress: () => changed.fire() },
   );
-  const build = building({ ...deps, tuning });
+  const upgrade = upgrading({ ...deps, tuning });
 
   const registryStatus = async (): Promise<readonly ProjectorStatus[]> =>
     statusOfRegistry((await hasRegistry(sql)) ? await generations(sql) : [], deps);
 
   return {
     start: () => {
-      loop ??= Promise.all([run(stopping.signal), build(stopping.signal)]);
+      loop ??= Promise.all([run(stopping.signal), upgrade(stopping.signal)]);
     },
     stop: async () => {
       stopping.abort();

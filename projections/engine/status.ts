@@ -1,8 +1,8 @@
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import type { Generation } from './registry.ts';
-import type { KnownModels, Standing } from './standing.ts';
-import { standingOf, stoppedBuild } from './standing.ts';
+import type { KnownModels, VersionPlan } from './versionPlan.ts';
+import { versionPlanOf, stoppedBuild } from './versionPlan.ts';
 
 /** How far one read model is. */
 export interface ProjectorStatus {
@@ -25,7 +25,7 @@ export interface FollowState {
   readonly waiting: number;
   /** Events that arrived since a slot stopped, by name. */
   readonly missed: ReadonlyMap<string, number>;
-  /** The oldest event that waits, for those that run. */
+  /** The oldest event that waits to be applied by the running slots. */
   readonly oldest: RecordedEvent | undefined;
   /** The event that stopped a slot, by name. */
   readonly stoppedAt: ReadonlyMap<string, RecordedEvent>;
@@ -61,7 +61,7 @@ export const statusOfSlots = (
     };
   });
 
-const asideOf = (name: string, { newer }: Standing): string | null => {
+const asideOf = (name: string, { newer }: VersionPlan): string | null => {
   const model = newer.find((one) => one.name === name);
   if (model === undefined) return null;
   return `a newer release serves version ${String(model.version)}: this process, which knows ${String(model.known)}, stands aside`;
@@ -72,15 +72,15 @@ export const statusOfRegistry = (
   all: readonly Generation[],
   known: KnownModels,
 ): readonly ProjectorStatus[] => {
-  const standing = standingOf(all, known);
+  const plan = versionPlanOf(all, known);
   return known.projectors.flatMap((projector) => {
     const generation = all.find(({ name, serves }) => serves && name === projector.name);
     if (generation === undefined) return [];
     const { name, version, position } = generation;
     const isOld = generation.state === 'live' && version < projector.version;
-    const isDue = standing.due.some((slot) => slot.projector === projector);
+    const isDue = plan.due.some((slot) => slot.projector === projector);
     const shown = (isDue ? stoppedBuild(all, projector) : undefined) ?? generation;
     const state = isOld && shown === generation ? 'building' : stateOf(shown, !isDue);
-    return [{ name, version, position, state, reason: shown.reason ?? asideOf(name, standing) }];
+    return [{ name, version, position, state, reason: shown.reason ?? asideOf(name, plan) }];
   });
 };

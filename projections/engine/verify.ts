@@ -1,7 +1,8 @@
-import { bigintOf, onlyRow, textOf, textOrNull } from './columns.ts';
+import { bigintOf, onlyRow, textOrNull } from './columns.ts';
 import type { SqlTx } from './ports.ts';
 import type { Projector } from './projector.ts';
 import type { Generation } from './registry.ts';
+import { sqlTypeOf, type Table } from './table.ts';
 
 /**
  * A table whose new rows are not as many as the old ones were at the same position, or whose `column`
@@ -15,14 +16,8 @@ export interface TableDifference {
   readonly after: bigint;
 }
 
-const wholeColumns = async (tx: SqlTx, schema: string, table: string): Promise<readonly string[]> => {
-  const rows = await tx.query(
-    `select column_name::text as name from information_schema.columns
-     where table_schema = $1 and table_name = $2 and data_type = 'bigint' order by ordinal_position`,
-    [schema, table],
-  );
-  return rows.map((row) => textOf(row, 'name'));
-};
+const wholeColumns = ({ columns }: Table): readonly string[] =>
+  Object.entries(columns).flatMap(([name, column]) => (sqlTypeOf(column) === 'int8' ? [name] : []));
 
 /** The count of rows under an empty name, and the sum of each int8 column under its own. */
 const totals = async (
@@ -45,8 +40,8 @@ export const differencesOf = async (
   [before, after]: readonly [Generation, Generation],
 ): Promise<readonly TableDifference[]> => {
   const differences: TableDifference[] = [];
-  for (const { name: table } of tables) {
-    const columns = await wholeColumns(tx, after.schema, table);
+  for (const one of tables) {
+    const [table, columns] = [one.name, wholeColumns(one)];
     const old = await totals(tx, table, { schema: before.schema, columns });
     const fresh = await totals(tx, table, { schema: after.schema, columns });
     for (const [column, value] of fresh) {

@@ -1,13 +1,13 @@
 import type { Sql } from './ports.ts';
 import { generations, hasRegistry, lockRegistry } from './registry.ts';
 import { dropRetired } from './retire.ts';
-import type { KnownModels } from './standing.ts';
-import { standingOf } from './standing.ts';
+import type { KnownModels } from './versionPlan.ts';
+import { versionPlanOf } from './versionPlan.ts';
 
 /** Names of read models that serve and that only a newer release knows. */
 export const foreignModels = async (sql: Sql, known: KnownModels): Promise<readonly string[]> => {
   if (!(await hasRegistry(sql))) return [];
-  const { newer } = standingOf(await generations(sql), known);
+  const { newer } = versionPlanOf(await generations(sql), known);
   return newer.filter((one) => one.known === null).map(({ name }) => name);
 };
 

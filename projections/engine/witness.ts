@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { Arrival } from './arrivals.ts';
 
-/** An event by which a log is known again: it must still stand where it stood, unchanged. */
+/** An event that identifies a log: the log is the same while this event is at its place, unchanged. */
 export interface Witness {
   readonly stream: string;
   readonly revision: bigint;
@@ -28,13 +28,13 @@ export const witnessOf = (event: RecordedEvent): Witness => {
 export const isSame = (witness: Witness, event: RecordedEvent | undefined): boolean =>
   event !== undefined && event.position === witness.position && hashOf(event) === witness.hash;
 
-/** The last event among arrivals, whatever it is about; undefined where only places were reached. */
+/** The last event among arrivals, of any type; undefined where there are only checkpoints. */
 export const lastDelivered = (arrivals: readonly Arrival[]): Witness | undefined => {
   const last = arrivals.findLast(({ delivered }) => delivered !== undefined)?.delivered;
   return last && witnessOf(last);
 };
 
-/** As it is kept beside a checkpoint, which it names: only with that one it says anything. */
+/** The text that is stored beside a checkpoint. It names that checkpoint and is void beside any other. */
 export const textOfWitness = (at: bigint, witness: LastDelivered): string | null => {
   if (witness === undefined) return null;
   const event = witness && {

@@ -1,37 +1,21 @@
 import { negated } from '../../domain/kernel/units.ts';
-import { bulk } from '../engine/bulk.ts';
+import { bulk, inserting } from '../engine/bulk.ts';
 import type { ProjectedEventOf } from '../engine/event.ts';
 import { only, tenantOf } from '../engine/event.ts';
 import type { Projector } from '../engine/projector.ts';
-import { grantsDdl, grantsTables } from './grants.schema.ts';
+import { grants } from './grants.schema.ts';
 
-const grants = bulk({
-  tenant_id: 'text',
-  position: 'int8',
-  grant_id: 'text',
-  kind: 'text',
-  credits: 'int8',
-  original_grant_id: 'text',
-  currency: 'text',
-  gross_amount_minor: 'int8',
-  vat_amount_minor: 'int8',
-  provider_fee_minor: 'int8',
-  net_amount_minor: 'int8',
-  price_list_version: 'int4',
-  fx_rate_to_usd: 'text',
-  provider: 'text',
-  provider_txn_id: 'text',
-  invoice_ref: 'text',
-  occurred_at: 'text',
-  created_at: 'text',
-});
+const issue = inserting(grants);
 const refunded = bulk({ tenant_id: 'text', grant_id: 'text', credits: 'int8', amount_minor: 'int8' });
+
+const UNREFUNDED = { refunded_credits: 0, refunded_amount_minor: 0 };
 
 const saleRow = (event: ProjectedEventOf<'CreditsGranted'>) => {
   const { data, position } = event;
   const gross = data.gross_amount_minor;
   return {
     ...data,
+    ...UNREFUNDED,
     tenant_id: tenantOf(event),
     position,
     kind: 'sale',
@@ -45,6 +29,7 @@ const refundRow = (event: ProjectedEventOf<'CreditsRefunded'>) => {
   const { data, position } = event;
   return {
     ...data,
+    ...UNREFUNDED,
     tenant_id: tenantOf(event),
     position,
     grant_id: data.refund_id,
@@ -57,10 +42,6 @@ const refundRow = (event: ProjectedEventOf<'CreditsRefunded'>) => {
     invoice_ref: null,
   };
 };
-
-const ISSUE = (schema: string) => `
-  insert into ${schema}.grants (${grants.names}, refunded_credits, refunded_amount_minor)
-  select ${grants.names}, 0, 0 from ${grants.source()}`;
 
 /** The sale is there already, though perhaps since a statement ago. */
 const REFUND = (schema: string) => `
@@ -84,13 +65,11 @@ export const grantsProjector: Projector = {
   name: 'grants',
   version: 1,
   eventTypes: ['CreditsGranted', 'CreditsRefunded'],
-  tables: grantsTables,
-  ddl: grantsDdl,
+  tables: [grants],
   apply: async (tx, { schema, events }) => {
     const sales = only(events, 'CreditsGranted');
     const refunds = only(events, 'CreditsRefunded');
-    const rows = [...sales.map(saleRow), ...refunds.map(refundRow)];
-    await tx.query(ISSUE(schema), grants.values(rows));
+    await issue(tx, schema, [...sales.map(saleRow), ...refunds.map(refundRow)]);
     if (refunds.length === 0) return;
     const taken = refunds.map((event) => ({
       tenant_id: tenantOf(event),

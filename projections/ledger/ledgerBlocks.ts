@@ -1,18 +1,8 @@
-import { BLOCK_ROWS } from './ledger.schema.ts';
+import type { Sum } from '../engine/table.ts';
+import { BLOCK_ROWS, type ledgerBlocks } from './ledger.schema.ts';
 import type { LedgerRow } from './ledgerRows.ts';
 
-/** What one batch adds to one row of `ledger_blocks`. */
-export interface BlockCount {
-  readonly tenant_id: string;
-  readonly block: number;
-  readonly kind: string;
-  readonly operation: string;
-  rows: number;
-  readonly first_ordinal: number;
-  last_ordinal: number;
-  first_created_at: string;
-  last_created_at: string;
-}
+type BlockCount = Sum<typeof ledgerBlocks>;
 
 const firstOf = (
   { tenant_id, ordinal, kind, operation, created_at }: LedgerRow,

@@ -2,6 +2,8 @@ import { negated, plus } from '../../domain/kernel/units.ts';
 import { jsonText } from '../engine/bulk.ts';
 import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
 import { tenantOf } from '../engine/event.ts';
+import type { Row } from '../engine/table.ts';
+import type { ledger } from './ledger.schema.ts';
 
 export const LEDGER_EVENTS = [
   'CreditsGranted',
@@ -12,33 +14,14 @@ export const LEDGER_EVENTS = [
 
 export type LedgerKind = 'sale' | 'refund' | 'usage' | 'admin_adjustment';
 
-/** One posting as it is stored. `details` is JSON text of the members that only its kind has. */
-export interface LedgerRow {
-  readonly tenant_id: string;
-  /** Among the tenant's rows, from 0; given when the row is written. */
-  ordinal: number;
-  readonly position: bigint;
-  /** 0 for the free pages of an operation, 1 for all other postings. */
-  readonly part: number;
-  readonly id: string;
+/**
+ * One posting. `part` is 0 for the free pages of an operation, 1 for all other postings; `details` is JSON text
+ * of the members that only its kind has.
+ */
+export interface LedgerRow extends Omit<Row<typeof ledger>, 'ordinal' | 'kind'> {
   readonly kind: LedgerKind;
-  readonly operation: string | null;
-  readonly category: string | null;
-  readonly extraction_mode: string | null;
-  readonly billing_type: string | null;
-  readonly pages: number;
-  readonly free_pages: number;
-  readonly credits_per_page: number | null;
-  readonly credits_delta: number;
-  readonly balance_after: number;
-  readonly billing_config_version: number | null;
-  readonly project_id: string | null;
-  readonly task_id: string | null;
-  readonly document_id: string | null;
-  readonly job_id: string | null;
-  readonly api_key_id: string | null;
-  readonly details: string | null;
-  readonly created_at: string;
+  /** Given when the row is written. */
+  ordinal: number;
 }
 
 const NOT_USAGE = {

@@ -1,31 +1,8 @@
-/** A call as it is summed up. */
-export interface CountedCall {
-  readonly tenant_id: string;
-  readonly operation: string;
-  readonly provider: string;
-  readonly model_name: string;
-  readonly billing_type: string;
-  readonly free_tier: boolean;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost_pico: bigint | null;
-  readonly occurred_at: string;
-}
+import type { Row, Sum } from '../engine/table.ts';
+import type { llmCostDays, llmCosts } from './llmCosts.schema.ts';
 
-/** What one batch adds to one row of `llm_cost_days`. */
-export interface CostDay {
-  readonly day: string;
-  readonly tenant_id: string;
-  readonly operation: string;
-  readonly provider: string;
-  readonly model_name: string;
-  readonly billing_type: string;
-  readonly free_tier: boolean;
-  calls: number;
-  input_tokens: number;
-  output_tokens: number;
-  cost_pico: bigint;
-}
+type CountedCall = Omit<Row<typeof llmCosts>, 'created_at'>;
+type CostDay = Sum<typeof llmCostDays>;
 
 const keyOf = (call: CountedCall, day: string): string =>
   JSON.stringify([

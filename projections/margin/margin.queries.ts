@@ -1,47 +1,21 @@
 import type { MarginSums } from '../../domain/margin/report.ts';
-import { textOf } from '../engine/columns.ts';
+import { textOf, wholeNumericOf } from '../engine/columns.ts';
 import type { TimeRange } from '../engine/dayRange.ts';
 import { dayRange } from '../engine/dayRange.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
-import { wholeNumericOf } from './marginRows.ts';
+import { noSums, sumsOf, type Columns, type Exact, type RowOf } from '../engine/table.ts';
+import { BOOKING_SUMS, BURN_SUMS, marginDays } from './margin.schema.ts';
 
 /** What a period moved in one currency; `currency` is empty for given credits and those without a lot. */
-export interface CurrencyFlows extends MarginSums {
-  readonly currency: string;
-  /** Net revenue of sales, and what refunds took of it, when they were made. */
-  readonly booked: bigint;
-  readonly refunded: bigint;
-  readonly sales: bigint;
-  readonly refunds: bigint;
-  readonly gross_minor: bigint;
-  readonly vat_minor: bigint;
-  readonly fee_minor: bigint;
-  readonly refunded_minor: bigint;
-  readonly without_amount: bigint;
-  readonly without_rate: bigint;
-}
+export type CurrencyFlows = MarginSums & RowOf<typeof BOOKING_SUMS, Exact> & { readonly currency: string };
 
-const BURN_SUMS = [
-  'priced_credits',
-  'given_credits',
-  'unpriced_credits',
-  'net',
-  'amount',
-  'implied',
-  'fee',
-  'vat',
-];
-const BOOKING_SUMS = [
-  ...['true_up', 'booked', 'refunded', 'sales', 'refunds', 'gross_minor', 'vat_minor', 'fee_minor'],
-  ...['refunded_minor', 'without_amount', 'without_rate'],
-];
-const ALL_SUMS = [...BURN_SUMS, ...BOOKING_SUMS];
+const ALL_SUMS = sumsOf(marginDays.columns);
 
-const columnsOf = (own: readonly string[]): string =>
-  ALL_SUMS.map((name) => (own.includes(name) ? `f.${name}` : '0')).join(', ');
+const columnsOf = (own: Columns): string =>
+  ALL_SUMS.map((name) => (name in own ? `f.${name}` : '0')).join(', ');
 
 /** Rows of a table that lie in the pieces of days `$3`, `$4`: found by the positions of their day. */
-const pieceOf = (table: string, own: readonly string[]): string => `
+const pieceOf = (table: string, own: Columns): string => `
   select f.currency, ${columnsOf(own)}
   from unnest($3::text[], $4::text[]) as p(from_time, to_time)
   join (select day, min(first_position) as first, max(last_position) as last from read.margin_days group by day) d
@@ -58,11 +32,9 @@ const FLOWS = `
   ) flows group by currency order by currency`;
 
 const flowsOf = (row: SqlRow): CurrencyFlows => ({
+  ...noSums(marginDays.columns),
+  ...Object.fromEntries(ALL_SUMS.map((name) => [name, wholeNumericOf(row, name)])),
   currency: textOf(row, 'currency'),
-  ...(Object.fromEntries(ALL_SUMS.map((name) => [name, wholeNumericOf(row, name)])) as unknown as Omit<
-    CurrencyFlows,
-    'currency'
-  >),
 });
 
 /** What moved by currency, both ends included; micro-USD and whole credits. */

@@ -1,102 +1,104 @@
-import type { ReadTable } from '../engine/projector.ts';
+import { table } from '../engine/table.ts';
 
-/** Lots of credits in their present segment, and credits that are missing beyond all lots. */
-const lotTables = (schema: string): string => `
-  create table ${schema}.margin_lots (
-    tenant_id text collate "C" not null,
-    lot_id text collate "C" not null,
-    position int8 not null,
-    currency text not null,
-    fx_rate text,
-    price text,
-    credits int8 not null,
-    used int8 not null,
-    net numeric not null,
-    amount numeric not null,
-    implied numeric not null,
-    fee numeric not null,
-    vat numeric not null,
-    refunded_gross int8 not null,
-    refunded_vat int8 not null,
-    refunded_fee int8 not null,
-    primary key (tenant_id, lot_id)
-  ) with (fillfactor = 50);
-  create index on ${schema}.margin_lots (tenant_id, position) where used < credits;
-  create table ${schema}.margin_deficits (
-    tenant_id text collate "C" primary key,
-    credits int8 not null
-  )`;
+/** The money of some credits, micro-USD. */
+const WORTH = {
+  net: 'numeric',
+  amount: 'numeric',
+  implied: 'numeric',
+  fee: 'numeric',
+  vat: 'numeric',
+} as const;
 
-/** What burns recognised, and what bookings (sales, refunds, gifts, clawbacks) moved; micro-USD. */
-const flowTables = (schema: string): string => `
-  create table ${schema}.margin_burns (
-    position int8 not null,
-    currency text collate "C" not null,
-    created_at text collate "C" not null,
-    priced_credits int8 not null,
-    given_credits int8 not null,
-    unpriced_credits int8 not null,
-    net numeric not null,
-    amount numeric not null,
-    implied numeric not null,
-    fee numeric not null,
-    vat numeric not null,
-    primary key (position, currency)
-  );
-  create table ${schema}.margin_bookings (
-    position int8 not null,
-    currency text collate "C" not null,
-    created_at text collate "C" not null,
-    true_up numeric not null,
-    booked numeric not null,
-    refunded numeric not null,
-    sales int4 not null,
-    refunds int4 not null,
-    gross_minor int8 not null,
-    vat_minor int8 not null,
-    fee_minor int8 not null,
-    refunded_minor int8 not null,
-    without_amount int4 not null,
-    without_rate int4 not null,
-    primary key (position, currency)
-  )`;
+/** What a burn recognised. */
+export const BURN_SUMS = {
+  priced_credits: 'int8',
+  given_credits: 'int8',
+  unpriced_credits: 'int8',
+  ...WORTH,
+} as const;
 
-/** All of it summed up by UTC day and currency, with the positions between which the day's rows lie. */
-const dayTable = (schema: string): string => `
-  create table ${schema}.margin_days (
-    day text collate "C" not null,
-    currency text collate "C" not null,
-    first_position int8 not null,
-    last_position int8 not null,
-    priced_credits numeric not null,
-    given_credits numeric not null,
-    unpriced_credits numeric not null,
-    net numeric not null,
-    amount numeric not null,
-    implied numeric not null,
-    fee numeric not null,
-    vat numeric not null,
-    true_up numeric not null,
-    booked numeric not null,
-    refunded numeric not null,
-    sales int8 not null,
-    refunds int8 not null,
-    gross_minor numeric not null,
-    vat_minor numeric not null,
-    fee_minor numeric not null,
-    refunded_minor numeric not null,
-    without_amount int8 not null,
-    without_rate int8 not null,
-    primary key (day, currency)
-  ) with (fillfactor = 50)`;
+/** What a sale, refund, gift or clawback moved; micro-USD, and minor units of the currency. */
+export const BOOKING_SUMS = {
+  true_up: 'numeric',
+  booked: 'numeric',
+  refunded: 'numeric',
+  sales: 'int4',
+  refunds: 'int4',
+  gross_minor: 'int8',
+  vat_minor: 'int8',
+  fee_minor: 'int8',
+  refunded_minor: 'int8',
+  without_amount: 'int4',
+  without_rate: 'int4',
+} as const;
 
-export const marginDdl = (schema: string): string =>
-  [lotTables(schema), flowTables(schema), dayTable(schema)].join(';');
+type Total<C> = C extends 'int4' ? 'int8 add' : 'numeric add';
 
-export const marginTables: readonly ReadTable[] = [
-  { name: 'margin_lots', key: ['tenant_id', 'lot_id'] },
-  { name: 'margin_deficits', key: ['tenant_id'] },
-  { name: 'margin_burns', key: ['position', 'currency'] },
-  { name: 'margin_bookings', key: ['position', 'currency'] },
-  { name: 'margin_days', key: ['day', 'currency'] },
-];
+/** Columns for totals, which are wider than what they add up. */
+const totalsOf = <C extends Readonly<Record<string, 'int4' | 'int8' | 'numeric'>>>(columns: C) =>
+  Object.fromEntries(
+    Object.entries(columns).map(([name, type]) => [name, type === 'int4' ? 'int8 add' : 'numeric add']),
+  ) as { readonly [Name in keyof C]: Total<C[Name]> };
+
+/** Lots of credits in their present segment. */
+export const marginLots = table({
+  name: 'margin_lots',
+  key: ['tenant_id', 'lot_id'],
+  columns: {
+    tenant_id: 'sorted',
+    lot_id: 'sorted',
+    position: 'position',
+    currency: 'text',
+    fx_rate: 'text?',
+    price: 'text?',
+    credits: 'int8 replace',
+    used: 'int8 replace',
+    net: 'numeric replace',
+    amount: 'numeric replace',
+    implied: 'numeric replace',
+    fee: 'numeric replace',
+    vat: 'numeric replace',
+    refunded_gross: 'int8 replace',
+    refunded_vat: 'int8 replace',
+    refunded_fee: 'int8 replace',
+  },
+  indexes: ['(tenant_id, position) where used < credits'],
+  fillfactor: 50,
+});
+
+/** Credits that were used beyond all lots. */
+export const marginDeficits = table({
+  name: 'margin_deficits',
+  key: ['tenant_id'],
+  columns: { tenant_id: 'sorted', credits: 'int8 replace' },
+});
+
+/** By event and currency, for the parts of a day that a period may begin or end with. */
+const FLOW = { position: 'position', currency: 'sorted', created_at: 'sorted' } as const;
+
+export const marginBurns = table({
+  name: 'margin_burns',
+  key: ['position', 'currency'],
+  columns: { ...FLOW, ...BURN_SUMS },
+});
+
+export const marginBookings = table({
+  name: 'margin_bookings',
+  key: ['position', 'currency'],
+  columns: { ...FLOW, ...BOOKING_SUMS },
+});
+
+/** All of it by UTC day and currency, with the positions between which the day's rows lie. */
+export const marginDays = table({
+  name: 'margin_days',
+  key: ['day', 'currency'],
+  columns: {
+    day: 'sorted',
+    currency: 'sorted',
+    first_position: 'position least',
+    last_position: 'position greatest',
+    ...totalsOf(BURN_SUMS),
+    ...totalsOf(BOOKING_SUMS),
+  },
+  fillfactor: 50,
+});

@@ -11,39 +11,13 @@ import {
 import type { Booking } from '../../domain/margin/values.ts';
 import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
 import { tenantOf } from '../engine/event.ts';
+import type { Row } from '../engine/table.ts';
+import type { marginBookings, marginBurns } from './margin.schema.ts';
 
 /** What a burn recognised of lots of one currency; micro-USD. */
-export interface BurnFlow {
-  readonly position: bigint;
-  readonly currency: string;
-  readonly created_at: string;
-  readonly priced_credits: number;
-  readonly given_credits: number;
-  readonly unpriced_credits: number;
-  readonly net: bigint;
-  readonly amount: bigint;
-  readonly implied: bigint;
-  readonly fee: bigint;
-  readonly vat: bigint;
-}
-
+export type BurnFlow = Row<typeof marginBurns>;
 /** What a sale, refund, gift or clawback moved in one currency. */
-export interface BookingFlow {
-  readonly position: bigint;
-  readonly currency: string;
-  readonly created_at: string;
-  readonly true_up: bigint;
-  readonly booked: bigint;
-  readonly refunded: bigint;
-  readonly sales: number;
-  readonly refunds: number;
-  readonly gross_minor: number;
-  readonly vat_minor: number;
-  readonly fee_minor: number;
-  readonly refunded_minor: number;
-  readonly without_amount: number;
-  readonly without_rate: number;
-}
+export type BookingFlow = Row<typeof marginBookings>;
 
 /** Everything that a batch does, over the lots of its tenants. */
 export interface MarginFold {
@@ -64,7 +38,7 @@ const nothingAt = ({ position, created_at }: Place, currency: string): BookingFl
   ...{ gross_minor: 0, vat_minor: 0, fee_minor: 0, refunded_minor: 0, without_amount: 0, without_rate: 0 },
 });
 
-/** A booking of its own currency, and what it trued up in that and others: a row a currency. */
+/** Books one row a currency: the booking itself, and its true-ups in any currency. */
 const book = (
   fold: MarginFold,
   { own, place, trueUps }: { own?: BookingFlow; place: Place; trueUps: readonly TrueUp[] },

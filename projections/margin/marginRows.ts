@@ -1,37 +1,21 @@
 import type { Lot } from '../../domain/margin/lot.ts';
 import type { TenantLots } from '../../domain/margin/tenantLots.ts';
-import { bigintOf, textOf, textOrNull, wholeOf } from '../engine/columns.ts';
+import { rowReader } from '../engine/columns.ts';
 import type { SqlRow } from '../engine/ports.ts';
+import { noSums, sumsOf, type Exact, type Sum } from '../engine/table.ts';
+import { marginDays, marginLots } from './margin.schema.ts';
 import type { BookingFlow, BurnFlow } from './marginFold.ts';
 
-/** A numeric column that holds a whole number. */
-export const wholeNumericOf = (row: SqlRow, name: string): bigint => {
-  const value = row[name];
-  return typeof value === 'bigint' ? value : BigInt(textOf(row, name));
-};
+const readLot = rowReader(marginLots.columns);
 
+/** A lot as it was saved. */
 export const lotOfRow = (row: SqlRow): Lot => {
-  const [fx_rate, price] = [textOrNull(row, 'fx_rate'), textOrNull(row, 'price')];
-  const currency = textOf(row, 'currency');
+  const { lot_id, position, currency, fx_rate, price, credits, used, ...money } = readLot(row);
+  const { net, amount, implied, fee, vat } = money;
   return {
-    lot_id: textOf(row, 'lot_id'),
-    position: bigintOf(row, 'position'),
-    currency,
+    ...{ lot_id, position, currency, credits, used, values: { net, amount, implied, fee, vat } },
     booking: fx_rate === null || price === null ? null : { currency, fx_rate, price },
-    credits: wholeOf(row, 'credits'),
-    used: wholeOf(row, 'used'),
-    values: {
-      net: wholeNumericOf(row, 'net'),
-      amount: wholeNumericOf(row, 'amount'),
-      implied: wholeNumericOf(row, 'implied'),
-      fee: wholeNumericOf(row, 'fee'),
-      vat: wholeNumericOf(row, 'vat'),
-    },
-    refunded: {
-      gross: wholeOf(row, 'refunded_gross'),
-      vat: wholeOf(row, 'refunded_vat'),
-      fee: wholeOf(row, 'refunded_fee'),
-    },
+    refunded: { gross: money.refunded_gross, vat: money.refunded_vat, fee: money.refunded_fee },
   };
 };
 
@@ -72,44 +56,28 @@ export const changedDeficits = (
     deficit === (before.get(tenant_id)?.deficit ?? 0) ? [] : [{ tenant_id, credits: deficit }],
   );
 
-const SUMMED = [
-  ...['priced_credits', 'given_credits', 'unpriced_credits', 'net', 'amount', 'implied', 'fee', 'vat'],
-  ...['true_up', 'booked', 'refunded', 'sales', 'refunds', 'gross_minor', 'vat_minor', 'fee_minor'],
-  ...['refunded_minor', 'without_amount', 'without_rate'],
-] as const;
+const SUMMED = sumsOf(marginDays.columns);
 
-/** Members of a day's row that are sums, in the order of its columns. */
-export const DAY_SUMS: readonly string[] = SUMMED;
+type MarginDay = Sum<typeof marginDays, Exact>;
+type Flow = BurnFlow | BookingFlow;
 
-/** What one batch adds to one row of `margin_days`. */
-export type MarginDay = Record<string, bigint | string> & {
-  readonly day: string;
-  readonly currency: string;
-  first_position: bigint;
-  last_position: bigint;
-};
-
-const newDay = ({ created_at, currency, position }: BurnFlow | BookingFlow): MarginDay => ({
-  ...Object.fromEntries(SUMMED.map((name) => [name, 0n])),
+const newDay = ({ created_at, currency, position }: Flow): MarginDay => ({
+  ...noSums(marginDays.columns),
   day: created_at.slice(0, 10),
   currency,
   first_position: position,
   last_position: position,
 });
 
-const addTo = (day: MarginDay, flow: BurnFlow | BookingFlow): void => {
+const addTo = (day: MarginDay, flow: Flow): void => {
   if (flow.position < day.first_position) day.first_position = flow.position;
   if (flow.position > day.last_position) day.last_position = flow.position;
-  for (const [name, value] of Object.entries(flow) as [string, unknown][]) {
-    const sum = day[name];
-    if (name === 'position' || typeof sum !== 'bigint') continue;
-    if (typeof value === 'bigint') day[name] = sum + value;
-    else if (typeof value === 'number') day[name] = sum + BigInt(value);
-  }
+  const moved: Partial<Readonly<Record<(typeof SUMMED)[number], number | bigint>>> = flow;
+  for (const name of SUMMED) day[name] += BigInt(moved[name] ?? 0n);
 };
 
 /** Sums of a batch by day and currency. */
-export const marginDays = (flows: readonly (BurnFlow | BookingFlow)[]): readonly MarginDay[] => {
+export const daySums = (flows: readonly Flow[]): readonly MarginDay[] => {
   const days = new Map<string, MarginDay>();
   for (const flow of flows) {
     const key = `${flow.created_at.slice(0, 10)} ${flow.currency}`;

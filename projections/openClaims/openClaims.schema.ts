@@ -1,13 +1,14 @@
-import type { ReadTable } from '../engine/projector.ts';
+import { table } from '../engine/table.ts';
 
 /** Payment identities that were claimed and have neither an effect nor a release yet. */
-export const openClaimsDdl = (schema: string): string => `
-  create table ${schema}.open_claims (
-    stream text collate "C" primary key,
-    tenant_id text collate "C" not null,
-    kind text not null,
-    claimed_at text collate "C" not null
-  );
-  create index on ${schema}.open_claims (claimed_at)`;
-
-export const openClaimsTables: readonly ReadTable[] = [{ name: 'open_claims', key: ['stream'] }];
+export const openClaims = table({
+  name: 'open_claims',
+  key: ['stream'],
+  columns: {
+    stream: 'sorted',
+    tenant_id: 'sorted replace',
+    kind: 'text replace',
+    claimed_at: 'sorted replace',
+  },
+  indexes: ['(claimed_at)'],
+});

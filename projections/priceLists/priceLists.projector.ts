@@ -1,31 +1,19 @@
-import { bulk, jsonText } from '../engine/bulk.ts';
+import { inserting, jsonText } from '../engine/bulk.ts';
 import { only } from '../engine/event.ts';
 import type { Projector } from '../engine/projector.ts';
-import { priceListsDdl, priceListsTables } from './priceLists.schema.ts';
+import { priceLists } from './priceLists.schema.ts';
 
-const versions = bulk({
-  version: 'int4',
-  entries: 'jsonb',
-  note: 'text',
-  published_at: 'text',
-  published_by: 'text',
-});
+const publish = inserting(priceLists);
 
 /** Published price lists. */
 export const priceListsProjector: Projector = {
   name: 'price_lists',
   version: 1,
   eventTypes: ['PriceListPublished'],
-  tables: priceListsTables,
-  ddl: priceListsDdl,
+  tables: [priceLists],
   apply: async (tx, { schema, events }) => {
-    const rows = only(events, 'PriceListPublished').map(({ data }) => ({
-      ...data,
-      entries: jsonText(data.entries),
-    }));
-    await tx.query(
-      `insert into ${schema}.price_lists (${versions.names}) select ${versions.names} from ${versions.source()}`,
-      versions.values(rows),
-    );
+    const published = only(events, 'PriceListPublished').map(({ data }) => data);
+    const rows = published.map((data) => ({ ...data, entries: jsonText(data.entries) }));
+    await publish(tx, schema, rows);
   },
 };

@@ -1,13 +1,14 @@
-import type { ReadTable } from '../engine/projector.ts';
+import { table } from '../engine/table.ts';
 
 /** All published versions; the highest is the active one. */
-export const priceListsDdl = (schema: string): string => `
-  create table ${schema}.price_lists (
-    version int4 primary key,
-    entries jsonb not null,
-    note text,
-    published_at text not null,
-    published_by text not null
-  )`;
-
-export const priceListsTables: readonly ReadTable[] = [{ name: 'price_lists', key: ['version'] }];
+export const priceLists = table({
+  name: 'price_lists',
+  key: ['version'],
+  columns: {
+    version: 'int4',
+    entries: 'jsonb',
+    note: 'text?',
+    published_at: 'text',
+    published_by: 'text',
+  },
+});

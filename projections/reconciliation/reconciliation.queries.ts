@@ -23,7 +23,7 @@ export interface Reconciliation {
 /** The read models that are compared. */
 const COMPARED = ['balances', 'ledger', 'grants'];
 
-/** They stand at different positions: what is compared would not be of one moment. */
+/** The read models are at different positions: a comparison would mix two moments. */
 export interface NotComparable {
   readonly behind: string;
   readonly state: string;

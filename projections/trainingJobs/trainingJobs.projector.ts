@@ -1,46 +1,29 @@
 import type { BulkRow } from '../engine/bulk.ts';
-import { bulk } from '../engine/bulk.ts';
+import { bulk, inserting, updating } from '../engine/bulk.ts';
 import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
 import { only } from '../engine/event.ts';
 import type { Projector } from '../engine/projector.ts';
-import { trainingJobsDdl, trainingJobsTables } from './trainingJobs.schema.ts';
+import { pick, type Row } from '../engine/table.ts';
+import { trainingDocuments, trainingJobs } from './trainingJobs.schema.ts';
 
-const created = bulk({
-  job_id: 'text',
-  tenant_id: 'text',
-  position: 'int8',
-  project_id: 'text',
-  task_id: 'text',
-  name: 'text',
-  ready_at: 'text',
-  expires_at: 'text',
-  hold_id: 'text',
-  credits: 'int8',
-  created_at: 'text',
-});
-const learned = bulk({ document_id: 'text', job_id: 'text', tenant_id: 'text' });
-/** What is null stays as it was. */
+const create = inserting(trainingJobs, { firstStands: true });
+const learn = inserting(trainingDocuments, { firstStands: true });
+/** Null in `attempt`, `ready_at` or `started_at` leaves the column as it was. */
 const moved = bulk({
-  job_id: 'text',
-  status: 'text',
-  attempt: 'int4',
-  ready_at: 'text',
-  artifact_id: 'text',
-  problem_code: 'text',
-  started_at: 'text',
-  finished_at: 'text',
+  ...pick(
+    trainingJobs.columns,
+    'job_id',
+    'status',
+    'artifact_id',
+    'problem_code',
+    'started_at',
+    'finished_at',
+  ),
+  attempt: 'int4?',
+  ready_at: 'sorted?',
 });
-const charged = bulk({ job_id: 'text', credits: 'int8' });
-const released = bulk({ hold_id: 'text', position: 'int8' });
-
-const CREATE = (schema: string) => `
-  insert into ${schema}.training_jobs (${created.names}, status, attempt, hold_closed)
-  select ${created.names}, 'queued', 0, false from ${created.source()}
-  on conflict (job_id) do nothing`;
-
-const LEARN = (schema: string) => `
-  insert into ${schema}.training_documents (${learned.names}) select ${learned.names} from ${learned.source()}
-  on conflict (document_id, job_id) do nothing`;
+const charge = updating(trainingJobs, 'job_id', 'credits_charged');
+const released = bulk({ hold_id: 'text', position: 'position' });
 
 const MOVE = (schema: string) => `
   update ${schema}.training_jobs j
@@ -49,16 +32,12 @@ const MOVE = (schema: string) => `
     started_at = coalesce(j.started_at, u.started_at), finished_at = u.finished_at
   from ${moved.source()} where j.job_id = u.job_id`;
 
-const CHARGE = (schema: string) => `
-  update ${schema}.training_jobs j set credits_charged = u.credits
-  from ${charged.source()} where j.job_id = u.job_id`;
-
 /** A hold of the same ID may have been placed and released before its job was created. */
 const RELEASE = (schema: string) => `
   update ${schema}.training_jobs j set hold_closed = true
   from ${released.source()} where j.hold_id = u.hold_id and u.position > j.position`;
 
-type Move = BulkRow<typeof moved> & { readonly job_id: string };
+type Move = BulkRow<typeof moved>;
 
 const STILL = { attempt: null, ready_at: null, artifact_id: null, problem_code: null };
 const RUNNING = { ...STILL, started_at: null, finished_at: null };
@@ -112,15 +91,15 @@ const joined = (moves: readonly Move[]): readonly Move[] => {
   return [...rows.values()];
 };
 
-const createdRow = ({ data, position }: ProjectedEventOf<'TrainingJobCreated'>): BulkRow<typeof created> => ({
+const createdRow = ({ data, position }: ProjectedEventOf<'TrainingJobCreated'>) => ({
   ...data,
-  position,
-  ready_at: data.created_at,
+  ...{ ...RUNNING, position, status: 'queued', attempt: 0, ready_at: data.created_at },
+  ...{ hold_closed: false, credits_charged: null },
 });
 
 const documentsOf = ({
   data: { job_id, tenant_id, document_ids = [''] },
-}: ProjectedEventOf<'TrainingJobCreated'>): readonly BulkRow<typeof learned>[] =>
+}: ProjectedEventOf<'TrainingJobCreated'>): readonly Row<typeof trainingDocuments>[] =>
   document_ids.map((document_id) => ({ document_id, job_id, tenant_id }));
 
 /** Training jobs: the queue as workers look at it, and whether each was paid for. */
@@ -137,23 +116,20 @@ export const trainingJobsProjector: Projector = {
     'CreditsBurned',
     'HoldReleased',
   ],
-  tables: trainingJobsTables,
-  ddl: trainingJobsDdl,
+  tables: [trainingJobs, trainingDocuments],
   apply: async (tx, { schema, events }) => {
     const jobs = only(events, 'TrainingJobCreated');
-    const rows = jobs.map(createdRow);
-    const examples = jobs.flatMap(documentsOf);
-    const moves = joined(events.flatMap(moveOf));
     const burns = only(events, 'CreditsBurned').filter(({ data }) => data.operation === 'training');
+    const moves = joined(events.flatMap(moveOf));
     const holds = only(events, 'HoldReleased');
-    if (rows.length > 0) await tx.query(CREATE(schema), created.values(rows));
-    if (examples.length > 0) await tx.query(LEARN(schema), learned.values(examples));
+    await create(tx, schema, jobs.map(createdRow));
+    await learn(tx, schema, jobs.flatMap(documentsOf));
     if (moves.length > 0) await tx.query(MOVE(schema), moved.values(moves));
-    if (burns.length > 0)
-      await tx.query(
-        CHARGE(schema),
-        charged.values(burns.map(({ data }) => ({ job_id: data.operation_id, credits: data.credits }))),
-      );
+    await charge(
+      tx,
+      schema,
+      burns.map(({ data }) => ({ job_id: data.operation_id, credits_charged: data.credits })),
+    );
     if (holds.length > 0)
       await tx.query(
         RELEASE(schema),

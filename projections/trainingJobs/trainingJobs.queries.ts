@@ -39,7 +39,7 @@ export const expiredJobs =
       )
     ).map(nameOf);
 
-/** Jobs that ended, and were neither charged nor gave their hold back; those that ended last go first. */
+/** Ended jobs that were neither charged nor released, the last to end first. */
 export const unsettledJobs =
   (sql: SqlTx) =>
   async (limit: number): Promise<readonly JobNameRow[]> =>

@@ -1,37 +1,13 @@
 import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
 import { tenantOf } from '../engine/event.ts';
+import type { Sum } from '../engine/table.ts';
+import type { usageDays, usageDocuments } from './usage.schema.ts';
 
 /** Key of a dimension that a movement does not have. */
 export const NONE = 'none';
 
-/** What one batch adds to one row of `usage_days`. */
-export interface UsageDay {
-  readonly day: string;
-  readonly tenant_id: string;
-  readonly kind: 'usage' | 'admin_adjustment';
-  readonly operation: string;
-  readonly category: string;
-  readonly extraction_mode: string;
-  readonly billing_type: string;
-  readonly task_id: string;
-  operations: number;
-  pages: number;
-  free_pages: number;
-  credits: number;
-}
-
-/** What one batch adds to one row of `usage_documents`. */
-export interface UsageDocument {
-  readonly tenant_id: string;
-  readonly document_id: string;
-  readonly task_id: string;
-  operations: number;
-  pages: number;
-  credits: number;
-  last_used_at: string;
-  last_position: bigint;
-}
-
+type UsageDay = Sum<typeof usageDays>;
+type UsageDocument = Sum<typeof usageDocuments>;
 type Burned = ProjectedEventOf<'CreditsBurned'>;
 type Adjusted = ProjectedEventOf<'CreditsAdjusted'>;
 
@@ -67,7 +43,7 @@ const isMovement = (event: ProjectedEvent): event is Burned | Adjusted =>
   event.type === 'CreditsBurned' || event.type === 'CreditsAdjusted';
 
 /** Sums of a batch by day and dimensions. */
-export const usageDays = (events: readonly ProjectedEvent[]): readonly UsageDay[] => {
+export const daySums = (events: readonly ProjectedEvent[]): readonly UsageDay[] => {
   const days = new Map<string, UsageDay>();
   for (const event of events.filter(isMovement)) {
     const key = keyOfDay(event);
@@ -88,7 +64,7 @@ export const usageDays = (events: readonly ProjectedEvent[]): readonly UsageDay[
 };
 
 /** Sums of a batch by document. */
-export const usageDocuments = (events: readonly ProjectedEvent[]): readonly UsageDocument[] => {
+export const documentSums = (events: readonly ProjectedEvent[]): readonly UsageDocument[] => {
   const documents = new Map<string, UsageDocument>();
   for (const event of events) {
     if (event.type !== 'CreditsBurned') continue;

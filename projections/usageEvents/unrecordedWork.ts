@@ -1,18 +1,11 @@
-import { bulk, type BulkRow } from '../engine/bulk.ts';
+import { inserting } from '../engine/bulk.ts';
 import { tenantOf, type ProjectedEvent } from '../engine/event.ts';
 import type { SqlTx } from '../engine/ports.ts';
+import type { Row } from '../engine/table.ts';
+import { unrecordedWork } from './usageEvents.schema.ts';
 
-const burned = bulk({
-  operation_id: 'text',
-  operation: 'text',
-  tenant_id: 'text',
-  pages: 'int8',
-  free_pages: 'int8',
-  status: 'text',
-  duration_ms: 'int8',
-  burned_at: 'text',
-});
-type Burned = BulkRow<typeof burned> & { readonly operation_id: string };
+const burn = inserting(unrecordedWork, { firstStands: true });
+type Burned = Row<typeof unrecordedWork>;
 
 const burnsIn = (event: ProjectedEvent): readonly Burned[] => {
   if (event.type !== 'CreditsBurned' || event.data.delivered === undefined) return [];
@@ -39,12 +32,7 @@ export const followBurns = async (
   const burns = events.flatMap(burnsIn);
   const open = burns.filter(({ operation_id }) => !completed.has(operation_id));
   for (const { operation_id } of burns) completed.delete(operation_id);
-  if (open.length > 0)
-    await tx.query(
-      `insert into ${schema}.unrecorded_work (${burned.names}) select ${burned.names} from ${burned.source()}
-       on conflict (operation_id) do nothing`,
-      burned.values(open),
-    );
+  await burn(tx, schema, open);
   if (completed.size > 0)
     await tx.query(`delete from ${schema}.unrecorded_work where operation_id = any($1::text[])`, [
       [...completed],

@@ -1,42 +1,30 @@
 import type { BulkRow } from '../engine/bulk.ts';
-import { bulk } from '../engine/bulk.ts';
+import { bulk, inserting } from '../engine/bulk.ts';
 import type { ProjectedEvent } from '../engine/event.ts';
 import type { Projector } from '../engine/projector.ts';
+import { omit, pick, type RowOf } from '../engine/table.ts';
 import { followBurns } from './unrecordedWork.ts';
-import { usageEventsDdl, usageEventsTables } from './usageEvents.schema.ts';
+import { unrecordedWork, usageEvents } from './usageEvents.schema.ts';
 
-const requested = bulk({
-  id: 'text',
-  kind: 'text',
-  tenant_id: 'text',
-  position: 'int8',
-  project_id: 'text',
-  task_id: 'text',
-  document_id: 'text',
-  document_sha256: 'text',
-  mode: 'text',
-  billing_type: 'text',
-  model: 'text',
-  ocr_model: 'text',
-  pages: 'int8',
-  hold_id: 'text',
-  api_key_id: 'text',
-  requested_at: 'text',
-});
+const requested = omit(
+  usageEvents.columns,
+  'state',
+  'free_pages',
+  'problem_code',
+  'duration_ms',
+  'finished_at',
+);
+const request = inserting(usageEvents, { columns: requested, constants: { state: `'running'` } });
+/** Pages that are null stay as they were. */
 const finished = bulk({
-  id: 'text',
-  state: 'text',
-  pages: 'int8',
-  free_pages: 'int8',
-  problem_code: 'text',
-  duration_ms: 'int8',
-  finished_at: 'text',
+  ...pick(usageEvents.columns, 'id', 'state', 'free_pages', 'problem_code', 'duration_ms', 'finished_at'),
+  pages: 'int8?',
 });
 
 type Requested = Extract<ProjectedEvent, { type: 'ExtractionRequested' | 'ConversionRequested' }>;
 
 /** Written out, not spread: there is one for every operation. */
-const requestOf = ({ data, position }: Requested): BulkRow<typeof requested> => ({
+const requestOf = ({ data, position }: Requested): RowOf<typeof requested> => ({
   id: idOf(data),
   kind: 'extraction_id' in data ? 'extraction' : 'conversion',
   tenant_id: data.tenant_id,
@@ -55,10 +43,10 @@ const requestOf = ({ data, position }: Requested): BulkRow<typeof requested> => 
   requested_at: data.requested_at,
 });
 
-const settled = bulk({ id: 'text', billing_type: 'text', hold_id: 'text' });
+const settled = bulk(pick(usageEvents.columns, 'id', 'billing_type', 'hold_id'));
 
 interface Begun {
-  readonly requests: readonly BulkRow<typeof requested>[];
+  readonly requests: readonly RowOf<typeof requested>[];
   /** What the burn says of requests of earlier batches. */
   readonly burns: readonly BulkRow<typeof settled>[];
 }
@@ -68,7 +56,7 @@ interface Begun {
  * ran out, was held anew after its event was written.
  */
 const begunIn = (events: readonly ProjectedEvent[]): Begun => {
-  const requests = new Map<string, BulkRow<typeof requested>>();
+  const requests = new Map<string, RowOf<typeof requested>>();
   const burns = new Map<string, BulkRow<typeof settled>>();
   for (const event of events) {
     if (event.type === 'ExtractionRequested' || event.type === 'ConversionRequested')
@@ -82,7 +70,7 @@ const begunIn = (events: readonly ProjectedEvent[]): Begun => {
   return { requests: [...requests.values()], burns: [...burns.values()] };
 };
 
-type Finish = BulkRow<typeof finished> & { readonly id: string };
+type Finish = BulkRow<typeof finished>;
 type Completed = Extract<ProjectedEvent, { type: 'ExtractionCompleted' | 'ConversionCompleted' }>;
 type Failed = Extract<ProjectedEvent, { type: 'ExtractionFailed' | 'ConversionFailed' }>;
 
@@ -116,10 +104,6 @@ const outcomes = (event: ProjectedEvent): readonly Finish[] => {
   return [];
 };
 
-const REQUEST = (schema: string) => `
-  insert into ${schema}.usage_events (${requested.names}, state)
-  select ${requested.names}, 'running' from ${requested.source()}`;
-
 const SETTLE = (schema: string) => `
   update ${schema}.usage_events e set billing_type = u.billing_type, hold_id = u.hold_id
   from ${settled.source()}
@@ -144,13 +128,12 @@ export const usageEventsProjector: Projector = {
     'ConversionCompleted',
     'ConversionFailed',
   ],
-  tables: usageEventsTables,
-  ddl: usageEventsDdl,
+  tables: [usageEvents, unrecordedWork],
   apply: async (tx, { schema, events }) => {
     const { requests, burns } = begunIn(events);
     // The last outcome of each: one statement must not meet a row twice.
     const ended = [...new Map(events.flatMap(outcomes).map((row) => [row.id, row])).values()];
-    if (requests.length > 0) await tx.query(REQUEST(schema), requested.values(requests));
+    await request(tx, schema, requests);
     if (burns.length > 0) await tx.query(SETTLE(schema), settled.values(burns));
     if (ended.length > 0) await tx.query(FINISH(schema), finished.values(ended));
     await followBurns(tx, schema, events);

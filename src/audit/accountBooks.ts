@@ -22,7 +22,7 @@ export interface AccountBook {
   held: number;
   free_used: number;
   free_held: number;
-  /** What the events say beyond what they add up to: told once, and not again for every later event. */
+  /** The difference between stated and computed balance, so far: reported once, not for every later event. */
   drift: number;
   readonly holds: Map<string, AuditedEventOf<'CreditsHeld'>['data']>;
   readonly sales: Map<string, SaleBook>;

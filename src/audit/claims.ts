@@ -16,7 +16,7 @@ interface Claim {
   readonly place: Pick<Finding, 'stream' | 'revision' | 'position'>;
 }
 
-/** What is known of one payment: who holds it, and what it came to. */
+/** One payment: which claim holds it, and its outcome. */
 interface PaymentBook {
   claim: Claim | null;
   effect: Pick<Claim, 'tenant_id' | 'kind' | 'fingerprint' | 'place'> | null;
@@ -142,7 +142,7 @@ const tookEffect = (books: Books, payment: PaymentBook, event: Effect): void => 
     });
 };
 
-/** What an operator gave up is for whoever reads the books to know. */
+/** Reports claims that an operator gave up: an accountant has to know of them. */
 const noteOperator = ({ findings }: Books, { data, metadata }: AuditedEventOf<'PaymentReleased'>): void => {
   if (data.released_by !== 'operator') return;
   const { provider, provider_txn_id, released_at, reason } = data;
@@ -152,7 +152,7 @@ const noteOperator = ({ findings }: Books, { data, metadata }: AuditedEventOf<'P
   );
 };
 
-/** Whoever has the effect must hold the identity at the end, and whoever holds it must have the effect. */
+/** In the end the claim that holds a payment's identity and the one with its effect must be the same. */
 const settled = ({ findings }: Books, { claim, effect }: PaymentBook, openSince: string): void => {
   if (effect !== null && claim !== null && !isSame(effect, claim))
     findings.add({

@@ -4,7 +4,7 @@ import type { AuditedEvent } from './auditedEvent.ts';
 import type { Watcher } from './auditLog.ts';
 import type { Emit, ExpectedModel } from './expected/expectedRows.ts';
 import type { Findings } from './findings.ts';
-import { groupOf, plainRow, rowDigests, type PlainRow, type RowDigests } from './rowDigests.ts';
+import { groupOf, plainColumns, plainRow, rowDigests, type PlainRow, type RowDigests } from './rowDigests.ts';
 import type { ReadModelSnapshot, SnapshotModel } from './snapshot.ts';
 
 /** Folds each read model up to its own checkpoint. */
@@ -26,7 +26,7 @@ const expectedUpTo = (models: readonly ExpectedModel[], snapshot: ReadModelSnaps
 const emitInto =
   (digests: RowDigests): Emit =>
   (table, row) =>
-    digests.add(table, plainRow(row));
+    digests.add(table.name, plainColumns(table, row));
 
 /** What a comparison needs of the log: its events again, when rows have to be named. */
 export interface Comparison {
@@ -118,8 +118,11 @@ const tellRows = (
       });
 };
 
+const coveredBy = (models: readonly ExpectedModel[]): ReadonlySet<string> =>
+  new Set(models.flatMap(({ tables }) => tables.map(({ name }) => name)));
+
 const digestFound = async ({ findings, snapshot, models }: Comparison): Promise<RowDigests> => {
-  const covered = new Set(models.flatMap(({ tables }) => tables));
+  const covered = coveredBy(models);
   const found = rowDigests();
   for (const { tables } of snapshot.models)
     for (const { name } of tables) {
@@ -137,7 +140,9 @@ const nameRows = async (comparison: Comparison, groups: Groups): Promise<void> =
   const { findings, snapshot, models } = comparison;
   const keys = new Map(snapshot.models.flatMap(({ tables }) => tables.map(({ name, key }) => [name, key])));
   const [expected, found] = [rowsByKey(groups, keys), rowsByKey(groups, keys)];
-  const fold = expectedUpTo(models, snapshot, (table, row) => expected.add(table, plainRow(row)));
+  const fold = expectedUpTo(models, snapshot, (table, row) =>
+    expected.add(table.name, plainColumns(table, row)),
+  );
   await comparison.replay(fold.apply);
   fold.finish();
   for (const table of groups.keys()) {
@@ -150,7 +155,7 @@ const noteWhatIsLeft = (
   { findings, snapshot, models }: Comparison,
   reasons: Readonly<Record<string, string>>,
 ): void => {
-  const covered = new Set(models.flatMap(({ tables }) => tables));
+  const covered = coveredBy(models);
   for (const text of snapshot.missing) findings.note(`Read model ${text}: it was not compared.`);
   for (const { tables } of snapshot.models)
     for (const { name } of tables)
@@ -191,7 +196,7 @@ export const readModelComparison = (
       const known = new Set(snapshot.models.flatMap(({ tables }) => tables.map(({ name }) => name)));
       const groups = new Map(
         models
-          .flatMap(({ tables }) => tables)
+          .flatMap(({ tables }) => tables.map(({ name }) => name))
           .filter((table) => known.has(table))
           .map((table) => [table, differing(expected, found, table)] as const)
           .filter(([, names]) => names.size > 0),

@@ -30,7 +30,7 @@ interface Pipelines {
 const tell = (books: Books, event: AuditedEvent, message: string): void =>
   wrong(books, event, { check: 'pipeline', message });
 
-/** A claim needs that nobody holds the lease; what an owner does, that it is the owner. */
+/** A claim needs a free lease; all other moves need the lease's owner. */
 const checkLease = (books: Books, job: Job, event: JobEvent): void => {
   if (event.type === 'TrainingJobStarted') {
     if (job.lease !== null && job.lease.until > event.data.started_at)

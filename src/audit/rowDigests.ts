@@ -1,5 +1,6 @@
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import type { Json } from '../../domain/kernel/json.ts';
+import type { Table } from '../../projections/engine/table.ts';
 
 /** Rows of one table and tenant: how many, and a sum that does not depend on their order. */
 export interface GroupDigest {
@@ -26,6 +27,10 @@ const plainValue = (value: unknown): Json => {
 
 export const plainRow = (row: Readonly<Record<string, unknown>>): PlainRow =>
   Object.fromEntries(Object.entries(row).map(([column, value]) => [column, plainValue(value)]));
+
+/** The columns of a table, of a row that may have more. */
+export const plainColumns = ({ columns }: Table, row: Readonly<Record<string, unknown>>): PlainRow =>
+  Object.fromEntries(Object.keys(columns).map((column) => [column, plainValue(row[column])]));
 
 export const groupOf = (row: PlainRow): string => {
   const tenant = row['tenant_id'];

@@ -18,7 +18,7 @@ export interface AuditRequest {
   readonly snapshot?: ReadModelSnapshot | undefined;
   /** What was sealed, wherever it was found. */
   readonly seals?: readonly GivenSeal[];
-  /** What is wrong with the seals themselves, and what could not be looked at. */
+  /** Flaws of the seals themselves, and seals that could not be read. */
   readonly sealFlaws?: readonly string[];
   readonly notes?: readonly string[];
   /** Findings kept of each check; all are counted. */

@@ -10,7 +10,7 @@ interface Seen {
 
 type ConfigEvent = AuditedEventOf<'ConfigPublished' | 'ConfigRevoked'>;
 
-/** What is wrong with an event after what was seen of its config; undefined: nothing. */
+/** Why an event cannot follow the earlier ones of its config; undefined: it can. */
 const wrongOf = ({ type, data }: ConfigEvent, seen: Seen | undefined) => {
   if (seen?.revoked === true) return { message: 'It comes after the config was revoked.' };
   if (seen !== undefined && seen.tenant_id !== data.tenant_id)
@@ -31,7 +31,7 @@ const wrongOf = ({ type, data }: ConfigEvent, seen: Seen | undefined) => {
       };
 };
 
-/** What is known of a config after an event: its tenant is the first one, and revoked it stays. */
+/** A config after an event: its tenant is the first one's, and a revoked config stays revoked. */
 const seenAfter = (event: ConfigEvent, seen: Seen | undefined): Seen => {
   const isRevocation = event.type === 'ConfigRevoked';
   return {

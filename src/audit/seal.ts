@@ -22,7 +22,7 @@ const sealWithHeads = z.union([
   z.strictObject({ ...headsSeal, seal_version: z.literal(2), log_digest: z.string() }),
 ]);
 
-/** The end of every stream at a moment. Kept elsewhere, it shows later what is no longer there. */
+/** The end of every stream at a moment. Kept outside of the log, it later shows what was removed. */
 export type Seal = z.output<typeof sealWithHeads>;
 
 /** A seal of either kind, and where the audit has it from. */

@@ -25,7 +25,7 @@ const readSeal = async ({ get }: Pick<ObjectStore, 'get'>, key: string): Promise
   }
 };
 
-/** A seal names the one before it; where that is nowhere, somebody took it away. The first may name one of the log. */
+/** A seal names the one before it; if that is missing, it was removed. The first may name one of the log. */
 const brokenLinks = (kept: readonly Kept[]): readonly string[] => {
   const known = new Set(kept.map(({ seal }) => digestOfSeal(seal)));
   return kept
@@ -34,7 +34,7 @@ const brokenLinks = (kept: readonly Kept[]): readonly string[] => {
     .map(({ key }) => `${key} names a seal before it that is not in the object store.`);
 };
 
-/** Every seal under a prefix of the object store, and what is wrong with them as they lie there. */
+/** Every seal under a prefix of the object store, and the flaws of their files. */
 export const sealsInStore = async (
   objects: Pick<ObjectStore, 'list' | 'get'>,
   prefix: string,

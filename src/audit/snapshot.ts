@@ -1,8 +1,9 @@
 import { generations, hasRegistry } from '../../projections/engine/registry.ts';
 import type { Sql, SqlRow, SqlTx } from '../../projections/engine/ports.ts';
-import type { Projector, ReadTable } from '../../projections/engine/projector.ts';
+import type { Projector } from '../../projections/engine/projector.ts';
+import type { ReadTable } from '../../projections/engine/table.ts';
 
-/** A read model as it was read: all its rows are those of `position`. */
+/** A read model at one moment: all its rows are as of `position`. */
 export interface SnapshotModel {
   readonly name: string;
   /** Its checkpoint; null when it has applied nothing. */
@@ -45,7 +46,8 @@ const servingModels = async (tx: SqlTx, projectors: readonly Projector[]) => {
       missing.push(generation === undefined ? `${name} is not built` : `${name} is of another version`);
       continue;
     }
-    models.push({ name, position: generation.position, tables });
+    const keys = tables.map((table) => ({ name: table.name, key: table.key }));
+    models.push({ name, position: generation.position, tables: keys });
     for (const table of tables) schemas.set(table.name, generation.schema);
   }
   return { models, missing, schemas };

@@ -7,7 +7,7 @@ import type { Findings } from './findings.ts';
 
 type Stored = RecordedEvent & Required<Pick<RecordedEvent, 'stored'>>;
 
-/** What the log writes for a value has one form: no space, no member twice, no other way to write a number. */
+/** The log writes a value in one form: no spaces, no member twice, one way to write each number. */
 const isAsWritten = (text: string, value: unknown): boolean => JSON.stringify(value) === text;
 
 const checkText = (findings: Findings, { stored, data, metadata, ...event }: Stored): void => {
@@ -59,7 +59,7 @@ export const storedCheck = (findings: Findings) => {
         expected: expected.slice(0, 16),
         found: (found ?? 'none').slice(0, 16),
       });
-    // One finding for one wrong: it goes on from what is there.
+    // Go on from the stored digest, so that one change is one finding.
     digest = found ?? (isDue ? expected : null);
   };
   /** One process writes this log: a release that hashes by version 1 never follows one that does by 2. */

@@ -66,7 +66,7 @@ const failed = (books: Books, works: Map<string, Work>, event: Failed): void => 
     });
 };
 
-/** The service records what is asked for before it does it. */
+/** The service records a request before it does the work. */
 const burned = (books: Books, works: Map<string, Work>, event: Burned): void => {
   const { operation, operation_id, hold_id, pages, free_pages } = event.data;
   if (hold_id === null || (operation !== 'extract' && operation !== 'to_markdown')) return;

@@ -1,6 +1,6 @@
-import type { AccountCommand, AccountRejection } from '../../domain/account/commands.ts';
-import { account } from '../../domain/account/decider.ts';
-import { accountEvent, type AccountEvent } from '../../domain/account/events.ts';
+import type { AccountCommand } from '../../domain/account/commands.ts';
+import { account, type AccountKind } from '../../domain/account/decider.ts';
+import { accountEvent } from '../../domain/account/events.ts';
 import type { AccountState } from '../../domain/account/state.ts';
 import { accountStream } from '../../domain/account/stream.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
@@ -18,11 +18,9 @@ import {
 } from './writerDefaults.ts';
 import type { WriterHooks, WriterRules } from './writerRules.ts';
 
-export type AccountOutcome = Outcome<AccountState, AccountEvent, AccountRejection>;
-
 /** The one way to change an account, and to know it for sure. */
 export interface AccountWriter {
-  execute(command: AccountCommand): Promise<AccountOutcome>;
+  execute(command: AccountCommand): Promise<Outcome<AccountKind>>;
   /**
    * The account at the log's end, as this process knows it: read anew when it is not cached, or when the
    * log has not confirmed it for `maxAgeMs` (0: always). Throws `AccountUnavailable`.
@@ -59,7 +57,7 @@ export interface AccountWriterDeps {
 /** Reads and writes account events, whatever their version. */
 export const accountCodec = eventCodec(accountEvent);
 
-type AccountRules = WriterRules<AccountState, AccountCommand, AccountEvent, AccountRejection>;
+type AccountRules = WriterRules<AccountKind>;
 
 /** The accounts' writer in this process; others may write too, at the price of conflicts. */
 export const accountWriter = (deps: AccountWriterDeps): AccountWriter => {

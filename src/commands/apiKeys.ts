@@ -1,11 +1,11 @@
 import {
   apiKey,
   type ApiKeyCommand,
-  type ApiKeyRejection,
   type ApiKeyState,
   type IssueApiKey,
+  type ApiKeyKind,
 } from '../../domain/apiKey/decider.ts';
-import { apiKeyEvent, apiKeyStream, type ApiKeyEvent } from '../../domain/apiKey/events.ts';
+import { apiKeyEvent, apiKeyStream } from '../../domain/apiKey/events.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import { deterministicEventId } from '../../domain/kernel/eventId.ts';
@@ -14,16 +14,15 @@ import type { AccountWriter } from './accountWriter.ts';
 import { commandHandler, type HandlerOptions } from './commandHandler.ts';
 import type { Outcome } from './outcome.ts';
 
-export type ApiKeyOutcome = Outcome<ApiKeyState, ApiKeyEvent, ApiKeyRejection>;
 /** What is stored of a key: everything but the key. */
 export type KeyRecord = IssueApiKey['data'];
 
 export interface ApiKeys {
   /** Opens the tenant's account first, so that a tenant exists from its first key. */
-  issue(key: Omit<KeyRecord, 'replaces'>, meta: CommandMeta): Promise<ApiKeyOutcome>;
+  issue(key: Omit<KeyRecord, 'replaces'>, meta: CommandMeta): Promise<Outcome<ApiKeyKind>>;
   /** Issues `next`, then lets `keyId` run out at `expiresAt`. The outcome is that of the old key. */
-  rotate(keyId: string, rotation: KeyRotation, meta: CommandMeta): Promise<ApiKeyOutcome>;
-  revoke(keyId: string, meta: CommandMeta): Promise<ApiKeyOutcome>;
+  rotate(keyId: string, rotation: KeyRotation, meta: CommandMeta): Promise<Outcome<ApiKeyKind>>;
+  revoke(keyId: string, meta: CommandMeta): Promise<Outcome<ApiKeyKind>>;
   /** From the log. `key` null: there is no such key. */
   stateOf(keyId: string): Promise<ApiKeyState>;
 }
@@ -91,7 +90,7 @@ const openAccount = async (
   writer: AccountWriter,
   tenantId: string,
   meta: CommandMeta,
-): Promise<ApiKeyOutcome | undefined> => {
+): Promise<Outcome<ApiKeyKind> | undefined> => {
   const opened = await writer.execute({ type: 'OpenAccount', data: { tenant_id: tenantId }, meta });
   if (opened.kind === 'done') return undefined;
   if (opened.kind !== 'rejected') return opened;

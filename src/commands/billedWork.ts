@@ -7,7 +7,8 @@ import type { Credits } from '../../domain/kernel/units.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import { categoryOf, rateOf, ratedMode, type RatedOperation } from '../../domain/rating/rating.ts';
 import type { AccountWriter } from './accountWriter.ts';
-import { workProblem, type WorkProblem } from './workProblem.ts';
+import type { HoldNotOpen } from './settleOnce.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** Who asks, and whether they pay: service and admin keys are not billed. */
 export interface Caller {
@@ -47,11 +48,6 @@ export interface PlacedHold {
   readonly hold_id: string | null;
   /** True where all pages are free ones of the tenant. */
   readonly free: boolean;
-}
-
-/** The hold was closed before, or its operation has another one. */
-export interface HoldNotOpen {
-  readonly kind: 'hold_not_open';
 }
 
 export interface Bill {
@@ -111,9 +107,7 @@ export const placeHold = async (
   const config = await deps.billingConfig();
   const rate = rateOf(config, { ...work, extraction_mode: work.mode });
   if (rate === undefined)
-    return workProblem('validation_error', `There is no rate for ${work.operation} in mode ${work.mode}.`, {
-      loc: ['body', 'mode'],
-    });
+    return misfit(['body', 'mode'], `There is no rate for ${work.operation} in mode ${work.mode}.`);
   const meta = metaOf(deps, work.caller, work.correlation_id);
   const outcome = await deps.accounts.execute({
     type: 'HoldCredits',

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { TrainingExample } from '../../domain/ports/trainer.ts';
 import { faultInExample, faultInExpected } from './expectedBudget.ts';
-import { workProblem, type WorkProblem } from './workProblem.ts';
+import { misfit, type WorkProblem } from './workProblem.ts';
 
 /** Most examples of one job. */
 const EXAMPLES_MAX = 1_000;
@@ -19,7 +19,7 @@ const datasetLine = z.strictObject({
 });
 
 const wrongDataset = (detail: string): WorkProblem =>
-  workProblem('validation_error', detail, { loc: ['body', 'dataset_id'] });
+  misfit(['body', 'dataset_id'], detail);
 
 const lineOf = (text: string): TrainingExample | string => {
   const tooMuch = faultInExample(text);

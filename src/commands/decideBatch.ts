@@ -1,41 +1,38 @@
 import type { ChainLink } from '../../domain/kernel/chain.ts';
-import type { CommandMeta } from '../../domain/kernel/command.ts';
-import type { Decider } from '../../domain/kernel/decider.ts';
+import type { AnyKind, Decider } from '../../domain/kernel/decider.ts';
 import { APPEND_BYTES_MAX, type NewEvent } from '../../domain/ports/eventStore.ts';
-import { bytesAtMost, encodeEvents, type Chained, type DomainEvent, type Encoding } from './encode.ts';
+import { bytesAtMost, encodeEvents, type Chained, type Encoding } from './encode.ts';
 import { linkAfter, type Folded } from './streamFold.ts';
 
 /** What one command comes to if the batch is appended. */
-export type Verdict<State, Event, Rejection> =
-  | { readonly kind: 'done'; readonly events: readonly Event[]; readonly state: State }
-  | { readonly kind: 'rejected'; readonly rejection: Rejection; readonly state: State }
+export type Verdict<Kind extends AnyKind> =
+  | { readonly kind: 'done'; readonly events: readonly Kind['event'][]; readonly state: Kind['state'] }
+  | { readonly kind: 'rejected'; readonly rejection: Kind['rejection']; readonly state: Kind['state'] }
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /** Commands decided one after another. `verdicts[i]` is of command i; those beyond did not fit. */
-export interface DecidedBatch<State, Event, Rejection> {
-  readonly verdicts: readonly Verdict<State, Event, Rejection>[];
+export interface DecidedBatch<Kind extends AnyKind> {
+  readonly verdicts: readonly Verdict<Kind>[];
   readonly events: readonly NewEvent[];
-  readonly state: State;
+  readonly state: Kind['state'];
   readonly hash: string | null;
 }
 
 /** What deciding needs to know besides state and commands. */
-export interface BatchRules<State, Command, Event, Rejection> {
-  readonly decider: Decider<State, Command, Event, Rejection>;
-  readonly encoding: Encoding<Event>;
+export interface BatchRules<Kind extends AnyKind> {
+  readonly decider: Decider<Kind>;
+  readonly encoding: Encoding<Kind['event']>;
   /** Whether an event of this command is in the stream already. */
   readonly isKnown: (commandId: string) => boolean;
 }
 
-type Identified = { readonly meta: CommandMeta };
-
 /** Decides commands in order, each on what those before it leave, and encodes what they say. */
-export const decideBatch = <State, Command extends Identified, Event extends DomainEvent, Rejection>(
-  rules: BatchRules<State, Command, Event, Rejection>,
-  from: Folded<State>,
-  commands: readonly Command[],
-): DecidedBatch<State, Event, Rejection> => {
-  const verdicts: Verdict<State, Event, Rejection>[] = [];
+export const decideBatch = <Kind extends AnyKind>(
+  rules: BatchRules<Kind>,
+  from: Folded<Kind['state']>,
+  commands: readonly Kind['command'][],
+): DecidedBatch<Kind> => {
+  const verdicts: Verdict<Kind>[] = [];
   const encoded: NewEvent[] = [];
   const ids = new Set<string>();
   let { state } = from;
@@ -60,18 +57,18 @@ export const decideBatch = <State, Command extends Identified, Event extends Dom
   return { verdicts, events: encoded, state, hash: link.hash };
 };
 
-interface Judged<State, Event, Rejection> {
-  readonly verdict: Verdict<State, Event, Rejection>;
+interface Judged<Kind extends AnyKind> {
+  readonly verdict: Verdict<Kind>;
   /** undefined: nothing to append. */
-  readonly chained: Chained<Event> | undefined;
+  readonly chained: Chained<Kind['event']> | undefined;
 }
 
 /** A command that cannot be decided, evolved or encoded fails alone. */
-const verdictOn = <State, Command extends Identified, Event extends DomainEvent, Rejection>(
-  { decider: { decide, evolve }, encoding }: BatchRules<State, Command, Event, Rejection>,
-  { state, link }: { readonly state: State; readonly link: ChainLink },
-  command: Command,
-): Judged<State, Event, Rejection> => {
+const verdictOn = <Kind extends AnyKind>(
+  { decider: { decide, evolve }, encoding }: BatchRules<Kind>,
+  { state, link }: { readonly state: Kind['state']; readonly link: ChainLink },
+  command: Kind['command'],
+): Judged<Kind> => {
   try {
     const decision = decide(state, command);
     if (decision.kind === 'rejected')

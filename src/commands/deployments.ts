@@ -14,7 +14,7 @@ import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { Artifacts } from './artifacts.ts';
 import { commandHandler } from './commandHandler.ts';
 import { foldForward, nothingYet } from './streamFold.ts';
-import { workProblem, type WorkProblem } from './workProblem.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 export interface DeploymentsDeps {
   readonly store: EventStore;
@@ -68,9 +68,7 @@ export const deployments = (deps: DeploymentsDeps): Deployments => {
       if ((await deps.artifacts.find(scope.tenant_id, artifact_id)) === undefined) return artifactNotFound();
       const uri = artifactUriOf(artifact_id);
       if (artifact_uri !== undefined && artifact_uri !== uri)
-        return workProblem('validation_error', `The artifact_uri of this artifact is ${uri}.`, {
-          loc: ['body', 'artifact_uri'],
-        });
+        return misfit(['body', 'artifact_uri'], `The artifact_uri of this artifact is ${uri}.`);
       const deployment_id = deps.clock.newId('dep');
       const outcome = await handle(deploymentStream(scope), {
         type: 'ActivateDeployment',

@@ -1,4 +1,4 @@
-import { document, type DocumentState } from '../../domain/document/decider.ts';
+import { document, type DocumentState, type DocumentKind } from '../../domain/document/decider.ts';
 import { documentEvent, documentStream, type DocumentEvent } from '../../domain/document/events.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
@@ -9,10 +9,7 @@ import { foldForward, nothingYet } from './streamFold.ts';
 
 /** The streams of documents. */
 export interface Documents {
-  readonly record: (
-    event: DocumentEvent,
-    meta: CommandMeta,
-  ) => Promise<Outcome<DocumentState, DocumentEvent, never>>;
+  readonly record: (event: DocumentEvent, meta: CommandMeta) => Promise<Outcome<DocumentKind>>;
   /** From the log. */
   readonly stateOf: (documentId: string) => Promise<DocumentState>;
 }

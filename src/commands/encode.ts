@@ -1,14 +1,9 @@
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import { chainHash, eventIdOfHash, HASH_VERSION, type ChainLink } from '../../domain/kernel/chain.ts';
 import type { Codec } from '../../domain/kernel/codec.ts';
+import type { DomainEvent } from '../../domain/kernel/decider.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { NewEvent } from '../../domain/ports/eventStore.ts';
-
-/** An event as deciders make it: its data is JSON by its schema. */
-export interface DomainEvent {
-  readonly type: string;
-  readonly data: object;
-}
 
 /** What all events of one stream share. */
 export interface Encoding<Event> {

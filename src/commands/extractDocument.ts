@@ -9,7 +9,7 @@ import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
 import type { ChannelPaths, ChosenModels, ModelChannel } from './models.ts';
 import type { ModelDeps } from './ownBases.ts';
 import { modelsByFormat, ownKeyUse, type OwnKeyUse } from './ownKeys.ts';
-import { modelProblem, parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
+import { modelProblem, parseProblem, misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 export interface ExtractRequest extends WorkRequest {
   readonly schema: JsonObject;
@@ -148,10 +148,9 @@ const taughtChannel = ({ llm, learned }: ExtractRequest): ModelChannel =>
 const checkTaught = ({ learned }: ExtractRequest, { llm }: ChosenModels): WorkProblem | undefined =>
   learned?.kind !== 'llm' || llm !== null
     ? undefined
-    : workProblem(
-        'validation_error',
+    : misfit(
+        ['body', 'llm_api_key'],
         `This artifact was learned with ${learned.model}: send llm_api_key for it or for a model like it.`,
-        { loc: ['body', 'llm_api_key'] },
       );
 
 /** Data from a document by the caller's schema: held, done, stored, settled, answered. */

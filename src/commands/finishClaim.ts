@@ -1,14 +1,14 @@
-import { account } from '../../domain/account/decider.ts';
+import { account, type AccountKind } from '../../domain/account/decider.ts';
 import type { AccountState } from '../../domain/account/state.ts';
 import { accountStream } from '../../domain/account/stream.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { PaymentClaim } from '../../domain/payment/decider.ts';
 import { paymentKey } from '../../domain/payment/identity.ts';
 import type { EventStore, RecordedEvent } from '../../domain/ports/eventStore.ts';
-import { accountCodec, type AccountOutcome } from './accountWriter.ts';
+import { accountCodec } from './accountWriter.ts';
 import { claimAt } from './claimantOf.ts';
 import { commandHandler } from './commandHandler.ts';
-import { BUSY, UNKNOWN } from './outcome.ts';
+import { BUSY, UNKNOWN, type Outcome } from './outcome.ts';
 import {
   intentOf,
   keepClaim,
@@ -27,7 +27,7 @@ export interface Stuck {
   readonly why: 'unreadable' | 'may_have_been_refused';
 }
 
-export type Finished = AccountOutcome | Stuck;
+export type Finished = Outcome<AccountKind> | Stuck;
 
 /** Whether the account has the sale or refund that was claimed. */
 export const tookEffect = ({ sales, refunds }: AccountState, claim: PaymentClaim): boolean => {
@@ -47,13 +47,17 @@ const stillStands = async (store: EventStore, { stream, claim }: Claimed): Promi
  * the append, and the append holds for exactly the revision that was decided on: so what a refusal has freed
  * in the meantime is not done. For who refuses frees first, and then looks at the account once more.
  */
-const executed = (parts: PaymentParts, of: Claimed, command: PaymentIntent): Promise<AccountOutcome> => {
+const executed = (
+  parts: PaymentParts,
+  of: Claimed,
+  command: PaymentIntent,
+): Promise<Outcome<AccountKind>> => {
   const { store, options = {} } = parts;
   const handle = commandHandler({
     decider: account,
     codec: accountCodec,
     store,
-    tenantOf: ({ data }: PaymentIntent) => data.tenant_id,
+    tenantOf: ({ data }) => data.tenant_id,
     mayAppend: () => stillStands(store, of),
     options,
   });
@@ -65,9 +69,9 @@ export const finishAs = async (
   parts: PaymentParts,
   of: Claimed,
   command: PaymentIntent,
-): Promise<AccountOutcome> => {
+): Promise<Outcome<AccountKind>> => {
   const { meta } = command;
-  let outcome: AccountOutcome;
+  let outcome: Outcome<AccountKind>;
   try {
     outcome = await executed(parts, of, command);
   } catch (error) {
@@ -91,7 +95,7 @@ const effectAfterAll = async (
   parts: PaymentParts,
   of: Claimed,
   command: PaymentIntent,
-): Promise<AccountOutcome | undefined> => {
+): Promise<Outcome<AccountKind> | undefined> => {
   const state = await stateNow(parts.writer, of.claim.tenant_id);
   if (state === undefined) return UNKNOWN;
   if (!tookEffect(state, of.claim)) return undefined;

@@ -1,10 +1,5 @@
-import {
-  llmCost,
-  type LlmCostRejection,
-  type LlmCostState,
-  type LogLlmCost,
-} from '../../domain/llmCost/decider.ts';
-import { llmCostEvent, llmCostStream, type LlmCostEvent } from '../../domain/llmCost/events.ts';
+import { llmCost, type LogLlmCost, type LlmCostKind } from '../../domain/llmCost/decider.ts';
+import { llmCostEvent, llmCostStream } from '../../domain/llmCost/events.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { Outcome } from './outcome.ts';
@@ -19,7 +14,7 @@ import {
 
 /** Logs what model calls cost: many a second for one tenant are appended together. */
 export interface LlmCosts {
-  log(command: LogLlmCost): Promise<Outcome<LlmCostState, LlmCostEvent, LlmCostRejection>>;
+  log(command: LogLlmCost): Promise<Outcome<LlmCostKind>>;
   /** Drops what is remembered of a log that was replaced. */
   forget(what: Forgotten): void;
   close(): Promise<void>;

@@ -1,13 +1,14 @@
+import type { AnyKind } from '../../domain/kernel/decider.ts';
 import type { Span } from '../../domain/ports/tracer.ts';
 import { BUSY, UNKNOWN, type Outcome } from './outcome.ts';
 import type { Folded } from './streamFold.ts';
 
 /** A caller waiting for its command's outcome. `command` undefined: it only asks for the state. */
-export interface Entry<State, Command, Event, Rejection> {
-  readonly command: Command | undefined;
+export interface Entry<Kind extends AnyKind> {
+  readonly command: Kind['command'] | undefined;
   /** On the clock of `performance.now`. */
   readonly deadline: number;
-  readonly answer: (outcome: Outcome<State, Event, Rejection>) => void;
+  readonly answer: (outcome: Outcome<Kind>) => void;
   readonly fail: (error: unknown) => void;
   /** Of its command, where a trace is recorded. */
   readonly span?: Span;
@@ -16,18 +17,19 @@ export interface Entry<State, Command, Event, Rejection> {
 }
 
 /** The queue of one stream, and what its writer knows. At most one turn runs at a time. */
-export interface Mailbox<State, Command, Event, Rejection> {
+export interface Mailbox<Kind extends AnyKind> {
   readonly stream: string;
-  readonly tenantId: string;
+  readonly tenantId: string | null;
   /** In the order of arrival, and so of deadlines. */
-  waiting: Entry<State, Command, Event, Rejection>[];
-  inFlight: readonly Entry<State, Command, Event, Rejection>[];
+  waiting: Entry<Kind>[];
+  inFlight: readonly Entry<Kind>[];
   /** The committed state; undefined until loaded. */
-  warm: Folded<State> | undefined;
+  warm: Folded<Kind['state']> | undefined;
   /** When the log last confirmed `warm`. */
   confirmedAt: number;
   /** Commands known to be in the stream, the latest few. */
   readonly recent: Set<string>;
+  readonly recentMax: number;
   running: boolean;
   /** What is known may be of another log: the next turn reads anew. */
   outdated: boolean;
@@ -39,11 +41,14 @@ export interface Mailbox<State, Command, Event, Rejection> {
   saving: boolean;
 }
 
-export const newMailbox = <State, Command, Event, Rejection>(
+/** Commands of a stream that a mailbox which stays in memory remembers. */
+const RECENT_MAX = 512;
+
+export const newMailbox = <Kind extends AnyKind>(
   stream: string,
-  tenantId: string,
+  tenantId: string | null,
   limit: number,
-): Mailbox<State, Command, Event, Rejection> => ({
+): Mailbox<Kind> => ({
   stream,
   tenantId,
   waiting: [],
@@ -51,6 +56,7 @@ export const newMailbox = <State, Command, Event, Rejection>(
   warm: undefined,
   confirmedAt: -Infinity,
   recent: new Set(),
+  recentMax: RECENT_MAX,
   running: false,
   outdated: false,
   halted: undefined,
@@ -59,12 +65,13 @@ export const newMailbox = <State, Command, Event, Rejection>(
   saving: false,
 });
 
-const RECENT_MAX = 512;
-
 /** Remembers that a command is in the stream, and forgets the oldest. */
-export const remember = (recent: Set<string>, commandId: string): void => {
+export const remember = (
+  { recent, recentMax }: Pick<Mailbox<AnyKind>, 'recent' | 'recentMax'>,
+  commandId: string,
+): void => {
   recent.add(commandId);
-  if (recent.size <= RECENT_MAX) return;
+  if (recent.size <= recentMax) return;
   for (const oldest of recent) {
     recent.delete(oldest);
     return;
@@ -75,10 +82,7 @@ export const remember = (recent: Set<string>, commandId: string): void => {
  * Answers those whose time is up. One still in the queue was not touched: `busy`. One in flight stays
  * with its frozen batch, whatever becomes of it: `unknown`.
  */
-export const expire = <State, Command, Event, Rejection>(
-  box: Mailbox<State, Command, Event, Rejection>,
-  now: number,
-): void => {
+export const expire = <Kind extends AnyKind>(box: Mailbox<Kind>, now: number): void => {
   for (const entry of box.inFlight) {
     if (entry.gone || entry.deadline > now) continue;
     entry.gone = true;
@@ -95,9 +99,6 @@ export const expire = <State, Command, Event, Rejection>(
 };
 
 /** Puts entries back in front of those that wait: their batch had no room for them. */
-export const giveBack = <State, Command, Event, Rejection>(
-  box: Mailbox<State, Command, Event, Rejection>,
-  entries: readonly Entry<State, Command, Event, Rejection>[],
-): void => {
+export const giveBack = <Kind extends AnyKind>(box: Mailbox<Kind>, entries: readonly Entry<Kind>[]): void => {
   if (entries.length > 0) box.waiting = [...entries, ...box.waiting];
 };

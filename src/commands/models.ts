@@ -8,7 +8,7 @@ import {
 } from '../../domain/models/modelName.ts';
 import type { ModelAccess } from '../../domain/ports/modelProvider.ts';
 import type { PlatformModels } from '../platformModels.ts';
-import { workProblem, type WorkProblem } from './workProblem.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** What is wrong with a member of a request. */
 export interface ChannelIssue {
@@ -57,11 +57,12 @@ export const DEFAULT_RETRIES = 2;
 
 export const formPaths: ChannelPaths = (channel, member) => ['body', `${channel}_${member}`];
 
-const misfits = (issues: readonly ChannelIssue[]): WorkProblem =>
-  workProblem('validation_error', 'The own model cannot be used as it is named.', { issues });
-
-const misfit = (loc: readonly string[], detail: string): WorkProblem =>
-  workProblem('validation_error', detail, { loc });
+const misfits = (issues: readonly ChannelIssue[]): WorkProblem => ({
+  kind: 'problem',
+  code: 'validation_error',
+  detail: 'The own model cannot be used as it is named.',
+  issues,
+});
 
 interface Naming {
   readonly channel: ChannelName;

@@ -1,5 +1,5 @@
 import type { GrantCredits, RefundCredits } from '../../domain/account/commands.ts';
-import { account } from '../../domain/account/decider.ts';
+import { account, type AccountKind } from '../../domain/account/decider.ts';
 import type { AccountState } from '../../domain/account/state.ts';
 import { accountStream } from '../../domain/account/stream.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
@@ -9,22 +9,16 @@ import {
   type ClaimPayment,
   type PaymentClaim,
   type PaymentCommand,
-  type PaymentRejection,
-  type PaymentState,
+  type PaymentKind,
 } from '../../domain/payment/decider.ts';
-import { paymentCodec, type PaymentEvent } from '../../domain/payment/events.ts';
+import { paymentCodec } from '../../domain/payment/events.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import {
-  accountCodec,
-  AccountUnavailable,
-  type AccountOutcome,
-  type AccountWriter,
-} from './accountWriter.ts';
+import { accountCodec, AccountUnavailable, type AccountWriter } from './accountWriter.ts';
 import { claimAt } from './claimantOf.ts';
 import { commandHandler, type CommandHandler, type HandlerOptions } from './commandHandler.ts';
 import { decideBatch } from './decideBatch.ts';
 import { keyedQueue, type KeyedQueue } from './keyedQueue.ts';
-import { BUSY } from './outcome.ts';
+import { BUSY, type Outcome } from './outcome.ts';
 
 export interface PaymentsDeps {
   readonly store: EventStore;
@@ -38,7 +32,7 @@ export interface PaymentsDeps {
 export type PaymentIntent = GrantCredits | RefundCredits;
 
 export interface PaymentParts extends PaymentsDeps {
-  readonly handle: CommandHandler<PaymentState, PaymentCommand, PaymentEvent, PaymentRejection>;
+  readonly handle: CommandHandler<PaymentKind>;
   readonly queue: KeyedQueue;
 }
 
@@ -63,7 +57,7 @@ export interface Claimed {
 export const rehearsed = async (
   { writer }: Pick<PaymentParts, 'writer'>,
   command: PaymentIntent,
-): Promise<AccountOutcome | undefined> => {
+): Promise<Outcome<AccountKind> | undefined> => {
   const { tenant_id: tenantId } = command.data;
   const state = await stateNow(writer, tenantId);
   if (state === undefined) return BUSY;

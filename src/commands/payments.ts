@@ -1,6 +1,6 @@
+import type { AccountKind } from '../../domain/account/decider.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import { paymentStream } from '../../domain/payment/identity.ts';
-import type { AccountOutcome } from './accountWriter.ts';
 import {
   claimFor,
   derivedMeta,
@@ -18,13 +18,13 @@ import { claimAt } from './claimantOf.ts';
 import { finishAs, finishFor, releaseStranded, type Finished, type OperatorRelease } from './finishClaim.ts';
 import { LogWentBack } from './settleAppend.ts';
 import { UnreadableStream } from './streamFold.ts';
-import { CONTENDED, UNKNOWN } from './outcome.ts';
+import { CONTENDED, UNKNOWN, type Outcome } from './outcome.ts';
 
 export type { PaymentsDeps } from './paymentClaims.ts';
 
 /** `credited`: this very request moved the balance; false for a repeat and for whatever did not. */
 export interface PaymentResult {
-  readonly outcome: AccountOutcome;
+  readonly outcome: Outcome<AccountKind>;
   readonly credited: boolean;
 }
 
@@ -62,7 +62,7 @@ export const payments = (deps: PaymentsDeps): Payments => {
   };
 };
 
-const notCredited = (outcome: AccountOutcome): PaymentResult => ({ outcome, credited: false });
+const notCredited = (outcome: Outcome<AccountKind>): PaymentResult => ({ outcome, credited: false });
 
 /**
  * Decided against the account first, and encoded: whatever can refuse a command does it here, where nothing
@@ -98,7 +98,7 @@ const claimThenAct = async (
 
 interface Early {
   readonly command: PaymentIntent;
-  readonly early: AccountOutcome;
+  readonly early: Outcome<AccountKind>;
   /** What was claimed for this command, and is not any more. */
   readonly freed: Claimed | undefined;
 }
@@ -179,7 +179,7 @@ const actOnOwn = async (
   of: Claimed,
   command: PaymentIntent,
 ): Promise<PaymentResult | 'again'> => {
-  let outcome: AccountOutcome;
+  let outcome: Outcome<AccountKind>;
   try {
     outcome = await parts.writer.execute(command);
   } catch (error) {

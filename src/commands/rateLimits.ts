@@ -5,15 +5,14 @@ import {
   type OverrideRateLimits,
   type RateLimitsState,
   type ResetRateLimits,
+  type RateLimitsKind,
 } from '../../domain/rateLimits/decider.ts';
-import { rateLimitsEvent, rateLimitsStream, type RateLimitsEvent } from '../../domain/rateLimits/events.ts';
+import { rateLimitsEvent, rateLimitsStream } from '../../domain/rateLimits/events.ts';
 import { commandHandler, type HandlerOptions } from './commandHandler.ts';
 import type { Outcome } from './outcome.ts';
 
 export interface RateLimitCommands {
-  execute(
-    command: OverrideRateLimits | ResetRateLimits,
-  ): Promise<Outcome<RateLimitsState, RateLimitsEvent, never>>;
+  execute(command: OverrideRateLimits | ResetRateLimits): Promise<Outcome<RateLimitsKind>>;
   /** From the log. */
   stateOf(tenantId: string): Promise<RateLimitsState>;
 }

@@ -1,65 +1,50 @@
 import {
   billingConfig,
   type BillingConfigCommand,
-  type BillingConfigRejection,
   type BillingConfigState,
+  type BillingConfigKind,
 } from '../../domain/billingConfig/decider.ts';
-import {
-  BILLING_CONFIG_STREAM,
-  billingConfigEvent,
-  type BillingConfigEvent,
-} from '../../domain/billingConfig/events.ts';
-import { FX_RATES_STREAM, fxRatesEvent, type FxRatesEvent } from '../../domain/fxRates/events.ts';
+import { BILLING_CONFIG_STREAM, billingConfigEvent } from '../../domain/billingConfig/events.ts';
+import { FX_RATES_STREAM, fxRatesEvent } from '../../domain/fxRates/events.ts';
 import {
   fxRates,
   type FxRatesCommand,
-  type FxRatesRejection,
   type FxRatesState,
+  type FxRatesKind,
 } from '../../domain/fxRates/rates.ts';
 import { eventCodec, type Codec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
-import type { Decider } from '../../domain/kernel/decider.ts';
+import type { AnyKind, Decider } from '../../domain/kernel/decider.ts';
 import { deterministicEventId } from '../../domain/kernel/eventId.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import {
   priceList,
-  type PriceListRejection,
   type PriceListState,
   type PublishPriceList,
+  type PriceListKind,
 } from '../../domain/priceList/decider.ts';
-import { PRICE_LIST_STREAM, priceListEvent, type PriceListEvent } from '../../domain/priceList/events.ts';
+import { PRICE_LIST_STREAM, priceListEvent } from '../../domain/priceList/events.ts';
 import {
   providerPricing,
   type ProviderPricingCommand,
   type ProviderPricingState,
+  type ProviderPricingKind,
 } from '../../domain/providerPricing/decider.ts';
-import {
-  PROVIDER_PRICING_STREAM,
-  providerPricingEvent,
-  type ProviderPricingEvent,
-} from '../../domain/providerPricing/events.ts';
+import { PROVIDER_PRICING_STREAM, providerPricingEvent } from '../../domain/providerPricing/events.ts';
 import { cachedStream } from './cachedStream.ts';
 import { commandHandler, type HandlerOptions } from './commandHandler.ts';
-import type { DomainEvent } from './encode.ts';
 import type { Outcome } from './outcome.ts';
-import type { Commanded } from './turn.ts';
 
 /** Prices, terms and exchange rates as decisions need them: from the log, at most a second old. */
 export interface ReferenceData {
   priceLists(): Promise<PriceListState>;
   billingConfig(): Promise<BillingConfigState>;
   fxRates(): Promise<FxRatesState>;
-  publishPriceList(
-    command: PublishPriceList,
-  ): Promise<Outcome<PriceListState, PriceListEvent, PriceListRejection>>;
-  changeBillingConfig(
-    command: BillingConfigCommand,
-  ): Promise<Outcome<BillingConfigState, BillingConfigEvent, BillingConfigRejection>>;
+  publishPriceList(command: PublishPriceList): Promise<Outcome<PriceListKind>>;
+  changeBillingConfig(command: BillingConfigCommand): Promise<Outcome<BillingConfigKind>>;
   modelPrices(): Promise<ProviderPricingState>;
-  publishModelPrice(
-    command: ProviderPricingCommand,
-  ): Promise<Outcome<ProviderPricingState, ProviderPricingEvent, never>>;
-  publishFxRates(command: FxRatesCommand): Promise<Outcome<FxRatesState, FxRatesEvent, FxRatesRejection>>;
+  publishModelPrice(command: ProviderPricingCommand): Promise<Outcome<ProviderPricingKind>>;
+  publishFxRates(command: FxRatesCommand): Promise<Outcome<FxRatesKind>>;
   /** On a log without them: price list 1 and billing config 1. Safe to run in many processes at once. */
   ensureDefaults(now: string): Promise<void>;
   /** Reads everything anew: the log is another one. */
@@ -104,12 +89,12 @@ export const referenceData = (deps: ReferenceDataDeps): ReferenceData => {
 };
 
 /** A stream that is published to now and then, and read all the time. */
-const published = <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
+const published = <Kind extends AnyKind>(
   { store, maxAgeMs = 1000, options = {} }: ReferenceDataDeps,
   stream: string,
   rules: {
-    readonly decider: Decider<State, Command, Event, Rejection>;
-    readonly codec: Codec<Event>;
+    readonly decider: Decider<Kind>;
+    readonly codec: Codec<Kind['event']>;
   },
 ) => {
   const { initialState, evolve } = rules.decider;
@@ -119,7 +104,7 @@ const published = <State, Command extends Commanded, Event extends DomainEvent, 
     current: () => cache.current(),
     refresh: () => cache.refresh(),
     forget: () => cache.forget(),
-    publish: async (command: Command): Promise<Outcome<State, Event, Rejection>> => {
+    publish: async (command: Kind['command']): Promise<Outcome<Kind>> => {
       const outcome = await handle(stream, command);
       if (outcome.kind === 'done') await cache.refresh();
       return outcome;
@@ -154,7 +139,7 @@ const firstConfig = (now: string): BillingConfigCommand => ({
   meta: systemMeta(now, BILLING_CONFIG_STREAM),
 });
 
-const settled = (outcome: Outcome<unknown, unknown, { readonly code: string }>): void => {
+const settled = (outcome: Outcome<AnyKind>): void => {
   if (outcome.kind === 'done' || outcome.kind === 'rejected') return;
   throw new Error(`the first price list and billing config cannot be published: ${outcome.kind}`);
 };

@@ -9,22 +9,19 @@ import {
   savedConfig,
   type ChannelChange,
   type PublishConfig,
-  type SavedConfigRejection,
   type SavedConfigState,
+  type SavedConfigKind,
 } from '../../domain/savedConfig/decider.ts';
 import {
   savedConfigEvent,
   savedConfigStream,
   type ChannelSettings,
   type ConfigVersion,
-  type SavedConfigEvent,
 } from '../../domain/savedConfig/events.ts';
 import { commandHandler } from './commandHandler.ts';
 import type { ChannelName, ModelChannel } from './models.ts';
 import type { Outcome } from './outcome.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
-
-export type SavedConfigOutcome = Outcome<SavedConfigState, SavedConfigEvent, SavedConfigRejection>;
 
 /** A version as it is asked for; keys in the clear, and nowhere else. */
 export type ConfigDraft = Pick<
@@ -47,8 +44,11 @@ export interface ResolvedConfig {
 
 export interface SavedConfigs {
   /** Keys are sealed and stored before the version is published. */
-  readonly publish: (draft: ConfigDraft, meta: CommandMeta) => Promise<SavedConfigOutcome | WorkProblem>;
-  readonly revoke: (configId: string, meta: CommandMeta) => Promise<SavedConfigOutcome>;
+  readonly publish: (
+    draft: ConfigDraft,
+    meta: CommandMeta,
+  ) => Promise<Outcome<SavedConfigKind> | WorkProblem>;
+  readonly revoke: (configId: string, meta: CommandMeta) => Promise<Outcome<SavedConfigKind>>;
   /**
    * The latest version, from the log. `own` names the channels for which a request has a key of its own: the
    * config's is not opened then.

@@ -6,11 +6,11 @@ import {
   settle,
   type Bill,
   type BillingDeps,
-  type HoldNotOpen,
   type Settlement,
   type WorkToBill,
 } from './billedWork.ts';
 import { findBurn } from './findBurn.ts';
+import { settleOnce, type HoldNotOpen } from './settleOnce.ts';
 import type { WorkProblem } from './workProblem.ts';
 
 export interface SettleDeps extends BillingDeps {
@@ -37,34 +37,28 @@ const earlierBill = async (
   return { kind: 'billed', cost, free_pages: burn.free_pages, position: undefined };
 };
 
-/**
- * The hold ran out before the work was settled: it is placed anew, under an ID that follows from the old
- * one, so that two retries at once share it, and only one of them can settle it.
- */
-const settleAgain = async (
-  deps: SettleDeps,
-  work: WorkToBill,
-  done: Settlement & { readonly hold_id: string },
-) => {
-  const hold = await placeHold(deps, work, `${done.hold_id}_again`);
-  if (hold.kind !== 'held') return hold;
-  const earlier = await earlierBill(deps, work, done.hold_id);
-  if (earlier !== undefined) {
-    await release(deps, work, { hold_id: hold.hold_id, reason: 'cancelled' });
-    return earlier;
-  }
-  return settle(deps, work, { ...done, hold_id: hold.hold_id });
-};
-
-const settleOnce = async (
+const settledOnce = async (
   deps: SettleDeps,
   work: WorkToBill,
   done: Settlement,
 ): Promise<Bill | WorkProblem | HoldNotOpen> => {
-  const first = await settle(deps, work, done);
-  if (first.kind !== 'hold_not_open' || done.hold_id === null) return first;
-  const settlement = { ...done, hold_id: done.hold_id };
-  return (await earlierBill(deps, work, done.hold_id)) ?? settleAgain(deps, work, settlement);
+  const { hold_id } = done;
+  if (hold_id === null) return settle(deps, work, done);
+  return settleOnce<Bill, WorkProblem>(
+    {
+      settle: (held) => settle(deps, work, { ...done, hold_id: held }),
+      earlier: () => earlierBill(deps, work, hold_id),
+      place: async (held) => {
+        const placed = await placeHold(deps, work, held);
+        return placed.kind === 'held' ? 'held' : placed;
+      },
+      giveBack: async (held, bill) => {
+        await release(deps, work, { hold_id: held, reason: 'cancelled' });
+        return bill;
+      },
+    },
+    hold_id,
+  );
 };
 
 /**
@@ -79,11 +73,11 @@ export const settleDone = async (
 ): Promise<Bill | WorkProblem> => {
   for (let attempt = 1; attempt < SETTLE_ATTEMPTS; attempt += 1) {
     // An error that stays is thrown by the last attempt.
-    const bill = await settleOnce(deps, work, done).catch(() => undefined);
+    const bill = await settledOnce(deps, work, done).catch(() => undefined);
     if (bill?.kind === 'billed' || (bill?.kind === 'problem' && bill.code !== 'busy')) return bill;
     await pause((deps.settlePauseMs ?? SETTLE_PAUSE_MS) * attempt);
   }
-  const last = await settleOnce(deps, work, done);
+  const last = await settledOnce(deps, work, done);
   if (last.kind !== 'hold_not_open') return last;
   throw new Error(`hold ${String(done.hold_id)} is neither open nor settled`);
 };

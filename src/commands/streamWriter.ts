@@ -1,11 +1,11 @@
-import { tracerOf } from '../telemetry/tracedStore.ts';
+import type { AnyKind } from '../../domain/kernel/decider.ts';
+import { NO_TRACER } from '../telemetry/noTracer.ts';
 import { stopSwitch, type StopSwitch } from './backOff.ts';
-import type { DomainEvent } from './encode.ts';
 import { expire, newMailbox, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, type Outcome } from './outcome.ts';
 import type { Folded } from './streamFold.ts';
 import { snapshotOf } from './trustedSnapshot.ts';
-import { runTurn, type Commanded } from './turn.ts';
+import { runTurn } from './turn.ts';
 import { tracedEntry } from './turnReport.ts';
 import type { WriterRules } from './writerRules.ts';
 
@@ -24,9 +24,9 @@ export interface WriterLimits {
 }
 
 /** The mailboxes of a kind of stream, one per tenant. */
-export interface StreamWriter<State, Command, Event, Rejection> {
-  execute(tenantId: string, command: Command): Promise<Outcome<State, Event, Rejection>>;
-  stateOf(tenantId: string, maxAgeMs?: number): Promise<State | undefined>;
+export interface StreamWriter<Kind extends AnyKind> {
+  execute(tenantId: string, command: Kind['command']): Promise<Outcome<Kind>>;
+  stateOf(tenantId: string, maxAgeMs?: number): Promise<Kind['state'] | undefined>;
   forget(what: Forgotten): void;
   close(): Promise<void>;
 }
@@ -37,14 +37,14 @@ export interface StreamWriter<State, Command, Event, Rejection> {
  */
 export type Forgotten = 'what_agrees' | 'all';
 
-interface Writer<State, Command, Event, Rejection> {
-  readonly rules: WriterRules<State, Command, Event, Rejection>;
+interface Writer<Kind extends AnyKind> {
+  readonly rules: WriterRules<Kind>;
   readonly limits: WriterLimits;
   readonly streamOf: (tenantId: string) => string;
   /** Least recently used first. */
-  readonly boxes: Map<string, Mailbox<State, Command, Event, Rejection>>;
+  readonly boxes: Map<string, Mailbox<Kind>>;
   /** Those with a turn running. */
-  readonly busy: Set<Mailbox<State, Command, Event, Rejection>>;
+  readonly busy: Set<Mailbox<Kind>>;
   readonly saves: Set<Promise<void>>;
   readonly givingUp: StopSwitch;
   clock: NodeJS.Timeout | undefined;
@@ -59,14 +59,14 @@ const TICK_MS = 25;
 const LEAVE_AFTER_MS = 500;
 
 /** One writer per stream: commands of a tenant are decided one after another and appended in batches. */
-export const streamWriter = <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
-  rules: WriterRules<State, Command, Event, Rejection>,
+export const streamWriter = <Kind extends AnyKind>(
+  rules: WriterRules<Kind>,
   limits: WriterLimits,
   streamOf: (tenantId: string) => string,
-): StreamWriter<State, Command, Event, Rejection> => {
+): StreamWriter<Kind> => {
   const givingUp = stopSwitch();
   const persistence = { ...rules.persistence, stop: givingUp };
-  const writer: Writer<State, Command, Event, Rejection> = {
+  const writer: Writer<Kind> = {
     rules: { ...rules, persistence },
     limits,
     streamOf,
@@ -86,26 +86,23 @@ export const streamWriter = <State, Command extends Commanded, Event extends Dom
   };
 };
 
-const enqueue = <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
-  writer: Writer<State, Command, Event, Rejection>,
+const enqueue = <Kind extends AnyKind>(
+  writer: Writer<Kind>,
   tenantId: string,
-  command: Command | undefined,
-): Promise<Outcome<State, Event, Rejection>> => {
+  command: Kind['command'] | undefined,
+): Promise<Outcome<Kind>> => {
   if (writer.closing) return Promise.resolve(BUSY);
   const box = boxOf(writer, tenantId);
   if (box.waiting.length >= writer.limits.queueMax) return Promise.resolve(BUSY);
   return new Promise((answer, fail) => {
     const deadline = performance.now() + writer.limits.callerDeadlineMs;
-    const entry: Entry<State, Command, Event, Rejection> = { command, deadline, answer, fail, gone: false };
-    box.waiting.push(tracedEntry(tracerOf(writer.rules.store), box.stream, entry));
+    const entry: Entry<Kind> = { command, deadline, answer, fail, gone: false };
+    box.waiting.push(tracedEntry(writer.rules.store.tracer ?? NO_TRACER, box.stream, entry));
     if (!box.running) start(writer, box);
   });
 };
 
-const boxOf = <State, Command, Event, Rejection>(
-  writer: Writer<State, Command, Event, Rejection>,
-  tenantId: string,
-): Mailbox<State, Command, Event, Rejection> => {
+const boxOf = <Kind extends AnyKind>(writer: Writer<Kind>, tenantId: string): Mailbox<Kind> => {
   const { boxes, streamOf, rules } = writer;
   const found = boxes.get(tenantId);
   if (found === undefined) evict(writer);
@@ -116,10 +113,7 @@ const boxOf = <State, Command, Event, Rejection>(
 };
 
 /** Makes room for one more. An account with work stays, so the limit may be passed for a while. */
-const evict = <State, Command, Event, Rejection>({
-  boxes,
-  limits,
-}: Writer<State, Command, Event, Rejection>): void => {
+const evict = <Kind extends AnyKind>({ boxes, limits }: Writer<Kind>): void => {
   if (boxes.size < limits.warmMax) return;
   for (const [tenantId, box] of boxes) {
     if (box.running || box.halted !== undefined) continue;
@@ -128,10 +122,7 @@ const evict = <State, Command, Event, Rejection>({
   }
 };
 
-const forget = <State, Command, Event, Rejection>(
-  { boxes }: Writer<State, Command, Event, Rejection>,
-  what: Forgotten,
-): void => {
+const forget = <Kind extends AnyKind>({ boxes }: Writer<Kind>, what: Forgotten): void => {
   for (const [tenantId, box] of boxes) {
     if (what === 'all') box.halted = undefined;
     box.outdated = true;
@@ -140,10 +131,7 @@ const forget = <State, Command, Event, Rejection>(
 };
 
 /** Runs turns until nobody waits. What arrives in one turn of the event loop goes into one batch. */
-const start = <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
-  writer: Writer<State, Command, Event, Rejection>,
-  box: Mailbox<State, Command, Event, Rejection>,
-): void => {
+const start = <Kind extends AnyKind>(writer: Writer<Kind>, box: Mailbox<Kind>): void => {
   box.running = true;
   writer.busy.add(box);
   writer.clock ??= setInterval(() => tick(writer), TICK_MS);
@@ -156,17 +144,14 @@ const start = <State, Command extends Commanded, Event extends DomainEvent, Reje
   setImmediate(next);
 };
 
-const stop = <State, Command, Event, Rejection>(
-  writer: Writer<State, Command, Event, Rejection>,
-  box: Mailbox<State, Command, Event, Rejection>,
-): void => {
+const stop = <Kind extends AnyKind>(writer: Writer<Kind>, box: Mailbox<Kind>): void => {
   box.running = false;
   writer.busy.delete(box);
   if (writer.busy.size > 0) return;
   writer.whenIdle?.();
 };
 
-const tick = <State, Command, Event, Rejection>(writer: Writer<State, Command, Event, Rejection>): void => {
+const tick = <Kind extends AnyKind>(writer: Writer<Kind>): void => {
   if (writer.busy.size === 0) {
     clearInterval(writer.clock);
     writer.clock = undefined;
@@ -176,11 +161,11 @@ const tick = <State, Command, Event, Rejection>(writer: Writer<State, Command, E
   for (const box of writer.busy) expire(box, now);
 };
 
-const stateOf = async <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
-  writer: Writer<State, Command, Event, Rejection>,
+const stateOf = async <Kind extends AnyKind>(
+  writer: Writer<Kind>,
   tenantId: string,
   maxAgeMs: number,
-): Promise<State | undefined> => {
+): Promise<Kind['state'] | undefined> => {
   const box = boxOf(writer, tenantId);
   const fresh = performance.now() - box.confirmedAt <= maxAgeMs;
   if (box.warm !== undefined && fresh && !box.outdated) return box.warm.state;
@@ -190,10 +175,7 @@ const stateOf = async <State, Command extends Commanded, Event extends DomainEve
   return maxAgeMs > 0 ? box.warm?.state : undefined;
 };
 
-const saveWhenDue = <State, Command, Event, Rejection>(
-  { rules, saves }: Writer<State, Command, Event, Rejection>,
-  box: Mailbox<State, Command, Event, Rejection>,
-): void => {
+const saveWhenDue = <Kind extends AnyKind>({ rules, saves }: Writer<Kind>, box: Mailbox<Kind>): void => {
   const { snapshots } = rules;
   const { warm } = box;
   if (snapshots === undefined || warm === undefined || warm.revision === 'no_stream' || box.saving) return;
@@ -209,15 +191,15 @@ const saveWhenDue = <State, Command, Event, Rejection>(
   saves.add(save);
 };
 
-type Saving<State, Command, Event, Rejection> = WriterRules<State, Command, Event, Rejection> & {
-  readonly snapshots: NonNullable<WriterRules<State, Command, Event, Rejection>['snapshots']>;
+type Saving<Kind extends AnyKind> = WriterRules<Kind> & {
+  readonly snapshots: NonNullable<WriterRules<Kind>['snapshots']>;
 };
 
 /** A snapshot that cannot be saved is told, and missed by nobody. */
-const saved = async <State, Command, Event, Rejection>(
-  { snapshots, hooks }: Saving<State, Command, Event, Rejection>,
+const saved = async <Kind extends AnyKind>(
+  { snapshots, hooks }: Saving<Kind>,
   stream: string,
-  warm: Folded<State>,
+  warm: Folded<Kind['state']>,
 ): Promise<void> => {
   try {
     const snapshot = snapshotOf(stream, warm, snapshots);
@@ -229,9 +211,7 @@ const saved = async <State, Command, Event, Rejection>(
 };
 
 /** Work in flight is finished; what the log does not settle in time is given up and stays unknown. */
-const close = async <State, Command, Event, Rejection>(
-  writer: Writer<State, Command, Event, Rejection>,
-): Promise<void> => {
+const close = async <Kind extends AnyKind>(writer: Writer<Kind>): Promise<void> => {
   const { busy, limits, givingUp, saves } = writer;
   writer.closing = true;
   if (busy.size > 0)

@@ -5,7 +5,7 @@ import { datasetLines } from './datasetLines.ts';
 import { faultInExpected } from './expectedBudget.ts';
 import type { CountRequest, PageCount } from './countPages.ts';
 import type { Uploads } from './uploads.ts';
-import { workProblem, type WorkProblem } from './workProblem.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 export const EXAMPLES_MIN = 2;
 
@@ -67,18 +67,14 @@ const tooMuch = (named: readonly NamedExample[]): WorkProblem | undefined => {
   for (const [at, { expected }] of named.entries()) {
     const fault = faultInExpected(expected);
     if (fault !== undefined)
-      return workProblem('validation_error', `What is expected ${fault}.`, {
-        loc: ['body', 'examples', at, 'expected'],
-      });
+      return misfit(['body', 'examples', at, 'expected'], `What is expected ${fault}.`);
   }
   return undefined;
 };
 
 const atLeast = (count: number): WorkProblem | undefined =>
   count < EXAMPLES_MIN
-    ? workProblem('validation_error', `A job learns from at least ${String(EXAMPLES_MIN)} examples.`, {
-        loc: ['body', 'examples'],
-      })
+    ? misfit(['body', 'examples'], `A job learns from at least ${String(EXAMPLES_MIN)} examples.`)
     : undefined;
 
 /** Each with its document, or why one cannot be used. */

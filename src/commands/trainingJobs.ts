@@ -1,24 +1,22 @@
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import type { TrainingJobCommand, TrainingJobRejection } from '../../domain/trainingJob/commands.ts';
-import { trainingJob, type TrainingJobState } from '../../domain/trainingJob/decider.ts';
+import type { TrainingJobCommand } from '../../domain/trainingJob/commands.ts';
 import {
-  trainingJobEvent,
-  trainingJobStream,
-  type TrainingJobEvent,
-} from '../../domain/trainingJob/events.ts';
+  trainingJob,
+  type TrainingJobState,
+  type TrainingJobKind,
+} from '../../domain/trainingJob/decider.ts';
+import { trainingJobEvent, trainingJobStream } from '../../domain/trainingJob/events.ts';
 import { commandHandler } from './commandHandler.ts';
 import type { Outcome } from './outcome.ts';
 import { foldForward, nothingYet } from './streamFold.ts';
-
-export type TrainingJobOutcome = Outcome<TrainingJobState, TrainingJobEvent, TrainingJobRejection>;
 
 /** The streams of training jobs: the queue, and all there is to know of a job. */
 export interface TrainingJobs {
   readonly handle: (
     job: { readonly job_id: string; readonly tenant_id: string },
     command: TrainingJobCommand,
-  ) => Promise<TrainingJobOutcome>;
+  ) => Promise<Outcome<TrainingJobKind>>;
   /** From the log; `job` is null for one that was never created. */
   readonly stateOf: (jobId: string) => Promise<TrainingJobState>;
 }

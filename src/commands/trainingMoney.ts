@@ -1,4 +1,5 @@
 import type { HoldCredits } from '../../domain/account/commands.ts';
+import type { AccountKind } from '../../domain/account/decider.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { Credits } from '../../domain/kernel/units.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
@@ -6,8 +7,10 @@ import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { TrainingJobState } from '../../domain/trainingJob/decider.ts';
 import type { TrainingJobEventOf } from '../../domain/trainingJob/events.ts';
 import { holdIdOfJob, usageIdOfJob } from '../../domain/trainingJob/identity.ts';
-import type { AccountOutcome, AccountWriter } from './accountWriter.ts';
+import type { AccountWriter } from './accountWriter.ts';
 import { findBurn } from './findBurn.ts';
+import type { Outcome } from './outcome.ts';
+import { settleOnce } from './settleOnce.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
 type Job = TrainingJobEventOf<'TrainingJobCreated'>['data'];
@@ -66,7 +69,7 @@ const holdCommand = (price: JobPrice, hold_id: string, meta: CommandMeta): HoldC
 const busy = (): WorkProblem =>
   workProblem('busy', 'The account is busy. Send the request again with the same Idempotency-Key.');
 
-const heldOr = (outcome: AccountOutcome): WorkProblem | 'held' | 'other_price' => {
+const heldOr = (outcome: Outcome<AccountKind>): WorkProblem | 'held' | 'other_price' => {
   if (outcome.kind === 'done') return 'held';
   if (outcome.kind !== 'rejected') return busy();
   const { rejection } = outcome;
@@ -132,7 +135,11 @@ export const release = async (
   return outcome.kind === 'done' || outcome.kind === 'rejected';
 };
 
-const settle = async (deps: TrainingMoneyDeps, job: Job, hold_id: string): Promise<boolean | 'not_open'> => {
+const BILLED = { kind: 'billed' } as const;
+/** The account did not answer, or has no room: the reaper asks again. */
+const LATER = { kind: 'later' } as const;
+
+const settle = async (deps: TrainingMoneyDeps, job: Job, hold_id: string) => {
   const outcome = await deps.accounts.execute({
     type: 'SettleHold',
     meta: systemMeta(deps, job.job_id),
@@ -148,27 +155,37 @@ const settle = async (deps: TrainingMoneyDeps, job: Job, hold_id: string): Promi
       api_key_id: job.api_key_id,
     },
   });
-  if (outcome.kind === 'rejected') return 'not_open';
-  if (outcome.kind !== 'done') return false;
+  if (outcome.kind === 'rejected') return { kind: 'hold_not_open' } as const;
+  if (outcome.kind !== 'done') return LATER;
   if (outcome.position !== undefined) deps.wrote(job.tenant_id, outcome.position);
-  return true;
+  return BILLED;
 };
 
-/** The hold is closed: by the burn itself, or because it ran out, and then it is placed anew. */
-const chargeAgain = async (deps: TrainingMoneyDeps, job: Job, hold_id: string): Promise<boolean> => {
-  const { tenant_id, job_id } = job;
-  if ((await findBurn(deps.store, tenant_id, { operation_id: job_id, hold_id })) !== undefined) return true;
-  const again = `${hold_id}_again`;
-  const meta = systemMeta(deps, job_id);
-  const renewed = { ...job, expires_at: meta.now };
-  const command = holdCommand(renewed, again, meta);
-  // The work was done under the plan of then.
+/** The hold ran out: it is placed anew. The work was done under the plan of then. */
+const holdAgain = async (deps: TrainingMoneyDeps, job: Job, hold_id: string) => {
+  const meta = systemMeta(deps, job.job_id);
+  const command = holdCommand({ ...job, expires_at: meta.now }, hold_id, meta);
   const data = { ...command.data, paid_plan_required: false };
   const placed = await deps.accounts.execute({ ...command, data });
-  if (placed.kind !== 'done') return false;
-  if ((await findBurn(deps.store, tenant_id, { operation_id: job_id, hold_id })) !== undefined)
-    return release(deps, { tenant_id, hold_id: again }, { reason: 'cancelled', meta });
-  return (await settle(deps, job, again)) === true;
+  return placed.kind === 'done' ? 'held' : LATER;
+};
+
+const charge = async (deps: TrainingMoneyDeps, job: Job, hold_id: string): Promise<boolean> => {
+  const { tenant_id, job_id: operation_id } = job;
+  const settled = await settleOnce<typeof BILLED, typeof LATER>(
+    {
+      settle: (held) => settle(deps, job, held),
+      earlier: async () =>
+        (await findBurn(deps.store, tenant_id, { operation_id, hold_id })) === undefined ? undefined : BILLED,
+      place: (held) => holdAgain(deps, job, held),
+      giveBack: async (held) => {
+        const unneeded = { reason: 'cancelled', meta: systemMeta(deps, operation_id) } as const;
+        return (await release(deps, { tenant_id, hold_id: held }, unneeded)) ? BILLED : LATER;
+      },
+    },
+    hold_id,
+  );
+  return settled.kind === 'billed';
 };
 
 /**
@@ -179,10 +196,7 @@ export const closeJobHold = async (deps: TrainingMoneyDeps, state: TrainingJobSt
   const { job, status } = state;
   if (job === null || job.hold_id === null) return true;
   const { tenant_id, job_id, hold_id } = job;
-  if (status === 'succeeded') {
-    const settled = await settle(deps, job, hold_id);
-    return settled === 'not_open' ? chargeAgain(deps, job, hold_id) : settled;
-  }
+  if (status === 'succeeded') return charge(deps, job, hold_id);
   const reason = status === 'cancelled' ? 'cancelled' : 'failed';
   return release(deps, { tenant_id, hold_id }, { reason, meta: systemMeta(deps, job_id) });
 };

@@ -3,7 +3,7 @@ import type { Caller } from './billedWork.ts';
 import type { ModelDeps } from './ownBases.ts';
 import type { ExamplesReference } from './trainingExamples.ts';
 import type { JobSecretDeps } from './trainingInput.ts';
-import { workProblem, type WorkProblem } from './workProblem.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 export interface CheckDeps extends Pick<JobSecretDeps, 'secrets'>, Pick<ModelDeps, 'checkBase'> {}
 
@@ -35,8 +35,7 @@ export interface CreateTrainingRequest {
   readonly seed: number;
 }
 
-const own = (member: string, detail: string): WorkProblem =>
-  workProblem('validation_error', detail, { loc: ['body', member] });
+const own = (member: string, detail: string): WorkProblem => misfit(['body', member], detail);
 
 /** Whether the caller's own key can be kept, and its address reached. */
 const checkOwnKey = async (

@@ -1,10 +1,9 @@
-import type { CommandMeta } from '../../domain/kernel/command.ts';
+import type { AnyKind } from '../../domain/kernel/decider.ts';
 import type { AppendResult } from '../../domain/ports/eventStore.ts';
-import { tracerOf } from '../telemetry/tracedStore.ts';
+import { NO_TRACER } from '../telemetry/noTracer.ts';
 import { backOff } from './backOff.ts';
 import { coldLoad } from './coldLoad.ts';
 import { decideBatch, type DecidedBatch } from './decideBatch.ts';
-import type { DomainEvent } from './encode.ts';
 import { giveBack, remember, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, CONTENDED, UNKNOWN } from './outcome.ts';
 import { LogWentBack, settleAppend } from './settleAppend.ts';
@@ -12,37 +11,35 @@ import { foldOn, LogContradicts, UnreadableStream, type Folded, type FoldSource 
 import { turnReport, type TurnReport } from './turnReport.ts';
 import type { WriterRules } from './writerRules.ts';
 
-export type Commanded = { readonly meta: CommandMeta };
-
-interface Turn<State, Command, Event, Rejection> {
-  readonly rules: WriterRules<State, Command, Event, Rejection>;
-  readonly box: Mailbox<State, Command, Event, Rejection>;
+interface Turn<Kind extends AnyKind> {
+  readonly rules: WriterRules<Kind>;
+  readonly box: Mailbox<Kind>;
   /** Those still waiting for an answer from this turn, in order. */
-  entries: readonly Entry<State, Command, Event, Rejection>[];
+  entries: readonly Entry<Kind>[];
   /** Whether the log was read to its end, or appended to, since the turn began. */
   confirmed: boolean;
-  readonly report: TurnReport<State, Command, Event, Rejection>;
+  readonly report: TurnReport<Kind>;
 }
 
 /**
  * Takes what is waiting, decides it and appends it as one batch, and answers. It decides again after a
  * conflict. Whatever goes wrong, each caller gets an answer and the mailbox can go on.
  */
-export const runTurn = async <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
-  rules: WriterRules<State, Command, Event, Rejection>,
-  box: Mailbox<State, Command, Event, Rejection>,
+export const runTurn = async <Kind extends AnyKind>(
+  rules: WriterRules<Kind>,
+  box: Mailbox<Kind>,
 ): Promise<void> => {
   const entries = box.waiting.splice(0, box.limit);
   box.inFlight = entries;
-  const told = { stream: box.stream, hooks: rules.hooks, tracer: tracerOf(rules.store) };
-  const report = turnReport<State, Command, Event, Rejection>(told);
+  const told = { stream: box.stream, hooks: rules.hooks, tracer: rules.store.tracer ?? NO_TRACER };
+  const report = turnReport<Kind>(told);
   const turn = { rules, box, entries, confirmed: false, report };
   try {
     if (box.halted !== undefined) throw box.halted;
     for (let attempt = 1; attempt <= rules.attemptsMax; attempt += 1) {
       const next = await attemptTurn(turn);
       if (next === 'over') return;
-      if (next === 'conflict') await backOff(attempt, rules.conflictPacing);
+      if (next === 'conflict') await backOff(attempt, rules.conflictPacing, rules.persistence.stop);
     }
     answerAll(turn, CONTENDED);
   } catch (error) {
@@ -55,17 +52,27 @@ export const runTurn = async <State, Command extends Commanded, Event extends Do
 /** `again`: the log held more than was known. `conflict`: another process wrote at the same time. */
 type Next = 'over' | 'again' | 'conflict';
 
-const attemptTurn = async <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
-  turn: Turn<State, Command, Event, Rejection>,
-): Promise<Next> => {
-  const { rules, box } = turn;
+const attemptTurn = async <Kind extends AnyKind>(turn: Turn<Kind>): Promise<Next> => {
+  const { box } = turn;
   if (box.outdated) forgetIn(box);
   const from = box.warm ?? (await load(turn));
   dropGone(turn);
   if (turn.entries.length === 0) return 'over';
   const batch = decide(turn, from);
-  if (batch.events.length === 0) return answerUnwritten(turn, batch);
+  return batch.events.length === 0 ? answerUnwritten(turn, batch) : append(turn, from, batch);
+};
 
+/** Appends what was decided on `from`, and answers where that settles it. */
+const append = async <Kind extends AnyKind>(
+  turn: Turn<Kind>,
+  from: Folded<Kind['state']>,
+  batch: DecidedBatch<Kind>,
+): Promise<Next> => {
+  const { rules, box } = turn;
+  if ((await rules.mayAppend?.()) === false) {
+    answerAll(turn, CONTENDED);
+    return 'over';
+  }
   const frozen = { stream: box.stream, expected: from.revision, events: batch.events };
   const result = await settleAppend(rules.store, frozen, rules.persistence);
   turn.report.tell(turn.entries, batch, result.kind);
@@ -85,7 +92,7 @@ const attemptTurn = async <State, Command extends Commanded, Event extends Domai
   }
 };
 
-const forgetIn = <State, Command, Event, Rejection>(box: Mailbox<State, Command, Event, Rejection>): void => {
+const forgetIn = <Kind extends AnyKind>(box: Mailbox<Kind>): void => {
   box.outdated = false;
   box.warm = undefined;
   box.snapshotRevision = -1n;
@@ -93,14 +100,11 @@ const forgetIn = <State, Command, Event, Rejection>(box: Mailbox<State, Command,
 };
 
 /** Decides the commands that wait, and gives back those for which the batch had no room. */
-const decide = <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
-  turn: Turn<State, Command, Event, Rejection>,
-  from: Folded<State>,
-): DecidedBatch<State, Event, Rejection> => {
+const decide = <Kind extends AnyKind>(turn: Turn<Kind>, from: Folded<Kind['state']>): DecidedBatch<Kind> => {
   const { rules, box } = turn;
-  const commands: Command[] = [];
-  const readers: Entry<State, Command, Event, Rejection>[] = [];
-  const writers: Entry<State, Command, Event, Rejection>[] = [];
+  const commands: Kind['command'][] = [];
+  const readers: Entry<Kind>[] = [];
+  const writers: Entry<Kind>[] = [];
   for (const entry of turn.entries) {
     if (entry.command === undefined) readers.push(entry);
     else {
@@ -121,9 +125,9 @@ const decide = <State, Command extends Commanded, Event extends DomainEvent, Rej
  * Nothing to append, only rejections and repeats. They hold only if no other process has written since,
  * so the log is asked first.
  */
-const answerUnwritten = async <State, Command, Event, Rejection>(
-  turn: Turn<State, Command, Event, Rejection>,
-  batch: DecidedBatch<State, Event, Rejection>,
+const answerUnwritten = async <Kind extends AnyKind>(
+  turn: Turn<Kind>,
+  batch: DecidedBatch<Kind>,
 ): Promise<Next> => {
   const { box } = turn;
   const { warm } = box;
@@ -134,9 +138,9 @@ const answerUnwritten = async <State, Command, Event, Rejection>(
   return 'over';
 };
 
-const appended = <State, Command extends Commanded, Event extends DomainEvent, Rejection>(
-  turn: Turn<State, Command, Event, Rejection>,
-  { events, state, hash, verdicts }: DecidedBatch<State, Event, Rejection>,
+const appended = <Kind extends AnyKind>(
+  turn: Turn<Kind>,
+  { events, state, hash, verdicts }: DecidedBatch<Kind>,
   { revision, position }: Extract<AppendResult, { kind: 'appended' }>,
 ): void => {
   const { box, rules } = turn;
@@ -146,17 +150,13 @@ const appended = <State, Command extends Commanded, Event extends DomainEvent, R
   for (const [index, verdict] of verdicts.entries())
     if (verdict.kind === 'done' && verdict.events.length > 0) {
       const command = turn.entries[index]?.command;
-      if (command !== undefined) remember(box.recent, command.meta.command_id);
+      if (command !== undefined) remember(box, command.meta.command_id);
     }
   answer(turn, { events, state, hash, verdicts }, position);
 };
 
 /** A batch the log will never take. Halves until the one command is found that cannot be written. */
-const refused = <State, Command, Event, Rejection>(
-  turn: Turn<State, Command, Event, Rejection>,
-  batch: DecidedBatch<State, Event, Rejection>,
-  detail: string,
-): Next => {
+const refused = <Kind extends AnyKind>(turn: Turn<Kind>, batch: DecidedBatch<Kind>, detail: string): Next => {
   const { box, entries } = turn;
   if (batch.verdicts.length <= 1)
     throw new Error(`stream ${box.stream}: the log refuses an append, ${detail}`);
@@ -166,9 +166,9 @@ const refused = <State, Command, Event, Rejection>(
   return 'over';
 };
 
-const answer = <State, Command, Event, Rejection>(
-  { entries, box }: Turn<State, Command, Event, Rejection>,
-  { verdicts }: DecidedBatch<State, Event, Rejection>,
+const answer = <Kind extends AnyKind>(
+  { entries, box }: Turn<Kind>,
+  { verdicts }: DecidedBatch<Kind>,
   position: bigint | undefined,
 ): void => {
   box.inFlight = [];
@@ -183,18 +183,15 @@ const answer = <State, Command, Event, Rejection>(
   }
 };
 
-const answerAll = <State, Command, Event, Rejection>(
-  { entries }: Turn<State, Command, Event, Rejection>,
+const answerAll = <Kind extends AnyKind>(
+  { entries }: Turn<Kind>,
   outcome: typeof CONTENDED | typeof BUSY | typeof UNKNOWN,
 ): void => {
   for (const entry of entries) if (!entry.gone) entry.answer(outcome);
 };
 
 /** The stream cannot be believed: its commands fail. The log cannot be read: nothing was done. */
-const failTurn = <State, Command, Event, Rejection>(
-  turn: Turn<State, Command, Event, Rejection>,
-  error: unknown,
-): void => {
+const failTurn = <Kind extends AnyKind>(turn: Turn<Kind>, error: unknown): void => {
   const { box, rules, entries } = turn;
   box.warm = undefined;
   rules.hooks.onError?.(error, box.stream);
@@ -206,11 +203,11 @@ const failTurn = <State, Command, Event, Rejection>(
   for (const entry of entries) if (!entry.gone) entry.fail(error);
 };
 
-const dropGone = <State, Command, Event, Rejection>(turn: Turn<State, Command, Event, Rejection>): void => {
+const dropGone = <Kind extends AnyKind>(turn: Turn<Kind>): void => {
   if (turn.entries.some(({ gone }) => gone)) turn.entries = turn.entries.filter(({ gone }) => !gone);
 };
 
-const load = <State, Command, Event, Rejection>(turn: Turn<State, Command, Event, Rejection>) =>
+const load = <Kind extends AnyKind>(turn: Turn<Kind>) =>
   confirm(turn, async () => {
     const { box, rules } = turn;
     const { folded, snapshot, flaw } = await coldLoad(sourceOf(turn), rules.snapshots);
@@ -219,16 +216,14 @@ const load = <State, Command, Event, Rejection>(turn: Turn<State, Command, Event
     return folded;
   });
 
-const catchUp = <State, Command, Event, Rejection>(
-  turn: Turn<State, Command, Event, Rejection>,
-  from: Folded<State>,
-) => confirm(turn, () => foldOn(sourceOf(turn), from));
+const catchUp = <Kind extends AnyKind>(turn: Turn<Kind>, from: Folded<Kind['state']>) =>
+  confirm(turn, () => foldOn(sourceOf(turn), from));
 
 /** Reads the log, and takes what it says as the state. */
-const confirm = async <State, Command, Event, Rejection>(
-  turn: Turn<State, Command, Event, Rejection>,
-  read: () => Promise<Folded<State>>,
-): Promise<Folded<State>> => {
+const confirm = async <Kind extends AnyKind>(
+  turn: Turn<Kind>,
+  read: () => Promise<Folded<Kind['state']>>,
+): Promise<Folded<Kind['state']>> => {
   try {
     const folded = await read();
     turn.box.warm = folded;
@@ -245,12 +240,12 @@ class UnreadableLog extends Error {
   override readonly name = 'UnreadableLog';
 }
 
-const sourceOf = <State, Command, Event, Rejection>({
+const sourceOf = <Kind extends AnyKind>({
   rules,
   box,
-}: Turn<State, Command, Event, Rejection>): FoldSource<State, Event> => ({
+}: Turn<Kind>): FoldSource<Kind['state'], Kind['event']> => ({
   rules: rules.fold,
   store: rules.store,
   stream: box.stream,
-  seen: (commandId) => remember(box.recent, commandId),
+  seen: (commandId) => remember(box, commandId),
 });

@@ -1,19 +1,19 @@
+import type { AnyKind } from '../../domain/kernel/decider.ts';
 import type { AppendResult } from '../../domain/ports/eventStore.ts';
 import type { Span, Tracer } from '../../domain/ports/tracer.ts';
 import type { DecidedBatch } from './decideBatch.ts';
 import type { Entry } from './mailbox.ts';
 import { beginAppend, beginCommand, stamped } from './traceCommand.ts';
-import type { Commanded } from './turn.ts';
 import type { WriterHooks } from './writerRules.ts';
 
 /** What one turn of a mailbox tells: its batches to metrics, its appends to traces. */
-export interface TurnReport<State, Command, Event, Rejection> {
+export interface TurnReport<Kind extends AnyKind> {
   /** The command of an entry as it is to be decided: its events will name the append. */
-  readonly commandOf: (entry: Entry<State, Command, Event, Rejection>, command: Command) => Command;
+  readonly commandOf: (entry: Entry<Kind>, command: Kind['command']) => Kind['command'];
   /** What became of a batch that `entries` were decided for, in order. */
   readonly tell: (
-    entries: readonly Entry<State, Command, Event, Rejection>[],
-    batch: DecidedBatch<State, Event, Rejection>,
+    entries: readonly Entry<Kind>[],
+    batch: DecidedBatch<Kind>,
     outcome: AppendResult['kind'] | 'nothing',
   ) => void;
 }
@@ -26,13 +26,9 @@ export interface Told {
 }
 
 /** The turn begins now. */
-export const turnReport = <State, Command extends Commanded, Event, Rejection>({
-  stream,
-  hooks,
-  tracer,
-}: Told): TurnReport<State, Command, Event, Rejection> => {
+export const turnReport = <Kind extends AnyKind>({ stream, hooks, tracer }: Told): TurnReport<Kind> => {
   const startedAt = performance.now();
-  const appends = new Map<Entry<State, Command, Event, Rejection>, Span>();
+  const appends = new Map<Entry<Kind>, Span>();
   return {
     commandOf: (entry, command) => {
       const append = beginAppend(tracer, stream, entry.span);
@@ -59,12 +55,12 @@ export const turnReport = <State, Command extends Commanded, Event, Rejection>({
 };
 
 /** An entry whose command is a span until it is answered; itself where nobody records. */
-export const tracedEntry = <State, Command, Event, Rejection>(
+export const tracedEntry = <Kind extends AnyKind>(
   tracer: Tracer,
   stream: string,
-  entry: Entry<State, Command, Event, Rejection>,
-): Entry<State, Command, Event, Rejection> => {
-  if (typeof entry.command !== 'object' || entry.command === null) return entry;
+  entry: Entry<Kind>,
+): Entry<Kind> => {
+  if (entry.command === undefined) return entry;
   const span = beginCommand(tracer, stream, entry.command);
   if (span.traceparent === undefined) return entry;
   return {

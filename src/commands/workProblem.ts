@@ -1,21 +1,36 @@
 import type { ParseFailure } from '../../domain/ports/documentParser.ts';
 import type { ModelFailure } from '../../domain/ports/modelProvider.ts';
 import type { Bucket } from '../../domain/ports/rateLimiter.ts';
-import type { ProblemCode } from '../http/problems.ts';
+import type { ProblemCode, RequestIssue } from '../problemTable.ts';
 
-/** Why billed work was not delivered: a code of the interface, a sentence, further members of the answer. */
-export interface WorkProblem {
+interface Told<Code> {
   readonly kind: 'problem';
-  readonly code: ProblemCode | 'request_aborted';
+  readonly code: Code;
   readonly detail: string;
-  readonly members?: Readonly<Record<string, unknown>>;
 }
 
+/** A code of the interface whose answer needs no more than a sentence. */
+type PlainCode = Exclude<ProblemCode, 'validation_error' | 'rate_limited'> | 'request_aborted';
+
+/** Why work was not delivered: a code of the interface, and what its answer says beside it. */
+export type WorkProblem =
+  | (Told<PlainCode> & { readonly members?: Readonly<Record<string, unknown>> })
+  | (Told<'validation_error'> & { readonly issues: readonly RequestIssue[] })
+  | (Told<'rate_limited'> & { readonly bucket: string; readonly retry_after_seconds: number });
+
 export const workProblem = (
-  code: WorkProblem['code'],
+  code: PlainCode,
   detail: string,
   members?: Readonly<Record<string, unknown>>,
 ): WorkProblem => ({ kind: 'problem', code, detail, ...(members && { members }) });
+
+/** One member of the request that cannot be as it is. */
+export const misfit = (loc: readonly (string | number)[], detail: string): WorkProblem => ({
+  kind: 'problem',
+  code: 'validation_error',
+  detail,
+  issues: [{ loc, msg: detail, type: 'value_error' }],
+});
 
 const LEFT = 'The caller went away before the work was done.';
 
@@ -25,18 +40,22 @@ export const fileTooLarge = (bytesMax: number): WorkProblem =>
 /** `retryAfterMs`: until the bucket has a token. */
 export const rateLimited = (bucket: string, limit: Bucket, retryAfterMs: number): WorkProblem => {
   const rate = `${String(limit.rate_per_second)} requests a second, ${String(limit.burst)} at once`;
-  return workProblem('rate_limited', `The rate limit of the ${bucket} bucket was exceeded: ${rate}.`, {
+  return {
+    kind: 'problem',
+    code: 'rate_limited',
+    detail: `The rate limit of the ${bucket} bucket was exceeded: ${rate}.`,
     bucket,
     retry_after_seconds: Math.max(1, Math.ceil(retryAfterMs / 1000)),
-  });
+  };
 };
 
-export const tooMuchInFlight = (bytesMax: number): WorkProblem =>
-  workProblem(
-    'rate_limited',
-    `Files of this tenant are on their way already, and at most ${String(bytesMax)} bytes may be at once.`,
-    { bucket: 'upload', retry_after_seconds: 1 },
-  );
+export const tooMuchInFlight = (bytesMax: number): WorkProblem => ({
+  kind: 'problem',
+  code: 'rate_limited',
+  detail: `Files of this tenant are on their way already, and at most ${String(bytesMax)} bytes may be at once.`,
+  bucket: 'upload',
+  retry_after_seconds: 1,
+});
 
 /** A parser's failure in the words of the interface. `timedOut` is the code of a deadline that passed. */
 export const parseProblem = (

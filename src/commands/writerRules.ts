@@ -1,4 +1,4 @@
-import type { Decider } from '../../domain/kernel/decider.ts';
+import type { AnyKind, Decider } from '../../domain/kernel/decider.ts';
 import type { AppendResult, EventStore } from '../../domain/ports/eventStore.ts';
 import type { Pacing } from './backOff.ts';
 import type { Persistence } from './settleAppend.ts';
@@ -36,12 +36,17 @@ export interface WriterHooks {
 }
 
 /** All that one kind of writer needs. */
-export interface WriterRules<State, Command, Event, Rejection> {
+export interface WriterRules<Kind extends AnyKind> {
   readonly store: EventStore;
-  readonly decider: Decider<State, Command, Event, Rejection>;
-  readonly fold: FoldRules<State, Event>;
-  readonly snapshots: SnapshotRules<State, Event> | undefined;
+  readonly decider: Decider<Kind>;
+  readonly fold: FoldRules<Kind['state'], Kind['event']>;
+  readonly snapshots: SnapshotRules<Kind['state'], Kind['event']> | undefined;
   readonly persistence: Persistence;
+  /**
+   * Asked when a batch was decided and before it is appended, at the very revision that it was decided on:
+   * false leaves it `contended`.
+   */
+  readonly mayAppend?: (() => Promise<boolean>) | undefined;
   readonly conflictPacing: Pacing;
   readonly hooks: WriterHooks;
   /** Decisions on one batch before its callers are told `contended`. */

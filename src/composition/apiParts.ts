@@ -1,7 +1,10 @@
 import { claimantOf } from '../commands/claimantOf.ts';
 import { convertDocument } from '../commands/convertDocument.ts';
 import { extractDocument, type ExtractDeps } from '../commands/extractDocument.ts';
+import { extractByFields } from '../commands/extractFields.ts';
 import { guardedObjects } from '../commands/guardedObjects.ts';
+import { refundCredits } from '../commands/refunds.ts';
+import { sellCredits } from '../commands/sales.ts';
 import { activeBillingConfig } from '../../domain/billingConfig/decider.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
 import { modelParts } from './modelParts.ts';
@@ -50,11 +53,19 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
   const registry = resolve(from, t.REGISTRY);
   const work = workDeps(from);
   const uploadParts = uploadCommands(from, work);
-  return {
-    accounts: resolve(from, t.ACCOUNTS),
+  const pipelines = pipelineCommands(work, uploadParts, resolve(from, t.SECRET_BOX));
+  const savedConfigs = resolve(from, t.SAVED_CONFIGS);
+  const sales = {
+    reference: resolve(from, t.REFERENCE),
+    clock: work.clock,
     payments: resolve(from, t.PAYMENTS),
     claimantOf: claimantOf(parts.log),
-    reference: resolve(from, t.REFERENCE),
+  };
+  return {
+    accounts: resolve(from, t.ACCOUNTS),
+    sellCredits: sellCredits(sales),
+    refundCredits: refundCredits(sales),
+    reference: sales.reference,
     apiKeys: resolve(from, t.API_KEYS),
     keys: resolve(from, t.AUTHENTICATOR),
     hasBootstrapAdmin: resolve(from, t.CONFIG).adminApiKey !== undefined,
@@ -62,14 +73,14 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     reads: resolve(from, t.READS),
     logId: () => resolve(from, t.LOG_WATCH).logId(),
     llmCosts: resolve(from, t.LLM_COSTS),
-    savedConfigs: resolve(from, t.SAVED_CONFIGS),
+    savedConfigs,
     checkBase: work.checkBase,
     rateLimits: resolve(from, t.RATE_LIMITS),
     limits: resolve(from, t.TENANT_LIMITS),
-    extract: extractDocument(work),
+    extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),
     ...uploadParts,
-    pipelines: pipelineCommands(work, uploadParts, resolve(from, t.SECRET_BOX)),
+    pipelines,
     health: resolve(from, t.HEALTH),
     ready: resolve(from, t.READINESS).report,
     metrics: { contentType: registry.contentType, text: () => registry.metrics() },

@@ -26,7 +26,7 @@ import { LogContradicts, UnreadableStream } from '../commands/streamFold.ts';
 import type { Config } from '../config.ts';
 import { authenticator } from '../http/authenticate.ts';
 import { confirmedKeys } from '../http/confirmedKeys.ts';
-import { readYourWrites } from '../http/readYourWrites.ts';
+import { readYourWrites } from '../queries/readYourWrites.ts';
 import { limitsScope, tenantLimits } from '../http/tenantLimits.ts';
 import { countedAccounts } from '../telemetry/accountMetrics.ts';
 import { NO_TRACER } from '../telemetry/noTracer.ts';

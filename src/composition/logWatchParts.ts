@@ -1,7 +1,7 @@
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { DIVERGED, ReadModelsDiverged } from '../../projections/engine/divergence.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
-import { logWatch, type LogWatch } from '../../projections/engine/watch.ts';
+import { logWatch, type LogWatch } from '../../projections/engine/logWatch.ts';
 import { openedLog } from '../commands/logIdentity.ts';
 import { bind, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';

@@ -20,7 +20,7 @@ import { guardedObjects } from '../commands/guardedObjects.ts';
 import { trainingJobs } from '../commands/trainingJobs.ts';
 import type { Uploads } from '../commands/uploads.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
-import type { PipelineCommands } from '../http/pipelines/commands.ts';
+import type { PipelineCommands } from '../commands/pipelineCommands.ts';
 import { trainingWorker, type JobLists, type TrainingWorker } from '../worker/trainingWorker.ts';
 import { resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';

@@ -25,7 +25,7 @@ import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.que
 import { marginFlows } from '../../projections/margin/margin.queries.ts';
 import { missingPrices, providerPrices } from '../../projections/llmCosts/prices.queries.ts';
 import { askTogether } from '../http/askTogether.ts';
-import type { Queries } from '../http/queries.ts';
+import type { Queries } from '../queries/queries.ts';
 
 /** Balances are asked for more than all else together: those asked for at once share a statement. */
 const balancesTogether = (sql: SqlTx): Queries['balanceOfTenant'] => {

@@ -9,7 +9,7 @@ import type { Route } from '../http/defineRoute.ts';
 import { apiRoutes, operationRoutes } from '../http/routes.ts';
 import { listen, type HttpServer } from '../http/server.ts';
 import { runningRequests, type RunningRequests } from '../http/runningRequests.ts';
-import { ALL_TENANTS } from '../http/readYourWrites.ts';
+import { ALL_TENANTS } from '../queries/readYourWrites.ts';
 import { aboutService } from '../operator/aboutService.ts';
 import { listenForOperators } from '../operator/operatorServer.ts';
 import { openedLog } from '../commands/logIdentity.ts';

@@ -1,6 +1,6 @@
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
-import type { LogWatch } from '../../projections/engine/watch.ts';
+import type { LogWatch } from '../../projections/engine/logWatch.ts';
 import type { ProjectorStatus } from '../../projections/engine/status.ts';
 import type { HealthReport, ReadyReport } from '../http/wire/reports.ts';
 

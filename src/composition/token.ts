@@ -1,5 +1,10 @@
 import 'reflect-metadata';
-import { container as root, type DependencyContainer, type InjectionToken } from 'tsyringe';
+import {
+  instanceCachingFactory,
+  container as root,
+  type DependencyContainer,
+  type InjectionToken,
+} from 'tsyringe';
 
 /** A name for a part that carries the part's type. */
 export interface Token<T> {
@@ -16,13 +21,7 @@ export const newContainer = (): Container => root.createChildContainer();
 
 /** Binds a factory that runs once, when the part is first resolved. */
 export const bind = <T>(container: Container, { key }: Token<T>, factory: (from: Container) => T): void => {
-  let made: { readonly part: T } | undefined;
-  container.register(key, {
-    useFactory: () => {
-      made ??= { part: factory(container) };
-      return made.part;
-    },
-  });
+  container.register(key, { useFactory: instanceCachingFactory(factory) });
 };
 
 /** Binds a part that exists already. */

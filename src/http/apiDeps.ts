@@ -1,13 +1,13 @@
-import type { PaymentClaim } from '../../domain/payment/decider.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { AccountWriter } from '../commands/accountWriter.ts';
 import type { BytesInFlight } from '../commands/bytesInFlight.ts';
 import type { ApiKeys } from '../commands/apiKeys.ts';
 import type { ConvertRequest } from '../commands/convertDocument.ts';
 import type { Delivered } from '../commands/work.ts';
-import type { ExtractRequest } from '../commands/extractDocument.ts';
+import type { extractByFields } from '../commands/extractFields.ts';
 import type { LlmCosts } from '../commands/llmCosts.ts';
-import type { Payments } from '../commands/payments.ts';
+import type { refundCredits } from '../commands/refunds.ts';
+import type { sellCredits } from '../commands/sales.ts';
 import type { countPages } from '../commands/countPages.ts';
 import type { removeUpload } from '../commands/removeUpload.ts';
 import type { presignUpload } from '../commands/presignUpload.ts';
@@ -18,24 +18,18 @@ import type { UploadReceiver } from '../commands/receiveUpload.ts';
 import type { Uploads } from '../commands/uploads.ts';
 import type { SavedConfigs } from '../commands/savedConfigs.ts';
 import type { WorkProblem } from '../commands/workProblem.ts';
-import type { PipelineCommands } from './pipelines/commands.ts';
+import type { PipelineCommands } from '../commands/pipelineCommands.ts';
 import type { Authenticator } from './authenticate.ts';
-import type { Queries } from './queries.ts';
-import type { ReadYourWrites } from './readYourWrites.ts';
+import type { Queries } from '../queries/queries.ts';
+import type { ReadYourWrites } from '../queries/readYourWrites.ts';
 import type { TenantLimits } from './tenantLimits.ts';
 import type { HealthReport, ReadyReport } from './wire/reports.ts';
-
-/** Who holds a payment identity, and for what, as the log says. */
-export type PaymentClaimant = Pick<PaymentClaim, 'tenant_id' | 'kind' | 'fingerprint' | 'intent'>;
 
 /** What the routes call: commands, queries, and nothing else. */
 export interface ApiDeps {
   readonly accounts: AccountWriter;
-  readonly payments: Payments;
-  readonly claimantOf: (payment: {
-    readonly provider: string;
-    readonly provider_txn_id: string;
-  }) => Promise<PaymentClaimant | undefined>;
+  readonly sellCredits: ReturnType<typeof sellCredits>;
+  readonly refundCredits: ReturnType<typeof refundCredits>;
   readonly reference: ReferenceData;
   readonly apiKeys: ApiKeys;
   readonly keys: Authenticator;
@@ -52,7 +46,7 @@ export interface ApiDeps {
   readonly rateLimits: RateLimitCommands;
   /** What holds for each tenant, as this process knows it. */
   readonly limits: TenantLimits;
-  readonly extract: (request: ExtractRequest) => Promise<Delivered | WorkProblem>;
+  readonly extract: ReturnType<typeof extractByFields>;
   readonly convert: (request: ConvertRequest) => Promise<Delivered | WorkProblem>;
   readonly presign: ReturnType<typeof presignUpload>;
   readonly receiver: UploadReceiver;

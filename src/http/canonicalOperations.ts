@@ -3,7 +3,7 @@ import type { ChannelName, ChannelPaths, ModelChannel } from '../commands/models
 import { payloadOf } from './canonicalPayload.ts';
 import { runConversion } from './conversion.ts';
 import type { RouteRequest } from './defineRoute.ts';
-import { runExtraction } from './extractFields.ts';
+import { runExtraction } from './extraction.ts';
 import { withFetched } from './fetchedFile.ts';
 import { PIPELINE_OPERATIONS } from './pipelines/canonicalPipelines.ts';
 import { invalid } from './problems.ts';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { KeyRole } from '../../domain/apiKey/events.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { UploadedFile } from './multipart.ts';
-import type { ProblemCode } from './problems.ts';
+import type { ProblemCode } from '../problemTable.ts';
 
 /** Who calls: the API key, never its value. */
 export interface Caller {

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 /** Everything that the reference page loads, served by us: it works without a network. */
 const ASSETS = {
@@ -69,7 +68,7 @@ export const docsAsset = async (
     ? { contentType: 'text/javascript; charset=utf-8', body: START }
     : { contentType: ASSETS[name], body: await readFile(join(swaggerFolder(), name)) };
 
-const PAGES = fileURLToPath(new URL('../../../docs/problems/', import.meta.url));
+const PAGES = join(dirname(createRequire(import.meta.url).resolve('quire/package.json')), 'docs/problems');
 
 /** The page of a problem, as markdown; undefined when the checkout has none. */
 export const problemPage = async (code: string): Promise<string | undefined> => {

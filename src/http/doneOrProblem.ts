@@ -1,9 +1,13 @@
 import type { AccountRejection } from '../../domain/account/commands.ts';
+import type { AccountKind } from '../../domain/account/decider.ts';
 import type { BillingConfigRejection } from '../../domain/billingConfig/decider.ts';
-import type { Outcome } from '../commands/outcome.ts';
+import { liesAhead, type LiesAhead } from '../commands/liesAhead.ts';
+import type { NotNow, Outcome } from '../commands/outcome.ts';
+import type { RefundRejection } from '../commands/refunds.ts';
+import type { SaleRejection } from '../commands/sales.ts';
 import type { WorkProblem } from '../commands/workProblem.ts';
 import { Problem, invalid, problem, retryLater } from './problems.ts';
-import type { ProblemCode, RequestIssue } from './problems.ts';
+import type { ProblemCode } from '../problemTable.ts';
 
 interface Rejected {
   readonly code: string;
@@ -36,7 +40,11 @@ const ACCOUNT_REJECTIONS: Sentences<AccountRejection> = {
   burn_exceeds_hold: neverRejected,
 };
 
-type Done<State, Event, Rejection> = Extract<Outcome<State, Event, Rejection>, { kind: 'done' }>;
+/** What became of a command: done, with what came of it; refused by a rule; or not now. */
+type Answer =
+  { readonly kind: 'done' } | { readonly kind: 'rejected'; readonly rejection: Rejected } | NotNow;
+type DoneOf<Of extends Answer> = Extract<Of, { readonly kind: 'done' }>;
+type RejectionOf<Of extends Answer> = Extract<Of, { readonly kind: 'rejected' }>['rejection'];
 
 const problemOf = <Rejection extends Rejected>(
   rejection: Rejection,
@@ -56,56 +64,75 @@ const NOT_NOW: Readonly<Record<'contended' | 'busy' | 'unknown', string>> = {
 };
 
 /** The command's result, or the problem that answers why there is none. */
-export const doneOr = <State, Event, Rejection extends Rejected>(
-  outcome: Outcome<State, Event, Rejection>,
-  sentences: Sentences<Rejection>,
-): Done<State, Event, Rejection> => {
-  switch (outcome.kind) {
+export const doneOr = <Of extends Answer>(answer: Of, sentences: Sentences<RejectionOf<Of>>): DoneOf<Of> => {
+  switch (answer.kind) {
     case 'done':
-      return outcome;
+      // Narrowing a type parameter does not narrow what is extracted from it.
+      return answer as DoneOf<Of>;
     case 'rejected':
-      throw problemOf(outcome.rejection, sentences);
+      throw problemOf(answer.rejection, sentences);
     case 'contended':
     case 'busy':
     case 'unknown':
-      throw retryLater('busy', NOT_NOW[outcome.kind]);
+      throw retryLater('busy', NOT_NOW[answer.kind]);
   }
 };
 
 /** As `doneOr`, for accounts. */
-export const doneOrProblem = <State, Event>(
-  outcome: Outcome<State, Event, AccountRejection>,
-): Done<State, Event, AccountRejection> => doneOr(outcome, ACCOUNT_REJECTIONS);
+export const doneOrProblem = (outcome: Outcome<AccountKind>): DoneOf<Outcome<AccountKind>> =>
+  doneOr(outcome, ACCOUNT_REJECTIONS);
 
-const issuePathOf = (members: WorkProblem['members']): readonly (string | number)[] => {
-  const loc = members?.['loc'];
-  return Array.isArray(loc) ? (loc as readonly (string | number)[]) : ['body'];
+/** 422 for a time that no clock and no day of the world explain. */
+const aheadProblem = ({ member }: LiesAhead): Problem =>
+  invalid({ loc: ['body', member], msg: 'Lies more than a day in the future.', type: 'value_error' });
+
+export const checkNotAhead = (at: string, now: string, member = 'occurred_at'): void => {
+  const ahead = liesAhead(at, now, member);
+  if (ahead !== undefined) throw aheadProblem(ahead);
 };
 
-/** What a caller is told to wait is a header. */
-const afterSeconds = ({ retry_after_seconds, ...members }: NonNullable<WorkProblem['members']> = {}) => ({
-  members,
-  headers: { 'Retry-After': typeof retry_after_seconds === 'number' ? String(retry_after_seconds) : '1' },
-});
+/** Why a sale is not recorded. */
+export const SALE_REJECTIONS: Sentences<SaleRejection> = {
+  ...ACCOUNT_REJECTIONS,
+  lies_ahead: aheadProblem,
+  payment_claimed: () => problem('idempotency_key_reused', 'This payment was recorded with another payload.'),
+  currency_not_offered: 'The price list has no price in this currency.',
+  price_mismatch: ({ expected_minor }) =>
+    problem(
+      'price_mismatch',
+      `By the price list these credits cost ${String(expected_minor)} in minor units, VAT included. Send the count and the amount that the customer was shown.`,
+      { expected_minor },
+    ),
+  price_list_version_unknown: 'There is no such price list, or it was not in force then.',
+};
+
+/** Why a refund is not recorded. */
+export const REFUND_REJECTIONS: Sentences<RefundRejection> = {
+  ...ACCOUNT_REJECTIONS,
+  lies_ahead: aheadProblem,
+  sale_of_another_tenant: () =>
+    problem('refund_mismatch', 'The sale to refund belongs to another tenant.', { reason: 'tenant' }),
+};
 
 /** Why work on a document was not delivered, as an answer. */
-export const workFailure = ({ code, detail, members }: WorkProblem): Problem => {
+export const workFailure = (failure: WorkProblem): Problem => {
+  const { code, detail } = failure;
   switch (code) {
     case 'validation_error':
-      if (members?.['issues'] !== undefined)
-        return invalid(...(members['issues'] as readonly RequestIssue[]));
-      return invalid({ loc: issuePathOf(members), msg: detail, type: 'value_error' });
+      return invalid(...failure.issues);
     case 'busy':
     case 'not_ready':
     case 'shutting_down':
       return retryLater(code, detail);
-    case 'rate_limited':
-      return new Problem(code, { detail, ...afterSeconds(members) });
+    case 'rate_limited': {
+      const headers = { 'Retry-After': String(failure.retry_after_seconds) };
+      return new Problem(code, { detail, members: { bucket: failure.bucket }, headers });
+    }
     // Nobody is there to read it, unless a proxy keeps the connection.
     case 'request_aborted':
       return retryLater('busy', detail);
     default:
-      return problem(code, detail, members);
+      return problem(code, detail, failure.members);
   }
 };
 
@@ -117,24 +144,4 @@ export const CONFIG_REJECTIONS: Sentences<BillingConfigRejection> = {
       msg: 'The most that can be asked for would cost more than 2^53 − 1 credits.',
       type: 'too_big',
     }),
-};
-
-export const priceProblem = (rejection: Rejected & Readonly<Record<string, unknown>>): Problem => {
-  const { code, ...members } = rejection;
-  switch (code) {
-    case 'currency_not_offered':
-      return problem(code, 'The price list has no price in this currency.', members);
-    case 'price_mismatch':
-      return problem(
-        code,
-        `By the price list these credits cost ${String(members['expected_minor'])} in minor units, VAT included. Send the count and the amount that the customer was shown.`,
-        members,
-      );
-    case 'price_list_version_unknown':
-      return problem(code, 'There is no such price list, or it was not in force then.', members);
-    default:
-      return new Problem('validation_error', {
-        detail: [{ loc: ['body'], msg: `The sale cannot be priced: ${code}.`, type: 'value_error' }],
-      });
-  }
 };

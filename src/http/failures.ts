@@ -9,7 +9,8 @@ import { ObjectStoreFailed } from '../commands/guardedObjects.ts';
 import { LogWentBack } from '../commands/settleAppend.ts';
 import { LogContradicts } from '../commands/streamFold.ts';
 import { CallerLeft } from './callerLeft.ts';
-import { Problem, invalid, problem, retryLater, statusOf } from './problems.ts';
+import { statusOf } from '../problemTable.ts';
+import { Problem, invalid, problem, retryLater } from './problems.ts';
 
 /** What may be thrown beside a problem, by its class, and what it is answered with. */
 const FAILURES: readonly (readonly [new (...args: never[]) => Error, () => Problem])[] = [

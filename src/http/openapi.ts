@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { COMPONENT, schemaOf, type Components, type Json } from './openapiSchemas.ts';
 import type { Route } from './defineRoute.ts';
 import { problemsOf } from './defineRoute.ts';
-import { statusOf, WIRE_CODES, wireCodeOf } from './problems.ts';
+import { statusOf, WIRE_CODES, wireCodeOf } from '../problemTable.ts';
 
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, Json>>;

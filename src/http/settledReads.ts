@@ -1,6 +1,6 @@
 import type { RouteRequest } from './defineRoute.ts';
-import type { ReadYourWrites } from './readYourWrites.ts';
-import { ALL_TENANTS } from './readYourWrites.ts';
+import type { ReadYourWrites } from '../queries/readYourWrites.ts';
+import { ALL_TENANTS } from '../queries/readYourWrites.ts';
 
 /** As `settleReads`, for reads of all tenants. */
 export const settleAllReads = async (

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { Problem } from './problems.ts';
-import type { RequestIssue } from './problems.ts';
+import type { RequestIssue } from '../problemTable.ts';
 
 const ISSUES_MAX = 50;
 

@@ -1,4 +1,4 @@
-import type { ProblemCode } from './problems.ts';
+import type { ProblemCode } from '../problemTable.ts';
 
 /** What every work on a document may end with. */
 const WORK_PROBLEMS = [

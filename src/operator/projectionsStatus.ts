@@ -2,8 +2,8 @@ import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import { divergenceOf } from '../../projections/engine/divergence.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import { standingOf, type KnownModels, type NewerModel } from '../../projections/engine/standing.ts';
-import { REBUILD_LOCK } from '../../projections/engine/rebuild.ts';
+import { versionPlanOf, type KnownModels, type NewerModel } from '../../projections/engine/versionPlan.ts';
+import { BUILD_LOCK } from '../../projections/engine/generationBuild.ts';
 import { generations, hasRegistry, type Generation } from '../../projections/engine/registry.ts';
 
 /** How one read model stands, as the registry and the log say. */
@@ -59,7 +59,7 @@ const nextOf = (generation: Generation | undefined, rebuilding: boolean): ReadMo
 };
 
 const isRebuilding = async (sql: Sql): Promise<boolean> => {
-  const lock = await sql.tryLock(REBUILD_LOCK);
+  const lock = await sql.tryLock(BUILD_LOCK);
   await lock?.release();
   return lock === undefined;
 };
@@ -86,7 +86,7 @@ export const projectionsStatus = async (
   if (!(await hasRegistry(sql))) return [];
   const all = await generations(sql);
   const rebuilding = all.some(({ state }) => state === 'rebuilding') && (await isRebuilding(sql));
-  const { newer } = standingOf(all, known);
+  const { newer } = versionPlanOf(all, known);
   const foreign = newer.filter((one) => one.known === null);
   const serving = [...known.projectors, ...foreign].flatMap(
     ({ name }) => all.find((one) => one.serves && one.name === name) ?? [],

@@ -9,7 +9,7 @@ import { categoryOfStream } from '../../domain/catalogue.ts';
 import { fxRatesEvent } from '../../domain/fxRates/events.ts';
 import { fxRates } from '../../domain/fxRates/rates.ts';
 import { eventCodec, type Codec } from '../../domain/kernel/codec.ts';
-import type { Decider } from '../../domain/kernel/decider.ts';
+import type { AnyKind, Decider } from '../../domain/kernel/decider.ts';
 import { payment } from '../../domain/payment/decider.ts';
 import { paymentCodec } from '../../domain/payment/events.ts';
 import type { EventStore, RecordedEvent } from '../../domain/ports/eventStore.ts';
@@ -32,10 +32,10 @@ export interface ReplayStep {
 type Fold = (event: RecordedEvent) => unknown;
 
 const foldOf =
-  <State, Command, Event, Rejection>(
-    { initialState, evolve }: Decider<State, Command, Event, Rejection>,
-    codec: Codec<Event>,
-    shown: (state: State) => unknown = (state) => state,
+  <Kind extends AnyKind>(
+    { initialState, evolve }: Decider<Kind>,
+    codec: Codec<Kind['event']>,
+    shown: (state: Kind['state']) => unknown = (state) => state,
   ) =>
   (): Fold => {
     let state = initialState;

@@ -1,6 +1,6 @@
 import type { Route } from '../http/defineRoute.ts';
 import { problemsOf } from '../http/defineRoute.ts';
-import { PROBLEM_CODES, statusOf, titleOf, wireCodeOf } from '../http/problems.ts';
+import { PROBLEM_CODES, statusOf, titleOf, wireCodeOf } from '../problemTable.ts';
 
 const ACCESS: Readonly<Record<Route['access'], string>> = {
   public: 'nobody needs a key',

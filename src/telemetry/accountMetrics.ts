@@ -1,8 +1,10 @@
 import { Counter, type Registry } from 'prom-client';
 import type { AccountCommand } from '../../domain/account/commands.ts';
+import type { AccountKind } from '../../domain/account/decider.ts';
 import type { AccountEvent } from '../../domain/account/events.ts';
 import { operation } from '../../domain/account/words.ts';
-import type { AccountOutcome, AccountWriter } from '../commands/accountWriter.ts';
+import type { AccountWriter } from '../commands/accountWriter.ts';
+import type { Outcome } from '../commands/outcome.ts';
 
 interface AccountCounters {
   readonly commands: Counter<'command' | 'outcome'>;
@@ -47,7 +49,7 @@ const countersOn = (register: Registry): AccountCounters => {
   return counters;
 };
 
-const outcomeName = (outcome: AccountOutcome): string =>
+const outcomeName = (outcome: Outcome<AccountKind>): string =>
   outcome.kind === 'done' && outcome.events.length === 0 ? 'repeat' : outcome.kind;
 
 const countEvents = ({ burns, burned }: AccountCounters, events: readonly AccountEvent[]): void => {
@@ -58,7 +60,7 @@ const countEvents = ({ burns, burned }: AccountCounters, events: readonly Accoun
   }
 };
 
-const count = (counters: AccountCounters, { type }: AccountCommand, outcome: AccountOutcome): void => {
+const count = (counters: AccountCounters, { type }: AccountCommand, outcome: Outcome<AccountKind>): void => {
   counters.commands.inc({ command: type, outcome: outcomeName(outcome) });
   if (outcome.kind === 'rejected') counters.refusals.inc({ code: outcome.rejection.code });
   if (outcome.kind === 'done') countEvents(counters, outcome.events);

@@ -3,7 +3,6 @@ import { categoryOf } from '../../domain/kernel/batch.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { AppendResult, EventStore, NewEvent } from '../../domain/ports/eventStore.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
-import type { TracedStore } from './tracedStore.ts';
 
 /** `repeat`: a batch whose outcome was unknown was sent again, and is in the log. */
 type AppendOutcome = 'ok' | 'repeat' | 'conflict' | 'unknown' | 'rejected';
@@ -18,7 +17,7 @@ const outcomeOf = ({ kind }: AppendResult, wasSent: boolean): AppendOutcome => {
 export const observedLog = (
   log: EventStore & EventFeed,
   { register, tracer }: { readonly register: Registry; readonly tracer: Tracer },
-): TracedStore & EventFeed => {
+): EventStore & EventFeed => {
   const appends = new Counter({
     name: 'quire_appends_total',
     help: 'Appends to the event log, by the category of their stream and what became of them.',

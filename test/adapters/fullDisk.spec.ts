@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
 import { commitGroup, lastPosition } from '../../adapters/embedded/sqliteEventLogCommit.ts';
 import { openLogFile } from '../../adapters/embedded/sqliteEventLogFile.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import { tempFolder } from '../support/tempFolder.ts';
+import { emptySql } from '../support/emptySql.ts';
 
 const appendOf = (stream: string, bytes: number) => ({
   stream,
@@ -71,7 +71,7 @@ describe('a full disk', function () {
   });
 
   it('is no fault of an event: the read models wait for room', async () => {
-    const { sql } = await pgliteSql(null);
+    const sql = await emptySql();
     try {
       const full = `do $$ begin raise exception 'no space left on device' using errcode = '53100'; end $$`;
       const refused: unknown = await sql.script(full).catch((error: unknown) => error);

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { causeOf, isConflict, orUnavailable, translated } from '../../adapters/postgres/sqlErrors.ts';
 import type { ProjectionNotice } from '../../projections/engine/notices.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
@@ -10,6 +9,7 @@ import { balanceOfTenant } from '../../projections/balances/balances.queries.ts'
 import { balanceIn, bookkeeper } from '../support/billingHistory.ts';
 import { memoryLog } from '../support/memoryLog.ts';
 import { runnerOn } from '../support/projecting.ts';
+import { emptySql } from '../support/emptySql.ts';
 
 const sqlError = (code: string, message = 'the server says so') =>
   Object.assign(new Error(message), { code });
@@ -56,7 +56,7 @@ describe('conflicts of transactions', function () {
 
   for (const code of ['40001', '40P01', '40003']) {
     it(`stop no projector, however often ${code} comes, and lose and double nothing`, async () => {
-      const { sql } = await pgliteSql(null);
+      const sql = await emptySql();
       await prepareReadModels(sql, READ_MODELS);
       const log = memoryLog();
       const books = bookkeeper(log, 't1');

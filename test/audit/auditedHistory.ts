@@ -21,6 +21,7 @@ import { artifactIdOfJob } from '../../domain/trainingJob/identity.ts';
 import { workerOn } from '../support/apiWorker.ts';
 import { plainTrainer } from '../support/pipelineBench.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
+import { untilProcessEnds } from '../support/processEnd.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 
@@ -261,12 +262,14 @@ let written: Promise<TempFolder> | undefined;
 export const history = async (): Promise<string> => {
   written ??= (async () => {
     const folder = tempFolder();
+    untilProcessEnds(
+      () => Promise.resolve(),
+      () => {
+        folder.remove();
+      },
+    );
     await writeHistory(folder.path);
     return folder;
   })();
   return (await written).path;
 };
-
-after(async () => {
-  (await written)?.remove();
-});

@@ -1,28 +1,28 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { ADMIN_KEY, startService } from '../support/serviceProcess.ts';
-import { hostile, ordinary, seenOf, type Seen, type Tenant } from './fairness.ts';
+import { ordinary, seenOf, type Seen, type Tenant } from './fairness.ts';
+import type { HostileTenant } from './fairnessHostile.ts';
 import { scannedReport } from './scans.ts';
 
 /** Of each half: without the hostile tenant, and with it. */
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 60);
 const others = Number(process.env['BENCH_TENANTS'] ?? 9);
 const pages = Number(process.env['BENCH_PAGES'] ?? 10);
-/** Another build of the service to measure: its `dist/src/main.js`. */
+/** Another build of the service to measure: its `dist/main.js`. */
 const main = process.env['BENCH_MAIN'];
 const WIDE = { rate_per_second: 10_000, burst: 10_000 };
 const WARM_UP_MS = 5_000;
-const LARGE_BYTES = 8 * 1024 * 1024;
 /** Until the hostile tenant has its files in storage and its requests at work. */
 const LEAD_MS = 5_000;
 
 type Customer = Omit<Tenant, 'signal'>;
 
 const dataDir = await mkdtemp(join(tmpdir(), 'quire-fairness-'));
-const weapons = { scan: await scannedReport(pages), large: randomBytes(LARGE_BYTES) };
+const scan = await scannedReport(pages);
 const service = await startService(dataDir, { HEAVY_CONCURRENCY: '16' }, main);
 
 const admin = async (method: string, path: string, body: unknown): Promise<unknown> => {
@@ -43,6 +43,9 @@ const customer = async (tenant_id: string, limits: typeof WIDE | undefined): Pro
   return { url: service.url, tenant_id, key };
 };
 
+const hostileThread = (workerData: HostileTenant): Worker =>
+  new Worker(new URL('./fairnessHostile.js', import.meta.url), { workerData });
+
 const phase = async (
   tenants: readonly Customer[],
   enemy: Customer | undefined,
@@ -50,13 +53,13 @@ const phase = async (
 ): Promise<Seen> => {
   const end = new AbortController();
   const { signal } = end;
-  const attack = enemy && hostile({ ...enemy, signal }, weapons);
+  const attack = enemy && hostileThread({ ...enemy, scan });
   if (enemy !== undefined) await pause(LEAD_MS);
   const asked = tenants.map((tenant) => ordinary({ ...tenant, signal }));
   await pause(forMs);
   end.abort();
   const latencies = (await Promise.all(asked)).flat();
-  await attack;
+  await attack?.terminate();
   return seenOf(latencies);
 };
 

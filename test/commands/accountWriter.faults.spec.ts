@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import type { AccountKind } from '../../domain/account/decider.ts';
 import { accountStream } from '../../domain/account/stream.ts';
-import { accountWriter, type AccountOutcome } from '../../src/commands/accountWriter.ts';
+import { accountWriter } from '../../src/commands/accountWriter.ts';
+import type { Outcome } from '../../src/commands/outcome.ts';
 import { adjustment, charge } from '../support/accountCommands.ts';
 import { eventsOf } from '../support/eventLogs.ts';
 import { memoryEventStore, type Fault } from '../support/memoryEventStore.ts';
@@ -18,7 +20,7 @@ const setUp = async (options: Partial<Parameters<typeof accountWriter>[0]> = {})
   return { store, writer, unknowns };
 };
 
-const kinds = (outcomes: readonly AccountOutcome[]) => outcomes.map(({ kind }) => kind);
+const kinds = (outcomes: readonly Outcome<AccountKind>[]) => outcomes.map(({ kind }) => kind);
 
 describe('account writer, when the log does not say what happened', () => {
   const faults: readonly Fault[] = [

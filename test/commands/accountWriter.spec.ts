@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import type { AccountKind } from '../../domain/account/decider.ts';
 import { accountStream } from '../../domain/account/stream.ts';
-import { accountWriter, type AccountOutcome } from '../../src/commands/accountWriter.ts';
+import { accountWriter } from '../../src/commands/accountWriter.ts';
+import type { Outcome } from '../../src/commands/outcome.ts';
 import type { BatchReport } from '../../src/commands/writerRules.ts';
 import { adjustment, charge, hold, metaOf, release, settle } from '../support/accountCommands.ts';
 import { eventsOf } from '../support/eventLogs.ts';
@@ -13,8 +15,8 @@ const setUp = (options: Partial<Parameters<typeof accountWriter>[0]> = {}) => {
   return { store, writer, batches };
 };
 
-const kinds = (outcomes: readonly AccountOutcome[]) => outcomes.map(({ kind }) => kind);
-const eventCount = (outcome: AccountOutcome | undefined) =>
+const kinds = (outcomes: readonly Outcome<AccountKind>[]) => outcomes.map(({ kind }) => kind);
+const eventCount = (outcome: Outcome<AccountKind> | undefined) =>
   outcome?.kind === 'done' ? outcome.events.length : undefined;
 
 describe('account writer', () => {

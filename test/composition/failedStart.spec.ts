@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PROJECTOR_LOCK } from '../../projections/engine/turns.ts';
+import { PROJECTOR_LEASE } from '../../projections/engine/lease.ts';
 import { openParts } from '../../src/composition/openParts.ts';
 import { startQuire } from '../../src/composition/quire.ts';
 import { configFrom } from '../../src/config.ts';
@@ -23,7 +23,7 @@ describe('a start that fails', function () {
     const started = startQuire(configFrom(env), async (config, on) => {
       const parts = await openParts(config, on);
       const close = async () => {
-        wasFree = (await parts.sql.tryLock(PROJECTOR_LOCK)) !== undefined;
+        wasFree = (await parts.sql.tryLock(PROJECTOR_LEASE)) !== undefined;
         await parts.close();
       };
       return { ...parts, close };

@@ -7,6 +7,7 @@ import pg from 'pg';
 import { replicaOf, type FleetRole, type Replica } from '../fleet/processes.ts';
 import { eventStoreServer, postgresServer, type FleetServer } from '../fleet/servers.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
+import { until } from '../support/until.ts';
 
 const TENANT = 'acme';
 const CREDITS = 10_000;
@@ -80,11 +81,8 @@ describe('projectors as processes', function () {
   /** Milliseconds until the read models have all that was sold. */
   const untilProjected = async (): Promise<number> => {
     const began = performance.now();
-    while (performance.now() - began < 60_000) {
-      if ((await projected().catch(() => -1)) === sold) return performance.now() - began;
-      await new Promise((go) => setTimeout(go, 50));
-    }
-    throw new Error(`the read models have ${String(await projected())} of ${String(sold)} credits`);
+    await until(async () => (await projected().catch(() => -1)) === sold, 50);
+    return performance.now() - began;
   };
 
   it('the other one takes over within seconds when the active one is killed', async () => {

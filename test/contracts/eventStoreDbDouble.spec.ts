@@ -242,6 +242,8 @@ describe('EventStoreDB adapter over the double', () => {
   });
 });
 
+/** Time itself is meant: a late answer, a slow reader, a server that dies after it has written. */
+// eslint-disable-next-line no-restricted-globals
 const elapsed = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** The client throws where nobody can catch it; a service logs that and exits. Mocha's own traps wait. */

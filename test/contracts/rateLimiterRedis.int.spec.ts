@@ -1,3 +1,5 @@
+// Time itself is meant: Redis counts by its own clock.
+// eslint-disable-next-line no-restricted-imports
 import { setTimeout as pause } from 'node:timers/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';

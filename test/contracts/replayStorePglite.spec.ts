@@ -1,4 +1,4 @@
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { replayStoreContract } from './replayStore.contract.ts';
+import { emptySql } from '../support/emptySql.ts';
 
-replayStoreContract('embedded Postgres', async () => (await pgliteSql(null)).sql);
+replayStoreContract('embedded Postgres', emptySql);

@@ -5,7 +5,7 @@ import { verifyChain } from '../../domain/kernel/chain.ts';
 import { eventMetadata } from '../../domain/kernel/event.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 
-/** From the compiled spec in dist/test/domain to the sources. */
+/** From the compiled spec to the sources. */
 const FOLDER = new URL('../../../test/golden/', import.meta.url);
 
 interface Golden {

@@ -14,6 +14,7 @@ import { defineRoute, type Route } from '../../src/http/defineRoute.ts';
 import { httpMetrics } from '../../src/http/metrics.ts';
 import { DEFAULT_BUCKETS } from '../../src/http/middleware/limits.ts';
 import { listen, type HttpServer } from '../../src/http/server.ts';
+import { until } from '../support/until.ts';
 
 const ADMIN = 'the-admin-key-of-this-spec-alone';
 
@@ -78,14 +79,8 @@ describe('the HTTP application', () => {
     return (await reply.json()) as Record<string, unknown>;
   };
   /** The line of a request is written when its connection is done with it. */
-  const lineOf = async (requestId: unknown): Promise<Record<string, unknown>> => {
-    for (let attempt = 0; attempt < 200; attempt += 1) {
-      const line = lines.find(({ msg, request_id }) => msg === 'request' && request_id === requestId);
-      if (line !== undefined) return line;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    throw new Error('no line was logged');
-  };
+  const lineOf = (requestId: unknown): Promise<Record<string, unknown>> =>
+    until(() => lines.find(({ msg, request_id }) => msg === 'request' && request_id === requestId));
 
   it('tells a caller nothing about a defect, and logs it once', async () => {
     const body = await post('defect');

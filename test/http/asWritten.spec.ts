@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { shapeOf } from '../../domain/kernel/jsonShape.ts';
 import { BODY_LIMITS, memberTwiceIn, membersOf, withHalves } from '../../src/http/jsonAsWritten.ts';
 import { holds } from '../support/properties.ts';
+import { claimantOf } from '../../src/commands/claimantOf.ts';
 import { formOf, INVOICE, issuesIn } from './support/client.ts';
 import { testApi, type TestApi } from './support/testApi.ts';
 
@@ -224,7 +225,7 @@ describe('numbers, members and times as they were written', () => {
       });
       for (const [n, { status }] of replies.entries()) {
         const stream = { provider: 'manual', provider_txn_id: `giant-${String(n)}` };
-        const claim = await api.deps.claimantOf(stream);
+        const claim = await claimantOf(api.log)(stream);
         expect(claim === undefined, String(n)).to.equal(status === 422);
       }
     });

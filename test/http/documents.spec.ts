@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { encryptedPdf } from '../support/pdfs.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn, type CallOptions } from './support/client.ts';
 import { testApi, type TestApi } from './support/testApi.ts';
+import { until } from '../support/until.ts';
 
 const text = (content: string) => new Blob([content], { type: 'text/plain' });
 
@@ -342,11 +343,7 @@ describe('documents over HTTP', () => {
   });
 
   const untilFiles = async (count: number): Promise<void> => {
-    for (let attempt = 0; attempt < 500; attempt += 1) {
-      if ((await readdir(api.uploadDir)).length === count) return;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    expect(await readdir(api.uploadDir)).to.have.lengthOf(count);
+    await until(async () => (await readdir(api.uploadDir)).length === count);
   };
 
   it('answer busy when all heavy slots are taken', async () => {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+// Time itself is meant: that after which a cached figure is too old.
+// eslint-disable-next-line no-restricted-imports
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';

@@ -12,6 +12,7 @@ import {
 } from '../support/scriptedProvider.ts';
 import { formOf, INVOICE, type Reply } from './support/client.ts';
 import { startApi, type TestApi } from './support/testApi.ts';
+import { until } from '../support/until.ts';
 
 const SCHEMA = JSON.stringify({
   type: 'object',
@@ -237,9 +238,6 @@ describe('own models over HTTP', function () {
         signal: caller.signal,
       }).catch(() => 'gone');
       const mine = () => provider.requests.find((request) => request.key === llm_api_key);
-      const until = async (isSo: () => boolean | Promise<boolean>) => {
-        for (let i = 0; i < 300 && !(await isSo()); i += 1) await new Promise((done) => setTimeout(done, 20));
-      };
       await until(() => mine() !== undefined);
       expect((await books(tenant_id)).held).to.equal(5);
       caller.abort();

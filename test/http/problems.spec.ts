@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { PROBLEMS, WIRE_CODES } from '../../src/http/problems.ts';
+import { PROBLEMS, WIRE_CODES } from '../../src/problemTable.ts';
 import { issuesIn } from './support/client.ts';
 import { testApi, type TestApi } from './support/testApi.ts';
 

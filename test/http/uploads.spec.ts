@@ -10,6 +10,7 @@ import type { UploadGrant, UploadTargets } from '../../domain/ports/uploadTarget
 import { startS3, type S3Server } from '../support/s3Server.ts';
 import { startApi, testApi, type TestApi } from './support/testApi.ts';
 import { presigned, put, uploadsSuite } from './uploads.suite.ts';
+import { until } from '../support/until.ts';
 
 const secretPath = (api: TestApi): string => join(api.uploadDir, '..', 'upload-secret');
 
@@ -160,12 +161,9 @@ describe('PUT /uploads/{document_id}', () => {
       `PUT ${pathname}${search} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 500\r\n\r\n`,
     );
     socket.write('only the beginning');
-    for (let i = 0; i < 200 && (await readdir(api.uploadDir)).length === 0; i += 1)
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(await readdir(api.uploadDir)).to.have.length(1);
+    await until(async () => (await readdir(api.uploadDir)).length === 1);
     socket.destroy();
-    for (let i = 0; i < 200 && (await readdir(api.uploadDir)).length > 0; i += 1)
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(async () => (await readdir(api.uploadDir)).length === 0);
     expect(await left(document_id)).to.deep.equal(NOTHING);
   });
 

@@ -5,6 +5,7 @@ import { uploadKeyOf } from '../../domain/document/uploads.ts';
 import type { UploadReference } from '../../src/commands/uploads.ts';
 import { formOf, INVOICE, type Reply } from './support/client.ts';
 import type { TestApi } from './support/testApi.ts';
+import { until } from '../support/until.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -63,10 +64,7 @@ export const uploadsSuite = (
 
     /** A received file is removed right after the answer. */
     afterEach(async () => {
-      const left = () => readdir(api.uploadDir);
-      for (let i = 0; i < 100 && (await left()).length > 0; i += 1)
-        await new Promise((done) => setTimeout(done, 20));
-      expect(await left()).to.deep.equal([]);
+      await until(async () => (await readdir(api.uploadDir)).length === 0);
     });
 
     it('presigns, takes the file, and gives it back byte for byte', async () => {

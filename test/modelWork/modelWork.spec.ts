@@ -252,7 +252,10 @@ describe('work on documents with models', function () {
       'timed_out',
     );
     const caller = new AbortController();
-    setTimeout(() => caller.abort(), 300);
+    provider.script('sk-slow', () => {
+      setImmediate(() => caller.abort());
+      return { do: 'hang' };
+    });
     expect(await work.extract({ ...asked, signal: caller.signal }, models)).to.have.nested.property(
       'failure.kind',
       'aborted',

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { readModelOperations } from '../../src/operator/operations.ts';
 import { projectionsStatus } from '../../src/operator/projectionsStatus.ts';
 import { burningOn, counter, type Burning } from '../projections/burning.ts';
+import { emptySql } from '../support/emptySql.ts';
 
 describe('the status of the read models', function () {
   this.timeout(30_000);
   let sql: Sql;
   let burning: Burning;
   before(async () => {
-    ({ sql } = await pgliteSql(null));
+    sql = await emptySql();
   });
   const { runnerOn } = burningOn(
     () => sql,

@@ -1,6 +1,7 @@
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
+import { table } from '../../projections/engine/table.ts';
 import { bookkeeper } from '../support/billingHistory.ts';
 import type { MemoryLog } from '../support/memoryLog.ts';
 import { memoryLog } from '../support/memoryLog.ts';
@@ -18,8 +19,7 @@ export const counter = (name: string, version = 1, { gate, poison }: CounterHook
   name,
   version,
   eventTypes: ['CreditsBurned'],
-  tables: [{ name, key: ['id'] }],
-  ddl: (schema) => `create table ${schema}.${name} (id text primary key, made_by int4 not null)`,
+  tables: [table({ name, key: ['id'], columns: { id: 'text', made_by: 'int4' } })],
   apply: async (tx, { schema, events }) => {
     await gate?.();
     const ids = events.flatMap((event) => (event.type === 'CreditsBurned' ? [event.data.usage_id] : []));

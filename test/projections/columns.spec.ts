@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { prepareReadModels } from '../../projections/engine/prepare.ts';
 import { DROPPED_READ_MODELS, READ_MODELS } from '../../projections/readModels.ts';
+import { emptySql } from '../support/emptySql.ts';
 
-/** From the compiled spec in dist/test/projections to the sources. */
+/** From the compiled spec to the sources. */
 const GOLDEN = fileURLToPath(new URL('../../../test/golden/readModels/columns.json', import.meta.url));
 
 /** `table.column` and its type. */
@@ -14,7 +14,7 @@ type Columns = Readonly<Record<string, string>>;
 type Golden = Readonly<Record<string, Readonly<Record<string, Columns>>>>;
 
 const served = async (): Promise<Golden> => {
-  const { sql } = await pgliteSql(null);
+  const sql = await emptySql();
   await prepareReadModels(sql, READ_MODELS);
   const rows = await sql.query(
     `select table_name, column_name, data_type from information_schema.columns

@@ -1,6 +1,6 @@
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { bulkSuite } from './bulk.suite.ts';
 import { engineSuite } from './engine.suite.ts';
+import { emptySql } from '../support/emptySql.ts';
 
-engineSuite('embedded Postgres', async () => (await pgliteSql(null)).sql);
-bulkSuite('embedded Postgres', async () => (await pgliteSql(null)).sql);
+engineSuite('embedded Postgres', emptySql);
+bulkSuite('embedded Postgres', emptySql);

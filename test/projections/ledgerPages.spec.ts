@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
 import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { ledgerProjector } from '../../projections/ledger/ledger.projector.ts';
 import type { LedgerItem } from '../../projections/ledger/ledger.queries.ts';
@@ -11,6 +11,7 @@ import { BLOCK_ROWS } from '../../projections/ledger/ledger.schema.ts';
 import type { LedgerQuery } from '../../projections/ledger/ledgerPages.ts';
 import { isSparse, pagePlan } from '../../projections/ledger/pagePlan.ts';
 import { seededRandom } from '../support/random.ts';
+import { emptySql } from '../support/emptySql.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 const HOUR = 3_600_000;
@@ -50,8 +51,8 @@ describe('pages of a large ledger', function () {
   let sql: Sql;
   let all: readonly LedgerItem[];
   before(async () => {
-    ({ sql } = await pgliteSql(null));
-    await sql.script(`create schema read; create schema rm; ${ledgerProjector.ddl('rm')};
+    sql = await emptySql();
+    await sql.script(`create schema read; create schema rm; ${ddlOf(ledgerProjector.tables, 'rm')};
       create view read.ledger as select * from rm.ledger;
       create view read.ledger_blocks as select * from rm.ledger_blocks`);
     const past = events();

@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { modelCost, priceFor, type PublishedPrice } from '../../domain/providerPricing/pricing.ts';
 import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { llmCostsProjector } from '../../projections/llmCosts/llmCosts.projector.ts';
 import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
 import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/freeShare.queries.ts';
+import { emptySql } from '../support/emptySql.ts';
 
 const at = (day: number, hour = 0) => new Date(Date.UTC(2026, 0, day, hour)).toISOString();
 
@@ -34,8 +35,8 @@ describe('model costs, read', function () {
   this.timeout(60_000);
   let sql: Sql;
   before(async () => {
-    ({ sql } = await pgliteSql(null));
-    await sql.script(`create schema read; create schema rm; ${llmCostsProjector.ddl('rm')}`);
+    sql = await emptySql();
+    await sql.script(`create schema read; create schema rm; ${ddlOf(llmCostsProjector.tables, 'rm')}`);
     for (const { name } of llmCostsProjector.tables)
       await sql.script(`create view read.${name} as select * from rm.${name}`);
   });

@@ -1,4 +1,4 @@
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { readModelsSuite } from './readModels.suite.ts';
+import { emptySql } from '../support/emptySql.ts';
 
-readModelsSuite('embedded Postgres', async () => (await pgliteSql(null)).sql);
+readModelsSuite('embedded Postgres', emptySql);

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
@@ -13,6 +12,7 @@ import { adjustment } from '../support/accountCommands.ts';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { dumpAll } from '../support/projecting.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { emptySql } from '../support/emptySql.ts';
 
 const EVENTS = 3_000;
 const PROJECTORS = [balancesProjector];
@@ -27,7 +27,7 @@ describe('a rebuild through outages', function () {
     folder = tempFolder();
     double = await startEsdbDouble({ file: join(folder.path, 'log') });
     log = openEventStoreDb({ connectionString: double.connectionString, readTimeoutMs: 2_000 });
-    ({ sql } = await pgliteSql(null));
+    sql = await emptySql();
     const writer = accountWriter({ store: log });
     const numbers = Array.from({ length: EVENTS }, (_, n) => n);
     for (let from = 0; from < EVENTS; from += 1_000)
@@ -50,10 +50,10 @@ describe('a rebuild through outages', function () {
 
   /** The rows of a rebuild that nothing disturbed. */
   const undisturbed = async () => {
-    const other = await pgliteSql(null);
-    await rebuildReadModels(deps(other.sql));
-    const dumped = await dumpAll(other.sql, PROJECTORS);
-    await other.sql.close();
+    const other = await emptySql();
+    await rebuildReadModels(deps(other));
+    const dumped = await dumpAll(other, PROJECTORS);
+    await other.close();
     return dumped;
   };
 

@@ -1,4 +1,4 @@
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { rebuildSuite } from './rebuild.suite.ts';
+import { emptySql } from '../support/emptySql.ts';
 
-rebuildSuite('embedded Postgres', async () => (await pgliteSql(null)).sql);
+rebuildSuite('embedded Postgres', emptySql);

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
 import { billingHistory } from '../support/billingHistory.ts';
 import { memoryLog } from '../support/memoryLog.ts';
 import { runnerOn } from '../support/projecting.ts';
+import { emptySql } from '../support/emptySql.ts';
 
 /** What a defect or a hand could do to each of the compared tables. */
 const DRIFTS = {
@@ -25,7 +25,7 @@ describe('reconciliation', function () {
   this.timeout(60_000);
   let sql: Sql;
   before(async () => {
-    ({ sql } = await pgliteSql(null));
+    sql = await emptySql();
     const log = memoryLog();
     billingHistory(log, 20261121, 700);
     const runner = runnerOn(sql, log, {});

@@ -10,6 +10,7 @@ import { generations } from '../../projections/engine/registry.ts';
 import type { MemoryLog } from '../support/memoryLog.ts';
 import { wipe } from '../support/projecting.ts';
 import { burningOn, counter } from './burning.ts';
+import { until } from '../support/until.ts';
 
 const WAIT = { timeoutMs: 10_000 };
 
@@ -53,14 +54,8 @@ export const rollingSuite = (name: string, open: () => Promise<readonly [Sql, Sq
     const release = (sql: Sql, projectors: readonly Projector[]) => {
       const notices: ProjectionNotice[] = [];
       const runner = runnerOn(sql, log, { projectors, notify: (notice) => notices.push(notice) });
-      const told = async (kind: ProjectionNotice['kind']): Promise<ProjectionNotice> => {
-        for (let n = 0; n < 1000; n += 1) {
-          const found = notices.find((notice) => notice.kind === kind);
-          if (found !== undefined) return found;
-          await new Promise((go) => setTimeout(go, 5));
-        }
-        throw new Error(`never told of ${kind}: ${notices.map((notice) => notice.kind).join()}`);
-      };
+      const told = (kind: ProjectionNotice['kind']): Promise<ProjectionNotice> =>
+        until(() => notices.find((notice) => notice.kind === kind));
       return { runner, told, notices };
     };
     const makers = async (table: string) =>

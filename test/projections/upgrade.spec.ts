@@ -1,11 +1,10 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import { balanceOfTenant } from '../../projections/balances/balances.queries.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import { generations } from '../../projections/engine/registry.ts';
-import { standingOf } from '../../projections/engine/standing.ts';
+import { versionPlanOf } from '../../projections/engine/versionPlan.ts';
 import { ledgerOfTenant } from '../../projections/ledger/ledger.queries.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import type { TenantModel } from '../support/billingHistory.ts';
@@ -13,6 +12,8 @@ import { billingHistory } from '../support/billingHistory.ts';
 import type { MemoryLog } from '../support/memoryLog.ts';
 import { memoryLog } from '../support/memoryLog.ts';
 import { dumpAll, runnerOn, wipe } from '../support/projecting.ts';
+import { emptySql } from '../support/emptySql.ts';
+import { until } from '../support/until.ts';
 
 const WAIT = { timeoutMs: 30_000 };
 const BATCHES_BEFORE_DEATH = 3;
@@ -47,7 +48,7 @@ describe('an upgrade of read models', function () {
   let models: readonly TenantModel[];
 
   before(async () => {
-    ({ sql } = await pgliteSql(null));
+    sql = await emptySql();
     log = memoryLog();
     models = billingHistory(log, 20260728, 600);
   });
@@ -74,7 +75,7 @@ describe('an upgrade of read models', function () {
     });
     runner.start();
     const head = (await log.head()) ?? 0n;
-    while (before.length > 0 && promoted.length < due.length) await new Promise((go) => setTimeout(go, 5));
+    await until(() => before.length === 0 || promoted.length >= due.length);
     expect(await runner.waitFor(head, WAIT), 'caught up').to.equal(true);
     await runner.stop();
     return promoted.sort();
@@ -166,8 +167,7 @@ describe('an upgrade of read models', function () {
     );
     expect(await project(READ_MODELS)).to.deep.equal([]);
     expect(await dumpAll(sql)).to.deep.equal(rows);
-    for (let n = 0; n < 200 && (await schemasOf()).length > before.length; n += 1)
-      await new Promise((go) => setTimeout(go, 5));
+    await until(async () => (await schemasOf()).length <= before.length);
     expect(await schemasOf(), 'still for an hour: nobody is').to.deep.equal(before);
   });
 
@@ -181,8 +181,8 @@ describe('an upgrade of read models', function () {
     expect(
       half.some(({ position }) => position !== null && position < log.events().at(-1)!.position),
     ).to.equal(true);
-    expect(standingOf(await generations(sql), { projectors: old }).newer).to.deep.equal([]);
-    const { followed } = standingOf(await generations(sql), { projectors: READ_MODELS });
+    expect(versionPlanOf(await generations(sql), { projectors: old }).newer).to.deep.equal([]);
+    const { followed } = versionPlanOf(await generations(sql), { projectors: READ_MODELS });
     expect(followed.some(({ projector }) => projector.name === 'ledger')).to.equal(false);
 
     expect(await project(READ_MODELS)).to.deep.equal(['ledger']);

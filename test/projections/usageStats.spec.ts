@@ -1,11 +1,12 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { ledgerProjector } from '../../projections/ledger/ledger.projector.ts';
 import { usageProjector } from '../../projections/usage/usage.projector.ts';
 import { totalsOf, usageStats, type UsageGroup } from '../../projections/usage/usage.queries.ts';
 import { seededRandom } from '../support/random.ts';
+import { emptySql } from '../support/emptySql.ts';
 
 const START = Date.parse('2026-12-27T00:00:00.000Z');
 const MINUTE = 60_000;
@@ -42,9 +43,9 @@ describe('usage statistics', function () {
   const all = events();
   let sql: Sql;
   before(async () => {
-    ({ sql } = await pgliteSql(null));
+    sql = await emptySql();
     await sql.script(
-      `create schema read; create schema rm; ${ledgerProjector.ddl('rm')};${usageProjector.ddl('rm')}`,
+      `create schema read; create schema rm; ${ddlOf(ledgerProjector.tables, 'rm')};${ddlOf(usageProjector.tables, 'rm')}`,
     );
     for (const { name } of [...ledgerProjector.tables, ...usageProjector.tables])
       await sql.script(`create view read.${name} as select * from rm.${name}`);

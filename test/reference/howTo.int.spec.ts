@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
 
-/** From the compiled spec in dist/test/reference to the checkout. */
+/** From the compiled spec to the checkout. */
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const documentsIn = (folder: string): readonly string[] =>

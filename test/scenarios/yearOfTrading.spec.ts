@@ -1,11 +1,12 @@
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
 import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { marginFlows } from '../../projections/margin/margin.queries.ts';
 import { marginProjector } from '../../projections/margin/margin.projector.ts';
-import { marginReport } from '../../src/http/marginReport.ts';
+import { marginReport } from '../../src/queries/marginReport.ts';
 import { seededRandom } from '../support/random.ts';
+import { emptySql } from '../support/emptySql.ts';
 import { plainMargin } from './plainMargin.ts';
 import { yearOfTrading } from './yearOfTrading.ts';
 
@@ -42,8 +43,8 @@ describe('a year of trading', function () {
   );
   let sql: Sql;
   before(async () => {
-    ({ sql } = await pgliteSql(null));
-    await sql.script(`create schema read; create schema rm; ${marginProjector.ddl('rm')}`);
+    sql = await emptySql();
+    await sql.script(`create schema read; create schema rm; ${ddlOf(marginProjector.tables, 'rm')}`);
     for (const { name } of marginProjector.tables)
       await sql.script(`create view read.${name} as select * from rm.${name}`);
     for (let at = 0; at < events.length; at += 333)

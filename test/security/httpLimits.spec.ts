@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { startApi, type TestApi } from '../http/support/testApi.ts';
 import { sendRaw } from './rawSocket.ts';
+import { until } from '../support/until.ts';
 
 const HEAD = [
   'POST /v1/documents/page-count HTTP/1.1',
@@ -263,7 +264,7 @@ describe('HTTP over raw sockets', function () {
       const held = Array.from({ length: 3 }, () =>
         sendRaw(small.url, 'GET /health HT', { send: (socket) => idle.push(socket), patienceMs: 20_000 }),
       );
-      while (idle.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => idle.length === 3);
       const refused = await sendRaw(small.url, 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
       expect([refused.statuses, refused.closedByServer]).to.deep.equal([[], true]);
       for (const socket of idle) socket.destroy();

@@ -9,6 +9,7 @@ import { answers, startScriptedProvider, type ScriptedProvider } from '../suppor
 import { formOf, INVOICE, INVOICE_SCHEMA, type CallOptions, type Reply } from '../http/support/client.ts';
 import { docx } from '../support/officeFiles.ts';
 import { LIMITED, startApi, type TestApi } from '../http/support/testApi.ts';
+import { until } from '../support/until.ts';
 
 const SECRET_TEXT = 'Invoice number: V-77 of the victim';
 /** Small on the wire, 300 MB once it is opened. Made before a service runs beside it. */
@@ -103,7 +104,7 @@ describe('OWASP API Security Top 10 (2023)', function () {
     const soon = new Date(Date.now() + 400).toISOString();
     const timed = await api.call('post', '/v1/api-keys', { json: { tenant_id: victim, expires_at: soon } });
     const expired = String(timed.body['key']);
-    while (Date.now() <= Date.parse(soon)) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => Date.now() > Date.parse(soon));
     const wrong = [
       null,
       '',

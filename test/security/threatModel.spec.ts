@@ -31,8 +31,6 @@ const linesOf = (text: string): readonly Line[] =>
 
 const NAMED = /^`(test\/[\w/.]+\.spec\.ts)`: (.+)$/;
 
-const compiled = (file: string): string => `${ROOT}dist/${file.replace(/\.ts$/, '.js')}`;
-
 describe('the threat model', () => {
   const lines = linesOf(MODEL);
 
@@ -50,8 +48,8 @@ describe('the threat model', () => {
     for (const { threat, test } of lines) {
       const [, file = '', title = ''] = NAMED.exec(test) ?? [];
       expect(file, `${threat}: ${test}`).to.not.equal('');
-      expect(existsSync(compiled(file)), file).to.equal(true);
-      const text = readFileSync(compiled(file), 'utf8');
+      expect(existsSync(ROOT + file), file).to.equal(true);
+      const text = readFileSync(ROOT + file, 'utf8');
       const calls = ["it('", 'it("', 'it(`'].map((call) => `${call}${title}`);
       expect(
         calls.some((call) => text.includes(call)),

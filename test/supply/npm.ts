@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** The checkout, from the compiled module in dist/test/supply. */
+/** The checkout, from the compiled module. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;

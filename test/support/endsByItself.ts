@@ -1,11 +1,14 @@
+import { closeShared } from './processEnd.ts';
+
 /** How long the process may take to end after its last spec, ms. */
 const PATIENCE_MS = 30_000;
 
 /**
- * Ends a run that a spec has left something open in, and says what: a timer, a socket, a child process.
- * Without it the run would stand there with every spec passed.
+ * Closes what the specs shared. Then ends a run that a spec has left something open in, and says what: a timer,
+ * a socket, a child process. Without it the run would stand there with every spec passed.
  */
-export const mochaGlobalTeardown = (): void => {
+export const mochaGlobalTeardown = async (): Promise<void> => {
+  await closeShared();
   setTimeout(() => {
     const left = process.getActiveResourcesInfo().join(', ');
     console.error(

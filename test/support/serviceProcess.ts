@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { until } from './until.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 
@@ -34,15 +35,13 @@ const untilListening = (child: ChildProcess, output: () => string): Promise<stri
   });
 
 const untilHealthy = async (url: string, child: ChildProcess, output: () => string): Promise<void> => {
-  for (let attempt = 0; attempt < 400; attempt += 1) {
+  await until(async () => {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`the service ended with ${String(child.exitCode)}:\n${output()}`);
     const answer = await fetch(`${url}/health`).catch(() => undefined);
     await answer?.arrayBuffer();
-    if (answer?.status === 200) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`${url}/health did not become healthy`);
+    return answer?.status === 200;
+  }, 25);
 };
 
 /** Starts the real service with embedded parts in `dataDir`, on a free port, and waits until healthy. */

@@ -6,7 +6,6 @@ import { countedAccounts } from '../../src/telemetry/accountMetrics.ts';
 import { driftCheck } from '../../src/telemetry/driftCheck.ts';
 import { observedLog } from '../../src/telemetry/logMetrics.ts';
 import { NO_TRACER } from '../../src/telemetry/noTracer.ts';
-import { tracerOf } from '../../src/telemetry/tracedStore.ts';
 import { projectionCounters, projectionGauges } from '../../src/telemetry/projectionMetrics.ts';
 import { readiness } from '../../src/composition/readiness.ts';
 import { adjustment, charge } from '../support/accountCommands.ts';
@@ -53,10 +52,8 @@ describe('metrics of the log', () => {
     expect(await count('conflict')).to.equal(1);
   });
 
-  it('hand on the tracer of the log, and none for a log without one', () => {
-    const store = memoryEventStore();
-    expect(tracerOf(logOver(store, new Registry()))).to.equal(NO_TRACER);
-    expect(tracerOf(store)).to.equal(NO_TRACER);
+  it('hand on the tracer of the log', () => {
+    expect(logOver(memoryEventStore(), new Registry()).tracer).to.equal(NO_TRACER);
   });
 });
 

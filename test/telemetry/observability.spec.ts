@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { startQuire, type Quire } from '../../src/composition/quire.ts';
 import { configFrom } from '../../src/config.ts';
 
-/** From the compiled spec in dist/test/telemetry to the checkout. */
+/** From the compiled spec to the checkout. */
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const textOf = (path: string) => readFile(join(ROOT, path), 'utf8');
 

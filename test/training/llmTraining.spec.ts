@@ -18,6 +18,7 @@ import {
   type ScriptedRequest,
   type Step,
 } from '../support/scriptedProvider.ts';
+import { until } from '../support/until.ts';
 
 const SCHEMA: JsonObject = {
   type: 'object',
@@ -311,7 +312,7 @@ describe('training a prompt', function () {
       const reason = new Error('cancelled');
       provider.script('*', (request) => {
         if (isReflection(request) !== (at === 'reflection')) return reader(request, /gross/u);
-        setTimeout(() => stop.abort(reason), 20);
+        setImmediate(() => stop.abort(reason));
         return { do: 'hang' };
       });
       const failure = await train({}, stop.signal).then(
@@ -320,7 +321,7 @@ describe('training a prompt', function () {
       );
       expect(failure).to.equal(reason);
       const asked = provider.requests.length;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await until(() => provider.requests.at(-1)?.abandoned);
       expect(provider.requests.length).to.equal(asked);
     });
 });

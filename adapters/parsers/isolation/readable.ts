@@ -1,7 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, sep } from 'node:path';
+import { CODE, INSTALLED } from '../installed.ts';
+import { TESSDATA } from '../ocr/tessdata.ts';
 
 /** What a process that parses may read: code, shared libraries, fonts, recognition data; no other file. */
 export interface Readable {
@@ -15,9 +16,6 @@ export interface Readable {
 
 /** The command that starts a program confined; `folder` is the one that it may write to. */
 export type Wrap = (program: readonly string[], folder?: string) => readonly string[];
-
-/** The folder of compiled code; recognition data lie in it. */
-const CODE = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 
 const SYSTEM = [
   '/lib',
@@ -54,8 +52,10 @@ const there = (paths: readonly string[]): readonly string[] => [
 /** Found once a process; paths that are not there are left out. */
 export const readable = (): Readable => {
   const packages = packagesIn(createRequire(import.meta.url).resolve('@llamaindex/liteparse'));
+  // no path may lie in another: the permission model of Node 20 dies of it
+  const data = TESSDATA.startsWith(CODE) ? [] : [TESSDATA];
   return {
-    code: there([CODE, packages, join(dirname(CODE), 'node_modules'), join(dirname(CODE), 'package.json')]),
+    code: there([CODE, ...data, packages, join(INSTALLED, 'node_modules'), join(INSTALLED, 'package.json')]),
     system: there(SYSTEM),
     programs: there([process.execPath, ...LOADERS]),
   };

@@ -1,35 +1,14 @@
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
-import type { ExpectedModel, ExpectedRow } from './expectedRows.ts';
+import { accountOf, type AuditedEvent } from '../auditedEvent.ts';
+import { balances, openHolds } from '../../../projections/balances/balances.schema.ts';
+import { noSums } from '../../../projections/engine/table.ts';
+import type { ExpectedModel, ExpectedRow, ExpectedSum } from './expectedRows.ts';
 
-/** A tenant's row, and its open holds. */
-export interface BalanceRow {
-  tenant_id: string;
-  plan: string | null;
-  balance_credits: bigint;
-  held_credits: bigint;
-  purchased_credits: bigint;
-  used_credits: bigint;
-  adjusted_credits: bigint;
-  free_pages_used: bigint;
-  free_pages_held: bigint;
-  grants_count: bigint;
-  created_at: string;
-  last_activity_at: string;
-}
-
-type Held = AuditedEventOf<'CreditsHeld'>['data'];
+type BalanceRow = ExpectedSum<typeof balances>;
 
 const newRow = (tenant_id: string, at: string): BalanceRow => ({
+  ...noSums(balances.columns),
   tenant_id,
   plan: null,
-  balance_credits: 0n,
-  held_credits: 0n,
-  purchased_credits: 0n,
-  used_credits: 0n,
-  adjusted_credits: 0n,
-  free_pages_used: 0n,
-  free_pages_held: 0n,
-  grants_count: 0n,
   created_at: at,
   last_activity_at: at,
 });
@@ -46,7 +25,7 @@ const signed = (type: 'CreditsGranted' | 'CreditsRefunded', credits: number): bi
 /** Totals of all tenants by event; also what balances at a moment are made of. */
 export const balanceTotals = () => {
   const rows = new Map<string, BalanceRow>();
-  const holds = new Map<string, Held & { readonly tenant_id: string }>();
+  const holds = new Map<string, ExpectedRow<typeof openHolds>>();
 
   const close = (row: BalanceRow, holdId: string | null): void => {
     const key = `${row.tenant_id} ${holdId ?? ''}`;
@@ -107,26 +86,14 @@ export const balanceTotals = () => {
 /** Balances and open holds. */
 export const balanceRows: ExpectedModel = {
   name: 'balances',
-  tables: ['balances', 'open_holds'],
+  tables: [balances, openHolds],
   start: () => {
     const totals = balanceTotals();
     return {
       apply: totals.apply,
       finish: (emit) => {
-        for (const row of totals.rows()) emit('balances', { ...row });
-        for (const hold of totals.holds()) {
-          const { tenant_id, hold_id, operation, credits, free_pages, created_at, expires_at } = hold;
-          const row: ExpectedRow = {
-            tenant_id,
-            hold_id,
-            operation,
-            credits,
-            free_pages,
-            created_at,
-            expires_at,
-          };
-          emit('open_holds', row);
-        }
+        for (const row of totals.rows()) emit(balances, row);
+        for (const hold of totals.holds()) emit(openHolds, hold);
       },
     };
   },

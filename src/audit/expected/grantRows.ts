@@ -1,12 +1,10 @@
 import { paymentStream } from '../../../domain/payment/identity.ts';
 import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
-import { emitAll, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
+import { grants } from '../../../projections/grants/grants.schema.ts';
+import { openClaims } from '../../../projections/openClaims/openClaims.schema.ts';
+import { emitAll, type ExpectedModel, type ExpectedRow, type ExpectedRows } from './expectedRows.ts';
 
-const moneyOf = ({
-  stream,
-  position,
-  data,
-}: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>): ExpectedRow => ({
+const moneyOf = ({ stream, position, data }: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>) => ({
   tenant_id: accountOf(stream) ?? '',
   position,
   currency: data.currency,
@@ -37,7 +35,7 @@ const saleRow = (event: AuditedEventOf<'CreditsGranted'>) => ({
 const refundRow = (
   event: AuditedEventOf<'CreditsRefunded'>,
   sale: Pick<ReturnType<typeof saleRow>, 'price_list_version' | 'fx_rate_to_usd'> | undefined,
-): ExpectedRow => ({
+): ExpectedRow<typeof grants> => ({
   ...moneyOf(event),
   grant_id: event.data.refund_id,
   kind: 'refund',
@@ -53,7 +51,7 @@ const refundRow = (
 /** Sales with what of them was refunded, and refunds. */
 export const grantRows: ExpectedModel = {
   name: 'grants',
-  tables: ['grants'],
+  tables: [grants],
   start: () => {
     const sales = new Map<string, ReturnType<typeof saleRow>>();
     return {
@@ -66,17 +64,17 @@ export const grantRows: ExpectedModel = {
             sale.refunded_credits += BigInt(event.data.credits);
             sale.refunded_amount_minor += BigInt(event.data.gross_amount_minor);
           }
-          emit('grants', refundRow(event, sale));
+          emit(grants, refundRow(event, sale));
         }
       },
       finish: (emit) => {
-        for (const row of sales.values()) emit('grants', row);
+        for (const row of sales.values()) emit(grants, row);
       },
     };
   },
 };
 
-const claimMoves = (claims: Map<string, ExpectedRow>, event: AuditedEvent): void => {
+const claimMoves = (claims: ExpectedRows<typeof openClaims>, event: AuditedEvent): void => {
   switch (event.type) {
     case 'PaymentClaimed': {
       const { tenant_id, kind, claimed_at } = event.data;
@@ -97,12 +95,12 @@ const claimMoves = (claims: Map<string, ExpectedRow>, event: AuditedEvent): void
 /** Claims without an effect or a release. */
 export const openClaimRows: ExpectedModel = {
   name: 'open_claims',
-  tables: ['open_claims'],
+  tables: [openClaims],
   start: () => {
-    const claims = new Map<string, ExpectedRow>();
+    const claims = new Map<string, ExpectedRow<typeof openClaims>>();
     return {
       apply: (event) => claimMoves(claims, event),
-      finish: (emit) => emitAll(claims, 'open_claims', emit),
+      finish: (emit) => emitAll(claims, openClaims, emit),
     };
   },
 };

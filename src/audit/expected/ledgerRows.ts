@@ -1,16 +1,19 @@
 import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
-import type { ExpectedModel, ExpectedRow } from './expectedRows.ts';
+import { ledger, ledgerBlocks } from '../../../projections/ledger/ledger.schema.ts';
+import type { ExpectedModel, ExpectedRow, ExpectedSum } from './expectedRows.ts';
 
 type Granted = AuditedEventOf<'CreditsGranted'>;
 type Refunded = AuditedEventOf<'CreditsRefunded'>;
 type Adjusted = AuditedEventOf<'CreditsAdjusted'>;
 type Burned = AuditedEventOf<'CreditsBurned'>;
 
+type Posting = Omit<ExpectedRow<typeof ledger>, 'ordinal'>;
+
 /** What every posting has; a burn fills in the rest. */
 const posting = (
   event: Granted | Refunded | Adjusted | Burned,
   of: { readonly id: string; readonly kind: string; readonly credits_delta: number },
-): ExpectedRow => ({
+): Posting => ({
   tenant_id: accountOf(event.stream) ?? '',
   position: event.position,
   part: 1,
@@ -45,7 +48,7 @@ const money = ({ data }: Granted | Refunded, grant_id: string): Record<string, u
   occurred_at: data.occurred_at,
 });
 
-const saleRow = (event: Granted): ExpectedRow => {
+const saleRow = (event: Granted): Posting => {
   const { grant_id, credits, price_list_version, invoice_ref } = event.data;
   return {
     ...posting(event, { id: grant_id, kind: 'sale', credits_delta: credits }),
@@ -53,7 +56,7 @@ const saleRow = (event: Granted): ExpectedRow => {
   };
 };
 
-const refundRow = (event: Refunded): ExpectedRow => {
+const refundRow = (event: Refunded): Posting => {
   const { refund_id, grant_id, credits, reason } = event.data;
   return {
     ...posting(event, { id: refund_id, kind: 'refund', credits_delta: 0 - credits }),
@@ -61,7 +64,7 @@ const refundRow = (event: Refunded): ExpectedRow => {
   };
 };
 
-const adjustmentRow = (event: Adjusted): ExpectedRow => {
+const adjustmentRow = (event: Adjusted): Posting => {
   const { adjustment_id, credits, reason, allow_negative } = event.data;
   return {
     ...posting(event, { id: adjustment_id, kind: 'admin_adjustment', credits_delta: credits }),
@@ -71,7 +74,7 @@ const adjustmentRow = (event: Adjusted): ExpectedRow => {
 };
 
 /** Free pages are a row of their own, without credits, before the paid ones. */
-const usageRows = (event: Burned): readonly ExpectedRow[] => {
+const usageRows = (event: Burned): readonly Posting[] => {
   const { data } = event;
   const paid = data.pages - data.free_pages;
   const shared = {
@@ -102,7 +105,7 @@ const usageRows = (event: Burned): readonly ExpectedRow[] => {
   return paid === 0 ? [free] : [free, rest];
 };
 
-const rowsOf = (event: AuditedEvent): readonly ExpectedRow[] => {
+const rowsOf = (event: AuditedEvent): readonly Posting[] => {
   switch (event.type) {
     case 'CreditsGranted':
       return [saleRow(event)];
@@ -120,32 +123,21 @@ const rowsOf = (event: AuditedEvent): readonly ExpectedRow[] => {
 /** Rows of a tenant that one row of `ledger_blocks` counts. */
 const BLOCK_ROWS = 4096;
 
-interface BlockRow {
-  readonly tenant_id: unknown;
-  readonly block: number;
-  readonly kind: unknown;
-  readonly operation: string;
-  rows: number;
-  readonly first_ordinal: number;
-  last_ordinal: number;
-  first_created_at: string;
-  last_created_at: string;
-}
+type BlockRow = ExpectedSum<typeof ledgerBlocks>;
 
-const addToBlock = (blocks: Map<string, BlockRow>, row: ExpectedRow, ordinal: number): void => {
-  const { tenant_id, kind } = row;
-  const at = String(row['created_at']);
+const addToBlock = (blocks: Map<string, BlockRow>, row: Posting, ordinal: number): void => {
+  const { tenant_id, kind, created_at: at } = row;
   const block = Math.floor(ordinal / BLOCK_ROWS);
-  const operation = typeof row['operation'] === 'string' ? row['operation'] : '';
-  const key = `${String(tenant_id)} ${String(block)} ${String(kind)} ${operation}`;
-  const found = blocks.get(key);
-  const count = found ?? {
-    ...{ tenant_id, block, kind, operation, rows: 0 },
-    ...{ first_ordinal: ordinal, last_ordinal: ordinal, first_created_at: at, last_created_at: at },
+  const operation = row.operation ?? '';
+  const key = `${tenant_id} ${String(block)} ${kind} ${operation}`;
+  const place = BigInt(ordinal);
+  const count = blocks.get(key) ?? {
+    ...{ tenant_id, block: BigInt(block), kind, operation, rows: 0n },
+    ...{ first_ordinal: place, last_ordinal: place, first_created_at: at, last_created_at: at },
   };
-  if (found === undefined) blocks.set(key, count);
-  count.rows += 1;
-  count.last_ordinal = ordinal;
+  blocks.set(key, count);
+  count.rows += 1n;
+  count.last_ordinal = place;
   if (at < count.first_created_at) count.first_created_at = at;
   if (at > count.last_created_at) count.last_created_at = at;
 };
@@ -153,21 +145,21 @@ const addToBlock = (blocks: Map<string, BlockRow>, row: ExpectedRow, ordinal: nu
 /** The ledger, its rows numbered by tenant, and its counts by block. */
 export const ledgerRows: ExpectedModel = {
   name: 'ledger',
-  tables: ['ledger', 'ledger_blocks'],
+  tables: [ledger, ledgerBlocks],
   start: () => {
     const blocks = new Map<string, BlockRow>();
-    const next = new Map<unknown, number>();
+    const next = new Map<string, number>();
     return {
       apply: (event, emit) => {
         for (const row of rowsOf(event)) {
-          const ordinal = next.get(row['tenant_id']) ?? 0;
-          next.set(row['tenant_id'], ordinal + 1);
-          emit('ledger', { ...row, ordinal });
+          const ordinal = next.get(row.tenant_id) ?? 0;
+          next.set(row.tenant_id, ordinal + 1);
+          emit(ledger, { ...row, ordinal });
           addToBlock(blocks, row, ordinal);
         }
       },
       finish: (emit) => {
-        for (const block of blocks.values()) emit('ledger_blocks', { ...block });
+        for (const block of blocks.values()) emit(ledgerBlocks, block);
       },
     };
   },

@@ -1,6 +1,13 @@
 import { atScale, parseDecimal } from '../../../domain/kernel/rounding.ts';
 import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
-import type { Emit, ExpectedModel, ExpectedRow } from './expectedRows.ts';
+import { noSums } from '../../../projections/engine/table.ts';
+import {
+  freeOperations,
+  llmCostDays,
+  llmCosts,
+  modelPrices,
+} from '../../../projections/llmCosts/llmCosts.schema.ts';
+import type { Emit, ExpectedModel, ExpectedSum } from './expectedRows.ts';
 
 type Logged = AuditedEventOf<'LlmCostLogged'>;
 type Priced = AuditedEventOf<'ProviderPricePublished' | 'ModelPriceSet'>;
@@ -10,15 +17,17 @@ const PICO = 12;
 /** Decimals that a price per million tokens has at most: one of them is a pico-USD a token. */
 const PER_MILLION = 6;
 
+const picoOf = (usd: string, scale: number): bigint => atScale(parseDecimal(usd), scale);
 const inPico = (usd: string | null, scale: number): bigint | null =>
-  usd === null ? null : atScale(parseDecimal(usd), scale);
+  usd === null ? null : picoOf(usd, scale);
 
-const callRow = ({ data, position }: Logged): ExpectedRow => {
-  const { cost_usd, entry_id: _, fingerprint: __, ...rest } = data;
-  return { ...rest, position, cost_pico: inPico(cost_usd, PICO) };
-};
+const callRow = ({ data, position }: Logged) => ({
+  ...data,
+  position,
+  cost_pico: inPico(data.cost_usd, PICO),
+});
 
-const priceRow = ({ type, data, position }: Priced): ExpectedRow => {
+const priceRow = ({ type, data, position }: Priced) => {
   const prices = {
     input_usd_per_million_tokens: data.input_usd_per_million_tokens,
     output_usd_per_million_tokens: data.output_usd_per_million_tokens,
@@ -31,8 +40,8 @@ const priceRow = ({ type, data, position }: Priced): ExpectedRow => {
     position,
     provider: isProviders ? data.provider : null,
     model_name: data.model_name,
-    input_pico: inPico(prices.input_usd_per_million_tokens, PER_MILLION),
-    output_pico: inPico(prices.output_usd_per_million_tokens, PER_MILLION),
+    input_pico: picoOf(prices.input_usd_per_million_tokens, PER_MILLION),
+    output_pico: picoOf(prices.output_usd_per_million_tokens, PER_MILLION),
     cached_input_pico: inPico(prices.cached_input_usd_per_million_tokens, PER_MILLION),
     page_pico: inPico(prices.usd_per_page, PICO),
     prices,
@@ -41,15 +50,10 @@ const priceRow = ({ type, data, position }: Priced): ExpectedRow => {
   };
 };
 
-interface Sums {
-  calls: bigint;
-  input_tokens: bigint;
-  output_tokens: bigint;
-  cost_pico: bigint;
-}
+type Day = ExpectedSum<typeof llmCostDays>;
 
 /** Only calls with a cost in their event are summed up; the others are priced when they are read. */
-const addToDay = (days: Map<string, ExpectedRow & Sums>, { data }: Logged): void => {
+const addToDay = (days: Map<string, Day>, { data }: Logged): void => {
   const cost = inPico(data.cost_usd, PICO);
   if (cost === null) return;
   const dimensions = {
@@ -62,13 +66,7 @@ const addToDay = (days: Map<string, ExpectedRow & Sums>, { data }: Logged): void
     free_tier: data.free_tier,
   };
   const key = JSON.stringify(Object.values(dimensions));
-  const before = days.get(key) ?? {
-    ...dimensions,
-    calls: 0n,
-    input_tokens: 0n,
-    output_tokens: 0n,
-    cost_pico: 0n,
-  };
+  const before = days.get(key) ?? { ...dimensions, ...noSums(llmCostDays.columns) };
   before.calls += 1n;
   before.input_tokens += BigInt(data.input_tokens);
   before.output_tokens += BigInt(data.output_tokens);
@@ -77,28 +75,28 @@ const addToDay = (days: Map<string, ExpectedRow & Sums>, { data }: Logged): void
 };
 
 const emitAtOnce = (event: AuditedEvent, emit: Emit): void => {
-  if (event.type === 'LlmCostLogged') emit('llm_costs', callRow(event));
+  if (event.type === 'LlmCostLogged') emit(llmCosts, callRow(event));
   if (event.type === 'ProviderPricePublished' || event.type === 'ModelPriceSet')
-    emit('model_prices', priceRow(event));
+    emit(modelPrices, priceRow(event));
   if (event.type !== 'CreditsBurned' || event.data.free_pages === 0) return;
   const { operation_id, pages, free_pages, created_at } = event.data;
   const tenant_id = accountOf(event.stream) ?? '';
-  emit('free_operations', { tenant_id, operation_id, pages, free_pages, created_at });
+  emit(freeOperations, { tenant_id, operation_id, pages, free_pages, created_at });
 };
 
 /** Calls of models, their sums by day, prices, and operations with free pages. */
 export const llmCostRows: ExpectedModel = {
   name: 'llm_costs',
-  tables: ['llm_costs', 'llm_cost_days', 'model_prices', 'free_operations'],
+  tables: [llmCosts, llmCostDays, modelPrices, freeOperations],
   start: () => {
-    const days = new Map<string, ExpectedRow & Sums>();
+    const days = new Map<string, Day>();
     return {
       apply: (event, emit) => {
         emitAtOnce(event, emit);
         if (event.type === 'LlmCostLogged') addToDay(days, event);
       },
       finish: (emit) => {
-        for (const day of days.values()) emit('llm_cost_days', day);
+        for (const day of days.values()) emit(llmCostDays, day);
       },
     };
   },

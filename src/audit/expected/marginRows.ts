@@ -1,18 +1,26 @@
 import { accountOf, type AuditedEvent } from '../auditedEvent.ts';
 import type { MarginBook, Moves } from '../marginBook.ts';
-import { noWorth } from '../marginBook.ts';
 import { post } from '../marginPosting.ts';
-import type { Emit, ExpectedModel, ExpectedRow } from './expectedRows.ts';
+import {
+  BOOKING_SUMS,
+  BURN_SUMS,
+  marginBookings,
+  marginBurns,
+  marginDays,
+  marginDeficits,
+  marginLots,
+} from '../../../projections/margin/margin.schema.ts';
+import { allZero, noSums, sumsOf, type Exact, type RowOf } from '../../../projections/engine/table.ts';
+import type { Emit, ExpectedModel, ExpectedRow, ExpectedSum } from './expectedRows.ts';
 
-type Sums = Record<string, bigint>;
+type Burn = RowOf<typeof BURN_SUMS, Exact>;
+type Booking = RowOf<typeof BOOKING_SUMS, Exact>;
+type Day = ExpectedSum<typeof marginDays>;
 
-const BURN = (): Sums => ({ priced_credits: 0n, given_credits: 0n, unpriced_credits: 0n, ...noWorth() });
-const BOOKING = (): Sums => ({
-  ...{ true_up: 0n, booked: 0n, refunded: 0n, sales: 0n, refunds: 0n, gross_minor: 0n, vat_minor: 0n },
-  ...{ fee_minor: 0n, refunded_minor: 0n, without_amount: 0n, without_rate: 0n },
-});
+const NO_BOOKING: Booking = allZero(BOOKING_SUMS);
+const SUMMED = sumsOf(marginDays.columns);
 
-const burnRows = ({ used }: Moves): Map<string, Sums> =>
+const burnRows = ({ used }: Moves): Map<string, Burn> =>
   new Map(
     [...used].map(([currency, { priced, gift, unpriced, ...worth }]) => [
       currency,
@@ -21,11 +29,11 @@ const burnRows = ({ used }: Moves): Map<string, Sums> =>
   );
 
 /** What a sale or a refund books in its own currency; nothing of its own for an adjustment. */
-const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Sums> => {
+const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
   if (event.type === 'CreditsRefunded') {
     const { currency, gross_amount_minor } = event.data;
     const own = { refunded: moves.refunded, refunds: 1n, refunded_minor: BigInt(gross_amount_minor) };
-    return new Map([[currency, { ...BOOKING(), ...own }]]);
+    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
   }
   if (event.type !== 'CreditsGranted') return new Map();
   const { data } = event;
@@ -38,40 +46,32 @@ const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<st
     without_amount: data.gross_amount_minor === null ? 1n : 0n,
     without_rate: data.gross_amount_minor !== null && data.fx_rate_to_usd === null ? 1n : 0n,
   };
-  return new Map([[data.currency, { ...BOOKING(), ...own }]]);
+  return new Map([[data.currency, { ...NO_BOOKING, ...own }]]);
 };
 
-const bookingRows = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Sums> => {
+const bookingRows = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
   const rows = ownBooking(event, book, moves);
   for (const [currency, net] of moves.trueUps)
-    rows.set(currency, { ...(rows.get(currency) ?? BOOKING()), true_up: net });
+    rows.set(currency, { ...(rows.get(currency) ?? NO_BOOKING), true_up: net });
   return rows;
 };
 
-interface Day {
-  readonly day: string;
-  readonly currency: string;
-  first_position: bigint;
-  last_position: bigint;
-  readonly sums: Sums;
-}
-
 const addToDay = (
   days: Map<string, Day>,
-  row: Omit<Day, 'first_position' | 'last_position'>,
-  at: bigint,
+  { position, currency, created_at }: { position: bigint; currency: string; created_at: string },
+  sums: Partial<Burn & Booking>,
 ): void => {
-  const key = `${row.day} ${row.currency}`;
-  const day = days.get(key) ?? {
-    ...{ day: row.day, currency: row.currency, first_position: at, last_position: at },
-    sums: { ...BURN(), ...BOOKING() },
+  const day = created_at.slice(0, 10);
+  const row = days.get(`${day} ${currency}`) ?? {
+    ...noSums(marginDays.columns),
+    ...{ day, currency, first_position: position, last_position: position },
   };
-  day.last_position = at;
-  for (const [name, value] of Object.entries(row.sums)) day.sums[name] = (day.sums[name] ?? 0n) + value;
-  days.set(key, day);
+  row.last_position = position;
+  for (const name of SUMMED) row[name] += sums[name] ?? 0n;
+  days.set(`${day} ${currency}`, row);
 };
 
-const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow => ({
+const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow<typeof marginLots> => ({
   ...{ tenant_id, lot_id: lot.id, position: lot.position, currency: lot.currency },
   ...{ fx_rate: lot.rate, price: lot.price, credits: lot.credits, used: lot.gone, ...lot.value },
   ...{ refunded_gross: lot.back[0], refunded_vat: lot.back[1], refunded_fee: lot.back[2] },
@@ -87,13 +87,13 @@ const marginFold = () => {
     const moves = post(book, event);
     if (moves === undefined || !('created_at' in event.data)) return;
     const { created_at } = event.data;
+    const placeOf = (currency: string) => ({ position: event.position, currency, created_at });
     const isBurn = event.type === 'CreditsBurned';
-    const rows = isBurn ? burnRows(moves) : bookingRows(event, book, moves);
-    for (const [currency, sums] of rows) {
-      const place = { position: event.position, currency, created_at };
-      emit(isBurn ? 'margin_burns' : 'margin_bookings', { ...place, ...sums });
-      addToDay(days, { day: created_at.slice(0, 10), currency, sums }, event.position);
-    }
+    const burns = isBurn ? burnRows(moves) : new Map<string, Burn>();
+    const bookings = isBurn ? new Map<string, Booking>() : bookingRows(event, book, moves);
+    for (const [currency, sums] of burns) emit(marginBurns, { ...placeOf(currency), ...sums });
+    for (const [currency, sums] of bookings) emit(marginBookings, { ...placeOf(currency), ...sums });
+    for (const [currency, sums] of [...burns, ...bookings]) addToDay(days, placeOf(currency), sums);
   };
 
   return {
@@ -103,10 +103,10 @@ const marginFold = () => {
     },
     finish: (emit: Emit): void => {
       for (const [tenant_id, { lots, hole }] of books) {
-        for (const lot of lots) emit('margin_lots', lotRow(tenant_id, lot));
-        if (hole > 0n) emit('margin_deficits', { tenant_id, credits: hole });
+        for (const lot of lots) emit(marginLots, lotRow(tenant_id, lot));
+        if (hole > 0n) emit(marginDeficits, { tenant_id, credits: hole });
       }
-      for (const { sums, ...day } of days.values()) emit('margin_days', { ...day, ...sums });
+      for (const day of days.values()) emit(marginDays, day);
     },
   };
 };
@@ -114,6 +114,6 @@ const marginFold = () => {
 /** Lots, and what was recognised of them, by a second writing of the report's rules. */
 export const marginRows: ExpectedModel = {
   name: 'margin',
-  tables: ['margin_lots', 'margin_deficits', 'margin_burns', 'margin_bookings', 'margin_days'],
+  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays],
   start: marginFold,
 };

@@ -1,14 +1,22 @@
 import type { AuditedEvent, AuditedEventOf } from '../auditedEvent.ts';
-import { emitAll, type Emit, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
+import { artifacts } from '../../../projections/artifacts/artifacts.schema.ts';
+import { deployments } from '../../../projections/deployments/deployments.schema.ts';
+import { trainingDocuments, trainingJobs } from '../../../projections/trainingJobs/trainingJobs.schema.ts';
+import {
+  change,
+  emitAll,
+  type Emit,
+  type ExpectedModel,
+  type ExpectedRow,
+  type ExpectedRows,
+} from './expectedRows.ts';
 
-type Rows = Map<string, ExpectedRow>;
+type Jobs = ExpectedRows<typeof trainingJobs>;
 
-const change = (rows: Rows, id: string, more: ExpectedRow): void => {
-  const row = rows.get(id);
-  if (row !== undefined) rows.set(id, { ...row, ...more });
-};
-
-const queuedRow = ({ data, position }: AuditedEventOf<'TrainingJobCreated'>): ExpectedRow => ({
+const queuedRow = ({
+  data,
+  position,
+}: AuditedEventOf<'TrainingJobCreated'>): ExpectedRow<typeof trainingJobs> => ({
   job_id: data.job_id,
   tenant_id: data.tenant_id,
   position,
@@ -30,30 +38,28 @@ const queuedRow = ({ data, position }: AuditedEventOf<'TrainingJobCreated'>): Ex
   finished_at: null,
 });
 
-const started = (jobs: Rows, { data }: AuditedEventOf<'TrainingJobStarted'>): void => {
-  const started_at = jobs.get(data.job_id)?.['started_at'] ?? data.started_at;
+const started = (jobs: Jobs, { data }: AuditedEventOf<'TrainingJobStarted'>): void => {
+  const started_at = jobs.get(data.job_id)?.started_at ?? data.started_at;
   const { attempt, lease_until: ready_at } = data;
   change(jobs, data.job_id, { status: 'running', attempt, ready_at, started_at });
 };
 
-const progressed = (jobs: Rows, { data }: AuditedEventOf<'TrainingJobProgressed'>): void => {
+const progressed = (jobs: Jobs, { data }: AuditedEventOf<'TrainingJobProgressed'>): void => {
   const status = data.gave_up === null ? 'running' : 'queued';
   change(jobs, data.job_id, { status, ready_at: data.lease_until });
 };
 
-const moveJob = (jobs: Rows, event: AuditedEvent): void => {
+const moveJob = (jobs: Jobs, event: AuditedEvent): void => {
   switch (event.type) {
     case 'TrainingJobCreated':
       jobs.set(event.data.job_id, queuedRow(event));
       return;
-    case 'TrainingJobStarted': {
+    case 'TrainingJobStarted':
       started(jobs, event);
       return;
-    }
-    case 'TrainingJobProgressed': {
+    case 'TrainingJobProgressed':
       progressed(jobs, event);
       return;
-    }
     case 'TrainingJobSucceeded': {
       const { job_id, artifact_id, succeeded_at: finished_at } = event.data;
       change(jobs, job_id, { status: 'succeeded', artifact_id, finished_at });
@@ -72,7 +78,7 @@ const moveJob = (jobs: Rows, event: AuditedEvent): void => {
 };
 
 /** Holds of jobs by ID, so that a release finds its job. */
-const moveMoney = (jobs: Rows, holds: Map<string, string>, event: AuditedEvent): void => {
+const moveMoney = (jobs: Jobs, holds: Map<string, string>, event: AuditedEvent): void => {
   if (event.type === 'TrainingJobCreated' && event.data.hold_id !== null)
     holds.set(event.data.hold_id, event.data.job_id);
   if (event.type === 'HoldReleased') {
@@ -87,15 +93,15 @@ const examplesOf = ({ type, data }: AuditedEvent, emit: Emit): void => {
   if (type !== 'TrainingJobCreated') return;
   const { job_id, tenant_id } = data;
   for (const document_id of new Set(data.document_ids ?? ['']))
-    emit('training_documents', { document_id, job_id, tenant_id });
+    emit(trainingDocuments, { document_id, job_id, tenant_id });
 };
 
 /** Training jobs as they stand, and the documents they learn from. */
 export const trainingJobRows: ExpectedModel = {
   name: 'training_jobs',
-  tables: ['training_jobs', 'training_documents'],
+  tables: [trainingJobs, trainingDocuments],
   start: () => {
-    const jobs: Rows = new Map();
+    const jobs: Jobs = new Map();
     const holds = new Map<string, string>();
     return {
       apply: (event, emit) => {
@@ -103,7 +109,7 @@ export const trainingJobRows: ExpectedModel = {
         moveJob(jobs, event);
         moveMoney(jobs, holds, event);
       },
-      finish: (emit) => emitAll(jobs, 'training_jobs', emit),
+      finish: (emit) => emitAll(jobs, trainingJobs, emit),
     };
   },
 };
@@ -111,19 +117,20 @@ export const trainingJobRows: ExpectedModel = {
 /** Artifacts, and which of them may be used. */
 export const artifactRows: ExpectedModel = {
   name: 'artifacts',
-  tables: ['artifacts'],
+  tables: [artifacts],
   start: () => {
-    const rows: Rows = new Map();
+    const rows: ExpectedRows<typeof artifacts> = new Map();
     return {
       apply: (event) => {
         if (event.type === 'ArtifactPublished') {
-          const { baseline_score, best_score, per_field, ...data } = event.data;
+          const { data } = event;
+          const { baseline_score, best_score, per_field } = data;
           const scores = { baseline_score, best_score, per_field };
           rows.set(data.artifact_id, { ...data, position: event.position, scores, is_usable: false });
         }
         if (event.type === 'TrainingJobSucceeded') change(rows, event.data.artifact_id, { is_usable: true });
       },
-      finish: (emit) => emitAll(rows, 'artifacts', emit),
+      finish: (emit) => emitAll(rows, artifacts, emit),
     };
   },
 };
@@ -131,19 +138,19 @@ export const artifactRows: ExpectedModel = {
 /** Deployments, serving and retired. */
 export const deploymentRows: ExpectedModel = {
   name: 'deployments',
-  tables: ['deployments'],
+  tables: [deployments],
   start: () => {
-    const rows: Rows = new Map();
+    const rows: ExpectedRows<typeof deployments> = new Map();
     return {
       apply: (event) => {
         if (event.type === 'DeploymentActivated') {
-          const { rollout, artifact_uri: _, ...data } = event.data;
+          const { rollout, ...data } = event.data;
           rows.set(data.deployment_id, { ...data, ...rollout, position: event.position, retired_at: null });
         }
         if (event.type === 'DeploymentRetired')
           change(rows, event.data.deployment_id, { retired_at: event.data.retired_at });
       },
-      finish: (emit) => emitAll(rows, 'deployments', emit),
+      finish: (emit) => emitAll(rows, deployments, emit),
     };
   },
 };

@@ -1,5 +1,16 @@
 import type { AuditedEvent, AuditedEventOf } from '../auditedEvent.ts';
-import { emitAll, type Emit, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
+import { apiKeys } from '../../../projections/apiKeys/apiKeys.schema.ts';
+import { billingConfigs, billingRates } from '../../../projections/billingConfigs/billingConfigs.schema.ts';
+import { priceLists } from '../../../projections/priceLists/priceLists.schema.ts';
+import { rateLimits } from '../../../projections/rateLimits/rateLimits.schema.ts';
+import {
+  change,
+  emitAll,
+  type Emit,
+  type ExpectedModel,
+  type ExpectedRow,
+  type ExpectedRows,
+} from './expectedRows.ts';
 
 const atOnce = (apply: (event: AuditedEvent, emit: Emit) => void): ReturnType<ExpectedModel['start']> => ({
   apply,
@@ -9,10 +20,10 @@ const atOnce = (apply: (event: AuditedEvent, emit: Emit) => void): ReturnType<Ex
 /** Published price lists. */
 export const priceListRows: ExpectedModel = {
   name: 'price_lists',
-  tables: ['price_lists'],
+  tables: [priceLists],
   start: () =>
     atOnce((event, emit) => {
-      if (event.type === 'PriceListPublished') emit('price_lists', { ...event.data });
+      if (event.type === 'PriceListPublished') emit(priceLists, event.data);
     }),
 };
 
@@ -20,15 +31,15 @@ const emitConfig = (event: AuditedEventOf<'BillingConfigPublished' | 'BillingRat
   const { version, created_at, created_by } = event.data;
   const isWhole = event.type === 'BillingConfigPublished';
   const [terms, note] = isWhole ? [event.data.terms, event.data.note] : [null, null];
-  emit('billing_configs', { version, terms, all_rates: isWhole, note, created_at, created_by });
+  emit(billingConfigs, { version, terms, all_rates: isWhole, note, created_at, created_by });
   for (const rate of isWhole ? event.data.rates : [event.data.rate])
-    emit('billing_rates', { ...rate, version, effective_at: created_at });
+    emit(billingRates, { ...rate, version, effective_at: created_at });
 };
 
 /** Billing configs and the rates that each set. */
 export const billingConfigRows: ExpectedModel = {
   name: 'billing_configs',
-  tables: ['billing_configs', 'billing_rates'],
+  tables: [billingConfigs, billingRates],
   start: () =>
     atOnce((event, emit) => {
       if (event.type === 'BillingConfigPublished' || event.type === 'BillingRateSet') emitConfig(event, emit);
@@ -41,7 +52,7 @@ const limitsRow = ({
   general,
   updated_at,
   updated_by,
-}: AuditedEventOf<'RateLimitsOverridden'>['data']): ExpectedRow => ({
+}: AuditedEventOf<'RateLimitsOverridden'>['data']): ExpectedRow<typeof rateLimits> => ({
   tenant_id,
   heavy_rate: heavy?.rate_per_second ?? null,
   heavy_burst: heavy?.burst ?? null,
@@ -54,20 +65,20 @@ const limitsRow = ({
 /** Tenants' own rate limits. */
 export const rateLimitRows: ExpectedModel = {
   name: 'rate_limits',
-  tables: ['rate_limits'],
+  tables: [rateLimits],
   start: () => {
-    const rows = new Map<string, ExpectedRow>();
+    const rows: ExpectedRows<typeof rateLimits> = new Map();
     return {
       apply: (event) => {
         if (event.type === 'RateLimitsReset') rows.delete(event.data.tenant_id);
         if (event.type === 'RateLimitsOverridden') rows.set(event.data.tenant_id, limitsRow(event.data));
       },
-      finish: (emit) => emitAll(rows, 'rate_limits', emit),
+      finish: (emit) => emitAll(rows, rateLimits, emit),
     };
   },
 };
 
-const keyMoves = (keys: Map<string, ExpectedRow>, event: AuditedEvent): void => {
+const keyMoves = (keys: ExpectedRows<typeof apiKeys>, event: AuditedEvent): void => {
   switch (event.type) {
     case 'ApiKeyIssued':
       keys.set(event.data.key_id, {
@@ -80,16 +91,12 @@ const keyMoves = (keys: Map<string, ExpectedRow>, event: AuditedEvent): void => 
       return;
     case 'ApiKeyRotated': {
       const { key_id, replaced_by, expires_at, rotated_at } = event.data;
-      const key = keys.get(key_id);
-      if (key !== undefined) keys.set(key_id, { ...key, replaced_by, expires_at, rotated_at });
+      change(keys, key_id, { replaced_by, expires_at, rotated_at });
       return;
     }
-    case 'ApiKeyRevoked': {
-      const { key_id, revoked_at } = event.data;
-      const key = keys.get(key_id);
-      if (key !== undefined) keys.set(key_id, { ...key, revoked_at });
+    case 'ApiKeyRevoked':
+      change(keys, event.data.key_id, { revoked_at: event.data.revoked_at });
       return;
-    }
     default:
   }
 };
@@ -97,12 +104,12 @@ const keyMoves = (keys: Map<string, ExpectedRow>, event: AuditedEvent): void => 
 /** API keys. */
 export const apiKeyRows: ExpectedModel = {
   name: 'api_keys',
-  tables: ['api_keys'],
+  tables: [apiKeys],
   start: () => {
-    const keys = new Map<string, ExpectedRow>();
+    const keys: ExpectedRows<typeof apiKeys> = new Map();
     return {
       apply: (event) => keyMoves(keys, event),
-      finish: (emit) => emitAll(keys, 'api_keys', emit),
+      finish: (emit) => emitAll(keys, apiKeys, emit),
     };
   },
 };

@@ -1,5 +1,7 @@
 import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
-import type { ExpectedModel } from './expectedRows.ts';
+import { noSums } from '../../../projections/engine/table.ts';
+import { usageDays, usageDocuments } from '../../../projections/usage/usage.schema.ts';
+import type { ExpectedModel, ExpectedSum } from './expectedRows.ts';
 
 type Movement = AuditedEventOf<'CreditsBurned' | 'CreditsAdjusted'>;
 
@@ -29,17 +31,11 @@ const dimensionsOf = ({ type, stream, data }: Movement) => {
       };
 };
 
-interface Sums {
-  operations: bigint;
-  pages: bigint;
-  free_pages: bigint;
-  credits: bigint;
-}
-
-const noSums = (): Sums => ({ operations: 0n, pages: 0n, free_pages: 0n, credits: 0n });
+type Day = ExpectedSum<typeof usageDays>;
+type DocumentUse = ExpectedSum<typeof usageDocuments>;
 
 /** A gift counts below zero: it is no consumption. */
-const addTo = (sums: Sums, { type, data }: Movement): void => {
+const addTo = (sums: Day, { type, data }: Movement): void => {
   sums.operations += 1n;
   if (type === 'CreditsAdjusted') {
     sums.credits -= BigInt(data.credits);
@@ -49,19 +45,6 @@ const addTo = (sums: Sums, { type, data }: Movement): void => {
   sums.free_pages += BigInt(data.free_pages);
   sums.credits += BigInt(data.credits);
 };
-
-type Day = ReturnType<typeof dimensionsOf> & Sums;
-
-interface DocumentUse {
-  readonly tenant_id: string;
-  readonly document_id: string;
-  task_id: string;
-  operations: bigint;
-  pages: bigint;
-  credits: bigint;
-  last_used_at: string;
-  last_position: bigint;
-}
 
 const useDocument = (documents: Map<string, DocumentUse>, event: AuditedEvent): void => {
   if (event.type !== 'CreditsBurned' || event.data.document_id === null) return;
@@ -84,7 +67,7 @@ const useDocument = (documents: Map<string, DocumentUse>, event: AuditedEvent): 
 /** Consumption by day and dimensions, and by document. */
 export const usageRows: ExpectedModel = {
   name: 'usage',
-  tables: ['usage_days', 'usage_documents'],
+  tables: [usageDays, usageDocuments],
   start: () => {
     const days = new Map<string, Day>();
     const documents = new Map<string, DocumentUse>();
@@ -93,14 +76,14 @@ export const usageRows: ExpectedModel = {
         if (event.type !== 'CreditsBurned' && event.type !== 'CreditsAdjusted') return;
         const dimensions = dimensionsOf(event);
         const key = JSON.stringify(Object.values(dimensions));
-        const day = days.get(key) ?? { ...dimensions, ...noSums() };
+        const day = days.get(key) ?? { ...dimensions, ...noSums(usageDays.columns) };
         days.set(key, day);
         addTo(day, event);
         useDocument(documents, event);
       },
       finish: (emit) => {
-        for (const day of days.values()) emit('usage_days', { ...day });
-        for (const use of documents.values()) emit('usage_documents', { ...use });
+        for (const day of days.values()) emit(usageDays, day);
+        for (const use of documents.values()) emit(usageDocuments, use);
       },
     };
   },

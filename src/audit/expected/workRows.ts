@@ -1,9 +1,21 @@
 import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
-import { emitAll, type Emit, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
+import { documents } from '../../../projections/documents/documents.schema.ts';
+import { unrecordedWork, usageEvents } from '../../../projections/usageEvents/usageEvents.schema.ts';
+import {
+  change,
+  emitAll,
+  type Emit,
+  type ExpectedModel,
+  type ExpectedRow,
+  type ExpectedRows,
+} from './expectedRows.ts';
+
+type Works = ExpectedRows<typeof usageEvents>;
+type Burned = ExpectedRows<typeof unrecordedWork>;
 
 type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
 
-const requestedRow = ({ position, data }: Requested): ExpectedRow => {
+const requestedRow = ({ position, data }: Requested): ExpectedRow<typeof usageEvents> => {
   const isExtraction = 'extraction_id' in data;
   return {
     id: isExtraction ? data.extraction_id : data.conversion_id,
@@ -34,7 +46,7 @@ const idOf = (data: { extraction_id: string } | { conversion_id: string }): stri
   'extraction_id' in data ? data.extraction_id : data.conversion_id;
 
 /** Completed work never changes again: its row is emitted and forgotten. */
-const workMoves = (works: Map<string, ExpectedRow>, event: AuditedEvent, emit: Emit): void => {
+const workMoves = (works: Works, event: AuditedEvent, emit: Emit): void => {
   switch (event.type) {
     case 'ExtractionRequested':
     case 'ConversionRequested':
@@ -53,21 +65,19 @@ const workMoves = (works: Map<string, ExpectedRow>, event: AuditedEvent, emit: E
         duration_ms,
         finished_at: completed_at,
       };
-      if (work !== undefined) emit('usage_events', { ...work, ...end });
+      if (work !== undefined) emit(usageEvents, { ...work, ...end });
       return;
     }
     case 'ExtractionFailed':
     case 'ConversionFailed': {
       const { code, failed_at } = event.data;
-      const work = works.get(idOf(event.data));
-      const end = {
+      change(works, idOf(event.data), {
         state: 'failed',
         free_pages: null,
         problem_code: code,
         duration_ms: null,
         finished_at: failed_at,
-      };
-      if (work !== undefined) works.set(idOf(event.data), { ...work, ...end });
+      });
       return;
     }
     default:
@@ -75,15 +85,14 @@ const workMoves = (works: Map<string, ExpectedRow>, event: AuditedEvent, emit: E
 };
 
 /** Work is billed as its burn says, whatever it was held as when it began. */
-const settle = (works: Map<string, ExpectedRow>, event: AuditedEvent): void => {
+const settle = (works: Works, event: AuditedEvent): void => {
   if (event.type !== 'CreditsBurned') return;
   const { operation_id, hold_id, billing_type } = event.data;
-  const work = works.get(operation_id);
-  if (work !== undefined && hold_id !== null) works.set(operation_id, { ...work, billing_type, hold_id });
+  if (hold_id !== null) change(works, operation_id, { billing_type, hold_id });
 };
 
 /** A burn that says how its work ended waits for the usage event. */
-const burnMoves = (burned: Map<string, ExpectedRow>, event: AuditedEvent): void => {
+const burnMoves = (burned: Burned, event: AuditedEvent): void => {
   if (event.type === 'ExtractionCompleted' || event.type === 'ConversionCompleted')
     burned.delete(idOf(event.data));
   if (event.type !== 'CreditsBurned' || event.data.delivered === undefined) return;
@@ -91,7 +100,7 @@ const burnMoves = (burned: Map<string, ExpectedRow>, event: AuditedEvent): void 
   burned.set(operation_id, {
     operation_id,
     operation,
-    tenant_id: accountOf(event.stream),
+    tenant_id: accountOf(event.stream) ?? '',
     pages,
     free_pages,
     status: delivered.status,
@@ -103,10 +112,10 @@ const burnMoves = (burned: Map<string, ExpectedRow>, event: AuditedEvent): void 
 /** Extractions and conversions. */
 export const usageEventRows: ExpectedModel = {
   name: 'usage_events',
-  tables: ['usage_events', 'unrecorded_work'],
+  tables: [usageEvents, unrecordedWork],
   start: () => {
-    const works = new Map<string, ExpectedRow>();
-    const burned = new Map<string, ExpectedRow>();
+    const works: Works = new Map();
+    const burned: Burned = new Map();
     return {
       apply: (event, emit) => {
         workMoves(works, event, emit);
@@ -114,8 +123,8 @@ export const usageEventRows: ExpectedModel = {
         burnMoves(burned, event);
       },
       finish: (emit) => {
-        emitAll(works, 'usage_events', emit);
-        emitAll(burned, 'unrecorded_work', emit);
+        emitAll(works, usageEvents, emit);
+        emitAll(burned, unrecordedWork, emit);
       },
     };
   },
@@ -127,27 +136,27 @@ export const usageEventRows: ExpectedModel = {
  */
 export const documentRows: ExpectedModel = {
   name: 'documents',
-  tables: ['documents'],
+  tables: [documents],
   start: () => {
     /** Presigned and not used yet. */
     const presigned = new Set<string>();
     /** Used uploads that are still kept. */
-    const kept = new Map<string, ExpectedRow>();
+    const kept: ExpectedRows<typeof documents> = new Map();
     return {
       apply: (event, emit) => {
         const { stream } = event;
         if (event.type === 'UploadPresigned' && event.revision === 0n) presigned.add(stream);
         if (event.type === 'UploadRemoved') {
           const row = kept.get(stream);
-          if (row !== undefined) emit('documents', { ...row, removed_at: event.data.removed_at });
+          if (row !== undefined) emit(documents, { ...row, removed_at: event.data.removed_at });
           kept.delete(stream);
         }
         if (event.type !== 'DocumentRegistered') return;
         const row = { ...event.data, position: event.position, removed_at: null };
         if (presigned.delete(stream)) kept.set(stream, row);
-        else if (event.revision === 0n) emit('documents', row);
+        else if (event.revision === 0n) emit(documents, row);
       },
-      finish: (emit) => emitAll(kept, 'documents', emit),
+      finish: (emit) => emitAll(kept, documents, emit),
     };
   },
 };

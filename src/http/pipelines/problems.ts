@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../problems.ts';
+import type { ProblemCode } from '../../problemTable.ts';
 
 /** What creating a training job may end with. */
 export const TRAINING_PROBLEMS = [

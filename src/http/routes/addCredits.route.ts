@@ -1,7 +1,6 @@
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute, KEPT_A_DAY } from '../defineRoute.ts';
-import { doneOrProblem } from '../doneOrProblem.ts';
-import { saleCommand, saleIn } from '../saleCommand.ts';
+import { doneOr, SALE_REJECTIONS } from '../doneOrProblem.ts';
 import { addCreditsRequest, addCreditsResponse } from '../wire/money.ts';
 
 export const addCredits = (deps: ApiDeps) =>
@@ -28,11 +27,11 @@ export const addCredits = (deps: ApiDeps) =>
       'busy',
     ],
     handle: async ({ body, meta }) => {
-      const command = await saleCommand(deps, body, meta);
-      const { outcome, credited } = await deps.payments.sellCredits(command);
-      const { state, position } = doneOrProblem(outcome);
+      const { sale, balance, credited, position } = doneOr(
+        await deps.sellCredits(body, meta),
+        SALE_REJECTIONS,
+      );
       deps.reads.note(body.tenant_id, position);
-      const sale = saleIn(state, command);
       const { gross_amount_minor: gross, vat_amount_minor } = sale;
       return {
         grant_id: sale.grant_id,
@@ -48,7 +47,7 @@ export const addCredits = (deps: ApiDeps) =>
         price_list_version: sale.price_list_version,
         fx_rate_to_usd: sale.fx_rate_to_usd,
         fx_rate_date: sale.fx_rate_date,
-        balance_credits: state.balance,
+        balance_credits: balance,
         credited,
         occurred_at: sale.occurred_at,
         created_at: sale.created_at,

@@ -1,7 +1,8 @@
 import type { AdjustCredits } from '../../../domain/account/commands.ts';
+import type { AccountKind } from '../../../domain/account/decider.ts';
 import { fingerprintOf } from '../../../domain/kernel/fingerprint.ts';
 import { asCredits } from '../../../domain/kernel/units.ts';
-import type { AccountOutcome } from '../../commands/accountWriter.ts';
+import type { Outcome } from '../../commands/outcome.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute, KEPT_A_DAY } from '../defineRoute.ts';
 import { doneOrProblem } from '../doneOrProblem.ts';
@@ -10,7 +11,7 @@ import { adjustRequest, adjustResponse } from '../wire/money.ts';
 
 /** What was adjusted now, or by the request that this one repeats. */
 const adjustmentOf = (
-  { events, state }: Extract<AccountOutcome, { kind: 'done' }>,
+  { events, state }: Extract<Outcome<AccountKind>, { kind: 'done' }>,
   idempotencyKey: string | null,
 ) => {
   const event = events.find(({ type }) => type === 'CreditsAdjusted');

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import type { ChargeCredits } from '../../../domain/account/commands.ts';
+import type { AccountKind } from '../../../domain/account/decider.ts';
 import type { BillingConfig } from '../../../domain/billingConfig/decider.ts';
 import { fingerprintOf } from '../../../domain/kernel/fingerprint.ts';
 import { jobIdOfArtifact } from '../../../domain/trainingJob/identity.ts';
-import type { AccountOutcome } from '../../commands/accountWriter.ts';
+import type { Outcome } from '../../commands/outcome.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { doneOrProblem } from '../doneOrProblem.ts';
@@ -12,7 +13,7 @@ import { problem } from '../problems.ts';
 import { examplesChargeRequest, examplesChargeResponse } from '../wire/training.ts';
 
 /** What was charged now, or by the request that this one repeats. */
-const chargeIn = ({ events, state }: Extract<AccountOutcome, { kind: 'done' }>, key: string) => {
+const chargeIn = ({ events, state }: Extract<Outcome<AccountKind>, { kind: 'done' }>, key: string) => {
   const event = events.find(({ type }) => type === 'CreditsBurned');
   const charge = event?.type === 'CreditsBurned' ? event.data : state.charges.get(key);
   if (charge === undefined) throw new Error('a charge that was made is not in its account');

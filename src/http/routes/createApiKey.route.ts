@@ -3,7 +3,7 @@ import { defineRoute } from '../defineRoute.ts';
 import { doneOr } from '../doneOrProblem.ts';
 import { newKey } from '../newKey.ts';
 import { invalid } from '../problems.ts';
-import { ALL_TENANTS } from '../readYourWrites.ts';
+import { ALL_TENANTS } from '../../queries/readYourWrites.ts';
 import { apiKeyCreateRequest, apiKeyCreateResponse } from '../wire/keys.ts';
 
 export const createApiKey = (deps: ApiDeps) =>

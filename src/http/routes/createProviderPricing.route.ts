@@ -1,9 +1,8 @@
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
-import { doneOr } from '../doneOrProblem.ts';
-import { currentPrices, pricesWithNulls, providerPriceItem } from '../modelPrices.ts';
-import { ALL_TENANTS } from '../readYourWrites.ts';
-import { checkNotAhead } from '../saleCommand.ts';
+import { checkNotAhead, doneOr } from '../doneOrProblem.ts';
+import { currentPrices, pricesWithNulls, providerPriceItem } from '../../queries/modelPrices.ts';
+import { ALL_TENANTS } from '../../queries/readYourWrites.ts';
 import { providerPricingItem, providerPricingRequest } from '../wire/costs.ts';
 
 export const createProviderPricing = ({ reference, reads, clock }: ApiDeps) =>

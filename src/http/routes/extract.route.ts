@@ -1,6 +1,6 @@
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute, KEPT_A_DAY } from '../defineRoute.ts';
-import { runExtraction } from '../extractFields.ts';
+import { runExtraction } from '../extraction.ts';
 import { problem } from '../problems.ts';
 import { extractForm, extractResponse } from '../wire/documents.ts';
 import { channelOf, fileOf, workOf } from '../workFields.ts';

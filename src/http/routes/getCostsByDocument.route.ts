@@ -5,7 +5,7 @@ import { settleAllReads } from '../settledReads.ts';
 import { checkKnown } from '../tenantBalance.ts';
 import { pagingQuery, plainText, tenantIdText } from '../wire/basics.ts';
 import { costByDocument } from '../wire/costs.ts';
-import { workCostAnswer } from '../workCosts.ts';
+import { workCostAnswer } from '../../queries/workCosts.ts';
 
 export const getCostsByDocument = ({ queries, reads, logId }: ApiDeps) =>
   defineRoute({

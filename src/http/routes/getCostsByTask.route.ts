@@ -5,7 +5,7 @@ import { settleReads } from '../settledReads.ts';
 import { booleanText, fromBoundary, plainText, tenantIdText, toBoundary } from '../wire/basics.ts';
 import { costByTask } from '../wire/costs.ts';
 import { checkKnown } from '../tenantBalance.ts';
-import { workCostAnswer, workCostTotal } from '../workCosts.ts';
+import { workCostAnswer, workCostTotal } from '../../queries/workCosts.ts';
 
 export const getCostsByTask = ({ queries, reads, logId }: ApiDeps) =>
   defineRoute({

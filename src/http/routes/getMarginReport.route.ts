@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
-import { marginReport } from '../marginReport.ts';
+import { marginReportOf } from '../../queries/marginReport.ts';
 import { invalid } from '../problems.ts';
 import { settleAllReads } from '../settledReads.ts';
 import { fromBoundary, toBoundary } from '../wire/basics.ts';
@@ -29,11 +29,6 @@ export const getMarginReport = ({ queries, reads, logId }: ApiDeps) =>
       if (start > end)
         throw invalid({ loc: ['query', 'end'], msg: 'Lies before start.', type: 'value_error' });
       await settleAllReads(reads, request);
-      const [period, sinceEver, costs] = await Promise.all([
-        queries.marginFlows({ from: start, to: end }),
-        queries.marginFlows({ to: end }),
-        queries.modelCostOfPeriod({ from: start, to: end }),
-      ]);
-      return { log_id: logId(), ...marginReport({ start, end, period, sinceEver, costs }) };
+      return { log_id: logId(), ...(await marginReportOf(queries)(start, end)) };
     },
   });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { priceNamed } from '../../../domain/providerPricing/pricing.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
-import { pricingAnswer } from '../modelPrices.ts';
+import { pricingAnswer } from '../../queries/modelPrices.ts';
 import { problem } from '../problems.ts';
 import { plainText } from '../wire/basics.ts';
 import { pricingResponse } from '../wire/costs.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { defineRoute } from '../defineRoute.ts';
 import { problemPage } from '../docsPages.ts';
-import { problem, WIRE_CODES } from '../problems.ts';
+import { WIRE_CODES } from '../../problemTable.ts';
+import { problem } from '../problems.ts';
 
 export const getProblemPage = () =>
   defineRoute({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { usdOfPico } from '../../../domain/providerPricing/pricing.ts';
 import { COST_GROUPS } from '../../../projections/llmCosts/llmCosts.queries.ts';
 import type { ApiDeps } from '../apiDeps.ts';
-import { costTotals } from '../costTotals.ts';
+import { costTotals } from '../../queries/costTotals.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { settleAllReads } from '../settledReads.ts';
 import { checkKnown } from '../tenantBalance.ts';

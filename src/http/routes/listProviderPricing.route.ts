@@ -1,6 +1,6 @@
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
-import { currentPrices, providerPriceItem } from '../modelPrices.ts';
+import { currentPrices, providerPriceItem } from '../../queries/modelPrices.ts';
 import { settleAllReads } from '../settledReads.ts';
 import { providerPricingList } from '../wire/costs.ts';
 

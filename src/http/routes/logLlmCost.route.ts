@@ -4,8 +4,7 @@ import { picoOf, usdOfPico } from '../../../domain/providerPricing/pricing.ts';
 import { costByPrice } from '../../commands/modelCosts.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute, KEPT_A_DAY } from '../defineRoute.ts';
-import { doneOr } from '../doneOrProblem.ts';
-import { checkNotAhead } from '../saleCommand.ts';
+import { checkNotAhead, doneOr } from '../doneOrProblem.ts';
 import { llmCostLogged, llmCostRequest, type LlmCostRequest } from '../wire/costs.ts';
 
 /** What left out is null, and what the caller may not know is derived. */

@@ -1,7 +1,6 @@
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
-import { doneOr } from '../doneOrProblem.ts';
-import { checkNotAhead } from '../saleCommand.ts';
+import { checkNotAhead, doneOr } from '../doneOrProblem.ts';
 import { fxRatesResponse, publishFxRatesRequest } from '../wire/fx.ts';
 
 export const publishFxRates = ({ reference }: ApiDeps) =>

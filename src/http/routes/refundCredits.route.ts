@@ -1,18 +1,7 @@
-import type { RefundCredits } from '../../../domain/account/commands.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute, KEPT_A_DAY } from '../defineRoute.ts';
-import { doneOrProblem } from '../doneOrProblem.ts';
-import { problem } from '../problems.ts';
-import { refundCommand, refundIn } from '../saleCommand.ts';
+import { doneOr, REFUND_REJECTIONS } from '../doneOrProblem.ts';
 import { refundRequest, refundResponse } from '../wire/money.ts';
-
-/** A sale that another tenant made is a mismatch; one that nobody made is not found. */
-const checkTenantOfSale = async ({ claimantOf }: ApiDeps, { data }: RefundCredits): Promise<void> => {
-  const { original_provider: provider, original_provider_txn_id: provider_txn_id } = data;
-  const claimant = await claimantOf({ provider, provider_txn_id });
-  if (claimant?.kind === 'sale' && claimant.tenant_id !== data.tenant_id)
-    throw problem('refund_mismatch', 'The sale to refund belongs to another tenant.', { reason: 'tenant' });
-};
 
 export const refundCredits = (deps: ApiDeps) =>
   defineRoute({
@@ -39,13 +28,9 @@ export const refundCredits = (deps: ApiDeps) =>
       'busy',
     ],
     handle: async ({ body, meta }) => {
-      const command = refundCommand(deps, body, meta);
-      const { outcome, credited } = await deps.payments.refundCredits(command);
-      if (outcome.kind === 'rejected' && outcome.rejection.code === 'original_grant_not_found')
-        await checkTenantOfSale(deps, command);
-      const { state, position } = doneOrProblem(outcome);
-      deps.reads.note(body.tenant_id, position);
-      const { refund, ...left } = refundIn(state, command);
+      const done = doneOr(await deps.refundCredits(body, meta), REFUND_REJECTIONS);
+      const { refund, refundable_credits, refundable_amount_minor, balance, credited } = done;
+      deps.reads.note(body.tenant_id, done.position);
       return {
         refund_id: refund.refund_id,
         grant_id: refund.grant_id,
@@ -57,8 +42,9 @@ export const refundCredits = (deps: ApiDeps) =>
         provider_fee_minor: refund.provider_fee_minor,
         provider: refund.provider,
         provider_txn_id: refund.provider_txn_id,
-        balance_credits: state.balance,
-        ...left,
+        balance_credits: balance,
+        refundable_credits,
+        refundable_amount_minor,
         credited,
         created_at: refund.created_at,
       };

@@ -5,7 +5,7 @@ import { doneOr } from '../doneOrProblem.ts';
 import { keyNamed } from '../newKey.ts';
 import { problem } from '../problems.ts';
 import type { ApiKeyRow } from '../../../projections/apiKeys/apiKeys.queries.ts';
-import { ALL_TENANTS } from '../readYourWrites.ts';
+import { ALL_TENANTS } from '../../queries/readYourWrites.ts';
 import { plainText } from '../wire/basics.ts';
 
 const isLive = ({ revoked_at, expires_at }: ApiKeyRow, now: string): boolean =>

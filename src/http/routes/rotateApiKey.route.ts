@@ -3,7 +3,7 @@ import { defineRoute } from '../defineRoute.ts';
 import { doneOr } from '../doneOrProblem.ts';
 import { keyNamed, newKey } from '../newKey.ts';
 import { problem } from '../problems.ts';
-import { ALL_TENANTS } from '../readYourWrites.ts';
+import { ALL_TENANTS } from '../../queries/readYourWrites.ts';
 import { apiKeyCreateResponse, apiKeyRotateRequest } from '../wire/keys.ts';
 
 const NOT_FOUND = 'There is no such key, or it is not live any more.';

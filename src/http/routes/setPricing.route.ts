@@ -2,8 +2,8 @@ import type { ApiDeps } from '../apiDeps.ts';
 import { defineRoute } from '../defineRoute.ts';
 import { doneOr } from '../doneOrProblem.ts';
 import { priceNamed } from '../../../domain/providerPricing/pricing.ts';
-import { pricesWithNulls, pricingAnswer } from '../modelPrices.ts';
-import { ALL_TENANTS } from '../readYourWrites.ts';
+import { pricesWithNulls, pricingAnswer } from '../../queries/modelPrices.ts';
+import { ALL_TENANTS } from '../../queries/readYourWrites.ts';
 import { pricingRequest, pricingResponse } from '../wire/costs.ts';
 
 export const setPricing = ({ reference, reads, clock }: ApiDeps) =>

@@ -9,6 +9,7 @@ import {
   type Step,
 } from '../../support/scriptedProvider.ts';
 import { accessTo, asking, KEY, openProviders } from './asking.ts';
+import { until } from '../../support/until.ts';
 
 describe('faults of model providers', () => {
   let server: ScriptedProvider;
@@ -89,12 +90,11 @@ describe('faults of model providers', () => {
   it('ends at once when the caller gives up, and hangs up on the provider', async () => {
     server.script('*', { do: 'hang' });
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 200);
     const startedAt = Date.now();
+    void until(() => server.requests.length > 0).then(() => controller.abort());
     expect(await ask(2, 10_000, controller.signal)).to.have.nested.property('failure.kind', 'aborted');
     expect(Date.now() - startedAt).to.be.below(2_000);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(server.requests[0]?.abandoned).to.equal(true);
+    await until(() => server.requests[0]?.abandoned);
   });
 
   it('five in a row spare the provider for half a minute, then one request finds out', async () => {

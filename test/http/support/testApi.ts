@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +27,7 @@ import { httpMetrics } from '../../../src/http/metrics.ts';
 import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server.ts';
+import { untilProcessEnds } from '../../support/processEnd.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import { toldWorkers } from './toldWorkers.ts';
 import { client, type Client } from './client.ts';
@@ -50,6 +52,7 @@ interface Faults {
 export interface TestApi extends Client {
   readonly routes: readonly Route[];
   readonly deps: ApiDeps;
+  readonly dataDir: string;
   readonly uploadDir: string;
   readonly objects: ObjectStore;
   readonly log: EventStore;
@@ -165,6 +168,7 @@ export const startApi = async (
     ...api,
     routes,
     deps,
+    dataDir,
     uploadDir,
     objects,
     log,
@@ -179,9 +183,11 @@ export const startApi = async (
 
 let running: Promise<TestApi> | undefined;
 
-/** One service for all HTTP specs of a run: started by the first that asks, stopped at the end. */
-export const testApi = (): Promise<TestApi> => (running ??= startApi());
+const startShared = async (): Promise<TestApi> => {
+  const api = await startApi();
+  untilProcessEnds(api.stop, () => rmSync(api.dataDir, { recursive: true, force: true }));
+  return api;
+};
 
-after(async () => {
-  await (await running)?.stop();
-});
+/** One service for all HTTP specs of a process: started by the first that asks, stopped when the process ends. */
+export const testApi = (): Promise<TestApi> => (running ??= startShared());

@@ -4,7 +4,7 @@ import { startEsdbDouble } from './esdbDouble.ts';
 import type { AppendFault } from './faults.ts';
 
 /**
- * The double as a process of its own: `node dist/test/support/esdbDouble/main.js --port N [--file F]`.
+ * The double as a process of its own: `node tools/build/run.js test/support/esdbDouble/main.ts --port N [--file F]`.
  * It prints its connection string. Lines on its input throw switches: an append fault as JSON, or
  * `end_subscriptions`, `close_connections`, `freeze`, `thaw`, `refuse_features`.
  */

@@ -1,3 +1,0 @@
-import { unpackTessdata } from './tessdata.ts';
-
-unpackTessdata();

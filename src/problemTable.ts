@@ -1,0 +1,97 @@
+interface KnownProblem {
+  readonly status: number;
+  readonly title: string;
+  /** The code that callers see, where it is another one's: one code that has two statuses. */
+  readonly wireCode?: string;
+}
+
+/** Every problem that the service tells of, and the only place that knows status codes. */
+export const PROBLEMS = {
+  invalid_schema: { status: 400, title: 'The JSON Schema cannot be used' },
+  missing_schema: { status: 400, title: 'A schema is missing' },
+  missing_file: { status: 400, title: 'A file is missing' },
+  empty_file: { status: 400, title: 'The file is empty' },
+  unsupported_file_type: { status: 400, title: 'The file type is not supported' },
+  unreadable_file: { status: 400, title: 'The file cannot be read' },
+  too_many_pages: { status: 400, title: 'The document has too many pages' },
+  unknown_model_provider: { status: 400, title: 'The model provider is not known' },
+  unknown_operation: { status: 400, title: 'The operation is not known' },
+  unsupported_schema_version: { status: 400, title: 'The schema version is not supported' },
+  malformed_json: { status: 400, title: 'The body is not JSON' },
+  invalid_api_key: { status: 401, title: 'The API key is not valid' },
+  insufficient_credits: { status: 403, title: 'Not enough credits' },
+  plan_required: { status: 403, title: 'Another plan is required' },
+  charge_required: { status: 403, title: 'The charge for this was not made' },
+  admin_required: { status: 403, title: 'An admin key is required' },
+  tenant_mismatch: { status: 403, title: 'The key belongs to another tenant' },
+  not_found: { status: 404, title: 'There is no such route' },
+  tenant_not_found: { status: 404, title: 'There is no such tenant' },
+  artifact_not_found: { status: 404, title: 'There is no such artifact' },
+  config_not_found: { status: 404, title: 'There is no such saved config' },
+  job_not_found: { status: 404, title: 'There is no such job' },
+  deployment_not_found: { status: 404, title: 'There is no such deployment' },
+  document_not_found: { status: 404, title: 'There is no such document' },
+  key_not_found: { status: 404, title: 'There is no such API key' },
+  model_pricing_not_found: { status: 404, title: 'There is no price for this model' },
+  fx_rate_not_found: { status: 404, title: 'There is no such exchange rate' },
+  original_grant_not_found: { status: 404, title: 'The sale to refund does not exist' },
+  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
+  request_in_progress: { status: 409, title: 'The same request is still running' },
+  insufficient_balance: { status: 409, title: 'The balance is too low' },
+  version_conflict: { status: 409, title: 'Another version was published first' },
+  last_admin_key: { status: 409, title: 'This is the last admin key' },
+  document_in_use: { status: 409, title: 'The document is in use' },
+  job_finished: { status: 409, title: 'The job has ended already' },
+  file_too_large: { status: 413, title: 'The file is too large' },
+  upload_quota_exceeded: { status: 413, title: 'The storage quota is used up' },
+  body_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The content type is not supported' },
+  validation_error: { status: 422, title: 'The request does not fit its schema' },
+  refund_mismatch: { status: 422, title: 'The refund does not match its sale' },
+  refund_exceeds_original: { status: 422, title: 'The refund exceeds its sale' },
+  idempotency_key_reused: { status: 422, title: 'The identity belongs to another request' },
+  currency_not_offered: { status: 422, title: 'The currency is not on the price list' },
+  price_mismatch: { status: 422, title: 'Credits and amount do not match the price list' },
+  price_list_version_unknown: { status: 422, title: 'The price list version cannot be used' },
+  schema_beyond_limits: {
+    status: 422,
+    title: 'The JSON Schema is larger than a schema may be',
+    wireCode: 'invalid_schema',
+  },
+  output_schema_mismatch: { status: 422, title: 'The output does not fit the schema' },
+  unsafe_api_base: { status: 422, title: 'The API base may not be reached' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  extraction_failed: { status: 500, title: 'The extraction failed' },
+  conversion_failed: { status: 500, title: 'The conversion failed' },
+  internal_error: { status: 500, title: 'Something broke on our side' },
+  storage_error: { status: 502, title: 'The object storage failed' },
+  model_provider_error: { status: 502, title: 'The model provider failed' },
+  provider_timeout: { status: 502, title: 'The model provider did not answer' },
+  busy: { status: 503, title: 'Busy' },
+  shutting_down: { status: 503, title: 'Shutting down' },
+  field_encryption_not_configured: { status: 503, title: 'Field encryption is not configured' },
+  not_ready: { status: 503, title: 'Not ready' },
+} as const satisfies Record<string, KnownProblem>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
+
+/** What an answer has as its `code`. */
+export const wireCodeOf = (code: ProblemCode): string => {
+  const { wireCode = code }: KnownProblem = PROBLEMS[code];
+  return wireCode;
+};
+
+/** The codes that callers see, each once and with a page of its own. */
+export const WIRE_CODES: readonly string[] = [...new Set(PROBLEM_CODES.map(wireCodeOf))];
+
+export const titleOf = (code: ProblemCode): string => PROBLEMS[code].title;
+export const statusOf = (code: ProblemCode): number => PROBLEMS[code].status;
+
+/** One thing that is wrong with a request, and where. */
+export interface RequestIssue {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+  readonly type: string;
+}

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
+import { tempFolder } from '../support/tempFolder.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const FIXTURE = 'test/fixtures/invoice.pdf';
+
+const node = (...args: readonly string[]) => promisify(execFile)(process.execPath, args, { cwd: ROOT });
+
+describe('the bundle that is started', function () {
+  this.timeout(240_000);
+  const data = tempFolder();
+  let service: ServiceProcess;
+
+  before(async () => {
+    await node('tools/build/build.js');
+    service = await startService(data.path, {}, join(ROOT, 'dist/main.js'));
+  });
+
+  after(async () => {
+    await service.stop('SIGTERM');
+    data.remove();
+  });
+
+  it('is fresh when it was just made', async () => {
+    const { stdout } = await node(
+      '--input-type=module',
+      '--eval',
+      "const { isFresh } = await import('./tools/build/bundle.js'); console.log(isFresh());",
+    );
+    expect(stdout.trim()).to.equal('true');
+  });
+
+  it('serves what lies beside the code: the pages of problems, the reference', async () => {
+    for (const path of ['/docs/problems/not_found', '/docs', '/openapi.json', '/metrics']) {
+      const answer = await fetch(service.url + path, { headers: { 'X-API-KEY': ADMIN_KEY } });
+      await answer.arrayBuffer();
+      expect(answer.status, path).to.equal(200);
+    }
+  });
+
+  it('reads documents, by the command line', async () => {
+    const { stdout } = await node('bin/quire.js', 'to-markdown', FIXTURE);
+    expect(stdout).to.match(/invoice/i);
+  });
+});

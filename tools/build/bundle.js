@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { entriesOf } from './entries.js';
+import { filesIn, PRODUCT } from './rooms.js';
+import { unpackTessdata } from './tessdata.js';
+import { ROOT } from './workspaces.js';
+
+const DIST = join(ROOT, 'dist');
+const STAMP = join(DIST, 'stamp.txt');
+
+/**
+ * Packages that stay where they are installed: with native code or files of their own, and those that are
+ * loaded only when they are asked for, which a start need not bundle.
+ */
+const INSTALLED = [
+  '@ai-sdk/*',
+  '@ax-llm/ax',
+  '@cwasm/nsbmp',
+  '@electric-sql/*',
+  '@eventstore/db-client',
+  '@llamaindex/liteparse',
+  '@opentelemetry/exporter-trace-otlp-http',
+  '@opentelemetry/resources',
+  '@opentelemetry/sdk-trace-node',
+  'ai',
+  'ioredis',
+  'libsql',
+  'minio',
+  'pg',
+  'sharp',
+  'swagger-ui-dist',
+];
+
+/** Packages written for `require` find it, and the folder that they believe to lie in. */
+const REQUIRE = `import { createRequire as requireFrom } from 'node:module';
+const require = requireFrom(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`;
+
+const options = (modules) => ({
+  absWorkingDir: ROOT,
+  entryPoints: modules,
+  entryNames: '[name]',
+  chunkNames: 'chunk-[hash]',
+  outdir: 'dist',
+  bundle: true,
+  splitting: true,
+  external: INSTALLED,
+  platform: 'node',
+  mainFields: ['module', 'main'],
+  conditions: ['source'],
+  format: 'esm',
+  target: 'node20.19',
+  banner: { js: REQUIRE },
+  sourcemap: 'linked',
+  sourcesContent: false,
+  metafile: true,
+  logLevel: 'warning',
+});
+
+const sources = () => [...filesIn(PRODUCT), ...filesIn(['tools/build'])];
+
+/** Changes with every source, with the packages that are installed, and with the rules of the build. */
+const stampOf = (files) => {
+  const others = ['package-lock.json', 'package.json'].map((path) => {
+    const file = join(ROOT, path);
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  });
+  const seen = files.map(({ path, mtimeMs }) => `${path} ${String(mtimeMs)}`).sort();
+  return createHash('sha256')
+    .update([...seen, ...others].join('\n'))
+    .digest('hex');
+};
+
+/** Whether what runs is what the sources say. */
+export const isFresh = () => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stampOf(sources());
+
+/** Removes what earlier builds left, and nothing else of the folder than code. */
+const dropOthers = (outputs) => {
+  const kept = new Set(['tessdata', 'stamp.txt', ...outputs.map((path) => basename(path))]);
+  for (const name of readdirSync(DIST)) {
+    if (!kept.has(name) && !name.startsWith('.')) rmSync(join(DIST, name), { recursive: true, force: true });
+  }
+};
+
+/** Bundles the service into few files in `dist/`. */
+export const bundle = async () => {
+  const files = sources();
+  const stamp = stampOf(files);
+  rmSync(STAMP, { force: true });
+  const { build } = await import('esbuild');
+  const { modules, data } = entriesOf(files.map(({ path }) => path).filter((path) => path.endsWith('.ts')));
+  const [{ metafile }] = await Promise.all([build(options(modules)), unpackTessdata()]);
+  for (const path of data) copyFileSync(join(ROOT, path), join(DIST, basename(path)));
+  dropOthers([...Object.keys(metafile.outputs), ...data]);
+  writeFileSync(STAMP, stamp);
+};
+
+/** Bundles again with every change, until the process is ended. */
+export const watch = async () => {
+  await bundle();
+  const { context } = await import('esbuild');
+  const { modules } = entriesOf(
+    sources()
+      .map(({ path }) => path)
+      .filter((path) => path.endsWith('.ts')),
+  );
+  await (await context({ ...options(modules), logLevel: 'info' })).watch();
+};

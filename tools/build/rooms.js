@@ -1,0 +1,23 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './workspaces.js';
+
+/** Folders with sources of the service. */
+export const PRODUCT = ['domain', 'projections', 'adapters', 'src'];
+
+/** All folders with TypeScript; those that are not there are passed over. */
+export const ROOMS = [...PRODUCT, 'test'];
+
+const skipped = new Set(['node_modules', 'dist']);
+
+/** Every file below the folders, as `folder/…/name`, with its times and size. */
+export function* filesIn(folders) {
+  for (const folder of folders) {
+    const entries = readdirSync(join(ROOT, folder), { withFileTypes: true });
+    for (const entry of entries) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory() && !skipped.has(entry.name)) yield* filesIn([path]);
+      if (entry.isFile()) yield { path, mtimeMs: statSync(join(ROOT, path)).mtimeMs };
+    }
+  }
+}
