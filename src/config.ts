@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { modelNamed } from '../domain/models/modelName.ts';
+import { modelNamed } from '@quire/engine/models/modelName';
 import { ConfigError } from './configError.ts';
 import { eraseInitialValues } from './initialEnvironment.ts';
 import { tracingFrom, tracingVariables, type TracingConfig } from './tracingConfig.ts';

@@ -1,4 +1,4 @@
-import { withoutEnd } from '../domain/kernel/text.ts';
+import { withoutEnd } from '@quire/engine/kernel/text';
 import { z } from 'zod';
 
 const httpUrl = z.string().refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), {

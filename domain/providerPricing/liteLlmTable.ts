@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { providerNamed } from '../models/modelName.ts';
+import { providerNamed } from '@quire/engine/models/modelName';
 import type { ModelPrices } from './events.ts';
 import { perMillionOfToken, perPage, type TablePrice } from './priceTable.ts';
 

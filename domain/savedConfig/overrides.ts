@@ -1,4 +1,4 @@
-import { modelNamed } from '../models/modelName.ts';
+import { modelNamed } from '@quire/engine/models/modelName';
 
 /** A channel as it is used, with its key opened. `undefined`, null and empty text are absent alike. */
 export interface OverridableChannel {

@@ -1,6 +1,6 @@
 import type { KeyRole } from '../../domain/apiKey/events.ts';
 import { keyRole } from '../../domain/apiKey/events.ts';
-import { textOf, textOrNull, wholeOf, onlyRow } from '../engine/columns.ts';
+import { textOf, textOrNull, wholeOf, onlyRow } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 /** A key as lists show it. `last_used_at` is not recorded as an event and is null. */

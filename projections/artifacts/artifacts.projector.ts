@@ -1,6 +1,6 @@
-import { inserting, jsonText, updating } from '../engine/bulk.ts';
-import type { ProjectedEventOf } from '../engine/event.ts';
-import { only } from '../engine/event.ts';
+import { inserting, jsonText, updating } from '../engine/apply/bulk.ts';
+import type { ProjectedEventOf } from '../engine/feed/event.ts';
+import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { artifacts } from './artifacts.schema.ts';
 

@@ -1,5 +1,5 @@
 import type { RowPage } from '../balances/balances.queries.ts';
-import { textOf, wholeOf } from '../engine/columns.ts';
+import { textOf, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlTx } from '../engine/ports.ts';
 
 export interface ArtifactsQuery {

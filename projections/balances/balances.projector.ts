@@ -1,4 +1,4 @@
-import { bulk, inserting, onConflict } from '../engine/bulk.ts';
+import { bulk, inserting, onConflict } from '../engine/apply/bulk.ts';
 import type { Projector } from '../engine/projector.ts';
 import { omit, pick } from '../engine/table.ts';
 import { balances, openHolds } from './balances.schema.ts';

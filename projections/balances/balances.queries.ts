@@ -1,6 +1,6 @@
 import type { Plan } from '../../domain/account/words.ts';
 import { plan } from '../../domain/account/words.ts';
-import { textOf, textOrNull, wholeOf, onlyRow } from '../engine/columns.ts';
+import { textOf, textOrNull, wholeOf, onlyRow } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 /** A tenant's account. Free pages are counted here; how many a tenant has in all, its config says. */

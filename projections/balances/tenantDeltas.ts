@@ -1,5 +1,5 @@
-import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
-import { tenantOf } from '../engine/event.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../engine/feed/event.ts';
+import { tenantOf } from '../engine/feed/event.ts';
 import { noSums, type Exact, type Row, type Sum } from '../engine/table.ts';
 import { balances, type openHolds } from './balances.schema.ts';
 

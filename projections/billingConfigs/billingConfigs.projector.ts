@@ -1,6 +1,6 @@
-import { inserting, jsonText } from '../engine/bulk.ts';
-import type { ProjectedEventOf } from '../engine/event.ts';
-import { only } from '../engine/event.ts';
+import { inserting, jsonText } from '../engine/apply/bulk.ts';
+import type { ProjectedEventOf } from '../engine/feed/event.ts';
+import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { billingConfigs, billingRates } from './billingConfigs.schema.ts';
 

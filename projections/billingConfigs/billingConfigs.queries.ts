@@ -1,6 +1,6 @@
 import type { BillingRate, BillingTerms } from '../../domain/billingConfig/events.ts';
 import { billingRate, billingTerms } from '../../domain/billingConfig/events.ts';
-import { textOf, textOrNull, wholeOf } from '../engine/columns.ts';
+import { textOf, textOrNull, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 /** A rate in force, as `BillingRateItem`. */

@@ -1,5 +1,5 @@
 import type { RowPage } from '../balances/balances.queries.ts';
-import { onlyRow, textOf, textOrNull, wholeOf } from '../engine/columns.ts';
+import { onlyRow, textOf, textOrNull, wholeOf } from '../engine/apply/columns.ts';
 import type { TimeRange } from '../engine/dayRange.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 import { picoIn } from '../llmCosts/llmCosts.queries.ts';

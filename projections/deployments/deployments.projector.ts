@@ -1,6 +1,6 @@
-import { inserting, updating } from '../engine/bulk.ts';
-import type { ProjectedEventOf } from '../engine/event.ts';
-import { only } from '../engine/event.ts';
+import { inserting, updating } from '../engine/apply/bulk.ts';
+import type { ProjectedEventOf } from '../engine/feed/event.ts';
+import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { omit } from '../engine/table.ts';
 import { deployments } from './deployments.schema.ts';

@@ -1,5 +1,5 @@
-import { inserting, updating } from '../engine/bulk.ts';
-import { only } from '../engine/event.ts';
+import { inserting, updating } from '../engine/apply/bulk.ts';
+import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { omit } from '../engine/table.ts';
 import { documents } from './documents.schema.ts';

@@ -1,5 +1,5 @@
 import type { RowPage } from '../balances/balances.queries.ts';
-import { rowReader, wholeOf } from '../engine/columns.ts';
+import { rowReader, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlTx } from '../engine/ports.ts';
 import { omit } from '../engine/table.ts';
 import { documents } from './documents.schema.ts';

@@ -1,4 +1,4 @@
-import type { DomainEvent, ProjectedEvent } from './event.ts';
+import type { DomainEvent, ProjectedEvent } from './feed/event.ts';
 import type { SqlTx } from './ports.ts';
 import type { Table } from './table.ts';
 

@@ -1,9 +1,9 @@
-import { bigintOrNull, flagOf, textOf, textOrNull, wholeOf } from './columns.ts';
+import { bigintOrNull, flagOf, textOf, textOrNull, wholeOf } from './apply/columns.ts';
 import type { SqlRow, SqlTx } from './ports.ts';
 import type { Projector } from './projector.ts';
 import { READ_SCHEMA } from './projector.ts';
 import { ddlOf } from './table.ts';
-import { textOfWitness, witnessAt, type LastDelivered } from './witness.ts';
+import { textOfWitness, witnessAt, type LastDelivered } from './feed/witness.ts';
 
 /**
  * `building`: a new version catches up before it serves. `rebuilding`: `rebuild.ts` fills it. `stopped`:

@@ -1,16 +1,16 @@
 import type { KnownLog } from '../../domain/ports/knownLog.ts';
-import type { DecodeEvent } from './event.ts';
-import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './notices.ts';
-import { RUNNER_TUNING } from './notices.ts';
+import type { DecodeEvent } from './feed/event.ts';
+import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './feed/notices.ts';
+import { RUNNER_TUNING } from './feed/notices.ts';
 import type { Sql, Timers } from './ports.ts';
-import type { WaitOptions } from './checkpointWait.ts';
-import { changes, checkpointWaits } from './checkpointWait.ts';
+import type { WaitOptions } from './apply/checkpointWait.ts';
+import { changes, checkpointWaits } from './apply/checkpointWait.ts';
 import { generations, hasRegistry } from './registry.ts';
-import type { KnownModels } from './versionPlan.ts';
+import type { KnownModels } from './rebuild/versionPlan.ts';
 import type { ProjectorStatus } from './status.ts';
 import { statusOfRegistry, statusOfSlots } from './status.ts';
-import { leasedProjection } from './lease.ts';
-import { upgrading } from './upgrade.ts';
+import { leasedProjection } from './apply/lease.ts';
+import { upgrading } from './rebuild/upgrade.ts';
 
 export interface RunnerDeps extends KnownModels {
   readonly sql: Sql;

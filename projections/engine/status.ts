@@ -1,8 +1,8 @@
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
-import type { RunningSlot } from './applyBatch.ts';
+import type { RunningSlot } from './apply/applyBatch.ts';
 import type { Generation } from './registry.ts';
-import type { KnownModels, VersionPlan } from './versionPlan.ts';
-import { versionPlanOf, stoppedBuild } from './versionPlan.ts';
+import type { KnownModels, VersionPlan } from './rebuild/versionPlan.ts';
+import { versionPlanOf, stoppedBuild } from './rebuild/versionPlan.ts';
 
 /** How far one read model is. */
 export interface ProjectorStatus {

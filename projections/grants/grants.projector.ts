@@ -1,7 +1,7 @@
 import { negated } from '../../domain/kernel/units.ts';
-import { bulk, inserting } from '../engine/bulk.ts';
-import type { ProjectedEventOf } from '../engine/event.ts';
-import { only, tenantOf } from '../engine/event.ts';
+import { bulk, inserting } from '../engine/apply/bulk.ts';
+import type { ProjectedEventOf } from '../engine/feed/event.ts';
+import { only, tenantOf } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { grants } from './grants.schema.ts';
 

@@ -1,5 +1,5 @@
 import type { RowPage } from '../balances/balances.queries.ts';
-import { onlyRow, rowReader, wholeOf } from '../engine/columns.ts';
+import { onlyRow, rowReader, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 import { omit } from '../engine/table.ts';
 import { grants } from './grants.schema.ts';

@@ -1,6 +1,6 @@
-import { bulk, records, upserting } from '../engine/bulk.ts';
+import { bulk, records, upserting } from '../engine/apply/bulk.ts';
 import type { Projector } from '../engine/projector.ts';
-import { bigintOf, textOf } from '../engine/columns.ts';
+import { bigintOf, textOf } from '../engine/apply/columns.ts';
 import type { SqlTx } from '../engine/ports.ts';
 import { pick } from '../engine/table.ts';
 import { ledger, ledgerBlocks } from './ledger.schema.ts';

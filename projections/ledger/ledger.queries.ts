@@ -1,6 +1,6 @@
 import { listValueUsd } from '../../domain/kernel/rounding.ts';
 import type { RowPage } from '../balances/balances.queries.ts';
-import { textOf, textOrNull, wholeOf, wholeOrNull } from '../engine/columns.ts';
+import { textOf, textOrNull, wholeOf, wholeOrNull } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 import type { LedgerQuery } from './ledgerPages.ts';
 import { ledgerPage } from './ledgerPages.ts';

@@ -1,5 +1,5 @@
 import type { RowPage } from '../balances/balances.queries.ts';
-import { textOf, wholeOf } from '../engine/columns.ts';
+import { textOf, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx, SqlValue } from '../engine/ports.ts';
 import { BLOCK_ROWS } from './ledger.schema.ts';
 import type { LedgerKind } from './ledgerRows.ts';

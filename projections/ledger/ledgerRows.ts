@@ -1,7 +1,7 @@
 import { negated, plus } from '../../domain/kernel/units.ts';
-import { jsonText } from '../engine/bulk.ts';
-import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
-import { tenantOf } from '../engine/event.ts';
+import { jsonText } from '../engine/apply/bulk.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../engine/feed/event.ts';
+import { tenantOf } from '../engine/feed/event.ts';
 import type { Row } from '../engine/table.ts';
 import type { ledger } from './ledger.schema.ts';
 

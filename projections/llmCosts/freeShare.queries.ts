@@ -1,4 +1,4 @@
-import { onlyRow, textOf, wholeOf } from '../engine/columns.ts';
+import { onlyRow, textOf, wholeOf } from '../engine/apply/columns.ts';
 import type { TimeRange } from '../engine/dayRange.ts';
 import { dayRange } from '../engine/dayRange.ts';
 import type { SqlTx } from '../engine/ports.ts';

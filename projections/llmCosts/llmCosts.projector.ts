@@ -1,7 +1,7 @@
 import { picoOf, picoPerToken } from '../../domain/providerPricing/pricing.ts';
-import { inserting, jsonText, upserting } from '../engine/bulk.ts';
-import type { ProjectedEventOf } from '../engine/event.ts';
-import { only, tenantOf } from '../engine/event.ts';
+import { inserting, jsonText, upserting } from '../engine/apply/bulk.ts';
+import type { ProjectedEventOf } from '../engine/feed/event.ts';
+import { only, tenantOf } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { costDays } from './costDays.ts';
 import { freeOperations, llmCostDays, llmCosts, modelPrices } from './llmCosts.schema.ts';

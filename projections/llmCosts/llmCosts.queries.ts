@@ -1,4 +1,4 @@
-import { textOf, textOrNull, wholeOf } from '../engine/columns.ts';
+import { textOf, textOrNull, wholeOf } from '../engine/apply/columns.ts';
 import type { TimeRange } from '../engine/dayRange.ts';
 import { dayRange } from '../engine/dayRange.ts';
 import type { SqlRow, SqlTx, SqlValue } from '../engine/ports.ts';

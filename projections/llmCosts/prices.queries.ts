@@ -1,6 +1,6 @@
 import { modelPriceMembers } from '../../domain/providerPricing/events.ts';
 import type { PublishedPrice } from '../../domain/providerPricing/pricing.ts';
-import { textOf, textOrNull, wholeOf } from '../engine/columns.ts';
+import { textOf, textOrNull, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 const priceOf = (row: SqlRow): PublishedPrice => ({

@@ -1,8 +1,8 @@
 import type { TenantLots } from '../../domain/margin/tenantLots.ts';
-import { bulk, inserting, upserting } from '../engine/bulk.ts';
-import { textOf, wholeOf } from '../engine/columns.ts';
-import type { ProjectedEvent } from '../engine/event.ts';
-import { only, tenantOf } from '../engine/event.ts';
+import { bulk, inserting, upserting } from '../engine/apply/bulk.ts';
+import { textOf, wholeOf } from '../engine/apply/columns.ts';
+import type { ProjectedEvent } from '../engine/feed/event.ts';
+import { only, tenantOf } from '../engine/feed/event.ts';
 import type { SqlTx } from '../engine/ports.ts';
 import type { Projector } from '../engine/projector.ts';
 import { pick } from '../engine/table.ts';

@@ -1,5 +1,5 @@
 import type { MarginSums } from '../../domain/margin/report.ts';
-import { textOf, wholeNumericOf } from '../engine/columns.ts';
+import { textOf, wholeNumericOf } from '../engine/apply/columns.ts';
 import type { TimeRange } from '../engine/dayRange.ts';
 import { dayRange } from '../engine/dayRange.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';

@@ -9,8 +9,8 @@ import {
   type TrueUp,
 } from '../../domain/margin/tenantLots.ts';
 import type { Booking } from '../../domain/margin/values.ts';
-import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
-import { tenantOf } from '../engine/event.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../engine/feed/event.ts';
+import { tenantOf } from '../engine/feed/event.ts';
 import type { Row } from '../engine/table.ts';
 import type { marginBookings, marginBurns } from './margin.schema.ts';
 

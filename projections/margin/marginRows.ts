@@ -1,6 +1,6 @@
 import type { Lot } from '../../domain/margin/lot.ts';
 import type { TenantLots } from '../../domain/margin/tenantLots.ts';
-import { rowReader } from '../engine/columns.ts';
+import { rowReader } from '../engine/apply/columns.ts';
 import type { SqlRow } from '../engine/ports.ts';
 import { noSums, sumsOf, type Exact, type Sum } from '../engine/table.ts';
 import { marginDays, marginLots } from './margin.schema.ts';

@@ -1,6 +1,6 @@
 import { paymentStream } from '../../domain/payment/identity.ts';
-import { upserting } from '../engine/bulk.ts';
-import type { ProjectedEvent } from '../engine/event.ts';
+import { upserting } from '../engine/apply/bulk.ts';
+import type { ProjectedEvent } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import type { Row } from '../engine/table.ts';
 import { openClaims } from './openClaims.schema.ts';

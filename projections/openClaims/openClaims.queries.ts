@@ -1,4 +1,4 @@
-import { onlyRow, textOf, textOrNull, wholeOf } from '../engine/columns.ts';
+import { onlyRow, textOf, textOrNull, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlTx } from '../engine/ports.ts';
 
 /** Payment streams claimed before an instant and still open, oldest first. */

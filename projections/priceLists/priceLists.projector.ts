@@ -1,5 +1,5 @@
-import { inserting, jsonText } from '../engine/bulk.ts';
-import { only } from '../engine/event.ts';
+import { inserting, jsonText } from '../engine/apply/bulk.ts';
+import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { priceLists } from './priceLists.schema.ts';
 

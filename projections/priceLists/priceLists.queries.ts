@@ -1,6 +1,6 @@
 import type { PriceListEntry } from '../../domain/priceList/events.ts';
 import { priceListEntry } from '../../domain/priceList/events.ts';
-import { textOf, textOrNull, wholeOf } from '../engine/columns.ts';
+import { textOf, textOrNull, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 /** A published price list, as `CreditPriceListResponse`. */

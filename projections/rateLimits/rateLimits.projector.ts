@@ -1,6 +1,6 @@
-import { inserting } from '../engine/bulk.ts';
-import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
-import { only } from '../engine/event.ts';
+import { inserting } from '../engine/apply/bulk.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../engine/feed/event.ts';
+import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { rateLimits } from './rateLimits.schema.ts';
 

@@ -1,5 +1,5 @@
 import type { OwnBucket, RateLimitOverride } from '../../domain/rateLimits/decider.ts';
-import { textOf, wholeOrNull } from '../engine/columns.ts';
+import { textOf, wholeOrNull } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 const bucketOf = (row: SqlRow, name: 'heavy' | 'general'): OwnBucket | null => {

@@ -1,5 +1,5 @@
 import { driftOf, expectedBalance } from '../../domain/reconciliation/drift.ts';
-import { bigintOrNull, onlyRow, textOrNull, wholeOf } from '../engine/columns.ts';
+import { bigintOrNull, onlyRow, textOrNull, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 /** One tenant's books side by side, in credits. */

@@ -1,7 +1,7 @@
-import type { BulkRow } from '../engine/bulk.ts';
-import { bulk, inserting, updating } from '../engine/bulk.ts';
-import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
-import { only } from '../engine/event.ts';
+import type { BulkRow } from '../engine/apply/bulk.ts';
+import { bulk, inserting, updating } from '../engine/apply/bulk.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../engine/feed/event.ts';
+import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { pick, type Row } from '../engine/table.ts';
 import { trainingDocuments, trainingJobs } from './trainingJobs.schema.ts';

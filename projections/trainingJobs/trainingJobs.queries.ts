@@ -1,4 +1,4 @@
-import { textOf, wholeOf, wholeOrNull } from '../engine/columns.ts';
+import { textOf, wholeOf, wholeOrNull } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 /** A job, and whose it is. */

@@ -1,4 +1,4 @@
-import { upserting } from '../engine/bulk.ts';
+import { upserting } from '../engine/apply/bulk.ts';
 import type { Projector } from '../engine/projector.ts';
 import { usageDays, usageDocuments } from './usage.schema.ts';
 import { daySums, documentSums } from './usageSums.ts';

@@ -1,5 +1,5 @@
 import { listValueUsd } from '../../domain/kernel/rounding.ts';
-import { textOf, wholeOf } from '../engine/columns.ts';
+import { textOf, wholeOf } from '../engine/apply/columns.ts';
 import type { TimeRange } from '../engine/dayRange.ts';
 import { dayRange } from '../engine/dayRange.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';

@@ -1,5 +1,5 @@
-import type { ProjectedEvent, ProjectedEventOf } from '../engine/event.ts';
-import { tenantOf } from '../engine/event.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../engine/feed/event.ts';
+import { tenantOf } from '../engine/feed/event.ts';
 import type { Sum } from '../engine/table.ts';
 import type { usageDays, usageDocuments } from './usage.schema.ts';
 

@@ -1,5 +1,5 @@
-import { inserting } from '../engine/bulk.ts';
-import { tenantOf, type ProjectedEvent } from '../engine/event.ts';
+import { inserting } from '../engine/apply/bulk.ts';
+import { tenantOf, type ProjectedEvent } from '../engine/feed/event.ts';
 import type { SqlTx } from '../engine/ports.ts';
 import type { Row } from '../engine/table.ts';
 import { unrecordedWork } from './usageEvents.schema.ts';

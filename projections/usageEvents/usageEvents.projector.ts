@@ -1,6 +1,6 @@
-import type { BulkRow } from '../engine/bulk.ts';
-import { bulk, inserting } from '../engine/bulk.ts';
-import type { ProjectedEvent } from '../engine/event.ts';
+import type { BulkRow } from '../engine/apply/bulk.ts';
+import { bulk, inserting } from '../engine/apply/bulk.ts';
+import type { ProjectedEvent } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
 import { omit, pick, type RowOf } from '../engine/table.ts';
 import { followBurns } from './unrecordedWork.ts';

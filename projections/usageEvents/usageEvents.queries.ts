@@ -1,4 +1,4 @@
-import { rowReader } from '../engine/columns.ts';
+import { rowReader } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 import { pick } from '../engine/table.ts';
 import { unrecordedWork, usageEvents } from './usageEvents.schema.ts';

@@ -1,4 +1,4 @@
-import type { BalanceAt } from './balancesAt.ts';
+import type { BalanceAt } from './money/balancesAt.ts';
 import type { Finding } from './findings.ts';
 import type { AuditReport } from './runAudit.ts';
 

@@ -1,14 +1,14 @@
 import { decodeAny } from '../../domain/catalogue.ts';
 import { UndecodableEvent } from '../../domain/kernel/codec.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import { auditedEvent, type AuditedEvent } from './auditedEvent.ts';
-import { auditLog, everything, type AuditedLog, type LogFacts } from './auditLog.ts';
-import { readModelComparison } from './compareReadModels.ts';
+import { auditedEvent, type AuditedEvent } from './log/auditedEvent.ts';
+import { auditLog, everything, type AuditedLog, type LogFacts } from './log/auditLog.ts';
+import { readModelComparison } from './readModels/compareReadModels.ts';
 import { COVERED_BY_REBUILD, EXPECTED_MODELS } from './expected/expectedModels.ts';
 import { findingsKept, type Findings, type FindingsResult } from './findings.ts';
-import type { GivenSeal } from './seal.ts';
-import { sealsCheck } from './sealCheck.ts';
-import type { ReadModelSnapshot } from './snapshot.ts';
+import type { GivenSeal } from './seals/seal.ts';
+import { sealsCheck } from './seals/sealCheck.ts';
+import type { ReadModelSnapshot } from './readModels/snapshot.ts';
 
 export interface AuditRequest {
   readonly feed: Pick<EventFeed, 'subscribe'>;

@@ -1,9 +1,9 @@
-import { auditLog, type AuditedLog } from '../audit/auditLog.ts';
+import { auditLog, type AuditedLog } from '../audit/log/auditLog.ts';
 import { findingsKept, type Finding, type Findings } from '../audit/findings.ts';
 import { LOG_STREAM, SEALS_STREAM } from '../../domain/kernel/ownStreams.ts';
-import { sealsInLog } from '../audit/sealsInLog.ts';
-import type { Seal } from '../audit/seal.ts';
-import { sealsCheck } from '../audit/sealCheck.ts';
+import { sealsInLog } from '../audit/seals/sealsInLog.ts';
+import type { Seal } from '../audit/seals/seal.ts';
+import { sealsCheck } from '../audit/seals/sealCheck.ts';
 import { identityOf } from '../../domain/eventLog/identity.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';

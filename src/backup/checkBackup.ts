@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseSeal, type Seal } from '../audit/seal.ts';
+import { parseSeal, type Seal } from '../audit/seals/seal.ts';
 import { absentAsUndefined, digestOf, eachAtOnce, filesIn } from './files.ts';
 import { MANIFEST, MANIFEST_SUM, readManifest, SEAL, type BackedUpFile, type Manifest } from './manifest.ts';
 

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { sealOf, type Seal } from '../audit/seal.ts';
+import { sealOf, type Seal } from '../audit/seals/seal.ts';
 import { auditCopy, type AuditedCopy, type CopyAudit } from './auditedCopy.ts';
 import {
   copyDigested,

@@ -3,9 +3,9 @@ import { uploadKeyOf } from '../../domain/document/uploads.ts';
 import { secretObjectKey } from '../../domain/ports/secretBox.ts';
 import type { ConfigVersion } from '../../domain/savedConfig/events.ts';
 import { liveSecrets } from '../../domain/savedConfig/decider.ts';
-import type { AuditedEvent } from '../audit/auditedEvent.ts';
-import type { Watcher } from '../audit/auditLog.ts';
-import { trainingInputKeyOf } from '../commands/trainingInput.ts';
+import type { AuditedEvent } from '../audit/log/auditedEvent.ts';
+import type { Watcher } from '../audit/log/auditLog.ts';
+import { trainingInputKeyOf } from '../commands/training/trainingInput.ts';
 
 /** Why an object has to be there. */
 export interface Need {

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Seal } from '../audit/seal.ts';
+import type { Seal } from '../audit/seals/seal.ts';
 import { auditCopy, type AuditedCopy, type OpenedLog } from './auditedCopy.ts';
 import { absentAsUndefined, copyDigested, eachAtOnce, syncFolder, syncFolders } from './files.ts';
 import { DATA, type BackedUpFile, type Manifest } from './manifest.ts';

@@ -1,13 +1,18 @@
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { InvalidArgumentError, type Command } from 'commander';
-import { balancesAt } from '../audit/balancesAt.ts';
+import { balancesAt } from '../audit/money/balancesAt.ts';
 import { balancesText, reportText } from '../audit/reportText.ts';
 import { runAudit, type AuditReport } from '../audit/runAudit.ts';
-import { parseSeals, sealOf, UnreadableSeal, type GivenSeal } from '../audit/seal.ts';
-import type { ReadModelSnapshot } from '../audit/snapshot.ts';
-import { openAuditedLog, timeNow, withReadModels, type AuditedFeed } from '../composition/auditParts.ts';
-import { findSeals, type FoundSeals } from '../composition/sealParts.ts';
+import { parseSeals, sealOf, UnreadableSeal, type GivenSeal } from '../audit/seals/seal.ts';
+import type { ReadModelSnapshot } from '../audit/readModels/snapshot.ts';
+import {
+  openAuditedLog,
+  timeNow,
+  withReadModels,
+  type AuditedFeed,
+} from '../composition/parts/auditParts.ts';
+import { findSeals, type FoundSeals } from '../composition/parts/sealParts.ts';
 import { configFrom, type Config } from '../config.ts';
 import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
 import { isForOperator } from '../operator/forOperator.ts';

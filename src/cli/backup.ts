@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { damageIn } from '../backup/damage.ts';
 import { partialPrefix, type MadeBackup } from '../backup/makeBackup.ts';
 import { MANIFEST, MANIFEST_SUM, readManifest, type Manifest } from '../backup/manifest.ts';
-import { backUp, verifyBackup } from '../composition/backupParts.ts';
+import { backUp, verifyBackup } from '../composition/parts/backupParts.ts';
 import { configFrom } from '../config.ts';
 import { LogNotCopied } from '../../domain/ports/dataFolder.ts';
 import { OperatorError } from '../operator/protocol.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { configuredChecks } from '../composition/doctorParts.ts';
+import { configuredChecks } from '../composition/doctor/doctorParts.ts';
 import { ConfigError, configFrom, environmentOf, type Config } from '../config.ts';
 import { runChecks, type Check, type Finding, type Level } from '../doctor/check.ts';
 import { processChecks } from '../doctor/processChecks.ts';

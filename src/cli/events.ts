@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { openLogReader } from '../composition/operatorParts.ts';
+import { openLogReader } from '../composition/parts/operatorParts.ts';
 import { configFrom } from '../config.ts';
 import { exportedEvents, type EventFilter } from '../operator/exportEvents.ts';
 import { OperatorError } from '../operator/protocol.ts';

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { FxDay } from '../../domain/fxRates/rates.ts';
-import { daysOfEcbFile, ECB_FILE_BYTES_MAX, runOperation } from '../composition/operatorParts.ts';
+import { daysOfEcbFile, ECB_FILE_BYTES_MAX, runOperation } from '../composition/parts/operatorParts.ts';
 import { configFrom } from '../config.ts';
 import type { ImportReport } from '../operator/importRates.ts';
 import { OperatorError } from '../operator/protocol.ts';

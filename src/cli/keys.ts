@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { keyRole, type KeyRole } from '../../domain/apiKey/events.ts';
 import { formatKey, isWellFormedKey, keyTraces } from '../../domain/apiKey/keyFormat.ts';
 import { tenantId } from '../../domain/kernel/units.ts';
-import { runOperation } from '../composition/operatorParts.ts';
+import { runOperation } from '../composition/parts/operatorParts.ts';
 import { configFrom } from '../config.ts';
 import type { CreateKeyInput, KeyCreated, KeyRevoked, RevokeKeyInput } from '../operator/keys.ts';
 import { OperatorError } from '../operator/protocol.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import type { OpenClaim } from '../commands/openClaims.ts';
-import { runOperation } from '../composition/operatorParts.ts';
+import type { OpenClaim } from '../commands/payments/openClaims.ts';
+import { runOperation } from '../composition/parts/operatorParts.ts';
 import { configFrom } from '../config.ts';
 import type { PaymentReleased, ReleaseInput } from '../operator/payments.ts';
 import { OperatorError } from '../operator/protocol.ts';

@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { PROVIDERS, providerNamed } from '../../domain/models/modelName.ts';
+import { PROVIDERS, providerNamed } from '@quire/engine/models/modelName';
 import { pricesOfLiteLlm } from '../../domain/providerPricing/liteLlmTable.ts';
 import { OCR_PRICES_AS_OF } from '../../domain/providerPricing/ocrPrices.ts';
 import { distinctRows, type TablePrice } from '../../domain/providerPricing/priceTable.ts';
-import { packagedPrices, runOperation } from '../composition/operatorParts.ts';
+import { packagedPrices, runOperation } from '../composition/parts/operatorParts.ts';
 import { configFrom } from '../config.ts';
 import type { PriceChange, PriceImportReport } from '../operator/importPrices.ts';
 import { OperatorError } from '../operator/protocol.ts';

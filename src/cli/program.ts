@@ -3,8 +3,8 @@ import { addAudit } from './audit.ts';
 import { addBackup } from './backup.ts';
 import { addDoctor } from './doctor.ts';
 import { addEvents } from './events.ts';
-import { addEval } from './eval.ts';
-import { addExtract } from './extract.ts';
+import { addEval } from './documents/eval.ts';
+import { addExtract } from './documents/extract.ts';
 import { addFx } from './fx.ts';
 import { addKeys } from './keys.ts';
 import { addPayments } from './payments.ts';
@@ -14,8 +14,8 @@ import { addRestore } from './restore.ts';
 import { addSeal } from './seal.ts';
 import { addSecrets } from './secrets.ts';
 import { addServe } from './serve.ts';
-import { addToMarkdown } from './toMarkdown.ts';
-import { addTrain } from './train.ts';
+import { addToMarkdown } from './documents/toMarkdown.ts';
+import { addTrain } from './documents/train.ts';
 
 /** A command inherits how the program ends only when it is made after it; these are made already. */
 const endAlike = (command: Command): void => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { runOperation } from '../composition/operatorParts.ts';
+import { runOperation } from '../composition/parts/operatorParts.ts';
 import { configFrom } from '../config.ts';
 import type { ReadModelStatus } from '../operator/projectionsStatus.ts';
 import type { RebuildInput } from '../operator/operations.ts';

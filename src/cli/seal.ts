@@ -2,7 +2,7 @@ import { appendFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { SealEvent } from '../../domain/seal/events.ts';
-import { runOperation } from '../composition/operatorParts.ts';
+import { runOperation } from '../composition/parts/operatorParts.ts';
 import { configFrom } from '../config.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import type { SealInput } from '../operator/seal.ts';

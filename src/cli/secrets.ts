@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { runOperation } from '../composition/operatorParts.ts';
+import { runOperation } from '../composition/parts/operatorParts.ts';
 import { configFrom } from '../config.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import type { Rotated } from '../operator/rotateSecrets.ts';

@@ -1,4 +1,4 @@
-import type { OpenClaim } from '../commands/openClaims.ts';
+import type { OpenClaim } from '../commands/payments/openClaims.ts';
 import { ok, problem, warning, type Verdict } from './check.ts';
 
 /** A sweeper settles a claim that a crash left open within a minute or two. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { KeyRole } from '../../domain/apiKey/events.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
-import type { UploadedFile } from './multipart.ts';
+import type { UploadedFile } from './server/multipart.ts';
 import type { ProblemCode } from '../problemTable.ts';
 
 /** Who calls: the API key, never its value. */

@@ -1,11 +1,11 @@
 import type { AccountRejection } from '../../domain/account/commands.ts';
 import type { AccountKind } from '../../domain/account/decider.ts';
 import type { BillingConfigRejection } from '../../domain/billingConfig/decider.ts';
-import { liesAhead, type LiesAhead } from '../commands/liesAhead.ts';
-import type { NotNow, Outcome } from '../commands/outcome.ts';
-import type { RefundRejection } from '../commands/refunds.ts';
-import type { SaleRejection } from '../commands/sales.ts';
-import type { WorkProblem } from '../commands/workProblem.ts';
+import { liesAhead, type LiesAhead } from '../commands/reference/liesAhead.ts';
+import type { NotNow, Outcome } from '../commands/writer/outcome.ts';
+import type { RefundRejection } from '../commands/payments/refunds.ts';
+import type { SaleRejection } from '../commands/payments/sales.ts';
+import type { WorkProblem } from '../commands/work/workProblem.ts';
 import { Problem, invalid, problem, retryLater } from './problems.ts';
 import type { ProblemCode } from '../problemTable.ts';
 

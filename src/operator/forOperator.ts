@@ -1,7 +1,7 @@
 import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
 import { LogUnavailable } from '../../domain/ports/eventStore.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
-import { UnreadableSeal } from '../audit/seal.ts';
+import { UnreadableSeal } from '../audit/seals/seal.ts';
 import { ConfigError } from '../configError.ts';
 import { OperatorError } from './protocol.ts';
 

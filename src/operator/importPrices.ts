@@ -5,7 +5,7 @@ import {
   type PriceNews,
   type TablePrice,
 } from '../../domain/providerPricing/priceTable.ts';
-import type { ReferenceData } from '../commands/referenceData.ts';
+import type { ReferenceData } from '../commands/reference/referenceData.ts';
 import { OperatorError } from './protocol.ts';
 
 /** What an import came to, in prices; of a dry run, what it would come to. */

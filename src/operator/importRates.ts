@@ -1,6 +1,6 @@
 import { newsOf, type FxDay } from '../../domain/fxRates/rates.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
-import type { ReferenceData } from '../commands/referenceData.ts';
+import type { ReferenceData } from '../commands/reference/referenceData.ts';
 import { OperatorError } from './protocol.ts';
 
 /** What an import came to, in days. */

@@ -7,7 +7,7 @@ import { instant, tenantId } from '../../domain/kernel/units.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import type { ApiKeys } from '../commands/apiKeys.ts';
+import type { ApiKeys } from '../commands/reference/apiKeys.ts';
 import { exportedEvents } from './exportEvents.ts';
 import { OperatorError } from './protocol.ts';
 

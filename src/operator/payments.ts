@@ -3,8 +3,8 @@ import { paymentStream } from '../../domain/payment/identity.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import { maybeOpenStreams, openClaimAt, type OpenClaim } from '../commands/openClaims.ts';
-import type { Payments } from '../commands/payments.ts';
+import { maybeOpenStreams, openClaimAt, type OpenClaim } from '../commands/payments/openClaims.ts';
+import type { Payments } from '../commands/payments/payments.ts';
 import { exportedEvents } from './exportEvents.ts';
 import { OperatorError, type OperationContext } from './protocol.ts';
 

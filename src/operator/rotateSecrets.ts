@@ -4,7 +4,7 @@ import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import { secretObjectKey, type SecretBox } from '../../domain/ports/secretBox.ts';
 import { liveSecrets } from '../../domain/savedConfig/decider.ts';
-import { savedConfigState } from '../commands/savedConfigs.ts';
+import { savedConfigState } from '../commands/reference/savedConfigs.ts';
 import { exportedEvents } from './exportEvents.ts';
 import { OperatorError, type Operation, type OperationContext } from './protocol.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CannotSeal, sealLog, type SealDeps } from '../commands/sealLog.ts';
+import { CannotSeal, sealLog, type SealDeps } from '../commands/sealing/sealLog.ts';
 import { OperatorError, type Operation } from './protocol.ts';
 
 const sealInput = z.strictObject({ retain_days: z.number().int().min(1).max(36_500).nullable() });

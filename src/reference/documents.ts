@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EVENT_CATALOGUE } from '../../domain/catalogue.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
-import { openApiDocument } from '../http/openapi.ts';
+import { openApiDocument } from '../http/openapi/openapi.ts';
 import { apiRoutes } from '../http/routes.ts';
 import { problemsReference, routesReference } from './apiReference.ts';
 import { commandReference } from './commandReference.ts';

@@ -1,18 +1,18 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { DocumentParser } from '../../domain/ports/documentParser.ts';
+import type { DocumentParser } from '@quire/engine/ports/documentParser';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import type { ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
-import type { AccountWriter } from '../commands/accountWriter.ts';
-import type { HeavySlots } from '../commands/heavySlots.ts';
+import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
+import type { AccountWriter } from '../commands/writer/accountWriter.ts';
+import type { HeavySlots } from '../commands/work/heavySlots.ts';
 import {
   heavyGauges,
   heavyRefusals,
   providerMetrics,
   rateLimitRefusals,
-} from '../composition/workMetrics.ts';
-import { writerHooks } from '../composition/writerMetrics.ts';
-import { httpMetrics } from '../http/metrics.ts';
+} from '../composition/metrics/workMetrics.ts';
+import { writerHooks } from '../composition/metrics/writerMetrics.ts';
+import { httpMetrics } from '../http/server/metrics.ts';
 import { countedAccounts } from '../telemetry/accountMetrics.ts';
 import { watchedDocuments } from '../telemetry/documentMetrics.ts';
 import { driftCheck, type DriftCheckDeps } from '../telemetry/driftCheck.ts';

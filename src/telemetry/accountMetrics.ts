@@ -3,8 +3,8 @@ import type { AccountCommand } from '../../domain/account/commands.ts';
 import type { AccountKind } from '../../domain/account/decider.ts';
 import type { AccountEvent } from '../../domain/account/events.ts';
 import { operation } from '../../domain/account/words.ts';
-import type { AccountWriter } from '../commands/accountWriter.ts';
-import type { Outcome } from '../commands/outcome.ts';
+import type { AccountWriter } from '../commands/writer/accountWriter.ts';
+import type { Outcome } from '../commands/writer/outcome.ts';
 
 interface AccountCounters {
   readonly commands: Counter<'command' | 'outcome'>;

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { PageSummary } from '../../domain/document/document.ts';
-import type { DocumentParser, ParseResult, ReadResult } from '../../domain/ports/documentParser.ts';
-import type { ExtractionEngine } from '../../domain/ports/extractionEngine.ts';
+import type { PageSummary } from '@quire/engine/document/document';
+import type { DocumentParser, ParseResult, ReadResult } from '@quire/engine/ports/documentParser';
+import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
 import type { Tracer } from '../../domain/ports/tracer.ts';
 
 /** Ports of work on documents that are watched. */

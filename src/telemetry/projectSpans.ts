@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
-import type { AppliedBatch } from '../../projections/engine/notices.ts';
+import type { AppliedBatch } from '../../projections/engine/feed/notices.ts';
 
 /** Older events are history that is read again: their traces ended long ago. */
 const FRESH_MS = 15 * 60_000;

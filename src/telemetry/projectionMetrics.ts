@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { AppliedBatch, ProjectionNotice } from '../../projections/engine/notices.ts';
+import type { AppliedBatch, ProjectionNotice } from '../../projections/engine/feed/notices.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
-import type { LogWatch } from '../../projections/engine/logWatch.ts';
+import type { LogWatch } from '../../projections/engine/feed/logWatch.ts';
 import type { ProjectorStatus } from '../../projections/engine/status.ts';
 import { one, pulledGauge } from './gauge.ts';
 import { pulled, type PullOptions } from './pulled.ts';

@@ -2,10 +2,10 @@ import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import type { TrainingOutcome } from '../../domain/ports/trainer.ts';
 import type { GiveUpTrainingJob } from '../../domain/trainingJob/commands.ts';
 import { artifactIdOfJob } from '../../domain/trainingJob/identity.ts';
-import type { Artifact, Artifacts } from '../commands/artifacts.ts';
-import { closeJob } from '../commands/closeTrainingJob.ts';
-import { trainingInputs, type JobSecretDeps } from '../commands/trainingInput.ts';
-import { systemMeta, type TrainingMoneyDeps } from '../commands/trainingMoney.ts';
+import type { Artifact, Artifacts } from '../commands/training/artifacts.ts';
+import { closeJob } from '../commands/training/closeTrainingJob.ts';
+import { trainingInputs, type JobSecretDeps } from '../commands/training/trainingInput.ts';
+import { systemMeta, type TrainingMoneyDeps } from '../commands/training/trainingMoney.ts';
 import type { HeldLease, LeaseDeps } from './heldLease.ts';
 
 export interface EndDeps extends LeaseDeps, TrainingMoneyDeps, JobSecretDeps {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../domain/ports/clock.ts';
 import { hasEnded } from '../../domain/trainingJob/decider.ts';
 import type { Progress, TrainingJobEventOf } from '../../domain/trainingJob/events.ts';
-import type { TrainingJobs } from '../commands/trainingJobs.ts';
-import { systemMeta } from '../commands/trainingMoney.ts';
+import type { TrainingJobs } from '../commands/training/trainingJobs.ts';
+import { systemMeta } from '../commands/training/trainingMoney.ts';
 import { isRenewalDue, leaseMs, RUN_MS_MAX } from './lease.ts';
 
 export interface LeaseDeps {

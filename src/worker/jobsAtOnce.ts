@@ -1,4 +1,4 @@
-import { heavySlots } from '../commands/heavySlots.ts';
+import { heavySlots } from '../commands/work/heavySlots.ts';
 import type { JobRun } from './runTrainingJob.ts';
 
 export interface JobName {

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { ExampleSource, Trainer, TrainingOutcome, TrainingTask } from '../../domain/ports/trainer.ts';
 import { fieldScore, score } from '../../domain/trainingJob/events.ts';
 import { artifactIdOfJob } from '../../domain/trainingJob/identity.ts';
-import type { Artifacts } from '../commands/artifacts.ts';
+import type { Artifacts } from '../commands/training/artifacts.ts';
 import {
   openJobSecret,
   TamperedInput,
   trainingInputs,
   type JobSecretDeps,
   type TrainingInput,
-} from '../commands/trainingInput.ts';
-import { systemMeta, type TrainingMoneyDeps } from '../commands/trainingMoney.ts';
+} from '../commands/training/trainingInput.ts';
+import { systemMeta, type TrainingMoneyDeps } from '../commands/training/trainingMoney.ts';
 import { giveUp, publish, reapJob, succeed } from './endTrainingJob.ts';
 import { heartbeat, type HeldLease, type LeaseDeps, type StopReason } from './heldLease.ts';
 import { leaseMs } from './lease.ts';

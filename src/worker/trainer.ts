@@ -1,6 +1,6 @@
-import type { PackedDocument } from '../../domain/document/document.ts';
-import type { DocumentParser } from '../../domain/ports/documentParser.ts';
-import type { LocalLearner } from '../../domain/ports/localLearner.ts';
+import type { PackedDocument } from '@quire/engine/document/document';
+import type { DocumentParser } from '@quire/engine/ports/documentParser';
+import type { LocalLearner } from '@quire/engine/ports/localLearner';
 import type {
   Trainer,
   TrainingContext,
@@ -8,16 +8,16 @@ import type {
   TrainingOutcome,
   TrainingTask,
 } from '../../domain/ports/trainer.ts';
-import { modelNamed } from '../../domain/models/modelName.ts';
-import type { LlmTrainer } from '../../domain/ports/llmTraining.ts';
-import type { ModelAccess } from '../../domain/ports/modelProvider.ts';
-import { artifactBytes, type ArtifactFile } from '../../domain/training/artifactFile.ts';
-import { readLlmArtifact } from '../../domain/training/llmArtifact.ts';
-import { callLog, type LogCall } from '../commands/callLog.ts';
-import { DEFAULT_RETRIES } from '../commands/models.ts';
+import { modelNamed } from '@quire/engine/models/modelName';
+import type { LlmTrainer } from '@quire/engine/ports/llmTraining';
+import type { ModelAccess } from '@quire/engine/ports/modelProvider';
+import { artifactBytes, type ArtifactFile } from '@quire/engine/learning/artifactFile';
+import { readLlmArtifact } from '@quire/engine/learning/prompts/llmArtifact';
+import { callLog, type LogCall } from '../commands/work/callLog.ts';
+import { DEFAULT_RETRIES } from '../commands/models/models.ts';
 import type { PlatformModels } from '../platformModels.ts';
-import { parseProblem } from '../commands/workProblem.ts';
-import { eachOf } from '../modelWork/eachOf.ts';
+import { parseProblem } from '../commands/work/workProblem.ts';
+import { eachOf } from '@quire/engine/models/byModel/eachOf';
 
 export interface TrainerDeps {
   readonly parser: Pick<DocumentParser, 'read'>;

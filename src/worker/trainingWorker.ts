@@ -1,5 +1,5 @@
-import { closeJob } from '../commands/closeTrainingJob.ts';
-import { release, systemMeta } from '../commands/trainingMoney.ts';
+import { closeJob } from '../commands/training/closeTrainingJob.ts';
+import { release, systemMeta } from '../commands/training/trainingMoney.ts';
 import { reapJob } from './endTrainingJob.ts';
 import { jobsAtOnce, type JobName } from './jobsAtOnce.ts';
 import { runTrainingJob, type JobRun, type TrainingWorkDeps } from './runTrainingJob.ts';

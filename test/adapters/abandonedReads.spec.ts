@@ -4,8 +4,8 @@ import { connection } from '../../adapters/eventstoredb/connection.ts';
 import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { reading } from '../../adapters/eventstoredb/reading.ts';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
-import { batchOf } from '../support/eventLogProbe.ts';
-import { until } from '../support/until.ts';
+import { batchOf } from '../support/logs/eventLogProbe.ts';
+import { until } from '../../engine/test/support/until.ts';
 
 /** Fewer than the streams on the way keep between them, as many, and more. */
 const SIZES = [1, 16, 31, 32, 33, 48, 64, 200];

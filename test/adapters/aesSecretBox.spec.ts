@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
 import { aesSecretBox } from '../../adapters/embedded/aesSecretBox.ts';
-import { holds } from '../support/properties.ts';
+import { holds } from '../../engine/test/support/properties.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
 const OWNER = { tenant_id: 'acme', secret_id: 'sec_1' };

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
-import { commitGroup, lastPosition } from '../../adapters/embedded/sqliteEventLogCommit.ts';
-import { openLogFile } from '../../adapters/embedded/sqliteEventLogFile.ts';
+import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { commitGroup, lastPosition } from '../../adapters/embedded/eventLog/sqliteEventLogCommit.ts';
+import { openLogFile } from '../../adapters/embedded/eventLog/sqliteEventLogFile.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
-import { tempFolder } from '../support/tempFolder.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { emptySql } from '../support/emptySql.ts';
 
 const appendOf = (stream: string, bytes: number) => ({

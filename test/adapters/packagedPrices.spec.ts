@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { packagedPrices } from '../../adapters/prices/packagedPrices.ts';
-import { providerNamed } from '../../domain/models/modelName.ts';
+import { providerNamed } from '@quire/engine/models/modelName';
 import { modelPriceMembers } from '../../domain/providerPricing/events.ts';
 
 const DAY = '2026-11-21';

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { causeOf, isConflict, orUnavailable, translated } from '../../adapters/postgres/sqlErrors.ts';
-import type { ProjectionNotice } from '../../projections/engine/notices.ts';
+import type { ProjectionNotice } from '../../projections/engine/feed/notices.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
-import { prepareReadModels } from '../../projections/engine/prepare.ts';
+import { prepareReadModels } from '../../projections/engine/apply/prepare.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { balanceOfTenant } from '../../projections/balances/balances.queries.ts';
-import { balanceIn, bookkeeper } from '../support/billingHistory.ts';
-import { memoryLog } from '../support/memoryLog.ts';
+import { balanceIn, bookkeeper } from '../support/money/billingHistory.ts';
+import { memoryLog } from '../support/logs/memoryLog.ts';
 import { runnerOn } from '../support/projecting.ts';
 import { emptySql } from '../support/emptySql.ts';
 

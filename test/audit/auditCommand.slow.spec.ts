@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import Database from 'libsql';
 import { lockDataDir } from '../../adapters/embedded/dataDirLock.ts';
-import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { history, POOR, RICH } from './auditedHistory.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.js', import.meta.url));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseSeal, sealOf, UnreadableSeal } from '../../src/audit/seal.ts';
+import { parseSeal, sealOf, UnreadableSeal } from '../../src/audit/seals/seal.ts';
 import { reportText } from '../../src/audit/reportText.ts';
 import { history, POOR, RICH } from './auditedHistory.ts';
 import { about, dataOf, expectFound, placeOf } from './found.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
-import { balancesAt } from '../../src/audit/balancesAt.ts';
+import { balancesAt } from '../../src/audit/money/balancesAt.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
-import { anyCommand } from '../support/accountArbitrary.ts';
-import { adjust, NOW } from '../support/moneyCommands.ts';
+import { anyCommand } from '../support/money/accountArbitrary.ts';
+import { adjust, NOW } from '../support/money/moneyCommands.ts';
 import { tradedLog, type TradedLog } from './tradedLog.ts';
 
 const TENANTS = ['a', 'b'] as const;

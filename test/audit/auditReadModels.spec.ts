@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 import { cpSync } from 'node:fs';
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
-import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
+import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
+import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
 import type { Sql, SqlTx } from '../../projections/engine/ports.ts';
 import type { ReadTable } from '../../projections/engine/table.ts';
 import { generations } from '../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { COVERED_BY_REBUILD, EXPECTED_MODELS } from '../../src/audit/expected/expectedModels.ts';
 import { runAudit, type AuditReport } from '../../src/audit/runAudit.ts';
-import { withSnapshot } from '../../src/audit/snapshot.ts';
-import { snapshotLines, snapshotStore } from '../../src/audit/snapshotLines.ts';
-import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { withSnapshot } from '../../src/audit/readModels/snapshot.ts';
+import { snapshotLines, snapshotStore } from '../../src/audit/readModels/snapshotLines.ts';
+import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { history, RICH } from './auditedHistory.ts';
 
 const TABLES: readonly (ReadTable & { readonly model: string })[] = READ_MODELS.flatMap(

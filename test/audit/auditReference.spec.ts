@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { AuditedEvent, AuditedEventOf } from '../../src/audit/auditedEvent.ts';
-import { compactSet } from '../../src/audit/compactSet.ts';
+import type { AuditedEvent, AuditedEventOf } from '../../src/audit/log/auditedEvent.ts';
+import { compactSet } from '../../src/audit/log/compactSet.ts';
 import { findingsKept } from '../../src/audit/findings.ts';
-import { fxPublications } from '../../src/audit/fxRates.ts';
-import { reference } from '../../src/audit/reference.ts';
+import { fxPublications } from '../../src/audit/money/fxRates.ts';
+import { reference } from '../../src/audit/money/reference.ts';
 
 const published = (version: number, published_at: string): AuditedEvent => ({
   id: '',

@@ -1,13 +1,13 @@
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
+import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
 import { chainHash, eventIdOfHash } from '../../domain/kernel/chain.ts';
 import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/logDigest.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { runAudit, type AuditReport, type AuditRequest } from '../../src/audit/runAudit.ts';
-import type { AuditedLog } from '../../src/audit/auditLog.ts';
-import { tempFolder } from '../support/tempFolder.ts';
+import type { AuditedLog } from '../../src/audit/log/auditLog.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { history } from './auditedHistory.ts';
 
 /** A row of the log's file. */

@@ -10,8 +10,8 @@ import { asCredits } from '../../domain/kernel/units.ts';
 import { paymentStream } from '../../domain/payment/identity.ts';
 import type { EventFeed, FeedItem } from '../../domain/ports/eventFeed.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
-import { encodeEvents } from '../../src/commands/encode.ts';
-import { charge, hold, meta, NOW, sell } from '../support/moneyCommands.ts';
+import { encodeEvents } from '../../src/commands/writer/encode.ts';
+import { charge, hold, meta, NOW, sell } from '../support/money/moneyCommands.ts';
 
 const FEE = asCredits(100);
 const CODECS = new Map(

@@ -13,19 +13,19 @@ import {
 import { join } from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
-import { copyEventLog } from '../../adapters/embedded/copyEventLog.ts';
+import { copyEventLog } from '../../adapters/embedded/eventLog/copyEventLog.ts';
 import { checkBackup } from '../../src/backup/checkBackup.ts';
 import { makeBackup } from '../../src/backup/makeBackup.ts';
 import { manifestSum, manifestText, type Manifest } from '../../src/backup/manifest.ts';
-import { dataFolderOf, openCopiedLog } from '../../src/composition/backupParts.ts';
+import { dataFolderOf, openCopiedLog } from '../../src/composition/parts/backupParts.ts';
 import { history, RICH } from '../audit/auditedHistory.ts';
-import { nextOperation, sendOnce, type Operation } from '../crash/load.ts';
+import { nextOperation, sendOnce, type Operation } from '../support/tradeLoad.ts';
 import { client } from '../http/support/client.ts';
 import { runCommand, startCommand, type Ran } from '../support/quireCommand.ts';
-import { seededRandom } from '../support/random.ts';
+import { seededRandom } from '../../engine/test/support/random.ts';
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
-import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
-import { until } from '../support/until.ts';
+import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
+import { until } from '../../engine/test/support/until.ts';
 
 const SEED = Number(process.env['SEED'] ?? 20_260_131);
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { answerNames } from '../../src/cli/documentFiles.ts';
-import { encryptedPdf, plainPdf } from '../support/pdfs.ts';
-import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { answerNames } from '../../src/cli/documents/documentFiles.ts';
+import { encryptedPdf, plainPdf } from '../../engine/test/support/pdfs.ts';
+import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 
 interface Ran {
   readonly code: number | null;

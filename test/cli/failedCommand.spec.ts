@@ -1,16 +1,16 @@
 import { expect } from 'chai';
-import { copyEventLog } from '../../adapters/embedded/copyEventLog.ts';
+import { copyEventLog } from '../../adapters/embedded/eventLog/copyEventLog.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataDirInUse, LogNotCopied } from '../../domain/ports/dataFolder.ts';
 import { LogUnavailable } from '../../domain/ports/eventStore.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
-import { UnreadableSeal } from '../../src/audit/seal.ts';
+import { UnreadableSeal } from '../../src/audit/seals/seal.ts';
 import { failedCommand } from '../../src/cli/failedCommand.ts';
-import { ServerAway } from '../../src/composition/awaitServer.ts';
+import { ServerAway } from '../../src/composition/start/awaitServer.ts';
 import { ConfigError } from '../../src/configError.ts';
 import { OperatorError } from '../../src/operator/protocol.ts';
-import { tempFolder } from '../support/tempFolder.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 const SENTENCE = 'Look there, and try again.';
 

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
 import { instantGiven } from '../../src/cli/instantGiven.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
-import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 
 interface Ran {
   readonly code: number | null;

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
+import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { NewEvent } from '../../domain/ports/eventStore.ts';
 import type { Finding } from '../../src/doctor/check.ts';
 import { runCommand, type Ran } from '../support/quireCommand.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
-import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 
 /** From the compiled spec to the sources. */
 const GOLDEN = new URL('../../../test/golden/claims/sale.v1.json', import.meta.url);

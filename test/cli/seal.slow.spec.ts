@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { runCommand } from '../support/quireCommand.ts';
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
-import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 
 interface Sealed {
   readonly position: string;

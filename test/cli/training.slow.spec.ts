@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { seededRandom } from '../support/random.ts';
-import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { seededRandom } from '../../engine/test/support/random.ts';
+import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 
 interface Ran {
   readonly code: number;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
-import { tempFolder } from '../support/tempFolder.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const FIXTURE = 'test/fixtures/invoice.pdf';

@@ -4,14 +4,14 @@ import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
 import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { queriesOn } from '../../src/composition/queriesOn.ts';
-import { authenticator, type Authenticator } from '../../src/http/authenticate.ts';
-import { tenantLimits, type TenantLimits } from '../../src/http/tenantLimits.ts';
+import { authenticator, type Authenticator } from '../../src/http/access/authenticate.ts';
+import { tenantLimits, type TenantLimits } from '../../src/http/access/tenantLimits.ts';
 import { client, formOf, INVOICE, INVOICE_SCHEMA, type Client } from '../http/support/client.ts';
 import { startEsdbDouble, type EsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempDatabase, type TempDatabase } from '../support/tempDatabase.ts';
-import { tempFolder } from '../support/tempFolder.ts';
-import { until } from '../support/until.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
+import { until } from '../../engine/test/support/until.ts';
 
 const server = process.env['DATABASE_URL'];
 const TENANT = 'acme';

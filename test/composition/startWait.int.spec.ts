@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { startService } from '../support/serviceProcess.ts';
-import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 

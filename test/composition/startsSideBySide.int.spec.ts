@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
 import { generations } from '../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
-import { prepareTables } from '../../src/composition/prepareTables.ts';
+import { prepareTables } from '../../src/composition/start/prepareTables.ts';
 import { startEsdbDouble, type EsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempDatabase, type TempDatabase } from '../support/tempDatabase.ts';
-import { tempFolder } from '../support/tempFolder.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 const server = process.env['DATABASE_URL'];
 const AT_ONCE = 6;

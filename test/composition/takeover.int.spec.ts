@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import { replicaOf, type FleetRole, type Replica } from '../fleet/processes.ts';
-import { eventStoreServer, postgresServer, type FleetServer } from '../fleet/servers.ts';
+import { replicaOf, type FleetRole, type Replica } from '../support/fleet/processes.ts';
+import { eventStoreServer, postgresServer, type FleetServer } from '../support/fleet/servers.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
-import { until } from '../support/until.ts';
+import { until } from '../../engine/test/support/until.ts';
 
 const TENANT = 'acme';
 const CREDITS = 10_000;

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { heavySlots } from '../../src/commands/heavySlots.ts';
+import { heavySlots } from '../../src/commands/work/heavySlots.ts';
 import {
   heavyGauges,
   heavyRefusals,
   providerMetrics,
   rateLimitRefusals,
-} from '../../src/composition/workMetrics.ts';
+} from '../../src/composition/metrics/workMetrics.ts';
 
 describe('metrics of heavy work, limits and providers', () => {
   it('show slots as they are, and why some were not given', async () => {

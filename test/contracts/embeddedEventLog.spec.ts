@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { headerLogId, openLogFile } from '../../adapters/embedded/sqliteEventLogFile.ts';
+import { headerLogId, openLogFile } from '../../adapters/embedded/eventLog/sqliteEventLogFile.ts';
 import Database from 'libsql';
-import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
-import { openedLog } from '../../src/commands/logIdentity.ts';
-import { batchOf, eventsOf, everything, taken, until } from '../support/eventLogProbe.ts';
+import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { openedLog } from '../../src/commands/sealing/logIdentity.ts';
+import { batchOf, eventsOf, everything, taken, until } from '../support/logs/eventLogProbe.ts';
 import { eventLogContract } from './eventLog.contract.ts';
 
-const LOAD = fileURLToPath(new URL('../support/eventLogLoad.js', import.meta.url));
+const LOAD = fileURLToPath(new URL('../support/logs/eventLogLoad.js', import.meta.url));
 
 const WHOLE_LINE = /^\S+ \d+ \d+ [0-9a-f-]{36}$/;
 

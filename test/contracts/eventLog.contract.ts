@@ -12,8 +12,16 @@ import {
   isOwn,
 } from '../../domain/kernel/ownStreams.ts';
 import { eventAt, identityOf } from '../../domain/eventLog/identity.ts';
-import { openedLog } from '../../src/commands/logIdentity.ts';
-import { batchOf, eventsOf, everything, idsOf, newEvent, taken, until } from '../support/eventLogProbe.ts';
+import { openedLog } from '../../src/commands/sealing/logIdentity.ts';
+import {
+  batchOf,
+  eventsOf,
+  everything,
+  idsOf,
+  newEvent,
+  taken,
+  until,
+} from '../support/logs/eventLogProbe.ts';
 
 /** A log as the contract gets it. */
 export interface LogUnderTest {

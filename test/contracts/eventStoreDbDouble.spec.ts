@@ -12,7 +12,7 @@ import type { NewEvent } from '../../domain/ports/eventStore.ts';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import type { EsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import type { AppendFault } from '../support/esdbDouble/faults.ts';
-import { batchOf, eventsOf, everything, idsOf, taken, until } from '../support/eventLogProbe.ts';
+import { batchOf, eventsOf, everything, idsOf, taken, until } from '../support/logs/eventLogProbe.ts';
 import { eventLogContract } from './eventLog.contract.ts';
 
 const MAIN = fileURLToPath(new URL('../support/esdbDouble/main.js', import.meta.url));

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
 import { openMinioObjectStore } from '../../adapters/minio/objectStore.ts';
 import { startS3 } from '../support/s3Server.ts';
-import { tempFolder } from '../support/tempFolder.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { objectStoreContract } from './objectStore.contract.ts';
 
 objectStoreContract('folder', async () => {

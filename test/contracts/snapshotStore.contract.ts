@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import { SNAPSHOT_BYTES_MAX, type Snapshot, type SnapshotStore } from '../../domain/ports/snapshotStore.ts';
-import { accountWriter } from '../../src/commands/accountWriter.ts';
-import { adjustment } from '../support/accountCommands.ts';
-import { batchOf, taken, until } from '../support/eventLogProbe.ts';
+import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
+import { adjustment } from '../support/money/accountCommands.ts';
+import { batchOf, taken, until } from '../support/logs/eventLogProbe.ts';
 
 export interface SnapshotsUnderTest {
   readonly log: EventStore & EventFeed & { readonly snapshots: SnapshotStore };

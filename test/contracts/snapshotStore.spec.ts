@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
+import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
 import { openEventStoreDb, type EventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
-import { accountWriter } from '../../src/commands/accountWriter.ts';
-import type { SnapshotNotice } from '../../src/commands/writerRules.ts';
-import { adjustment } from '../support/accountCommands.ts';
+import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
+import type { SnapshotNotice } from '../../src/commands/writer/writerRules.ts';
+import { adjustment } from '../support/money/accountCommands.ts';
 import { startEsdbDouble, type EsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
-import { tempFolder } from '../support/tempFolder.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { snapshotStoreContract } from './snapshotStore.contract.ts';
 
 describe('snapshots beside the log', () => {

@@ -14,7 +14,7 @@ import { client } from '../http/support/client.ts';
 import { runCommand, type Ran } from '../support/quireCommand.ts';
 import { startS3 } from '../support/s3Server.ts';
 import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
-import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 
 type Environment = Readonly<Record<string, string>>;
 

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { crc32 } from 'node:zlib';
 import { apiKey, type ApiKeyCommand } from '../../domain/apiKey/decider.ts';
 import { formatKey, isWellFormedKey, keyTraces } from '../../domain/apiKey/keyFormat.ts';
-import { meta, NOW } from '../support/moneyCommands.ts';
-import { holds } from '../support/properties.ts';
+import { meta, NOW } from '../support/money/moneyCommands.ts';
+import { holds } from '../../engine/test/support/properties.ts';
 import { specFor } from '../support/specFor.ts';
 
 const { given } = specFor(apiKey);

@@ -13,9 +13,9 @@ import type { BillingRate } from '../../domain/billingConfig/events.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
 import { modeOf, quote, rateOf, ratedMode } from '../../domain/rating/rating.ts';
 import { priceTraining } from '../../domain/rating/trainingQuote.ts';
-import { anyHistory } from '../support/accountArbitrary.ts';
-import { adjust, hold, meta, NOW, settle } from '../support/moneyCommands.ts';
-import { holds } from '../support/properties.ts';
+import { anyHistory } from '../support/money/accountArbitrary.ts';
+import { adjust, hold, meta, NOW, settle } from '../support/money/moneyCommands.ts';
+import { holds } from '../../engine/test/support/properties.ts';
 import { after, specFor } from '../support/specFor.ts';
 
 const { given } = specFor(billingConfig);

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { deployment, deploymentFor, type ActivateDeployment } from '../../domain/deployment/decider.ts';
 import { deploymentStream } from '../../domain/deployment/events.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
-import { meta } from '../support/moneyCommands.ts';
-import { holds } from '../support/properties.ts';
+import { meta } from '../support/money/moneyCommands.ts';
+import { holds } from '../../engine/test/support/properties.ts';
 import { specFor } from '../support/specFor.ts';
 
 const { given } = specFor(deployment);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fxRateOn, fxRates, type PublishFxRates } from '../../domain/fxRates/rates.ts';
-import { meta } from '../support/moneyCommands.ts';
+import { meta } from '../support/money/moneyCommands.ts';
 import { specFor } from '../support/specFor.ts';
 
 const { given } = specFor(fxRates);

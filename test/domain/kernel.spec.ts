@@ -15,7 +15,7 @@ import {
   parseDecimal,
 } from '../../domain/kernel/rounding.ts';
 import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
-import { holds } from '../support/properties.ts';
+import { holds } from '../../engine/test/support/properties.ts';
 
 const anyJson = fc.jsonValue({ noUnicodeString: false, maxDepth: 4 }) as fc.Arbitrary<Json>;
 

@@ -11,7 +11,7 @@ import {
   usdOfPico,
   type PublishedPrice,
 } from '../../domain/providerPricing/pricing.ts';
-import { metaOf } from '../support/accountCommands.ts';
+import { metaOf } from '../support/money/accountCommands.ts';
 
 const prices = {
   input_usd_per_million_tokens: '0.15',

@@ -6,8 +6,8 @@ import { decimalOf } from '../../domain/kernel/rounding.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
 import { priceList } from '../../domain/priceList/decider.ts';
 import { priceSale } from '../../domain/priceList/sale.ts';
-import { meta, NOW, refund, sell } from '../support/moneyCommands.ts';
-import { holds } from '../support/properties.ts';
+import { meta, NOW, refund, sell } from '../support/money/moneyCommands.ts';
+import { holds } from '../../engine/test/support/properties.ts';
 import { after } from '../support/specFor.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;

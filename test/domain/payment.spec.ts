@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { payment, type PaymentCommand } from '../../domain/payment/decider.ts';
 import { paymentKey, paymentStream } from '../../domain/payment/identity.ts';
-import { meta, NOW } from '../support/moneyCommands.ts';
+import { meta, NOW } from '../support/money/moneyCommands.ts';
 import { specFor } from '../support/specFor.ts';
 
 const { given } = specFor(payment);

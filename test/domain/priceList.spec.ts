@@ -6,7 +6,7 @@ import {
   type PublishPriceList,
 } from '../../domain/priceList/decider.ts';
 import { priceSale, type SaleOffer } from '../../domain/priceList/sale.ts';
-import { meta } from '../support/moneyCommands.ts';
+import { meta } from '../support/money/moneyCommands.ts';
 import { after, specFor } from '../support/specFor.ts';
 
 const { given } = specFor(priceList);

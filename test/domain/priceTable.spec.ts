@@ -8,7 +8,7 @@ import {
   priceNewsOf,
 } from '../../domain/providerPricing/priceTable.ts';
 import { picoPerToken, type PublishedPrice } from '../../domain/providerPricing/pricing.ts';
-import { holds } from '../support/properties.ts';
+import { holds } from '../../engine/test/support/properties.ts';
 
 const T = '2026-01-01T00:00:00.000Z';
 const row = {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { liveSecrets, savedConfig, type SavedConfigCommand } from '../../domain/savedConfig/decider.ts';
 import type { ChannelSettings } from '../../domain/savedConfig/events.ts';
-import { meta, NOW } from '../support/moneyCommands.ts';
+import { meta, NOW } from '../support/money/moneyCommands.ts';
 import { specFor } from '../support/specFor.ts';
 
 const { given } = specFor(savedConfig);

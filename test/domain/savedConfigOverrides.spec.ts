@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { overriddenBy, type OverridableChannel } from '../../domain/savedConfig/overrides.ts';
-import { holds } from '../support/properties.ts';
+import { holds } from '../../engine/test/support/properties.ts';
 
 const BASE = 'https://models.example/v1';
 const SAVED = {

@@ -12,8 +12,8 @@ import {
 import type { TrainingJobEvent } from '../../domain/trainingJob/events.ts';
 import { jobIdFor } from '../../domain/trainingJob/identity.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
-import { meta, NOW } from '../support/moneyCommands.ts';
-import { holds } from '../support/properties.ts';
+import { meta, NOW } from '../support/money/moneyCommands.ts';
+import { holds } from '../../engine/test/support/properties.ts';
 import { specFor } from '../support/specFor.ts';
 
 const { given } = specFor(trainingJob);

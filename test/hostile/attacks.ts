@@ -1,6 +1,6 @@
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
-import { BEYOND_LIMITS, HEAVY } from './schemas.ts';
-import { HOSTILE_TEXTS, WORST_TEXTS } from './texts.ts';
+import { BEYOND_LIMITS, HEAVY } from '../../engine/test/support/hostile/schemas.ts';
+import { HOSTILE_TEXTS, WORST_TEXTS } from '../../engine/test/support/hostile/texts.ts';
 
 /** What attacks are sent to, and what they need there. */
 export interface Target {

@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { answers } from '../support/scriptedProvider.ts';
+import { answers } from '../../engine/test/support/scriptedProvider.ts';
 import {
   attackByAnswer,
   attacksBySchema,
@@ -14,7 +14,7 @@ import {
 import { attacksByBody } from './bodies.ts';
 import { attacksByExpected } from './examples.ts';
 import { startTarget, type HostileTarget } from './target.ts';
-import { HOSTILE_ANSWERS } from './texts.ts';
+import { HOSTILE_ANSWERS } from '../../engine/test/support/hostile/texts.ts';
 import { HELD_BY_BODY_MS_MAX, HELD_MS_MAX } from './watchedService.ts';
 
 describe('the main thread of a running service is never held by what strangers send', function () {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn, type Reply } from './support/client.ts';
 import { testApi, type TestApi } from './support/testApi.ts';
-import { presigned, put } from './uploads.suite.ts';
+import { presigned, put } from './documents/uploads.suite.ts';
 
 const SCHEMA = JSON.parse(INVOICE_SCHEMA) as object;
 const INVOICE_TEXT = await INVOICE.text();

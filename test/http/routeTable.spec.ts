@@ -2,8 +2,8 @@ import express from 'express';
 import { expect } from 'chai';
 import { apiRoutes } from '../../src/http/routes.ts';
 import type { Route } from '../../src/http/defineRoute.ts';
-import { routeTable } from '../../src/http/routeTable.ts';
-import { listen } from '../../src/http/server.ts';
+import { routeTable } from '../../src/http/server/routeTable.ts';
+import { listen } from '../../src/http/server/server.ts';
 import { testApi } from './support/testApi.ts';
 
 const route = (method: Route['method'], path: string, rest?: string) => ({

@@ -4,10 +4,10 @@ import { packagedPrices } from '../../adapters/prices/packagedPrices.ts';
 import { PROVIDER_PRICING_STREAM } from '../../domain/providerPricing/events.ts';
 import { priceFor } from '../../domain/providerPricing/pricing.ts';
 import type { TablePrice } from '../../domain/providerPricing/priceTable.ts';
-import { referenceData } from '../../src/commands/referenceData.ts';
+import { referenceData } from '../../src/commands/reference/referenceData.ts';
 import { importPrices, type PriceChange } from '../../src/operator/importPrices.ts';
-import { eventsOf } from '../support/eventLogs.ts';
-import { memoryEventStore } from '../support/memoryEventStore.ts';
+import { eventsOf } from '../support/logs/eventLogs.ts';
+import { memoryEventStore } from '../support/logs/memoryEventStore.ts';
 
 const price = (model_name: string, input: string): TablePrice => ({
   provider: 'openai',

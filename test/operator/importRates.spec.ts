@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { FxDay } from '../../domain/fxRates/rates.ts';
 import { systemClock } from '../../adapters/embedded/systemClock.ts';
-import { referenceData } from '../../src/commands/referenceData.ts';
+import { referenceData } from '../../src/commands/reference/referenceData.ts';
 import { importRates } from '../../src/operator/importRates.ts';
-import { eventsOf } from '../support/eventLogs.ts';
-import { memoryEventStore } from '../support/memoryEventStore.ts';
+import { eventsOf } from '../support/logs/eventLogs.ts';
+import { memoryEventStore } from '../support/logs/memoryEventStore.ts';
 
 const day = (date: string, USD: string): FxDay => ({ date, base: 'EUR', rates: { USD } });
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LOG_STREAM, SEALS_STREAM } from '../../domain/kernel/ownStreams.ts';
-import { divergenceOf } from '../../projections/engine/divergence.ts';
+import { divergenceOf } from '../../projections/engine/feed/divergence.ts';
 import type { Generation } from '../../projections/engine/registry.ts';
-import { textOfWitness, witnessAt, witnessOf } from '../../projections/engine/witness.ts';
-import { memoryLog, type MemoryLog } from '../support/memoryLog.ts';
-import { propertyRuns } from '../support/properties.ts';
+import { textOfWitness, witnessAt, witnessOf } from '../../projections/engine/feed/witness.ts';
+import { memoryLog, type MemoryLog } from '../support/logs/memoryLog.ts';
+import { propertyRuns } from '../../engine/test/support/properties.ts';
 
 const LOG_ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { asCredits } from '../../domain/kernel/units.ts';
-import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
 import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { ledgerProjector } from '../../projections/ledger/ledger.projector.ts';
@@ -10,7 +10,7 @@ import { ledgerOfTenant } from '../../projections/ledger/ledger.queries.ts';
 import { BLOCK_ROWS } from '../../projections/ledger/ledger.schema.ts';
 import type { LedgerQuery } from '../../projections/ledger/ledgerPages.ts';
 import { isSparse, pagePlan } from '../../projections/ledger/pagePlan.ts';
-import { seededRandom } from '../support/random.ts';
+import { seededRandom } from '../../engine/test/support/random.ts';
 import { emptySql } from '../support/emptySql.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');

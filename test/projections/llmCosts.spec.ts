@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { modelCost, priceFor, type PublishedPrice } from '../../domain/providerPricing/pricing.ts';
-import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
 import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { llmCostsProjector } from '../../projections/llmCosts/llmCosts.projector.ts';

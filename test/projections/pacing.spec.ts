@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { ProjectionNotice } from '../../projections/engine/notices.ts';
+import type { ProjectionNotice } from '../../projections/engine/feed/notices.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import { bookkeeper } from '../support/billingHistory.ts';
-import { memoryLog } from '../support/memoryLog.ts';
+import { bookkeeper } from '../support/money/billingHistory.ts';
+import { memoryLog } from '../support/logs/memoryLog.ts';
 import { runnerOn, wipe } from '../support/projecting.ts';
 import { emptySql } from '../support/emptySql.ts';
-import { until } from '../support/until.ts';
+import { until } from '../../engine/test/support/until.ts';
 
 const WAIT = { timeoutMs: 10_000 };
 /** Longer than any of these specs may take: whoever waited for its end would fail. */

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
-import { bookkeeper } from '../support/billingHistory.ts';
-import { memoryLog } from '../support/memoryLog.ts';
+import { bookkeeper } from '../support/money/billingHistory.ts';
+import { memoryLog } from '../support/logs/memoryLog.ts';
 import { runnerOn, wipe } from '../support/projecting.ts';
 import { bulkSuite } from './bulk.suite.ts';
 import { engineSuite } from './engine.suite.ts';
 import { readModelsSuite } from './readModels.suite.ts';
-import { rollingSuite } from './rolling.suite.ts';
-import { rebuildSuite } from './rebuild.suite.ts';
+import { rollingSuite } from './rebuild/rolling.suite.ts';
+import { rebuildSuite } from './rebuild/rebuild.suite.ts';
 
 const url = process.env['DATABASE_URL'];
 

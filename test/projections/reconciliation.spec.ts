@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
-import { billingHistory } from '../support/billingHistory.ts';
-import { memoryLog } from '../support/memoryLog.ts';
+import { billingHistory } from '../support/money/billingHistory.ts';
+import { memoryLog } from '../support/logs/memoryLog.ts';
 import { runnerOn } from '../support/projecting.ts';
 import { emptySql } from '../support/emptySql.ts';
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { ProjectedEvent } from '../../projections/engine/event.ts';
+import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
 import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { ledgerProjector } from '../../projections/ledger/ledger.projector.ts';
 import { usageProjector } from '../../projections/usage/usage.projector.ts';
 import { totalsOf, usageStats, type UsageGroup } from '../../projections/usage/usage.queries.ts';
-import { seededRandom } from '../support/random.ts';
+import { seededRandom } from '../../engine/test/support/random.ts';
 import { emptySql } from '../support/emptySql.ts';
 
 const START = Date.parse('2026-12-27T00:00:00.000Z');

@@ -1,25 +1,25 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { pgliteSql } from '../../adapters/embedded/pgliteSql.ts';
-import { openSqliteEventLog } from '../../adapters/embedded/sqliteEventLog.ts';
+import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
+import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
 import { account } from '../../domain/account/decider.ts';
 import { accountStream } from '../../domain/account/stream.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
 import type { Snapshot } from '../../domain/ports/snapshotStore.ts';
-import { accountSnapshots } from '../../src/commands/accountSnapshot.ts';
-import { accountCodec, type AccountWriter } from '../../src/commands/accountWriter.ts';
-import { snapshotOf } from '../../src/commands/trustedSnapshot.ts';
-import { foldForward, nothingYet } from '../../src/commands/streamFold.ts';
+import { accountSnapshots } from '../../src/commands/writer/accountSnapshot.ts';
+import { accountCodec, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
+import { snapshotOf } from '../../src/commands/writer/trustedSnapshot.ts';
+import { foldForward, nothingYet } from '../../src/commands/writer/streamFold.ts';
 import { containerOver } from '../../src/composition/container.ts';
-import { openParts } from '../../src/composition/openParts.ts';
-import { prepareTables } from '../../src/composition/prepareTables.ts';
+import { openParts } from '../../src/composition/parts/openParts.ts';
+import { prepareTables } from '../../src/composition/start/prepareTables.ts';
 import { resolve } from '../../src/composition/token.ts';
 import * as t from '../../src/composition/tokens.ts';
 import { configFrom } from '../../src/config.ts';
-import { adjustment } from '../support/accountCommands.ts';
-import { memorySnapshots } from '../support/memorySnapshots.ts';
-import { tempFolder } from '../support/tempFolder.ts';
+import { adjustment } from '../support/money/accountCommands.ts';
+import { memorySnapshots } from '../support/logs/memorySnapshots.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 /** The table in which earlier releases kept snapshots. */
 const FORMER_TABLE = `

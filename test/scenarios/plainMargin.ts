@@ -1,6 +1,6 @@
-import type { ProjectedEvent } from '../../projections/engine/event.ts';
-import { noWorth, type MarginBook, type Moves, type Worth } from '../../src/audit/marginBook.ts';
-import { post } from '../../src/audit/marginPosting.ts';
+import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
+import { noWorth, type MarginBook, type Moves, type Worth } from '../../src/audit/money/marginBook.ts';
+import { post } from '../../src/audit/money/marginPosting.ts';
 
 /** What a period came to, in micro-USD and credits. */
 export interface PlainSums extends Worth {

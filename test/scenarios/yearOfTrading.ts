@@ -3,9 +3,9 @@ import { account } from '../../domain/account/decider.ts';
 import { NEW_ACCOUNT, type AccountState } from '../../domain/account/state.ts';
 import { fxRateOn, fxRates, type FxRatesState } from '../../domain/fxRates/rates.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
-import type { ProjectedEvent } from '../../projections/engine/event.ts';
-import { metaOf } from '../support/accountCommands.ts';
-import { seededRandom, type Random } from '../support/random.ts';
+import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
+import { metaOf } from '../support/money/accountCommands.ts';
+import { seededRandom, type Random } from '../../engine/test/support/random.ts';
 
 const DAY_MS = 86_400_000;
 const START = Date.parse('2025-01-01T00:00:00.000Z');

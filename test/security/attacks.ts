@@ -1,5 +1,5 @@
 import { formOf, INVOICE, INVOICE_SCHEMA, type CallOptions } from '../http/support/client.ts';
-import { answers, type Step } from '../support/scriptedProvider.ts';
+import { answers, type Step } from '../../engine/test/support/scriptedProvider.ts';
 
 /** A request, and the code that it must be refused with. */
 export type Attempt = readonly [string, string, CallOptions, string];

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { strToU8, zipSync } from 'fflate';
 import { formOf, INVOICE_SCHEMA } from '../http/support/client.ts';
 import { startApi, type TestApi } from '../http/support/testApi.ts';
-import { docx } from '../support/officeFiles.ts';
+import { docx } from '../../engine/test/support/officeFiles.ts';
 
 const PLANTED = 'pl4nted-in-the-environment';
 

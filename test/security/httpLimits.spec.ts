@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { startApi, type TestApi } from '../http/support/testApi.ts';
 import { sendRaw } from './rawSocket.ts';
-import { until } from '../support/until.ts';
+import { until } from '../../engine/test/support/until.ts';
 
 const HEAD = [
   'POST /v1/documents/page-count HTTP/1.1',

@@ -5,11 +5,15 @@ import { expect } from 'chai';
 import { configFrom, ConfigError } from '../../src/config.ts';
 import { addressesInside, harmsOf, membersTooMany, thefts, UNDOCUMENTED } from './attacks.ts';
 import { expressionsOf, operationsIn } from './openapiOperations.ts';
-import { answers, startScriptedProvider, type ScriptedProvider } from '../support/scriptedProvider.ts';
+import {
+  answers,
+  startScriptedProvider,
+  type ScriptedProvider,
+} from '../../engine/test/support/scriptedProvider.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, type CallOptions, type Reply } from '../http/support/client.ts';
-import { docx } from '../support/officeFiles.ts';
+import { docx } from '../../engine/test/support/officeFiles.ts';
 import { LIMITED, startApi, type TestApi } from '../http/support/testApi.ts';
-import { until } from '../support/until.ts';
+import { until } from '../../engine/test/support/until.ts';
 
 const SECRET_TEXT = 'Invoice number: V-77 of the victim';
 /** Small on the wire, 300 MB once it is opened. Made before a service runs beside it. */

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import { startEsdbDouble, type EsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
-import { replicaOf, type Replica } from '../fleet/processes.ts';
+import { replicaOf, type Replica } from '../support/fleet/processes.ts';
 import { client, type Client } from '../http/support/client.ts';
-import { tempFolder } from '../support/tempFolder.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 const SERVER = process.env['DATABASE_URL'];
 const SCRIPT = new URL('../../../docs/hardening/postgres-roles.sql', import.meta.url);

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { REDACTED, redactor, SECRET_VARIABLES, URL_VARIABLES } from '../../src/redact.ts';
 import { client, formOf, INVOICE, INVOICE_SCHEMA } from '../http/support/client.ts';
 import { startService } from '../support/serviceProcess.ts';
-import { tempFolder } from '../support/tempFolder.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 

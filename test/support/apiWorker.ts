@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../adapters/embedded/systemClock.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import { artifacts } from '../../src/commands/artifacts.ts';
-import { trainingJobs } from '../../src/commands/trainingJobs.ts';
-import { jobListsOn, uploadedExamples } from '../../src/composition/pipelineParts.ts';
+import { artifacts } from '../../src/commands/training/artifacts.ts';
+import { trainingJobs } from '../../src/commands/training/trainingJobs.ts';
+import { jobListsOn, uploadedExamples } from '../../src/composition/parts/pipelineParts.ts';
 import {
   trainingWorker,
   type TrainingWorker,

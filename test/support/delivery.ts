@@ -5,21 +5,21 @@ import { accountStream } from '../../domain/account/stream.ts';
 import { DEFAULT_RATES, DEFAULT_TERMS, type BillingConfig } from '../../domain/billingConfig/decider.ts';
 import { llmCostStream } from '../../domain/llmCost/events.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
-import type { ExtractionResult } from '../../domain/ports/extractionEngine.ts';
-import { accountWriter, type AccountWriter } from '../../src/commands/accountWriter.ts';
-import type { ConvertDeps } from '../../src/commands/convertDocument.ts';
+import type { ExtractionResult } from '@quire/engine/ports/extractionEngine';
+import { accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
+import type { ConvertDeps } from '../../src/commands/work/convertDocument.ts';
 import {
   extractDocument,
   type ExtractDeps,
   type ExtractRequest,
-} from '../../src/commands/extractDocument.ts';
-import { heavySlots } from '../../src/commands/heavySlots.ts';
-import { holdSweeper } from '../../src/commands/holdSweeper.ts';
+} from '../../src/commands/work/extractDocument.ts';
+import { heavySlots } from '../../src/commands/work/heavySlots.ts';
+import { holdSweeper } from '../../src/commands/sweeping/holdSweeper.ts';
 import { unfinishedSweeper, type UnfinishedSweep } from '../../src/commands/unfinished/unfinishedSweeper.ts';
-import { adjustment } from './accountCommands.ts';
-import { eventsOf, LOGS } from './eventLogs.ts';
+import { adjustment } from './money/accountCommands.ts';
+import { eventsOf, LOGS } from './logs/eventLogs.ts';
 import { recordingOn, unrecordedWork, type Recording } from './recording.ts';
-import { tempFolder } from './tempFolder.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 export const START = '2026-01-31T08:00:00.000Z';
 export const TENANT = 't';

@@ -6,18 +6,18 @@ import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
 import { hasEnded } from '../../domain/trainingJob/decider.ts';
-import { accountWriter, type AccountWriter } from '../../src/commands/accountWriter.ts';
-import { artifacts } from '../../src/commands/artifacts.ts';
-import { createTrainingJob, type CreatedTrainingJob } from '../../src/commands/createTrainingJob.ts';
-import { trainingJobs } from '../../src/commands/trainingJobs.ts';
-import type { CreateTrainingRequest } from '../../src/commands/trainingRequest.ts';
-import type { WorkProblem } from '../../src/commands/workProblem.ts';
+import { accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
+import { artifacts } from '../../src/commands/training/artifacts.ts';
+import { createTrainingJob, type CreatedTrainingJob } from '../../src/commands/training/createTrainingJob.ts';
+import { trainingJobs } from '../../src/commands/training/trainingJobs.ts';
+import type { CreateTrainingRequest } from '../../src/commands/training/trainingRequest.ts';
+import type { WorkProblem } from '../../src/commands/work/workProblem.ts';
 import { trainingWorker } from '../../src/worker/trainingWorker.ts';
-import { adjustment } from './accountCommands.ts';
+import { adjustment } from './money/accountCommands.ts';
 import { laterBy, START } from './delivery.ts';
-import { eventsOf, LOGS } from './eventLogs.ts';
-import { meta } from './moneyCommands.ts';
-import { tempFolder } from './tempFolder.ts';
+import { eventsOf, LOGS } from './logs/eventLogs.ts';
+import { meta } from './money/moneyCommands.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 export const TENANT = 't';
 /** Base 2,000 + 2 × 20 + 60 × 10. */

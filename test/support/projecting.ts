@@ -1,9 +1,9 @@
 import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
 import type { KnownLog } from '../../domain/ports/knownLog.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
-import { dumpReadModel } from '../../projections/engine/dump.ts';
+import { dumpReadModel } from '../../projections/engine/rebuild/dump.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import type { ProjectionNotice, RunnerTuning } from '../../projections/engine/notices.ts';
+import type { ProjectionNotice, RunnerTuning } from '../../projections/engine/feed/notices.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import { projectionRunner } from '../../projections/engine/runner.ts';
 import type { Projector } from '../../projections/engine/projector.ts';

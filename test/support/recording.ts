@@ -5,15 +5,15 @@ import { extractionStream } from '../../domain/extraction/events.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
-import type { LogCall } from '../../src/commands/callLog.ts';
-import { llmCosts } from '../../src/commands/llmCosts.ts';
-import { logModelCall, modelCallFact } from '../../src/commands/modelCosts.ts';
+import type { LogCall } from '../../src/commands/work/callLog.ts';
+import { llmCosts } from '../../src/commands/models/llmCosts.ts';
+import { logModelCall, modelCallFact } from '../../src/commands/models/modelCosts.ts';
 import { factShelf } from '../../src/commands/unfinished/factShelf.ts';
 import { keptFacts, type KeptFacts } from '../../src/commands/unfinished/keptFacts.ts';
 import type { UnrecordedWork } from '../../src/commands/unfinished/unfinishedSweeper.ts';
 import type { WorkFact } from '../../src/commands/unfinished/workFact.ts';
-import { usageLog, type UsageLog } from '../../src/commands/usageLog.ts';
-import { eventsOf } from './eventLogs.ts';
+import { usageLog, type UsageLog } from '../../src/commands/work/usageLog.ts';
+import { eventsOf } from './logs/eventLogs.ts';
 
 /** How one process records what work did. */
 export interface Recording {

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { tempFolder } from './tempFolder.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 interface Server {
   run(): Promise<{ readonly port: number }>;

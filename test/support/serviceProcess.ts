@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { until } from './until.ts';
+import { until } from '../../engine/test/support/until.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { startQuire } from '../../src/composition/quire.ts';
 import { ConfigError, configFrom } from '../../src/config.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
-import { runningRequests } from '../../src/http/runningRequests.ts';
+import { runningRequests } from '../../src/http/server/runningRequests.ts';
 
 const started = async (env: Readonly<Record<string, string>>) => {
   const folder = await mkdtemp(join(tmpdir(), 'quire-drained-'));

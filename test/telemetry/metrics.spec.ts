@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import type { ProjectorStatus } from '../../projections/engine/status.ts';
-import { accountWriter } from '../../src/commands/accountWriter.ts';
+import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
 import { countedAccounts } from '../../src/telemetry/accountMetrics.ts';
 import { driftCheck } from '../../src/telemetry/driftCheck.ts';
 import { observedLog } from '../../src/telemetry/logMetrics.ts';
 import { NO_TRACER } from '../../src/telemetry/noTracer.ts';
 import { projectionCounters, projectionGauges } from '../../src/telemetry/projectionMetrics.ts';
-import { readiness } from '../../src/composition/readiness.ts';
-import { adjustment, charge } from '../support/accountCommands.ts';
-import { memoryEventStore, type MemoryEventStore } from '../support/memoryEventStore.ts';
+import { readiness } from '../../src/composition/start/readiness.ts';
+import { adjustment, charge } from '../support/money/accountCommands.ts';
+import { memoryEventStore, type MemoryEventStore } from '../support/logs/memoryEventStore.ts';
 
 const logOver = (store: MemoryEventStore, register: Registry) =>
   observedLog(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runAudit } from '../../src/audit/runAudit.ts';
-import { openParts, type Parts } from '../../src/composition/openParts.ts';
+import { openParts, type Parts } from '../../src/composition/parts/openParts.ts';
 import { startQuire, type Quire } from '../../src/composition/quire.ts';
 import { configFrom } from '../../src/config.ts';
 import { client, type Client } from '../http/support/client.ts';

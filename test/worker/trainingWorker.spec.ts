@@ -4,9 +4,9 @@ import { artifactKeyOf } from '../../domain/artifact/artifact.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
 import { artifactIdOfJob } from '../../domain/trainingJob/identity.ts';
 import { trainingJobStream } from '../../domain/trainingJob/events.ts';
-import type { CreatedTrainingJob } from '../../src/commands/createTrainingJob.ts';
-import { TamperedArtifact } from '../../src/commands/artifacts.ts';
-import type { WorkProblem } from '../../src/commands/workProblem.ts';
+import type { CreatedTrainingJob } from '../../src/commands/training/createTrainingJob.ts';
+import { TamperedArtifact } from '../../src/commands/training/artifacts.ts';
+import type { WorkProblem } from '../../src/commands/work/workProblem.ts';
 import {
   jobAsked,
   pipelineBench,
@@ -15,7 +15,7 @@ import {
   TENANT,
   type PipelineBench,
 } from '../support/pipelineBench.ts';
-import { until } from '../support/until.ts';
+import { until } from '../../engine/test/support/until.ts';
 
 const idOf = (made: CreatedTrainingJob | WorkProblem): string => {
   if (made.kind === 'problem') throw new Error(`${made.code}: ${made.detail}`);
@@ -200,7 +200,7 @@ describe('training jobs and their worker', () => {
     const job_id = idOf(await create(jobAsked('k')));
     const drained = worker.drain();
     await trainer.began;
-    const { cancelTrainingJob } = await import('../../src/commands/closeTrainingJob.ts');
+    const { cancelTrainingJob } = await import('../../src/commands/training/closeTrainingJob.ts');
     const { objects } = bench.process();
     const deps = { jobs, accounts, store, clock, objects, secrets: undefined, wrote: () => undefined };
     const metaOf = () => ({

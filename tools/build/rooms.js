@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { ROOT } from './workspaces.js';
 
 /** Folders with sources of the service. */
-export const PRODUCT = ['domain', 'projections', 'adapters', 'src'];
+export const PRODUCT = ['engine', 'domain', 'projections', 'adapters', 'src'];
 
 /** All folders with TypeScript; those that are not there are passed over. */
-export const ROOMS = [...PRODUCT, 'test'];
+export const ROOMS = [...PRODUCT, 'test', 'tools'];
 
 const skipped = new Set(['node_modules', 'dist']);
 

@@ -1,4 +1,4 @@
-import { accountOf, type AuditedEvent } from '../auditedEvent.ts';
+import { accountOf, type AuditedEvent } from '../log/auditedEvent.ts';
 import { balances, openHolds } from '../../../projections/balances/balances.schema.ts';
 import { noSums } from '../../../projections/engine/table.ts';
 import type { ExpectedModel, ExpectedRow, ExpectedSum } from './expectedRows.ts';

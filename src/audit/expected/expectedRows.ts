@@ -1,5 +1,5 @@
 import type { Exact, Row, Sum, Table } from '../../../projections/engine/table.ts';
-import type { AuditedEvent } from '../auditedEvent.ts';
+import type { AuditedEvent } from '../log/auditedEvent.ts';
 
 /** What columns are in rows that the auditor computes: objects stand for jsonb. */
 interface Audited {

@@ -1,5 +1,5 @@
 import { paymentStream } from '../../../domain/payment/identity.ts';
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { grants } from '../../../projections/grants/grants.schema.ts';
 import { openClaims } from '../../../projections/openClaims/openClaims.schema.ts';
 import { emitAll, type ExpectedModel, type ExpectedRow, type ExpectedRows } from './expectedRows.ts';

@@ -1,4 +1,4 @@
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { ledger, ledgerBlocks } from '../../../projections/ledger/ledger.schema.ts';
 import type { ExpectedModel, ExpectedRow, ExpectedSum } from './expectedRows.ts';
 

@@ -1,5 +1,5 @@
 import { atScale, parseDecimal } from '../../../domain/kernel/rounding.ts';
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { noSums } from '../../../projections/engine/table.ts';
 import {
   freeOperations,

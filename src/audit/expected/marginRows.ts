@@ -1,6 +1,6 @@
-import { accountOf, type AuditedEvent } from '../auditedEvent.ts';
-import type { MarginBook, Moves } from '../marginBook.ts';
-import { post } from '../marginPosting.ts';
+import { accountOf, type AuditedEvent } from '../log/auditedEvent.ts';
+import type { MarginBook, Moves } from '../money/marginBook.ts';
+import { post } from '../money/marginPosting.ts';
 import {
   BOOKING_SUMS,
   BURN_SUMS,

@@ -1,4 +1,4 @@
-import type { AuditedEvent, AuditedEventOf } from '../auditedEvent.ts';
+import type { AuditedEvent, AuditedEventOf } from '../log/auditedEvent.ts';
 import { artifacts } from '../../../projections/artifacts/artifacts.schema.ts';
 import { deployments } from '../../../projections/deployments/deployments.schema.ts';
 import { trainingDocuments, trainingJobs } from '../../../projections/trainingJobs/trainingJobs.schema.ts';

@@ -1,4 +1,4 @@
-import type { AuditedEvent, AuditedEventOf } from '../auditedEvent.ts';
+import type { AuditedEvent, AuditedEventOf } from '../log/auditedEvent.ts';
 import { apiKeys } from '../../../projections/apiKeys/apiKeys.schema.ts';
 import { billingConfigs, billingRates } from '../../../projections/billingConfigs/billingConfigs.schema.ts';
 import { priceLists } from '../../../projections/priceLists/priceLists.schema.ts';

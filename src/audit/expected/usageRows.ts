@@ -1,4 +1,4 @@
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { noSums } from '../../../projections/engine/table.ts';
 import { usageDays, usageDocuments } from '../../../projections/usage/usage.schema.ts';
 import type { ExpectedModel, ExpectedSum } from './expectedRows.ts';

@@ -1,4 +1,4 @@
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../auditedEvent.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { documents } from '../../../projections/documents/documents.schema.ts';
 import { unrecordedWork, usageEvents } from '../../../projections/usageEvents/usageEvents.schema.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../domain/ports/clock.ts';
-import { sweeperOf, type Sweeper } from '../sweeper.ts';
+import { sweeperOf, type Sweeper } from '../sweeping/sweeper.ts';
 import type { KeptFacts } from './keptFacts.ts';
 import type { WorkEndFact } from './workFact.ts';
 

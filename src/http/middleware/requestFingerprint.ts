@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isTooMuch } from '../jsonBody.ts';
+import { isTooMuch } from '../server/jsonBody.ts';
 
 /** What a request is told by. */
 export interface RequestParts {

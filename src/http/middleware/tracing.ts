@@ -1,6 +1,6 @@
 import type { Span, Tracer } from '../../../domain/ports/tracer.ts';
 import type { Route } from '../defineRoute.ts';
-import type { Exchange } from '../routeRequest.ts';
+import type { Exchange } from '../server/routeRequest.ts';
 
 /** `traceId`: undefined where nobody records the request. */
 export interface TracedRequest {

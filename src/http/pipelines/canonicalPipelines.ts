@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { CanonicalCall, CanonicalOperation } from '../canonicalOperations.ts';
-import { payloadOf } from '../canonicalPayload.ts';
+import type { CanonicalCall, CanonicalOperation } from '../canonical/canonicalOperations.ts';
+import { payloadOf } from '../canonical/canonicalPayload.ts';
 import { invalid } from '../problems.ts';
 import { activatePayload, trainingJobFields } from '../wire/pipelines.ts';
 import { activate, artifactList, artifactOf, resolve } from './deployments.ts';

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { artifactUriOf } from '../../../domain/artifact/artifact.ts';
 import type { Activation, DeploymentScope, Rollout } from '../../../domain/deployment/events.ts';
-import type { Artifact } from '../../commands/artifacts.ts';
+import type { Artifact } from '../../commands/training/artifacts.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import { workFailure } from '../doneOrProblem.ts';
 import { invalid, problem } from '../problems.ts';
-import { settleReads } from '../settledReads.ts';
+import { settleReads } from '../reads/settledReads.ts';
 import type { deploymentResponse, resolvedDeployment } from '../wire/pipelines.ts';
 
 type AnyRequest = RouteRequest<unknown, unknown, unknown>;

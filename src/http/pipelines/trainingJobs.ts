@@ -2,12 +2,12 @@ import type { z } from 'zod';
 import { artifactUriOf } from '../../../domain/artifact/artifact.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { TrainingJobState } from '../../../domain/trainingJob/decider.ts';
-import type { CreateTrainingRequest } from '../../commands/trainingRequest.ts';
+import type { CreateTrainingRequest } from '../../commands/training/trainingRequest.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import { workFailure } from '../doneOrProblem.ts';
 import { invalid, problem } from '../problems.ts';
-import { settleReads } from '../settledReads.ts';
+import { settleReads } from '../reads/settledReads.ts';
 import type {
   cancelledTrainingJob,
   createTrainingJobResponse,

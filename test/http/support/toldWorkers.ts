@@ -1,4 +1,4 @@
-import type { DocumentWorkers } from '../../../adapters/parsers/documentWorkers.ts';
+import type { DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
 
 /** The same workers; `onWork` is told whose each piece of work is, as it is asked for. */
 export const toldWorkers = (workers: DocumentWorkers, onWork: (share: string) => void): DocumentWorkers => {

@@ -1,0 +1,212 @@
+import type { Document } from '../document/document.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Citation } from '../ports/extractionEngine.ts';
+import { findAddress } from './parties/addresses.ts';
+import { findCurrency } from './values/currencies.ts';
+import { schemaTree, standIn, type Field, type SchemaNode } from './fields/fields.ts';
+import { findingOf, type Finding } from './finding.ts';
+import { boxAround } from './places/layout.ts';
+import { findParty } from './parties/parties.ts';
+import { findInProse, listInProse } from './prose/proseValues.ts';
+import { LABELLED, pick, ranked } from './ranking.ts';
+import { findRows, type RowFindings } from './tables/rowValues.ts';
+import { sourceOf, type Source } from './source.ts';
+import { findBoolean, findChoice, findText, findTexts } from './texts.ts';
+import { findTotals, isTotal } from './tables/totals.ts';
+
+export interface LocalExtraction {
+  readonly value: JsonObject;
+  readonly citations: readonly Citation[];
+}
+
+type ObjectNode = Extract<SchemaNode, { readonly kind: 'object' }>;
+
+/** A document read for a schema: what every field is looked up in. */
+export interface Reading {
+  readonly tree: ObjectNode;
+  readonly source: Source;
+  readonly totals: ReadonlyMap<string, Finding>;
+}
+
+/** What examples taught. Each is asked for its field first; without it the rules decide alone. */
+export interface Taught {
+  /** Instead of what the rules found; undefined: nothing stands there. */
+  readonly leaf?: (field: Field, found: Finding | undefined) => Finding | undefined;
+  /** The field of a list, with the labels that it has. */
+  readonly list?: (field: Field) => Field;
+  /** The rows of a list by its pointer; undefined: the rules decide. */
+  readonly rows?: (pointer: string, fields: readonly Field[]) => readonly RowFindings[] | undefined;
+}
+
+/**
+ * Fills a schema from a document, without a model: typed values that stand in the document, chosen by the
+ * labels around them. Pure and reproducible; what is not found is left out, nothing is made up.
+ */
+export function extract(document: Document, schema: JsonObject): LocalExtraction {
+  const reading = readingOf(document, schema);
+  return reading === undefined ? { value: {}, citations: [] } : extractFrom(reading);
+}
+
+/** Lays a document out and finds its typed values; undefined for a schema that no object fills. */
+export function readingOf(document: Document, schema: JsonObject): Reading | undefined {
+  const tree = schemaTree(schema);
+  if (tree?.kind !== 'object') return undefined;
+  const fields = fieldsOf(tree);
+  const source = sourceOf(
+    document,
+    fields.flatMap(({ phrases }) => phrases),
+  );
+  return { tree, source, totals: findTotals(fields.filter(isTotal), source) };
+}
+
+/** Fills the schema from what was read. */
+export function extractFrom({ tree, source, totals }: Reading, taught: Taught = {}): LocalExtraction {
+  const citations: Citation[] = [];
+  const cite = (path: string, finding: Finding): unknown => citations.push(...cited(path, finding));
+  return { value: objectOf(tree, { source, totals, taught, cite }) ?? {}, citations };
+}
+
+/** The value of one part of the schema alone; undefined where the document does not say it. */
+export const valueAt = (node: SchemaNode, { source, totals }: Reading, taught: Taught = {}) =>
+  valueOf(node, { source, totals, taught, cite: () => undefined });
+
+interface Fill {
+  readonly source: Source;
+  readonly totals: ReadonlyMap<string, Finding>;
+  readonly taught: Taught;
+  readonly cite: (path: string, finding: Finding) => unknown;
+}
+
+/** The leaves outside arrays. */
+export function fieldsOf(node: SchemaNode): readonly Field[] {
+  if (node.kind === 'leaf') return [node.field];
+  return node.kind === 'object' ? [...node.members.values()].flatMap(fieldsOf) : [];
+}
+
+function objectOf({ members }: ObjectNode, fill: Fill): JsonObject | undefined {
+  const entries: [string, Json][] = [];
+  for (const [name, node] of members) {
+    const value = valueOf(node, fill);
+    if (value !== undefined) entries.push([name, value]);
+  }
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
+  switch (node.kind) {
+    case 'object':
+      return objectOf(node, fill);
+    case 'leaf':
+      return leafOf(node.field, fill);
+    case 'list':
+      return listOf(node.pointer, node.field, fill);
+    case 'rows':
+      return rowsOf(node, fill);
+  }
+}
+
+function leafOf(field: Field, fill: Fill): Json | undefined {
+  const found = foundByRules(field, fill);
+  const { leaf } = fill.taught;
+  const finding = leaf === undefined ? found : leaf(field, found);
+  if (finding === undefined) return undefined;
+  const value = coerced(field, finding.value);
+  if (value !== undefined) fill.cite(field.pointer, finding);
+  return value;
+}
+
+/** What labels, sums and sentences say of a leaf. */
+export const foundByRules = (field: Field, { totals, source }: Pick<Reading, 'totals' | 'source'>) =>
+  totals.get(field.pointer) ?? findInProse(field, source) ?? findLeaf(field, source);
+
+function findLeaf(field: Field, source: Source): Finding | undefined {
+  const found = findByKind(field, source);
+  const other = found === undefined ? standIn(field) : undefined;
+  return other === undefined ? found : findByKind(other, source);
+}
+
+function findByKind(field: Field, source: Source): Finding | undefined {
+  if (isTotal(field)) return undefined;
+  if (field.choices.length > 0) return findChoice(field, source);
+  switch (field.kind) {
+    case 'boolean':
+      return findBoolean(field, source);
+    case 'party':
+      return findParty(field, source) ?? (isRoleParty(field) ? undefined : findText(field, source));
+    case 'address':
+      return findAddress(field, source);
+    case 'currency':
+      return findCurrency(field, source);
+    case 'text':
+      return findText(field, source);
+    default:
+      return pick(field, source);
+  }
+}
+
+/** Seller, buyer and the like stand in sections; other persons and firms have a label of their own. */
+const isRoleParty = ({ concept }: Field): boolean => concept?.id === 'seller' || concept?.id === 'buyer';
+
+/** The value in the schema's JSON type; undefined when it has none. */
+export function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined {
+  if (type === 'integer') return Number.isInteger(value) ? value : undefined;
+  if (type !== 'string') return typeof value === type ? value : undefined;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return kind === 'date' && withTime ? `${text}T00:00:00Z` : text;
+}
+
+function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
+  const field = fill.taught.list?.(asked) ?? asked;
+  const parties = field.type === 'string' ? listInProse(field, fill.source) : [];
+  const findings = parties.length > 0 ? parties : allOf(field, fill.source);
+  const values = distinct(findings).flatMap((finding, index) => {
+    const value = coerced(field, finding.value);
+    if (value !== undefined) fill.cite(`${pointer}/${index}`, finding);
+    return value === undefined ? [] : [value];
+  });
+  return values.length === 0 ? undefined : values;
+}
+
+function allOf(field: Field, source: Source): readonly Finding[] {
+  if (field.kind === 'text' || field.kind === 'party') return findTexts(field, source);
+  return ranked(field, source)
+    .filter(({ score }) => score >= LABELLED)
+    .sort((a, b) => a.candidate.segment.index - b.candidate.segment.index)
+    .map(({ candidate, score }) => findingOf(candidate, { label: score, margin: 0.2, agreement: 0 }));
+}
+
+const distinct = (findings: readonly Finding[]): readonly Finding[] =>
+  findings.filter(({ value }, index) => findings.findIndex((other) => other.value === value) === index);
+
+function rowsOf(
+  { pointer, columns }: Extract<SchemaNode, { readonly kind: 'rows' }>,
+  fill: Fill,
+): Json | undefined {
+  const fields = [...columns.values()].flatMap(fieldsOf);
+  const rows = fill.taught.rows?.(pointer, fields) ?? findRows(fields, fill.source);
+  const values = rows.map((row, index) => rowOf({ row, columns, at: `${pointer}/${index}` }, fill));
+  return values.length === 0 ? undefined : values;
+}
+
+interface RowPlace {
+  readonly row: RowFindings;
+  readonly columns: ReadonlyMap<string, SchemaNode>;
+  readonly at: string;
+}
+
+function rowOf({ row, columns, at }: RowPlace, fill: Fill): JsonObject {
+  const entries: [string, Json][] = [];
+  for (const [name, node] of columns) {
+    if (node.kind !== 'leaf') continue;
+    const finding = row.get(node.field.pointer);
+    const value = finding === undefined ? undefined : coerced(node.field, finding.value);
+    if (finding === undefined || value === undefined) continue;
+    entries.push([name, value]);
+    fill.cite(`${at}${node.field.pointer}`, finding);
+  }
+  return Object.fromEntries(entries);
+}
+
+const cited = (path: string, { text, page, words, confidence }: Finding): readonly Citation[] => [
+  { path, text, page, bbox: boxAround(words), confidence },
+];

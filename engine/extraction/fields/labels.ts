@@ -1,0 +1,157 @@
+import type { Field } from './fields.ts';
+import { CONCEPTS, type Concept, type ValueKind } from './lexicon.ts';
+import { ROWS } from '../lexicon/rows.ts';
+import { vocabulary, type Vocabulary } from './vocabulary.ts';
+import { labelWords, phraseSimilarity } from './words.ts';
+
+/** How well labels name fields. It remembers what it has computed, for labels repeat. */
+export interface LabelMatcher {
+  /** 0..1: the label says the field, less what it says another of its kind better. */
+  score(field: Field, label: readonly string[]): number;
+  /** 0..1: the label says the concept. */
+  concept(concept: Concept, label: readonly string[]): number;
+  /** 0..1: the label says any concept. */
+  any(label: readonly string[]): number;
+}
+
+/** Kinds whose labels compete: a due date is no invoice date, a tax number no invoice number. */
+const RIVALS: Readonly<Record<ValueKind, readonly ValueKind[]>> = {
+  date: ['date'],
+  number: ['number', 'percent', 'integer'],
+  integer: ['number', 'percent', 'integer'],
+  percent: ['number', 'percent'],
+  id: ['id', 'vat_id', 'iban', 'phone', 'date', 'party', 'bic'],
+  vat_id: ['vat_id', 'id'],
+  party: ['party', 'id', 'address', 'date'],
+  text: ['text', 'party', 'id', 'address', 'date', 'number', 'phone'],
+  address: ['address', 'party'],
+  iban: ['bic'],
+  bic: ['iban'],
+  phone: ['phone'],
+  email: [],
+  url: ['email'],
+  currency: [],
+  boolean: ['boolean'],
+};
+const RIVAL_WEIGHT = 0.8;
+const ROW_IDS: ReadonlySet<string> = new Set(ROWS.map(([id]) => id));
+/** Concepts that columns may have though they are no row's own. */
+const ALSO_COLUMNS = new Set('article_number tax_rate discount discount_rate reference serial_number order_number delivery_date tax_total'.split(' ')); // prettier-ignore
+
+/** Concepts that rows of tables may ask for. */
+export const isRowConcept = ({ id }: Concept): boolean => ROW_IDS.has(id) || ALSO_COLUMNS.has(id);
+/** Concepts that only rows have. */
+export const isOnlyRowConcept = ({ id }: Concept): boolean => ROW_IDS.has(id) && !ALSO_ALONE.has(id);
+const ALSO_ALONE = new Set('weight volume packages hs_code size color balance article_number'.split(' '));
+
+/** A matcher for one document; `asked` are the names of a schema's fields, labels too. */
+export function labelMatcher(asked: readonly (readonly string[])[] = []): LabelMatcher {
+  const known = vocabulary();
+  const byLabel = new Map<string, ReadonlyMap<string, number>>();
+  const byField = new Map<Field, { rivals: readonly Concept[]; scores: Map<string, number> }>();
+  const scoresOf = (label: readonly string[]): ReadonlyMap<string, number> =>
+    remembered(byLabel, label.join(' '), () => conceptScores(known, label));
+  const compute = (field: Field, rivals: readonly Concept[], label: readonly string[]): number => {
+    const scores = scoresOf(label);
+    const own = bestPhrase(field.phrases, label);
+    const ours = Math.max(own, field.concept === undefined ? 0 : (scores.get(field.concept.id) ?? 0));
+    if (ours === 0) return 0;
+    const theirs = rivals.reduce((most, { id }) => Math.max(most, scores.get(id) ?? 0), 0);
+    return Math.max(0, ours - RIVAL_WEIGHT * Math.max(0, theirs - ours));
+  };
+  return {
+    any: (label) =>
+      [...scoresOf(label).values()].reduce((most, score) => Math.max(most, score), bestPhrase(asked, label)),
+    concept: (concept, label) => scoresOf(label).get(concept.id) ?? 0,
+    score: (field, label) => {
+      const ofField = remembered(byField, field, () => ({
+        rivals: rivalsOf(field),
+        scores: new Map<string, number>(),
+      }));
+      return remembered(ofField.scores, label.join(' '), () => compute(field, ofField.rivals, label));
+    },
+  };
+}
+
+function conceptScores(known: Vocabulary, label: readonly string[]): ReadonlyMap<string, number> {
+  const scores = new Map<string, number>();
+  for (const { concept, score } of known.phrasesFor(label))
+    if (score > (scores.get(concept.id) ?? 0)) scores.set(concept.id, score);
+  return scores;
+}
+
+/** The value of a key, computed when it is asked for first. */
+export function remembered<K, V>(known: Map<K, V>, key: K, compute: () => V): V {
+  const earlier = known.get(key);
+  if (earlier !== undefined || known.has(key)) return earlier as V;
+  const value = compute();
+  known.set(key, value);
+  return value;
+}
+
+const bestPhrase = (phrases: readonly (readonly string[])[], label: readonly string[]): number =>
+  phrases.reduce((best, phrase) => Math.max(best, phraseSimilarity(phrase, label)), 0);
+
+/** In rows every other column competes, elsewhere what has values that look alike. */
+function rivalsOf({ kind, concept, inRow }: Field): readonly Concept[] {
+  const kinds = RIVALS[kind];
+  return CONCEPTS.filter((other) => {
+    if (other.id === concept?.id) return false;
+    return inRow ? isRowConcept(other) : kinds.includes(other.kind) && !isOnlyRowConcept(other);
+  });
+}
+
+/** The longest label that is looked at, in words. */
+const LABEL_WORDS_MAX = 6;
+const LABEL_CHARACTERS_MAX = 120;
+
+/** Each word of a label that is left out costs so much. */
+const DROPPED = 0.05;
+
+/** Numbers and rates in a label say nothing of what it names. */
+const withoutNumbers = (text: string): string =>
+  text.replace(/\S+(?:\s*%)?/g, (word) => (/\d/.test(word) ? ' ' : word));
+
+/** The words of labels, kept for the labels met last: every field asks for the same ones. */
+const WORDS = new Map<string, readonly string[]>();
+const WORDS_MAX = 20_000;
+
+function wordsOf(text: string): readonly string[] {
+  if (WORDS.size > WORDS_MAX) WORDS.clear();
+  return remembered(WORDS, text, () => labelWords(withoutNumbers(text)));
+}
+
+/** How labels are judged: for one field, and for whatever they may name. */
+export interface Judged {
+  readonly scoreOf: (label: readonly string[]) => number;
+  readonly anyOf: (label: readonly string[]) => number;
+}
+
+/** Judges labels for one field. */
+export const judgedFor = (field: Field, labels: LabelMatcher): Judged => ({
+  scoreOf: (label) => labels.score(field, label),
+  anyOf: (label) => labels.any(label),
+});
+
+/** What a whole run of words says is not said of its end: "payable by" is no "by". */
+const SAID = 0.95;
+
+/** Best score of any run of words that ends the label: "as agreed, invoice no." ends in "invoice no.". */
+export function endingScore(text: string, { scoreOf, anyOf }: Judged): number {
+  const words = wordsOf(text.slice(-LABEL_CHARACTERS_MAX)).slice(-LABEL_WORDS_MAX);
+  let best = 0;
+  for (let length = 1; length <= words.length; length += 1) {
+    const run = words.slice(-length);
+    const score = scoreOf(run) - DROPPED * (words.length - length);
+    if (length > 1 && score < best && anyOf(run) >= SAID) best = score;
+    else best = Math.max(best, score);
+  }
+  return Math.max(0, best);
+}
+
+/** The score of a whole label. */
+export function wholeScore(text: string, scoreOf: (label: readonly string[]) => number): number {
+  if (text.length > LABEL_CHARACTERS_MAX) return 0;
+  const words = wordsOf(text);
+  return words.length === 0 || words.length > LABEL_WORDS_MAX + 2 ? 0 : scoreOf(words);
+}

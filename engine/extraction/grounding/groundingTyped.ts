@@ -1,0 +1,168 @@
+import { conventionsOf, type Conventions } from '../candidates.ts';
+import { compactDatesIn, datesIn } from '../values/dates.ts';
+import type { Layout, Segment } from '../places/layout.ts';
+import {
+  currenciesIn,
+  numbersIn,
+  parseNumber,
+  type DecimalMark,
+  type NumberShape,
+} from '../values/numbers.ts';
+import { occurrenceIn, type Occurrence } from './groundingSearch.ts';
+import { asciiDigits } from './groundingText.ts';
+
+/** Where each number, day (`YYYY-MM-DD`) and currency (ISO code) of a document stands. */
+export interface TypedIndex {
+  readonly conventions: Conventions;
+  readonly numbers: ReadonlyMap<number, readonly Occurrence[]>;
+  readonly days: ReadonlyMap<string, readonly Occurrence[]>;
+  readonly currencies: ReadonlyMap<string, readonly Occurrence[]>;
+}
+
+/** Of a longer line only so much is read for values: lines end long before. */
+const LINE_MAX = 20_000;
+const OCCURRENCES_MAX = 200;
+
+const OWN_READING = 0.97;
+/** A percentage as the fraction that it is, a number with a word for its scale. */
+const DERIVED = 0.9;
+/** Read by the other decimal mark, or the month first where the document has the day first. */
+const OTHER_READING = 0.8;
+/** Digits beside letters. */
+const PART = 0.75;
+
+export function typedIndexOf(layout: Layout): TypedIndex {
+  const conventions = conventionsOf(layout);
+  const numbers = collector<number>();
+  const days = collector<string>();
+  const currencies = collector<string>();
+  for (const segment of layout.segments) {
+    const text = asciiDigits(segment.text.slice(0, LINE_MAX));
+    addNumbers({ segment, text, conventions }, numbers.add);
+    addDays({ segment, text, conventions }, days.add);
+    addYears({ segment, text, conventions }, numbers.add);
+    for (const { code, from, to } of currenciesIn(text))
+      currencies.add(code, occurrenceIn(segment, { from, to }, OWN_READING));
+  }
+  return { conventions, numbers: numbers.all, days: days.all, currencies: currencies.all };
+}
+
+type Add<K> = (key: K, occurrence: Occurrence) => void;
+
+/** What stands at a place already is not added again: its first reading is the best. */
+function collector<K>(): { readonly add: Add<K>; readonly all: ReadonlyMap<K, readonly Occurrence[]> } {
+  const all = new Map<K, Occurrence[]>();
+  const add: Add<K> = (key, occurrence) => {
+    const same = all.get(key);
+    if (same === undefined) all.set(key, [occurrence]);
+    else if (same.length < OCCURRENCES_MAX && !same.some((one) => isSamePlace(one, occurrence)))
+      same.push(occurrence);
+  };
+  return { add, all };
+}
+
+const isSamePlace = (a: Occurrence, b: Occurrence): boolean =>
+  a.segment === b.segment && a.from < b.from + b.text.length && b.from < a.from + a.text.length;
+
+interface Line {
+  readonly segment: Segment;
+  readonly text: string;
+  readonly conventions: Conventions;
+}
+
+const SCALE = /^\s?(thousand|tsd|million|mio|mn|billion|bn|mrd|milliarden|millionen)\b/i;
+const SCALES: Readonly<Record<string, number>> = {
+  thousand: 1e3, tsd: 1e3, million: 1e6, mio: 1e6, mn: 1e6, millionen: 1e6, billion: 1e9, bn: 1e9, mrd: 1e9, milliarden: 1e9,
+}; // prettier-ignore
+
+function addNumbers(line: Line, add: Add<number>): void {
+  const { segment, text, conventions } = line;
+  const own = conventions.decimalMark;
+  for (const shape of numbersIn(text)) {
+    addReadings({ line, shape, mark: own, exactness: OWN_READING }, add);
+    addReadings({ line, shape, mark: own === ',' ? '.' : ',', exactness: OTHER_READING }, add);
+  }
+  for (const match of text.matchAll(BESIDE_LETTERS))
+    add(
+      Number(match[0]),
+      occurrenceIn(segment, { from: match.index, to: match.index + match[0].length }, PART),
+    );
+}
+
+interface Reading {
+  readonly line: Line;
+  readonly shape: NumberShape;
+  readonly mark: DecimalMark;
+  readonly exactness: number;
+}
+
+/** A number as it reads, as the fraction that a percentage is, and with the word for its scale. */
+function addReadings({ line: { segment, text }, shape, mark, exactness }: Reading, add: Add<number>): void {
+  const { from, to, percent } = shape;
+  const value = parseNumber(shape.text, mark);
+  if (value === undefined) return;
+  const derived = Math.min(DERIVED, exactness);
+  add(value, occurrenceIn(segment, { from, to }, exactness));
+  if (percent) add(rounded(value / 100), occurrenceIn(segment, { from, to }, derived));
+  const scale = SCALE.exec(text.slice(to, to + 14));
+  const times = SCALES[scale?.[1]?.toLowerCase() ?? ''];
+  if (scale !== null && times !== undefined)
+    add(rounded(value * times), occurrenceIn(segment, { from, to: to + scale[0].length }, derived));
+}
+
+/** Whole numbers that letters touch (`12kg`, `No.42`): never a part of a longer number. */
+const BESIDE_LETTERS = /(?<![\d.,]|\d[ ’'])\d{1,15}(?=\p{L})|(?<=\p{L}\.?)\d{1,15}(?![\d.,]\d|\d)/gu;
+
+/** Without the last digits, which binary fractions get wrong. */
+const rounded = (value: number): number => Number(value.toPrecision(12));
+
+const CJK_DAY = /(\d{4})\s?年\s?(\d{1,2})\s?月\s?(\d{1,2})\s?日/g;
+
+function addDays({ segment, text, conventions: { dayFirst } }: Line, add: Add<string>): void {
+  for (const { iso, from, to } of datesIn(text, dayFirst))
+    add(iso, occurrenceIn(segment, { from, to }, OWN_READING));
+  for (const { iso, from, to } of datesIn(text, !dayFirst))
+    add(iso, occurrenceIn(segment, { from, to }, OTHER_READING));
+  for (const { iso, from, to } of compactDatesIn(text))
+    add(iso, occurrenceIn(segment, { from, to }, OTHER_READING));
+  for (const match of text.matchAll(CJK_DAY)) {
+    const [whole, year = '', month = '', day = ''] = match;
+    const range = { from: match.index, to: match.index + whole.length };
+    add(
+      `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`,
+      occurrenceIn(segment, range, OWN_READING),
+    );
+  }
+}
+
+/** The year of a date is a number that stands there. */
+function addYears({ segment, text, conventions: { dayFirst } }: Line, add: Add<number>): void {
+  for (const { from, to } of datesIn(text, dayFirst)) {
+    const year = /\d{4}/.exec(text.slice(from, to));
+    if (year === null) continue;
+    const at = from + year.index;
+    add(Number(year[0]), occurrenceIn(segment, { from: at, to: at + 4 }, PART));
+  }
+}
+
+const SHORT = 40;
+
+/** The days that a text says, if it is nothing but a date. */
+export function daysSaid(text: string): readonly string[] {
+  const trimmed = asciiDigits(text.slice(0, SHORT + 1).trim());
+  if (text.length > SHORT) return [];
+  return [true, false].flatMap((dayFirst) =>
+    datesIn(trimmed, dayFirst)
+      .filter(({ text: date }) => date.length >= trimmed.length - 1)
+      .map(({ iso }) => iso),
+  );
+}
+
+/** The number that a text says, read as the document would, if it is nothing but a number. */
+export function numberSaid(text: string, { decimalMark }: Conventions): number | undefined {
+  if (text.length > SHORT) return undefined;
+  const trimmed = asciiDigits(text.trim());
+  const [only, ...others] = numbersIn(trimmed);
+  if (only === undefined || others.length > 0 || only.text.length < trimmed.length) return undefined;
+  return parseNumber(only.text, decimalMark);
+}

@@ -1,0 +1,72 @@
+import { wholeScore } from '../fields/labels.ts';
+import { overlap, type Segment } from '../places/layout.ts';
+import { CONCEPTS, type Concept } from '../fields/lexicon.ts';
+import type { Source } from '../source.ts';
+
+const PARTIES = CONCEPTS.filter(({ kind }) => kind === 'party');
+const IS_TITLE = 0.8;
+
+/** A line that opens the section of a party: "Seller:", "Bill to". */
+export interface Title {
+  readonly segment: Segment;
+  readonly concept: Concept;
+  readonly score: number;
+}
+
+/** Whose section a segment stands in: that of the nearest title above it in its column. */
+export function partyAt(segment: Segment, source: Source): string | undefined {
+  const onPage = titlesByPage(source).get(segment.page) ?? [];
+  return onPage.findLast((title) => isBelow(segment, title.segment, 190))?.concept.id;
+}
+
+/** The segments that are titles of parties. */
+export const titledSegments = (source: Source): ReadonlySet<Segment> =>
+  new Set(titles(source).map(({ segment }) => segment));
+
+/** Computed once for a document, for every candidate asks. */
+const TITLES = new WeakMap<Source, readonly Title[]>();
+
+export function titles(source: Source): readonly Title[] {
+  const known = TITLES.get(source);
+  if (known !== undefined) return known;
+  const all = findTitles(source);
+  TITLES.set(source, all);
+  return all;
+}
+
+const BY_PAGE = new WeakMap<Source, ReadonlyMap<number, readonly Title[]>>();
+
+function titlesByPage(source: Source): ReadonlyMap<number, readonly Title[]> {
+  const known = BY_PAGE.get(source);
+  if (known !== undefined) return known;
+  const pages = new Map<number, Title[]>();
+  for (const title of titles(source)) {
+    const page = pages.get(title.segment.page);
+    if (page === undefined) pages.set(title.segment.page, [title]);
+    else page.push(title);
+  }
+  BY_PAGE.set(source, pages);
+  return pages;
+}
+
+function findTitles({ layout, labels }: Source): readonly Title[] {
+  return layout.segments.flatMap((segment) => {
+    const label = segment.text.split(':')[0] ?? '';
+    if (label.length > 40 || /\d/.test(label)) return [];
+    const best = PARTIES.map((concept) => ({
+      segment,
+      concept,
+      score: wholeScore(label, (words) => labels.concept(concept, words)),
+    })).reduce<Title | undefined>(
+      (most, title) => (title.score > (most?.score ?? 0) ? title : most),
+      undefined,
+    );
+    return best !== undefined && best.score >= IS_TITLE ? [best] : [];
+  });
+}
+
+export const isBelow = (segment: Segment, title: Segment, pointsMax: number): boolean =>
+  segment.page === title.page &&
+  segment.y0 > title.y0 + 2 &&
+  segment.y0 - title.y1 < pointsMax &&
+  (overlap(segment, title) > 0.1 || Math.abs(segment.x0 - title.x0) < 12);

@@ -1,0 +1,153 @@
+import type { Evidence, Finding } from '../finding.ts';
+import type { Field } from '../fields/fields.ts';
+import { spanFinding, type Prose, type Sentence, type Span } from './prose.ts';
+
+const PLACE =
+  "\\p{Lu}[\\p{L}.'’-]*(?:\\s(?:(?:of|and|the|de|der|des|du|della|van|do|da|und|et|y|e)\\s){0,2}\\p{Lu}[\\p{L}'’-]*){0,4}";
+const AREA =
+  "(?:(?:the|der|des|de|del|la|du|dello|della|di|do|da|van|het|l[’']|State|Commonwealth|Province|Kingdom|Stato|Staat|Estado|État)\\s+(?:of\\s+|de\\s+|di\\s+)?|d[’'])*";
+const LAWS: readonly RegExp[] = [
+  new RegExp(`laws?\\s+(?:of|in)\\s+(?:force\\s+in\\s+)?${AREA}(?<place>${PLACE})`, 'u'),
+  new RegExp(`(?:Recht|recht|droit|lois?|leyes|ley|legislación|leggi|legge|leis|lei|legislação|legislation)\\s+(?:of|der|des|de|du|del|della|dello|di|do|da|van|von)\\s+${AREA}(?<place>${PLACE})`, 'u'),
+  new RegExp(`(?:by|under|with)\\s+(?:the\\s+)?(?:internal\\s+|substantive\\s+)?(?<place>\\p{Lu}\\p{L}+(?:\\s\\p{Lu}\\p{L}+)?)\\s+laws?(?!\\p{L})`, 'u'),
+  /(?<place>\p{L}{1,40}(?:es|em|s)\s{1,9}[Rr]echt)(?!\p{L})/u,
+  /(?<place>(?:droit|loi|ley|legislación|legge|lei|legislação)\s+\p{Ll}{5,})/u,
+]; // prettier-ignore
+const GOVERNED =
+  /governed|construed|interpreted|govern(?:ing|s)|gilt|unterlieg|findet|anwendbar|régi|soumis|applicable|rige|regir|sujet|regolat|disciplinat|soggett|beheerst|toepassing|regid|rege-se|aplicável/i;
+const COURTS: readonly RegExp[] = [
+  new RegExp(`(?:courts?|tribunals?)\\s+(?:of|in|located\\s+in|sitting\\s+in|situated\\s+in)\\s+${AREA}(?<place>${PLACE})`, 'u'),
+  new RegExp(`(?:Gerichtsstand|Erfüllungsort)[^.]{0,60}?\\s(?:ist|in)\\s+(?<place>${PLACE})`, 'u'),
+  new RegExp(`(?:tribunaux|tribunal|tribunales|juzgados|foro|tribunale|rechtbank|rechter|tribunais|comarca)(?:\\s+(?:compétents|y\\s+tribunales|competente|bevoegde))?\\s+(?:de|di|te|van|in|d[’'])\\s*${AREA}(?<place>${PLACE})`, 'u'),
+]; // prettier-ignore
+
+const firstOf = (
+  { sentences }: Prose,
+  shapes: readonly RegExp[],
+  isMeant: (sentence: string) => boolean,
+): Span | undefined => {
+  for (const { text, from } of sentences.filter((sentence) => isMeant(sentence.text)))
+    for (const shape of shapes) {
+      const place = shape.exec(text);
+      const found = place?.groups?.['place']?.replace(/\.$/, '');
+      if (place === null || found === undefined) continue;
+      const at = from + place.index + place[0].indexOf(found);
+      return { from: at, to: at + found.length };
+    }
+  return undefined;
+};
+
+const evidenceOf = (label: number, margin: number): Evidence => ({
+  label,
+  strictness: 0.7,
+  margin,
+  agreement: 0,
+});
+
+/** The place whose law governs the contract, as it stands. */
+export function governingLaw(prose: Prose): Finding | undefined {
+  const place = firstOf(prose, LAWS, (text) => GOVERNED.test(text));
+  return place === undefined ? undefined : spanFinding(prose, place, evidenceOf(0.9, 0.3));
+}
+
+/** The place whose courts decide. */
+export function venue(prose: Prose): Finding | undefined {
+  const place = firstOf(prose, COURTS, () => true);
+  return place === undefined ? undefined : spanFinding(prose, place, evidenceOf(0.85, 0.2));
+}
+
+const NUMBERS: Readonly<Record<string, number>> = {
+  one: 1, two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, eight: 8, nine: 9, ten: 10, twelve: 12, fifteen: 15, eighteen: 18, twenty: 20, thirty: 30, sixty: 60, ninety: 90,
+  ein: 1, eine: 1, einem: 1, einen: 1, zwei: 2, drei: 3, vier: 4, fünf: 5, sechs: 6, zehn: 10, zwölf: 12, un: 1, une: 1, deux: 2, trois: 3, quatre: 4, cinq: 5, dix: 10, douze: 12,
+  uno: 1, una: 1, dos: 2, tres: 3, cuatro: 4, cinco: 5, diez: 10, doce: 12, due: 2, tre: 3, quattro: 4, cinque: 5, dieci: 10, dodici: 12, een: 1, twee: 2, drie: 3, vijf: 5, tien: 10, twaalf: 12, um: 1, uma: 1, dois: 2, três: 3, quatro: 4, dez: 10, doze: 12,
+}; // prettier-ignore
+const UNITS: readonly (readonly [RegExp, number])[] = [
+  [/^(?:year|jahr|an|année|ans|año|ann[io]|jaar|jaren|ano)/i, 12],
+  [/^(?:month|monat|mois|mes|mese|mesi|maand|mês)/i, 1],
+  [/^(?:week|woche|semaine|semana|settiman)/i, 12 / 52],
+  [/^(?:day|tag|jour|día|giorn|dag|dia)/i, 12 / 365],
+];
+const UNIT_WORDS =
+  'years?|months?|weeks?|days?|Jahre?n?|Monate?n?|Wochen?|Tage?n?|ans?|années?|mois|semaines?|jours?|años?|mes(?:es)?|semanas?|días?|anni|anno|mes[ei]|settiman[ae]|giorn[io]|jaar|jaren|maand(?:en)?|weken|dagen|anos?|mês|dias?';
+const DURATION = new RegExp(
+  `(?<!\\p{L})(?:(?<word>${Object.keys(NUMBERS).join('|')})|(?<digits>\\d{1,3}))(?:\\s?\\(\\s?(?<inner>\\d{1,3}|\\p{L}+)\\s?\\))?[\\s-]+(?:(?:full|consecutive|calendar|volle)\\s)?(?<unit>${UNIT_WORDS})(?!\\p{L})`,
+  'giu',
+);
+const NOTICE = /notice|k[uü]ndigungsfrist|frist von|pr[eé]avis|preaviso|preavviso|opzegtermijn|aviso prévio/i;
+const SAID =
+  /(?:for|term|period|duration|dauer|laufzeit|durée|période|duración|plazo|durata|periodo|duur|looptijd|periode|prazo|duração|período)(?:\s+(?:of|von|de|di|van|is|beträgt|est|é|è|es|a|an|additional|initial|shall|be|will|einer?|une|um|un)){0,4}\s*(?:at\s+least\s+)?$/iu;
+const SUBJECT =
+  /agreement|contract|obligation|confidential|vertrag|vereinbarung|pflicht|contrat|accord|obligations|contrato|acuerdo|contratto|accordo|overeenkomst|acordo|lease|mietverhältnis/i;
+const LASTS =
+  /terminat|expir|surviv|continu|remain|in effect|in force|endet|läuft|gilt|bestehen|fortbest|dure|vigueur|reste|vigor|vigencia|dura|resta|blijft|geldt|duurt|permanec|term\b|laufzeit|durée|looptijd|prazo/i;
+const ASIDE =
+  /solicit|standstill|invoice|payable|cure|breach|receipt|within|hire|business days|warranty|interest/i;
+const LEAST = 0.55;
+
+function rate(
+  { text }: Sentence,
+  at: number,
+  field: { readonly notice: boolean; readonly words: readonly string[] },
+): number {
+  const near = text.slice(Math.max(0, at - 110), at + 90);
+  const isNotice = NOTICE.test(near);
+  if (field.notice) return isNotice ? 0.9 : 0;
+  const score =
+    (SAID.test(text.slice(Math.max(0, at - 120), at)) ? 0.35 : 0) +
+    (SUBJECT.test(text) ? 0.2 : 0) +
+    (LASTS.test(text) ? 0.3 : 0);
+  const own = field.words.some((word) => word.length > 4 && text.toLowerCase().includes(word)) ? 0.05 : 0;
+  return score + own - (isNotice ? 0.35 : 0) - (ASIDE.test(near) ? 0.25 : 0);
+}
+
+/** How long a contract lasts, or a notice period: the words, or their number in the unit of the field's name. */
+export function duration(field: Field, prose: Prose): Finding | undefined {
+  const words = field.phrases.flat();
+  const best = bestDuration(field, prose);
+  const finding = best && spanFinding(prose, best.span, evidenceOf(best.score, 0.1));
+  if (best === undefined || finding === undefined || field.type === 'string') return finding;
+  const value = inUnit(best.match, words);
+  return value === undefined ? undefined : { ...finding, value };
+}
+
+interface Lasting {
+  readonly span: Span;
+  readonly score: number;
+  readonly match: RegExpExecArray;
+}
+
+/** The duration that is said best to be the one asked for; of equals the first. */
+function bestDuration(field: Field, { sentences }: Prose): Lasting | undefined {
+  const words = field.phrases.flat();
+  const about = { notice: words.some((word) => NOTICE.test(word)), words: [...words, ...field.about.flat()] };
+  return sentences
+    .flatMap((sentence) =>
+      [...sentence.text.matchAll(DURATION)].map((match): Lasting => {
+        const from = sentence.from + match.index;
+        return {
+          span: { from, to: from + match[0].length },
+          score: rate(sentence, match.index, about),
+          match,
+        };
+      }),
+    )
+    .filter(({ score }) => score >= LEAST)
+    .sort((a, b) => b.score - a.score)[0];
+}
+
+/** A number of the unit that the field's name says, else of its own; undefined when it is not whole. */
+function inUnit({ groups = {} }: RegExpExecArray, words: readonly string[]): number | undefined {
+  const own = monthsIn(groups['unit'] ?? '');
+  const asked = words.filter((word) => word.length > 2).map(monthsIn);
+  const unit = asked.find((months) => months !== undefined) ?? own;
+  const count = countOf(groups);
+  if (count === undefined || own === undefined || unit === undefined) return undefined;
+  const value = own === unit ? count : (count * own) / unit;
+  return Number.isInteger(value) ? value : undefined;
+}
+
+/** Months in a unit of time. */
+const monthsIn = (unit: string): number | undefined => UNITS.find(([shape]) => shape.test(unit))?.[1];
+
+const countOf = ({ digits, word }: Readonly<Partial<Record<string, string>>>): number | undefined =>
+  digits === undefined ? NUMBERS[word?.toLowerCase() ?? ''] : Number(digits);

@@ -1,0 +1,89 @@
+import { datesIn, type DateShape } from '../values/dates.ts';
+import type { Field } from '../fields/fields.ts';
+import type { Finding } from '../finding.ts';
+import { sentenceAt, spanFinding, type Prose } from './prose.ts';
+
+/** What is said right before a date, and how surely it then is the one. */
+type Cue = readonly [RegExp, number];
+
+/* eslint-disable regexp/no-super-linear-backtracking, regexp/no-super-linear-move -- they meet the 160 characters before a date, no more */
+const MADE: readonly Cue[] = [
+  [/(?:made|entered\s+into|executed|concluded|signed)(?:\s+and\s+\p{L}+(?:\s+into)?)?(?:,)?\s*(?:effective\s+)?(?:as\s+of|as\s+effective\s+of|on|this|the|effective)?(?:\s+the)?\s*$/iu, 0.85],
+  [/(?:dated|dated\s+as\s+of|dated\s+the|is\s+dated(?:\s+as\s+of)?)\s*$/iu, 0.8],
+  [/(?:^|[\s(])(?:as\s+of|le|il|el|em|am|vom|op|en\s+date\s+du|con\s+fecha|in\s+data|op\s+datum|datado\s+de|en\s+fecha)\s*$/iu, 0.62],
+  [/(?:^|\n)\s*(?:date[d]?|datum|fecha|data)\s*:?\s*$/iu, 0.58],
+]; // prettier-ignore
+const EFFECTIVE: readonly Cue[] = [
+  [/(?:effective|in\s+effect|in\s+force)(?:\s+(?:date|as|of|from|on|is|shall|be|the))*\s*[:,]?\s*$/iu, 1],
+  [/(?:commenc\p{L}+|begin\p{L}*|start\p{L}*)(?:\s+\p{L}+){0,3}\s*[:,]?\s*$/iu, 0.9],
+  [/(?:tritt\s+(?:am|mit\s+wirkung\s+(?:vom|zum|ab))|mit\s+wirkung\s+(?:vom|zum|ab)|beginnt\s+am|gültig\s+ab)(?:\s+dem)?\s*$/iu, 1],
+  [/(?:prend\s+effet|entre\s+en\s+vigueur|à\s+compter|prise\s+d['’]effet|entr(?:a|ará)\s+en\s+vigor|surt(?:e|irá)\s+efectos|a\s+partir|decorr\p{L}+|entra\s+in\s+vigore|con\s+effetto|treedt\s+in\s+werking|gaat\s+in|met\s+ingang|entra\s+em\s+vigor|produz\s+efeitos)(?:\s+(?:le|du|el|del|de|dal|da|il|op|van|em|partir|día|dia|desde|a|al)){0,4}\s*$/iu, 1],
+]; // prettier-ignore
+const EXPIRY: readonly Cue[] = [
+  [/(?:expir\p{L}*|terminat\p{L}*|ends?|until|through|endet|bis\s+zum|läuft\s+bis|prend\s+fin|jusqu['’]au|hasta|vence|finaliza|termina|fino\s+al|scade|eindigt|tot|até|cessa)(?:\s+(?:on|date|is|at|of|the|automatically|am|zum|le|el|il|op|em|al|a|in|und\s+mit))*\s*:?\s*$/iu, 0.95],
+]; // prettier-ignore
+/* eslint-enable regexp/no-super-linear-backtracking, regexp/no-super-linear-move */
+
+const wordsOf = ({ phrases }: Field): string => phrases.flat().join(' ');
+
+function cuesFor(field: Field): readonly Cue[] {
+  const words = wordsOf(field);
+  if (/effective|start|commenc|begin|kraft|effet|vigor|vigencia|decorrenza|ingang|valid from/.test(words))
+    return [...EFFECTIVE, ...weaker(MADE)];
+  if (/expir|end|terminat|until|ablauf|fin|vencimiento|scadenza|eind/.test(words)) return EXPIRY;
+  const isOfContract =
+    /agreement|contract|sign|execut|made|dated|vertrag|abschluss|contrat|letter|document|brief|report/;
+  return isOfContract.test(words) || words === 'date' ? MADE : [];
+}
+
+const weaker = (cues: readonly Cue[]): readonly Cue[] => cues.map(([cue, weight]) => [cue, weight - 0.05]);
+
+const OTHER = /(?:that\s+certain|original|prior|previous|merger|amended\s+as|pursuant)[^.]{0,120}$/i;
+const LEAST = 0.55;
+/** A contract says when it was made in its first words or beside its signatures. */
+const HEAD_CHARACTERS = 1500;
+const TAIL_CHARACTERS = 1200;
+
+interface Rated {
+  readonly date: DateShape;
+  readonly score: number;
+}
+
+/** The date of which the sentence says what the field asks for; undefined when none is said to be it. */
+export function proseDate(field: Field, prose: Prose, dayFirst: boolean): Finding | undefined {
+  const cues = cuesFor(field);
+  if (cues.length === 0) return undefined;
+  const rated = datesIn(prose.text, dayFirst && !isMonthFirst(prose.text))
+    .map((date): Rated => ({ date, score: scoreOf(prose, date, cues) }))
+    .filter(({ score }) => score >= LEAST)
+    .sort((a, b) => b.score - a.score || a.date.from - b.date.from);
+  const [best] = rated;
+  if (best === undefined) return undefined;
+  const rival = rated.find(({ date }) => date.iso !== best.date.iso)?.score ?? 0;
+  const evidence = {
+    label: Math.min(1, best.score),
+    strictness: 1,
+    margin: best.score - rival,
+    agreement: 0,
+  };
+  const finding = spanFinding(prose, best.date, evidence);
+  return finding === undefined ? undefined : { ...finding, value: best.date.iso };
+}
+
+/** "May 3, 2031" everywhere and never "3 May 2031": then 5/3/31 is of May too. */
+const isMonthFirst = (text: string): boolean =>
+  /(?<!\p{L})\p{Lu}\p{L}{2,8}\.?\s\d{1,2},\s\d{4}/u.test(text) &&
+  !/\d{1,2}\.?\s\p{Lu}\p{L}{2,8}\.?\s\d{4}/u.test(text);
+
+function scoreOf(prose: Prose, { from, to }: DateShape, cues: readonly Cue[]): number {
+  const start = Math.max(sentenceAt(prose, from).from - 1, from - 160, 0);
+  const before = prose.text.slice(start, from);
+  const isFramed = from < HEAD_CHARACTERS || from > prose.text.length - TAIL_CHARACTERS;
+  const cue = cues
+    .filter((one) => isFramed || !MADE.some(([shape]) => shape === one[0]))
+    .reduce((most, [shape, weight]) => (shape.test(before) ? Math.max(most, weight) : most), 0);
+  if (cue === 0) return 0;
+  const named = /^,?\s*\([^)]{0,20}["“„«][^)]{0,20}effective/i.test(prose.text.slice(to, to + 60)) ? 0.15 : 0;
+  const early = 0.1 * (1 - from / prose.text.length);
+  return cue + named + early - (OTHER.test(before) ? 0.45 : 0);
+}

@@ -1,0 +1,98 @@
+import { inSegment } from '../candidates.ts';
+import type { Field } from '../fields/fields.ts';
+import type { Finding } from '../finding.ts';
+import { duration, governingLaw, venue } from './proseClauses.ts';
+import { proseDate } from './proseDates.ts';
+import { partyFindings, partyInRole, roleOf } from './proseParties.ts';
+import { proseOf, spanFinding, type Prose, type Sentence } from './prose.ts';
+import { pick } from '../ranking.ts';
+import type { Source } from '../source.ts';
+import { labelWords, wordSimilarity } from '../fields/words.ts';
+
+const PARTY =
+  /^(?:part(?:y|ies|ei|eien|ie|e|es|i|ij|ijen)|vertragsparte(?:i|ien)|vertragspartner|counterpart(?:y|ies)|signator(?:y|ies)|contractant|contraente|contraenti|contratantes)$/;
+const LAW = /^(?:law|laws|jurisdiction|recht|droit|loi|ley|legge|lei|gesetz|legislation)$/;
+const VENUE = /^(?:venue|court|courts|forum|gerichtsstand|tribunal|foro)$/;
+const LASTING =
+  /^(?:term|terms|duration|period|notice|laufzeit|dauer|kundigungsfrist|duree|preavis|duracion|plazo|vigencia|preaviso|durata|preavviso|looptijd|duur|opzegtermijn|prazo|duracao)$/;
+
+const says = ({ phrases }: Field, shape: RegExp): boolean =>
+  phrases.some((words) => words.some((word) => shape.test(word)));
+
+/** What the sentences of a document say of a field; undefined where it is a form, or they do not say it. */
+export function findInProse(field: Field, source: Source): Finding | undefined {
+  const prose = proseOf(source);
+  if (prose === undefined || field.choices.length > 0) return undefined;
+  if (field.kind === 'date')
+    return labelledDate(field, source) ?? proseDate(field, prose, source.conventions.dayFirst);
+  if (field.kind === 'text' || field.kind === 'party') return said(field, prose);
+  if (field.type === 'string' || field.type === 'boolean') return undefined;
+  return says(field, LASTING) ? duration(field, prose) : amount(field, prose, source);
+}
+
+/** A label says best which date is meant, but for those on which a contract begins and ends. */
+const labelledDate = (field: Field, source: Source): Finding | undefined =>
+  ['start_date', 'end_date'].includes(field.concept?.id ?? '') ? undefined : pick(field, source);
+
+function said(field: Field, prose: Prose): Finding | undefined {
+  const role = roleOf(field);
+  if (role !== undefined && !saysOtherOf(field)) return partyInRole(prose, role);
+  if (says(field, VENUE)) return venue(prose) ?? governingLaw(prose);
+  if (says(field, LAW)) return governingLaw(prose) ?? venue(prose);
+  return says(field, LASTING) && !says(field, /^payment$/) ? duration(field, prose) : undefined;
+}
+
+/** Of a party, but not its name. */
+const saysOtherOf = (field: Field): boolean =>
+  says(field, /^(?:address|adresse|anschrift|email|phone|title|role|country|city|representative|nr|type)$/);
+
+/** The parties as a list, where the field asks for parties. */
+export function listInProse(field: Field, source: Source): readonly Finding[] {
+  const prose = proseOf(source);
+  return prose === undefined || !says(field, PARTY) || saysOtherOf(field) ? [] : partyFindings(prose);
+}
+
+const NEAR_CHARACTERS = 80;
+
+/** A number right after the words that name the field, in the same sentence. */
+function amount(field: Field, prose: Prose, source: Source): Finding | undefined {
+  const rated = prose.sentences.flatMap((sentence) => amountsIn(field, sentence, source));
+  const [best] = rated.sort((a, b) => b.score - a.score);
+  if (best === undefined) return undefined;
+  const evidence = { label: best.score, strictness: 0.8, margin: 0, agreement: 0 };
+  const finding = spanFinding(prose, best, evidence);
+  return finding === undefined ? undefined : { ...finding, value: best.value };
+}
+
+interface Amount {
+  readonly from: number;
+  readonly to: number;
+  readonly value: number;
+  readonly score: number;
+}
+
+function amountsIn(field: Field, { text, from }: Sentence, source: Source): readonly Amount[] {
+  const segment = { index: 0, row: 0, page: 1, text, starts: [], words: [], x0: 0, x1: 0, y0: 0, y1: 0 };
+  const isPercent = says(field, /^(?:percent|percentage|rate|%|share|prozent|taux|tasa|tasso)$/);
+  return inSegment(segment, source.conventions).flatMap((candidate) => {
+    const fits = isPercent ? candidate.kind === 'percent' : candidate.currency !== undefined;
+    if (!fits || typeof candidate.value !== 'number') return [];
+    const before = text.slice(Math.max(0, candidate.from - NEAR_CHARACTERS), candidate.from);
+    const score = nameShare(field, labelWords(before));
+    const lead = /^\s*/.exec(candidate.text)?.[0].length ?? 0;
+    return score < 0.75
+      ? []
+      : [{ from: from + candidate.from + lead, to: from + candidate.to, value: candidate.value, score }];
+  });
+}
+
+const EMPTY = new Set(['amount', 'total', 'value', 'percent', 'percentage', 'usd', 'eur']);
+
+/** Share of the words of the field's best name that a text has. */
+function nameShare({ phrases }: Field, words: readonly string[]): number {
+  return phrases.reduce((best, phrase) => {
+    const own = phrase.filter((word) => !EMPTY.has(word));
+    const hits = own.filter((word) => words.some((other) => wordSimilarity(word, other) >= 0.85));
+    return own.length === 0 ? best : Math.max(best, hits.length / own.length);
+  }, 0);
+}

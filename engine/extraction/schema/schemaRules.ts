@@ -1,0 +1,110 @@
+import type { JsonObject } from '../../kernel/json.ts';
+import { faultInExpanded, type SchemaFault } from './schemaBudget.ts';
+import { resolveLocal } from './schemaReference.ts';
+
+/** Bytes of the schema's JSON. */
+export const SCHEMA_BYTES_MAX = 256 * 1024;
+/** Levels of objects and arrays in the schema's JSON. */
+export const SCHEMA_DEPTH_MAX = 32;
+
+export type SchemaVerdict =
+  | { readonly kind: 'ok'; readonly schema: JsonObject }
+  | { readonly kind: 'invalid_schema' | 'schema_beyond_limits'; readonly detail: string };
+
+/**
+ * What a caller's JSON Schema must be: an object schema with properties, small and shallow as it is sent and
+ * with every reference written out, and complete in itself (local `$ref` only). Checked where a schema enters
+ * the service. The details are sentences for the caller.
+ */
+export function checkSchemaRules(schema: unknown): SchemaVerdict {
+  if (!isObject(schema)) return invalid('The schema must be a JSON object.');
+  if (schema['type'] !== 'object') return invalid('The schema must have "type": "object" at its top level.');
+  if (!isObject(schema['properties']))
+    return invalid('The schema must have "properties" at its top level: an object of property schemas.');
+  if (Object.keys(schema['properties']).length === 0)
+    return invalid('The schema\'s "properties" are empty: name at least one property to extract.');
+  const fault = checkBytes(schema) ?? checkTree(schema) ?? faultInExpanded(schema);
+  if (fault?.isLimit === true) return { kind: 'schema_beyond_limits', detail: fault.detail };
+  return fault === undefined ? { kind: 'ok', schema: schema as JsonObject } : invalid(fault.detail);
+}
+
+const invalid = (detail: string): SchemaVerdict => ({ kind: 'invalid_schema', detail });
+
+/** Before anything walks it: a body may have a megabyte, and be nested so deep that it cannot be written. */
+function checkBytes(schema: Unknowns): SchemaFault | undefined {
+  const bytes = bytesOf(schema);
+  if (bytes === undefined) return { isLimit: true, detail: tooDeep('#') };
+  const detail = `The schema has ${bytes} bytes of JSON; at most ${SCHEMA_BYTES_MAX} are allowed.`;
+  return bytes <= SCHEMA_BYTES_MAX ? undefined : { isLimit: true, detail };
+}
+
+function bytesOf(schema: Unknowns): number | undefined {
+  try {
+    return utf8Length(JSON.stringify(schema));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+type Unknowns = Record<string, unknown>;
+const isObject = (value: unknown): value is Unknowns =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A place in the schema's JSON. Its path is put together only where something is wrong there. */
+interface Place {
+  readonly value: object;
+  readonly depth: number;
+  readonly key: string;
+  readonly parent: Place | undefined;
+}
+
+function pathOf(place: Place): string {
+  const keys: string[] = [];
+  for (let at = place; at.parent !== undefined; at = at.parent) keys.push(escapeToken(at.key));
+  return ['#', ...keys.reverse()].join('/');
+}
+
+/** The first thing wrong below the top; walks without recursion, so that depth cannot hurt it. */
+function checkTree(schema: Unknowns): SchemaFault | undefined {
+  const left: Place[] = [{ value: schema, depth: 1, key: '', parent: undefined }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { value, depth } = next;
+    if (depth > SCHEMA_DEPTH_MAX) return { isLimit: true, detail: tooDeep(pathOf(next)) };
+    const wrong = isObject(value) ? checkReference(schema, value['$ref'], next) : undefined;
+    if (wrong !== undefined) return { isLimit: false, detail: wrong };
+    for (const [key, child] of Object.entries(value) as [string, unknown][])
+      if (child === Infinity || child === -Infinity)
+        return { isLimit: false, detail: `At ${pathOf(next)} stands a number that no double can be.` };
+      else if (typeof child === 'object' && child !== null)
+        left.push({ value: child, depth: depth + 1, key, parent: next });
+  }
+  return undefined;
+}
+
+const PATH_SHOWN = 200;
+
+const tooDeep = (path: string): string =>
+  `At ${path.slice(0, PATH_SHOWN)} the schema is nested deeper than ${SCHEMA_DEPTH_MAX} levels.`;
+
+/** A property may itself be named `$ref`; then its value is a schema and no text. */
+function checkReference(schema: Unknowns, reference: unknown, place: Place): string | undefined {
+  if (typeof reference !== 'string') return undefined;
+  if (reference !== '#' && !reference.startsWith('#/'))
+    return `The "$ref" at ${pathOf(place)} points to "${reference.slice(0, 80)}"; only local references ("#/$defs/…") are followed.`;
+  return resolveLocal(schema, reference) === undefined
+    ? `The "$ref" at ${pathOf(place)} points to "${reference.slice(0, 80)}", which is not in the schema.`
+    : undefined;
+}
+
+const escapeToken = (key: string): string => key.replace(/~/g, '~0').replace(/\//g, '~1');
+function utf8Length(text: string): number {
+  let bytes = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) bytes += 1;
+    else if (unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff)) bytes += 2;
+    else bytes += 3;
+  }
+  return bytes;
+}

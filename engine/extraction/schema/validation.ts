@@ -1,0 +1,136 @@
+import { Ajv, type ErrorObject, type Options } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formatsPlugin from 'ajv-formats';
+import { checkSchemaRules } from './schemaRules.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { ValidationError } from '../../ports/extractionEngine.ts';
+import type { Validation } from '../../ports/schemaValidator.ts';
+
+type Check = ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
+
+/** The plugin is CommonJS; its types and its module disagree on where the function is. */
+const addFormats = formatsPlugin as unknown as (ajv: Ajv | Ajv2020) => void;
+
+const OPTIONS: Options = {
+  allErrors: true,
+  strict: false,
+  validateFormats: true,
+  logger: false,
+  addUsedSchema: false,
+};
+const ERRORS_MAX = 100;
+
+/** Whether a schema keeps the interface's rules and compiles. Runs in the child: a pattern may be hostile. */
+export function checkSchema(
+  schema: JsonObject,
+): { readonly kind: 'ok' } | { readonly kind: 'invalid_schema'; readonly detail: string } {
+  const verdict = checkSchemaRules(schema);
+  if (verdict.kind !== 'ok') return { kind: 'invalid_schema', detail: verdict.detail };
+  try {
+    compile(schema);
+    return { kind: 'ok' };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.slice(0, 300) : 'it does not compile';
+    return { kind: 'invalid_schema', detail: `The schema is not a valid JSON Schema: ${reason}.` };
+  }
+}
+
+/** Drafts 2019-09 and 2020-12 have their own words; all else is read as draft-07. */
+function compile(schema: JsonObject): Check {
+  const { $schema } = schema;
+  const rest = Object.fromEntries(
+    Object.entries(schema).filter(([key]) => key !== '$schema' && key !== '$id'),
+  );
+  const isNew = '$defs' in schema || (typeof $schema === 'string' && /20(?:19-09|20-12)/.test($schema));
+  const ajv = isNew ? new Ajv2020(OPTIONS) : new Ajv(OPTIONS);
+  addFormats(ajv);
+  return ajv.compile(rest);
+}
+
+/**
+ * The value without what does not fit, and why. An invalid value is taken out and shown as `actual`; a
+ * container that only lacks a member stays. An array's item that does not fit goes as a whole when its
+ * place cannot be left out without moving the others.
+ */
+export function validate(
+  schema: JsonObject,
+  value: JsonObject,
+): Extract<Validation, { readonly kind: 'ok' }> {
+  const check = compile(schema);
+  if (check(value)) return { kind: 'ok', value, errors: [] };
+  const all = check.errors ?? [];
+  const invalid = all.filter(({ keyword }) => !KEEPS_CONTAINER.has(keyword)).map(pathOf);
+  const errors = all.slice(0, ERRORS_MAX).map((error) => validationError(error, value));
+  return { kind: 'ok', value: without(value, placesOf(invalid), '') as JsonObject, errors };
+}
+
+/** These speak about a container as a whole; what it holds may still be right. */
+const KEEPS_CONTAINER = new Set([
+  'required', 'dependentRequired', 'dependencies', 'minProperties', 'minItems', 'anyOf', 'oneOf', 'allOf', 'if', 'not', 'contains',
+]); // prettier-ignore
+
+/** Errors that name a member of the object they stand at. */
+const MEMBER_OF: Readonly<Record<string, string>> = {
+  required: 'missingProperty',
+  additionalProperties: 'additionalProperty',
+  unevaluatedProperties: 'unevaluatedProperty',
+};
+
+function pathOf({ instancePath, keyword, params }: ErrorObject): string {
+  const name = MEMBER_OF[keyword];
+  const member: unknown = name === undefined ? undefined : params[name];
+  return typeof member === 'string' ? `${instancePath}/${escapeToken(member)}` : instancePath;
+}
+
+function validationError(error: ErrorObject, value: JsonObject): ValidationError {
+  const { keyword, params, message } = error;
+  const path = pathOf(error);
+  return {
+    path,
+    keyword,
+    message: message ?? keyword,
+    params: JSON.parse(JSON.stringify(params)) as JsonObject,
+    actual: at(value, path) ?? null,
+  };
+}
+
+const escapeToken = (key: string): string => key.replace(/~/g, '~0').replace(/\//g, '~1');
+
+function at(value: Json, pointer: string): Json | undefined {
+  let here: Json | undefined = value;
+  for (const token of pointer.split('/').slice(1)) {
+    if (typeof here !== 'object' || here === null) return undefined;
+    const key = token.replace(/~1/g, '/').replace(/~0/g, '~');
+    here = (here as JsonObject)[key];
+  }
+  return here;
+}
+
+interface Places {
+  readonly invalid: ReadonlySet<string>;
+  /** Of the places of `invalid`, all that are around them. */
+  readonly around: ReadonlySet<string>;
+}
+
+function placesOf(invalid: readonly string[]): Places {
+  const around = new Set<string>();
+  for (const path of invalid)
+    for (let end = path.lastIndexOf('/'); end >= 0; end = path.lastIndexOf('/', end - 1)) {
+      around.add(path.slice(0, end));
+      if (end === 0) break;
+    }
+  return { invalid: new Set(invalid), around };
+}
+
+function without(value: Json, invalid: Places, path: string): Json | undefined {
+  if (path !== '' && invalid.invalid.has(path)) return undefined;
+  if (!invalid.around.has(path) || typeof value !== 'object' || value === null) return value;
+  if (isList(value)) return value.flatMap((item, index) => without(item, invalid, `${path}/${index}`) ?? []);
+  const entries = Object.entries(value).flatMap(([key, member]): [string, Json][] => {
+    const kept = without(member, invalid, `${path}/${escapeToken(key)}`);
+    return kept === undefined ? [] : [[key, kept]];
+  });
+  return Object.fromEntries(entries);
+}
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);

@@ -1,0 +1,22 @@
+import type { Document } from '../document/document.ts';
+import { candidatesOf, conventionsOf, type Candidate, type Conventions } from './candidates.ts';
+import { labelMatcher, type LabelMatcher } from './fields/labels.ts';
+import { layoutOf, type Layout, type Row } from './places/layout.ts';
+import type { ValueKind } from './fields/lexicon.ts';
+
+/** A document as the extractor sees it: laid out, with its typed values. */
+export interface Source {
+  readonly layout: Layout;
+  readonly conventions: Conventions;
+  readonly candidates: ReadonlyMap<ValueKind, readonly Candidate[]>;
+  readonly labels: LabelMatcher;
+  /** Rows that examples taught to stand below a table. */
+  readonly endsRows?: (row: Row) => boolean;
+}
+
+/** `asked` are the words of the schema's names. */
+export function sourceOf(document: Document, asked: readonly (readonly string[])[] = []): Source {
+  const layout = layoutOf(document);
+  const conventions = conventionsOf(layout);
+  return { layout, conventions, candidates: candidatesOf(layout, conventions), labels: labelMatcher(asked) };
+}

@@ -1,0 +1,148 @@
+import type { Field } from '../fields/fields.ts';
+import { wholeScore } from '../fields/labels.ts';
+import type { Row } from '../places/layout.ts';
+import { columnsOf, isNumeric, type Column } from './tableColumns.ts';
+import { numbersApart } from '../places/segmentParts.ts';
+import { CONCEPTS } from '../fields/lexicon.ts';
+import type { Source } from '../source.ts';
+import { labelWords } from '../fields/words.ts';
+
+/** Rows under one header, with what the header's words say of each column. */
+export interface Table {
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+  readonly score: number;
+}
+
+interface Header {
+  readonly row: Row;
+  readonly hits: number;
+}
+
+const HEADER_HIT = 0.75;
+/** Rows next to the header row that still belong to it, in points between their tops. */
+const HEADER_BAND = 36;
+const GAP_MAX = 70;
+const TOTAL_CONCEPTS = CONCEPTS.filter(({ id }) =>
+  ['grand_total', 'net_total', 'tax_total', 'line_sum'].includes(id),
+);
+
+/** The tables whose headers say at least two of the fields, pages of one table joined. */
+export function tablesFor(fields: readonly Field[], source: Source): readonly Table[] {
+  const headers = source.layout.rows.flatMap((row) => headerOf(row, fields, source) ?? []);
+  const starts = new Set(headers.map(({ row }) => row));
+  const strongest = headers.reduce((most, { hits }) => Math.max(most, hits), 0);
+  return apart(headers.filter(({ hits }) => hits >= Math.max(2, strongest - 1))).map((header) =>
+    tableUnder(header, { source, starts }),
+  );
+}
+
+/** Of headers that stand in one band, the strongest. */
+function apart(headers: readonly Header[]): readonly Header[] {
+  const kept: Header[] = [];
+  for (const header of headers) {
+    const last = kept.at(-1);
+    const near =
+      last !== undefined &&
+      last.row.page === header.row.page &&
+      top(header.row) - top(last.row) < HEADER_BAND;
+    if (!near) kept.push(header);
+    else if (header.hits > last.hits) kept[kept.length - 1] = header;
+  }
+  return kept;
+}
+
+function headerOf(row: Row, fields: readonly Field[], { labels }: Source): Header | undefined {
+  if (row.segments.length < 2) return undefined;
+  const words = row.segments.filter(({ text }) => !isNumeric(text)).map(({ text }) => text);
+  const hits = fields.filter((field) =>
+    words.some((text) => headerScore(text, field, labels) >= HEADER_HIT),
+  ).length;
+  return hits >= 2 ? { row, hits } : undefined;
+}
+
+/** A header's segment may say more than one column: each word and pair of words is tried. */
+function headerScore(text: string, field: Field, labels: Source['labels']): number {
+  const words = labelWords(text);
+  const runs = words.flatMap((_, i) => [words.slice(i, i + 1), words.slice(i, i + 2), words.slice(i, i + 3)]);
+  return [words, ...runs].reduce((best, run) => Math.max(best, labels.score(field, run)), 0);
+}
+
+const top = (row: Row): number => Math.min(...row.segments.map(({ y0 }) => y0));
+
+interface Surroundings {
+  readonly source: Source;
+  /** Rows that begin a table themselves. */
+  readonly starts: ReadonlySet<Row>;
+}
+
+function tableUnder({ row: header, hits }: Header, around: Surroundings): Table {
+  const { rows } = around.source.layout;
+  const band = bandOf(header, rows);
+  const below = rows.slice(header.index + 1).filter((row) => !band.includes(row));
+  const body = bodyOf(below, band, around);
+  const columns = columnsOf(band, body);
+  return { columns, rows: body, score: hits };
+}
+
+const bottom = (row: Row): number => Math.max(...row.segments.map(({ y1 }) => y1));
+
+/** The header's row with the rows of words right above and below it. */
+function bandOf(header: Row, rows: readonly Row[]): readonly Row[] {
+  const isHeaderPart = (row: Row): boolean =>
+    row.page === header.page &&
+    Math.abs(top(row) - top(header)) <= HEADER_BAND &&
+    row.segments.every(({ text, x0, x1 }) => !/\d/.test(text) && x1 - x0 < 140);
+  const band = [header];
+  for (let i = header.index - 1; i >= 0 && nextTo(rows[i], band[0], isHeaderPart); i -= 1)
+    band.unshift(rows[i] ?? header);
+  for (let i = header.index + 1; i < rows.length && nextTo(rows[i], band.at(-1), isHeaderPart); i += 1)
+    band.push(rows[i] ?? header);
+  return band;
+}
+
+const nextTo = (row: Row | undefined, edge: Row | undefined, isPart: (row: Row) => boolean): boolean =>
+  row !== undefined && edge !== undefined && Math.abs(top(row) - top(edge)) < 16 && isPart(row);
+
+/** Rows up to a total or a wide gap. The next page goes on with the table when its first row has amounts. */
+function bodyOf(
+  rows: readonly Row[],
+  band: readonly Row[],
+  { source, starts }: Surroundings,
+): readonly Row[] {
+  const body: Row[] = [];
+  const left = Math.min(...band.flatMap(({ segments }) => segments.map(({ x0 }) => x0)));
+  let page = band[0]?.page;
+  let end = Math.max(...band.map(bottom));
+  for (const row of rows) {
+    if (isTotalRow(row, source) || beginsAnother(row, left) || (starts.has(row) && row.page !== page)) break;
+    if (row.page === page ? top(row) - end > GAP_MAX : amounts(row) < 2) break;
+    body.push({ ...row, segments: row.segments.flatMap(numbersApart) });
+    page = row.page;
+    end = bottom(row);
+  }
+  return body;
+}
+
+/** The header of another table, or a title at the left edge. */
+function beginsAnother({ segments }: Row, left: number): boolean {
+  if (segments.length >= 3 && segments.every(({ text }) => !/\d/.test(text))) return true;
+  const [only, ...others] = segments;
+  return others.length === 0 && only !== undefined && /:\s*$/.test(only.text) && only.x0 <= left + 5;
+}
+
+const amounts = ({ segments }: Row): number => segments.filter(({ text }) => isNumeric(text)).length;
+
+/** A total's label, with an amount on its right and little else. */
+export function isTotalRow(row: Row, { labels, endsRows }: Source): boolean {
+  if (endsRows?.(row) === true) return true;
+  const { segments } = row;
+  const texts = segments.filter(({ text }) => /\p{L}{3,}/u.test(text) && !isNumeric(text));
+  if (segments.length - texts.length > 3 || !segments.some(({ text }) => /\d/.test(text))) return false;
+  return texts.some(({ text }) => {
+    const label = text.replace(/[:\d.,€$£%-]+/g, ' ');
+    return TOTAL_CONCEPTS.some(
+      (concept) => wholeScore(label, (words) => labels.concept(concept, words)) >= 0.8,
+    );
+  });
+}

@@ -1,0 +1,128 @@
+import type { Field } from '../fields/fields.ts';
+import { findingOf, type Finding } from '../finding.ts';
+import { CONCEPTS } from '../fields/lexicon.ts';
+import { LABELLED, ranked, type Ranked } from '../ranking.ts';
+import type { Source } from '../source.ts';
+
+/** The three amounts that must agree: net + tax = gross. */
+const TOTALS = ['net_total', 'tax_total', 'grand_total'] as const;
+type Total = (typeof TOTALS)[number];
+const CHOICES_MAX = 8;
+const AGREES = 0.6;
+/** The gross is what was given less the change. */
+const PAID = 0.4;
+/** Half a cent and what floating point adds. */
+const TOLERANCE = 0.0051;
+
+export const isTotal = (field: Field): boolean => TOTALS.some((id) => id === field.concept?.id);
+
+interface Choice {
+  readonly picks: Readonly<Record<Total, Ranked | undefined>>;
+  readonly score: number;
+  readonly agrees: boolean;
+}
+
+/**
+ * The totals of a document, chosen together: the best labels, where three amounts that add up outweigh
+ * single labels that do not. Only amounts that stand in the document are taken.
+ */
+export function findTotals(fields: readonly Field[], source: Source): ReadonlyMap<string, Finding> {
+  const found = new Map<string, Finding>();
+  const choice = bestChoice(source, paidOf(source));
+  for (const field of fields) {
+    const id = TOTALS.find((total) => total === field.concept?.id);
+    const picked = id === undefined ? undefined : choice.picks[id];
+    if (picked === undefined) continue;
+    const agreement = choice.agrees ? 1 : 0;
+    found.set(field.pointer, findingOf(picked.candidate, { label: picked.score, margin: 0.2, agreement }));
+  }
+  return found;
+}
+
+/** What was given less what came back. */
+function paidOf(source: Source): number | undefined {
+  const [paid, change] = ['paid_amount', 'change'].map((id) => {
+    const [best] = choicesFor(id, source).filter((one) => one !== undefined);
+    return typeof best?.candidate.value === 'number' ? best.candidate.value : undefined;
+  });
+  return paid === undefined || change === undefined ? undefined : Math.round(100 * (paid - change)) / 100;
+}
+
+function bestChoice(source: Source, paid: number | undefined): Choice {
+  const [nets = [], taxes = [], grosses = []] = TOTALS.map((id) => choicesFor(id, source));
+  const none = { net_total: undefined, tax_total: undefined, grand_total: undefined };
+  let best: Choice = { picks: none, score: 0, agrees: false };
+  for (const net_total of nets) {
+    for (const tax_total of taxes) {
+      const choices = grosses.map((grand_total) => weighed({ net_total, tax_total, grand_total }, paid));
+      best = choices.reduce((most, choice) => (choice.score > most.score + 1e-9 ? choice : most), best);
+    }
+  }
+  return best;
+}
+
+type Options = readonly (Ranked | undefined)[];
+
+function choicesFor(id: string, source: Source): Options {
+  const labelled = labelledAs(id, source);
+  const due = id === 'grand_total' ? labelledAs('amount_due', source) : [];
+  const others = due
+    .filter(({ candidate }) => labelled.every((one) => one.candidate !== candidate))
+    .map((one) => ({ ...one, score: one.score * DUE_AS_TOTAL }));
+  return [undefined, ...preferLater([...labelled, ...others]).slice(0, CHOICES_MAX)];
+}
+
+/** What is due is the total where nothing was paid. */
+const DUE_AS_TOTAL = 0.85;
+
+function labelledAs(id: string, source: Source): readonly Ranked[] {
+  const field: Field = {
+    pointer: '',
+    kind: 'number',
+    type: 'number',
+    withTime: false,
+    choices: [],
+    concept: CONCEPTS.find((one) => one.id === id),
+    role: undefined,
+    inRow: false,
+    phrases: [],
+    about: [],
+  };
+  const labelled = ranked(field, source).filter(({ score }) => score >= LABELLED);
+  const money = labelled.filter(({ candidate }) => candidate.strictness >= 1);
+  return money.length > 0 || hasDecimals(source) ? money : labelled;
+}
+
+/** Where amounts are written with decimals, a number without them is none. */
+const hasDecimals = ({ candidates }: Source): boolean =>
+  (candidates.get('number') ?? []).filter(({ text }) => /\d[.,]\d{2}\D*$/.test(text)).length >= 3;
+
+/** Of nearly equal labels the later one wins: totals stand at the end. */
+const preferLater = (choices: readonly Ranked[]): readonly Ranked[] =>
+  choices
+    .map((choice) => ({ ...choice, score: choice.score + placeBonus(choice) }))
+    .sort((a, b) => b.score - a.score);
+
+const placeBonus = ({ candidate }: Ranked): number => Math.min(0.05, candidate.segment.row * 0.0005);
+
+function weighed(picks: Choice['picks'], paid: number | undefined): Choice {
+  const { net_total: net, tax_total: tax, grand_total: gross } = picks;
+  const chosen = [net, tax, gross].filter((pick) => pick !== undefined);
+  const distinct = new Set(chosen.map(({ candidate }) => candidate)).size === chosen.length;
+  const isPaid = paid !== undefined && paid > 0 && gross?.candidate.value === paid;
+  const labels = chosen.reduce((sum, { score }) => sum + score - 0.3, isPaid ? PAID : 0);
+  if (!distinct) return { picks, score: labels - 2, agrees: false };
+  const values = [net, tax, gross].map((pick) => pick?.candidate.value);
+  const [n, t, g] = values;
+  if (typeof n !== 'number' || typeof t !== 'number' || typeof g !== 'number')
+    return { picks, score: labels - contradiction(values), agrees: false };
+  const agrees = Math.abs(n + t - g) <= TOLERANCE;
+  return { picks, score: labels + (agrees ? AGREES : -AGREES), agrees };
+}
+
+/** A net or a tax above the gross cannot be. */
+function contradiction([net, tax, gross]: readonly unknown[]): number {
+  if (typeof gross !== 'number' || gross < 0) return 0;
+  const above = [net, tax].some((part) => typeof part === 'number' && part > gross + TOLERANCE);
+  return above ? AGREES : 0;
+}

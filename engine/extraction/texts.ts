@@ -1,0 +1,182 @@
+import type { Field } from './fields/fields.ts';
+import { findingOf, textFinding, type Finding } from './finding.ts';
+import { wholeScore } from './fields/labels.ts';
+import { overlap, type Segment } from './places/layout.ts';
+import type { Source } from './source.ts';
+import { folded, labelWords, phraseSimilarity } from './fields/words.ts';
+
+const LABELLED = 0.75;
+
+/** A segment, or the part of it before a colon, that names the field. */
+interface Label {
+  readonly segment: Segment;
+  /** Where the value begins in the segment; its end when the segment is all label. */
+  readonly valueFrom: number;
+  readonly score: number;
+}
+
+/** The labels that name a field, the best first. */
+function labelsOf(field: Field, { layout, labels }: Source): readonly Label[] {
+  return layout.segments
+    .map((segment): Label => {
+      const colon = segment.text.indexOf(':');
+      const label = colon < 0 ? segment.text : segment.text.slice(0, colon);
+      return {
+        segment,
+        valueFrom: colon < 0 ? segment.text.length : colon + 1,
+        score: wholeScore(label, (words) => labels.score(field, words)),
+      };
+    })
+    .filter(({ score }) => score >= LABELLED)
+    .sort((a, b) => b.score - a.score || a.segment.index - b.segment.index);
+}
+
+/** The text that a label names: after its colon, to its right, or below it. */
+export function findText(field: Field, source: Source): Finding | undefined {
+  let best: { readonly finding: Finding; readonly score: number } | undefined;
+  for (const label of labelsOf(field, source)) {
+    if (best !== undefined && label.score <= best.score) break;
+    const value = valueOf(label, source);
+    if (value !== undefined && value.score > (best?.score ?? 0)) best = value;
+  }
+  return best?.finding;
+}
+
+const OWN = 1;
+const RIGHT = 0.97;
+const BELOW = 0.92;
+
+interface Valued {
+  readonly finding: Finding;
+  readonly score: number;
+}
+
+function valueOf({ segment, valueFrom, score }: Label, source: Source): Valued | undefined {
+  const placed = (parts: Parameters<typeof textFinding>[0], weight: number): Valued | undefined => {
+    const finding = textFinding(parts, { label: score * weight, strictness: 0.5, margin: 0.2, agreement: 0 });
+    return finding === undefined ? undefined : { finding, score: score * weight };
+  };
+  if (segment.text.slice(valueFrom).trim() !== '')
+    return placed([{ segment, from: valueFrom, to: segment.text.length }], OWN);
+  const whole = (other: Segment, weight: number): Valued | undefined =>
+    placed(
+      [{ segment: other, from: /^[:\s]*/.exec(other.text)?.[0].length ?? 0, to: other.text.length }],
+      weight,
+    );
+  const right = rightOf(segment, source);
+  if (right !== undefined) return whole(right, RIGHT);
+  const below = belowOf(segment, source);
+  return below === undefined ? undefined : whole(below, BELOW);
+}
+
+const LABEL_ITSELF = 0.9;
+
+/** Text that a label may name: not itself a label, of another field perhaps. */
+export function isValue({ text }: Segment, { labels }: Source): boolean {
+  if (!/[\p{L}\p{N}☐☑☒✓✔]/u.test(text) || /:\s*$/.test(text)) return false;
+  const before = text.split(':')[0] ?? '';
+  const label = before.length < text.length && before.length > 1 ? before : text;
+  if (/\d/.test(label)) return true;
+  if (YES.has(folded(label)) || NO.has(folded(label))) return true;
+  const isLabel = (part: string): boolean => wholeScore(part, (words) => labels.any(words)) >= LABEL_ITSELF;
+  return !isLabel(label) && !isRunOfLabels(label, isLabel);
+}
+
+/** Headers of columns that stand close read as one text. */
+function isRunOfLabels(text: string, isLabel: (part: string) => boolean): boolean {
+  const words = text.split(' ');
+  if (words.length > 5) return false;
+  return words.some(
+    (_, i) => i > 0 && isLabel(words.slice(0, i).join(' ')) && isLabel(words.slice(i).join(' ')),
+  );
+}
+
+function rightOf(segment: Segment, source: Source): Segment | undefined {
+  const next = source.layout.rows[segment.row]?.segments.find(({ index }) => index === segment.index + 1);
+  return next !== undefined && isValue(next, source) ? next : undefined;
+}
+
+/** The nearest text below that stands under the label. */
+function belowOf(segment: Segment, source: Source): Segment | undefined {
+  const reach = 2 * (segment.y1 - segment.y0) + 6;
+  for (const row of source.layout.rows.slice(segment.row + 1, segment.row + 5)) {
+    const next = row.segments.find(
+      (other) => overlap(other, segment) > 0.3 || Math.abs(other.x0 - segment.x0) < 6,
+    );
+    if (next === undefined) continue;
+    const isNear = next.page === segment.page && next.y0 - segment.y1 < reach;
+    return isNear && isValue(next, source) ? next : undefined;
+  }
+  return undefined;
+}
+
+const YES = new Set(
+  'yes true y ja oui si sim vrai wahr vero waar verdadero verdadeiro x ✓ ✔ ☑ ☒ checked on'.split(' '),
+);
+const NO = new Set('no false n nein non nee nao faux falsch falso onwaar ☐ unchecked off none'.split(' '));
+
+/** Yes or no as a word or a box right beside the label. */
+export function findBoolean(field: Field, source: Source): Finding | undefined {
+  for (const label of labelsOf(field, source)) {
+    const finding = valueOf(label, source)?.finding;
+    const value = finding === undefined ? undefined : yesOrNo(finding.text);
+    if (finding !== undefined && value !== undefined) return { ...finding, value };
+  }
+  return undefined;
+}
+
+const TICKED = /[☑☒✓✔✗✘]|\[ ?[xX] ?\]|\([xX]\)/u;
+
+/** What is said or ticked: "Yes", "☒ Yes ☐ No". */
+export function yesOrNo(text: string): boolean | undefined {
+  const said = tickedOption(text) ?? text;
+  const [word = ''] = folded(said)
+    .trim()
+    .split(/[\s,.;]+/);
+  if (YES.has(word)) return true;
+  return NO.has(word) ? false : undefined;
+}
+
+/** Of several options with boxes, the text of the one that is ticked. */
+export function tickedOption(text: string): string | undefined {
+  const options = text.split(/(?=[☐☑☒✓✔✗✘]|\[[ xX]?\]|\([xX]\))/u).filter((option) => option.trim() !== '');
+  if (options.length < 2) return undefined;
+  const ticked = options.filter((option) => TICKED.test(option));
+  return ticked.length === 1 ? ticked[0]?.replace(/^[^\p{L}\p{N}]*x?\]?\)?\s*/u, '') : undefined;
+}
+
+const SAME_CHOICE = 0.85;
+
+/** One of the schema's choices: as the labelled value says it, else the only one that the document names. */
+export function findChoice(field: Field, source: Source): Finding | undefined {
+  const labelled = findText(field, source);
+  const said =
+    labelled === undefined ? undefined : choiceIn(field, tickedOption(labelled.text) ?? labelled.text);
+  if (labelled !== undefined && said !== undefined) return { ...labelled, value: said };
+  const currency = source.candidates
+    .get('currency')
+    ?.find(({ value }) => typeof value === 'string' && field.choices.includes(value));
+  return currency === undefined ? undefined : findingOf(currency, { label: 0.5, margin: 0, agreement: 0 });
+}
+
+export function choiceIn({ choices }: Field, text: string): string | undefined {
+  const words = labelWords(text);
+  const exact = choices.find((choice) => folded(choice) === folded(text.trim()));
+  if (exact !== undefined) return exact;
+  const scored = choices
+    .map((choice) => ({ choice, score: phraseSimilarity(labelWords(choice.replace(/[_-]/g, ' ')), words) }))
+    .sort((a, b) => b.score - a.score);
+  const [best] = scored;
+  return best !== undefined && best.score >= SAME_CHOICE ? best.choice : undefined;
+}
+
+/** The texts that a label lists, parted by commas or semicolons. */
+export function findTexts(field: Field, source: Source): readonly Finding[] {
+  const whole = findText(field, source);
+  if (whole === undefined) return [];
+  const parts = whole.text
+    .split(/[,;•|]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  return parts.map((text) => ({ ...whole, value: text, text }));
+}

@@ -1,0 +1,116 @@
+import { withoutEnd } from '../../kernel/text.ts';
+
+/** Which mark parts the decimals in a document. */
+export type DecimalMark = ',' | '.';
+
+export interface NumberShape {
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+  readonly percent: boolean;
+  /** ISO code when a symbol or code stands beside it. */
+  readonly currency: string | undefined;
+}
+
+const SYMBOLS: Readonly<Record<string, string>> = {
+  '€': 'EUR', $: 'USD', '£': 'GBP', '¥': 'JPY', '₹': 'INR', '₽': 'RUB', '₩': 'KRW', 'zł': 'PLN', Kč: 'CZK', Fr: 'CHF', Rs: 'INR', 'Rs.': 'INR', 'R$': 'BRL', 'US$': 'USD', 'A$': 'AUD', 'C$': 'CAD', RM: 'MYR', Euro: 'EUR', Euros: 'EUR',
+}; // prettier-ignore
+const CODES =
+  'EUR|USD|GBP|CHF|JPY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|BRL|MXN|CNY|HKD|SGD|KRW|ZAR|MYR|AED|ILS|THB|IDR|PHP|RUB|UAH';
+const MONEY_WORD = `(?:${CODES})\\b|US\\$|R\\$|A\\$|C\\$|[€$£¥₹₽₩]|Rs\\.?|zł|Kč|RM|Euros?\\b`;
+
+/** A number stands by itself: no letter, digit or joint of an identifier touches it. */
+const NUMBER = new RegExp(
+  `(?<![\\p{L}\\p{N}_/.,:-]|\\d[ ’'](?=\\d{3}\\b))(?<before>(?:${MONEY_WORD})\\s?)?(?<sign>[-−–+(]\\s?)?(?<pre>[€$£¥₹]\\s?)?(?<digits>\\d{1,3}(?:[ \\u00a0\\u202f’'](?=\\d{3}(?!\\d))\\d{3})+(?:[.,]\\d{1,4})?|\\d+(?:[.,]\\d+)*)(?<trail>\\)|-(?![\\p{L}\\p{N}]))?(?<after>\\s?(?:%|‰|${MONEY_WORD}))?(?![\\p{L}\\p{N}_/:]|[.,-]\\d|-\\p{L})`,
+  'gu',
+);
+
+/** All numbers in a text, with what stands beside them. */
+export function numbersIn(text: string): readonly NumberShape[] {
+  return [...text.matchAll(NUMBER)].map((match) => {
+    const { before = '', pre = '', after = '' } = match.groups ?? {};
+    const mark = after.trim();
+    return {
+      text: match[0].trim(),
+      from: match.index,
+      to: match.index + match[0].length,
+      percent: mark === '%' || mark === '‰',
+      currency: currencyOf(before.trim()) ?? currencyOf(pre.trim()) ?? currencyOf(mark),
+    };
+  });
+}
+
+const CODE = new RegExp(`^(?:${CODES})$`);
+
+/** The ISO 4217 code that a symbol or code means. */
+export function currencyOf(text: string): string | undefined {
+  if (CODE.test(text)) return text;
+  return Object.hasOwn(SYMBOLS, text) ? SYMBOLS[text] : undefined;
+}
+
+const MONEY_MARK = new RegExp(`(?<![\\p{L}\\p{N}])(?:${MONEY_WORD})(?![\\p{L}])`, 'gu');
+
+/** Every currency that a text names, in order. */
+export const currenciesIn = (
+  text: string,
+): readonly { code: string; text: string; from: number; to: number }[] =>
+  [...text.matchAll(MONEY_MARK)].flatMap((match) => {
+    const code = currencyOf(match[0]);
+    return code === undefined
+      ? []
+      : [{ code, text: match[0], from: match.index, to: match.index + match[0].length }];
+  });
+
+/** The mark that most numbers of the document speak for; a tie is a point. */
+export function voteDecimalMark(texts: Iterable<string>): DecimalMark {
+  let votes = 0;
+  for (const text of texts) {
+    for (const { text: number } of numbersIn(text)) {
+      const mark = ownMark(number.replace(/[^\d.,]/g, ''));
+      if (mark === ',') votes -= 1;
+      if (mark === '.') votes += 1;
+    }
+  }
+  return votes < 0 ? ',' : '.';
+}
+
+/** The decimal mark that a number shows by itself; undefined when it may be read both ways. */
+function ownMark(digits: string): DecimalMark | undefined {
+  const comma = digits.lastIndexOf(',');
+  const point = digits.lastIndexOf('.');
+  if (comma >= 0 && point >= 0) return comma > point ? ',' : '.';
+  if (comma < 0 && point < 0) return undefined;
+  return onlyMark(digits, comma >= 0 ? ',' : '.');
+}
+
+/** Of one kind of mark: several part thousands, one before three digits may be either. */
+function onlyMark(digits: string, mark: DecimalMark): DecimalMark | undefined {
+  const parts = digits.split(mark);
+  if (parts.length > 2) return mark === ',' ? '.' : ',';
+  const [whole = '', decimals = ''] = parts;
+  return decimals.length === 3 && whole.length <= 3 && !digits.startsWith('0') ? undefined : mark;
+}
+
+/** `12-`: a minus after the last digit. */
+const hasMinusAfter = (text: string): boolean => {
+  const whole = withoutEnd(text, /\D/);
+  return whole !== '' && /^\s*-/.test(text.slice(whole.length));
+};
+
+/**
+ * The value of a number as written: `1.234,56`, `1,234.56`, `1 234,56`, `(12.00)`, `12-`. Where it may be
+ * read both ways the document's mark decides.
+ */
+export function parseNumber(text: string, documentMark: DecimalMark): number | undefined {
+  const negative = /^\D*[-−–(]/.test(text) || hasMinusAfter(text);
+  const digits = withoutEnd(text.replace(/[^\d.,]/g, ''), /[.,]/).replace(/^[.,]+/, '');
+  if (!/\d/.test(digits)) return undefined;
+  const mark = ownMark(digits) ?? documentMark;
+  const plain = digits
+    .split(mark === ',' ? '.' : ',')
+    .join('')
+    .replace(',', '.');
+  const value = Number(plain);
+  if (!Number.isFinite(value)) return undefined;
+  return negative && value !== 0 ? -value : value;
+}

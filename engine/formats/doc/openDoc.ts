@@ -1,0 +1,143 @@
+import type { Opener } from '../opened.ts';
+import {
+  blocksOf,
+  HIDDEN_TEXT,
+  noteBlocks,
+  RefusedDocument,
+  type Piece,
+  type Role,
+  type TextPiece,
+} from '../pieces/blocks.ts';
+import { docFile, type DocFile } from './docFile.ts';
+import { docNumbering } from './docNumbering.ts';
+import { numberOf } from './docProperties.ts';
+import { docStyles, type DocStyles } from './docStyles.ts';
+import { docRow } from './docRows.ts';
+import { docText, type DocParagraph, type DocText } from './docText.ts';
+import type { Numbering } from '../office/numbering.ts';
+import { tableOfEdges, type EdgeRow } from '../office/edgeTables.ts';
+import { openOffice } from '../office/openOffice.ts';
+import { plainRun, type Run } from '../pieces/runs.ts';
+
+const MIME_TYPE = 'application/msword';
+const IN_TABLE = 0x2416;
+const ENDS_ROW = 0x2417;
+const ENDS_INNER_ROW = 0x244c;
+const LEVEL = 0x260a;
+const LIST = 0x460b;
+const OUTLINE_LEVEL = 0x2640;
+
+/** Opens a Word 97 to 2003 document: its body in reading order and its notes, without headers and footers. */
+export const openDoc: Opener = ({ bytes }) =>
+  openOffice(MIME_TYPE, () => {
+    const file = docFile(bytes);
+    const marks = noteMarks(file);
+    const text = docText(file, (cp) => marks.numbers.get(cp) ?? null);
+    const reader: Reader = { text, styles: docStyles(file), numbering: docNumbering(file) };
+    const { lengths } = file;
+    const frames = framesFrom(lengths);
+    const body = piecesOf(text.paragraphs(0, lengths.body), reader);
+    const aside = piecesOf(text.paragraphs(frames, frames + lengths.frames), reader);
+    const notes = noteBlocks(marks.ranges.map(([from, to]) => noteRuns(text.paragraphs(from, to))));
+    return {
+      blocks: [...blocksOf([...body, ...aside]), ...notes],
+      warnings: text.hasHidden() ? [HIDDEN_TEXT] : [],
+    };
+  });
+
+interface Reader {
+  readonly text: DocText;
+  readonly styles: DocStyles;
+  readonly numbering: Numbering;
+}
+
+const framesFrom = ({ body, footnotes, headers, comments, endnotes }: DocFile['lengths']): number =>
+  body + footnotes + headers + comments + endnotes;
+
+const noteRuns = (paragraphs: readonly DocParagraph[]): readonly Run[] =>
+  paragraphs.flatMap(({ runs }) => [...runs, plainRun(' ')]);
+
+const FOOTNOTE_MARKS = 2;
+const FOOTNOTE_TEXTS = 3;
+const ENDNOTE_MARKS = 46;
+const ENDNOTE_TEXTS = 47;
+/** Texts of notes may overlap, and each is looked for in all pieces. */
+const NOTE_CHARACTERS_MAX = 5_000_000;
+const NOTE_PIECES_MAX = 20_000_000;
+
+/** The notes in the order of their marks: which character each mark is, and where its text stands. */
+function noteMarks({ tableAt, lengths, pieces }: DocFile) {
+  const { body, footnotes, headers, comments } = lengths;
+  const endnotes = body + footnotes + headers + comments;
+  const notes = [
+    ...notesIn(tableAt(FOOTNOTE_MARKS), tableAt(FOOTNOTE_TEXTS), body),
+    ...notesIn(tableAt(ENDNOTE_MARKS), tableAt(ENDNOTE_TEXTS), endnotes),
+  ].sort((a, b) => a.mark - b.mark);
+  const characters = notes.reduce((sum, { range: [from, to] }) => sum + Math.max(0, to - from), 0);
+  if (characters > NOTE_CHARACTERS_MAX || notes.length * pieces.length > NOTE_PIECES_MAX)
+    throw new RefusedDocument('The document has too many notes.');
+  return {
+    numbers: new Map(notes.map(({ mark }, index) => [mark, index + 1])),
+    ranges: notes.map(({ range }) => range),
+  };
+}
+
+interface Note {
+  readonly mark: number;
+  readonly range: readonly [number, number];
+}
+
+/** Each mark has its place and two bytes more; the texts stand one after the other from `offset` on. */
+function notesIn(marks: Buffer, texts: Buffer, offset: number): readonly Note[] {
+  const count = Math.min(Math.floor((marks.length - 4) / 6), Math.floor(texts.length / 4) - 1);
+  return Array.from({ length: Math.max(0, count) }, (_, index) => ({
+    mark: marks.readUInt32LE(index * 4),
+    range: [offset + texts.readUInt32LE(index * 4), offset + texts.readUInt32LE(index * 4 + 4)],
+  }));
+}
+
+/** Paragraphs outside of tables as they are; those of cells gathered by row, and rows by table. */
+function piecesOf(paragraphs: readonly DocParagraph[], reader: Reader): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let rows: EdgeRow[] = [];
+  let cells: Piece[][] = [];
+  let cell: Piece[] = [];
+  const endTable = (): void => {
+    if (rows.length > 0) pieces.push(...tableOfEdges(rows));
+    pieces.push(...cells.flat(), ...cell);
+    [rows, cells, cell] = [[], [], []];
+  };
+  for (const paragraph of paragraphs) {
+    const { modifiers } = paragraph.properties;
+    const has = (code: number): boolean => numberOf(modifiers, code) === 1;
+    if (!paragraph.endsCell && !has(IN_TABLE)) {
+      endTable();
+      pieces.push(textPiece(paragraph, reader));
+    } else if (has(ENDS_ROW)) {
+      rows.push(docRow(cells, modifiers));
+      cells = [];
+    } else if (!has(ENDS_INNER_ROW)) {
+      cell.push(textPiece(paragraph, reader));
+      if (!paragraph.endsCell) continue;
+      cells.push(cell);
+      cell = [];
+    }
+  }
+  endTable();
+  return pieces;
+}
+
+function textPiece({ runs, properties: { style, modifiers } }: DocParagraph, reader: Reader): TextPiece {
+  const { styles, numbering } = reader;
+  const said = (code: number): number | undefined =>
+    numberOf(modifiers, code) ?? styles.numberOf(style, code);
+  const own = numberOf(modifiers, OUTLINE_LEVEL);
+  const styled = styles.roleOf(style);
+  const role: Role =
+    own === undefined || own >= 9 || styled.kind === 'title' ? styled : { kind: 'heading', level: own + 1 };
+  const list = said(LIST) ?? 0;
+  const level = said(LEVEL) ?? 0;
+  const label = list === 0 ? null : numbering.next(String(list), level);
+  const isItem = label !== null && role.kind === 'paragraph';
+  return { kind: 'text', role: isItem ? { kind: 'list_item', level } : role, label, runs };
+}

@@ -1,0 +1,51 @@
+import { charactersIn, pagesOf } from '../document/pages.ts';
+import type { Document } from '../document/document.ts';
+import type { Format, OpenedDocument, Opener, SourceFile } from './opened.ts';
+import { openImage } from './images/openImage.ts';
+import { openDoc } from './doc/openDoc.ts';
+import { openDocx } from './docx/openDocx.ts';
+import { openOdt } from './odt/openOdt.ts';
+import { openRtf } from './rtf/openRtf.ts';
+import { openPdf } from './pdf/readPdf.ts';
+import { openMail } from './mail/openMail.ts';
+import { openCsv } from './sheets/openCsv.ts';
+import { openWorkbook } from './sheets/openWorkbook.ts';
+import { openHtml } from './web/openHtml.ts';
+import { markdownDocument } from './text/markdownDocument.ts';
+import { textDocument } from './text/textDocument.ts';
+
+const openText =
+  (read: (text: string, pages: number) => Document) =>
+  ({ text = '' }: SourceFile): Promise<OpenedDocument> => {
+    const pages = pagesOf({ by: 'characters', characters: charactersIn(text) });
+    const document = read(text, pages);
+    return Promise.resolve({
+      kind: 'open',
+      mimeType: document.mimeType,
+      pages,
+      read: () => Promise.resolve({ kind: 'ok', document }),
+    });
+  };
+
+/** How each format is opened. A format without an opener is told apart, and refused. */
+export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
+  pdf: openPdf,
+  png: openImage('png'),
+  jpeg: openImage('jpeg'),
+  webp: openImage('webp'),
+  gif: openImage('gif'),
+  bmp: openImage('bmp'),
+  tiff: openImage('tiff'),
+  doc: openDoc,
+  docx: openDocx,
+  odt: openOdt,
+  xlsx: openWorkbook('xlsx'),
+  xls: openWorkbook('xls'),
+  ods: openWorkbook('ods'),
+  csv: openCsv,
+  eml: openMail,
+  html: openHtml,
+  rtf: openRtf,
+  markdown: openText(markdownDocument),
+  text: openText(textDocument),
+};

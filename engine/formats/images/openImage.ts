@@ -1,0 +1,157 @@
+import sharp, { type Sharp } from 'sharp';
+import type { DocumentPage, DocumentWarning } from '../../document/document.ts';
+import { pagesOf } from '../../document/pages.ts';
+import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
+import type { Rule } from '../../layout/content.ts';
+import { layoutPages } from '../../layout/layoutPages.ts';
+import { greyImage, type GreyImage } from '../../recognition/greyImage.ts';
+import { bmpPixels, bmpSize } from './bmp.ts';
+import { recogniseImage } from '../../recognition/recogniseImage.ts';
+import type { Format, Opener, SourceFile } from '../opened.ts';
+import { pdfLines } from '../pdf/pdfLines.ts';
+
+/** Larger pictures are refused before they are unpacked. */
+export const PIXELS_MAX = 100_000_000;
+/** Pictures are brought to this many pixels on their longer side: fewer are too small to recognise well. */
+const LONG_SIDE_MAX = 3500;
+const LONG_SIDE_MIN = 2200;
+const ENLARGED_MAX = 2.5;
+/** After enlarging, letters are about as many pixels high as in a scan of this density. */
+const SAID_DPI = 300;
+
+/** The types of the picture formats. */
+export const MIME: Readonly<Partial<Record<Format, string>>> = {
+  png: 'image/png',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  bmp: 'image/bmp',
+  tiff: 'image/tiff',
+};
+
+/** Opens pictures of one format. Each page of a TIFF is a page; of an animation only the first picture is read. */
+export const openImage =
+  (format: Format): Opener =>
+  async (file) => {
+    try {
+      const { frames, width, height } = await sizeOf(file.bytes, format);
+      if (width * height > PIXELS_MAX) return tooLarge(width, height);
+      const pages = pagesOf({ by: 'pages', pages: format === 'tiff' ? frames : 1 });
+      const mimeType = MIME[format] ?? 'image/png';
+      return { kind: 'open', mimeType, pages, read: () => read(file, { format, mimeType, pages }) };
+    } catch {
+      return damaged;
+    }
+  };
+
+interface Size {
+  readonly frames: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+async function sizeOf(bytes: Buffer, format: Format): Promise<Size> {
+  if (format === 'bmp') return { frames: 1, ...bmpSize(bytes) };
+  const { pages: frames = 1, width, height } = await imageOf(bytes, { format, limit: false }).metadata();
+  return { frames, width, height };
+}
+
+const damaged: ParseFailure = { kind: 'unreadable', detail: 'The image is damaged and cannot be read.' };
+
+const tooLarge = (width: number, height: number): ParseFailure => ({
+  kind: 'unreadable',
+  detail: `The image has ${width} x ${height} pixels; at most ${PIXELS_MAX / 1_000_000} million are read. Send it smaller.`,
+});
+
+interface Wanted {
+  readonly format: Format;
+  readonly page?: number;
+  /** Pixels to be unpacked at most; false where only the header is read. */
+  readonly limit: number | false;
+}
+
+/** One picture of a file, not yet unpacked. Throws when the file is damaged. */
+export function imageOf(bytes: Buffer, { format, page = 0, limit }: Wanted): Sharp {
+  const options = { limitInputPixels: limit, failOn: 'error' } as const;
+  if (format !== 'bmp') return sharp(bytes, { ...options, page });
+  const { width, height, rgb } = bmpPixels(bytes);
+  return sharp(rgb, { ...options, raw: { width, height, channels: 3 } });
+}
+
+interface Opened {
+  readonly format: Format;
+  readonly mimeType: string;
+  readonly pages: number;
+}
+
+async function read(file: SourceFile, { format, mimeType, pages }: Opened): Promise<ParseResult> {
+  const all: DocumentPage[] = [];
+  for (let page = 1; page <= pages; page += 1) all.push(await readPage(file, format, page));
+  if (all.every(({ status }) => status === 'failed')) return damaged;
+  return { kind: 'ok', document: { mimeType, pages: all, warnings: warningsOf(all) } };
+}
+
+/** Boxes are in pixels of the picture as sent (turned upright where it lay on its side). */
+async function readPage(
+  { bytes, effort, languages }: SourceFile,
+  format: Format,
+  page: number,
+): Promise<DocumentPage> {
+  const base = { page, source: 'ocr', width: null, height: null, lines: [], blocks: [] } as const;
+  let prepared: { readonly image: GreyImage; readonly scale: number };
+  try {
+    prepared = await prepare(imageOf(bytes, { format, page: page - 1, limit: PIXELS_MAX }));
+  } catch {
+    return { ...base, status: 'failed', detail: 'The image is damaged.' };
+  }
+  const { image, scale } = prepared;
+  const seen = await recogniseImage(image, {
+    languages,
+    thorough: effort !== 'fast',
+    secondLook: effort !== 'fast',
+  });
+  const words = seen.words.map((word) => {
+    const [x0, y0, x1, y1] = word.box;
+    return {
+      ...word,
+      size: word.size / scale,
+      box: [x0 / scale, y0 / scale, x1 / scale, y1 / scale] as const,
+    };
+  });
+  const rules = seen.rules.map(([x0, y0, x1, y1]): Rule => [x0 / scale, y0 / scale, x1 / scale, y1 / scale]);
+  const size = { width: Math.round(seen.width / scale), height: Math.round(seen.height / scale) };
+  if (words.length === 0) return { ...base, ...size, status: 'skipped', detail: 'The image shows no text.' };
+  const [blocks = []] = layoutPages([{ ...size, words, rules, aside: [] }]);
+  return { ...base, ...size, status: 'ok', detail: null, lines: pdfLines(words), blocks };
+}
+
+/** Upright by its own mark, without transparency, grey, and of a size that can be recognised. */
+async function prepare(image: Sharp): Promise<{ readonly image: GreyImage; readonly scale: number }> {
+  const { width, height, autoOrient } = await image.metadata();
+  const long = Math.max(width, height);
+  const scale =
+    long > LONG_SIDE_MAX
+      ? LONG_SIDE_MAX / long
+      : long < LONG_SIDE_MIN
+        ? Math.min(ENLARGED_MAX, LONG_SIDE_MIN / long)
+        : 1;
+  const sized = image.autoOrient().resize({
+    width: Math.max(1, Math.round(autoOrient.width * scale)),
+    height: Math.max(1, Math.round(autoOrient.height * scale)),
+    fit: 'fill',
+    kernel: 'cubic',
+  });
+  return { image: await greyImage(sized, SAID_DPI), scale };
+}
+
+function warningsOf(pages: readonly DocumentPage[]): readonly DocumentWarning[] {
+  const warnings: DocumentWarning[] = pages
+    .filter(({ status }) => status === 'failed')
+    .map(({ page, detail }) => ({
+      code: 'page_failed',
+      message: `Page ${page}: ${detail ?? 'it could not be read.'}`,
+    }));
+  if (pages.every(({ lines }) => lines.length === 0))
+    warnings.push({ code: 'no_text_found', message: 'No text was found in the image.' });
+  return warnings;
+}

@@ -1,0 +1,135 @@
+import type { Label, Piece, Role } from '../pieces/blocks.ts';
+import { labelOfLevel, type OdtCounters } from './odtNumbers.ts';
+import { isHidden, odtRuns, type OdtReader } from './odtRuns.ts';
+import { roleOfChain, type OdtLevel } from './odtStyles.ts';
+import { odtTable } from './odtTables.ts';
+import { PLAIN } from '../pieces/runs.ts';
+import { elementsOf, type XmlElement } from '../office/xmlTree.ts';
+
+/** The list around: its style, how deep it is (from 1), and the numbers given in it. */
+interface List {
+  readonly levels: ReadonlyMap<number, OdtLevel>;
+  readonly depth: number;
+  readonly counters: OdtCounters;
+}
+
+/** A paragraph of a list item has its label; the ones that follow in the item have none. */
+interface Place {
+  readonly list: List | null;
+  readonly label: Label | null;
+  readonly isItem: boolean;
+}
+
+const OUTSIDE: Place = { list: null, label: null, isItem: false };
+const UNSEEN = new Set(['text:tracked-changes', 'office:forms', 'text:sequence-decls', 'office:annotation']);
+
+/** Reads the bodies, cells, frames and notes of one document. */
+export function odtPieces(reader: () => OdtReader, finished: Map<string, OdtCounters>) {
+  const headings: OdtCounters = new Map();
+  const ofBody = { reader, finished, headings };
+  return (parent: XmlElement): readonly Piece[] =>
+    elementsOf(parent).flatMap((child) => piecesOf(child, OUTSIDE, ofBody));
+}
+
+interface Body {
+  readonly reader: () => OdtReader;
+  /** The numbers of lists that others may continue, by list style and by id. */
+  readonly finished: Map<string, OdtCounters>;
+  readonly headings: OdtCounters;
+}
+
+function piecesOf(element: XmlElement, place: Place, body: Body): readonly Piece[] {
+  if (UNSEEN.has(element.name)) return [];
+  switch (element.name) {
+    case 'text:p':
+    case 'text:h':
+      return paragraphPieces(element, place, body);
+    case 'text:list':
+      return listPieces(element, place, body);
+    case 'table:table':
+      return odtTable(element, body.reader());
+    case 'text:section':
+      return element.attributes['text:display'] === 'none'
+        ? hiddenPieces(body.reader())
+        : elementsOf(element).flatMap((child) => piecesOf(child, place, body));
+    case 'text:index-title-template':
+      return [];
+    default:
+      return elementsOf(element).flatMap((child) => piecesOf(child, place, body));
+  }
+}
+
+function hiddenPieces(reader: OdtReader): readonly Piece[] {
+  reader.hasHidden = true;
+  return [];
+}
+
+function paragraphPieces(paragraph: XmlElement, place: Place, body: Body): readonly Piece[] {
+  const reader = body.reader();
+  const name = paragraph.attributes['text:style-name'];
+  const chain = reader.styles.chainOf('paragraph', name);
+  reader.aside = [];
+  const runs = odtRuns(paragraph, isHidden(chain) ? null : PLAIN, reader);
+  const { aside } = reader;
+  reader.aside = [];
+  const role = roleOf(paragraph, roleOfChain(chain, name));
+  const label = place.label ?? headingLabel(paragraph, role, body);
+  const isItem = place.isItem && role.kind === 'paragraph';
+  const depth = place.list?.depth ?? 1;
+  return [{ kind: 'text', role: isItem ? { kind: 'list_item', level: depth } : role, label, runs }, ...aside];
+}
+
+function roleOf({ name, attributes }: XmlElement, styled: Role): Role {
+  if (name !== 'text:h' || styled.kind === 'title') return styled;
+  return { kind: 'heading', level: Number(attributes['text:outline-level'] ?? '1') || 1 };
+}
+
+/** The number that a heading has by its level. */
+function headingLabel({ attributes }: XmlElement, role: Role, { reader, headings }: Body): Label | null {
+  if (role.kind !== 'heading' || attributes['text:is-list-header'] === 'true') return null;
+  const { outline } = reader().styles;
+  return outline.size === 0 ? null : labelOfLevel(outline, role.level, headings);
+}
+
+function listPieces(element: XmlElement, place: Place, body: Body): readonly Piece[] {
+  const list = listOf(element, place, body);
+  return elementsOf(element).flatMap((item) => {
+    if (item.name !== 'text:list-item' && item.name !== 'text:list-header') return [];
+    return itemPieces(item, list, body);
+  });
+}
+
+/** An inner list without a style goes on with that of the list around. */
+function listOf({ attributes }: XmlElement, { list: outer }: Place, body: Body): List {
+  const style = attributes['text:style-name'];
+  const levels = style === undefined && outer !== null ? outer.levels : body.reader().styles.levelsOf(style);
+  const counters = outer?.counters ?? countersOf(attributes, body.finished);
+  if (style !== undefined) body.finished.set(`style ${style}`, counters);
+  const id = attributes['xml:id'];
+  if (id !== undefined) body.finished.set(`id ${id}`, counters);
+  return { levels, depth: (outer?.depth ?? 0) + 1, counters };
+}
+
+/** The numbers of a list that goes on, or new ones. */
+function countersOf(attributes: XmlElement['attributes'], finished: Body['finished']): OdtCounters {
+  const {
+    'text:continue-list': id,
+    'text:continue-numbering': continues,
+    'text:style-name': style,
+  } = attributes;
+  const named = id === undefined ? undefined : finished.get(`id ${id}`);
+  const same = continues === 'true' && style !== undefined ? finished.get(`style ${style}`) : undefined;
+  return named ?? same ?? new Map<number, number>();
+}
+
+function itemPieces(item: XmlElement, list: List, body: Body): readonly Piece[] {
+  const first = elementsOf(item)[0];
+  const isLabelled = item.name === 'text:list-item' && (first?.name === 'text:p' || first?.name === 'text:h');
+  const start = item.attributes['text:start-value'];
+  if (isLabelled && start !== undefined) list.counters.set(list.depth, Number(start) - 1);
+  const label = isLabelled ? labelOfLevel(list.levels, list.depth, list.counters) : null;
+  const isItem = isLabelled && label !== null;
+  return elementsOf(item).flatMap((child, index) =>
+    piecesOf(child, index === 0 ? { list, label, isItem } : { list, label: null, isItem: false }, body),
+  );
+}

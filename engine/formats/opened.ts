@@ -1,0 +1,53 @@
+import type { ParseEffort, ParseFailure, ParseResult } from '../ports/documentParser.ts';
+
+/** The formats that can be told from their bytes (and, of texts, from the name). */
+export type Format =
+  | 'pdf'
+  | 'png'
+  | 'jpeg'
+  | 'webp'
+  | 'gif'
+  | 'bmp'
+  | 'tiff'
+  | 'docx'
+  | 'odt'
+  | 'doc'
+  | 'rtf'
+  | 'xlsx'
+  | 'xls'
+  | 'ods'
+  | 'csv'
+  | 'eml'
+  | 'html'
+  | 'markdown'
+  | 'text';
+
+/** A file whose type is known, as an opener gets it. */
+export interface SourceFile {
+  readonly bytes: Buffer;
+  readonly fileName: string | null;
+  readonly effort: ParseEffort;
+  readonly pagesMax: number;
+  /** Of recognition, by Tesseract's names, the most likely first. */
+  readonly languages: readonly string[];
+  /** The decoded text, of formats that are text. */
+  readonly text: string | undefined;
+  /** 0 for the file itself, 1 for what is attached to it, and so on. */
+  readonly depth: number;
+  /** Opens a file that is attached to this one. */
+  readonly openPart: (part: Pick<SourceFile, 'bytes' | 'fileName'>) => Promise<OpenedDocument | ParseFailure>;
+}
+
+/**
+ * A file whose type and pages are known. `read` gives a document of exactly so many pages; it is called
+ * once, and only when the pages are within the cap.
+ */
+export interface OpenedDocument {
+  readonly kind: 'open';
+  readonly mimeType: string;
+  readonly pages: number;
+  read(): Promise<ParseResult>;
+}
+
+/** Counts the pages of a file of one format; what cannot be read is a failure value, never thrown. */
+export type Opener = (file: SourceFile) => Promise<OpenedDocument | ParseFailure>;

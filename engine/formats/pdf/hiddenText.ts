@@ -1,0 +1,78 @@
+import type { ParsedPage } from '@llamaindex/liteparse';
+import type { Box } from '../../document/document.ts';
+import type { InkedWord } from './pdfWords.ts';
+
+/** Smaller text cannot be read by a person. */
+const TINY_POINTS = 2;
+/** Colours nearer than this in every channel (of 255) cannot be told apart. */
+const SAME_COLOR = 12;
+
+export interface Sighted {
+  readonly visible: readonly InkedWord[];
+  /** Cannot be seen whatever lies behind: tiny, transparent, off the page. */
+  readonly hidden: readonly InkedWord[];
+  /** Of the colour of what is drawn behind; a picture of the page decides. */
+  readonly doubtful: readonly InkedWord[];
+}
+
+/** Tells words that a reader sees from those that only a machine would. */
+export function sightOf(words: readonly InkedWord[], page: ParsedPage): Sighted {
+  const visible: InkedWord[] = [];
+  const hidden: InkedWord[] = [];
+  const doubtful: InkedWord[] = [];
+  for (const word of words) {
+    if (isUnseen(word, page)) hidden.push(word);
+    else if (isOfBackground(word, page)) doubtful.push(word);
+    else visible.push(word);
+  }
+  return { visible, hidden, doubtful };
+}
+
+function isUnseen({ size, color, box }: InkedWord, { width, height }: ParsedPage): boolean {
+  const tiny = size < TINY_POINTS && box[3] - box[1] < TINY_POINTS;
+  const off = box[2] < 0 || box[3] < 0 || box[0] > width || box[1] > height;
+  return tiny || off || color?.startsWith('00') === true;
+}
+
+function isOfBackground({ color, box }: InkedWord, { vectorGraphics }: ParsedPage): boolean {
+  if (color === null) return false;
+  const x = (box[0] + box[2]) / 2;
+  const y = (box[1] + box[3]) / 2;
+  const behind = (vectorGraphics?.shapes ?? []).findLast(
+    ({ fill, fillColor, bbox }) =>
+      fill &&
+      fillColor?.startsWith('ff') === true &&
+      x >= bbox.x &&
+      x <= bbox.x + bbox.width &&
+      y >= bbox.y &&
+      y <= bbox.y + bbox.height,
+  );
+  return areAlike(color, behind?.fillColor ?? 'ffffffff');
+}
+
+const areAlike = (a: string, b: string): boolean =>
+  [2, 4, 6].every(
+    (at) => Math.abs(parseInt(a.slice(at, at + 2), 16) - parseInt(b.slice(at, at + 2), 16)) < SAME_COLOR,
+  );
+
+/** Grey values of a page's picture, and how many of its pixels make a point. */
+export interface Picture {
+  readonly width: number;
+  readonly height: number;
+  readonly grey: Uint8Array;
+  readonly scale: number;
+}
+
+/** Whether anything can be told from its surroundings in a box of the picture. */
+export function hasInk({ width, height, grey, scale }: Picture, [x0, y0, x1, y1]: Box): boolean {
+  let least = 255;
+  let most = 0;
+  for (let y = Math.max(0, Math.floor(y0 * scale)); y < Math.min(height, Math.ceil(y1 * scale)); y += 1) {
+    for (let x = Math.max(0, Math.floor(x0 * scale)); x < Math.min(width, Math.ceil(x1 * scale)); x += 1) {
+      const value = grey[y * width + x] ?? 255;
+      least = Math.min(least, value);
+      most = Math.max(most, value);
+    }
+  }
+  return most - least >= 2 * SAME_COLOR;
+}

@@ -1,0 +1,57 @@
+import { LiteParse, type ParsedPage } from '@llamaindex/liteparse';
+import type { ParseEffort } from '../../ports/documentParser.ts';
+import type { InkedWord } from './pdfWords.ts';
+
+/** With fewer characters a page that is mostly picture is taken for a scan. */
+const SPARSE_CHARACTERS = 200;
+const MOSTLY_PICTURE = 0.6;
+/** Of a text layer's characters this share may be unreadable. */
+const GARBLED = 0.15;
+
+export interface Reading {
+  readonly pages: readonly ParsedPage[];
+  readonly words: ReadonlyMap<number, readonly InkedWord[]>;
+  readonly effort: ParseEffort;
+}
+
+/**
+ * The pages to be recognised: in `fast` none, in `robust` all, else those whose text layer is missing,
+ * garbled, or a few words beside a picture that fills the page.
+ */
+export async function pageNeeds(
+  bytes: Buffer,
+  { pages, words, effort }: Reading,
+): Promise<ReadonlySet<number>> {
+  if (effort === 'fast') return new Set();
+  if (effort === 'robust') return new Set(pages.map(({ pageNum }) => pageNum));
+  const textOf = ({ pageNum }: ParsedPage): string =>
+    (words.get(pageNum) ?? []).map(({ text }) => text).join('');
+  const empty = pages.filter((page) => textOf(page) === '' || isGarbled(textOf(page)));
+  const sparse = pages.filter((page) => !empty.includes(page) && textOf(page).length < SPARSE_CHARACTERS);
+  const scans = await picturePages(bytes, sparse);
+  return new Set([...empty.map(({ pageNum }) => pageNum), ...scans]);
+}
+
+/** Private use, replacement and control characters: a font without a way back to text. */
+function isGarbled(text: string): boolean {
+  const odd = text.match(/[\ufffd\ue000-\uf8ff\u0000-\u001f]/g)?.length ?? 0;
+  return odd > GARBLED * text.length;
+}
+
+async function picturePages(bytes: Buffer, pages: readonly ParsedPage[]): Promise<readonly number[]> {
+  if (pages.length === 0) return [];
+  const parser = new LiteParse({
+    ocrEnabled: false,
+    quiet: true,
+    imageMode: 'off',
+    numWorkers: 1,
+    outputFormat: 'json',
+    continueOnPageError: true,
+    includeComplexity: true,
+    targetPages: pages.map(({ pageNum }) => pageNum).join(','),
+  });
+  const { pages: measured } = await parser.parse(bytes);
+  return measured
+    .filter(({ complexity }) => (complexity?.largestImageCoverage ?? 0) >= MOSTLY_PICTURE)
+    .map(({ pageNum }) => pageNum);
+}

@@ -1,0 +1,112 @@
+import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
+import { cleanText } from '../../document/cleanText.ts';
+import type { Box } from '../../document/document.ts';
+import { around, type PlacedWord } from '../../layout/content.ts';
+import { mendedLigatures } from '../../layout/direction.ts';
+
+/** A word with what tells whether it can be seen. */
+export interface InkedWord extends PlacedWord {
+  /** `aarrggbb`; null where the parser does not say. */
+  readonly color: string | null;
+  /** Degrees, counted clockwise. */
+  readonly rotation: number;
+}
+
+/** Degrees off the level that a text may lie. */
+const LEVEL = 5;
+
+/** Whether a word lies level, as lines of text do. */
+export const isLevel = ({ rotation }: InkedWord): boolean => Math.abs(((rotation + 180) % 360) - 180) < LEVEL;
+
+/** The words of a page's text layer, each with its place, look and link. */
+export function pdfWords(page: ParsedPage): readonly InkedWord[] {
+  const links = linksOf(page);
+  const words = page.textItems.flatMap(wordsOf);
+  return links.length === 0 ? words : words.map((word) => withLink(word, links));
+}
+
+/** Nothing in it can need cleaning. */
+const PLAIN_WORD = /^[\x21-\x7e]+$/;
+
+/** The parser's pieces may break within a word; its text says where the words end. */
+function wordsOf(item: TextItem): readonly InkedWord[] {
+  const { fontName = '', confidence = 1, fillColor: color = null, rotation = 0 } = item;
+  const size = sizeOf(item);
+  const bold = isBold(item);
+  const italic = /ital|obliq|slant|cmti|sfti/i.test(fontName);
+  const mono = /mono|courier|consol|menlo|typewriter|cmtt|sftt/i.test(fontName);
+  const texts = item.text.split(/\s+/).filter((text) => text !== '');
+  const boxes = boxesOf(texts, item);
+  const words: InkedWord[] = [];
+  for (const [index, raw] of texts.entries()) {
+    const box = boxes[index];
+    const text = PLAIN_WORD.test(raw) ? raw : mended(raw);
+    if (box === undefined || text === '') continue;
+    words.push({ text, box, size, bold, italic, mono, link: null, confidence, color, rotation });
+  }
+  return words;
+}
+
+const mended = (raw: string): string => mendedLigatures(cleanText(raw).replace(/\s+/g, ' ').trim());
+
+const sizeOf = ({ fontHeight, fontSize, height }: TextItem): number => fontHeight ?? fontSize ?? height;
+
+/** The boxes of the words: of their pieces where these add up, else in proportion to their letters. */
+function boxesOf(texts: readonly string[], item: TextItem): readonly Box[] {
+  const pieces = item.words ?? [];
+  const boxes: Box[] = [];
+  let at = 0;
+  for (const text of texts) {
+    let seen = '';
+    let box: Box | undefined;
+    while (seen.length < text.length && at < pieces.length) {
+      const piece = pieces[at];
+      if (piece === undefined) break;
+      at += 1;
+      seen += piece.text.replace(/\s/g, '');
+      const own = [piece.x, piece.y, piece.x + piece.width, piece.y + piece.height] as const;
+      box = box === undefined ? own : around([box, own]);
+    }
+    if (seen.length !== text.length || box === undefined) return inProportion(texts, item);
+    boxes.push(rounded(box));
+  }
+  return boxes;
+}
+
+function inProportion(texts: readonly string[], { x, y, width, height, text }: TextItem): readonly Box[] {
+  const step = width / Math.max(1, text.length);
+  let from = 0;
+  return texts.map((word) => {
+    from = Math.max(from, text.indexOf(word, from));
+    const box = rounded([x + from * step, y, x + (from + word.length) * step, y + height]);
+    from += word.length;
+    return box;
+  });
+}
+
+const isBold = ({ fontName, fontWeight }: TextItem): boolean =>
+  /bold|black|heavy|semib|demi|cmbx|sfbx/i.test(fontName ?? '') ||
+  (fontWeight !== undefined && fontWeight >= 600 && fontWeight <= 1000);
+
+interface LinkArea {
+  readonly box: Box;
+  readonly uri: string;
+}
+
+const linksOf = ({ annotations }: ParsedPage): readonly LinkArea[] =>
+  (annotations ?? []).flatMap(({ subtype, uri, rect, quadpointRects }) => {
+    if (subtype !== 'link' || uri === undefined || uri === '') return [];
+    const areas = quadpointRects.length > 0 ? quadpointRects : rect === undefined ? [] : [rect];
+    return areas.map(({ x, y, width, height }) => ({ box: [x, y, x + width, y + height] as const, uri }));
+  });
+
+function withLink(word: InkedWord, links: readonly LinkArea[]): InkedWord {
+  const x = (word.box[0] + word.box[2]) / 2;
+  const y = (word.box[1] + word.box[3]) / 2;
+  const link = links.find(({ box }) => x >= box[0] && x <= box[2] && y >= box[1] && y <= box[3]);
+  return link === undefined ? word : { ...word, link: link.uri };
+}
+
+/** Hundredths of a point are enough, and read well. */
+export const rounded = (box: Box): Box => [cents(box[0]), cents(box[1]), cents(box[2]), cents(box[3])];
+const cents = (points: number): number => Math.round(points * 100) / 100;

@@ -1,0 +1,240 @@
+import { LiteParse, type LiteParseConfig, type ParsedPage } from '@llamaindex/liteparse';
+import type { Box, Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
+import { pagesOf } from '../../document/pages.ts';
+import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
+import { around, type AsideText, type PageContent } from '../../layout/content.ts';
+import { layoutPages } from '../../layout/layoutPages.ts';
+import type { OpenedDocument, SourceFile } from '../opened.ts';
+import { pageNeeds } from './pageNeeds.ts';
+import { pdfLines } from './pdfLines.ts';
+import { pdfRules } from './pdfRules.ts';
+import { isLevel, pdfWords, type InkedWord } from './pdfWords.ts';
+import { picturesOf } from './pictures.ts';
+import { hasInk, sightOf } from './hiddenText.ts';
+import { recognisePages, type Recognised } from './recognise.ts';
+
+/** Nothing is converted or fetched; OCR is a step of its own. */
+const CONFIG: Partial<LiteParseConfig> = {
+  ocrEnabled: false,
+  quiet: true,
+  imageMode: 'off',
+  numWorkers: 1,
+  continueOnPageError: true,
+};
+
+/** Counts the pages; the pages themselves are read when asked for. */
+export async function openPdf({
+  bytes,
+  effort,
+  languages,
+}: SourceFile): Promise<OpenedDocument | ParseFailure> {
+  const inspected = await inspectPdf(bytes);
+  if (inspected.kind !== 'ok') return inspected;
+  const pages = pagesOf({ by: 'pages', pages: inspected.pages });
+  return {
+    kind: 'open',
+    mimeType: 'application/pdf',
+    pages,
+    read: () => readPdf(bytes, { pages, effort, languages }),
+  };
+}
+
+/** The page count, from the page tree: only the first page is read. */
+async function inspectPdf(
+  bytes: Buffer,
+): Promise<{ readonly kind: 'ok'; readonly pages: number } | ParseFailure> {
+  try {
+    const { totalPages } = await new LiteParse({ ...CONFIG, outputFormat: 'json', maxPages: 1 }).parse(bytes);
+    return totalPages > 0
+      ? { kind: 'ok', pages: totalPages }
+      : { kind: 'unreadable', detail: 'The PDF has no pages.' };
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+interface Reading {
+  readonly pages: number;
+  readonly effort: SourceFile['effort'];
+  readonly languages: readonly string[];
+}
+
+/** Words with their boxes, and blocks, of every page; pages without a usable text layer are recognised. */
+async function readPdf(bytes: Buffer, { pages, effort, languages }: Reading): Promise<ParseResult> {
+  const config: Partial<LiteParseConfig> = {
+    ...CONFIG,
+    outputFormat: 'json',
+    maxPages: pages,
+    emitWordBoxes: true,
+    extractTextMetadata: true,
+    extractVectorGraphics: true,
+    extractAnnotations: true,
+    preserveVerySmallText: true,
+  };
+  try {
+    const parsed = await new LiteParse(config).parse(bytes);
+    const read = new Map(parsed.pages.map((page) => [page.pageNum, page]));
+    const seen = await visibleWords(bytes, parsed.pages);
+    const wanted = await pageNeeds(bytes, { pages: parsed.pages, words: seen.words, effort });
+    const recognised = await recognisePages(bytes, {
+      pages: parsed.pages,
+      wanted,
+      languages,
+      thorough: true,
+      secondLook: effort === 'robust',
+    });
+    return { kind: 'ok', document: documentOf({ pages, read, ...seen, recognised }) };
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+interface Seen {
+  readonly words: ReadonlyMap<number, readonly InkedWord[]>;
+  /** Pages that hold text which nobody can see. */
+  readonly hiddenOn: readonly number[];
+}
+
+/** The words that a reader sees. Where colours leave a doubt, a picture of the page decides. */
+async function visibleWords(bytes: Buffer, pages: readonly ParsedPage[]): Promise<Seen> {
+  const sights = pages.map((page) => ({ page, sight: sightOf(pdfWords(page), page) }));
+  const unsure = sights.filter(({ sight }) => sight.doubtful.length > 0).map(({ page }) => page);
+  const pictures = await picturesOf(bytes, unsure);
+  const hiddenOn: number[] = [];
+  const words = new Map<number, readonly InkedWord[]>();
+  for (const { page, sight } of sights) {
+    const picture = pictures.get(page.pageNum);
+    const inked = new Set(
+      picture === undefined ? sight.doubtful : sight.doubtful.filter(({ box }) => hasInk(picture, box)),
+    );
+    if (sight.hidden.length + sight.doubtful.length > inked.size) hiddenOn.push(page.pageNum);
+    words.set(page.pageNum, [...sight.visible, ...inked]);
+  }
+  return { words, hiddenOn };
+}
+
+interface Read extends Seen {
+  readonly pages: number;
+  readonly read: ReadonlyMap<number, ParsedPage>;
+  readonly recognised: ReadonlyMap<number, Recognised>;
+}
+
+/** Every page of the file appears: those that failed too, so that nothing is lost in silence. */
+function documentOf({ pages, read, words, hiddenOn, recognised }: Read): Document {
+  const contents = Array.from({ length: pages }, (_, i): PageContent => {
+    const page = read.get(i + 1);
+    const ocr = recognised.get(i + 1);
+    const own = words.get(i + 1) ?? [];
+    if (ocr?.kind === 'words') return recognisedContent({ page, own, ocr });
+    return {
+      width: page?.width ?? 0,
+      height: page?.height ?? 0,
+      words: own.filter(isLevel),
+      rules: page === undefined ? [] : pdfRules(page),
+      aside: asideOf(own),
+    };
+  });
+  const blocks = layoutPages(contents);
+  const all = contents.map((content, i) =>
+    pageOf({
+      page: i + 1,
+      content,
+      isRead: read.has(i + 1),
+      ocr: recognised.get(i + 1),
+      blocks: blocks[i] ?? [],
+    }),
+  );
+  return { mimeType: 'application/pdf', pages: all, warnings: warningsOf(all, hiddenOn) };
+}
+
+function warningsOf(pages: readonly DocumentPage[], hiddenOn: readonly number[]): readonly DocumentWarning[] {
+  const warnings: DocumentWarning[] = pages
+    .filter(({ status }) => status === 'failed')
+    .map(({ page, detail }) => ({
+      code: 'page_failed',
+      message: `Page ${page}: ${detail ?? 'it could not be read.'}`,
+    }));
+  if (hiddenOn.length > 0)
+    warnings.push({
+      code: 'hidden_text',
+      message: `Text that a reader cannot see was left out, on page ${hiddenOn.join(', ')}.`,
+    });
+  if (pages.every(({ lines }) => lines.length === 0))
+    warnings.push({ code: 'no_text_found', message: 'No text was found in the document.' });
+  return warnings;
+}
+
+interface RecognisedPage {
+  readonly page: ParsedPage | undefined;
+  readonly own: readonly InkedWord[];
+  readonly ocr: Extract<Recognised, { readonly kind: 'words' }>;
+}
+
+/** A good text layer stays, and only what it does not cover is added; else what was recognised stands. */
+function recognisedContent({ page, own, ocr }: RecognisedPage): PageContent {
+  const rules = page === undefined || ocr.turned !== 0 ? [] : pdfRules(page);
+  const isGood = own.length >= 0.5 * ocr.words.length && ocr.turned === 0;
+  const added = ocr.words.filter(
+    ({ box, confidence }) => confidence > 0.6 && !own.some((word) => overlap(word.box, box)),
+  );
+  const words = isGood ? [...own.filter(isLevel), ...added] : ocr.words;
+  return {
+    width: ocr.width,
+    height: ocr.height,
+    words,
+    rules: [...rules, ...ocr.rules],
+    aside: isGood ? asideOf(own) : [],
+  };
+}
+
+/** Words that do not lie level, by how they are turned. */
+function asideOf(words: readonly InkedWord[]): readonly AsideText[] {
+  const turned = new Map<number, InkedWord[]>();
+  for (const word of words) {
+    if (isLevel(word)) continue;
+    const same = turned.get(Math.round(word.rotation));
+    if (same === undefined) turned.set(Math.round(word.rotation), [word]);
+    else same.push(word);
+  }
+  return [...turned.values()].map((same) => ({
+    text: same.map(({ text }) => text).join(' '),
+    box: around(same.map(({ box }) => box)),
+  }));
+}
+
+const overlap = (a: Box, b: Box): boolean => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+
+interface PageParts {
+  readonly page: number;
+  readonly content: PageContent;
+  readonly isRead: boolean;
+  readonly ocr: Recognised | undefined;
+  readonly blocks: DocumentPage['blocks'];
+}
+
+function pageOf({ page, content, isRead, ocr, blocks }: PageParts): DocumentPage {
+  const source = ocr?.kind === 'words' ? 'ocr' : 'text_layer';
+  const size = isRead ? { width: content.width, height: content.height } : { width: null, height: null };
+  const base = { page, source, ...size } as const;
+  if (!isRead)
+    return { ...base, status: 'failed', detail: 'The page could not be read.', lines: [], blocks: [] };
+  if (ocr?.kind === 'failed' && content.words.length === 0)
+    return { ...base, source: 'ocr', status: 'failed', detail: ocr.detail, lines: [], blocks: [] };
+  if (content.words.length === 0)
+    return { ...base, status: 'skipped', detail: emptyDetail(ocr), lines: [], blocks: [] };
+  return { ...base, status: 'ok', detail: null, lines: pdfLines(content.words), blocks };
+}
+
+const emptyDetail = (ocr: Recognised | undefined): string =>
+  ocr === undefined ? 'The page has no text layer.' : 'The page is blank.';
+
+function unreadable(error: unknown): ParseFailure {
+  const message = error instanceof Error ? error.message : '';
+  return {
+    kind: 'unreadable',
+    // eslint-disable-next-line no-restricted-syntax -- the library throws plain errors; this becomes a ParseFailure
+    detail: /password|encrypt|security/i.test(message)
+      ? 'The PDF is encrypted and needs a password. Send it without one.'
+      : 'The PDF is damaged and cannot be read.',
+  };
+}

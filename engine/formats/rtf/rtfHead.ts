@@ -1,0 +1,96 @@
+import { decodeBytes, encodingOfCharset, encodingOfCodePage, type RtfFont } from './rtfFonts.ts';
+import type { Role } from '../pieces/blocks.ts';
+import { roleOfName } from '../office/styleNames.ts';
+import { symbolSign } from '../office/symbols.ts';
+
+interface Style {
+  name: string;
+  outline: number | null;
+  base: number | null;
+}
+
+interface FontEntry {
+  encoding: string | null;
+  name: string;
+}
+
+/** The tables at the head of a file: its fonts and its styles. */
+export interface RtfHead {
+  /** Takes in a word of the font table or the style sheet. */
+  word(table: 'fonts' | 'styles', word: string, value: number | null): void;
+  /** Takes in a piece of a name there; a semicolon ends an entry. */
+  name(table: 'fonts' | 'styles', text: string): void;
+  /** Sets the code page of the document by a word of its head; false where it is none. */
+  codePage(word: string, value: number | null): boolean;
+  /** Text of bytes in the code page of a font. */
+  decode(bytes: readonly number[], font: number | null): string;
+  /** A character by its Unicode number; those of symbol fonts lie in the private area. */
+  character(code: number, font: number | null): string;
+  roleOf(style: number | null): Role;
+}
+
+const DEFAULT_FONT_CHARSET = 2;
+const CHAIN_MAX = 32;
+const CODE_PAGES: Readonly<Record<string, string>> = { mac: 'macintosh', pc: 'cp437', pca: 'cp850' };
+
+/** The head of a file, at first empty. */
+export function rtfHead(): RtfHead {
+  const fonts = new Map<number, FontEntry>();
+  const styles = new Map<number, Style>();
+  let font: FontEntry = { encoding: null, name: '' };
+  let style: Style = { name: '', outline: null, base: null };
+  let encoding = 'windows-1252';
+  let firstFont: number | null = null;
+  const fontAt = (number: number | null): RtfFont | undefined => fonts.get(number ?? firstFont ?? -1);
+  const fontWord = (word: string, value: number): void => {
+    if (word === 'f') fonts.set(value, (font = { encoding: null, name: '' }));
+    if (word === 'fcharset' && value !== DEFAULT_FONT_CHARSET) font.encoding = encodingOfCharset(value);
+    if (word === 'cpg') font.encoding = encodingOfCodePage(value) ?? font.encoding;
+  };
+  const styleWord = (word: string, value: number): void => {
+    if (word === 's') styles.set(value, (style = { name: '', outline: null, base: null }));
+    if (word === 'outlinelevel') style.outline = value;
+    if (word === 'sbasedon') style.base = value;
+  };
+  return {
+    word: (table, word, value) => (table === 'fonts' ? fontWord : styleWord)(word, value ?? 0),
+    name: (table, text) => {
+      const entry = table === 'fonts' ? font : style;
+      entry.name += text.split(';', 1)[0] ?? '';
+      if (!text.includes(';')) return;
+      font = { encoding: null, name: '' };
+      style = { name: '', outline: null, base: null };
+    },
+    codePage: (word, value) => {
+      if (word === 'deff') firstFont = value;
+      const page = word === 'ansicpg' ? encodingOfCodePage(value ?? 1252) : CODE_PAGES[word];
+      if (typeof page === 'string') encoding = page;
+      return word === 'deff' || page !== undefined;
+    },
+    decode: (bytes, number) => {
+      const used = fontAt(number);
+      if (used !== undefined && SYMBOL_FONT.test(used.name))
+        return bytes.map((code) => symbolSign(used.name, code)).join('');
+      return decodeBytes(bytes, used?.encoding ?? encoding);
+    },
+    character: (code, number) =>
+      code >= 0xe000 && code <= 0xf8ff
+        ? symbolSign(fontAt(number)?.name ?? '', code)
+        : String.fromCharCode(code),
+    roleOf: (number) => roleOfChain(styles, number),
+  };
+}
+
+const SYMBOL_FONT = /^\s*(?:symbol|wingdings)/i;
+
+function roleOfChain(styles: ReadonlyMap<number, Style>, from: number | null): Role {
+  let style = from === null ? undefined : styles.get(from);
+  for (let step = 0; style !== undefined && step < CHAIN_MAX; step += 1) {
+    const named = roleOfName(style.name);
+    if (named !== undefined && named.kind !== 'heading') return named;
+    if (style.outline !== null && style.outline < 9) return { kind: 'heading', level: style.outline + 1 };
+    if (named !== undefined) return named;
+    style = style.base === null ? undefined : styles.get(style.base);
+  }
+  return { kind: 'paragraph' };
+}

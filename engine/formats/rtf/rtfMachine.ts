@@ -1,0 +1,89 @@
+import type { Piece } from '../pieces/blocks.ts';
+import type { RtfHead } from './rtfHead.ts';
+import { FIRST_PARAGRAPH, type RtfParagraph, type RtfState } from './rtfState.ts';
+import { endParagraph, endTable, rtfStory, type RtfStory } from './rtfStory.ts';
+import { sameLook } from '../pieces/runs.ts';
+import { shiftedText } from '../office/symbols.ts';
+
+/** What a group gives back when it ends. */
+interface Group {
+  readonly state: RtfState;
+  readonly paragraph: RtfParagraph;
+  readonly end: (() => void) | null;
+}
+
+/** What reading a file remembers from token to token. */
+export interface RtfMachine {
+  readonly head: RtfHead;
+  readonly groups: Group[];
+  readonly notes: (readonly Piece[])[];
+  story: RtfStory;
+  state: RtfState;
+  paragraph: RtfParagraph;
+  /** Bytes of a code page that are not decoded yet, for a character may have two. */
+  bytes: number[];
+  /** Characters left to skip, for they stand for a Unicode character before them. */
+  toSkip: number;
+  /** Whether a group has just begun, and whether with `\*`. */
+  begins: 'no' | 'plain' | 'starred';
+  /** Of the last field. */
+  instruction: string;
+  hasHidden: boolean;
+}
+
+/** Text of the group that is being read, to where that goes. */
+export function addText(machine: RtfMachine, text: string): void {
+  const { destination, isDeleted } = machine.state;
+  if (destination === 'label') machine.story.label += text;
+  else if (destination === 'instruction') machine.instruction += text;
+  else if (destination === 'fonts' || destination === 'styles') machine.head.name(destination, text);
+  else if (destination === 'body' && !isDeleted) addRun(machine, text);
+}
+
+/** Text of one look is one run, for a file may say the same look before each word. */
+function addRun(machine: RtfMachine, text: string): void {
+  const { look, shift, isHidden, isTiny } = machine.state;
+  const { runs } = machine.story;
+  if (isHidden || isTiny) {
+    machine.hasHidden ||= text.trim() !== '';
+    return;
+  }
+  const shown = shift === null ? text : shiftedText(text, shift);
+  const last = runs.at(-1);
+  if (last?.note === null && sameLook(last, look))
+    runs[runs.length - 1] = { ...last, text: last.text + shown };
+  else runs.push({ ...look, note: null, text: shown });
+}
+
+/** Decodes what is left; to be called before anything that is not such a byte. */
+export function flushBytes(machine: RtfMachine): void {
+  const { bytes, state, head } = machine;
+  if (bytes.length === 0) return;
+  machine.bytes = [];
+  addText(machine, head.decode(bytes, state.font));
+}
+
+export function closeParagraph({ story, paragraph, head }: RtfMachine): void {
+  endParagraph(story, paragraph, head.roleOf(paragraph.style));
+}
+
+/** Ends what is open of a story and gives what it holds. */
+export function endStory(machine: RtfMachine): readonly Piece[] {
+  const { story } = machine;
+  machine.paragraph = { ...machine.paragraph, inTable: false };
+  if (story.runs.length > 0) closeParagraph(machine);
+  endTable(story);
+  return story.pieces;
+}
+
+/** Begins a note or frame; what is returned ends it. */
+export function beginStory(machine: RtfMachine, take: (pieces: readonly Piece[]) => void): () => void {
+  const outer = machine.story;
+  machine.story = rtfStory();
+  machine.paragraph = FIRST_PARAGRAPH;
+  return () => {
+    const pieces = endStory(machine);
+    machine.story = outer;
+    take(pieces);
+  };
+}

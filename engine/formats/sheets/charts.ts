@@ -1,0 +1,96 @@
+import type { Block } from '../../document/document.ts';
+import { escapeText } from '../../document/inline.ts';
+import { tableOf } from '../../document/tableGrid.ts';
+import { RefusedDocument } from '../pieces/blocks.ts';
+import { readPart, relationshipsOf } from '../office/ooxmlPackage.ts';
+import { childAt, elementsOf, findAll, textIn, type XmlElement } from '../office/xmlTree.ts';
+
+/** A chart at the row where its upper edge lies. */
+export interface PlacedChart {
+  readonly row: number;
+  readonly blocks: readonly Block[];
+}
+
+type Members = ReadonlyMap<string, Uint8Array>;
+
+const CHARTS_MAX = 100;
+const POINTS_MAX = 10_000;
+
+/** What charts show, as the workbook keeps it: their titles, and a table of their values, by sheet name. */
+export function chartsBySheet(members: Members): ReadonlyMap<string, readonly PlacedChart[]> {
+  try {
+    const targets = new Map(
+      relationshipsOf(members, 'xl/workbook.xml').map(({ id, target }) => [id, target]),
+    );
+    const sheets = elementsOf(childAt(readPart(members.get('xl/workbook.xml')), 'sheets'), 'sheet');
+    return new Map(
+      sheets.map(({ attributes }) => {
+        const part = targets.get(attributes['r:id'] ?? '') ?? '';
+        return [attributes['name'] ?? '', chartsOf(members, part)];
+      }),
+    );
+  } catch (error) {
+    if (error instanceof RefusedDocument) return new Map();
+    throw error;
+  }
+}
+
+const chartsOf = (members: Members, sheet: string): readonly PlacedChart[] =>
+  relationshipsOf(members, sheet)
+    .filter(({ type }) => type === 'drawing')
+    .flatMap(({ target }) => chartsInDrawing(members, target))
+    .slice(0, CHARTS_MAX)
+    .sort((a, b) => a.row - b.row);
+
+function chartsInDrawing(members: Members, drawing: string): readonly PlacedChart[] {
+  const targets = new Map(relationshipsOf(members, drawing).map(({ id, target }) => [id, target]));
+  return elementsOf(readPart(members.get(drawing))).flatMap((anchor) => {
+    const [frame] = findAll(anchor, 'c:chart');
+    const part = targets.get(frame?.attributes['r:id'] ?? '');
+    const chart = childAt(part === undefined ? undefined : readPart(members.get(part)), 'c:chart');
+    const blocks = chart === undefined ? [] : chartBlocks(chart);
+    return blocks.length === 0
+      ? []
+      : [{ row: Number(textIn(childAt(anchor, 'xdr:from', 'xdr:row'))) || 0, blocks }];
+  });
+}
+
+function chartBlocks(chart: XmlElement): readonly Block[] {
+  const title = findAll(childAt(chart, 'c:title'), 'a:t').map(textIn).join('').trim();
+  const series = findAll(childAt(chart, 'c:plotArea'), 'c:ser')
+    .map(seriesOf)
+    .filter(({ values }) => values.size > 0);
+  const categories = new Map(series.flatMap(({ categories: own }) => [...own]));
+  const places = [...new Set(series.flatMap(({ values }) => [...values.keys()]))].sort((a, b) => a - b);
+  const header = ['', ...series.map(({ name }) => name)];
+  const rows = places
+    .slice(0, POINTS_MAX)
+    .map((place) => [
+      categories.get(place) ?? String(place + 1),
+      ...series.map(({ values }) => values.get(place) ?? ''),
+    ]);
+  const table: readonly Block[] = rows.length === 0 ? [] : [tableOf([header, ...rows], 1)];
+  return title === ''
+    ? table
+    : [{ kind: 'paragraph', text: title, markdown: escapeText(title), box: null }, ...table];
+}
+
+interface Series {
+  readonly name: string;
+  readonly categories: ReadonlyMap<number, string>;
+  readonly values: ReadonlyMap<number, string>;
+}
+
+const seriesOf = (series: XmlElement): Series => ({
+  name: [...pointsOf(childAt(series, 'c:tx')).values()].join(' '),
+  categories: pointsOf(childAt(series, 'c:cat') ?? childAt(series, 'c:xVal')),
+  values: pointsOf(childAt(series, 'c:val') ?? childAt(series, 'c:yVal')),
+});
+
+/** Values that the workbook kept when it was saved, by their index. */
+const pointsOf = (element: XmlElement | undefined): ReadonlyMap<number, string> =>
+  new Map(
+    findAll(element, 'c:pt')
+      .slice(0, POINTS_MAX)
+      .map((point) => [Number(point.attributes['idx']) || 0, textIn(childAt(point, 'c:v')).trim()]),
+  );

@@ -1,0 +1,209 @@
+import type { ChildProcess } from 'node:child_process';
+import type { ChildMessage, Job, JobOutcome } from '../jobs.ts';
+import { confinementHere, type Confinement } from '../confinement/confinement.ts';
+import { sentTo } from './fileBytes.ts';
+import { watchMemory } from './memoryWatch.ts';
+import { keepPaused } from './pausedKeeper.ts';
+import { cpuMsOf, signalFamily } from './processFamily.ts';
+import { bytesOf, forget, newFolder, removed, spawned, type SpawnOptions } from './spawnChild.ts';
+import { workingTime, type WorkingTime } from './workingTime.ts';
+
+export interface ChildOptions extends SpawnOptions {
+  /** Default: the best that this machine has. */
+  readonly confinement?: (() => Promise<Confinement>) | undefined;
+}
+
+export interface JobLimits {
+  /** Of the work itself: neither waiting nor being paused counts. */
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Of jobs that tell how far they are. */
+  readonly onProgress?: ((progress: unknown) => void) | undefined;
+}
+
+/** One process that does one job at a time until it is killed or fails. */
+export interface Child {
+  run(job: unknown, limits: JobLimits): Promise<JobOutcome>;
+  /** False once the process has ended or was killed. */
+  readonly alive: () => boolean;
+  /** Stops the process where it is, and the time of its job; `resume` lets both go on. */
+  pause(): void;
+  resume(): void;
+  /** CPU time that it has used since it was started, ms; undefined where that cannot be told. */
+  readonly cpuMs: () => number | undefined;
+  kill(): void;
+  readonly exited: Promise<void>;
+}
+
+/** A child that is not loaded by then is not waited for. */
+const START_MS = 30_000;
+
+/** The process is started as soon as it is known how this machine confines it. */
+export function startChild(options: ChildOptions): Child {
+  const { memoryMb, confinement = confinementHere } = options;
+  const times = jobTimes();
+  let alive = true;
+  let child: ChildProcess | undefined;
+  const started = confinement().then(async (confined) => {
+    const folder = await newFolder();
+    if (!alive) await removed(folder);
+    else {
+      child = spawned(options, confined, folder);
+      if (times.isPaused()) stopFamily(child.pid);
+    }
+    return child;
+  });
+  const exited = started.then(async (running) => {
+    if (running === undefined) return;
+    await new Promise((resolve) => running.once('exit', resolve).once('error', resolve));
+    alive = false;
+    keepPaused(running.pid, false);
+    await forget(running);
+  });
+  const ready = started.then((running) => running && readyOf(running));
+  const kill = (): void => {
+    alive = false;
+    child?.kill('SIGKILL');
+    // Callers that wait for its end must live to see it.
+    child?.ref();
+  };
+  return {
+    run: async (job, limits) => {
+      const running = await started;
+      if (running === undefined) return { kind: 'died' };
+      return runJob({ child: running, ready, kill, memoryMb, times }, job as Job, limits);
+    },
+    alive: () => alive && child?.connected !== false,
+    pause: () => {
+      times.pause();
+      stopFamily(child?.pid);
+    },
+    resume: () => {
+      if (alive) signalFamily(child?.pid, 'SIGCONT');
+      keepPaused(child?.pid, false);
+      times.resume();
+    },
+    cpuMs: () => cpuMsOf(child?.pid),
+    kill,
+    exited,
+  };
+}
+
+const stopFamily = (pid: number | undefined): void => {
+  keepPaused(pid, true);
+  signalFamily(pid, 'SIGSTOP');
+};
+
+/** The time of the job that a child does now: it stands still while the child is paused. */
+interface JobTimes {
+  /** Ends what ran before, and begins anew. */
+  readonly begin: (deadlineMs: number, onOver: () => void) => void;
+  readonly stop: () => void;
+  readonly pause: () => void;
+  readonly resume: () => void;
+  readonly isPaused: () => boolean;
+}
+
+const jobTimes = (): JobTimes => {
+  let time: WorkingTime | undefined;
+  let paused = false;
+  const stop = (): void => {
+    time?.stop();
+    time = undefined;
+  };
+  return {
+    begin: (deadlineMs, onOver) => {
+      stop();
+      time = workingTime(deadlineMs, onOver);
+      if (paused) time.pause();
+    },
+    stop,
+    pause: () => {
+      paused = true;
+      time?.pause();
+    },
+    resume: () => {
+      paused = false;
+      time?.resume();
+    },
+    isPaused: () => paused,
+  };
+};
+
+interface Running {
+  readonly child: ChildProcess;
+  /** A child is loaded once, and that is no job's time. */
+  readonly ready: Promise<void>;
+  readonly kill: () => void;
+  readonly memoryMb: number;
+  readonly times: JobTimes;
+}
+
+const readyOf = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve) => {
+    const hear = (message: unknown): void => {
+      if ((message as ChildMessage).kind !== 'ready') return;
+      child.off('message', hear);
+      resolve();
+    };
+    child.on('message', hear);
+  });
+
+function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutcome> {
+  const { child, ready, kill, memoryMb, times } = running;
+  const { deadlineMs, signal, onProgress } = limits;
+  return new Promise((resolve) => {
+    let isSettled = false;
+    const settle = (outcome: JobOutcome): void => {
+      isSettled = true;
+      times.stop();
+      stopWatching();
+      child.off('message', onMessage).off('exit', onExit).off('error', onExit);
+      signal?.removeEventListener('abort', onAbort);
+      child.unref();
+      child.channel?.unref();
+      resolve(outcome);
+    };
+    const killWith = (outcome: JobOutcome): void => {
+      kill();
+      settle(outcome);
+    };
+    const onMessage = (message: unknown): void => {
+      const known = message as ChildMessage;
+      if (known.kind === 'ready') return;
+      if (known.kind === 'progress') onProgress?.(known.progress);
+      // not before the file is sent: what is left of one would be taken for the next
+      else void sending.then(() => settle(outcomeOf(known)));
+    };
+    const onExit = (): void => settle({ kind: 'died' });
+    const onAbort = (): void => killWith({ kind: 'aborted' });
+    const endIn = (ms: number): void => {
+      if (!isSettled) times.begin(ms, () => killWith({ kind: 'timed_out' }));
+    };
+    endIn(START_MS + deadlineMs);
+    void ready.then(() => endIn(deadlineMs));
+    const stopWatching = watchMemory(child.pid, memoryMb, () => killWith({ kind: 'out_of_memory' }));
+
+    child.ref();
+    child.channel?.ref();
+    child.on('message', onMessage).once('exit', onExit).once('error', onExit);
+    if (signal?.aborted === true) onAbort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const sending = sent(child, job).then((failure) => {
+      if (failure !== undefined) killWith(failure);
+    });
+  });
+}
+
+const sent = (child: ChildProcess, job: Job): Promise<JobOutcome | undefined> => {
+  const tell = (told: unknown): Promise<void> =>
+    new Promise((resolve, reject) => {
+      child.send(told as object, (error) => (error === null ? resolve() : reject(error)));
+    });
+  return sentTo({ tell, pipe: bytesOf(child) }, job);
+};
+
+const outcomeOf = (message: Exclude<ChildMessage, { readonly kind: 'progress' | 'ready' }>): JobOutcome =>
+  message.kind === 'answer'
+    ? { kind: 'answered', answer: message.answer }
+    : { kind: 'failed', message: message.message };

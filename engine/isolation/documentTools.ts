@@ -1,0 +1,16 @@
+import type { DocumentTools } from '../ports/documentTools.ts';
+import type { ChildPool } from './children/childPool.ts';
+import { fileOf, runDocumentJob } from './poolJobs.ts';
+
+/** What model work needs of documents, done by the processes that parse. */
+export const documentTools = (pool: ChildPool, languages: readonly string[]): DocumentTools => ({
+  pictures: (request) =>
+    runDocumentJob(pool, { kind: 'pictures', file: fileOf(request, languages) }, request),
+  documentOf: (read, limits) => runDocumentJob(pool, { kind: 'documentOf', ...read }, limits),
+  render: ({ packed }, limits) => runDocumentJob(pool, { kind: 'renderDocument', packed }, limits),
+  extractFrom: ({ document: { packed }, ...work }, limits) =>
+    runDocumentJob(pool, { kind: 'extractFrom', packed, ...work }, limits),
+  ground: ({ document: { packed }, ...work }, limits) =>
+    runDocumentJob(pool, { kind: 'ground', packed, ...work }, limits),
+  score: (work, limits) => runDocumentJob(pool, { kind: 'score', ...work }, limits),
+});

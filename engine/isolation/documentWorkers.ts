@@ -1,0 +1,140 @@
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { checkSchemaRules } from '../extraction/schema/schemaRules.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { DocumentParser } from '../ports/documentParser.ts';
+import type { DocumentTools } from '../ports/documentTools.ts';
+import type { ExtractionEngine } from '../ports/extractionEngine.ts';
+import type { LocalLearner } from '../ports/localLearner.ts';
+import type { SchemaValidator } from '../ports/schemaValidator.ts';
+import { localLearner } from '../learning/localLearner.ts';
+import { openChildPool, type ChildPool, type Pauses } from './children/childPool.ts';
+import { confinementHere, type Confinement, type Protection } from './confinement/confinement.ts';
+import type { PoolLimits } from './children/piece.ts';
+import { documentTools } from './documentTools.ts';
+import type { Job } from './jobs.ts';
+import { fileOf, runDocumentJob, type AnswerTo } from './poolJobs.ts';
+
+export interface DocumentWorkersOptions {
+  /** Jobs at the same time. Default: the number of cores. */
+  readonly processes?: number;
+  /** Of one child, native memory included. Default: 1,024. */
+  readonly memoryMb?: number;
+  /** How long a child may rest before it ends. Default: 30 s. */
+  readonly idleMs?: number;
+  /** For checking a schema or validating against it. Default: 5 s. */
+  readonly schemaDeadlineMs?: number;
+  /** Languages of recognition, by Tesseract's names, the most likely first. */
+  readonly ocrLanguages?: readonly string[];
+  /** The module that children run; tests give their own. */
+  readonly entry?: string;
+  /** How children are confined. Default: as well as this machine can. */
+  readonly confinement?: () => Promise<Confinement>;
+}
+
+/** Pools of isolated processes, and the ports that they serve. `close` ends them all. */
+export interface DocumentWorkers {
+  readonly parser: DocumentParser;
+  readonly localEngine: ExtractionEngine;
+  readonly schemaValidator: SchemaValidator;
+  readonly tools: DocumentTools;
+  /** Teaches the local engine, in one process of its own. */
+  readonly learner: LocalLearner;
+  /** What keeps the processes from everything but their work, as this machine has it. */
+  protection(): Promise<Protection>;
+  /** Jobs that gave way to those of others. */
+  pauses(): Readonly<Record<'documents' | 'lessons', Pauses>>;
+  close(): Promise<void>;
+}
+
+export const LOCAL_ENGINE_NAME = 'local/default';
+/** Shipped with the service. */
+export const OCR_LANGUAGES: readonly string[] = ['eng', 'deu', 'fra', 'spa', 'ita'];
+const SCHEMA_DEADLINE_MS = 5000;
+const LEARNING_MB = 2048;
+/** One core learns, when documents leave it time; lessons of several tenants take turns on it. */
+const LESSONS = { processes: 1, pausedMax: 2, sliceMs: 2_000, niceness: 10 };
+
+/** Nothing is started before the first job; at rest no child is left. */
+export function openDocumentWorkers(options: DocumentWorkersOptions = {}): DocumentWorkers {
+  const { idleMs = 30_000, confinement = confinementHere } = options;
+  const { entry = fileURLToPath(new URL('./child.js', import.meta.url)) } = options;
+  const pool = openChildPool({
+    processes: options.processes ?? availableParallelism(),
+    memoryMb: options.memoryMb ?? 1024,
+    idleMs,
+    entry,
+    confinement,
+  });
+  const languages = options.ocrLanguages ?? OCR_LANGUAGES;
+  // Teaching takes minutes and much memory: it neither waits for documents nor keeps them waiting.
+  const lessons = openChildPool({ ...LESSONS, memoryMb: LEARNING_MB, idleMs, entry, confinement });
+  const close = async (): Promise<void> => {
+    await Promise.all([pool.close(), lessons.close()]);
+  };
+  return {
+    parser: documentParser(pool, languages),
+    localEngine: localEngine(pool, languages),
+    schemaValidator: schemaValidator(pool, options.schemaDeadlineMs ?? SCHEMA_DEADLINE_MS),
+    tools: documentTools(pool, languages),
+    learner: localLearner(lessons),
+    protection: confinement,
+    pauses: () => ({ documents: pool.pauses(), lessons: lessons.pauses() }),
+    close,
+  };
+}
+
+function documentParser(pool: ChildPool, languages: readonly string[]): DocumentParser {
+  return {
+    inspect: (request) =>
+      runDocumentJob(pool, { kind: 'inspect', file: fileOf(request, languages) }, request),
+    parse: (request) => runDocumentJob(pool, { kind: 'parse', file: fileOf(request, languages) }, request),
+    read: (request) => runDocumentJob(pool, { kind: 'read', file: fileOf(request, languages) }, request),
+    render: (request) => runDocumentJob(pool, { kind: 'render', file: fileOf(request, languages) }, request),
+    close: () => pool.close(),
+  };
+}
+
+function localEngine(pool: ChildPool, languages: readonly string[]): ExtractionEngine {
+  return {
+    name: LOCAL_ENGINE_NAME,
+    extract: (request) => {
+      const { schema, citations, learned } = request;
+      return runDocumentJob(
+        pool,
+        { kind: 'extract', file: fileOf(request, languages), schema, citations, learned },
+        request,
+      );
+    },
+  };
+}
+
+type SchemaJob = Extract<Job, { readonly kind: 'checkSchema' | 'validate' }>;
+
+function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
+  const run = async <J extends SchemaJob>(
+    job: J,
+    limits: Pick<PoolLimits, 'signal' | 'share'>,
+  ): Promise<AnswerTo<J> | Unavailable> => {
+    const outcome = await pool.run(job, { deadlineMs, ...limits });
+    if (outcome.kind === 'answered') return outcome.answer as AnswerTo<J>;
+    if (outcome.kind === 'failed') throw new Error(`a schema job failed: ${outcome.message}`);
+    if (outcome.kind === 'timed_out')
+      return { kind: 'unavailable', detail: 'The schema takes too long to check: simplify its patterns.' };
+    return { kind: 'unavailable', detail: 'The schema could not be checked.' };
+  };
+  return {
+    check: async (schema, { signal, share }) => {
+      const verdict = checkSchemaRules(schema);
+      if (verdict.kind !== 'ok') return { kind: 'invalid_schema', detail: verdict.detail };
+      return run({ kind: 'checkSchema', schema: verdict.schema } as const, { signal, share });
+    },
+    validate: (schema: JsonObject, value: JsonObject, { signal, share }) =>
+      run({ kind: 'validate', schema, value } as const, { signal, share }),
+  };
+}
+
+interface Unavailable {
+  readonly kind: 'unavailable';
+  readonly detail: string;
+}

@@ -1,0 +1,104 @@
+import type {
+  ParseEffort,
+  Inspection,
+  ParseFailure,
+  ParseResult,
+  ReadResult,
+  RenderResult,
+} from '../ports/documentParser.ts';
+import type { GroundedValue, NoObject, PageReading, PicturesResult } from '../ports/documentTools.ts';
+import type { ExtractionResult } from '../ports/extractionEngine.ts';
+import type { SchemaCheck, Validation } from '../ports/schemaValidator.ts';
+import type { LearningResult, LearningTask } from '../ports/localLearner.ts';
+import type { LocalArtifact } from '../learning/artifact.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { ScoredAnswer } from '../learning/scoring/feedback.ts';
+
+/** What is known of a file that a job reads. */
+export interface FileFacts {
+  readonly fileName: string | null;
+  readonly effort: ParseEffort;
+  readonly pagesMax: number;
+  /** Of recognition, by Tesseract's names, the most likely first. */
+  readonly languages: readonly string[];
+}
+
+/** The file as the pool is given it. */
+export interface JobFile extends FileFacts {
+  readonly path: string;
+}
+
+/** The file as a child is told of it: no path, for its bytes come by a pipe. */
+export interface SentFile extends FileFacts {
+  readonly bytesCount: number;
+}
+
+/** The file as the child has it. */
+export interface ReceivedFile extends FileFacts {
+  readonly bytes: Buffer;
+}
+
+/** Work for a child. Each kind has its answer in `Answers`. */
+export type Job<File extends FileFacts = JobFile> =
+  | { readonly kind: 'inspect' | 'parse' | 'read' | 'render'; readonly file: File }
+  | {
+      readonly kind: 'extract';
+      readonly file: File;
+      readonly schema: JsonObject;
+      readonly citations: boolean;
+      /** What the engine was taught before. */
+      readonly learned?: LocalArtifact | undefined;
+    }
+  | ({ readonly kind: 'learn' } & LearningTask)
+  | { readonly kind: 'pictures'; readonly file: File }
+  | { readonly kind: 'documentOf'; readonly mimeType: string; readonly pages: readonly PageReading[] }
+  | { readonly kind: 'renderDocument'; readonly packed: Uint8Array }
+  | {
+      readonly kind: 'extractFrom';
+      readonly packed: Uint8Array;
+      readonly schema: JsonObject;
+      readonly citations: boolean;
+      readonly learned?: LocalArtifact | undefined;
+    }
+  | {
+      readonly kind: 'ground';
+      readonly packed: Uint8Array;
+      readonly schema: JsonObject;
+      readonly answer: string;
+    }
+  | { readonly kind: 'score'; readonly expected: JsonObject; readonly answer: string }
+  | { readonly kind: 'checkSchema'; readonly schema: JsonObject }
+  | { readonly kind: 'validate'; readonly schema: JsonObject; readonly value: JsonObject };
+
+export interface Answers {
+  readonly inspect: Inspection;
+  readonly parse: ParseResult;
+  readonly read: ReadResult;
+  readonly render: RenderResult;
+  readonly extract: ExtractionResult;
+  readonly learn: LearningResult;
+  readonly pictures: PicturesResult;
+  readonly documentOf: ReadResult;
+  readonly renderDocument: RenderResult;
+  readonly extractFrom: ExtractionResult;
+  readonly ground: GroundedValue | NoObject | ParseFailure;
+  readonly score: { readonly kind: 'scored'; readonly scored: ScoredAnswer };
+  readonly checkSchema: SchemaCheck;
+  readonly validate: Validation;
+}
+
+/** What a child sends: that it is loaded; of a job how far it is, then the answer, or that its own code failed. */
+export type ChildMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'progress'; readonly progress: unknown }
+  | { readonly kind: 'answer'; readonly answer: unknown }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** How a job ended for the pool. Only `answered` comes from the child's own words. */
+export type JobOutcome =
+  | { readonly kind: 'answered'; readonly answer: unknown }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'died' }
+  | { readonly kind: 'out_of_memory' }
+  | { readonly kind: 'timed_out' }
+  | { readonly kind: 'aborted' };

@@ -1,0 +1,58 @@
+import type { ParseFailure, ParseRequest } from '../ports/documentParser.ts';
+import type { ChildPool } from './children/childPool.ts';
+import type { PoolLimits } from './children/piece.ts';
+import type { Answers, Job, JobFile, JobOutcome } from './jobs.ts';
+
+/** The file of a request, as its job has it. */
+export const fileOf = (
+  { path, fileName, effort, pagesMax }: ParseRequest,
+  languages: readonly string[],
+): JobFile => ({
+  languages,
+  path,
+  fileName,
+  effort,
+  pagesMax,
+});
+
+/** The answer that goes with a job's kind. */
+export type AnswerTo<J extends Job> = Answers[J['kind']];
+
+/** Work on a document, whose answer may be that it cannot be done. */
+type DocumentJob = Exclude<Job, { readonly kind: 'checkSchema' | 'validate' }>;
+
+/** The child is our own code and answers by the job's kind; everything else becomes a failure value. */
+export async function runDocumentJob<K extends DocumentJob['kind']>(
+  pool: ChildPool,
+  job: DocumentJob & { readonly kind: K },
+  limits: PoolLimits,
+): Promise<Answers[K] | ParseFailure> {
+  const outcome = await pool.run(job, limits);
+  if (outcome.kind !== 'answered') return failureOf(outcome, limits.deadlineMs);
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion -- without it the compiler makes the union of all answers, which is too large for it
+  return outcome.answer as Answers[K];
+}
+
+function failureOf(
+  outcome: Exclude<JobOutcome, { readonly kind: 'answered' }>,
+  deadlineMs: number,
+): ParseFailure {
+  switch (outcome.kind) {
+    case 'aborted':
+      return { kind: 'aborted' };
+    case 'timed_out':
+      return {
+        kind: 'timed_out',
+        detail: `The document was not read within ${Math.round(deadlineMs / 1000)} s.`,
+      };
+    case 'out_of_memory':
+      return { kind: 'unreadable', detail: 'The document needs more memory than one document may use.' };
+    case 'died':
+      return {
+        kind: 'unreadable',
+        detail: 'The document cannot be read: it is damaged or needs more memory than one document may use.',
+      };
+    case 'failed':
+      throw new Error(`a document job failed: ${outcome.message}`);
+  }
+}

@@ -1,0 +1,130 @@
+import { pageSummary, type Document } from '../document/document.ts';
+import { markdownOf } from '../document/markdown.ts';
+import { plainTextOf } from '../document/plainText.ts';
+import { extract } from '../extraction/extract.ts';
+import { withAbsence } from '../extraction/grounding/absence.ts';
+import type { RenderResult } from '../ports/documentParser.ts';
+import type { ExtractionResult } from '../ports/extractionEngine.ts';
+import { extractWith } from '../learning/extractWith.ts';
+import { groundAnswer, scoreAnswer } from '../extraction/grounding/groundAnswer.ts';
+import { learn } from '../learning/learn.ts';
+import type { Answers, Job, ReceivedFile } from './jobs.ts';
+import { picturesOfFile } from '../formats/images/pagePictures.ts';
+import { inspectFile, readFileAsDocument } from '../formats/readDocument.ts';
+import { MARKDOWN_CHARACTERS_MAX, packedResult, tooLong, unpacked } from './packing.ts';
+import { modelDocument } from '../formats/text/modelDocument.ts';
+import { checkSchema, validate } from '../extraction/schema/validation.ts';
+
+type JobOf<K extends Job['kind']> = Extract<Job<ReceivedFile>, { readonly kind: K }>;
+type ExtractJob = JobOf<'extract'>;
+type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'learned'> & { readonly document: Document };
+/** Work on a document that was read before. */
+type DocumentJob = JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extractFrom'> | JobOf<'ground'>;
+/** Work on what a caller or a model sent beside a document. */
+type ValueJob = JobOf<'score'> | JobOf<'checkSchema'> | JobOf<'validate'>;
+
+/** Work on a file. */
+type FileJob = Extract<Job<ReceivedFile>, { readonly file: ReceivedFile }>;
+
+/** Does one job inside the child. Expected failures are answers; what it throws is our own fault. */
+export async function runJob(
+  job: Job<ReceivedFile>,
+  tell: (progress: unknown) => void = () => undefined,
+): Promise<Answers[Job['kind']]> {
+  if ('file' in job) return jobOnFile(job);
+  switch (job.kind) {
+    case 'learn':
+      return learn(job, tell);
+    case 'score':
+    case 'checkSchema':
+    case 'validate':
+      return jobOnValue(job);
+    default:
+      return jobOnDocument(job);
+  }
+}
+
+async function jobOnFile(job: FileJob): Promise<Answers[FileJob['kind']]> {
+  switch (job.kind) {
+    case 'inspect':
+      return inspectFile(job.file);
+    case 'parse':
+      return readFileAsDocument(job.file);
+    case 'read':
+      return packedResult(await readFileAsDocument(job.file));
+    case 'render':
+      return render(job.file);
+    case 'extract':
+      return extractFromFile(job);
+    case 'pictures':
+      return picturesOfFile(job.file);
+  }
+}
+
+function jobOnValue(job: ValueJob): Answers[ValueJob['kind']] {
+  switch (job.kind) {
+    case 'score':
+      return { kind: 'scored', scored: scoreAnswer(job) };
+    case 'checkSchema':
+      return checkSchema(job.schema);
+    case 'validate':
+      return validate(job.schema, job.value);
+  }
+}
+
+function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
+  switch (job.kind) {
+    case 'documentOf':
+      return packedResult({ kind: 'ok', document: modelDocument(job.mimeType, job.pages) });
+    case 'renderDocument':
+      return rendered(unpacked(job.packed));
+    case 'extractFrom':
+      return extractFrom(job);
+    case 'ground':
+      return groundAnswer(job);
+  }
+}
+
+async function render(file: ReceivedFile): Promise<RenderResult> {
+  const parsed = await readFileAsDocument(file);
+  return parsed.kind === 'ok' ? rendered(parsed.document) : parsed;
+}
+
+function rendered(document: Document): RenderResult {
+  const { mimeType, warnings } = document;
+  const pages = document.pages.map(pageSummary);
+  const texts = { markdown: markdownOf(document), plainText: plainTextOf(document) };
+  if (texts.markdown.length > MARKDOWN_CHARACTERS_MAX) return tooLong(texts.markdown.length);
+  return { kind: 'ok', rendition: { mimeType, warnings, pages, ...texts } };
+}
+
+/** The schema is checked first: a document is not read for a schema that cannot be used. */
+async function extractFromFile({ file, schema, citations, learned }: ExtractJob): Promise<ExtractionResult> {
+  const checked = checkSchema(schema);
+  if (checked.kind === 'invalid_schema') return checked;
+  const parsed = await readFileAsDocument(file);
+  return parsed.kind === 'ok' ? extracted({ document: parsed.document, schema, citations, learned }) : parsed;
+}
+
+function extractFrom({ packed, schema, citations, learned }: JobOf<'extractFrom'>): ExtractionResult {
+  const checked = checkSchema(schema);
+  if (checked.kind === 'invalid_schema') return checked;
+  return extracted({ document: unpacked(packed), schema, citations, learned });
+}
+
+function extracted({ document, schema, citations, learned }: Extraction): ExtractionResult {
+  const { mimeType, warnings, pages } = document;
+  const found = learned === undefined ? extract(document, schema) : extractWith(learned, document, schema);
+  const { value, errors } = validate(schema, withAbsence(schema, found.value));
+  return {
+    kind: 'ok',
+    extraction: {
+      mimeType,
+      value,
+      validationErrors: errors,
+      citations: citations ? found.citations : [],
+      pages: pages.map(pageSummary),
+      warnings,
+    },
+  };
+}

@@ -1,0 +1,155 @@
+import type { Box } from '../document/document.ts';
+import { around, median, widthOf } from './content.ts';
+import { rowsOf } from './segments.ts';
+import { readsRightToLeft } from './direction.ts';
+
+/** What is put in order: a segment of a line, or a table as a whole. */
+export interface Atom {
+  readonly box: Box;
+  /** Characters; of a table, none. */
+  readonly characters: number;
+  readonly size: number;
+  readonly text: string;
+}
+
+/** A gutter is at least this wide, in points and in heights of the font. */
+const GUTTER_POINTS = 7;
+const GUTTER_EMS = 0.9;
+const DEPTH_MAX = 12;
+
+interface Gutter {
+  readonly x0: number;
+  readonly x1: number;
+}
+
+interface Band<T> {
+  readonly left: readonly T[];
+  readonly right: readonly T[];
+}
+
+/**
+ * Atoms in groups in reading order: each group reads from top to bottom, columns one after the other.
+ * A gutter that parts columns of prose splits the rows that it does not cross; rows across it (titles,
+ * wide tables) part what is above from what is below. Rows of short cells that stand level are no
+ * columns but a table, and stay together.
+ */
+export function readingGroups<T extends Atom>(atoms: readonly T[], depth = 0): readonly (readonly T[])[] {
+  if (atoms.length < 4 || depth > DEPTH_MAX) return atoms.length === 0 ? [] : [atoms];
+  for (const gutter of guttersOf(atoms)) {
+    const groups = splitAt(atoms, gutter, depth);
+    if (groups !== undefined) return groups;
+  }
+  return [atoms];
+}
+
+/** Gaps between neighbours on a row, those that most rows share first. */
+function guttersOf(atoms: readonly Atom[]): readonly Gutter[] {
+  const size = median(atoms.map((atom) => atom.size));
+  const wide = Math.max(GUTTER_POINTS, GUTTER_EMS * size);
+  const edges = [...new Set(atoms.map(({ box }) => Math.round(box[2])))].sort((a, b) => a - b);
+  const scored = edges.flatMap((edge) => {
+    const { right, next } = freeFrom(atoms, edge);
+    if (right < 2 || next - edge < wide) return [];
+    let crossing = 0;
+    for (const { box } of atoms) if (box[0] < next - 0.5 && box[2] > edge + 0.5) crossing += 1;
+    const left = atoms.length - right - crossing;
+    return left < 2 ? [] : [{ x0: edge, x1: next, crossing, balance: Math.min(left, right) }];
+  });
+  return scored
+    .sort((a, b) => b.balance - b.crossing - (a.balance - a.crossing) || b.x1 - b.x0 - (a.x1 - a.x0))
+    .slice(0, 6);
+}
+
+interface Free {
+  /** Atoms to the right of an edge. */
+  readonly right: number;
+  /** The left margin of the first of them; the edge itself where there are none. */
+  readonly next: number;
+}
+
+/** What lies to the right of an edge. */
+function freeFrom(atoms: readonly Atom[], edge: number): Free {
+  let right = 0;
+  let next = Infinity;
+  for (const { box } of atoms) {
+    if (box[0] < edge - 0.5) continue;
+    right += 1;
+    next = Math.min(next, box[0]);
+  }
+  return { right, next: right === 0 ? edge : next };
+}
+
+function splitAt<T extends Atom>(
+  atoms: readonly T[],
+  { x0, x1 }: Gutter,
+  depth: number,
+): readonly (readonly T[])[] | undefined {
+  const middle = (x0 + x1) / 2;
+  const runs: { crosses: boolean; atoms: T[] }[] = [];
+  for (const row of rowsOf(atoms)) {
+    const crosses = row.some(({ box }) => box[0] < middle && box[2] > middle);
+    const last = runs.at(-1);
+    if (last?.crosses === crosses) last.atoms.push(...row);
+    else runs.push({ crosses, atoms: [...row] });
+  }
+  const groups = runs.map((run) => {
+    const band = run.crosses ? undefined : bandOf(run.atoms, middle);
+    return { band: band !== undefined && areColumns(band) ? band : undefined, atoms: run.atoms };
+  });
+  if (groups.every(({ band }) => band === undefined)) return undefined;
+  return merged(groups).flatMap(({ band, atoms: rest }) => {
+    if (band === undefined) return readingGroups(rest, depth + 1);
+    const sides = [band.left, band.right];
+    const turned = readsRightToLeft(rest.map(({ text }) => text).join('')) ? sides.reverse() : sides;
+    return turned.flatMap((side) => readingGroups(side, depth + 1));
+  });
+}
+
+/** Neighbouring runs without columns are one again. */
+function merged<T>(
+  groups: readonly { readonly band: Band<T> | undefined; readonly atoms: readonly T[] }[],
+): readonly { readonly band: Band<T> | undefined; readonly atoms: readonly T[] }[] {
+  const all: { band: Band<T> | undefined; atoms: readonly T[] }[] = [];
+  for (const group of groups) {
+    const last = all.at(-1);
+    if (last !== undefined && last.band === undefined && group.band === undefined)
+      last.atoms = [...last.atoms, ...group.atoms];
+    else all.push({ ...group });
+  }
+  return all;
+}
+
+const bandOf = <T extends Atom>(atoms: readonly T[], x: number): Band<T> => ({
+  left: atoms.filter(({ box }) => box[2] <= x),
+  right: atoms.filter(({ box }) => box[2] > x),
+});
+
+/** Columns of prose, or blocks that do not stand level; rows of short level cells are a table. */
+function areColumns({ left, right }: Band<Atom>): boolean {
+  const leftRows = rowsOf(left);
+  const rightRows = rowsOf(right);
+  const fewer = Math.min(leftRows.length, rightRows.length);
+  if (fewer < 2) return false;
+  const prose = [left, right].filter(isProse).length;
+  if (prose === 2) return true;
+  const level = levelRows(leftRows, rightRows) / fewer;
+  return prose === 1 ? level < 0.75 || fewer > 5 : level < 0.34;
+}
+
+/** How many rows of one side stand level with one of the other. */
+function levelRows(left: readonly (readonly Atom[])[], right: readonly (readonly Atom[])[]): number {
+  const bottomOf = (row: readonly Atom[]): number => around(row.map(({ box }) => box))[3];
+  const bottoms = left.map(bottomOf);
+  return right.filter((row) => bottoms.some((bottom) => Math.abs(bottom - bottomOf(row)) < 1.5)).length;
+}
+
+/** Lines of many characters that mostly fill their column. */
+function isProse(atoms: readonly Atom[]): boolean {
+  if (atoms.length < 3) return false;
+  const width = widthOf(around(atoms.map(({ box }) => box)));
+  const rows = rowsOf(atoms);
+  const filled = rows.filter(
+    (row) => row.reduce((sum, { box }) => sum + widthOf(box), 0) > 0.7 * width,
+  ).length;
+  return median(atoms.map(({ characters }) => characters)) >= 18 && filled >= 0.5 * rows.length;
+}

@@ -1,0 +1,229 @@
+import type { Block, Box } from '../document/document.ts';
+import { escapeText } from '../document/inline.ts';
+import { withAlignedTables } from './alignedTables.ts';
+import { readingGroups, type Atom } from './columns.ts';
+import {
+  around,
+  type AsideText,
+  type PageContent,
+  type PlacedWord,
+  type Row,
+  type Segment,
+} from './content.ts';
+import { runningRows } from './furniture.ts';
+import { gridTable, type GridTable } from './gridTables.ts';
+import { headingLevels, isHeading, type DocumentLook } from './headings.ts';
+import { documentLook } from './look.ts';
+import { passagesOf, textLine, type Passage } from './paragraphs.ts';
+import { ruledRegions } from './ruledTables.ts';
+import { segmentRows, segmentsOf } from './segments.ts';
+import type { TableBlock } from './tableCells.ts';
+import { joinLines } from './textOf.ts';
+
+/** A piece of a page in reading order, before the document as a whole tells headings from text. */
+type Piece =
+  | { readonly kind: 'table'; readonly table: TableBlock }
+  | { readonly kind: 'passage'; readonly passage: Passage };
+
+interface FlowAtom extends Atom {
+  readonly segment: Segment | undefined;
+  readonly table: TableBlock | undefined;
+}
+
+/**
+ * The blocks of each page in reading order: tables (ruled or aligned), headings by level, lists, code and
+ * paragraphs; running headers and footers left out. Pure and reproducible.
+ */
+export function layoutPages(pages: readonly PageContent[]): readonly (readonly Block[])[] {
+  const look = documentLook(pages);
+  const prepared = pages.map(prepare);
+  const running = runningRows(prepared.map(({ rows, height }) => ({ rows, height })));
+  const pieces = prepared.map((page) => piecesOf(page, running));
+  const passages = pieces.map((page) =>
+    page.flatMap((piece) => (piece.kind === 'passage' ? [piece.passage] : [])),
+  );
+  const headings = passages.flatMap((page) =>
+    page.filter((passage, index) => isHeading(passage, page[index + 1], look)),
+  );
+  const levels = headingLevels(headings);
+  return pieces.map((page, index) => [
+    ...nestedLists(page.flatMap((piece) => blocksOf(piece, { look, levels }))),
+    ...(pages[index]?.aside ?? []).map(asideBlock),
+  ]);
+}
+
+/** How deep an item lies in its list, by how far it is indented. */
+function nestedLists(blocks: readonly Block[]): readonly Block[] {
+  let indents: number[] = [];
+  return blocks.map((block) => {
+    if (block.kind !== 'list_item' || block.box === null) {
+      indents = [];
+      return block;
+    }
+    const [x0] = block.box;
+    indents = indents.filter((indent) => indent < x0 - 6);
+    indents.push(x0);
+    return { ...block, depth: indents.length - 1 };
+  });
+}
+
+const asideBlock = ({ text, box }: AsideText): Block => ({
+  kind: 'paragraph',
+  text,
+  markdown: escapeText(text),
+  box,
+});
+
+interface Prepared {
+  readonly height: number;
+  readonly tables: readonly GridTable[];
+  readonly segments: readonly Segment[];
+  readonly rows: readonly Row[];
+}
+
+function prepare({ words, rules, height }: PageContent): Prepared {
+  const tables: GridTable[] = [];
+  const taken = new Set<PlacedWord>();
+  for (const region of ruledRegions(rules)) {
+    const free = words.filter((word) => !taken.has(word));
+    const found = gridTable(region, free);
+    if (found === undefined) continue;
+    tables.push(found);
+    for (const word of found.words) taken.add(word);
+  }
+  const segments = segmentsOf(words.filter((word) => !taken.has(word)));
+  return { height, tables, segments, rows: segmentRows(segments) };
+}
+
+function piecesOf({ tables, segments, rows }: Prepared, running: ReadonlySet<Row>): readonly Piece[] {
+  const dropped = new Set(rows.filter((row) => running.has(row)).flatMap((row) => row.segments));
+  const atoms: FlowAtom[] = [
+    ...segments.filter((segment) => !dropped.has(segment)).map(segmentAtom),
+    ...tables.map(({ table }) => tableAtom(table)),
+  ];
+  return readingGroups(atoms).flatMap(groupPieces);
+}
+
+const segmentAtom = (segment: Segment): FlowAtom => {
+  const text = segment.words.map((word) => word.text).join(' ');
+  return { box: segment.box, size: segment.size, characters: text.length, text, segment, table: undefined };
+};
+
+const tableAtom = (table: TableBlock): FlowAtom => ({
+  box: table.box ?? [0, 0, 0, 0],
+  size: 10,
+  characters: 0,
+  text: '',
+  segment: undefined,
+  table,
+});
+
+/** One group reads from top to bottom; a ruled table parts what is above it from what is below. */
+function groupPieces(atoms: readonly FlowAtom[]): readonly Piece[] {
+  const pieces: Piece[] = [];
+  const column = around(atoms.map(({ box }) => box));
+  const tables = atoms.filter(({ table }) => table !== undefined).sort((a, b) => a.box[1] - b.box[1]);
+  let rest = atoms.filter(({ table }) => table === undefined);
+  for (const { table, box } of tables) {
+    if (table === undefined) continue;
+    const middle = (box[1] + box[3]) / 2;
+    pieces.push(
+      ...flowPieces(
+        rest.filter((atom) => (atom.box[1] + atom.box[3]) / 2 < middle),
+        column,
+      ),
+    );
+    pieces.push({ kind: 'table', table });
+    rest = rest.filter((atom) => (atom.box[1] + atom.box[3]) / 2 >= middle);
+  }
+  return [...pieces, ...flowPieces(rest, column)];
+}
+
+function flowPieces(atoms: readonly FlowAtom[], column: Box): readonly Piece[] {
+  const rows = segmentRows(atoms.flatMap(({ segment }) => (segment === undefined ? [] : [segment])));
+  const pieces: Piece[] = [];
+  let waiting: Row[] = [];
+  const flush = (): void => {
+    const passages = passagesOf(waiting.map(textLine), column);
+    pieces.push(...passages.map((passage) => ({ kind: 'passage', passage }) as const));
+    waiting = [];
+  };
+  for (const flowing of withAlignedTables(rows)) {
+    if (flowing.kind === 'row') waiting.push(flowing.row);
+    else {
+      flush();
+      pieces.push(flowing);
+    }
+  }
+  flush();
+  return pieces;
+}
+
+interface Document {
+  readonly look: DocumentLook;
+  readonly levels: ReadonlyMap<Passage, 1 | 2 | 3 | 4 | 5 | 6>;
+}
+
+function blocksOf(piece: Piece, { look, levels }: Document): readonly Block[] {
+  if (piece.kind === 'table') return [piece.table];
+  const { passage } = piece;
+  const { box, marker, lines } = passage;
+  const level = levels.get(passage);
+  const isCompound = (word: string): boolean => look.compounds.has(word);
+  const joined = joinLines(lines, isCompound);
+  if (level !== undefined)
+    return [{ kind: 'heading', level, text: joined.text, markdown: joined.markdown, box }];
+  if (passage.mono && !look.bodyMono) return [codeBlock(passage)];
+  if (marker !== undefined && marker.length > 0) {
+    const { ordered, number } = marker;
+    const text = joined.text.slice(marker.length);
+    const markdown = afterMarker(joined.markdown, joined.text.slice(0, marker.length));
+    return [{ kind: 'list_item', ordered, number, depth: 0, text, markdown, box }];
+  }
+  return [paragraph(passage, isCompound)];
+}
+
+/** Markdown escapes marks, so the marker may be longer there. */
+const afterMarker = (markdown: string, marker: string): string => {
+  const length = marker.trimEnd().length;
+  let seen = 0;
+  let at = 0;
+  while (at < markdown.length && seen < length) {
+    if (markdown.charAt(at) === '\\') at += 1;
+    at += 1;
+    seen += 1;
+  }
+  return markdown.slice(at).trimStart();
+};
+
+/** Lines that were ended on purpose stay lines. */
+function paragraph({ lines, breaks, box }: Passage, isCompound: (word: string) => boolean): Block {
+  const parts: (typeof lines)[number][][] = [[]];
+  for (const line of lines) {
+    parts.at(-1)?.push(line);
+    if (breaks.has(line)) parts.push([]);
+  }
+  const joined = parts.filter((part) => part.length > 0).map((part) => joinLines(part, isCompound));
+  return {
+    kind: 'paragraph',
+    text: joined.map(({ text }) => text).join('\n'),
+    markdown: joined.map(({ markdown }) => escapeStarts(markdown)).join('\n'),
+    box,
+  };
+}
+
+/** Inline marks were escaped word by word; what would begin a block at a line's start still has to be. */
+const escapeStarts = (markdown: string): string =>
+  /^(?:#{1,6}\s|>|[-+]\s|[-=]{2,}\s*$|~~~|\||\d{1,9}[.)]\s)/.test(markdown)
+    ? escapeText(markdown.slice(0, 12)) + markdown.slice(12)
+    : markdown;
+
+/** Code keeps its indents, by where its lines begin. */
+function codeBlock({ lines, box }: Passage): Block {
+  const widths = lines.map(({ text, box: [x0, , x1] }) => (x1 - x0) / Math.max(1, text.length));
+  const width = Math.max(1, [...widths].sort((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 1);
+  const text = lines
+    .map((line) => ' '.repeat(Math.max(0, Math.round((line.box[0] - box[0]) / width))) + line.text)
+    .join('\n');
+  return { kind: 'code', language: null, text, box };
+}

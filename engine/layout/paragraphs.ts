@@ -1,0 +1,185 @@
+import type { Box } from '../document/document.ts';
+import { around, median, widthOf, type PlacedWord, type Row } from './content.ts';
+import { markerOf, type Marker } from './listMarkers.ts';
+import { lineText, type Inline } from './textOf.ts';
+
+/** A line of running text. */
+export interface TextLine extends Inline {
+  readonly words: readonly PlacedWord[];
+  readonly box: Box;
+  readonly size: number;
+  readonly bold: boolean;
+  readonly italic: boolean;
+  readonly mono: boolean;
+  readonly marker: Marker | undefined;
+}
+
+/** Lines that belong together. `breaks` holds the lines that were ended on purpose, not for lack of room. */
+export interface Passage {
+  readonly lines: readonly TextLine[];
+  readonly box: Box;
+  readonly size: number;
+  readonly bold: boolean;
+  readonly italic: boolean;
+  readonly mono: boolean;
+  readonly marker: Marker | undefined;
+  readonly breaks: ReadonlySet<TextLine>;
+}
+
+export function textLine({ segments }: Row): TextLine {
+  const words = segments.flatMap((segment) => segment.words);
+  const inline = lineText(words);
+  const { all, ...shown } = charactersOf(words);
+  const isMost = (characters: number): boolean => characters / Math.max(1, all) > 0.85;
+  return {
+    text: inline.text,
+    markdown: inline.markdown,
+    words,
+    box: around(words.map(({ box }) => box)),
+    size: weightedSize(words),
+    bold: isMost(shown.bold),
+    italic: isMost(shown.italic),
+    mono: isMost(shown.mono),
+    marker: markerOf(inline.text),
+  };
+}
+
+/** How many characters a line has, in all and by their look. */
+function charactersOf(words: readonly PlacedWord[]) {
+  const sums = { all: 0, bold: 0, italic: 0, mono: 0 };
+  for (const { text, bold, italic, mono } of words) {
+    sums.all += text.length;
+    if (bold) sums.bold += text.length;
+    if (italic) sums.italic += text.length;
+    if (mono) sums.mono += text.length;
+  }
+  return sums;
+}
+
+/** A longer word counts as so many characters. */
+const WEIGHT_MAX = 40;
+const weightOf = ({ text }: PlacedWord): number => Math.min(WEIGHT_MAX, text.length);
+
+/** The size of most characters: the median, each word's size counted by its characters. */
+function weightedSize(words: readonly PlacedWord[]): number {
+  const [first] = words;
+  if (first === undefined) return 0;
+  if (words.every(({ size, text }) => size === first.size && text !== '')) return first.size;
+  const sorted = [...words].sort((a, b) => a.size - b.size);
+  let left = Math.floor(words.reduce((sum, word) => sum + weightOf(word), 0) / 2);
+  for (const word of sorted) {
+    left -= weightOf(word);
+    if (left < 0) return word.size;
+  }
+  return 0;
+}
+
+/** Lines from top to bottom as passages: parted by space, by another look, by indents and by markers. */
+export function passagesOf(lines: readonly TextLine[], column: Box): readonly Passage[] {
+  const pitch = usualPitch(lines);
+  const passages: { lines: TextLine[]; breaks: Set<TextLine> }[] = [];
+  lines.forEach((line, index) => {
+    const before = lines[index - 1];
+    const passage = passages.at(-1);
+    if (
+      before === undefined ||
+      passage === undefined ||
+      begins(before, line, { pitch, first: passage.lines[0] ?? line, column })
+    )
+      passages.push({ lines: [line], breaks: new Set() });
+    else {
+      if (endsEarly(before, line, column)) passage.breaks.add(before);
+      passage.lines.push(line);
+    }
+  });
+  return passages.map(passageOf);
+}
+
+function passageOf({ lines, breaks }: { lines: TextLine[]; breaks: Set<TextLine> }): Passage {
+  return {
+    lines,
+    breaks,
+    box: around(lines.map(({ box }) => box)),
+    size: median(lines.map(({ size }) => size)),
+    bold: lines.every(({ bold }) => bold),
+    italic: lines.every(({ italic }) => italic),
+    mono: lines.every(({ mono }) => mono),
+    marker: lines[0]?.marker,
+  };
+}
+
+/** From bottom to bottom of neighbouring lines of one size, where most of them agree. */
+function usualPitch(lines: readonly TextLine[]): number | undefined {
+  const pitches = lines.flatMap((line, index) => {
+    const before = lines[index - 1];
+    if (before === undefined || !isAlike(before.size, line.size)) return [];
+    const pitch = (line.box[3] - before.box[3]) / line.size;
+    return pitch > 0.7 && pitch < 2.2 ? [pitch] : [];
+  });
+  return pitches.length < 3 ? undefined : [...pitches].sort((a, b) => a - b)[Math.floor(pitches.length / 3)];
+}
+
+const isAlike = (a: number, b: number): boolean => Math.abs(a - b) <= 0.12 * Math.max(a, b);
+
+interface Around {
+  readonly pitch: number | undefined;
+  readonly first: TextLine;
+  readonly column: Box;
+}
+
+function begins(before: TextLine, line: TextLine, place: Around): boolean {
+  if (isApart(before, line, place) || looksOther(before, line, place)) return true;
+  if (line.mono) return false;
+  const { first } = place;
+  if (line.marker !== undefined && !(line.marker.ordered && !isNextNumber(first, line))) return true;
+  if (first.marker !== undefined)
+    return line.box[0] < first.box[0] - line.size || isBack(first, before, line);
+  return isIndented(before, line, place) || endsSentence(before, line, place);
+}
+
+/** Farther below than lines usually are, or not below at all. */
+function isApart(before: TextLine, line: TextLine, { pitch }: Around): boolean {
+  const step = (line.box[3] - before.box[3]) / Math.max(line.size, before.size);
+  return step > Math.max(1.35 * (pitch ?? 1.35), 1.3) || step < -0.5;
+}
+
+/** Emphasis that runs into the next line is no border; a line that was ended early in another look is. */
+function looksOther(before: TextLine, line: TextLine, { first, column }: Around): boolean {
+  if (!isAlike(before.size, line.size) || before.mono !== line.mono) return true;
+  const isOther = before.bold !== line.bold || before.italic !== line.italic;
+  return isOther && first.marker === undefined && endsEarly(before, line, column);
+}
+
+/** The first line of a paragraph stands to the right of the line above. */
+function isIndented(before: TextLine, line: TextLine, { first, column }: Around): boolean {
+  const indent = line.box[0] - before.box[0];
+  if (indent <= 0.8 * line.size || indent >= 5 * line.size || isCentred([before, line], column)) return false;
+  return before === first || endsEarly(before, line, column) || /[.!?:]["”’)]?$/.test(before.text);
+}
+
+/** A full line of prose that was ended early, with a sentence, is the last of its paragraph. */
+const endsSentence = (before: TextLine, line: TextLine, { column }: Around): boolean =>
+  before.text.length > 50 &&
+  widthOf(before.box) > 0.3 * widthOf(column) &&
+  /[.!?]["”’)]?$/.test(before.text) &&
+  endsEarly(before, line, column);
+
+/** A number that begins a line is a marker when it begins a list or goes on with one. */
+const isNextNumber = (first: TextLine, line: TextLine): boolean =>
+  first.marker?.ordered === true || line.marker?.number === 1 || first.marker === undefined;
+
+/** After an item whose text hangs to the right of its marker, a line at the marker's edge is no part of it. */
+function isBack(first: TextLine, before: TextLine, line: TextLine): boolean {
+  const hangs = before !== first && before.box[0] > first.box[0] + 0.5 * line.size;
+  return hangs && line.box[0] < before.box[0] - 0.5 * line.size;
+}
+
+const isCentred = (lines: readonly TextLine[], column: Box): boolean =>
+  lines.every(({ box }) => Math.abs((box[0] + box[2]) / 2 - (column[0] + column[2]) / 2) < 4);
+
+/** Whether the next line's first word would still have had room: then the line was ended on purpose. */
+function endsEarly(before: TextLine, line: TextLine, column: Box): boolean {
+  const [word] = line.words;
+  if (word === undefined) return false;
+  return before.box[2] + 0.4 * line.size + widthOf(word.box) < column[2] - 0.4 * line.size;
+}

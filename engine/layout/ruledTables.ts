@@ -1,0 +1,102 @@
+import type { Box } from '../document/document.ts';
+import { around, heightOf, widthOf, type Rule } from './content.ts';
+
+/** Lines that end this near to each other touch. */
+const TOUCH = 3;
+/** Shorter lines are strokes of drawings or of letters. */
+const SHORT = 6;
+
+/** Straight lines that hang together: the grid of a table, or the frame of a box. */
+export interface RuledRegion {
+  readonly box: Box;
+  /** Across the region, from top to bottom. */
+  readonly horizontal: readonly Rule[];
+  readonly vertical: readonly Rule[];
+}
+
+const isHorizontal = (rule: Rule): boolean => widthOf(rule) >= heightOf(rule);
+
+/** The ruled regions of a page, by the lines that touch each other. */
+export function ruledRegions(rules: readonly Rule[]): readonly RuledRegion[] {
+  const horizontal = joined(
+    rules.filter((rule) => isHorizontal(rule) && widthOf(rule) >= SHORT),
+    0,
+  );
+  const vertical = joined(
+    rules.filter((rule) => !isHorizontal(rule) && heightOf(rule) >= SHORT),
+    1,
+  );
+  const all = [...horizontal, ...vertical];
+  const group = all.map((_, index) => index);
+  const root = (index: number): number => {
+    let at = index;
+    while (group[at] !== at) at = group[at] ?? at;
+    return at;
+  };
+  all.forEach((rule, i) => {
+    for (let j = i + 1; j < all.length; j += 1) {
+      const other = all[j];
+      if (other !== undefined && touch(rule, other)) group[root(j)] = root(i);
+    }
+  });
+  const regions = new Map<number, Rule[]>();
+  all.forEach((rule, index) => {
+    const key = root(index);
+    const members = regions.get(key);
+    if (members === undefined) regions.set(key, [rule]);
+    else members.push(rule);
+  });
+  return withLooseRules([...regions.values()]).map((members) => ({
+    box: around(members),
+    horizontal: members.filter(isHorizontal).sort((a, b) => a[1] - b[1]),
+    vertical: members.filter((rule) => !isHorizontal(rule)).sort((a, b) => a[0] - b[0]),
+  }));
+}
+
+/** Tables without vertical lines: rules of one extent, one below the other. */
+function withLooseRules(groups: readonly Rule[][]): readonly Rule[][] {
+  const kept: Rule[][] = [];
+  for (const group of [...groups].sort((a, b) => around(a)[1] - around(b)[1])) {
+    const box = around(group);
+    const host = kept.find((other) => {
+      const there = around(other);
+      const same = Math.abs(there[0] - box[0]) < TOUCH && Math.abs(there[2] - box[2]) < TOUCH;
+      return same && (isLoose(group) || isLoose(other)) && box[1] - there[3] < 260;
+    });
+    if (host === undefined) kept.push([...group]);
+    else host.push(...group);
+  }
+  return kept;
+}
+
+const isLoose = (group: readonly Rule[]): boolean => group.every(isHorizontal);
+
+const touch = (a: Rule, b: Rule): boolean =>
+  a[0] <= b[2] + TOUCH && b[0] <= a[2] + TOUCH && a[1] <= b[3] + TOUCH && b[1] <= a[3] + TOUCH;
+
+/** Pieces of one line are one line. `axis` 0: horizontal, 1: vertical. */
+function joined(rules: readonly Rule[], axis: 0 | 1): readonly Rule[] {
+  const across = axis === 0 ? 1 : 0;
+  const sorted = [...rules].sort((a, b) => a[across] - b[across] || a[axis] - b[axis]);
+  const kept: Rule[] = [];
+  for (const rule of sorted) {
+    const index = kept.findLastIndex(
+      (other) =>
+        Math.abs(other[across] - rule[across]) <= 1.5 &&
+        rule[axis] <= (other[axis + 2] ?? 0) + TOUCH &&
+        other[axis] <= (rule[axis + 2] ?? 0) + TOUCH,
+    );
+    const other = kept[index];
+    if (other === undefined) kept.push(rule);
+    else kept[index] = around([other, rule]);
+  }
+  return kept;
+}
+
+/** Places along an axis without those that repeat another. */
+export function distinctPlaces(places: readonly number[], near = TOUCH): readonly number[] {
+  const kept: number[] = [];
+  for (const place of [...places].sort((a, b) => a - b))
+    if (kept.length === 0 || place - (kept.at(-1) ?? 0) > near) kept.push(place);
+  return kept;
+}

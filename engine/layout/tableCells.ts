@@ -1,0 +1,109 @@
+import type { Block, Box, TableCell } from '../document/document.ts';
+import { around, type PlacedWord, type Row } from './content.ts';
+import { rowsOf } from './segments.ts';
+import { joinLines, lineText } from './textOf.ts';
+
+export type TableBlock = Extract<Block, { readonly kind: 'table' }>;
+
+/** Words of a table with the places that they cover. */
+export interface PlacedCell {
+  readonly row: number;
+  readonly column: number;
+  readonly rowSpan: number;
+  readonly columnSpan: number;
+  readonly words: readonly PlacedWord[];
+}
+
+/** A span on one axis. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The table of its cells; without empty rows and columns. undefined when less than 2 x 2 is left. */
+export function tableBlock(cells: readonly PlacedCell[], box: Box): TableBlock | undefined {
+  const filled = cells.filter(({ words }) => words.length > 0);
+  const rows = compact(filled.map(({ row, rowSpan }) => ({ from: row, to: row + rowSpan })));
+  const columns = compact(
+    filled.map(({ column, columnSpan }) => ({ from: column, to: column + columnSpan })),
+  );
+  if (rows.count < 2 || columns.count < 2) return undefined;
+  const placed = filled.map((cell): TableCell => {
+    const row = rows.place(cell.row);
+    const column = columns.place(cell.column);
+    const { text, markdown } = cellText(cell.words);
+    return {
+      text,
+      markdown,
+      box: around(cell.words.map((word) => word.box)),
+      row,
+      column,
+      rowSpan: Math.max(1, rows.place(cell.row + cell.rowSpan) - row),
+      columnSpan: Math.max(1, columns.place(cell.column + cell.columnSpan) - column),
+    };
+  });
+  const sorted = placed.sort((a, b) => a.row - b.row || a.column - b.column);
+  return { kind: 'table', rows: rows.count, columns: columns.count, headerRows: 1, cells: sorted, box };
+}
+
+/** Numbers the places at which something begins, so that empty ones vanish. */
+function compact(spans: readonly Span[]): { readonly count: number; place(at: number): number } {
+  const starts = [...new Set(spans.map(({ from }) => from))].sort((a, b) => a - b);
+  return { count: starts.length, place: (at) => starts.filter((start) => start < at).length };
+}
+
+function cellText(words: readonly PlacedWord[]): { readonly text: string; readonly markdown: string } {
+  return joinLines(rowsOf(words).map(lineText), () => true);
+}
+
+/**
+ * The columns that words leave free between them: maximal spans of the axis covered by words, with gaps
+ * of at least `gap` points. Lines that lie across several (headings over columns) are left out by the
+ * caller.
+ */
+export function coveredSpans(boxes: readonly Box[], gap: number): readonly Span[] {
+  const spans: { from: number; to: number }[] = [];
+  for (const box of [...boxes].sort((a, b) => a[0] - b[0])) {
+    const x0 = box[0];
+    const x1 = box[2];
+    const last = spans.at(-1);
+    if (last !== undefined && x0 - last.to < gap) last.to = Math.max(last.to, x1);
+    else spans.push({ from: x0, to: x1 });
+  }
+  return spans;
+}
+
+/**
+ * The columns of rows, from those with the most cells where there are several such rows: a title or a
+ * total that lies across columns does not join them.
+ */
+export function columnsOfRows(rows: readonly Row[], gap: number): readonly Span[] {
+  const most = rows.reduce((count, { segments }) => Math.max(count, segments.length), 0);
+  const fullest = rows.filter(({ segments }) => segments.length === most);
+  const full =
+    fullest.length >= 2 ? fullest : rows.filter(({ segments }) => segments.length >= Math.max(2, most - 1));
+  return coveredSpans(
+    full.flatMap(({ segments }) => segments.map(({ box }) => box)),
+    gap,
+  );
+}
+
+/** The indexes of the columns that a box covers: from the first to the last that it overlaps. */
+export function columnsUnder(columns: readonly Span[], box: Box): Span {
+  const x0 = box[0];
+  const x1 = box[2];
+  const under = columns.flatMap(({ from, to }, index) => (x0 < to - 0.5 && x1 > from + 0.5 ? [index] : []));
+  const first = under[0] ?? nearestColumn(columns, (x0 + x1) / 2);
+  return { from: first, to: (under.at(-1) ?? first) + 1 };
+}
+
+function nearestColumn(columns: readonly Span[], x: number): number {
+  let best = 0;
+  columns.forEach(({ from, to }, index) => {
+    const there = columns[best];
+    if (there === undefined) return;
+    const distance = Math.abs((from + to) / 2 - x);
+    if (distance < Math.abs((there.from + there.to) / 2 - x)) best = index;
+  });
+  return best;
+}

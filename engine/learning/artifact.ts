@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { canonicalJson, sha256 } from '../kernel/canonicalJson.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Field } from '../extraction/fields/fields.ts';
+import { CONCEPTS } from '../extraction/fields/lexicon.ts';
+import { FEATURES } from './weights/hashing.ts';
+
+/** Raised when features or weights mean something else than before. */
+export const ENGINE_VERSION = 'local-1';
+
+/** Names the vocabulary that the rules knew when an artifact was made. */
+export const lexiconVersion = (): string =>
+  sha256(
+    CONCEPTS.map(({ id, phrases }) => `${id}:${phrases.map((words) => words.join(' ')).join('|')}`).join(
+      '\n',
+    ),
+  ).slice(0, 16);
+
+const path = z.string().max(1_000);
+const label = z.string().max(400);
+const score = z.number().min(0).max(1);
+
+/** In which documents a learned part speaks: of layouts that the examples had, and of others. */
+const gates = { known: z.boolean(), unseen: z.boolean() };
+
+const leaf = z
+  .strictObject({
+    path,
+    signature: z.string().length(16),
+    ...gates,
+    joint: z.enum([', ', ' ', '\n']),
+    labels: z.array(label).max(12),
+    /** Places of weights that are not zero, rising, and the weights. */
+    places: z.array(
+      z
+        .int()
+        .min(0)
+        .max(FEATURES - 1),
+    ),
+    weights: z.array(z.number()),
+  })
+  .refine(({ places, weights }) => places.length === weights.length, 'as many weights as places');
+
+const list = z.strictObject({
+  path,
+  signature: z.string().length(16),
+  ...gates,
+  labels: z.array(label).max(6),
+});
+
+const rows = z.strictObject({
+  path,
+  signature: z.string().length(16),
+  ...gates,
+  headers: z.record(z.string(), z.array(label).max(4)),
+  ends: z.array(label).max(8),
+});
+
+const pair = z.strictObject({ baseline: score, best: score });
+
+/** What an artifact is worth: F1 over leaves of documents that it did not learn from, 0..1. */
+export const trainingReport = z.strictObject({
+  baseline_score: score,
+  best_score: score,
+  per_field: z.array(pair.extend({ path })),
+  /** Of best_score, by bootstrap over documents. */
+  confidence_interval: z.strictObject({ level: score, low: score, high: score }),
+  /** On layouts left out of learning; null where all examples have one layout. */
+  unseen_templates: pair.nullable(),
+  validation: z.strictObject({
+    kind: z.enum(['hold_out', 'cross_validation']),
+    documents: z.int().min(1),
+  }),
+  better: z.boolean(),
+});
+export type TrainingReport = z.infer<typeof trainingReport>;
+
+/** What the local engine learned from examples: plain JSON, without any text of theirs but labels. */
+export const localArtifact = z.strictObject({
+  kind: z.literal('local'),
+  engine_version: z.literal(ENGINE_VERSION),
+  lexicon_version: z.string(),
+  schema_hash: z.string(),
+  seed: z.int(),
+  /** Digests of the examples. */
+  examples: z.array(z.string()),
+  /** Labels of each layout: hash and points from the left. */
+  templates: z.array(z.strictObject({ marks: z.array(z.tuple([z.int(), z.number()])).max(60) })),
+  leaves: z.array(leaf),
+  lists: z.array(list),
+  rows: z.array(rows),
+  metrics: trainingReport,
+});
+export type LocalArtifact = z.infer<typeof localArtifact>;
+
+/** Reads an artifact; throws a ZodError that names what does not fit. */
+export const readArtifact = (value: unknown): LocalArtifact => localArtifact.parse(value);
+
+/** Canonical text of an artifact: equal artifacts have equal bytes. */
+export const artifactText = (artifact: LocalArtifact): string => canonicalJson(artifact);
+
+/** Digest of a schema, whatever the order of its members. */
+export const schemaHash = (schema: JsonObject): string => sha256(canonicalJson(schema));
+
+/** What a field was when it was learned: a changed field is left to the rules. */
+export function signatureOf(fields: readonly Field[]): string {
+  const told = fields.map(({ pointer, kind, type, withTime, choices, phrases }): Json => ({
+    pointer,
+    kind,
+    type,
+    withTime,
+    choices: [...choices],
+    phrases: phrases.map((words) => words.join(' ')),
+  }));
+  return sha256(canonicalJson(told)).slice(0, 16);
+}

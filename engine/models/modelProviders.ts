@@ -1,0 +1,111 @@
+import { abilitiesOf } from './abilities.ts';
+import type { ModelRef, ProviderName } from './modelName.ts';
+import type {
+  ModelAnswer,
+  ModelAttachment,
+  ModelFailure,
+  ModelProviders,
+  ModelRequest,
+  OcrAnswer,
+  OcrRequest,
+} from '../ports/modelProvider.ts';
+import type { Attempt } from './attempts.ts';
+import { openBreakers } from './breakers.ts';
+import { agentFor } from './exchange.ts';
+import { NO_USAGE } from './faults.ts';
+import { checkCallersBase, systemResolve, type Resolve } from './guard/checkBase.ts';
+import { askModel } from './language/askModel.ts';
+import { refusedSchemas, type RefusedSchemas } from './language/refusedSchemas.ts';
+import { callProvider, type CallParts, type OpenCall } from './modelCall.ts';
+import { readWithAzureDi } from './ocr/azureDi.ts';
+import { readWithMistral } from './ocr/mistralOcr.ts';
+import type { Read } from './ocr/read.ts';
+
+/** What became of one request, all its attempts together. */
+export interface CallFacts {
+  readonly provider: ProviderName;
+  readonly outcome: 'answered' | ModelFailure['kind'];
+  readonly seconds: number;
+}
+
+export interface ModelProvidersOptions {
+  /** Lets callers' bases be http, and at private addresses. */
+  readonly allowPrivateNetwork: boolean;
+  readonly onCall?: (facts: CallFacts) => void;
+  /** How host names of callers' bases are resolved; the system's way unless told. */
+  readonly resolve?: Resolve;
+  /** 0 to 1, for the waits between attempts. */
+  readonly random?: () => number;
+  /** Since 1970. */
+  readonly nowMs?: () => number;
+  /** Of one answer; unless told 2 MiB of a language model's, 16 MiB of pages that were read. */
+  readonly bytesMax?: number;
+}
+
+/** An answer is read as JSON at once: beyond these that would hold the main thread. */
+const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
+const PAGES_BYTES_MAX = 16 * 1024 * 1024;
+
+/** The providers of models, over HTTP. Nothing is loaded or connected with before it is asked. */
+export function openModelProviders(options: ModelProvidersOptions): ModelProviders {
+  const { allowPrivateNetwork, resolve = systemResolve, nowMs = Date.now, random = Math.random } = options;
+  const policy = { allowPrivateNetwork, resolve };
+  const agent = agentFor();
+  const refused = refusedSchemas(nowMs);
+  const parts = { policy, agent, breakerOf: openBreakers(nowMs), nowMs, random };
+  const asking: CallParts = { ...parts, bytesMax: options.bytesMax ?? ANSWER_BYTES_MAX };
+  const reading: CallParts = { ...parts, bytesMax: options.bytesMax ?? PAGES_BYTES_MAX };
+  const observed = observing(options, nowMs);
+  return {
+    abilitiesOf,
+    checkBase: async (apiBase) => {
+      const checked = await checkCallersBase(apiBase, policy);
+      return checked.kind === 'ok' ? { kind: 'ok' } : checked;
+    },
+    ask: (request) => observed(request.access.ref, () => ask(asking, request, refused)),
+    readPages: (request) => observed(request.access.ref, () => readPages(reading, request)),
+    close: () => agent.destroy(),
+  };
+}
+
+const observing =
+  ({ onCall }: ModelProvidersOptions, nowMs: () => number) =>
+  async <T extends ModelAnswer | OcrAnswer>({ provider }: ModelRef, work: () => Promise<T>): Promise<T> => {
+    const startedAt = nowMs();
+    const answer = await work();
+    const outcome = answer.kind === 'failed' ? answer.failure.kind : 'answered';
+    onCall?.({ provider, outcome, seconds: (nowMs() - startedAt) / 1_000 });
+    return answer;
+  };
+
+async function ask(parts: CallParts, request: ModelRequest, refused: RefusedSchemas): Promise<ModelAnswer> {
+  const shown = request.turns.flatMap(({ attachments = [] }) => attachments);
+  const unseen = whatIsUnseen(request.access.ref, shown);
+  const called = await callProvider(parts, request, (call) =>
+    unseen === undefined ? askModel({ ...call, request, refused }) : unsuitable(unseen),
+  );
+  return called.kind === 'ok' ? called.value : { ...called, usage: NO_USAGE };
+}
+
+/** What a model is shown that it cannot see, as the end of a sentence. */
+function whatIsUnseen(ref: ModelRef, shown: readonly ModelAttachment[]): string | undefined {
+  const { pdf, images } = abilitiesOf(ref);
+  const isImage = ({ mimeType }: ModelAttachment): boolean => mimeType.startsWith('image/');
+  if (!images && shown.some(isImage)) return 'cannot show this model pictures: choose one that sees';
+  if (!pdf && !shown.every(isImage)) return 'cannot show this model a PDF: choose one that reads them';
+  return undefined;
+}
+
+const unsuitable = (detail: string): Promise<Attempt<never>> =>
+  Promise.resolve({ kind: 'fault', fault: { kind: 'unsuitable', detail } });
+
+async function readPages(parts: CallParts, request: OcrRequest): Promise<OcrAnswer> {
+  const { provider } = request.access.ref;
+  const once = (call: OpenCall): Promise<Attempt<Read>> => {
+    if (provider === 'mistral') return readWithMistral({ ...call, request });
+    if (provider === 'azure_di') return readWithAzureDi({ ...call, request, nowMs: parts.nowMs });
+    return unsuitable('has no models that read pages');
+  };
+  const called = await callProvider(parts, request, once);
+  return called.kind === 'ok' ? { kind: 'read', ...called.value } : { ...called, usage: NO_USAGE };
+}

@@ -1,0 +1,76 @@
+import type { PackedDocument } from '../document/document.ts';
+import type { JsonObject } from '../kernel/json.ts';
+import type { ScoredAnswer } from '../learning/scoring/feedback.ts';
+import type { ParseFailure, ParseRequest, ReadResult, RenderResult } from './documentParser.ts';
+import type { Citation, ExtractionRequest, ExtractionResult, ValidationError } from './extractionEngine.ts';
+import type { ReadPage } from './modelProvider.ts';
+
+/** A page of a PDF or a picture, as a model is shown it: upright, of bounded size. */
+export interface PagePicture {
+  /** From 1. */
+  readonly page: number;
+  readonly mimeType: string;
+  readonly bytes: Uint8Array;
+  /** Nothing is on it: models that read blank pages make text up. */
+  readonly blank: boolean;
+}
+
+/** `pages` is empty for formats without pages to look at: office files, mail, text. */
+export type PicturesResult =
+  { readonly kind: 'ok'; readonly mimeType: string; readonly pages: readonly PagePicture[] } | ParseFailure;
+
+/** A page that a model was to read, and what came of it. */
+export type PageReading =
+  | { readonly status: 'ok'; readonly page: ReadPage }
+  | { readonly status: 'failed' | 'skipped'; readonly number: number; readonly detail: string };
+
+/** How long a piece of work may take; its own deadline, not the request's. */
+export interface ToolLimits {
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** As in `ParseRequest`. */
+  readonly share: string;
+}
+
+/** A model's answer, held against the schema and against what stands on the pages. */
+export interface GroundedValue {
+  readonly kind: 'ok';
+  /** Keeps what is valid; nulls that the schema does not allow are left out. */
+  readonly value: JsonObject;
+  readonly validationErrors: readonly ValidationError[];
+  /** Of the values that stand on a page. */
+  readonly citations: readonly Citation[];
+  /** JSON Pointers of values that stand nowhere; judgements (booleans, enums) are never among them. */
+  readonly ungrounded: readonly string[];
+}
+
+/** An answer that holds no whole JSON object. */
+export interface NoObject {
+  readonly kind: 'no_object';
+}
+
+/** Work on documents beside the API, in isolated processes: what model work needs of them. */
+export interface DocumentTools {
+  readonly pictures: (request: ParseRequest) => Promise<PicturesResult>;
+  /** A document from what a model read of its pages: headings, lists, tables as its markdown has them. */
+  readonly documentOf: (
+    read: { readonly mimeType: string; readonly pages: readonly PageReading[] },
+    limits: ToolLimits,
+  ) => Promise<ReadResult>;
+  readonly render: (document: PackedDocument, limits: ToolLimits) => Promise<RenderResult>;
+  /** The local extractor on a document that was read before. */
+  readonly extractFrom: (
+    work: Pick<ExtractionRequest, 'schema' | 'citations' | 'learned'> & { readonly document: PackedDocument },
+    limits: ToolLimits,
+  ) => Promise<ExtractionResult>;
+  /** `answer`: what the model wrote. */
+  readonly ground: (
+    work: { readonly document: PackedDocument; readonly schema: JsonObject; readonly answer: string },
+    limits: ToolLimits,
+  ) => Promise<GroundedValue | NoObject | ParseFailure>;
+  /** How what a model wrote compares with what was expected: rows are paired, which takes time by their cube. */
+  readonly score: (
+    work: { readonly expected: JsonObject; readonly answer: string },
+    limits: ToolLimits,
+  ) => Promise<{ readonly kind: 'scored'; readonly scored: ScoredAnswer } | ParseFailure>;
+}

@@ -1,0 +1,284 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { parseNumber } from '../../extraction/values/numbers.ts';
+import { groundedIn, type Grounding } from '../../extraction/grounding/grounding.ts';
+import { fitted } from '../../extraction/grounding/groundingFuzzy.ts';
+import { withAbsence } from '../../extraction/grounding/absence.ts';
+import { laidOut, type Placed } from '../support/laidOut.ts';
+import { holds } from '../support/properties.ts';
+
+const ANY: JsonObject = { type: 'object', properties: {} };
+const ground = (placed: readonly Placed[], value: JsonObject, schema = ANY): Grounding =>
+  groundedIn(laidOut([placed]), { schema, value });
+/** Lines of text, one below the other. */
+const text = (...lines: readonly string[]): readonly Placed[] =>
+  lines.map((line, i): Placed => [40, 40 + 30 * i, line]);
+const cited = (lines: readonly string[], value: Json): string | undefined =>
+  ground(text(...lines), { it: value }).citations[0]?.text;
+
+describe('grounding of a model’s answer', () => {
+  it('finds texts whatever case, spaces, marks and diacritics they have', () => {
+    expect(cited(['Seller: ACME Söhne GmbH & Co. KG'], 'Acme Sohne GmbH Co KG')).to.equal(
+      'ACME Söhne GmbH & Co. KG',
+    );
+    expect(cited(['IBAN GB33 BUKB 2020 1555 5555 55'], 'GB33BUKB20201555555555')).to.equal(
+      'GB33 BUKB 2020 1555 5555 55',
+    );
+    expect(cited(['发票号码：东京株式会社です'], '东京株式会社')).to.equal('东京株式会社');
+  });
+
+  it('finds nothing inside of a longer word', () => {
+    expect(cited(['Invoice LF-20310417'], '2031')).to.equal(undefined);
+    expect(cited(['Cartwright'], 'Cart')).to.equal(undefined);
+  });
+
+  it('reads numbers in any way of writing them', () => {
+    for (const [line, value] of [
+      ['Total 1.234,50 EUR', 1234.5],
+      ['Total $1,234.50', 1234.5],
+      ['Total 1 234,50', 1234.5],
+      ["Total CHF 1'234.50", 1234.5],
+      ['Credit (12.00)', -12],
+      ['VAT 19 %', 0.19],
+      ['VAT 19 %', 19],
+      ['Price of $1.5 million', 1_500_000],
+      ['Weight 12kg', 12],
+      ['المجموع ١٢٣٫٥٠', 123.5],
+      ['Founded on 17.03.2031', 2031],
+    ] as const)
+      expect(cited([line], value), `${line} is ${value}`).to.be.a('string');
+    expect(cited(['Total 1.234,50 EUR'], 50)).to.equal(undefined);
+    expect(cited(['Total 1.234,50 EUR'], 1234)).to.equal(undefined);
+    expect(cited(['Total 12.00'], -12)).to.equal(undefined);
+    expect(cited(['Total 1.234,50 EUR'], '1234.50')).to.equal('1.234,50');
+  });
+
+  it('reads dates in any way of writing them', () => {
+    for (const line of [
+      '17.03.2031',
+      'March 17, 2031',
+      '17 mars 2031',
+      '17th day of March 2031',
+      '2031年3月17日',
+      '2031-03-17',
+    ])
+      expect(cited([`Date: ${line}`], '2031-03-17'), line).to.equal(line);
+    expect(cited(['Date: 17.03.2031'], '17 March 2031')).to.equal('17.03.2031');
+    expect(cited(['Date: 18.03.2031'], '2031-03-17')).to.equal(undefined);
+  });
+
+  it('forgives letters amiss in longer texts, never digits', () => {
+    const [line] = ['Delivery and instal1ation at Brindlemere Observatory'];
+    expect(
+      cited(
+        ['Delivery amd installation at Brindlemere Observatory'],
+        'Delivery and installation at Brindlemere Observatory',
+      ),
+    ).to.equal('Delivery amd installation at Brindlemere Observatory');
+    expect(cited([line], 'Delivery and installation at Brindlemere Observatory')).to.equal(undefined);
+    expect(cited(['Invoice number LF-2031-0417'], 'Invoice number LF-2031-0418')).to.equal(undefined);
+  });
+
+  it('reads on below, where a value runs over several lines of a column', () => {
+    const page: readonly Placed[] = [
+      [40, 40, 'Larkspur Ltd'],
+      [300, 40, 'Brindlemere Observatory'],
+      [40, 54, '7 Mill Lane'],
+      [300, 54, '1 Hill Road'],
+      [40, 68, 'Oxford'],
+      [300, 68, 'Leeds'],
+    ];
+    const { citations, ungrounded } = ground(page, {
+      address: 'Brindlemere Observatory, 1 Hill Road, Leeds',
+    });
+    expect(ungrounded).to.deep.equal([]);
+    expect(citations[0]?.text).to.equal('Brindlemere Observatory 1 Hill Road Leeds');
+    expect(citations[0]?.bbox?.[0]).to.equal(300);
+  });
+
+  it('chooses the place beside the name, and near the other values of a row', () => {
+    const page = text(
+      'Order 7 of today',
+      'Net total: 100.00',
+      'Amount: 100.00',
+      'Lens 2 4.00 8.00',
+      'Cap 3 4.00 12.00',
+    );
+    const { citations } = ground(page, {
+      amount: 100,
+      rows: [
+        { item: 'Lens', price: 4 },
+        { item: 'Cap', price: 4 },
+      ],
+    });
+    const top = (path: string): number | undefined => citations.find((one) => one.path === path)?.bbox?.[1];
+    expect(top('/amount')).to.equal(100);
+    expect(top('/rows/0/price')).to.equal(130);
+    expect(top('/rows/1/price')).to.equal(160);
+  });
+
+  it('is surer of what stands there once', () => {
+    const once = ground(text('Number 4711'), { it: 4711 }).citations[0]?.confidence ?? 0;
+    const twice = ground(text('4711 and', '4711 or'), { it: 4711 }).citations[0]?.confidence ?? 1;
+    expect(once).to.be.greaterThan(0.95);
+    expect(twice).to.be.lessThan(once);
+  });
+
+  it('flags what is made up or computed, but no judgements and nothing empty', () => {
+    const schema: JsonObject = {
+      type: 'object',
+      properties: { kind: { enum: ['invoice', 'receipt'] }, sort: { $ref: '#/$defs/sort' } },
+      $defs: { sort: { anyOf: [{ const: 'b2b' }, { type: 'null' }] } },
+    };
+    const value = {
+      kind: 'receipt',
+      sort: 'b2b',
+      paid: true,
+      sum: 15,
+      who: 'Nobody',
+      blank: '',
+      rows: [{ a: 'Zed' }],
+    };
+    expect(ground(text('5 and 10'), value, schema)).to.deep.equal({
+      citations: [],
+      ungrounded: ['/sum', '/who', '/rows/0/a'],
+    });
+    expect(ground(text('Invoice'), { kind: 'invoice' }, schema).citations).to.have.length(1);
+  });
+
+  it('drops nulls that the schema does not allow, and optional objects that are empty then', () => {
+    const name = { type: 'object', properties: { name: { type: 'string' } } };
+    const schema: JsonObject = {
+      type: 'object',
+      required: ['kept'],
+      properties: {
+        kept: name, gone: name, may: { type: ['string', 'null'] }, ways: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        list: { type: 'array', items: { type: 'string' } }, choice: { enum: ['a', null] }, free: {},
+      },
+    }; // prettier-ignore
+    const nulls = {
+      kept: { name: null },
+      gone: { name: null },
+      may: null,
+      ways: null,
+      list: ['a', null],
+      choice: null,
+      free: null,
+    };
+    expect(withAbsence(schema, nulls)).to.deep.equal({
+      kept: {},
+      may: null,
+      ways: null,
+      list: ['a'],
+      choice: null,
+    });
+  });
+
+  it('finds 200 of 300 values on 100 pages, in a time that mocha waits for', () => {
+    const pages = Array.from({ length: 100 }, (_, page) =>
+      Array.from({ length: 50 }, (__, line): Placed => [
+        40,
+        40 + 14 * line,
+        `Item ${page * 50 + line} of the order costs ${page},${line + 10} EUR on 17.03.2031`,
+      ]),
+    );
+    const rows = Array.from({ length: 100 }, (_, i) => ({
+      item: `Item ${i * 49} of the order`,
+      price: i,
+      lost: `Items of an order that was lost ${i}`,
+    }));
+    const document = laidOut(pages);
+    const { ungrounded } = groundedIn(document, { schema: ANY, value: { rows } });
+    expect(ungrounded).to.include.members(rows.map((_, i) => `/rows/${i}/lost`));
+    expect(ungrounded.filter((path) => path.endsWith('/item'))).to.deep.equal([]);
+  });
+
+  it('stands huge texts, many leaves and deep values', () => {
+    let deep: Json = 'x';
+    for (let i = 0; i < 190; i += 1) deep = { deep };
+    const many = Array.from({ length: 10_000 }, (_, i) => `1 1 1 ${i} 1`);
+    const page = text(
+      '1 '.repeat(5_000),
+      'a'.repeat(50_000),
+      '!'.repeat(50_000),
+      '17.03.2031 '.repeat(2_000),
+    );
+    const value = {
+      deep,
+      many,
+      long: 'ab '.repeat(300_000),
+      marks: '!('.repeat(200_000),
+      nul: '\u0000\ud800',
+    };
+    expect(ground(page, value).ungrounded).to.include('/long');
+  });
+
+  it('finds the best fit of a text', () => {
+    expect(fitted('abcdefgh', 'xxabcxefghyy', 2)).to.deep.equal({ amiss: 1, from: 2, to: 10 });
+    expect(fitted('abcdefgh', 'zzzzzzzzzzzz', 2)).to.equal(undefined);
+  });
+
+  const squeezed = (written: string): string => written.replace(/\s/g, '');
+  const words = fc.constantFrom(
+    'Total',
+    'Lens',
+    'cap',
+    '12',
+    '1.234,50',
+    '17.03.2031',
+    'EUR',
+    '(5)',
+    'Ö-x',
+    '12kg',
+    '7%',
+    '::',
+  );
+  const pageOfWords = fc
+    .array(fc.array(words, { minLength: 1, maxLength: 6 }), { maxLength: 8 })
+    .map((lines) => lines.map((line, i): Placed => [40, 40 + 14 * i, line.join(' ')]));
+  const answer = fc.dictionary(
+    fc.string({ maxLength: 8 }),
+    fc.oneof(
+      words,
+      fc.array(words, { maxLength: 4 }).map((all) => all.join(' ')),
+      fc.constantFrom(12, 5, -5, 1234.5, 0.07, 7, 2031, 99),
+    ),
+  );
+
+  holds(
+    'every citation’s text is on its page, every number cited reads as the value, and nothing is both cited and flagged',
+    fc.property(fc.array(pageOfWords, { minLength: 1, maxLength: 3 }), answer, (pages, value) => {
+      const { citations, ungrounded } = groundedIn(laidOut(pages), { schema: ANY, value });
+      for (const { path, text: said, page } of citations) {
+        const wordsThere = (pages[page - 1] ?? []).map(([, , line]) => line).join(' ');
+        for (const part of said.split(' ')) expect(squeezed(wordsThere)).to.include(squeezed(part));
+        const known = value[path.slice(1).replace(/~1/g, '/').replace(/~0/g, '~')];
+        if (typeof known === 'number')
+          expect(
+            [',', '.'].flatMap((mark) => [
+              parseNumber(said, mark as ',' | '.'),
+              (parseNumber(said, mark as ',' | '.') ?? 0) / 100,
+            ]),
+          ).to.include(known);
+        expect(ungrounded).to.not.include(path);
+      }
+    }),
+    0.2,
+  );
+
+  holds(
+    'never throws, on any JSON and any schema',
+    fc.property(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      (value, schema) => {
+        const page = text('Some text 12,50 of 17.03.2031');
+        const left = withAbsence(schema as JsonObject, value as JsonObject);
+        const { citations } = ground(page, left, schema as JsonObject);
+        for (const { confidence } of citations) expect(confidence).to.be.within(0, 1);
+      },
+    ),
+    0.2,
+  );
+});

@@ -1,0 +1,131 @@
+import { expect } from 'chai';
+import { openDoc } from '../../formats/doc/openDoc.ts';
+import { plainTextOf } from '../../document/plainText.ts';
+import { documentBy, markdownBy, openedBy } from '../support/officeFiles.ts';
+import { compoundFile, wordFile, type WordContent, type WordParagraph } from '../support/wordFiles.ts';
+
+const markdown = (content: WordContent): Promise<string> => markdownBy(openDoc, wordFile(content));
+const p = (text: string, more: Omit<WordParagraph, 'runs'> = {}): WordParagraph => ({
+  runs: [{ text }],
+  ...more,
+});
+const IN_TABLE = [0x16, 0x24, 1];
+const cell = (text: string): WordParagraph => p(text, { mark: '\u0007', modifiers: IN_TABLE });
+const twips = (value: number): readonly number[] => [value & 0xff, value >> 8];
+
+/** The mark of a row: the edges of its cells, and the merge flags of the first ones. */
+function rowEnd(edges: readonly number[], flags: readonly number[]): WordParagraph {
+  const cells = flags.flatMap((flag) => [...twips(flag), ...Array<number>(18).fill(0)]);
+  const value = [edges.length - 1, ...edges.flatMap(twips), ...cells];
+  const definition = [0x08, 0xd6, ...twips(value.length + 1), ...value];
+  return p('', { mark: '\u0007', modifiers: [...IN_TABLE, 0x17, 0x24, 1, ...definition] });
+}
+
+describe('Word 97 documents', () => {
+  it('have headings by the number, the outline level or the name of their styles', async () => {
+    const styles = [
+      { name: 'Normal' },
+      { name: 'Rubrik', builtIn: 1 },
+      { name: 'Own', base: 1 },
+      { name: 'Clause', modifiers: [0x40, 0x26, 2] },
+      { name: 'Titel' },
+    ];
+    const paragraphs = [
+      p('Report', { style: 4 }),
+      p('One', { style: 1 }),
+      p('Two', { style: 2 }),
+      p('Three', { style: 3 }),
+      p('Four', { modifiers: [0x40, 0x26, 1] }),
+      p('text'),
+    ];
+    expect(await markdown({ styles, paragraphs })).to.equal(
+      '# Report\n\n## One\n\n## Two\n\n#### Three\n\n### Four\n\ntext\n',
+    );
+  });
+
+  it('have lists with their numbers', async () => {
+    const item = (text: string): WordParagraph => p(text, { modifiers: [0x0b, 0x46, 1, 0, 0x0a, 0x26, 0] });
+    expect(await markdown({ list: '\u0000.', paragraphs: [item('a'), item('b'), p('c')] })).to.equal(
+      '1. a\n2. b\n\nc\n',
+    );
+    expect(await markdown({ list: '§\u0000', paragraphs: [item('a'), item('b')] })).to.equal(
+      '- §1 a\n- §2 b\n',
+    );
+  });
+
+  it('have emphasis, links and raised digits', async () => {
+    const paragraphs = [
+      {
+        runs: [
+          { text: 'a ' },
+          { text: 'bold', modifiers: [0x35, 0x08, 1] },
+          { text: ' 10' },
+          { text: '3', modifiers: [0x48, 0x2a, 1] },
+          { text: ' \u0013HYPERLINK "https://a.example/"\u0014here\u0015.' },
+        ],
+      },
+    ];
+    expect(await markdown({ paragraphs })).to.equal('a **bold** 10³ [here](https://a.example/).\n');
+  });
+
+  it('leave deleted and hidden text out, and say of hidden text only', async () => {
+    const paragraphs = (modifiers: readonly number[]): readonly WordParagraph[] => [
+      { runs: [{ text: 'seen' }, { text: ' not', modifiers }] },
+    ];
+    const hidden = await documentBy(openDoc, wordFile({ paragraphs: paragraphs([0x3c, 0x08, 1]) }));
+    expect(plainTextOf(hidden)).to.equal('seen\n');
+    expect(hidden.warnings.map(({ code }) => code)).to.deep.equal(['hidden_text']);
+    const deleted = await documentBy(openDoc, wordFile({ paragraphs: paragraphs([0x00, 0x08, 1]) }));
+    expect(plainTextOf(deleted)).to.equal('seen\n');
+    expect(deleted.warnings).to.deep.equal([]);
+  });
+
+  it('have tables with cells that span columns and rows', async () => {
+    const paragraphs = [
+      p('before'),
+      ...[cell('a'), cell('b'), cell('c'), rowEnd([0, 1000, 2000, 3000], [])],
+      ...[cell('up'), cell('wide'), rowEnd([0, 1000, 3000], [0x60])],
+      ...[cell(''), cell('d'), cell('e'), rowEnd([0, 1000, 2000, 3000], [0x20])],
+      p('after'),
+    ];
+    expect(await markdown({ paragraphs })).to.equal(
+      'before\n\n| a | b | c |\n| --- | --- | --- |\n| up | wide | wide |\n| up | d | e |\n\nafter\n',
+    );
+  });
+
+  it('have their notes at the end', async () => {
+    const paragraphs = [p('one\u0002 and two\u0002.')];
+    expect(await markdown({ paragraphs, notes: ['First.', 'Second.'] })).to.equal(
+      'one[^1] and two[^2].\n\n[^1]: First.\n\n[^2]: Second.\n',
+    );
+  });
+});
+
+describe('Word 97 files that cannot be read', () => {
+  const whole = wordFile({ paragraphs: [p('text')] });
+  const circular = Buffer.from(whole);
+  circular.writeUInt32LE(2, 512 + 2 * 4);
+  const files: readonly (readonly [string, Buffer, RegExp])[] = [
+    ['encrypted', wordFile({ paragraphs: [p('a')], flags: 0x0300 }), /password/],
+    ['of Word 95', wordFile({ paragraphs: [p('a')], version: 0x65 }), /Word 95/],
+    ['of another program', compoundFile({ Contents: Buffer.alloc(10) }), /damaged/],
+    ['cut off', whole.subarray(0, 700), /damaged/],
+    ['empty but for their header', whole.subarray(0, 512), /damaged/],
+    ['of sectors that go round', circular, /damaged/],
+  ];
+  for (const [name, bytes, detail] of files)
+    it(`are refused when ${name}`, async () => {
+      const opened = await openedBy(openDoc, bytes);
+      expect(opened).to.include({ kind: 'unreadable' });
+      expect(opened).to.have.property('detail').that.matches(detail);
+    });
+
+  it('never crash for a changed byte', async () => {
+    for (let at = 30; at < whole.length; at += 37) {
+      const changed = Buffer.from(whole);
+      changed.writeUInt8((changed.readUInt8(at) + 101) & 0xff, at);
+      const opened = await openedBy(openDoc, changed);
+      if ('kind' in opened) expect(opened.kind).to.equal('unreadable');
+    }
+  });
+});

@@ -1,0 +1,288 @@
+import { expect } from 'chai';
+import sharp from 'sharp';
+import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
+import type { Document, PackedDocument, Word } from '../../document/document.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { ParseRequest } from '../../ports/documentParser.ts';
+import type { GroundedValue, PageReading, PicturesResult } from '../../ports/documentTools.ts';
+import { unpacked } from '../../isolation/packing.ts';
+import { plainPdf } from '../support/pdfs.ts';
+import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+
+const LIMITS = { deadlineMs: 20_000, share: 't' };
+const word = (text: string, x: number, y: number): Word => ({
+  text,
+  box: [x, y, x + text.length * 5, y + 10],
+  confidence: 0.9,
+  fontSize: null,
+  bold: false,
+});
+const read = (page: number, markdown: string, words: readonly Word[] = []): PageReading => ({
+  status: 'ok',
+  page: { page, markdown, width: 595, height: 842, words },
+});
+const INVOICE = '# Invoice LF-7\n\nTotal: 1.234,50 EUR\n\n| Item | Price |\n|---|---|\n| Lens | 12,00 |\n';
+
+describe('the tools of model work', () => {
+  let workers: DocumentWorkers;
+  let folder: TempFolder;
+  before(() => {
+    workers = openDocumentWorkers({ processes: 1 });
+    folder = tempFolder();
+  });
+  after(async () => {
+    await workers.close();
+    folder.remove();
+  });
+
+  const documentOf = async (...pages: readonly PageReading[]): Promise<PackedDocument> => {
+    const result = await workers.tools.documentOf({ mimeType: 'application/pdf', pages }, LIMITS);
+    if (result.kind !== 'ok') throw new Error(result.kind);
+    return result.document;
+  };
+  const opened = async (...pages: readonly PageReading[]): Promise<Document> =>
+    unpacked((await documentOf(...pages)).packed);
+  const markdownOf = async (document: PackedDocument): Promise<string> => {
+    const result = await workers.tools.render(document, LIMITS);
+    if (result.kind !== 'ok') throw new Error(result.kind);
+    return result.rendition.markdown;
+  };
+
+  describe('a document of what a model read', () => {
+    it('has the blocks of the markdown, page by page, and says that a model read it', async () => {
+      const document = await documentOf(read(2, 'Second page'), read(1, INVOICE));
+      expect(document.pages.map(({ page, source, status }) => [page, source, status])).to.deep.equal([
+        [1, 'model', 'ok'],
+        [2, 'model', 'ok'],
+      ]);
+      expect(unpacked(document.packed).pages[0]?.blocks.map(({ kind }) => kind)).to.deep.equal([
+        'heading',
+        'paragraph',
+        'table',
+      ]);
+      expect(document.warnings).to.deep.equal([]);
+      expect(await markdownOf(document)).to.equal(
+        '<!-- page 1 -->\n\n# Invoice LF-7\n\nTotal: 1.234,50 EUR\n\n| Item | Price |\n| --- | --- |\n| Lens | 12,00 |\n\n<!-- page 2 -->\n\nSecond page\n',
+      );
+    });
+
+    it('keeps numbers and reasons of pages that failed or were skipped, and warns', async () => {
+      const document = await documentOf(
+        { status: 'failed', number: 2, detail: 'The provider did not read it.' },
+        { status: 'skipped', number: 3, detail: 'The page is blank.' },
+        read(1, 'Text'),
+        read(4, '  \n'),
+      );
+      expect(document.pages.map(({ status, detail }) => [status, detail])).to.deep.equal([
+        ['ok', null],
+        ['failed', 'The provider did not read it.'],
+        ['skipped', 'The page is blank.'],
+        ['skipped', 'The page is blank.'],
+      ]);
+      expect(document.warnings).to.deep.equal([
+        { code: 'page_failed', message: 'Page 2: The provider did not read it.' },
+      ]);
+    });
+
+    it('warns when no page has text', async () => {
+      const { warnings } = await documentOf(read(1, ''));
+      expect(warnings.map(({ code }) => code)).to.deep.equal(['no_text_found']);
+    });
+
+    it('makes HTML and unsafe links harmless', async () => {
+      const text =
+        'See [this](javascript:alert(1)) <script>alert(2)</script> <img src=x onerror=alert(3)> now';
+      const markdown = await markdownOf(await documentOf(read(1, text)));
+      expect(markdown).to.not.match(/javascript:|<script|<img/);
+      expect(markdown).to.match(/See this.*now/);
+    });
+
+    it('takes a fence around a whole page away, and pictures that say nothing', async () => {
+      const text = '```markdown\n# Title\n\n![img-0.jpeg](img-0.jpeg)\n```';
+      expect(await markdownOf(await documentOf(read(1, text)))).to.equal('# Title\n');
+    });
+
+    it('builds lines from the words where they have boxes', async () => {
+      const words = [word('EUR', 100, 40), word('Total', 10, 41), word('Below', 10, 80)];
+      const [page] = (await opened(read(1, 'Total EUR\n\nBelow', words))).pages;
+      expect(page?.lines.map(({ text }) => text)).to.deep.equal(['Total EUR', 'Below']);
+      expect(page?.lines[1]?.box).to.deep.equal([10, 80, 35, 90]);
+      expect([page?.width, page?.height]).to.deep.equal([595, 842]);
+    });
+  });
+
+  it('extracts from a document that was read before', async () => {
+    const document = await documentOf(read(1, INVOICE));
+    const schema = { type: 'object', properties: { total: { type: 'number' } } };
+    const result = await workers.tools.extractFrom({ document, schema, citations: true }, LIMITS);
+    if (result.kind !== 'ok') throw new Error(result.kind);
+    expect(result.extraction.value).to.deep.equal({ total: 1234.5 });
+    expect(result.extraction.citations[0]?.page).to.equal(1);
+    expect(result.extraction.pages[0]?.source).to.equal('model');
+  });
+
+  it('refuses a schema that cannot be used', async () => {
+    const document = await documentOf(read(1, INVOICE));
+    const schema = { type: 'object', properties: { total: { type: 'nmber' } } };
+    const result = await workers.tools.extractFrom({ document, schema, citations: true }, LIMITS);
+    expect(result.kind).to.equal('invalid_schema');
+  });
+
+  it('gives up at its deadline', async () => {
+    const result = await workers.tools.documentOf(
+      { mimeType: 'application/pdf', pages: [read(1, INVOICE)] },
+      { ...LIMITS, signal: AbortSignal.abort() },
+    );
+    expect(result.kind).to.equal('aborted');
+  });
+
+  describe('pictures of pages', () => {
+    const request = (name: string, bytes: Uint8Array): ParseRequest => ({
+      path: folder.file(name, bytes),
+      fileName: name,
+      effort: 'standard',
+      pagesMax: 10,
+      ...LIMITS,
+    });
+    const pictures = async (
+      name: string,
+      bytes: Uint8Array,
+    ): Promise<Extract<PicturesResult, { kind: 'ok' }>> => {
+      const result = await workers.tools.pictures(request(name, bytes));
+      if (result.kind !== 'ok') throw new Error(result.kind);
+      return result;
+    };
+
+    it('draws each page of a PDF, about 1,600 pixels long, and tells blank ones', async () => {
+      const pdf = plainPdf(['Hello there', '']);
+      const { pages, mimeType } = await pictures('a.pdf', pdf);
+      expect(mimeType).to.equal('application/pdf');
+      expect(pages.map(({ page, blank }) => [page, blank])).to.deep.equal([
+        [1, false],
+        [2, true],
+      ]);
+      const { width, format } = await sharp(pages[0]?.bytes).metadata();
+      expect(format).to.equal('jpeg');
+      expect(width).to.be.within(1_550, 1_600);
+      const again = await pictures('a.pdf', pdf);
+      expect(Buffer.from(again.pages[0]?.bytes ?? []).equals(Buffer.from(pages[0]?.bytes ?? []))).to.equal(
+        true,
+      );
+    });
+
+    it('turns a picture upright, flattens it on white and scales it down', async () => {
+      const create = { width: 3_000, height: 1_500, channels: 4, background: '#ff000000' } as const;
+      const side = await sharp({ create }).jpeg().withMetadata({ orientation: 6 }).toBuffer();
+      const { pages } = await pictures('side.jpg', side);
+      const { width, height, orientation } = await sharp(pages[0]?.bytes).metadata();
+      expect([width, height, orientation]).to.deep.equal([800, 1_600, undefined]);
+      const clear = await pictures('clear.png', await sharp({ create }).png().toBuffer());
+      const { channels } = await sharp(clear.pages[0]?.bytes).stats();
+      expect(channels.map(({ min }) => min)).to.deep.equal([255, 255, 255]);
+      expect(clear.pages[0]?.blank).to.equal(true);
+    });
+
+    it('gives nothing for formats without pages to look at', async () => {
+      expect(await pictures('a.txt', Buffer.from('Hello'))).to.deep.equal({
+        kind: 'ok',
+        mimeType: 'text/plain',
+        pages: [],
+      });
+    });
+
+    it('refuses too many pages and damaged files', async () => {
+      const many = await workers.tools.pictures(
+        request('many.pdf', plainPdf(Array.from({ length: 11 }, () => 'x'))),
+      );
+      expect(many.kind).to.equal('too_many_pages');
+      const damaged = await workers.tools.pictures(request('bad.pdf', Buffer.from('%PDF-1.4 nothing')));
+      expect(damaged.kind).to.equal('unreadable');
+    });
+  });
+
+  describe('scoring', () => {
+    const rows = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ a: at % 7, b: `row ${String(at)}` }));
+
+    it('compares what a model wrote with what was expected', async () => {
+      const expected = { number: 'Q-1', rows: rows(2) };
+      const result = await workers.tools.score(
+        { expected, answer: JSON.stringify({ number: 'Q-2', rows: rows(2).reverse() }) },
+        LIMITS,
+      );
+      expect(result).to.have.nested.property('scored.counts').that.deep.equals({ tp: 4, fp: 1, fn: 1 });
+    });
+
+    it('ends at its deadline, however many rows there are to pair', async () => {
+      const answer = JSON.stringify({ rows: rows(20_000) });
+      const began = process.cpuUsage();
+      const limits = { deadlineMs: 500, share: 't' };
+      const result = await workers.tools.score({ expected: { rows: rows(20_000) }, answer }, limits);
+      expect(result.kind).to.be.oneOf(['timed_out', 'unreadable']);
+      expect(process.cpuUsage(began).user / 1000).to.be.below(2_000);
+    });
+  });
+
+  describe('grounding', () => {
+    const schema: JsonObject = {
+      type: 'object',
+      properties: {
+        number: { type: 'string' },
+        total: { type: 'number' },
+        invented: { type: 'string' },
+        absent: { type: 'string' },
+        maybe: { type: ['string', 'null'] },
+        paid: { type: 'boolean' },
+        party: { type: 'object', properties: { name: { type: 'string' } } },
+      },
+    };
+    const ground = async (value: JsonObject): Promise<GroundedValue> => {
+      const result = await workers.tools.ground(
+        { document: await documentOf(read(1, INVOICE)), schema, answer: JSON.stringify(value) },
+        LIMITS,
+      );
+      if (result.kind !== 'ok') throw new Error(result.kind);
+      return result;
+    };
+
+    it('drops nulls, takes invalid values out, cites what stands there and names what does not', async () => {
+      const result = await ground({
+        number: 'LF-7',
+        total: 1234.5,
+        invented: 'Nowhere to be seen',
+        absent: null,
+        maybe: null,
+        paid: true,
+        party: { name: null },
+      });
+      expect(result.value).to.deep.equal({
+        number: 'LF-7',
+        total: 1234.5,
+        invented: 'Nowhere to be seen',
+        maybe: null,
+        paid: true,
+      });
+      expect(result.validationErrors).to.deep.equal([]);
+      expect(result.citations.map(({ path, text, page }) => [path, text, page])).to.deep.equal([
+        ['/number', 'LF-7', 1],
+        ['/total', '1.234,50 EUR', 1],
+      ]);
+      expect(result.ungrounded).to.deep.equal(['/invented']);
+    });
+
+    it('shows what does not fit as an error', async () => {
+      const { value, validationErrors } = await ground({ total: 'twelve' });
+      expect(value).to.deep.equal({ maybe: null });
+      expect(validationErrors.map(({ path, keyword }) => [path, keyword])).to.deep.equal([
+        ['/total', 'type'],
+      ]);
+    });
+
+    it('refuses an answer that is nested without end', async () => {
+      const deep = `{"deep":${'['.repeat(5_000)}"x"${']'.repeat(5_000)}}`;
+      const document = await documentOf(read(1, INVOICE));
+      const result = await workers.tools.ground({ document, schema, answer: deep }, LIMITS);
+      expect(result.kind).to.equal('unreadable');
+    });
+  });
+});

@@ -1,0 +1,217 @@
+import type { RunningSlot } from './applyBatch.ts';
+import { divergenceOf, ReadModelsDiverged, requireSameLog, type Divergence } from '../feed/divergence.ts';
+import type { FollowDeps, Follower } from '../feed/follow.ts';
+import { follower } from '../feed/follow.ts';
+import { frozenHolderEviction } from './leaseEviction.ts';
+import type { RunnerTuning } from '../feed/notices.ts';
+import type { SqlLock } from '../ports.ts';
+import type { Slot } from './prepare.ts';
+import { prepareReadModels } from './prepare.ts';
+import { rebuildReadModels } from '../rebuild/rebuild.ts';
+import {
+  CheckpointMoved,
+  generations,
+  hasRegistry,
+  keepsWitnesses,
+  lockRegistry,
+  resume,
+} from '../registry.ts';
+import { dropRetired } from '../rebuild/retire.ts';
+import type { RunnerDeps } from '../runner.ts';
+import type { NewerModel, VersionPlan } from '../rebuild/versionPlan.ts';
+import { versionPlanOf } from '../rebuild/versionPlan.ts';
+
+/** The advisory lock that one process holds at a time: the one that projects. */
+export const PROJECTOR_LEASE = 0x71756972n;
+
+export interface LeaseDeps extends RunnerDeps {
+  readonly tuning: RunnerTuning;
+}
+
+export interface LeasedProjection {
+  readonly running: () => Follower | undefined;
+  /** Why this process stands aside for a newer release; null while it does not. */
+  readonly aside: () => string | null;
+  /** Projects whenever this process holds the lease, until `signal` aborts. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const reasonOf = (newer: readonly NewerModel[]): string =>
+  `a newer release serves ${newer
+    .map(
+      ({ name, version, known }) =>
+        `${name} ${String(version)} (here ${known === null ? 'unknown' : String(known)})`,
+    )
+    .join(', ')}`;
+
+const versionPlanNow = async (deps: RunnerDeps): Promise<VersionPlan | undefined> =>
+  (await hasRegistry(deps.sql)) ? versionPlanOf(await generations(deps.sql), deps) : undefined;
+
+interface LeaseQueue {
+  readonly aside: () => string | null;
+  readonly acquire: (signal: AbortSignal) => Promise<SqlLock | undefined>;
+}
+
+/** Waits for the lease. A process of an older release than the one that serves does not ask for it. */
+const leaseQueue = (deps: LeaseDeps): LeaseQueue => {
+  const { sql, timers, tuning, notify } = deps;
+  const evictFrozen = frozenHolderEviction(deps, PROJECTOR_LEASE);
+  let said = '';
+
+  const isAside = async (): Promise<boolean> => {
+    const { newer = [] } = (await versionPlanNow(deps)) ?? {};
+    const reason = newer.length === 0 ? '' : reasonOf(newer);
+    if (reason !== '' && reason !== said) notify?.({ kind: 'aside', reason });
+    said = reason;
+    return reason !== '';
+  };
+
+  const acquire = async (signal: AbortSignal): Promise<SqlLock | undefined> => {
+    while (!signal.aborted) {
+      const lock = (await isAside()) ? undefined : await sql.tryLock(PROJECTOR_LEASE);
+      if (lock !== undefined) return lock;
+      if (said === '') await evictFrozen();
+      await timers.sleep(tuning.lockMs, signal);
+    }
+    return undefined;
+  };
+  return { aside: () => (said === '' ? null : said), acquire };
+};
+
+/** The slots to run. Stopped ones try again if `afresh`: the defect may be repaired by now. */
+const loadSlots = async (deps: LeaseDeps, afresh: boolean): Promise<readonly RunningSlot[]> => {
+  const { sql, projectors } = deps;
+  await prepareReadModels(sql, projectors);
+  if (!(await keepsWitnesses(sql))) await sql.transaction(lockRegistry);
+  const { newer, followed } = versionPlanOf(await generations(sql), deps);
+  if (newer.length > 0) throw new CheckpointMoved(reasonOf(newer));
+  const slots: RunningSlot[] = [...followed];
+  await dropRetired(sql);
+  for (const slot of slots) {
+    const { generation } = slot;
+    if (generation.state !== 'stopped' || !afresh) continue;
+    await resume(sql, generation);
+    slot.generation = { ...generation, state: 'live', reason: null };
+  }
+  return slots;
+};
+
+const keysOf = (slots: readonly Slot[]): string =>
+  slots
+    .map(({ generation: { name, generation } }) => `${name}:${String(generation)}`)
+    .sort()
+    .join();
+
+/**
+ * Resolves when the slots are out of date: a build has replaced a generation that this process follows, or a
+ * newer release has begun to serve. Never resolves after `signal`.
+ */
+const outdated = async (
+  deps: LeaseDeps,
+  slots: readonly RunningSlot[],
+  signal: AbortSignal,
+): Promise<void> => {
+  const { timers, tuning } = deps;
+  const own = keysOf(slots);
+  for (;;) {
+    await timers.sleep(tuning.lookMs, signal);
+    if (signal.aborted) return new Promise(() => undefined);
+    const now = await versionPlanNow(deps).catch(() => undefined);
+    if (now !== undefined && (now.newer.length > 0 || keysOf(now.followed) !== own)) return;
+  }
+};
+
+/** Resolves when the log was replaced by another one than the slots are of. Never resolves after `signal`. */
+const replaced = async (deps: LeaseDeps, slots: readonly Slot[], signal: AbortSignal): Promise<void> => {
+  const { timers, tuning, feed } = deps;
+  for (;;) {
+    await timers.sleep(tuning.compareMs, signal);
+    if (signal.aborted) return new Promise(() => undefined);
+    const generations = slots.map(({ generation }) => generation);
+    if ((await divergenceOf(feed, generations).catch(() => undefined)) !== undefined) return;
+  }
+};
+
+/** Reports a divergence, and rebuilds the read models where that is configured; otherwise a person has to. */
+const divergenceRepair = (deps: LeaseDeps) => {
+  const { timers, tuning, notify, diverged: wanted = 'leave' } = deps;
+  let said = '';
+
+  return async ({ names, reason }: Divergence, signal: AbortSignal): Promise<void> => {
+    const rebuilding = wanted === 'rebuild';
+    if (reason !== said) notify?.({ kind: 'diverged', reason, names, rebuilding });
+    said = reason;
+    if (!rebuilding) {
+      await timers.sleep(tuning.lookMs, signal);
+      return;
+    }
+    await rebuildReadModels(deps, { names, fresh: true, signal });
+    said = '';
+    notify?.({ kind: 'rebuilt', names });
+  };
+};
+
+/** Follows the log while this process holds the lease. */
+export const leasedProjection = (
+  deps: LeaseDeps,
+  waits: Pick<FollowDeps, 'isAwaited' | 'onProgress'>,
+): LeasedProjection => {
+  const { timers, tuning, notify } = deps;
+  const queue = leaseQueue(deps);
+  const repair = divergenceRepair(deps);
+  let running: Follower | undefined;
+  let afresh = true;
+
+  const project = async (lease: SqlLock, signal: AbortSignal): Promise<void> => {
+    const slots = await loadSlots(deps, afresh);
+    await requireSameLog(deps.feed, slots);
+    afresh = false;
+    const lost = new AbortController();
+    void lease.lost.then(() => lost.abort());
+    running = follower({ ...deps, ...waits, slots });
+    notify?.({ kind: 'started', projectors: slots.map(({ projector }) => projector.name) });
+    const ended = new AbortController();
+    void outdated(deps, slots, ended.signal).then(() => lost.abort());
+    void replaced(deps, slots, ended.signal).then(() => lost.abort());
+    try {
+      await running.run(AbortSignal.any([signal, lost.signal]));
+    } finally {
+      ended.abort();
+      running = undefined;
+      waits.onProgress();
+    }
+  };
+
+  const holdLease = async (signal: AbortSignal): Promise<void> => {
+    const lease = await queue.acquire(signal);
+    if (lease === undefined) return;
+    try {
+      await project(lease, signal);
+    } catch (error) {
+      if (!(error instanceof ReadModelsDiverged)) throw error;
+      await repair(error.divergence, signal);
+    } finally {
+      await lease.release().catch(() => undefined);
+    }
+  };
+
+  const run = async (signal: AbortSignal): Promise<void> => {
+    let delayMs = tuning.retryMs;
+    while (!signal.aborted) {
+      const began = timers.nowMs();
+      try {
+        await holdLease(signal);
+        delayMs = tuning.retryMs;
+      } catch (error) {
+        if (!(error instanceof CheckpointMoved)) notify?.({ kind: 'failed', reason: messageOf(error) });
+        // A lasting failure, such as a full disk, is retried less and less often.
+        const ran = timers.nowMs() - began > tuning.retryMaxMs;
+        delayMs = ran ? tuning.retryMs : Math.min(delayMs * 2, tuning.retryMaxMs);
+        await timers.sleep(delayMs, signal);
+      }
+    }
+  };
+  return { running: () => running, aside: queue.aside, run };
+};

@@ -1,0 +1,78 @@
+import { categoryOfStream } from '../../../domain/catalogue.ts';
+import { deploymentStream } from '../../../domain/deployment/events.ts';
+import { eventMetadata } from '../../../domain/kernel/event.ts';
+import { accountOf, placeOf, type AuditedEvent } from './auditedEvent.ts';
+import type { Findings } from '../findings.ts';
+import { wrong } from '../money/accountBooks.ts';
+
+/** Streams of these categories belong to one tenant each, and are named after it. */
+const BY_TENANT = new Set(['account', 'llmCost', 'rateLimits']);
+
+/** As `namedAs`, of training jobs and what comes of them. */
+const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
+  if (type === 'ArtifactPublished') return `artifact-${data.artifact_id}`;
+  if (type === 'DeploymentActivated' || type === 'DeploymentRetired') return deploymentStream(data);
+  return type.startsWith('TrainingJob') && 'job_id' in data ? `trainingJob-${data.job_id ?? ''}` : undefined;
+};
+
+/** What the stream of an event has to be, where its data says so. */
+const namedAs = (event: AuditedEvent): string | undefined => {
+  const { type, data } = event;
+  if ('extraction_id' in data) return `extraction-${data.extraction_id}`;
+  if ('conversion_id' in data) return `conversion-${data.conversion_id}`;
+  if (type === 'UploadPresigned' || type === 'DocumentRegistered' || type === 'UploadRemoved')
+    return `document-${data.document_id}`;
+  if (type === 'ConfigPublished' || type === 'ConfigRevoked') return `config-${data.config_id}`;
+  if ('key_id' in data) return `apiKey-${data.key_id}`;
+  return pipelineNamedAs(event);
+};
+
+/** The tenant by which a stream goes: of its name, or of the first event that says one. */
+const tenantOfStream = (event: AuditedEvent): string | undefined => {
+  const account = accountOf(event.stream);
+  if (account !== undefined) return account;
+  const category = categoryOfStream(event.stream);
+  return BY_TENANT.has(category) ? event.stream.slice(category.length + 1) : undefined;
+};
+
+const checkMetadata = (findings: Findings, event: AuditedEvent): void => {
+  const parsed = eventMetadata.safeParse(event.metadata);
+  if (parsed.success) return;
+  const [issue] = parsed.error.issues;
+  findings.add({
+    check: 'schema',
+    ...placeOf(event),
+    message: `Its metadata cannot be read: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
+  });
+};
+
+const checkTenant = (findings: Findings, event: AuditedEvent): void => {
+  const said = event.metadata['tenant_id'] ?? null;
+  const inData = 'tenant_id' in event.data ? event.data.tenant_id : undefined;
+  const ofStream = tenantOfStream(event);
+  const due = ofStream ?? inData;
+  const tell = (found: unknown) =>
+    wrong({ findings }, event, {
+      check: 'owner',
+      message: 'It names another tenant than its stream.',
+      expected: due ?? 'none',
+      found: String(found),
+    });
+  if (inData !== undefined && ofStream !== undefined && inData !== ofStream) tell(inData);
+  else if (due !== undefined && said !== due) tell(said);
+};
+
+/** Whether an event is where it belongs. */
+export const checkOwner = (findings: Findings, event: AuditedEvent): void => {
+  findings.checked('owner');
+  checkMetadata(findings, event);
+  checkTenant(findings, event);
+  const name = namedAs(event);
+  if (name !== undefined && name !== event.stream)
+    wrong({ findings }, event, {
+      check: 'owner',
+      message: 'It is in the stream of something else.',
+      expected: name,
+      found: event.stream,
+    });
+};

@@ -1,0 +1,226 @@
+import { paymentKey, paymentStream } from '../../../domain/payment/identity.ts';
+import { HASH_VERSION, hashVersionOf } from '../../../domain/kernel/chain.ts';
+import { accountOf, placeOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { wrong, type Books } from './accountBooks.ts';
+import type { Finding } from '../findings.ts';
+import { differencesFrom, intentOf, type Intent } from './intents.ts';
+
+type Effect = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;
+type Kind = 'sale' | 'refund';
+
+interface Claim {
+  readonly tenant_id: string;
+  readonly kind: Kind;
+  readonly fingerprint: string;
+  readonly claimed_at: string;
+  readonly place: Pick<Finding, 'stream' | 'revision' | 'position'>;
+}
+
+/** One payment: which claim holds it, and its outcome. */
+interface PaymentBook {
+  claim: Claim | null;
+  effect: Pick<Claim, 'tenant_id' | 'kind' | 'fingerprint' | 'place'> | null;
+  /** Grant of a sale that took effect. */
+  grant_id: string | undefined;
+  /** When it was claimed first. */
+  first_at: string;
+  /** What it was claimed for, each time; forgotten once the effect is one of them. */
+  intents: (Intent | undefined)[];
+  /** An effect that is none of the intents so far: it may be claimed again for it. */
+  unmatched: Effect | null;
+}
+
+/** A sweeper settles a claim that a crash left open within a minute or two; until then it is no finding. */
+const SETTLED_WITHIN_MS = 5 * 60_000;
+
+const isSame = (a: Pick<Claim, 'tenant_id' | 'kind' | 'fingerprint'>, b: typeof a): boolean =>
+  a.tenant_id === b.tenant_id && a.kind === b.kind && a.fingerprint === b.fingerprint;
+
+const kindOf = ({ type }: Effect): Kind => (type === 'CreditsGranted' ? 'sale' : 'refund');
+
+const newPayment = (): PaymentBook => ({
+  claim: null,
+  effect: null,
+  grant_id: undefined,
+  first_at: '',
+  intents: [],
+  unmatched: null,
+});
+
+type GrantOf = Parameters<typeof differencesFrom>[2];
+
+/** The effect must be what some claim of its payment was made for. Earlier releases kept no such thing. */
+const matchIntent = (payment: PaymentBook, event: Effect, grantOf: GrantOf): void => {
+  const matches = payment.intents.some(
+    (intent) => intent !== undefined && differencesFrom(event, intent, grantOf).length === 0,
+  );
+  payment.unmatched = matches ? null : event;
+  if (matches) payment.intents = [];
+};
+
+/** Reports an effect that no claim was made for, by the members in which it differs from the last one. */
+const tellUnmatched = (books: Books, { unmatched: event, intents }: PaymentBook, grantOf: GrantOf): void => {
+  if (event === null || intents.length === 0) return;
+  const intent = intents.at(-1);
+  const say = (message: string, values = {}) => wrong(books, event, { check: 'claim', message, ...values });
+  if (intent === undefined) {
+    if (hashVersionOf(event) === HASH_VERSION) say('Its claim does not say what it was made for.');
+    return;
+  }
+  for (const { member, claimed, found } of differencesFrom(event, intent, grantOf))
+    say(`Its ${member} is not the one that was claimed.`, { expected: claimed, found });
+};
+
+const checkStream = (
+  books: Pick<Books, 'findings'>,
+  event: AuditedEventOf<'PaymentClaimed' | 'PaymentReleased'>,
+): void => {
+  const expected = paymentStream(event.data);
+  if (expected !== event.stream)
+    wrong(books, event, {
+      check: 'owner',
+      message: 'It is in the stream of another payment.',
+      expected,
+      found: event.stream,
+    });
+};
+
+/** A claim that an effect is checked against may have been freed and taken again around it. */
+const claimed = (books: Books, payment: PaymentBook, event: AuditedEventOf<'PaymentClaimed'>): void => {
+  const { tenant_id, kind, fingerprint, claimed_at } = event.data;
+  const claim = { tenant_id, kind, fingerprint, claimed_at, place: placeOf(event) };
+  books.findings.checked('claim');
+  if (payment.claim !== null && !isSame(payment.claim, claim))
+    wrong(books, event, {
+      check: 'identity',
+      message: `The payment is claimed by ${tenant_id} while ${payment.claim.tenant_id} holds it.`,
+      expected: payment.claim.tenant_id,
+      found: tenant_id,
+    });
+  payment.claim = claim;
+  if (payment.first_at === '' || claimed_at < payment.first_at) payment.first_at = claimed_at;
+  if (payment.effect === null || payment.unmatched !== null) payment.intents.push(intentOf(event));
+};
+
+/** Clocks of two processes may differ by so much. */
+const CLOCK_SKEW_MS = 5_000;
+
+const checkAfterClaim = (books: Books, { first_at }: PaymentBook, event: Effect): void => {
+  const { created_at } = event.data;
+  if (first_at === '' || Date.parse(created_at) >= Date.parse(first_at) - CLOCK_SKEW_MS) return;
+  wrong(books, event, {
+    check: 'time',
+    message: 'It was made before its payment was claimed.',
+    expected: `at ${first_at} or later`,
+    found: created_at,
+  });
+};
+
+const tookEffect = (books: Books, payment: PaymentBook, event: Effect): void => {
+  const effect = {
+    tenant_id: accountOf(event.stream) ?? '',
+    kind: kindOf(event),
+    fingerprint: event.data.fingerprint,
+    place: placeOf(event),
+  };
+  books.findings.checked('identity');
+  const { provider, provider_txn_id } = event.data;
+  if (payment.effect !== null)
+    wrong(books, event, {
+      check: 'identity',
+      message:
+        `Payment ${provider_txn_id} of ${provider} took effect twice: ` +
+        `before at ${payment.effect.place.stream ?? ''} revision ${payment.effect.place.revision ?? ''}.`,
+    });
+  else payment.effect = effect;
+  if (event.type === 'CreditsGranted') payment.grant_id = event.data.grant_id;
+  checkAfterClaim(books, payment, event);
+  if (payment.claim === null)
+    wrong(books, event, {
+      check: 'claim',
+      message: `Payment ${provider_txn_id} of ${provider} took effect without a claim.`,
+    });
+};
+
+/** Reports claims that an operator gave up: an accountant has to know of them. */
+const noteOperator = ({ findings }: Books, { data, metadata }: AuditedEventOf<'PaymentReleased'>): void => {
+  if (data.released_by !== 'operator') return;
+  const { provider, provider_txn_id, released_at, reason } = data;
+  const by = (metadata as { readonly actor?: { readonly key_id?: string } }).actor?.key_id ?? 'nobody named';
+  findings.note(
+    `An operator (${by}) gave up payment ${provider_txn_id} of ${provider} at ${released_at}: ${reason}`,
+  );
+};
+
+/** In the end the claim that holds a payment's identity and the one with its effect must be the same. */
+const settled = ({ findings }: Books, { claim, effect }: PaymentBook, openSince: string): void => {
+  if (effect !== null && claim !== null && !isSame(effect, claim))
+    findings.add({
+      check: 'claim',
+      ...effect.place,
+      message: `The ${effect.kind} of ${effect.tenant_id} is not what its payment was claimed for.`,
+      expected: `${claim.kind} of ${claim.tenant_id}`,
+      found: `${effect.kind} of ${effect.tenant_id}`,
+    });
+  if (effect !== null || claim === null) return;
+  const text = `The ${claim.kind} that ${claim.tenant_id} claimed at ${claim.claimed_at} has no effect`;
+  if (claim.claimed_at >= openSince)
+    findings.note(`${text} yet (${claim.place.stream ?? ''}); the service settles it.`);
+  else findings.add({ check: 'claim', ...claim.place, message: `${text}, and was not released.` });
+};
+
+/** Claims against sales and refunds, across all tenants. */
+export const claimsCheck = (books: Books) => {
+  const payments = new Map<string, PaymentBook>();
+  const paymentOf = (identity: {
+    readonly provider: string;
+    readonly provider_txn_id: string;
+  }): PaymentBook => {
+    const key = paymentKey(identity);
+    const payment = payments.get(key) ?? newPayment();
+    payments.set(key, payment);
+    return payment;
+  };
+  const grantOf: GrantOf = (identity) => payments.get(paymentKey(identity))?.grant_id;
+  return {
+    apply: (event: AuditedEvent): void => {
+      switch (event.type) {
+        case 'PaymentClaimed':
+          checkStream(books, event);
+          {
+            const payment = paymentOf(event.data);
+            claimed(books, payment, event);
+            if (payment.unmatched !== null) matchIntent(payment, payment.unmatched, grantOf);
+            return;
+          }
+        case 'PaymentReleased':
+          checkStream(books, event);
+          noteOperator(books, event);
+          paymentOf(event.data).claim = null;
+          return;
+        case 'CreditsGranted':
+        case 'CreditsRefunded': {
+          const payment = paymentOf(event.data);
+          tookEffect(books, payment, event);
+          matchIntent(payment, event, grantOf);
+          return;
+        }
+        default:
+      }
+    },
+    /** `newest`: the latest time in the log. */
+    finish: (newest: string): void => {
+      const openSince = newest === '' ? '' : new Date(Date.parse(newest) - SETTLED_WITHIN_MS).toISOString();
+      for (const payment of payments.values()) {
+        settled(books, payment, openSince);
+        tellUnmatched(books, payment, grantOf);
+        if (payment.effect !== null && payment.claim === null)
+          books.findings.add({
+            check: 'claim',
+            ...payment.effect.place,
+            message: `The claim of this ${payment.effect.kind} was released although it took effect, or never made.`,
+          });
+      }
+    },
+  };
+};

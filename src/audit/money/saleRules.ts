@@ -1,0 +1,144 @@
+import { parseDecimal, powerOfTen } from '../../../domain/kernel/rounding.ts';
+import type { PriceListEntry } from '../../../domain/priceList/events.ts';
+import { recordedAt, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { takeOnce, wrong, type AccountBook, type Books } from './accountBooks.ts';
+import { checkAvailable } from './holdRules.ts';
+
+type Granted = AuditedEventOf<'CreditsGranted'>;
+type Refunded = AuditedEventOf<'CreditsRefunded'>;
+
+/** Clocks and days of the world differ by so much. */
+const AHEAD_MAX_MS = 24 * 60 * 60_000;
+
+/** `occurred_at` ≤ `recorded_at` + 1 day. */
+export const checkTimes = (
+  books: Pick<Books, 'findings'>,
+  event: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'LlmCostLogged'>,
+): void => {
+  books.findings.checked('time');
+  const { occurred_at } = event.data;
+  if (Date.parse(occurred_at) <= Date.parse(recordedAt(event)) + AHEAD_MAX_MS) return;
+  wrong(books, event, {
+    check: 'time',
+    message: 'It happened after it was recorded.',
+    expected: `at most a day after ${recordedAt(event)}`,
+    found: occurred_at,
+  });
+};
+
+const absolute = (n: bigint): bigint => (n < 0n ? -n : n);
+
+/**
+ * `|credits × p − A × 1000| < max(p, 1000)`, all in minor units; `p` is the price of 1,000 credits, `A` net
+ * or, where the price includes tax, gross. Worked with numerators only. Source: docs/reference.
+ */
+const hasPrice = ({ data }: Granted, { minor_unit_digits }: PriceListEntry): boolean => {
+  if (data.gross_amount_minor === null) return true;
+  const { units, scale } = parseDecimal(data.price_per_1000_credits);
+  const [price, one] = [units * powerOfTen(minor_unit_digits), powerOfTen(scale)];
+  const net = data.gross_amount_minor - (data.tax_basis === 'inclusive' ? 0 : data.vat_amount_minor);
+  const difference = absolute(BigInt(data.credits) * price - BigInt(net) * 1000n * one);
+  return difference < (price > 1000n * one ? price : 1000n * one);
+};
+
+const checkPrice = (books: Books, event: Granted): void => {
+  const { data } = event;
+  books.findings.checked('price');
+  const version = data.price_list_version;
+  const list = books.reference.list(version);
+  const entry = list?.entries.find(({ currency }) => currency === data.currency);
+  const say = (message: string, expected?: string, found?: string) =>
+    wrong(books, event, {
+      check: 'price',
+      message,
+      ...(expected === undefined ? {} : { expected }),
+      ...(found === undefined ? {} : { found }),
+    });
+  if (entry === undefined) {
+    say(`Price list ${version} was not published before, or has no price in ${data.currency}.`);
+    return;
+  }
+  if (!books.reference.wasInForce(version, event))
+    say(`Price list ${version} was not in force at ${data.occurred_at}.`);
+  if (entry.price_per_1000_credits !== data.price_per_1000_credits || entry.tax_basis !== data.tax_basis)
+    say(
+      `Price list ${version} has another price.`,
+      `${entry.price_per_1000_credits} ${entry.tax_basis}`,
+      `${data.price_per_1000_credits} ${data.tax_basis}`,
+    );
+  else if (!hasPrice(event, entry))
+    say(
+      `${data.credits} credits are not what its money buys at ${data.price_per_1000_credits} ${data.currency} for 1,000.`,
+      undefined,
+      `${data.credits} credits for ${String(data.gross_amount_minor)} minor units, ${data.vat_amount_minor} of them VAT`,
+    );
+};
+
+const checkFx = (books: Books, event: Granted): void => {
+  books.findings.checked('fx');
+  const { fx_rate_to_usd, fx_rate_date } = event.data;
+  const bookable = books.reference.bookable(event);
+  if (bookable.some(({ rate, date }) => rate === fx_rate_to_usd && date === fx_rate_date)) return;
+  const [due] = bookable;
+  wrong(books, event, {
+    check: 'fx',
+    message: `The last rate from ${event.data.currency} to USD known on the day of the sale is another.`,
+    expected: `${due?.rate ?? 'none'} of ${due?.date ?? 'no day'}`,
+    found: `${fx_rate_to_usd ?? 'none'} of ${fx_rate_date ?? 'no day'}`,
+  });
+};
+
+export const sell = (books: Books, book: AccountBook, event: Granted): void => {
+  const { data } = event;
+  takeOnce(books, event, {
+    identity: `grant ${data.grant_id}`,
+    message: `Grant ${data.grant_id} was issued twice.`,
+  });
+  book.sales.set(data.grant_id, { sale: data, credits: 0, gross: 0, vat: 0, fee: 0 });
+  const gross = data.gross_amount_minor ?? 0;
+  if (data.vat_amount_minor > gross || data.provider_fee_minor > gross)
+    wrong(books, event, { check: 'price', message: 'Its VAT or its fee is more than its money.' });
+  checkTimes(books, event);
+  checkPrice(books, event);
+  checkFx(books, event);
+};
+
+const LIMITS = [
+  ['credits', 'credits', 'credits'],
+  ['gross', 'gross_amount_minor', 'money'],
+  ['vat', 'vat_amount_minor', 'VAT'],
+  ['fee', 'provider_fee_minor', 'fee'],
+] as const;
+
+/** In total never more than the sale, and never more VAT than money. */
+export const refund = (books: Books, book: AccountBook, event: Refunded): void => {
+  const { data } = event;
+  books.findings.checked('refund');
+  checkTimes(books, event);
+  const of = book.sales.get(data.grant_id);
+  if (data.credits > 0) checkAvailable(books, book, event);
+  if (of === undefined) {
+    wrong(books, event, { check: 'refund', message: `It refunds ${data.grant_id}, which was not sold.` });
+    return;
+  }
+  if (data.currency !== of.sale.currency)
+    wrong(books, event, {
+      check: 'refund',
+      message: 'It is in another currency than its sale.',
+      expected: of.sale.currency,
+      found: data.currency,
+    });
+  if (data.vat_amount_minor > data.gross_amount_minor)
+    wrong(books, event, { check: 'refund', message: 'Its VAT is more than its money.' });
+  for (const [sum, member, word] of LIMITS) {
+    of[sum] += data[member];
+    const limit = of.sale[member] ?? 0;
+    if (of[sum] > limit)
+      wrong(books, event, {
+        check: 'refund',
+        message: `More ${word} of sale ${data.grant_id} came back than was sold.`,
+        expected: `at most ${limit}`,
+        found: of[sum],
+      });
+  }
+};

@@ -1,0 +1,145 @@
+import { accountOf, placeOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { wrong, type Books } from '../money/accountBooks.ts';
+import type { Finding } from '../findings.ts';
+
+type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
+type Completed = AuditedEventOf<'ExtractionCompleted' | 'ConversionCompleted'>;
+type Failed = AuditedEventOf<'ExtractionFailed' | 'ConversionFailed'>;
+type Burned = AuditedEventOf<'CreditsBurned'>;
+
+/** One extraction or conversion until it is completed. */
+interface Work {
+  readonly tenant_id: string;
+  /** Work for service and admin keys has no hold and is not billed. */
+  readonly isBilled: boolean;
+  burn: Burn | null;
+}
+
+interface Burn {
+  readonly pages: number;
+  readonly free_pages: number;
+  readonly burned_at: string;
+  /** Whether the burn says how the work ended: then its usage event can always be written. */
+  readonly saysEnd: boolean;
+  readonly place: Pick<Finding, 'stream' | 'revision' | 'position'>;
+}
+
+/** A sweeper writes a usage event that an outage kept out within a minute or two. */
+const WRITTEN_WITHIN_MS = 5 * 60_000;
+
+const idOf = ({ data }: Requested | Completed | Failed): string =>
+  'extraction_id' in data ? data.extraction_id : data.conversion_id;
+
+const completed = (books: Books, works: Map<string, Work>, event: Completed): void => {
+  books.findings.checked('work');
+  const id = idOf(event);
+  const work = works.get(id);
+  works.delete(id);
+  const say = (message: string) => wrong(books, event, { check: 'work', message });
+  if (work === undefined) {
+    say(`${id} was completed and never asked for.`);
+    return;
+  }
+  if (!work.isBilled) return;
+  if (work.burn === null) {
+    say(`${id} of ${work.tenant_id} was delivered and not billed.`);
+    return;
+  }
+  const { pages, free_pages } = event.data;
+  if (work.burn.pages !== pages || work.burn.free_pages !== free_pages)
+    wrong(books, event, {
+      check: 'work',
+      message: `${id} of ${work.tenant_id} was billed for other pages than were delivered.`,
+      expected: `${pages} pages, ${free_pages} of them free`,
+      found: `${work.burn.pages} pages, ${work.burn.free_pages} of them free`,
+    });
+};
+
+/** A request that ends in an error burns nothing. */
+const failed = (books: Books, works: Map<string, Work>, event: Failed): void => {
+  books.findings.checked('work');
+  const work = works.get(idOf(event));
+  if (work?.burn != null)
+    wrong(books, event, {
+      check: 'work',
+      message: `${idOf(event)} of ${work.tenant_id} failed and was billed.`,
+    });
+};
+
+/** The service records a request before it does the work. */
+const burned = (books: Books, works: Map<string, Work>, event: Burned): void => {
+  const { operation, operation_id, hold_id, pages, free_pages } = event.data;
+  if (hold_id === null || (operation !== 'extract' && operation !== 'to_markdown')) return;
+  books.findings.checked('work');
+  const work = works.get(operation_id);
+  const tenant = accountOf(event.stream);
+  if (work === undefined) {
+    wrong(books, event, {
+      check: 'work',
+      message: `It bills ${operation_id}, which nobody asked for, or which was billed before.`,
+    });
+    return;
+  }
+  if (work.tenant_id !== tenant || !work.isBilled)
+    wrong(books, event, {
+      check: 'work',
+      message: `It bills ${operation_id}, which is free of charge or another tenant's.`,
+      expected: work.tenant_id,
+      found: tenant ?? '',
+    });
+  const { created_at: burned_at, delivered } = event.data;
+  work.burn = { pages, free_pages, burned_at, saysEnd: delivered !== undefined, place: placeOf(event) };
+};
+
+/** Burns whose usage event never came. The rule holds for burns that say how their work ended. */
+const finish = ({ findings }: Books, works: ReadonlyMap<string, Work>, newest: string): void => {
+  const before = Date.parse(newest) - WRITTEN_WITHIN_MS;
+  let old = 0;
+  for (const [id, { tenant_id, burn }] of works) {
+    if (burn === null || Date.parse(burn.burned_at) >= before) continue;
+    if (!burn.saysEnd) old += 1;
+    else
+      findings.add({
+        check: 'work',
+        ...burn.place,
+        message: `It bills ${id} of ${tenant_id}, whose usage event is missing.`,
+      });
+  }
+  if (old > 0)
+    findings.note(
+      `${old} ${old === 1 ? 'burn has' : 'burns have'} no usage event: from a release whose burns do not say how the work ended.`,
+    );
+};
+
+/** Usage events against burns. What is completed is forgotten, so memory stays flat. */
+export const worksCheck = (books: Books) => {
+  const works = new Map<string, Work>();
+  const apply = (event: AuditedEvent): void => {
+    switch (event.type) {
+      case 'ExtractionRequested':
+      case 'ConversionRequested':
+        works.set(idOf(event), {
+          tenant_id: event.data.tenant_id,
+          isBilled: event.data.hold_id !== null,
+          burn: null,
+        });
+        return;
+      case 'ExtractionCompleted':
+      case 'ConversionCompleted': {
+        completed(books, works, event);
+        return;
+      }
+      case 'ExtractionFailed':
+      case 'ConversionFailed': {
+        failed(books, works, event);
+        return;
+      }
+      case 'CreditsBurned': {
+        burned(books, works, event);
+        return;
+      }
+      default:
+    }
+  };
+  return { apply, finish: (newest: string) => finish(books, works, newest) };
+};

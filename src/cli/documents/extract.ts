@@ -1,0 +1,156 @@
+import { Option, type Command } from 'commander';
+import type { JsonObject } from '../../../domain/kernel/json.ts';
+import type { Extraction } from '@quire/engine/ports/extractionEngine';
+import { parseProblem } from '../../commands/work/workProblem.ts';
+import type { DocumentParts } from '../../composition/parts/documentParts.ts';
+import { answerWriter, documentNotes, failedLine, pagesText } from './documentAnswers.ts';
+import { documentFiles, type DocumentFile } from './documentFiles.ts';
+import { runDocuments, type DocumentOutcome } from './documentRun.ts';
+import { AHEAD, failed, guarded, jobsOption, requestOf, withDocumentParts } from './documentWork.ts';
+import { extractSchema } from './extractSchema.ts';
+import { artifactAt } from './trainingFiles.ts';
+import type { LocalArtifact } from '@quire/engine/learning/artifact';
+import { json, runCommand, type Output } from '../output.ts';
+
+interface ExtractOptions {
+  readonly schema: string;
+  readonly mode: 'fast' | 'standard' | 'robust';
+  readonly citations: boolean;
+  readonly out?: string;
+  readonly ndjson?: boolean;
+  readonly pretty?: boolean;
+  readonly allowPartial?: boolean;
+  readonly artifact?: string;
+  readonly jobs?: number;
+}
+
+interface Extracting {
+  readonly parts: DocumentParts;
+  readonly schema: JsonObject;
+  readonly options: ExtractOptions;
+  readonly artifact: LocalArtifact | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The members of the API's answer that do not come from a bill, a clock or a dice. */
+const bodyOf = (
+  { path }: DocumentFile,
+  { value, validationErrors, mimeType, warnings, pages, citations }: Extraction,
+  { parts, options }: Extracting,
+) => ({
+  status: validationErrors.length === 0 ? 'success' : 'partial',
+  result: value,
+  validation_errors: validationErrors.length === 0 ? null : validationErrors,
+  meta: {
+    file_name: path.split(/[\\/]/).at(-1),
+    mime_type: mimeType,
+    mode: options.mode,
+    model: parts.model,
+    warnings,
+    pages,
+    citations,
+  },
+});
+type Body = ReturnType<typeof bodyOf>;
+
+const MISFIT = 'What the document says does not fit the schema. Give --allow-partial to get what fits.';
+
+const extract =
+  (extracting: Extracting) =>
+  async (file: DocumentFile): Promise<DocumentOutcome<Body>> => {
+    const { parts, schema, options, artifact, signal } = extracting;
+    const { mode: effort, citations } = options;
+    const request = requestOf(file, parts, { effort, deadlineMs: parts.limits.extractMs[effort], signal });
+    const answer = await parts.engine.extract({ ...request, schema, citations, learned: artifact });
+    if (answer.kind === 'invalid_schema') return failed('invalid_schema', answer.detail);
+    if (answer.kind !== 'ok') {
+      const { code, detail } = parseProblem(answer, 'extraction_failed');
+      return failed(code, detail);
+    }
+    const { validationErrors, pages, warnings } = answer.extraction;
+    if (validationErrors.length > 0 && options.allowPartial !== true)
+      return failed('output_schema_mismatch', MISFIT, { validationErrors });
+    const body = bodyOf(file, answer.extraction, extracting);
+    const notes = documentNotes(pages, warnings);
+    return { kind: 'done', answer: body, about: `${pagesText(pages.length)}, ${body.status}`, notes };
+  };
+
+const delivery = (
+  files: readonly DocumentFile[],
+  options: ExtractOptions,
+  { out }: Output,
+): ((outcome: DocumentOutcome<Body>, at: number) => Promise<void>) => {
+  const asLines = options.ndjson === true || files.length > 1;
+  const { out: folder, pretty } = options;
+  const alone = (body: Body): string =>
+    pretty === true ? `${JSON.stringify(body, undefined, 2)}\n` : json(body);
+  const write = folder === undefined || folder === '-' ? undefined : answerWriter(folder, files, '.json');
+  return async (outcome, at) => {
+    const file = files[at];
+    if (file === undefined) return;
+    if (outcome.kind === 'failed') {
+      if (asLines && write === undefined) await out(failedLine(file.path, outcome));
+    } else if (write !== undefined) await write(alone(outcome.answer), at);
+    else await out(asLines ? json({ file: file.path, ...outcome.answer }) : alone(outcome.answer));
+  };
+};
+
+const extractAll = async (
+  paths: readonly string[],
+  { options, signal }: Pick<Extracting, 'options' | 'signal'>,
+  output: Output,
+): Promise<void> => {
+  const files = await documentFiles(paths);
+  await withDocumentParts(options.jobs, async (parts) => {
+    const schema = await extractSchema(options.schema, parts.schemas, signal);
+    const deliver = delivery(files, options, output);
+    const artifact = options.artifact === undefined ? undefined : await artifactAt(options.artifact);
+    const extracting = extract({ parts, schema, options, artifact, signal });
+    const work = guarded(parts.limits.bytesMax, 'extraction_failed', extracting);
+    await runDocuments({ files, ahead: AHEAD, work, deliver }, signal, output);
+  });
+};
+
+const EXAMPLES = `
+The schema is a JSON Schema with "type": "object" and "properties"; names and descriptions of the
+properties say what to look for. Values are copied from the document: what is not in it is left out.
+Each value has a citation: its words, page, box in points from the top left, and a confidence.
+Nothing leaves this machine, and no service has to run.
+
+Examples:
+  quire extract invoice.pdf --schema invoice.json --pretty
+  quire extract invoices/ --schema invoice.json > invoices.ndjson
+  quire extract invoices/ --schema invoice.json --out answers --allow-partial
+  echo '{"type":"object","properties":{"total":{"type":"number"}}}' |
+    quire extract receipt.jpg --schema - --no-citations
+
+Exit codes: 0 all were extracted, 1 some were not (stderr says which and why), 2 wrong usage,
+130 ended by Ctrl-C.`;
+
+/** `quire extract`. */
+export const addExtract = (program: Command): void => {
+  program
+    .command('extract')
+    .argument('<path...>', 'documents, or folders of them')
+    .description('extract data from documents by a JSON Schema, without a service')
+    .requiredOption('--schema <file>', 'the JSON Schema of the data; - reads it from stdin')
+    .addOption(
+      new Option(
+        '--mode <mode>',
+        'how much work to put in: fast reads text only, robust recognises all pages',
+      )
+        .choices(['fast', 'standard', 'robust'])
+        .default('standard'),
+    )
+    .option('--no-citations', 'leave out where the values stand')
+    .option('--out <folder>', 'write a JSON file for each document into this folder; - prints (default)')
+    .option('--ndjson', 'a line of JSON with the file name, also for one document')
+    .option('--pretty', 'indent the JSON of a single document and of files')
+    .option('--allow-partial', 'accept data that does not fit the schema: what fits, and what is wrong')
+    .option('--artifact <file>', 'what quire train learned: it is used where it may speak')
+    .option('--jobs <number>', 'documents at the same time (default: one a core)', jobsOption)
+    .addHelpText('after', EXAMPLES)
+    .action((paths: string[], options: ExtractOptions) =>
+      runCommand((signal, output) => extractAll(paths, { options, signal }, output)),
+    );
+};

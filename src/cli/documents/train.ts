@@ -1,0 +1,132 @@
+import { writeFile } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { InvalidArgumentError, type Command } from 'commander';
+import { artifactText, type TrainingReport } from '@quire/engine/learning/artifact';
+import { EXAMPLES_MIN, trainLocal, type Trained } from '@quire/engine/learning/train';
+import { jobsOption, withDocumentParts } from './documentWork.ts';
+import { extractSchema } from './extractSchema.ts';
+import { runCommand, table, type Output } from '../output.ts';
+import { bar } from '../progress.ts';
+import { trainingExamples } from './trainingFiles.ts';
+
+interface TrainOptions {
+  readonly schema: string;
+  readonly out: string;
+  readonly seed: number;
+  readonly validationSplit: number;
+  readonly jobs?: number;
+}
+
+const SEED_MAX = 2_147_483_647;
+const SPLIT_MAX = 0.5;
+
+const seedOption = (text: string): number => {
+  const seed = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seed <= SEED_MAX))
+    throw new InvalidArgumentError(`Give a whole number from 0 to ${String(SEED_MAX)}.`);
+  return seed;
+};
+
+const splitOption = (text: string): number => {
+  const share = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (!(share <= SPLIT_MAX)) throw new InvalidArgumentError(`Give a number from 0 to ${String(SPLIT_MAX)}.`);
+  return share;
+};
+
+/** Drives the steps of training between turns of the event loop; undefined when stopped. */
+const driven = async (
+  steps: ReturnType<typeof trainLocal>,
+  signal: AbortSignal,
+  { note, isTerminal }: Output,
+): Promise<Trained | undefined> => {
+  for (;;) {
+    const step = steps.next();
+    if (isTerminal) note('\r\u001b[K');
+    if (step.done === true) return step.value;
+    const { metric_calls: done, max_metric_calls: all } = step.value;
+    if (isTerminal) note(`${bar(done / all)} ${String(done)} of ${String(all)} documents scored`);
+    await nextTurn();
+    if (signal.aborted) return undefined;
+  }
+};
+
+const shown = (score: number): string => score.toFixed(3);
+
+/** F1 before and after, for each path and over all. */
+export const reportTable = ({
+  per_field,
+  baseline_score,
+  best_score,
+}: Pick<TrainingReport, 'per_field' | 'baseline_score' | 'best_score'>): string =>
+  table(
+    ['field', 'untrained', 'trained'],
+    [
+      ...per_field.map(({ path, baseline, best }) => [path, shown(baseline), shown(best)]),
+      ['all', shown(baseline_score), shown(best_score)],
+    ],
+  );
+
+const verdict = ({
+  better,
+  confidence_interval: { low, high },
+  validation,
+  unseen_templates: unseen,
+}: TrainingReport): string =>
+  [
+    `Scored on ${String(validation.documents)} documents that were left out; 95 % interval ${shown(low)} to ${shown(high)}.`,
+    unseen === null
+      ? 'All examples have one layout: other layouts are read as before.'
+      : `On layouts left out: ${shown(unseen.baseline)} untrained, ${shown(unseen.best)} trained.`,
+    better
+      ? 'The artifact is better than no training.'
+      : 'The artifact is not better than no training: give more examples.',
+    '',
+  ].join('\n');
+
+const train = async (
+  folder: string,
+  options: TrainOptions,
+  { signal, output }: { readonly signal: AbortSignal; readonly output: Output },
+): Promise<void> =>
+  withDocumentParts(options.jobs, async (parts) => {
+    const schema = await extractSchema(options.schema, parts.schemas, signal);
+    const examples = await trainingExamples({ folder, least: EXAMPLES_MIN, parts }, signal, output);
+    if (signal.aborted) return;
+    const { seed, validationSplit } = options;
+    const trained = await driven(trainLocal(examples, schema, { seed, validationSplit }), signal, output);
+    if (trained === undefined) return;
+    await writeFile(options.out, `${artifactText(trained.artifact)}\n`);
+    await output.out(reportTable(trained.report));
+    output.note(verdict(trained.report));
+  });
+
+const EXAMPLES = `
+Beside each document stands what is right for it: invoice.pdf and invoice.expected.json (or
+invoice.pdf.expected.json), an object as the schema describes it. From two examples on; ten of each
+layout are a good start. The same examples and seed give the same artifact.
+
+Examples:
+  quire train examples/ --schema invoice.json --out invoice.artifact.json
+  quire eval others/ --schema invoice.json --artifact invoice.artifact.json`;
+
+/** `quire train`. */
+export const addTrain = (program: Command): void => {
+  program
+    .command('train')
+    .argument('<folder>', 'documents with what is right for them beside')
+    .description('teach the local extractor by examples, without a service')
+    .requiredOption('--schema <file>', 'the JSON Schema of the data; - reads it from stdin')
+    .option('--out <file>', 'where the artifact is written', 'artifact.json')
+    .option('--seed <number>', 'decides what is drawn by lot', seedOption, 0)
+    .option(
+      '--validation-split <share>',
+      'share of 30 examples or more that is left out to score',
+      splitOption,
+      0.2,
+    )
+    .option('--jobs <number>', 'documents read at the same time (default: one a core)', jobsOption)
+    .addHelpText('after', EXAMPLES)
+    .action((folder: string, options: TrainOptions) =>
+      runCommand((signal, output) => train(folder, options, { signal, output })),
+    );
+};

@@ -1,0 +1,184 @@
+import { account, type AccountKind } from '../../../domain/account/decider.ts';
+import type { AccountState } from '../../../domain/account/state.ts';
+import { accountStream } from '../../../domain/account/stream.ts';
+import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import type { PaymentClaim } from '../../../domain/payment/decider.ts';
+import { paymentKey } from '../../../domain/payment/identity.ts';
+import type { EventStore, RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import { accountCodec } from '../writer/accountWriter.ts';
+import { claimAt } from './claimantOf.ts';
+import { commandHandler } from '../writer/commandHandler.ts';
+import { BUSY, UNKNOWN, type Outcome } from '../writer/outcome.ts';
+import {
+  intentOf,
+  keepClaim,
+  release,
+  stateNow,
+  type Claimed,
+  type PaymentIntent,
+  type PaymentParts,
+} from './paymentClaims.ts';
+import { LogWentBack } from '../writer/settleAppend.ts';
+import { UnreadableStream } from '../writer/streamFold.ts';
+
+/** The service cannot finish the claim by its rules; its caller's retry or an operator can end it. */
+export interface Stuck {
+  readonly kind: 'stuck';
+  readonly why: 'unreadable' | 'may_have_been_refused';
+}
+
+export type Finished = Outcome<AccountKind> | Stuck;
+
+/** Whether the account has the sale or refund that was claimed. */
+export const tookEffect = ({ sales, refunds }: AccountState, claim: PaymentClaim): boolean => {
+  const key = paymentKey(claim);
+  const effect = claim.kind === 'sale' ? sales.get(key)?.sale : refunds.get(key);
+  return effect?.fingerprint === claim.fingerprint;
+};
+
+/** Whoever executes for others may do so only while exactly this claim stands. */
+const stillStands = async (store: EventStore, { stream, claim }: Claimed): Promise<boolean> => {
+  const now = await claimAt(store, stream);
+  return now?.fingerprint === claim.fingerprint && now.claimed_at === claim.claimed_at;
+};
+
+/**
+ * Executes a claimed command that another request claimed. The claim is looked at between the decision and
+ * the append, and the append holds for exactly the revision that was decided on: so what a refusal has freed
+ * in the meantime is not done. For who refuses frees first, and then looks at the account once more.
+ */
+const executed = (
+  parts: PaymentParts,
+  of: Claimed,
+  command: PaymentIntent,
+): Promise<Outcome<AccountKind>> => {
+  const { store, options = {} } = parts;
+  const handle = commandHandler({
+    decider: account,
+    codec: accountCodec,
+    store,
+    tenantOf: ({ data }) => data.tenant_id,
+    mayAppend: () => stillStands(store, of),
+    options,
+  });
+  return handle(accountStream(command.data.tenant_id), command);
+};
+
+/** Does what was claimed by another request, or frees it and says why. */
+export const finishAs = async (
+  parts: PaymentParts,
+  of: Claimed,
+  command: PaymentIntent,
+): Promise<Outcome<AccountKind>> => {
+  const { meta } = command;
+  let outcome: Outcome<AccountKind>;
+  try {
+    outcome = await executed(parts, of, command);
+  } catch (error) {
+    // These two say nothing of what became of it: the claim waits for a log that can be believed.
+    if (error instanceof UnreadableStream || error instanceof LogWentBack) throw error;
+    if (await release(parts, of, { reason: 'failed', meta })) throw error;
+    return UNKNOWN;
+  }
+  if (outcome.kind === 'done' && outcome.events.length > 0) {
+    // It was appended beside the account's writer, which reads it here.
+    await stateNow(parts.writer, of.claim.tenant_id);
+    await keepClaim(parts, of, command);
+  }
+  if (outcome.kind !== 'rejected') return outcome;
+  const freed = await release(parts, of, { reason: outcome.rejection.code, meta });
+  return freed ? ((await effectAfterAll(parts, of, command)) ?? outcome) : UNKNOWN;
+};
+
+/** Who claimed it may have been at it at the same time, and done it before it was freed. */
+const effectAfterAll = async (
+  parts: PaymentParts,
+  of: Claimed,
+  command: PaymentIntent,
+): Promise<Outcome<AccountKind> | undefined> => {
+  const state = await stateNow(parts.writer, of.claim.tenant_id);
+  if (state === undefined) return UNKNOWN;
+  if (!tookEffect(state, of.claim)) return undefined;
+  await keepClaim(parts, of, command);
+  return { kind: 'done', events: [], state, position: undefined };
+};
+
+/** An event that was recorded so long before a claim was still under way when it was made. */
+const RACE_MS = 10 * 60_000;
+
+const recordedAt = ({ metadata }: RecordedEvent): string => {
+  const at = metadata['recorded_at'];
+  return typeof at === 'string' ? at : '';
+};
+
+/**
+ * Releases before version 2 of the claim answered no and left it standing, where a total would have passed
+ * 2^53 or the log did not take the release. Such a refusal needs a state of the account that refuses, at the
+ * claim or since: where none was, nobody was told no.
+ */
+const wasNeverRefused = async (
+  store: EventStore,
+  { claimed_at }: PaymentClaim,
+  command: PaymentIntent,
+): Promise<boolean> => {
+  const from = Date.parse(claimed_at) - RACE_MS;
+  const takes = (state: AccountState) => account.decide(state, command).kind === 'accepted';
+  let state = account.initialState;
+  for await (const recorded of store.read(accountStream(command.data.tenant_id))) {
+    const isSince = Date.parse(recordedAt(recorded)) >= from;
+    if (isSince && !takes(state)) return false;
+    state = account.evolve(state, accountCodec.decode(recorded));
+  }
+  return takes(state);
+};
+
+/** Why the service may not finish a claim by its rules; undefined: it may. */
+export const whyStuck = async (store: EventStore, claim: PaymentClaim): Promise<Stuck['why'] | undefined> => {
+  const intent = intentOf(claim);
+  if (intent === undefined) return 'unreadable';
+  const isOld = claim.lifted_from === 1;
+  return isOld && !(await wasNeverRefused(store, claim, intent)) ? 'may_have_been_refused' : undefined;
+};
+
+/** Finishes a claim for whoever made it, as of `now`: the sale keeps its time, its record has that of today. */
+export const finishFor = async (parts: PaymentParts, of: Claimed, now: string): Promise<Finished> => {
+  const { claim } = of;
+  const state = await stateNow(parts.writer, claim.tenant_id);
+  if (state === undefined) return BUSY;
+  if (tookEffect(state, claim)) return { kind: 'done', events: [], state, position: undefined };
+  const [intent, why] = [intentOf(claim), await whyStuck(parts.store, claim)];
+  if (intent === undefined || why !== undefined) return { kind: 'stuck', why: why ?? 'unreadable' };
+  return finishAs(parts, of, { ...intent, meta: { ...intent.meta, now } });
+};
+
+/** What came of an operator's wish to free a claim. */
+export type OperatorRelease =
+  | { readonly kind: 'none' | 'took_effect' | 'young' | 'busy' }
+  | { readonly kind: 'released'; readonly claim: PaymentClaim };
+
+/** A younger claim is still in its own request's hands, or the sweeper's. */
+const SETTLED_BY_ITSELF_MS = 60_000;
+
+/** Frees a claim that has no effect, for an operator who says why. */
+export const releaseStranded = async (
+  parts: PaymentParts,
+  stream: string,
+  given: { readonly reason: string; readonly meta: CommandMeta },
+): Promise<OperatorRelease> => {
+  const claim = await claimAt(parts.store, stream);
+  if (claim === undefined) return { kind: 'none' };
+  const hasEffect = async () => {
+    const state = await stateNow(parts.writer, claim.tenant_id);
+    return state === undefined ? undefined : tookEffect(state, claim);
+  };
+  const before = await hasEffect();
+  if (before === undefined) return { kind: 'busy' };
+  if (before) return { kind: 'took_effect' };
+  if (Date.parse(given.meta.now) - Date.parse(claim.claimed_at) < SETTLED_BY_ITSELF_MS)
+    return { kind: 'young' };
+  const of = { stream, claim };
+  if (!(await release(parts, of, { ...given, released_by: 'operator' }))) return { kind: 'busy' };
+  if ((await hasEffect()) !== true) return { kind: 'released', claim };
+  await keepClaim(parts, of, given);
+  return { kind: 'took_effect' };
+};

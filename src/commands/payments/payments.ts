@@ -1,0 +1,196 @@
+import type { AccountKind } from '../../../domain/account/decider.ts';
+import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import { paymentStream } from '../../../domain/payment/identity.ts';
+import {
+  claimFor,
+  derivedMeta,
+  intentOf,
+  keepClaim,
+  paymentParts,
+  rehearsed,
+  release,
+  type Claimed,
+  type PaymentIntent,
+  type PaymentParts,
+  type PaymentsDeps,
+} from './paymentClaims.ts';
+import { claimAt } from './claimantOf.ts';
+import { finishAs, finishFor, releaseStranded, type Finished, type OperatorRelease } from './finishClaim.ts';
+import { LogWentBack } from '../writer/settleAppend.ts';
+import { UnreadableStream } from '../writer/streamFold.ts';
+import { CONTENDED, UNKNOWN, type Outcome } from '../writer/outcome.ts';
+
+export type { PaymentsDeps } from './paymentClaims.ts';
+
+/** `credited`: this very request moved the balance; false for a repeat and for whatever did not. */
+export interface PaymentResult {
+  readonly outcome: Outcome<AccountKind>;
+  readonly credited: boolean;
+}
+
+/** Sales and refunds: claimed for all tenants first, then decided by the account. */
+export interface Payments {
+  sellCredits(command: Extract<PaymentIntent, { type: 'GrantCredits' }>): Promise<PaymentResult>;
+  refundCredits(command: Extract<PaymentIntent, { type: 'RefundCredits' }>): Promise<PaymentResult>;
+  /** Does what a claim was made for, as of `now`, or frees it. undefined: nothing is claimed there. */
+  finishClaim(stream: string, now: string): Promise<Finished | undefined>;
+  /** Frees a claim that an operator gave up. */
+  releaseClaim(
+    stream: string,
+    given: { readonly reason: string; readonly meta: CommandMeta },
+  ): Promise<OperatorRelease>;
+}
+
+/** Rounds of claim, find an unfinished claim, finish it. */
+const ROUNDS_MAX = 4;
+
+export const payments = (deps: PaymentsDeps): Payments => {
+  const parts = paymentParts(deps);
+  const pay = (command: PaymentIntent) => {
+    const stream = paymentStream(command.data);
+    return parts.queue.run(stream, () => claimThenAct(parts, stream, command));
+  };
+  return {
+    sellCredits: pay,
+    refundCredits: pay,
+    finishClaim: (stream, now) =>
+      parts.queue.run(stream, async () => {
+        const claim = await claimAt(parts.store, stream);
+        return claim === undefined ? undefined : finishFor(parts, { stream, claim }, now);
+      }),
+    releaseClaim: (stream, given) => parts.queue.run(stream, () => releaseStranded(parts, stream, given)),
+  };
+};
+
+const notCredited = (outcome: Outcome<AccountKind>): PaymentResult => ({ outcome, credited: false });
+
+/**
+ * Decided against the account first, and encoded: whatever can refuse a command does it here, where nothing
+ * is claimed yet. Then the identity is claimed, and the claimed command appended. After the claim there are
+ * three ends: done; refused, once the claim is released; unknown, for a retry or the sweeper to finish.
+ */
+const claimThenAct = async (
+  parts: PaymentParts,
+  stream: string,
+  command: PaymentIntent,
+): Promise<PaymentResult> => {
+  let freed: Claimed | undefined;
+  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+    const early = await rehearsed(parts, command);
+    if (early !== undefined) {
+      const result = await endedEarly(parts, stream, { command, early, freed });
+      if (result !== 'again') return result;
+      continue;
+    }
+    const meta = derivedMeta(command.meta, `claim ${command.meta.now} ${String(round)}`);
+    const claimed = await parts.handle(stream, { type: 'ClaimPayment', data: claimFor(command), meta });
+    const { kind } = claimed;
+    if (kind !== 'done' && kind !== 'rejected') return notCredited(claimed);
+    const { claim } = claimed.state;
+    if (claim === null) continue;
+    const of = { stream, claim };
+    const result = await ended(parts, of, { command, claimed });
+    if (result !== 'again') return result;
+    freed = kind === 'done' ? of : undefined;
+  }
+  return notCredited(CONTENDED);
+};
+
+interface Early {
+  readonly command: PaymentIntent;
+  readonly early: Outcome<AccountKind>;
+  /** What was claimed for this command, and is not any more. */
+  readonly freed: Claimed | undefined;
+}
+
+/**
+ * The account has nothing to do. A no is answered only when no claim of the same payment is left that the
+ * sweeper would finish: an earlier request may have been cut short.
+ */
+const endedEarly = async (
+  parts: PaymentParts,
+  stream: string,
+  { command, early, freed }: Early,
+): Promise<PaymentResult | 'again'> => {
+  if (early.kind === 'done' && freed !== undefined) await keepClaim(parts, freed, command);
+  if (early.kind !== 'rejected') return notCredited(early);
+  const claim = await claimAt(parts.store, stream);
+  const { tenant_id, fingerprint } = command.data;
+  const isSame = claim?.tenant_id === tenant_id && claim.fingerprint === fingerprint;
+  return isSame ? actOnSame(parts, { stream, claim }, command) : notCredited(early);
+};
+
+interface Ended {
+  readonly command: PaymentIntent;
+  readonly claimed: Extract<Awaited<ReturnType<PaymentParts['handle']>>, { kind: 'done' | 'rejected' }>;
+}
+
+/** What becomes of a claim that stands. `again`: it was freed, and the account is asked once more. */
+const ended = (
+  parts: PaymentParts,
+  of: Claimed,
+  { command, claimed }: Ended,
+): Promise<PaymentResult | 'again'> => {
+  if (claimed.kind === 'rejected') return afterAnother(parts, of, command);
+  return claimed.events.length > 0 ? actOnOwn(parts, of, command) : actOnSame(parts, of, command);
+};
+
+/** The claim belongs to another payload. One that never took effect is freed by trying it again. */
+const afterAnother = async (
+  parts: PaymentParts,
+  of: Claimed,
+  command: PaymentIntent,
+): Promise<PaymentResult | 'again'> => {
+  const finished = await finishFor(parts, of, command.meta.now);
+  switch (finished.kind) {
+    case 'rejected':
+      return 'again';
+    case 'done':
+    case 'stuck':
+      return reused(parts, command);
+    default:
+      return notCredited(finished);
+  }
+};
+
+const reused = async ({ writer }: PaymentParts, command: PaymentIntent): Promise<PaymentResult> => {
+  const state = await writer.stateOf(command.data.tenant_id);
+  return notCredited({ kind: 'rejected', rejection: { code: 'idempotency_key_reused' }, state });
+};
+
+/**
+ * Somebody claimed the same before: another request at the same time, or one that a crash cut short. Its
+ * claimed command counts, prices and IDs included; one that cannot be read is replaced by this one.
+ */
+const actOnSame = async (
+  parts: PaymentParts,
+  of: Claimed,
+  command: PaymentIntent,
+): Promise<PaymentResult | 'again'> => {
+  const intent = { ...(intentOf(of.claim) ?? command), meta: command.meta } as PaymentIntent;
+  const outcome = await finishAs(parts, of, intent);
+  if (outcome.kind === 'rejected') return 'again';
+  return { outcome, credited: outcome.kind === 'done' && outcome.events.length > 0 };
+};
+
+/** Executes what this request has just claimed, through the account's writer. */
+const actOnOwn = async (
+  parts: PaymentParts,
+  of: Claimed,
+  command: PaymentIntent,
+): Promise<PaymentResult | 'again'> => {
+  let outcome: Outcome<AccountKind>;
+  try {
+    outcome = await parts.writer.execute(command);
+  } catch (error) {
+    // These two say nothing of what became of it: the claim waits for a log that can be believed.
+    if (error instanceof UnreadableStream || error instanceof LogWentBack) throw error;
+    if (await release(parts, of, { reason: 'failed', meta: command.meta })) throw error;
+    return notCredited(UNKNOWN);
+  }
+  if (outcome.kind === 'done' && outcome.events.length > 0) await keepClaim(parts, of, command);
+  if (outcome.kind !== 'rejected')
+    return { outcome, credited: outcome.kind === 'done' && outcome.events.length > 0 };
+  const { code: reason } = outcome.rejection;
+  return (await release(parts, of, { reason, meta: command.meta })) ? 'again' : notCredited(UNKNOWN);
+};

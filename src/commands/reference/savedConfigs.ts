@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { eventCodec } from '../../../domain/kernel/codec.ts';
+import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import { secretObjectKey, type SecretBox } from '../../../domain/ports/secretBox.ts';
+import {
+  liveSecrets,
+  savedConfig,
+  type ChannelChange,
+  type PublishConfig,
+  type SavedConfigState,
+  type SavedConfigKind,
+} from '../../../domain/savedConfig/decider.ts';
+import {
+  savedConfigEvent,
+  savedConfigStream,
+  type ChannelSettings,
+  type ConfigVersion,
+} from '../../../domain/savedConfig/events.ts';
+import { commandHandler } from '../writer/commandHandler.ts';
+import type { ChannelName, ModelChannel } from '../models/models.ts';
+import type { Outcome } from '../writer/outcome.ts';
+import { workProblem, type WorkProblem } from '../work/workProblem.ts';
+
+/** A version as it is asked for; keys in the clear, and nowhere else. */
+export type ConfigDraft = Pick<
+  ConfigVersion,
+  'config_id' | 'tenant_id' | 'name' | 'schema' | 'mode' | 'artifact_id'
+> & {
+  readonly update: boolean;
+  /** null: none from now on; undefined: as the version before has it. */
+  readonly llm: ModelChannel | null | undefined;
+  readonly ocr: ModelChannel | null | undefined;
+};
+
+/** A version with its keys opened, for one request. */
+export interface ResolvedConfig {
+  readonly kind: 'config';
+  readonly version: ConfigVersion;
+  readonly llm: ModelChannel;
+  readonly ocr: ModelChannel;
+}
+
+export interface SavedConfigs {
+  /** Keys are sealed and stored before the version is published. */
+  readonly publish: (
+    draft: ConfigDraft,
+    meta: CommandMeta,
+  ) => Promise<Outcome<SavedConfigKind> | WorkProblem>;
+  readonly revoke: (configId: string, meta: CommandMeta) => Promise<Outcome<SavedConfigKind>>;
+  /**
+   * The latest version, from the log. `own` names the channels for which a request has a key of its own: the
+   * config's is not opened then.
+   */
+  readonly resolve: (
+    configId: string,
+    tenantId: string,
+    own: Readonly<Record<ChannelName, boolean>>,
+  ) => Promise<ResolvedConfig | WorkProblem>;
+}
+
+export interface SavedConfigDeps {
+  readonly store: EventStore;
+  readonly objects: Pick<ObjectStore, 'put' | 'get' | 'remove'>;
+  /** undefined: the service was given no key to seal with. */
+  readonly box: SecretBox | undefined;
+}
+
+const codec = eventCodec(savedConfigEvent);
+
+/** Reads a config's stream from the log. */
+export const savedConfigState = async (store: EventStore, configId: string): Promise<SavedConfigState> => {
+  let state = savedConfig.initialState;
+  for await (const recorded of store.read(savedConfigStream(configId)))
+    state = savedConfig.evolve(state, codec.decode(recorded));
+  return state;
+};
+
+const notConfigured = (what: string): WorkProblem =>
+  workProblem('field_encryption_not_configured', `${what} Ask the operator to set FIELD_ENCRYPTION_KEY.`);
+
+const configNotFound = (): WorkProblem => workProblem('config_not_found', 'There is no such saved config.');
+
+/** A key this short would be shown whole. */
+const SHOWN_KEY_MIN = 12;
+
+const last4Of = (key: string): string | null => (key.length < SHOWN_KEY_MIN ? null : key.slice(-4));
+
+const settingsOf = (channel: ModelChannel, secretId: string | null): ChannelSettings => ({
+  provider_model: channel.provider_model ?? null,
+  api_base: channel.api_base ?? null,
+  max_tokens: channel.max_tokens ?? null,
+  temperature: channel.temperature ?? null,
+  num_retries: channel.num_retries ?? null,
+  secret_id: secretId,
+  api_key_last4: channel.api_key === undefined ? null : last4Of(channel.api_key),
+});
+
+/** A channel whose key has a place of its own from now on. */
+interface SealedChannel {
+  readonly settings: ChannelChange;
+  readonly secret_id: string | null;
+}
+
+const publishing = ({ store, objects, box }: SavedConfigDeps): SavedConfigs['publish'] => {
+  const seal = async (channel: ConfigDraft['llm'], tenant_id: string): Promise<SealedChannel> => {
+    if (channel === null || channel === undefined) return { settings: channel, secret_id: null };
+    if (channel.api_key === undefined || box === undefined)
+      return { settings: settingsOf(channel, null), secret_id: null };
+    const secret_id = `sec_${randomUUID()}`;
+    await objects.put(secretObjectKey(secret_id), box.seal(channel.api_key, { tenant_id, secret_id }));
+    return { settings: settingsOf(channel, secret_id), secret_id };
+  };
+  const discard = async (secretIds: readonly (string | null)[]): Promise<void> => {
+    for (const id of secretIds)
+      if (id !== null) await objects.remove(secretObjectKey(id)).catch(() => undefined);
+  };
+  return async ({ llm, ocr, ...draft }, meta) => {
+    const carriesKey = llm?.api_key !== undefined || ocr?.api_key !== undefined;
+    if (carriesKey && box === undefined)
+      return notConfigured('Own keys cannot be stored: this service has no secret to encrypt them with.');
+    const before = await savedConfigState(store, draft.config_id);
+    const sealedLlm = await seal(llm, draft.tenant_id);
+    const sealedOcr = await seal(ocr, draft.tenant_id);
+    const command: PublishConfig = {
+      type: 'PublishConfig',
+      meta,
+      data: { ...draft, llm: sealedLlm.settings, ocr: sealedOcr.settings },
+    };
+    const tenantOf = () => draft.tenant_id;
+    const handle = commandHandler({ decider: savedConfig, codec, store, tenantOf });
+    const outcome = await handle(savedConfigStream(draft.config_id), command);
+    // What may have been published must keep its keys; a key that nothing names is rubbish.
+    if (outcome.kind === 'done') {
+      const live = new Set(liveSecrets(outcome.state));
+      await discard(liveSecrets(before).filter((id) => !live.has(id)));
+    } else if (outcome.kind !== 'unknown') await discard([sealedLlm.secret_id, sealedOcr.secret_id]);
+    return outcome;
+  };
+};
+
+const revoking =
+  ({ store, objects }: SavedConfigDeps): SavedConfigs['revoke'] =>
+  async (configId, meta) => {
+    const { latest } = await savedConfigState(store, configId);
+    const tenantOf = () => latest?.tenant_id ?? null;
+    const handle = commandHandler({ decider: savedConfig, codec, store, tenantOf });
+    const outcome = await handle(savedConfigStream(configId), { type: 'RevokeConfig', meta });
+    if (outcome.kind === 'done' && outcome.state.latest !== null)
+      for (const id of liveSecrets({ latest: outcome.state.latest, revoked: false }))
+        await objects.remove(secretObjectKey(id));
+    return outcome;
+  };
+
+/** Settings in the form of a request: what is null there is left out here. */
+const channelOf = (settings: ChannelSettings | null, api_key: string | undefined): ModelChannel => {
+  const { provider_model, api_base, max_tokens, temperature, num_retries } = settings ?? NO_SETTINGS;
+  const named = { provider_model, api_base, max_tokens, temperature, num_retries };
+  const present = Object.entries(named).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(present), api_key };
+};
+
+const NO_SETTINGS = settingsOf({}, null);
+
+type OpenedKey =
+  | { readonly kind: 'key'; readonly key: string | undefined }
+  /** A newer version may have taken its place. */
+  | { readonly kind: 'gone' }
+  | WorkProblem;
+
+const opening =
+  ({ objects, box }: SavedConfigDeps) =>
+  async (settings: ChannelSettings | null, tenant_id: string): Promise<OpenedKey> => {
+    const secret_id = settings?.secret_id ?? null;
+    if (secret_id === null) return { kind: 'key', key: undefined };
+    if (box === undefined)
+      return notConfigured('The own key of this config cannot be opened: this service has no secret for it.');
+    const sealed = await objects.get(secretObjectKey(secret_id));
+    if (sealed === undefined) return { kind: 'gone' };
+    const opened = box.open(sealed, { tenant_id, secret_id });
+    if (opened.kind === 'opened') return { kind: 'key', key: opened.text };
+    return notConfigured(
+      opened.kind === 'unknown_key'
+        ? 'The own key of this config was encrypted with a secret that this service was not given.'
+        : 'The own key of this config is damaged: publish it again.',
+    );
+  };
+
+const resolving = (deps: SavedConfigDeps): SavedConfigs['resolve'] => {
+  const open = opening(deps);
+  const once = async (...[configId, tenantId, own]: Parameters<SavedConfigs['resolve']>) => {
+    const { latest, revoked } = await savedConfigState(deps.store, configId);
+    if (latest === null || revoked || latest.tenant_id !== tenantId) return configNotFound();
+    const keys: Partial<Record<ChannelName, string | undefined>> = {};
+    for (const channel of ['llm', 'ocr'] as const) {
+      const opened = own[channel]
+        ? ({ kind: 'key', key: undefined } as const)
+        : await open(latest[channel], tenantId);
+      if (opened.kind !== 'key') return opened;
+      keys[channel] = opened.key;
+    }
+    const [llm, ocr] = [channelOf(latest.llm, keys.llm), channelOf(latest.ocr, keys.ocr)];
+    return { kind: 'config', version: latest, llm, ocr } as const;
+  };
+  return async (...asked) => {
+    const first = await once(...asked);
+    const answer = first.kind === 'gone' ? await once(...asked) : first;
+    return answer.kind === 'gone'
+      ? notConfigured('The own key of this config is not in the object storage: publish it again.')
+      : answer;
+  };
+};
+
+/** Saved configs: versions in the log, their keys sealed in object storage. */
+export const savedConfigs = (deps: SavedConfigDeps): SavedConfigs => ({
+  publish: publishing(deps),
+  revoke: revoking(deps),
+  resolve: resolving(deps),
+});

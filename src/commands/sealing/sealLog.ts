@@ -1,0 +1,149 @@
+import { chainHash } from '../../../domain/kernel/chain.ts';
+import { eventCodec } from '../../../domain/kernel/codec.ts';
+import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import { isOwn, SEALS_STREAM } from '../../../domain/kernel/ownStreams.ts';
+import { LOG_DIGEST_START, logDigestAfter } from '../../../domain/kernel/logDigest.ts';
+import { recorder } from '../../../domain/kernel/recorder.ts';
+import type { Clock } from '../../../domain/ports/clock.ts';
+import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
+import type { EventStore, RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import type { LockedObjects } from '../../../domain/ports/lockedObjects.ts';
+import { digestOfSeal, sealEvent, type SealEvent, type ShortSeal } from '../../../domain/seal/events.ts';
+import { commandHandler } from '../writer/commandHandler.ts';
+
+/** Where seals lie in the object store. */
+export const SEALS_PREFIX = 'seals/';
+
+export interface SealDeps {
+  readonly log: EventStore & EventFeed;
+  readonly locked: LockedObjects;
+  readonly clock: Pick<Clock, 'now' | 'uuid'>;
+}
+
+export interface SealWish {
+  /** Days for which the seal is also kept in the object store, where nobody can change it; null: it is not. */
+  readonly retainDays: number | null;
+  /** Make none where nothing but seals was written since the last one, or that is younger than this, ms. */
+  readonly unlessYoungerMs?: number;
+  readonly signal: AbortSignal;
+}
+
+/** The log cannot be sealed; the sentence says why and what to do. */
+export class CannotSeal extends Error {
+  override readonly name = 'CannotSeal';
+}
+
+const codec = eventCodec(sealEvent);
+
+/** The last seal in the log; undefined: it was never sealed. */
+const lastSeal = async (log: EventStore): Promise<SealEvent['data'] | undefined> => {
+  for await (const last of log.read(SEALS_STREAM, { direction: 'backwards', limit: 1 }))
+    return codec.decode(last).data;
+  return undefined;
+};
+
+interface Reached {
+  readonly position: string;
+  readonly events: number;
+  readonly log_digest: string;
+  /** Something else than a seal was written. */
+  readonly isNew: boolean;
+}
+
+/** A log that does not fit its own hashes is for the audit to tell about; a seal would hide when it began. */
+const hashIn = (event: RecordedEvent): string => {
+  const hash = chainHash(event);
+  if (event.metadata['hash'] === hash) return hash;
+  throw new CannotSeal(
+    `${event.stream} revision ${event.revision.toString()} does not have the hash that it carries: run quire audit.`,
+  );
+};
+
+const startOf = (last: ShortSeal | undefined): Omit<Reached, 'position'> => ({
+  events: last?.events ?? 0,
+  log_digest: last?.log_digest ?? LOG_DIGEST_START,
+  isNew: false,
+});
+
+const withEvent = (
+  { events, log_digest, isNew }: Omit<Reached, 'position'>,
+  event: RecordedEvent,
+): Reached => ({
+  position: event.position.toString(),
+  events: events + 1,
+  log_digest: logDigestAfter(log_digest, event.position, hashIn(event)),
+  isNew: isNew || !isOwn(event.stream),
+});
+
+/** Goes on from the last seal, so that each event is looked at once. */
+const readOn = async (
+  log: EventFeed,
+  last: ShortSeal | undefined,
+  signal: AbortSignal,
+): Promise<Reached | undefined> => {
+  const after = last === undefined ? undefined : BigInt(last.position);
+  let reached: Reached | undefined;
+  for await (const item of log.subscribe({ after, own: true, signal })) {
+    if (item.kind === 'caught_up') return reached;
+    if (item.kind === 'event') reached = withEvent(reached ?? startOf(last), item.event);
+  }
+  signal.throwIfAborted();
+  throw new CannotSeal('The event log stopped sending before its end was reached: try again.');
+};
+
+const DAY_MS = 86_400_000;
+
+/** Stores the seal where nobody can change it. Throws CannotSeal where the store has no lock. */
+const putAway = async (
+  { locked }: SealDeps,
+  seal: ShortSeal,
+  retainDays: number,
+): Promise<SealEvent['data']['object']> => {
+  const refusal = await locked.refusal();
+  if (refusal !== null) throw new CannotSeal(refusal);
+  const key = `${SEALS_PREFIX}${seal.made_at.replaceAll(/[-:.]/g, '')}-${seal.position}.json`;
+  const retained_until = new Date(Date.parse(seal.made_at) + retainDays * DAY_MS).toISOString();
+  await locked.putLocked(key, Buffer.from(`${JSON.stringify(seal)}\n`), retained_until);
+  return { key, retained_until };
+};
+
+const metaOf = ({ clock }: SealDeps, now: string): CommandMeta => {
+  const command_id = clock.uuid();
+  return {
+    now,
+    actor: { key_id: 'sealer', role: 'system' },
+    correlation_id: `seal-${command_id}`,
+    command_id,
+  };
+};
+
+const isYoung = (last: ShortSeal | undefined, now: string, ms: number | undefined): boolean =>
+  last !== undefined && ms !== undefined && Date.parse(now) - Date.parse(last.made_at) < ms;
+
+/**
+ * Seals the log as it is: first into the object store, where that is wished, then as an event of `$seals`.
+ * undefined: there was nothing to seal. Throws CannotSeal.
+ */
+export const sealLog = async (deps: SealDeps, wish: SealWish): Promise<SealEvent['data'] | undefined> => {
+  const { log, clock } = deps;
+  const last = (await lastSeal(log))?.seal;
+  const now = clock.now();
+  if (isYoung(last, now, wish.unlessYoungerMs)) return undefined;
+  const reached = await readOn(log, last, wish.signal);
+  if (reached === undefined || (!reached.isNew && wish.unlessYoungerMs !== undefined)) return undefined;
+  const { isNew: _, ...upTo } = reached;
+  const previous = last === undefined ? null : digestOfSeal(last);
+  const seal: ShortSeal = { seal_version: 2, made_at: now, ...upTo, previous };
+  const object = wish.retainDays === null ? null : await putAway(deps, seal, wish.retainDays);
+  const data = { seal, object };
+  const handle = commandHandler({
+    decider: recorder<SealEvent>(() => false),
+    codec,
+    store: log,
+    tenantOf: () => null,
+  });
+  const event = { type: 'LogSealed', data } as const;
+  const outcome = await handle(SEALS_STREAM, { type: 'Record', data: event, meta: metaOf(deps, now) });
+  if (outcome.kind === 'done') return data;
+  throw new CannotSeal('The event log did not take the seal in time: try again.');
+};

@@ -1,0 +1,100 @@
+import { accountStream } from '../../../domain/account/stream.ts';
+import { deterministicEventId } from '../../../domain/kernel/eventId.ts';
+import type { Clock } from '../../../domain/ports/clock.ts';
+import type { AccountWriter } from '../writer/accountWriter.ts';
+import type { Payments } from '../payments/payments.ts';
+import { sweeperOf, type Sweeper } from './sweeper.ts';
+
+/** A hold that a read model lists as open. */
+export interface OpenHold {
+  readonly tenant_id: string;
+  readonly hold_id: string;
+}
+
+export interface HoldSweeperDeps {
+  readonly writer: AccountWriter;
+  readonly payments: Pick<Payments, 'finishClaim'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Open holds whose `expires_at` is before `now`, oldest first. May be late; the account decides. */
+  readonly openHoldsBefore: (now: string, limit: number) => Promise<readonly OpenHold[]>;
+  /** Payment streams claimed before `before` whose claim has neither an effect nor a release. */
+  readonly openClaimsBefore: (before: string, limit: number) => Promise<readonly string[]>;
+  /** A younger claim may still be in its own request's hands. */
+  readonly claimAgeMs?: number;
+  readonly everyMs?: number;
+  readonly onSweep?: (report: SweepReport) => void;
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface SweepReport {
+  readonly released: number;
+  readonly finished: number;
+  /** Holds and claims that could not be settled now; the next sweep tries again. */
+  readonly left: number;
+}
+
+/** Sweeps every minute. */
+export type HoldSweeper = Sweeper<SweepReport>;
+
+const PAGE = 500;
+
+/** Releases holds that ran out and settles claims that a crash left open. Runs safely beside others. */
+export const holdSweeper = (deps: HoldSweeperDeps): HoldSweeper =>
+  sweeperOf(() => sweepOnce(deps), { everyMs: deps.everyMs ?? 60_000, onError: deps.onError });
+
+const sweepOnce = async (deps: HoldSweeperDeps): Promise<SweepReport> => {
+  const now = deps.clock.now();
+  const holds = await deps.openHoldsBefore(now, PAGE);
+  const released = await settleEach(deps, holds, (hold) => releaseExpired(deps, hold, now));
+  const before = new Date(Date.parse(now) - (deps.claimAgeMs ?? 60_000)).toISOString();
+  const claims = await deps.openClaimsBefore(before, PAGE);
+  const finished = await settleEach(deps, claims, (stream) => finishClaim(deps, stream, now));
+  const left = holds.length + claims.length - released - finished;
+  const report = { released, finished, left };
+  deps.onSweep?.(report);
+  return report;
+};
+
+/** Counts what was settled. One that fails does not keep the others from being tried. */
+const settleEach = async <Item>(
+  { onError }: HoldSweeperDeps,
+  items: readonly Item[],
+  settle: (item: Item) => Promise<boolean>,
+): Promise<number> => {
+  let settled = 0;
+  for (const item of items) {
+    try {
+      if (await settle(item)) settled += 1;
+    } catch (error) {
+      onError?.(error);
+    }
+  }
+  return settled;
+};
+
+/**
+ * A hold is released once whoever comes first, for the account releases only what is open. The command ID
+ * names the instant: a retry may hold the same anew, and that has to be released anew when it runs out.
+ */
+const releaseExpired = async (
+  { writer }: HoldSweeperDeps,
+  { tenant_id, hold_id }: OpenHold,
+  now: string,
+): Promise<boolean> => {
+  const outcome = await writer.execute({
+    type: 'ReleaseHold',
+    data: { tenant_id, hold_id, reason: 'expired' },
+    meta: {
+      now,
+      actor: { key_id: 'system', role: 'system' },
+      correlation_id: `sweep-${hold_id}`,
+      command_id: deterministicEventId(accountStream(tenant_id), `expire ${hold_id} ${now}`, 0),
+    },
+  });
+  return outcome.kind === 'done' || outcome.kind === 'rejected';
+};
+
+const finishClaim = async ({ payments }: HoldSweeperDeps, stream: string, now: string): Promise<boolean> => {
+  const outcome = await payments.finishClaim(stream, now);
+  return outcome === undefined || outcome.kind === 'done' || outcome.kind === 'rejected';
+};

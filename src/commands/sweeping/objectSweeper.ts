@@ -1,0 +1,168 @@
+import { documentIdOfKey, uploadKeyOf, UPLOADS_PREFIX } from '../../../domain/document/uploads.ts';
+import type { UploadPresigned } from '../../../domain/document/events.ts';
+import type { Clock } from '../../../domain/ports/clock.ts';
+import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import type { Documents } from '../uploads/documents.ts';
+import { RESULTS_PREFIX } from '../work/storedResult.ts';
+import { sweeperOf, type Sweeper } from './sweeper.ts';
+
+const HOUR_MS = 3_600_000;
+/** An upload URL holds an hour: whatever is not used a day later was given up. */
+const UPLOAD_AGE_MS = 24 * HOUR_MS;
+/** A stored result is found for a day. */
+const RESULT_AGE_MS = 25 * HOUR_MS;
+const PAGE = 500;
+
+/** A document whose upload was used. */
+export type KeptDocument = Pick<UploadPresigned['data'], 'document_id' | 'tenant_id'>;
+
+export interface ObjectSweeperDeps {
+  readonly objects: Pick<ObjectStore, 'list' | 'remove'>;
+  readonly documents: Documents;
+  /** Those of the documents that a read model knows as used and kept. May be late; the log decides. */
+  readonly usedOf: (documentIds: readonly string[]) => Promise<readonly KeptDocument[]>;
+  /** Those of the documents that a training job was given: its examples can be exported later. */
+  readonly learnedOf: (documents: readonly KeptDocument[]) => Promise<ReadonlySet<string>>;
+  /** How long after it was sent a used upload is kept; 0: for good. */
+  readonly retentionDays: number;
+  readonly clock: Pick<Clock, 'now' | 'uuid'>;
+  readonly everyMs?: number;
+  readonly onSweep?: (report: ObjectSweep) => void;
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface ObjectSweep {
+  /** Uploads that nobody used. */
+  readonly uploads: number;
+  /** Used uploads that were kept for as long as uploads are. */
+  readonly expired: number;
+  /** Results that are no longer found. */
+  readonly results: number;
+  /** Objects that could not be looked at or removed now; the next sweep tries again. */
+  readonly left: number;
+}
+
+/** Sweeps every hour. */
+export type ObjectSweeper = Sweeper<ObjectSweep>;
+
+/** Removes objects that nothing refers to. Runs safely beside others. */
+export const objectSweeper = (deps: ObjectSweeperDeps): ObjectSweeper =>
+  sweeperOf(() => sweepOnce(deps), { everyMs: deps.everyMs ?? HOUR_MS, onError: deps.onError });
+
+interface Removed {
+  readonly removed: number;
+  readonly left: number;
+}
+
+/** Keys of objects that were put before `before`, a page at a time. */
+async function* oldKeys(
+  { objects }: ObjectSweeperDeps,
+  prefix: string,
+  before: number,
+): AsyncIterable<readonly string[]> {
+  let page: string[] = [];
+  for await (const { key, modified_at } of objects.list(prefix)) {
+    if (Date.parse(modified_at) < before) page.push(key);
+    if (page.length === PAGE) {
+      yield page;
+      page = [];
+    }
+  }
+  if (page.length > 0) yield page;
+}
+
+const sweepOnce = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
+  const now = Date.parse(deps.clock.now());
+  const uploads = await removeOld(deps, oldKeys(deps, UPLOADS_PREFIX, now - UPLOAD_AGE_MS), unusedOf);
+  const all = (_: ObjectSweeperDeps, keys: readonly string[]) => Promise.resolve(keys);
+  const results = await removeOld(deps, oldKeys(deps, RESULTS_PREFIX, now - RESULT_AGE_MS), all);
+  const expired = await expireUsed(deps, now);
+  const report = {
+    uploads: uploads.removed,
+    expired: expired.removed,
+    results: results.removed,
+    left: uploads.left + expired.left + results.left,
+  };
+  deps.onSweep?.(report);
+  return report;
+};
+
+/** Keys of uploads that a read model does not know as used: few, so the log can be asked for each. */
+const unusedOf = async (
+  { usedOf }: ObjectSweeperDeps,
+  keys: readonly string[],
+): Promise<readonly string[]> => {
+  const rows = await usedOf(keys.flatMap((key) => documentIdOfKey(key) ?? []));
+  const used = new Set(rows.map(({ document_id }) => document_id));
+  return keys.filter((key) => !used.has(documentIdOfKey(key) ?? ''));
+};
+
+const isUsed = async ({ documents }: ObjectSweeperDeps, key: string): Promise<boolean> => {
+  const documentId = documentIdOfKey(key);
+  if (documentId === undefined) return false;
+  const { registered, removed } = await documents.stateOf(documentId);
+  return registered !== null && removed === null;
+};
+
+/** One that fails does not keep the others from being removed. */
+const removeOld = async (
+  deps: ObjectSweeperDeps,
+  pages: AsyncIterable<readonly string[]>,
+  chosen: typeof unusedOf,
+): Promise<Removed> => {
+  const done = { removed: 0, left: 0 };
+  for await (const page of pages)
+    for (const key of await chosen(deps, page)) {
+      const became = await removeUnused(deps, key);
+      if (became !== 'used') done[became] += 1;
+    }
+  return done;
+};
+
+const removeUnused = async (deps: ObjectSweeperDeps, key: string): Promise<'removed' | 'left' | 'used'> => {
+  try {
+    if (await isUsed(deps, key)) return 'used';
+    await deps.objects.remove(key);
+    return 'removed';
+  } catch (error) {
+    deps.onError?.(error);
+    return 'left';
+  }
+};
+
+/** As a caller's request removes an upload: it is written down first. */
+const expire = async (
+  { documents, objects, clock, onError }: ObjectSweeperDeps,
+  { document_id, tenant_id }: KeptDocument,
+): Promise<'removed' | 'left'> => {
+  const removed_at = clock.now();
+  const data = { document_id, tenant_id, reason: 'retention', removed_at } as const;
+  const actor = { key_id: 'system', role: 'system' } as const;
+  const ids = { command_id: clock.uuid(), correlation_id: `retention-${document_id}` };
+  try {
+    const outcome = await documents.record(
+      { type: 'UploadRemoved', data },
+      { ...ids, actor, now: removed_at },
+    );
+    if (outcome.kind !== 'done') return 'left';
+    await objects.remove(uploadKeyOf(document_id));
+    return 'removed';
+  } catch (error) {
+    onError?.(error);
+    return 'left';
+  }
+};
+
+/** Used uploads that no training job was given, and that were sent long enough ago. */
+const expireUsed = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Removed> => {
+  const done = { removed: 0, left: 0 };
+  if (deps.retentionDays === 0) return done;
+  const before = nowMs - deps.retentionDays * 24 * HOUR_MS;
+  for await (const page of oldKeys(deps, UPLOADS_PREFIX, before)) {
+    const used = await deps.usedOf(page.flatMap((key) => documentIdOfKey(key) ?? []));
+    const learned = await deps.learnedOf(used);
+    for (const document of used)
+      if (!learned.has(document.document_id)) done[await expire(deps, document)] += 1;
+  }
+  return done;
+};

@@ -1,0 +1,113 @@
+import type { JsonObject } from '../../../domain/kernel/json.ts';
+import { LOCAL_MODEL } from '@quire/engine/models/modelName';
+import type { ModelCall, ModelConversionResult } from '@quire/engine/ports/modelWork';
+import { deliverWork, type DeliverDeps } from './deliverWork.ts';
+import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
+import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.ts';
+import type { ModelDeps } from '../models/ownBases.ts';
+import { modelsByFormat, ownKeyUse } from '../models/ownKeys.ts';
+import type { PlatformModels } from '../../platformModels.ts';
+import { modelProblem, parseProblem, type WorkProblem } from './workProblem.ts';
+
+export interface ConvertRequest extends WorkRequest {
+  readonly mode: 'default' | 'fast';
+  readonly ocr: ModelChannel;
+  /** Where the channel's members stand in the request; left out: in the form. */
+  readonly channelPaths?: ChannelPaths | undefined;
+}
+
+export interface ConvertDeps extends DeliverDeps, ModelDeps {
+  readonly platformModels: PlatformModels;
+  /** Of a conversion by a model. */
+  readonly convertDeadlineMs: number;
+  /** Of one without. */
+  readonly localDeadlinesMs: Readonly<Record<'fast' | 'standard', number>>;
+}
+
+/** The local parser, unless a model reads the pages. */
+const rendered = (
+  deps: ConvertDeps,
+  request: ConvertRequest,
+  { models: { ocr }, signal, onCall }: WorkTask,
+): Promise<ModelConversionResult> => {
+  const effort = request.mode === 'fast' ? ('fast' as const) : ('standard' as const);
+  const work = {
+    path: request.file.path,
+    fileName: request.file.file_name,
+    effort,
+    pagesMax: deps.pagesMax,
+    deadlineMs: ocr === null ? deps.localDeadlinesMs[effort] : deps.convertDeadlineMs,
+    signal,
+    share: request.tenant_id,
+  };
+  return ocr === null ? deps.parser.render(work) : deps.modelWork.convert(work, { llm: null, ocr, onCall });
+};
+
+const run = async (
+  deps: ConvertDeps,
+  request: ConvertRequest,
+  task: WorkTask,
+): Promise<WorkDone | WorkProblem> => {
+  const began = performance.now();
+  const calls: ModelCall[] = [];
+  const onCall = (call: ModelCall) => {
+    calls.push(call);
+    task.onCall(call);
+  };
+  const answer = await rendered(deps, request, { ...task, onCall });
+  if (answer.kind === 'model_failed') return modelProblem(answer.failure);
+  if (answer.kind !== 'ok') return parseProblem(answer, 'conversion_failed');
+  const { rendition } = answer;
+  const use = ownKeyUse(task.models, calls);
+  return {
+    kind: 'done',
+    status: 'success',
+    billing_type: use.billing_type,
+    body: {
+      markdown: rendition.markdown,
+      plain_text: rendition.plainText,
+      meta: {
+        conversion_id: task.operation_id,
+        document_id: task.document_id,
+        file_name: request.file.file_name,
+        mime_type: rendition.mimeType,
+        pages: rendition.pages.length,
+        mode: request.mode,
+        model: task.models.model,
+        billing_type: use.billing_type,
+        duration_ms: Math.round(performance.now() - began),
+        warnings: [...rendition.warnings.map((warning) => ({ ...warning })), ...use.warnings],
+      },
+    },
+  };
+};
+
+/** The answer as the interface has it: what was done, and what it cost. */
+const withBill = ({ body, cost, free_pages }: Delivered): Delivered => ({
+  kind: 'delivered',
+  cost,
+  free_pages,
+  body: { ...body, meta: { ...(body['meta'] as JsonObject), cost: { ...cost } } },
+});
+
+/** What reads the pages is what a conversion names; a file without pages is read here. */
+const named = (chosen: ChosenModels): ChosenModels => ({ ...chosen, model: chosen.ocr_model ?? LOCAL_MODEL });
+
+/** A document as markdown and plain text: held, done, stored, settled, answered. */
+export const convertDocument =
+  (deps: ConvertDeps) =>
+  async (request: ConvertRequest): Promise<Delivered | WorkProblem> => {
+    const { ocr, channelPaths: paths } = request;
+    const channels = { llm: {}, ocr, paths, runs: { llm: false, ocr: true } };
+    const models = await modelsByFormat(deps, channels, named);
+    const answer = await deliverWork(deps, request, {
+      operation: 'to_markdown',
+      endpoint: 'to-markdown',
+      mode: request.mode,
+      models,
+      idPrefix: 'cnv',
+      timedOut: 'conversion_failed',
+      run: (task) => run(deps, request, task),
+    });
+    return answer.kind === 'delivered' ? withBill(answer) : answer;
+  };

@@ -1,0 +1,257 @@
+import type { BillingType } from '../../../domain/account/words.ts';
+import { hasPagesToSee } from '@quire/engine/document/pages';
+import type { DocumentParser, Inspection } from '@quire/engine/ports/documentParser';
+import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import { placeHold, release, type WorkToBill } from './billedWork.ts';
+import { callLog, type LogCall } from './callLog.ts';
+import type { HeavySlots } from './heavySlots.ts';
+import type { ChosenModels } from '../models/models.ts';
+import { settleDone, type SettleDeps } from './settleDone.ts';
+import { resultShelf, type StoredResult, type WorkIdentity } from './storedResult.ts';
+import type { KeptFacts } from '../unfinished/keptFacts.ts';
+import type { WorkEndFact } from '../unfinished/workFact.ts';
+import type { UsageLog } from './usageLog.ts';
+import type { Delivered, WorkDone, WorkPlan, WorkRequest } from './work.ts';
+import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
+
+export interface DeliverDeps extends SettleDeps {
+  readonly objects: ObjectStore;
+  readonly parser: DocumentParser;
+  readonly usage: Pick<UsageLog, 'requested'>;
+  readonly slots: HeavySlots;
+  /** Takes how work ended to the log, now or later. */
+  readonly facts: Pick<KeptFacts, 'record'>;
+  /** Records what a call of a model used. */
+  readonly logCall: LogCall;
+  /** Most pages of one call. */
+  readonly pagesMax: number;
+  readonly inspectDeadlineMs: number;
+  /** Notes where a tenant's reads must have got to, to see this. */
+  readonly wrote: (tenantId: string, position: bigint) => void;
+}
+
+interface Work {
+  readonly request: WorkRequest;
+  readonly plan: WorkPlan;
+  readonly bill: WorkToBill;
+  readonly document_id: string;
+  readonly hold_id: string | null;
+  /** As in `CalledFor`. */
+  readonly free: boolean;
+}
+
+/** Work with the models for its file's format. */
+type NewWork = Work & { readonly models: ChosenModels; readonly mime_type: string };
+
+const inspect = (deps: DeliverDeps, { file, signal, tenant_id }: WorkRequest): Promise<Inspection> =>
+  deps.parser.inspect({
+    path: file.path,
+    fileName: file.file_name,
+    effort: 'fast',
+    pagesMax: deps.pagesMax,
+    deadlineMs: deps.inspectDeadlineMs,
+    signal,
+    share: tenant_id,
+  });
+
+/** A burn says how its work ended, so a usage event that is late is only late. */
+const recordEnd = (
+  { facts, clock }: DeliverDeps,
+  { operation, operation_id, tenant_id, pages, correlation_id, caller }: WorkToBill,
+  end: WorkEndFact['end'],
+): Promise<void> =>
+  facts.record({
+    ...{ kind: 'work_end', operation, operation_id, tenant_id, pages, correlation_id, end },
+    ended_at: clock.now(),
+    actor: { key_id: caller.key_id, role: caller.role },
+  });
+
+/** Does the work under its hold. Whatever fails gives the hold back, and so does a caller that left. */
+const runHeld = async (deps: DeliverDeps, work: NewWork): Promise<WorkDone | WorkProblem> => {
+  const { request, plan, bill, document_id, models } = work;
+  const calls = callLog(deps.logCall, {
+    bill,
+    document_id,
+    task_id: request.task_id,
+    free_tier: work.free,
+  });
+  const attempt = async () => {
+    await deps.usage.requested(work);
+    const { onCall } = calls;
+    const { operation_id } = bill;
+    const { signal } = request;
+    const done = await plan.run({ operation_id, document_id, models, signal, onCall });
+    return request.signal.aborted ? parseProblem({ kind: 'aborted' }, plan.timedOut) : done;
+  };
+  const thrown = (error: unknown) => ({ kind: 'thrown', error }) as const;
+  const ran = await attempt().catch(thrown);
+  // Before it is settled: what it cost may not be forgotten once it is paid for.
+  const unlogged = await calls.logged().then(() => undefined, thrown);
+  const done = unlogged ?? ran;
+  if (done.kind === 'done') return done;
+  const cancelled = request.signal.aborted;
+  await release(deps, bill, { hold_id: work.hold_id, reason: cancelled ? 'cancelled' : 'failed' });
+  const code = done.kind === 'thrown' ? plan.timedOut : done.code;
+  await recordEnd(deps, bill, { kind: 'failed', code });
+  if (done.kind === 'thrown') throw done.error;
+  return done;
+};
+
+const finish = async (
+  deps: DeliverDeps,
+  work: Work,
+  stored: StoredResult,
+): Promise<Delivered | WorkProblem> => {
+  const { project_id, task_id } = work.request;
+  const scope = { project_id, task_id, document_id: stored.document_id };
+  const { status, duration_ms } = stored;
+  const delivered = { status, duration_ms };
+  const bill = await settleDone(deps, work.bill, { ...stored, scope, delivered });
+  if (bill.kind === 'problem') return bill;
+  if (bill.position !== undefined) deps.wrote(work.bill.tenant_id, bill.position);
+  const { free_pages } = bill;
+  await recordEnd(deps, work.bill, { kind: 'completed', free_pages, ...delivered });
+  return { kind: 'delivered', body: stored.body, cost: bill.cost, free_pages };
+};
+
+const identityOf = (
+  { tenant_id, idempotency }: WorkRequest,
+  { endpoint }: WorkPlan,
+): WorkIdentity | undefined => (idempotency === null ? undefined : { tenant_id, endpoint, ...idempotency });
+
+const workOf = (
+  request: WorkRequest,
+  plan: WorkPlan,
+  ids: Pick<StoredResult, 'operation_id' | 'document_id' | 'pages'> & { readonly billing_type: BillingType },
+) => ({
+  request,
+  plan,
+  document_id: ids.document_id,
+  bill: {
+    operation: plan.operation,
+    operation_id: ids.operation_id,
+    tenant_id: request.tenant_id,
+    mode: plan.mode,
+    billing_type: ids.billing_type,
+    pages: ids.pages,
+    caller: request.caller,
+    correlation_id: request.correlation_id,
+  },
+});
+
+/**
+ * The hold at the rates of what was done. An own key that was never used pays for nothing: its hold gives way
+ * to one at full service, and work that the account cannot pay so is not delivered.
+ */
+const heldAs = async (
+  deps: DeliverDeps,
+  work: NewWork,
+  billing_type: BillingType,
+): Promise<NewWork | WorkProblem> => {
+  if (billing_type === work.bill.billing_type) return work;
+  const bill = { ...work.bill, billing_type };
+  await release(deps, work.bill, { hold_id: work.hold_id, reason: 'cancelled' });
+  const hold = await placeHold(deps, bill);
+  if (hold.kind === 'held') return { ...work, bill, hold_id: hold.hold_id };
+  if (hold.kind === 'hold_not_open')
+    throw new Error('an operation has a hold beside the one that was released');
+  await recordEnd(deps, bill, { kind: 'failed', code: hold.code });
+  return hold;
+};
+
+type Opened = Extract<Inspection, { readonly kind: 'ok' }>;
+
+/** A new operation on a file, with its models and its hold. */
+const heldFor = async (
+  deps: DeliverDeps,
+  { request, plan }: Pick<Work, 'request' | 'plan'>,
+  file: Opened,
+): Promise<NewWork | WorkProblem> => {
+  const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
+  if (models.kind === 'problem') return models;
+  const ids = {
+    operation_id: deps.clock.newId(plan.idPrefix),
+    document_id: request.document?.document_id ?? deps.clock.newId('doc'),
+    pages: file.pages,
+  };
+  const named = workOf(request, plan, { ...ids, billing_type: models.billing_type });
+  const hold = await placeHold(deps, named.bill);
+  if (hold.kind === 'problem') return hold;
+  if (hold.kind === 'hold_not_open') throw new Error('a new operation has a hold already');
+  return { ...named, models, hold_id: hold.hold_id, free: hold.free, mime_type: file.mimeType };
+};
+
+/** The work from its start: count pages, hold, run, store the result, settle, answer. */
+const deliverNew = async (
+  deps: DeliverDeps,
+  request: WorkRequest,
+  plan: WorkPlan,
+): Promise<Delivered | WorkProblem> => {
+  const began = performance.now();
+  const file = await inspect(deps, request);
+  if (file.kind !== 'ok') return parseProblem(file, plan.timedOut);
+  const asked = await heldFor(deps, { request, plan }, file);
+  if ('code' in asked) return asked;
+  const done = await runHeld(deps, asked);
+  if (done.kind === 'problem') return done;
+  const work = await heldAs(deps, asked, done.billing_type);
+  if ('code' in work) return work;
+
+  const identity = identityOf(request, plan);
+  const { operation_id, pages } = work.bill;
+  const stored: StoredResult = {
+    ...{ operation_id, pages, document_id: work.document_id },
+    usage_id: deps.clock.newId('use'),
+    hold_id: work.hold_id,
+    fingerprint: identity?.fingerprint ?? '',
+    stored_at: deps.clock.now(),
+    status: done.status,
+    billing_type: done.billing_type,
+    duration_ms: Math.round(performance.now() - began),
+    body: done.body,
+  };
+  if (identity !== undefined) await keep(deps, work, { identity, stored });
+  return finish(deps, work, stored);
+};
+
+/** Stores the result before it is settled, so that a retry after a crash pays once. */
+const keep = async (
+  deps: DeliverDeps,
+  work: Work,
+  { identity, stored }: { readonly identity: WorkIdentity; readonly stored: StoredResult },
+): Promise<void> => {
+  try {
+    await resultShelf(deps.objects).put(identity, stored);
+  } catch (error) {
+    await release(deps, work.bill, { hold_id: work.hold_id, reason: 'failed' });
+    throw error;
+  }
+};
+
+/**
+ * Delivers billed work once: a result that an earlier, interrupted request stored is settled and
+ * answered; otherwise the work is done. Nothing is burned unless it is delivered.
+ */
+export const deliverWork = async (
+  deps: DeliverDeps,
+  request: WorkRequest,
+  plan: WorkPlan,
+): Promise<Delivered | WorkProblem> => {
+  const free = deps.slots.take(request.tenant_id);
+  if (free === undefined)
+    return workProblem(
+      'busy',
+      'The server is working on as many documents as it can. Try again in a moment.',
+    );
+  try {
+    const identity = identityOf(request, plan);
+    const stored = identity && (await resultShelf(deps.objects).find(identity, deps.clock.now()));
+    if (stored === undefined) return await deliverNew(deps, request, plan);
+    const { paged } = plan.models;
+    const asked = paged.kind === 'models' ? paged.billing_type : 'full_service';
+    const work = workOf(request, plan, { ...stored, billing_type: stored.billing_type ?? asked });
+    return await finish(deps, { ...work, hold_id: stored.hold_id, free: false }, stored);
+  } finally {
+    free();
+  }
+};

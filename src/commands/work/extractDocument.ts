@@ -1,0 +1,175 @@
+import type { JsonObject } from '../../../domain/kernel/json.ts';
+import type { Extraction, ExtractionEngine } from '@quire/engine/ports/extractionEngine';
+import type { LearnedPrompt } from '@quire/engine/learning/prompts/learned';
+import type { ArtifactFile } from '@quire/engine/learning/artifactFile';
+import type { ModelCall, ModelExtractionResult } from '@quire/engine/ports/modelWork';
+import type { PlatformModels } from '../../platformModels.ts';
+import { deliverWork, type DeliverDeps } from './deliverWork.ts';
+import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
+import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.ts';
+import type { ModelDeps } from '../models/ownBases.ts';
+import { modelsByFormat, ownKeyUse, type OwnKeyUse } from '../models/ownKeys.ts';
+import { modelProblem, parseProblem, misfit, workProblem, type WorkProblem } from './workProblem.ts';
+
+export interface ExtractRequest extends WorkRequest {
+  readonly schema: JsonObject;
+  readonly mode: 'fast' | 'standard' | 'robust';
+  readonly allow_partial: boolean;
+  readonly citations: boolean;
+  /** The saved config that the request was completed by. */
+  readonly config: { readonly config_id: string; readonly version: number } | null;
+  readonly artifact_id: string | null;
+  /** What the artifact taught the local engine, or a model. */
+  readonly learned?: ArtifactFile['learned'] | undefined;
+  readonly llm: ModelChannel;
+  readonly ocr: ModelChannel;
+  /** Where the channels' members stand in the request; left out: in the form. */
+  readonly channelPaths?: ChannelPaths | undefined;
+}
+
+export interface ExtractDeps extends DeliverDeps, ModelDeps {
+  readonly engine: ExtractionEngine;
+  readonly platformModels: PlatformModels;
+  /** Of an extraction in which models take part, their calls included. */
+  readonly deadlineMs: Readonly<Record<ExtractRequest['mode'], number>>;
+  /** Of one without. */
+  readonly localDeadlinesMs: Readonly<Record<ExtractRequest['mode'], number>>;
+}
+
+/** The body of the answer, but for the bill and what is known only after it. */
+const bodyOf = (
+  { extraction, status }: { readonly extraction: Extraction; readonly status: WorkDone['status'] },
+  { task: { models, ...ids }, use }: { readonly task: WorkTask; readonly use: OwnKeyUse },
+  { request, duration_ms }: { readonly request: ExtractRequest; readonly duration_ms: number },
+): JsonObject => ({
+  status,
+  result: extraction.value,
+  validation_errors: status === 'partial' ? extraction.validationErrors.map((error) => ({ ...error })) : null,
+  meta: {
+    extraction_id: ids.operation_id,
+    document_id: ids.document_id,
+    file_name: request.file.file_name,
+    mime_type: extraction.mimeType,
+    mode: request.mode,
+    billing_type: use.billing_type,
+    model: models.model,
+    ocr_model: models.ocr_model,
+    config_id: request.config?.config_id ?? null,
+    config_version: request.config?.version ?? null,
+    artifact_id: request.artifact_id,
+    duration_ms,
+    warnings: [...extraction.warnings.map((warning) => ({ ...warning })), ...use.warnings],
+    pages: extraction.pages.map(({ page, status: pageStatus, source, detail }) => ({
+      page,
+      status: pageStatus,
+      source,
+      detail,
+    })),
+    citations: request.citations ? extraction.citations.map((citation) => ({ ...citation })) : [],
+  },
+});
+
+const promptIn = ({ learned }: ExtractRequest): LearnedPrompt | undefined =>
+  learned?.kind === 'llm' ? learned : undefined;
+
+/** The local engine, unless a model takes part. */
+const extracted = (
+  deps: ExtractDeps,
+  request: ExtractRequest,
+  { models: { llm, ocr }, signal, onCall }: WorkTask,
+): Promise<ModelExtractionResult> => {
+  const isLocal = llm === null && ocr === null;
+  const work = {
+    path: request.file.path,
+    fileName: request.file.file_name,
+    effort: request.mode,
+    pagesMax: deps.pagesMax,
+    deadlineMs: (isLocal ? deps.localDeadlinesMs : deps.deadlineMs)[request.mode],
+    signal,
+    share: request.tenant_id,
+    schema: request.schema,
+    citations: request.citations,
+    learned: request.learned?.kind === 'local' ? request.learned : undefined,
+  };
+  return isLocal
+    ? deps.engine.extract(work)
+    : deps.modelWork.extract(work, { llm, ocr, onCall, learned: promptIn(request) });
+};
+
+const run = async (
+  deps: ExtractDeps,
+  request: ExtractRequest,
+  task: WorkTask,
+): Promise<WorkDone | WorkProblem> => {
+  const began = performance.now();
+  const calls: ModelCall[] = [];
+  const onCall = (call: ModelCall) => {
+    calls.push(call);
+    task.onCall(call);
+  };
+  const answer = await extracted(deps, request, { ...task, onCall });
+  if (answer.kind === 'model_failed') return modelProblem(answer.failure);
+  if (answer.kind === 'invalid_schema') return workProblem('invalid_schema', answer.detail);
+  if (answer.kind !== 'ok') return parseProblem(answer, 'extraction_failed');
+  const { extraction } = answer;
+  const fits = extraction.validationErrors.length === 0;
+  if (!fits && !request.allow_partial)
+    return workProblem(
+      'output_schema_mismatch',
+      'What the document says does not fit the schema, and nothing was billed. Send allow_partial=true to get what fits.',
+      { validation_errors: extraction.validationErrors },
+    );
+  const status = fits ? 'success' : 'partial';
+  const duration_ms = Math.round(performance.now() - began);
+  const use = ownKeyUse(task.models, calls);
+  return {
+    kind: 'done',
+    status,
+    billing_type: use.billing_type,
+    body: bodyOf({ extraction, status }, { task, use }, { request, duration_ms }),
+  };
+};
+
+/** The answer as the interface has it: what was done, and what it cost. */
+const withBill = ({ body, cost, free_pages, ...rest }: Delivered): Delivered => ({
+  ...rest,
+  cost,
+  free_pages,
+  body: { ...body, cost: { ...cost }, meta: { ...(body['meta'] as JsonObject), free_pages } },
+});
+
+/** An own key without a model is for the model that the artifact was learned with. */
+const taughtChannel = ({ llm, learned }: ExtractRequest): ModelChannel =>
+  learned?.kind === 'llm' && llm.provider_model === undefined
+    ? { ...llm, provider_model: learned.model }
+    : llm;
+
+/** What a model learned is of no use to the local engine. */
+const checkTaught = ({ learned }: ExtractRequest, { llm }: ChosenModels): WorkProblem | undefined =>
+  learned?.kind !== 'llm' || llm !== null
+    ? undefined
+    : misfit(
+        ['body', 'llm_api_key'],
+        `This artifact was learned with ${learned.model}: send llm_api_key for it or for a model like it.`,
+      );
+
+/** Data from a document by the caller's schema: held, done, stored, settled, answered. */
+export const extractDocument =
+  (deps: ExtractDeps) =>
+  async (request: ExtractRequest): Promise<Delivered | WorkProblem> => {
+    const runs = { llm: true, ocr: request.mode === 'robust' };
+    const { ocr, channelPaths: paths } = request;
+    const channels = { llm: taughtChannel(request), ocr, runs, paths };
+    const models = await modelsByFormat(deps, channels, (one) => checkTaught(request, one) ?? one);
+    if (models.unpaged.kind === 'problem') return models.unpaged;
+    const answer = await deliverWork(deps, request, {
+      operation: 'extract',
+      endpoint: 'extract',
+      mode: request.mode,
+      models,
+      idPrefix: 'ext',
+      timedOut: 'extraction_failed',
+      run: (task) => run(deps, request, task),
+    });
+    return answer.kind === 'delivered' ? withBill(answer) : answer;
+  };

@@ -1,0 +1,93 @@
+import type { BillingType } from '../../../domain/account/words.ts';
+import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import type { JsonObject } from '../../../domain/kernel/json.ts';
+import type { ModelCall } from '@quire/engine/ports/modelWork';
+import type { RatedOperation } from '../../../domain/rating/rating.ts';
+import type { Caller, Cost, WorkToBill } from './billedWork.ts';
+import type { ChosenModels } from '../models/models.ts';
+import type { ModelsByFormat } from '../models/ownKeys.ts';
+import type { WorkIdentity } from './storedResult.ts';
+import type { WorkProblem } from './workProblem.ts';
+
+/** A file that was received and lies on the local disk. */
+export interface ReceivedFile {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly file_name: string | null;
+}
+
+/** A document that the service knows already: it was presigned, and its file fetched from storage. */
+export interface KnownDocument {
+  readonly document_id: string;
+  readonly source: 'upload' | 'canonical';
+}
+
+/** What extraction and conversion requests have in common. */
+export interface WorkRequest {
+  readonly tenant_id: string;
+  readonly caller: Caller;
+  readonly correlation_id: string;
+  readonly idempotency: Pick<WorkIdentity, 'idempotency_key' | 'fingerprint'> | null;
+  readonly file: ReceivedFile;
+  /** Left out: the file came with the request and is a new document. */
+  readonly document?: KnownDocument | undefined;
+  readonly project_id: string;
+  readonly task_id: string;
+  readonly signal: AbortSignal;
+}
+
+/** What was done, before it is billed. */
+export interface WorkDone {
+  readonly kind: 'done';
+  readonly body: JsonObject;
+  readonly status: 'success' | 'partial';
+  /** By the calls that were made: it may differ from what was held. */
+  readonly billing_type: BillingType;
+}
+
+/** One kind of work: what it is billed as, and how it is done. */
+export interface WorkPlan {
+  readonly operation: RatedOperation;
+  readonly endpoint: string;
+  readonly mode: WorkToBill['mode'];
+  readonly models: ModelsByFormat;
+  readonly idPrefix: 'ext' | 'cnv';
+  readonly timedOut: 'extraction_failed' | 'conversion_failed';
+  readonly run: (task: WorkTask) => Promise<WorkDone | WorkProblem>;
+}
+
+/** One piece of work, while it is done. */
+export interface WorkTask {
+  readonly operation_id: string;
+  readonly document_id: string;
+  /** Those for the format of the file. */
+  readonly models: ChosenModels;
+  readonly signal: AbortSignal;
+  /** Told of each call of a model. */
+  readonly onCall: (call: ModelCall) => void;
+}
+
+/** The work that calls of models were made for. */
+export interface CalledFor {
+  readonly bill: Pick<WorkToBill, 'tenant_id' | 'operation_id' | 'correlation_id'> & {
+    readonly operation: string;
+    readonly caller: CommandMeta['actor'];
+  };
+  /** null: more than one. */
+  readonly document_id: string | null;
+  readonly task_id: string;
+  /** True where the whole operation is free for the tenant. */
+  readonly free_tier: boolean;
+  /** Which attempt at the work; left out: the first. */
+  readonly attempt?: number;
+  /** How many calls this attempt made before this one. */
+  readonly earlier: number;
+}
+
+export interface Delivered {
+  readonly kind: 'delivered';
+  readonly body: JsonObject;
+  readonly cost: Cost;
+  readonly free_pages: number;
+}

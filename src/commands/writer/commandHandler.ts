@@ -1,0 +1,86 @@
+import type { AnyKind, Decider } from '../../../domain/kernel/decider.ts';
+import type { Codec } from '../../../domain/kernel/codec.ts';
+import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import { NO_TRACER } from '../../telemetry/noTracer.ts';
+import { stopSwitch, type StopSwitch } from './backOff.ts';
+import { newMailbox, type Entry } from './mailbox.ts';
+import type { Outcome } from './outcome.ts';
+import { beginCommand, withinCommand } from './traceCommand.ts';
+import { runTurn } from './turn.ts';
+import { DEFAULT_CONFLICT_PACING, DEFAULT_PERSISTENCE } from './writerDefaults.ts';
+import type { WriterRules } from './writerRules.ts';
+
+/** The rules of one kind of stream, where it is kept, and how long a caller waits. */
+export interface HandlerRules<Kind extends AnyKind> {
+  readonly decider: Decider<Kind>;
+  readonly codec: Codec<Kind['event']>;
+  readonly store: EventStore;
+  readonly tenantOf: (command: Kind['command']) => string | null;
+  /** As in `WriterRules`. */
+  readonly mayAppend?: (command: Kind['command']) => Promise<boolean>;
+  readonly options?: HandlerOptions;
+}
+
+export interface HandlerOptions {
+  readonly attemptsMax?: number;
+  /** After this long an append without an answer is `unknown`. */
+  readonly deadlineMs?: number;
+  readonly appendTimeoutMs?: number;
+  readonly random?: () => number;
+}
+
+/** Handles one command on one stream. */
+export type CommandHandler<Kind extends AnyKind> = (
+  stream: string,
+  command: Kind['command'],
+) => Promise<Outcome<Kind>>;
+
+/**
+ * Read, fold, decide, append: one turn of a mailbox that nobody keeps. On a concurrent append it decides
+ * afresh: what the old state allowed, the new one may not. An append without an answer is sent again,
+ * unchanged, until the deadline; after that the caller asks again, and the exact revision keeps a late commit
+ * from being doubled.
+ */
+export const commandHandler =
+  <Kind extends AnyKind>(rules: HandlerRules<Kind>): CommandHandler<Kind> =>
+  (stream, command) => {
+    const tracer = rules.store.tracer ?? NO_TRACER;
+    const span = beginCommand(tracer, stream, command);
+    return withinCommand(tracer, span, async () => {
+      const deadline = stopSwitch();
+      const timer = setTimeout(deadline.stop, rules.options?.deadlineMs ?? DEADLINE_MS);
+      try {
+        return await new Promise<Outcome<Kind>>((answer, fail) => {
+          const entry: Entry<Kind> = { command, deadline: Infinity, answer, fail, span, gone: false };
+          const box = newMailbox<Kind>(stream, rules.tenantOf(command), 1);
+          box.waiting.push(entry);
+          void runTurn(turnRules(rules, command, deadline), { ...box, recentMax: Infinity });
+        });
+      } finally {
+        clearTimeout(timer);
+      }
+    });
+  };
+
+const DEADLINE_MS = 5000;
+const ATTEMPTS_MAX = 8;
+
+const turnRules = <Kind extends AnyKind>(
+  { decider, codec, store, mayAppend, options = {} }: HandlerRules<Kind>,
+  command: Kind['command'],
+  stop: StopSwitch,
+): WriterRules<Kind> => {
+  const { appendTimeoutMs = DEFAULT_PERSISTENCE.appendTimeoutMs, random = Math.random } = options;
+  return {
+    store,
+    decider,
+    fold: { initialState: decider.initialState, evolve: decider.evolve, codec },
+    snapshots: undefined,
+    persistence: { ...DEFAULT_PERSISTENCE, appendTimeoutMs, random, stop },
+    mayAppend: mayAppend && (() => mayAppend(command)),
+    conflictPacing: { ...DEFAULT_CONFLICT_PACING, random },
+    hooks: {},
+    attemptsMax: options.attemptsMax ?? ATTEMPTS_MAX,
+    batchMax: 1,
+  };
+};

@@ -1,0 +1,164 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkEventLog } from '../../../adapters/embedded/eventLog/checkEventLog.ts';
+import { readObject } from '../../../adapters/embedded/objectFolder.ts';
+import { systemClock } from '../../../adapters/embedded/systemClock.ts';
+import type { OpenClaim } from '../../commands/payments/openClaims.ts';
+import type { Config } from '../../config.ts';
+import { ok, problem, reasonOf, warning, type Check, type Verdict } from '../../doctor/check.ts';
+import {
+  embeddedLogVerdict,
+  encryptionVerdict,
+  rightsVerdict,
+  serverLogVerdict,
+  type EmbeddedLog,
+} from '../../doctor/partVerdicts.ts';
+import { openPaymentsVerdict } from '../../doctor/openPayments.ts';
+import { sealedSecrets } from '../../doctor/sealedSecrets.ts';
+import { askOperator, runningSocket } from '../../operator/askOperator.ts';
+import { openClaims } from '../../operator/payments.ts';
+import type { Doctor } from './doctorParts.ts';
+import { openLogReader } from '../parts/operatorParts.ts';
+import { secretBoxOf } from '../secretBoxOf.ts';
+
+const LOG_MS = 20_000;
+const SERVER_MS = 10_000;
+/** Before the check's own limit, so that what was found until then is shown. */
+const LOOK_MS = LOG_MS - 2_000;
+
+const foundIn = ({ parts }: Awaited<ReturnType<typeof checkEventLog>>): EmbeddedLog | undefined => {
+  const facts = parts.find((part) => part.kind === 'facts');
+  if (facts === undefined) return undefined;
+  const file = parts.find((part) => part.kind === 'file');
+  const chains = parts.find((part) => part.kind === 'chains');
+  return { ...facts, fileComplaints: file?.complaints, chains };
+};
+
+const embeddedLog = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal): Promise<Verdict> => {
+  const path = join(config.dataDir, 'events.db');
+  if (!existsSync(path)) return ok(`${path} is not there yet: the first start makes it.`);
+  const until = deep ? signal : AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]);
+  const looked = await checkEventLog(path, { deep, signal: until });
+  const found = foundIn(looked);
+  if (found !== undefined && (looked.error === null || until.aborted))
+    return embeddedLogVerdict(path, found, { deep, nowMs: nowMs() });
+  return problem(
+    `${path} cannot be read (${looked.error ?? 'nothing was found'}): look at the folder's rights, or restore a backup (docs/how-to/back-up-and-restore.md).`,
+  );
+};
+
+const serverLog = async (url: string, signal: AbortSignal): Promise<Verdict> => {
+  const { openEventStoreDb } = await import('../../../adapters/eventstoredb/eventStoreDb.ts');
+  const { rightsMissing } = await import('../../../adapters/eventstoredb/userRights.ts');
+  const { firstHostOf, serverClock } = await import('../../../adapters/eventstoredb/serverClock.ts');
+  const host = new URL(firstHostOf(url) ?? 'http://unknown').host;
+  const clock = serverClock(url, AbortSignal.any([signal, AbortSignal.timeout(3_000)])).catch(
+    () => undefined,
+  );
+  const log = openEventStoreDb({ connectionString: url, readTimeoutMs: SERVER_MS - 2_000 });
+  try {
+    const missing = await rightsMissing(log, url, signal);
+    if (missing.length > 0) return rightsVerdict(host, missing);
+    const began = performance.now();
+    const position = await log.head();
+    const answerMs = performance.now() - began;
+    return serverLogVerdict(host, { position, answerMs, skewMs: (await clock)?.skewMs });
+  } catch (error) {
+    return problem(
+      `EventStoreDB at ${host} cannot be read (${reasonOf(error)}): look whether it runs, whether tls= in EVENTSTORE_URL is as the server has it, and whether user and password are right.`,
+    );
+  } finally {
+    await log.close();
+  }
+};
+
+/** Reads an object beside whoever has the store open. */
+const objectReader = async ({ s3, dataDir }: Config) => {
+  if (s3 === undefined) return (key: string) => readObject(join(dataDir, 'objects'), key);
+  const { bucketProbe } = await import('../../../adapters/minio/bucketProbe.ts');
+  return bucketProbe(s3, () => systemClock().now()).get;
+};
+
+const NO_SECRETS = { opened: 0, old: 0, lost: [] };
+
+const opened = async (config: Config, signal: AbortSignal): Promise<Verdict> => {
+  const isSet = config.secretKeys !== undefined;
+  if (config.eventStoreUrl === undefined && !existsSync(join(config.dataDir, 'events.db')))
+    return encryptionVerdict(isSet, NO_SECRETS);
+  const { log, close } = await openLogReader(config);
+  try {
+    const get = await objectReader(config);
+    return encryptionVerdict(isSet, await sealedSecrets({ log, get, box: secretBoxOf(config) }, signal));
+  } finally {
+    await close();
+  }
+};
+
+const encryption = async (config: Config, signal: AbortSignal): Promise<Verdict> => {
+  try {
+    return await opened(config, signal);
+  } catch (error) {
+    return warning(
+      `Whether keys in saved configs can be opened could not be seen (${reasonOf(error)}): mend the event log and the objects first.`,
+    );
+  }
+};
+
+/** Asked of the service where one runs: it knows them without reading the whole log. */
+const openPaymentsOf = async (config: Config, signal: AbortSignal): Promise<readonly OpenClaim[]> => {
+  const embedded = config.eventStoreUrl === undefined;
+  if (embedded && !existsSync(join(config.dataDir, 'events.db'))) return [];
+  const socket = embedded ? await runningSocket(config.dataDir) : undefined;
+  if (socket !== undefined) {
+    const claims: OpenClaim[] = [];
+    const send = (item: unknown): Promise<void> => {
+      claims.push(item as OpenClaim);
+      return Promise.resolve();
+    };
+    await askOperator(socket, { name: 'payments.list-open', input: {} }, { send, signal });
+    return claims;
+  }
+  const { log, close } = await openLogReader(config);
+  try {
+    return await openClaims(log, undefined, signal);
+  } finally {
+    await close();
+  }
+};
+
+const openPayments = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal): Promise<Verdict> => {
+  const until = deep ? signal : AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]);
+  try {
+    return openPaymentsVerdict(await openPaymentsOf(config, until), nowMs());
+  } catch (error) {
+    const why = until.aborted
+      ? 'the log is too long for a quick look: --deep takes its time'
+      : reasonOf(error);
+    return warning(`Whether payments were left undone could not be seen (${why}).`);
+  }
+};
+
+/** The event log, the keys in saved configs, which only it names, and payments that were left undone. */
+export const logChecks = (doctor: Doctor): readonly Check[] => {
+  const { config, deep } = doctor;
+  const { eventStoreUrl } = config;
+  return [
+    eventStoreUrl === undefined
+      ? {
+          name: 'event log',
+          limitMs: deep ? undefined : LOG_MS,
+          look: (signal) => embeddedLog(doctor, signal),
+        }
+      : { name: 'event log', limitMs: SERVER_MS, look: (signal) => serverLog(eventStoreUrl, signal) },
+    {
+      name: 'encryption',
+      limitMs: deep ? undefined : LOG_MS,
+      look: (signal) => encryption(config, signal),
+    },
+    {
+      name: 'payments',
+      limitMs: deep ? undefined : LOG_MS,
+      look: (signal) => openPayments(doctor, signal),
+    },
+  ];
+};

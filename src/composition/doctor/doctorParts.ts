@@ -1,0 +1,131 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { dataDirOwner } from '../../../adapters/embedded/dataDirLock.ts';
+import { confinementHere } from '@quire/engine/isolation/confinement/confinement';
+import { available } from '@quire/engine/recognition/tessdata';
+import { absentAsUndefined } from '../../backup/files.ts';
+import type { Config } from '../../config.ts';
+import { addressOf, addressState } from '../../doctor/address.ts';
+import { ok, problem, warning, type Check, type Verdict } from '../../doctor/check.ts';
+import { dataFolderVerdict, diskVerdict } from '../../doctor/dataFolder.ts';
+import { protectionVerdict } from '../../doctor/protectionText.ts';
+import { addressVerdict, ownerVerdict } from '../../doctor/serviceVerdicts.ts';
+import { serviceFacts, type ServiceFacts } from '../../operator/aboutService.ts';
+import { askOperator, runningSocket } from '../../operator/askOperator.ts';
+import { logChecks } from './doctorLog.ts';
+import { serverChecks } from './doctorServers.ts';
+import { VERSION } from '../start/version.ts';
+
+/** What doctor was asked, and the environment that it looks at. */
+export interface Doctor {
+  readonly config: Config;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly deep: boolean;
+  readonly nowMs: () => number;
+}
+
+const QUICK_MS = 5_000;
+/** Starts a process by each way of confining it until one holds. */
+const PROTECTION_MS = 30_000;
+
+/** What the service of the data folder says of itself; undefined when none answers. */
+const runningService = async (
+  { dataDir }: Config,
+  signal: AbortSignal,
+): Promise<ServiceFacts | undefined> => {
+  const socket = await runningSocket(dataDir);
+  if (socket === undefined) return undefined;
+  let facts: ServiceFacts | undefined;
+  const send = (item: unknown): Promise<void> => {
+    facts = serviceFacts.parse(item);
+    return Promise.resolve();
+  };
+  await askOperator(socket, { name: 'service.about', input: {} }, { send, signal });
+  return facts;
+};
+
+const folderChecks = ({ config, env }: Doctor): readonly Check[] => [
+  { name: 'data folder', limitMs: QUICK_MS, look: () => dataFolderVerdict(config.dataDir) },
+  { name: 'disk', limitMs: QUICK_MS, look: () => diskVerdict(config.dataDir) },
+  {
+    name: 'service',
+    limitMs: QUICK_MS,
+    look: async (signal) => {
+      const facts = await runningService(config, signal);
+      return ownerVerdict(await dataDirOwner(config.dataDir), facts, VERSION);
+    },
+  },
+  ...(config.s3 === undefined ? [objectFolderCheck(config)] : []),
+  ...addressChecks(config),
+  ocrCheck(config),
+  {
+    name: 'parsers',
+    limitMs: PROTECTION_MS,
+    look: async () => protectionVerdict(await confinementHere()),
+  },
+  modelsCheck(config, env),
+];
+
+const objectFolderCheck = ({ dataDir }: Config): Check => ({
+  name: 'objects',
+  limitMs: QUICK_MS,
+  look: async () => {
+    const folder = join(dataDir, 'objects');
+    const found = await absentAsUndefined(access(folder, constants.R_OK | constants.W_OK).then(() => true));
+    return found === undefined
+      ? ok(`The folder ${folder} is not there yet: the first start makes it.`)
+      : ok(`The folder ${folder} can be read and written.`);
+  },
+});
+
+const addressChecks = (config: Config): readonly Check[] => {
+  const { host, port, roles } = config;
+  if (!roles.includes('api')) return [];
+  const look = async (signal: AbortSignal): Promise<Verdict> => {
+    if (port === 0) return ok('PORT is 0: each start picks a free one.');
+    const [state, facts] = await Promise.all([
+      addressState({ host, port }, signal),
+      runningService(config, signal).catch(() => undefined),
+    ]);
+    const isOwn = facts?.url != null && new URL(facts.url).port === String(port);
+    return addressVerdict(addressOf(host, port), state, isOwn);
+  };
+  return [{ name: 'address', limitMs: QUICK_MS, look }];
+};
+
+const ocrCheck = ({ ocrLanguages }: Config): Check => ({
+  name: 'recognition',
+  limitMs: QUICK_MS,
+  look: () => {
+    const there = available(ocrLanguages);
+    const missing = ocrLanguages.filter((language) => !there.includes(language));
+    if (missing.length === 0) return ok(`The data of ${there.join(', ')} are there.`);
+    const what = `The data of ${missing.join(', ')} are missing`;
+    const todo = `install @tesseract.js-data/<language> and run \`npm run build\`, or leave it out of OCR_LANGUAGES`;
+    return there.length === 0
+      ? problem(`${what}: no scan can be read. To mend it, ${todo}.`)
+      : warning(`${what}: scans in these languages are read as others. To mend it, ${todo}.`);
+  },
+});
+
+const MODEL_KEYS = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_API_KEY', 'MISTRAL_API_KEY'];
+
+/** Keys are looked for and not tried: doctor sends nothing to a provider. */
+const modelsCheck = ({ platformModels }: Config, env: Doctor['env']): Check => ({
+  name: 'models',
+  limitMs: QUICK_MS,
+  look: () => {
+    const keys = MODEL_KEYS.filter((name) => (env[name] ?? '') !== '');
+    const { extraction, ocr } = platformModels;
+    const set = keys.length === 0 ? 'no provider key is set' : `${keys.join(', ')} set (not tried)`;
+    return ok(`Extraction by ${extraction.name}, recognition by ${ocr.name}; ${set}.`);
+  },
+});
+
+/** Everything that is looked at with a configuration that makes sense, in the order in which it is shown. */
+export const configuredChecks = (doctor: Doctor): readonly Check[] => [
+  ...folderChecks(doctor),
+  ...logChecks(doctor),
+  ...serverChecks(doctor),
+];

@@ -1,0 +1,90 @@
+import { claimantOf } from '../../commands/payments/claimantOf.ts';
+import { convertDocument } from '../../commands/work/convertDocument.ts';
+import { extractDocument, type ExtractDeps } from '../../commands/work/extractDocument.ts';
+import { extractByFields } from '../../commands/work/extractFields.ts';
+import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
+import { refundCredits } from '../../commands/payments/refunds.ts';
+import { sellCredits } from '../../commands/payments/sales.ts';
+import { activeBillingConfig } from '../../../domain/billingConfig/decider.ts';
+import type { ApiDeps } from '../../http/apiDeps.ts';
+import { modelParts } from './modelParts.ts';
+import { pipelineCommands } from './pipelineParts.ts';
+import { resolve, type Container } from '../token.ts';
+import * as t from '../tokens.ts';
+import { uploadCommands } from './uploadParts.ts';
+import { CONVERT_DEADLINE_MS, INSPECT_DEADLINE_MS, PAGES_MAX } from '../workLimits.ts';
+
+const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: number } => {
+  const { log, objects, workers } = resolve(from, t.PARTS);
+  const clock = resolve(from, t.CLOCK);
+  const reference = resolve(from, t.REFERENCE);
+  const reads = resolve(from, t.READS);
+  const wrote = (tenantId: string, position: bigint) => reads.note(tenantId, position);
+  const { platformModels, localDeadlinesMs } = resolve(from, t.CONFIG);
+  return {
+    accounts: resolve(from, t.ACCOUNTS),
+    billingConfig: async () => {
+      const active = activeBillingConfig(await reference.billingConfig());
+      if (active === undefined) throw new Error('there is no billing config yet');
+      return active;
+    },
+    clock,
+    store: log,
+    objects: guardedObjects(objects),
+    parser: workers.parser,
+    engine: workers.localEngine,
+    usage: resolve(from, t.USAGE_LOG),
+    slots: resolve(from, t.SLOTS),
+    facts: resolve(from, t.FACTS),
+    ...modelParts(from),
+    pagesMax: PAGES_MAX,
+    inspectDeadlineMs: INSPECT_DEADLINE_MS,
+    convertDeadlineMs: CONVERT_DEADLINE_MS,
+    deadlineMs: resolve(from, t.EXTRACT_DEADLINES),
+    localDeadlinesMs,
+    platformModels,
+    wrote,
+  };
+};
+
+/** Everything that the routes call. */
+export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Array): ApiDeps => {
+  const parts = resolve(from, t.PARTS);
+  const registry = resolve(from, t.REGISTRY);
+  const work = workDeps(from);
+  const uploadParts = uploadCommands(from, work);
+  const pipelines = pipelineCommands(work, uploadParts, resolve(from, t.SECRET_BOX));
+  const savedConfigs = resolve(from, t.SAVED_CONFIGS);
+  const sales = {
+    reference: resolve(from, t.REFERENCE),
+    clock: work.clock,
+    payments: resolve(from, t.PAYMENTS),
+    claimantOf: claimantOf(parts.log),
+  };
+  return {
+    accounts: resolve(from, t.ACCOUNTS),
+    sellCredits: sellCredits(sales),
+    refundCredits: refundCredits(sales),
+    reference: sales.reference,
+    apiKeys: resolve(from, t.API_KEYS),
+    keys: resolve(from, t.AUTHENTICATOR),
+    hasBootstrapAdmin: resolve(from, t.CONFIG).adminApiKey !== undefined,
+    queries: resolve(from, t.QUERIES),
+    reads: resolve(from, t.READS),
+    logId: () => resolve(from, t.LOG_WATCH).logId(),
+    llmCosts: resolve(from, t.LLM_COSTS),
+    savedConfigs,
+    checkBase: work.checkBase,
+    rateLimits: resolve(from, t.RATE_LIMITS),
+    limits: resolve(from, t.TENANT_LIMITS),
+    extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
+    convert: convertDocument(work),
+    ...uploadParts,
+    pipelines,
+    health: resolve(from, t.HEALTH),
+    ready: resolve(from, t.READINESS).report,
+    metrics: { contentType: registry.contentType, text: () => registry.metrics() },
+    clock: resolve(from, t.CLOCK),
+    randomBytes,
+  };
+};

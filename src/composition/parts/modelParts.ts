@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { modelCallFact } from '../../commands/models/modelCosts.ts';
+import type { ModelDeps } from '../../commands/models/ownBases.ts';
+import type { LogCall } from '../../commands/work/callLog.ts';
+import { modelWork } from '@quire/engine/models/byModel/workByModel';
+import { resolve, type Container } from '../token.ts';
+import * as t from '../tokens.ts';
+import type { ProviderMetrics } from '../metrics/workMetrics.ts';
+
+/** Tokens are counted before they are logged: a log that fails changes no metric. */
+const counted =
+  ({ onTokens }: ProviderMetrics, log: LogCall): LogCall =>
+  (work, call) => {
+    onTokens(call.ref.provider, call.usage);
+    return log(work, call);
+  };
+
+/** Models as work on documents needs them: to do it, and to log what each call of one used. */
+export const modelParts = (from: Container): ModelDeps & { readonly logCall: LogCall } => {
+  const { workers } = resolve(from, t.PARTS);
+  const providers = resolve(from, t.MODELS);
+  const clock = resolve(from, t.CLOCK);
+  const facts = resolve(from, t.FACTS);
+  return {
+    checkBase: providers.checkBase,
+    modelWork: modelWork({
+      providers,
+      tools: workers.tools,
+      parser: workers.parser,
+      schemas: workers.schemaValidator,
+      localDeadlinesMs: resolve(from, t.CONFIG).localDeadlinesMs,
+      readFile: (path) => readFile(path),
+    }),
+    logCall: counted(resolve(from, t.PROVIDER_METRICS), (work, call) =>
+      facts.record(modelCallFact(clock, work, call)),
+    ),
+  };
+};

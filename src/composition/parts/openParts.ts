@@ -1,0 +1,242 @@
+import { withoutEnd } from '@quire/engine/kernel/text';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
+import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import type { RateLimiter } from '../../../domain/ports/rateLimiter.ts';
+import type { SnapshotStore } from '../../../domain/ports/snapshotStore.ts';
+import type { UploadSignatures, UploadTargets } from '../../../domain/ports/uploadTargets.ts';
+import { lockDataDir } from '../../../adapters/embedded/dataDirLock.ts';
+import { openObjectFolder } from '../../../adapters/embedded/objectFolder.ts';
+import { memoryRateLimiter } from '../../../adapters/embedded/rateLimiterMemory.ts';
+import { secretFile } from '../../../adapters/embedded/secretFile.ts';
+import { uploadUrls } from '../../../adapters/embedded/uploadUrls.ts';
+import { openDocumentWorkers, type DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
+import type { Sql } from '../../../projections/engine/ports.ts';
+import type { Config } from '../../config.ts';
+import { answerOf, type StartWait } from '../start/awaitServer.ts';
+
+/** What a part is, for the banner and for health: never an address with a password. */
+export interface PartNames {
+  readonly event_log: string;
+  readonly read_models: string;
+  readonly objects: string;
+  readonly limits: string;
+}
+
+/** The outside world, opened. */
+export interface Parts {
+  readonly log: EventStore & EventFeed;
+  /** Beside the log, where it is trusted; never in the read models' database. */
+  readonly snapshots: SnapshotStore;
+  readonly sql: Sql;
+  readonly objects: ObjectStore;
+  /** Where clients send their files. `signatures` are undefined where that is another service. */
+  readonly uploads: { readonly targets: UploadTargets; readonly signatures: UploadSignatures | undefined };
+  /** Where clients reach this process; known once it listens. */
+  readonly address: { url: string | undefined };
+  readonly limiter: RateLimiter;
+  readonly workers: DocumentWorkers;
+  /** Received files while they are worked on. */
+  readonly uploadDir: string;
+  readonly names: PartNames;
+  /** False while nothing can be appended to the embedded log, as on a full disk. */
+  readonly isLogWritable: () => boolean;
+  /** Why the embedded read models had to be made anew; null otherwise. */
+  readonly recreated: string | null;
+  /** Closes in reverse order of opening. */
+  readonly close: () => Promise<void>;
+}
+
+/** What was opened so far, to close again when a later part does not open. */
+interface Opened {
+  readonly keep: <T>(part: T, close: (part: T) => Promise<void>) => T;
+  readonly close: () => Promise<void>;
+}
+
+const openedParts = (): Opened => {
+  const closers: (() => Promise<void>)[] = [];
+  return {
+    keep: (part, close) => {
+      closers.push(() => close(part));
+      return part;
+    },
+    close: async () => {
+      for (const close of closers.splice(0).reverse()) await close();
+    },
+  };
+};
+
+// A driver is loaded only where it is used: those of servers alone are half of an embedded start's memory.
+
+const hostOf = (url: string): string => new URL(url).host;
+
+type OpenLog = EventStore & EventFeed & { readonly snapshots: SnapshotStore };
+
+const openLog = async (
+  { eventStoreUrl, dataDir }: Config,
+  { keep }: Opened,
+  onTrouble: (reason: string | null) => void,
+): Promise<readonly [OpenLog, string]> => {
+  const close = (log: EventStore) => log.close();
+  if (eventStoreUrl !== undefined) {
+    const { openEventStoreDb } = await import('../../../adapters/eventstoredb/eventStoreDb.ts');
+    const log = keep(openEventStoreDb({ connectionString: eventStoreUrl }), close);
+    return [log, `EventStoreDB at ${hostOf(eventStoreUrl)}`];
+  }
+  const { openSqliteEventLog } = await import('../../../adapters/embedded/eventLog/sqliteEventLog.ts');
+  const path = join(dataDir, 'events.db');
+  return [keep(openSqliteEventLog({ path, onTrouble }), close), `SQLite at ${path}`];
+};
+
+const openSql = async (
+  { databaseUrl, dataDir }: Config,
+  { keep }: Opened,
+): Promise<{ sql: Sql; name: string; recreated: string | null }> => {
+  if (databaseUrl !== undefined) {
+    const { postgresSql } = await import('../../../adapters/postgres/postgresSql.ts');
+    const sql = keep(postgresSql({ url: databaseUrl }), (part) => part.close());
+    return { sql, name: `PostgreSQL at ${hostOf(databaseUrl)}`, recreated: null };
+  }
+  const { pgliteSql } = await import('../../../adapters/embedded/pglite/pgliteSql.ts');
+  const folder = join(dataDir, 'read-models');
+  const { sql, recreated } = await pgliteSql(folder);
+  return { sql: keep(sql, (part) => part.close()), name: `PGlite in ${folder}`, recreated };
+};
+
+/** Where objects are kept, and what that is called. An embedded folder needs the lock of its data folder. */
+export const openObjects = async (
+  { s3, dataDir }: Config,
+  wait?: StartWait,
+): Promise<readonly [ObjectStore, string]> => {
+  if (s3 !== undefined) {
+    const { openMinioObjectStore } = await import('../../../adapters/minio/objectStore.ts');
+    const open = () => openMinioObjectStore(s3);
+    const server = { name: `S3 at ${hostOf(s3.endpoint)}`, variable: 'S3_ENDPOINT' };
+    const objects = wait === undefined ? await open() : await answerOf(server, open, wait);
+    return [objects, `S3 bucket ${s3.bucket} at ${hostOf(s3.endpoint)}`];
+  }
+  const folder = join(dataDir, 'objects');
+  return [await openObjectFolder(folder), `folder ${folder}`];
+};
+
+/** A client cannot send anything to `0.0.0.0`, which only says that all addresses are listened on. */
+const reachable = (url: string): string =>
+  url.replace(/^(https?:\/\/)(0\.0\.0\.0|\[::\])(?=[:/]|$)/, '$1localhost');
+
+const openUploads = async (
+  { s3, dataDir, publicUrl }: Config,
+  address: Parts['address'],
+): Promise<Parts['uploads']> => {
+  if (s3 !== undefined) {
+    const { minioUploadTargets } = await import('../../../adapters/minio/uploadTargets.ts');
+    return { targets: minioUploadTargets(s3), signatures: undefined };
+  }
+  const secret = await secretFile(join(dataDir, 'upload-secret'));
+  const baseUrl = () => {
+    const url = publicUrl ?? address.url;
+    if (url === undefined) throw new Error('an upload URL was asked for before the service listens');
+    return withoutEnd(reachable(url), /\//);
+  };
+  const urls = uploadUrls({ secret, baseUrl });
+  return { targets: urls, signatures: urls };
+};
+
+const openLimiter = async (
+  { redisUrl }: Config,
+  { keep }: Opened,
+  onOutage: (error: unknown) => void,
+): Promise<readonly [RateLimiter, string]> => {
+  const nowMs = () => performance.now();
+  const fallback = memoryRateLimiter(nowMs);
+  if (redisUrl === undefined) return [keep(fallback, (part) => part.close()), 'memory of this process'];
+  const { redisClient } = await import('../../../adapters/redis/redisClient.ts');
+  const { redisRateLimiter } = await import('../../../adapters/redis/rateLimiterRedis.ts');
+  const client = redisClient(redisUrl, onOutage);
+  const limiter = redisRateLimiter({ client, fallback, nowMs, onOutage });
+  return [keep(limiter, (part) => part.close()), `Redis at ${hostOf(redisUrl)}, in process while it is away`];
+};
+
+/** What parts tell of themselves while they run. */
+export interface PartEvents {
+  readonly lockLost: (error: Error) => void;
+  readonly redisOutage: (error: unknown) => void;
+  /** A server that the start needs does not answer yet, and why. */
+  readonly serverAway?: StartWait['onWait'];
+  /** Nothing can be appended to the embedded log, and why; null: it can again. */
+  readonly logTrouble?: (reason: string | null) => void;
+}
+
+/** Drivers dial late: what cannot be reached is found here, not by the first request. Embedded parts are there. */
+const serversAnswer = async (
+  config: Config,
+  { log, sql }: { readonly log: EventFeed; readonly sql: Sql },
+  wait: StartWait,
+): Promise<void> => {
+  const { eventStoreUrl, databaseUrl } = config;
+  const asked: Promise<unknown>[] = [];
+  if (eventStoreUrl !== undefined) {
+    const server = { name: `EventStoreDB at ${hostOf(eventStoreUrl)}`, variable: 'EVENTSTORE_URL' };
+    asked.push(answerOf(server, () => log.head(), wait));
+  }
+  if (databaseUrl !== undefined) {
+    const server = { name: `PostgreSQL at ${hostOf(databaseUrl)}`, variable: 'DATABASE_URL' };
+    asked.push(answerOf(server, () => sql.query('select 1 as one'), wait));
+  }
+  // All are asked to the end: the parts are closed only when nobody uses them any more.
+  const failed = (await Promise.allSettled(asked)).find((one) => one.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+};
+
+/**
+ * Opens every part that the configuration names, embedded where it names none. When one does not open,
+ * those before it are closed again.
+ */
+export const openParts = async (config: Config, on: PartEvents): Promise<Parts> => {
+  const opened = openedParts();
+  const writable = { log: true };
+  try {
+    opened.keep(await lockDataDir(config.dataDir, on.lockLost), (lock) => lock.release());
+    const uploadDir = join(config.dataDir, 'uploads');
+    // Whatever is there was left by a process that is gone: this one owns the folder.
+    await rm(uploadDir, { recursive: true, force: true });
+    await mkdir(uploadDir, { recursive: true, mode: 0o700 });
+    const [log, event_log] = await openLog(config, opened, (reason) => {
+      writable.log = reason === null;
+      on.logTrouble?.(reason);
+    });
+    const { sql, name: read_models, recreated } = await openSql(config, opened);
+    const wait = {
+      waitMs: config.startWaitSeconds * 1000,
+      onWait: on.serverAway ?? (() => undefined),
+    };
+    await serversAnswer(config, { log, sql }, wait);
+    const [objects, objectsName] = await openObjects(config, wait);
+    const address: Parts['address'] = { url: undefined };
+    const uploads = await openUploads(config, address);
+    const [limiter, limits] = await openLimiter(config, opened, on.redisOutage);
+    const workers = opened.keep(openDocumentWorkers({ ocrLanguages: config.ocrLanguages }), (part) =>
+      part.close(),
+    );
+    const names = { event_log, read_models, objects: objectsName, limits };
+    return {
+      log,
+      snapshots: log.snapshots,
+      sql,
+      objects,
+      uploads,
+      address,
+      limiter,
+      workers,
+      uploadDir,
+      names,
+      isLogWritable: () => writable.log,
+      recreated,
+      close: opened.close,
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+};

@@ -1,0 +1,97 @@
+import { unlessDiverged } from '../start/logWatchParts.ts';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { ExampleSource, Trainer } from '../../../domain/ports/trainer.ts';
+import type { SecretBox } from '../../../domain/ports/secretBox.ts';
+import type { SqlTx } from '../../../projections/engine/ports.ts';
+import {
+  expiredJobs,
+  orphanHolds,
+  unsettledJobs,
+  waitingJobs,
+} from '../../../projections/trainingJobs/trainingJobs.queries.ts';
+import { artifacts } from '../../commands/training/artifacts.ts';
+import { cancelTrainingJob } from '../../commands/training/closeTrainingJob.ts';
+import type { CountPagesDeps } from '../../commands/work/countPages.ts';
+import { createTrainingJob, type CreateTrainingDeps } from '../../commands/training/createTrainingJob.ts';
+import { deployments } from '../../commands/training/deployments.ts';
+import { exportExamples } from '../../commands/training/exportExamples.ts';
+import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
+import { trainingJobs } from '../../commands/training/trainingJobs.ts';
+import type { Uploads } from '../../commands/uploads/uploads.ts';
+import type { ApiDeps } from '../../http/apiDeps.ts';
+import type { PipelineCommands } from '../../commands/training/pipelineCommands.ts';
+import { trainingWorker, type JobLists, type TrainingWorker } from '../../worker/trainingWorker.ts';
+import { resolve, type Container } from '../token.ts';
+import * as t from '../tokens.ts';
+import { CONVERT_DEADLINE_MS } from '../workLimits.ts';
+
+/** Documents of examples, from where clients uploaded them to. */
+export const uploadedExamples = (uploads: Uploads): ExampleSource => ({
+  fetch: async (tenant_id, document_id) => {
+    const fetched = await uploads.fetch({ tenant_id, allTenants: false }, { document_id });
+    return fetched.kind === 'problem' ? fetched : { kind: 'ok', file: fetched.file };
+  },
+});
+
+type CreateParts = Pick<
+  CreateTrainingDeps,
+  'accounts' | 'store' | 'clock' | 'wrote' | 'objects' | 'billingConfig' | 'checkBase'
+> &
+  Pick<CountPagesDeps, 'parser' | 'pagesMax'> & {
+    readonly parser: Parameters<typeof exportExamples>[0]['parser'];
+  };
+
+/** What the routes of training jobs, artifacts and deployments call. */
+export const pipelineCommands = (
+  work: CreateParts,
+  api: Pick<ApiDeps, 'uploads' | 'countPages'>,
+  secrets: SecretBox | undefined,
+): PipelineCommands => {
+  const { store, objects, clock, wrote } = work;
+  const jobs = trainingJobs(store);
+  const found = artifacts({ store, objects, jobs });
+  const deps = { ...work, ...api, jobs, secrets };
+  const source = uploadedExamples(api.uploads);
+  return {
+    createJob: createTrainingJob(deps),
+    cancelJob: cancelTrainingJob(deps),
+    exportExamples: exportExamples({ ...deps, source, deadlineMs: CONVERT_DEADLINE_MS }),
+    jobs,
+    artifacts: found,
+    deployments: deployments({ store, artifacts: found, clock, wrote }),
+  };
+};
+
+/** What the worker asks of the read models. */
+export const jobListsOn = (sql: SqlTx): JobLists => ({
+  waiting: waitingJobs(sql),
+  expired: expiredJobs(sql),
+  unsettled: unsettledJobs(sql),
+  orphanHolds: orphanHolds(sql),
+});
+
+/** The worker of training jobs, once there is something that learns. */
+export const trainingWorkerOf = (
+  from: Container,
+  trainer: Trainer,
+  secrets: SecretBox | undefined,
+): TrainingWorker => {
+  const { log: store, objects: stored } = resolve(from, t.PARTS);
+  const reads = resolve(from, t.READS);
+  const logger = resolve(from, t.LOGGER);
+  const objects = guardedObjects(stored);
+  const jobs = trainingJobs(store);
+  return trainingWorker({
+    ...{ store, objects, jobs, trainer, secrets },
+    accounts: resolve(from, t.ACCOUNTS),
+    clock: resolve(from, t.CLOCK),
+    wrote: (tenantId, position) => reads.note(tenantId, position),
+    artifacts: artifacts({ store, objects, jobs }),
+    source: uploadedExamples(resolve(from, t.API).uploads),
+    worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
+    tickMs: 5_000,
+    lists: jobListsOn(resolve(from, t.READ_SQL)),
+    onError: unlessDiverged((err) => logger.error({ msg: 'training', err })),
+  });
+};

@@ -1,0 +1,99 @@
+import type { LockedObjects } from '../../../domain/ports/lockedObjects.ts';
+import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
+import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import { SEALS_STREAM } from '../../../domain/kernel/ownStreams.ts';
+import type { SealEvent } from '../../../domain/seal/events.ts';
+import { logSealer, type LogSealer } from '../../commands/sealing/logSealer.ts';
+import { SEALS_PREFIX } from '../../commands/sealing/sealLog.ts';
+import { sealsInLog } from '../../audit/seals/sealsInLog.ts';
+import { sealsInStore } from '../../audit/seals/sealsInStore.ts';
+import type { GivenSeal } from '../../audit/seals/seal.ts';
+import type { Config } from '../../config.ts';
+import { bind, resolve, type Container } from '../token.ts';
+import * as t from '../tokens.ts';
+
+const FOLDER =
+  'The embedded folder of objects cannot lock them, so seals in it could be removed: set S3_ENDPOINT and its fellows to a bucket with object lock, or leave seals out of the object store.';
+
+/** Where seals can be put so that nobody changes them. */
+export const openLockedObjects = async ({ s3 }: Pick<Config, 's3'>): Promise<LockedObjects> => {
+  if (s3 === undefined)
+    return { refusal: () => Promise.resolve(FOLDER), putLocked: () => Promise.reject(new Error(FOLDER)) };
+  const { minioLockedObjects } = await import('../../../adapters/minio/lockedObjects.ts');
+  return minioLockedObjects(s3);
+};
+
+/** As `openLockedObjects`, opened when it is asked for something. */
+const lockedLater = (config: Config): LockedObjects => ({
+  refusal: async () => (await openLockedObjects(config)).refusal(),
+  putLocked: async (...args) => (await openLockedObjects(config)).putLocked(...args),
+});
+
+const MINUTE_MS = 60_000;
+
+/** Seals the log by the service itself, where SEAL_EVERY_MINUTES says so. */
+export const bindSealer = (container: Container): void => {
+  bind(container, t.LOCKED_OBJECTS, (from) => lockedLater(resolve(from, t.CONFIG)));
+  bind(container, t.LOG_SEALER, (from): LogSealer | null => {
+    const { seals } = resolve(from, t.CONFIG);
+    if (seals === undefined) return null;
+    const logger = resolve(from, t.LOGGER);
+    return logSealer({
+      log: resolve(from, t.PARTS).log,
+      locked: resolve(from, t.LOCKED_OBJECTS),
+      clock: resolve(from, t.CLOCK),
+      everyMs: seals.everyMinutes * MINUTE_MS,
+      retainDays: seals.retentionDays ?? null,
+      onSeal: ({ seal, object }) =>
+        logger.info({ msg: 'sealed', position: seal.position, events: seal.events, object: object?.key }),
+      onError: (err) => logger.error({ msg: 'the log could not be sealed', err }),
+    });
+  });
+};
+
+/** Every seal that can be found: in the log itself, and in the object store where that is S3. */
+export interface FoundSeals {
+  readonly seals: readonly GivenSeal[];
+  /** What is wrong with them, before any is compared. */
+  readonly flaws: readonly string[];
+  /** What could not be looked at. */
+  readonly notes: readonly string[];
+}
+
+const openS3 = async ({ s3 }: Pick<Config, 's3'>): Promise<ObjectStore | undefined> => {
+  if (s3 === undefined) return undefined;
+  const { clientOf, objectsIn } = await import('../../../adapters/minio/objectStore.ts');
+  return objectsIn(clientOf(s3), s3.bucket);
+};
+
+/** Seals that were locked away and should still be there. */
+const lostOf = (
+  inLog: readonly SealEvent['data'][],
+  keys: readonly string[],
+  now: string,
+): readonly string[] =>
+  inLog.flatMap(({ object }) =>
+    object === null || object.retained_until <= now || keys.includes(object.key)
+      ? []
+      : [`${object.key} was locked in the object store until ${object.retained_until} and is not there.`],
+  );
+
+/** Finds what was sealed before. An object store that is away is a note: the audit goes on without it. */
+export const findSeals = async (
+  config: Pick<Config, 's3'>,
+  feed: Pick<EventFeed, 'subscribe'>,
+  now: string,
+): Promise<FoundSeals> => {
+  const inLog = await sealsInLog(feed);
+  const given = inLog.map(({ seal }) => ({ seal, from: SEALS_STREAM }));
+  const objects = await openS3(config);
+  if (objects === undefined) return { seals: given, flaws: [], notes: [] };
+  try {
+    const { seals, keys, flaws } = await sealsInStore(objects, SEALS_PREFIX);
+    const lost = lostOf(inLog, keys, now);
+    return { seals: [...given, ...seals], flaws: [...flaws, ...lost], notes: [] };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { seals: given, flaws: [], notes: [`Seals in the object store were not looked at: ${reason}`] };
+  }
+};

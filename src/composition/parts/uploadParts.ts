@@ -1,0 +1,130 @@
+import { documentsByIds, uploadedBytesOfTenant } from '../../../projections/documents/documents.queries.ts';
+import type { SqlTx } from '../../../projections/engine/ports.ts';
+import { documentsInTraining } from '../../../projections/trainingJobs/trainingJobs.queries.ts';
+import { bytesInFlight } from '../../commands/work/bytesInFlight.ts';
+import { countPages, type Counted, type CountPagesDeps } from '../../commands/work/countPages.ts';
+import { documents } from '../../commands/uploads/documents.ts';
+import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
+import { objectSweeper, type ObjectSweeperDeps } from '../../commands/sweeping/objectSweeper.ts';
+import { recentFailures } from '../../commands/work/recentFailures.ts';
+import { presignUpload } from '../../commands/uploads/presignUpload.ts';
+import { uploadReceiver } from '../../commands/uploads/receiveUpload.ts';
+import { removeUpload, type RemoveUploadDeps } from '../../commands/uploads/removeUpload.ts';
+import { uploads } from '../../commands/uploads/uploads.ts';
+import { uploadStock, type UploadStock } from '../../commands/uploads/uploadStock.ts';
+import type { ApiDeps } from '../../http/apiDeps.ts';
+import { unlessDiverged } from '../start/logWatchParts.ts';
+import { bind, resolve, type Container } from '../token.ts';
+import * as t from '../tokens.ts';
+
+/** Those of the documents that were used, and whose file is kept as far as the read models know. */
+const usedOf = (sql: SqlTx) => {
+  const known = documentsByIds(sql);
+  return async (ids: readonly string[]) => (await known(ids)).filter(({ removed_at }) => removed_at === null);
+};
+
+/** What a sweep of objects works on, and whom it tells. */
+export const sweptObjects = (from: Container): ObjectSweeperDeps => {
+  const logger = resolve(from, t.LOGGER);
+  const count = resolve(from, t.COUNT_SWEPT);
+  const sql = resolve(from, t.READ_SQL);
+  return {
+    objects: resolve(from, t.PARTS).objects,
+    documents: resolve(from, t.DOCUMENTS),
+    usedOf: usedOf(sql),
+    learnedOf: (documents) => documentsInTraining(sql)(documents, { open: false }),
+    retentionDays: resolve(from, t.CONFIG).uploadRetentionDays,
+    clock: resolve(from, t.CLOCK),
+    onSweep: (report) => {
+      count('upload', 'settled', report.uploads);
+      count('expired_upload', 'settled', report.expired);
+      count('result', 'settled', report.results);
+      count('object', 'left', report.left);
+      if (report.uploads + report.expired + report.results + report.left > 0)
+        logger.info({ msg: 'object sweep', ...report });
+    },
+    onError: unlessDiverged((err) => logger.error({ msg: 'object sweep failed', err })),
+  };
+};
+
+/** Documents and what becomes of the objects that nobody uses. */
+export const bindUploads = (container: Container): void => {
+  bind(container, t.DOCUMENTS, (from) => documents(resolve(from, t.PARTS).log));
+  bind(container, t.OBJECT_SWEEPER, (from) => objectSweeper(sweptObjects(from)));
+};
+
+/** Documents that one call counts at the same time: one, where each needs a file of its own. */
+const COUNTED_AT_ONCE = { inPlace: 4, copied: 1 };
+
+/** A tenant may send so many files of the largest size at once. */
+const FILES_IN_FLIGHT = 4;
+
+type UploadCommands = Pick<
+  ApiDeps,
+  'presign' | 'receiver' | 'uploads' | 'removeUpload' | 'inFlight' | 'countPages'
+>;
+
+const stockOf = (from: Container): UploadStock => {
+  const { sql, objects } = resolve(from, t.PARTS);
+  const kept = usedOf(sql);
+  return uploadStock({
+    objects: guardedObjects(objects),
+    documents: resolve(from, t.DOCUMENTS),
+    usedBytesOf: uploadedBytesOfTenant(sql),
+    usedOf: async (ids) => new Set((await kept(ids)).map(({ document_id }) => document_id)),
+    quotaBytes: resolve(from, t.CONFIG).uploadQuotaBytes,
+    nowMs: () => performance.now(),
+  });
+};
+
+const removal = (
+  from: Container,
+  { objects, stock }: Pick<RemoveUploadDeps, 'objects' | 'stock'>,
+): ApiDeps['removeUpload'] => {
+  const reads = resolve(from, t.READS);
+  const learned = documentsInTraining(resolve(from, t.PARTS).sql);
+  return removeUpload({
+    documents: resolve(from, t.DOCUMENTS),
+    objects,
+    stock,
+    learnedNow: (documents) => learned(documents, { open: true }),
+    settle: async (tenantId, position) => {
+      reads.note(tenantId, position);
+      await reads.settle(tenantId);
+    },
+  });
+};
+
+/** What the routes of uploads and documents call. */
+export const uploadCommands = (
+  from: Container,
+  work: Omit<CountPagesDeps, 'documents' | 'uploads' | 'failures' | 'atOnce'>,
+): UploadCommands => {
+  const parts = resolve(from, t.PARTS);
+  const { maxUploadBytes: bytesMax } = resolve(from, t.CONFIG);
+  const clock = resolve(from, t.CLOCK);
+  const own = resolve(from, t.DOCUMENTS);
+  const objects = guardedObjects(parts.objects);
+  const fetched = uploads({ documents: own, objects, uploadDir: parts.uploadDir, bytesMax });
+  const failures = recentFailures<Counted>(() => performance.now());
+  const atOnce = objects.link === undefined ? COUNTED_AT_ONCE.copied : COUNTED_AT_ONCE.inPlace;
+  const stock = stockOf(from);
+  const inFlight = bytesInFlight(FILES_IN_FLIGHT * bytesMax);
+  return {
+    presign: presignUpload({ documents: own, targets: parts.uploads.targets, clock, bytesMax, stock }),
+    receiver: uploadReceiver({
+      documents: own,
+      objects,
+      signatures: parts.uploads.signatures,
+      clock,
+      limiter: parts.limiter,
+      inFlight,
+      stock,
+      onStored: failures.forget,
+    }),
+    uploads: fetched,
+    removeUpload: removal(from, { objects, stock }),
+    inFlight,
+    countPages: countPages({ ...work, documents: own, uploads: fetched, failures, atOnce }),
+  };
+};

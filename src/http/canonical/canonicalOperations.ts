@@ -1,0 +1,121 @@
+import type { ApiDeps } from '../apiDeps.ts';
+import type { ChannelName, ChannelPaths, ModelChannel } from '../../commands/models/models.ts';
+import { payloadOf } from './canonicalPayload.ts';
+import { runConversion } from '../documents/conversion.ts';
+import type { RouteRequest } from '../defineRoute.ts';
+import { runExtraction } from '../documents/extraction.ts';
+import { withFetched } from '../documents/fetchedFile.ts';
+import { PIPELINE_OPERATIONS } from '../pipelines/canonicalPipelines.ts';
+import { invalid } from '../problems.ts';
+import { CHANNEL_MEMBERS } from '../wire/channels.ts';
+import { extractPayload, toMarkdownPayload, type CanonicalEnvelope } from '../wire/canonical.ts';
+import { channelOf, looseChannel, workOf, type WorkSubject } from '../documents/workFields.ts';
+
+/** An envelope on its way. */
+export interface CanonicalCall {
+  readonly deps: ApiDeps;
+  readonly request: RouteRequest<unknown, unknown, CanonicalEnvelope>;
+}
+
+/** What an operation does with an envelope. It answers as the plain endpoint does. */
+export type CanonicalOperation = (call: CanonicalCall) => Promise<object>;
+
+const onDocument = <T>(
+  { deps, request }: CanonicalCall,
+  file_name: string | undefined,
+  work: (subject: WorkSubject) => Promise<T>,
+): Promise<T> => {
+  const { scope, resource } = request.body;
+  const { file_uri, document_id } = resource;
+  if (file_uri === undefined && document_id === undefined)
+    throw invalid({
+      loc: ['body', 'resource', 'file_uri'],
+      msg: 'Name the document by its file_uri or its document_id.',
+      type: 'missing',
+    });
+  const { project_id, task_id } = scope;
+  const booking = { source: 'canonical', project_id, task_id } as const;
+  return withFetched({ deps, request }, { file_uri, document_id, file_name }, { booking, work });
+};
+
+const PAYLOAD = { members: CHANNEL_MEMBERS, under: ['payload'] };
+
+const IN_RESOURCE = ['body', 'resource', 'config_id'];
+const IN_PAYLOAD = ['body', 'payload', 'config_id'];
+
+type Payload = Readonly<Record<string, unknown>>;
+
+const twice = (member: string, other: string) =>
+  invalid({
+    loc: ['body', 'payload', member],
+    msg: `Send ${member} or ${other}, not both.`,
+    type: 'value_error',
+  });
+
+/** A caller's own model: an object, as JSON endpoints have it, or the flat members of a form. */
+const channelIn = (name: ChannelName, payload: Payload): ModelChannel => {
+  const flat = channelOf(name, payload, PAYLOAD);
+  const whole = payload[name] as Payload | null | undefined;
+  if (whole == null) return flat;
+  if (Object.keys(flat).length > 0) throw twice(name, `${name}_*`);
+  return looseChannel(whole, { members: CHANNEL_MEMBERS, at: (member) => ['body', 'payload', name, member] });
+};
+
+const pathsIn =
+  (payload: Payload): ChannelPaths =>
+  (channel, member) =>
+    payload[channel] == null
+      ? ['body', 'payload', `${channel}_${member}`]
+      : ['body', 'payload', channel, member];
+
+const extract: CanonicalOperation = (call) => {
+  const { deps, request } = call;
+  const payload = payloadOf(call, extractPayload);
+  const { resource, scope } = request.body;
+  const { project_id, task_id, environment } = scope;
+  return onDocument(call, payload.file_name, (subject) =>
+    runExtraction(
+      deps,
+      {
+        schema: payload.schema,
+        mode: payload.mode,
+        artifact_id: payload.artifact_id ?? resource.artifact_id,
+        config_id: payload.config_id ?? resource.config_id,
+        allow_partial: payload.allow_partial,
+        citations: payload.citations,
+        llm: channelIn('llm', payload),
+        ocr: channelIn('ocr', payload),
+        channelPaths: pathsIn(payload),
+        configPath: payload.config_id === undefined ? IN_RESOURCE : IN_PAYLOAD,
+        deployed: { project_id, task_id, environment },
+      },
+      workOf(request, subject),
+    ),
+  );
+};
+
+const toMarkdown: CanonicalOperation = (call) => {
+  const { deps, request } = call;
+  const payload = payloadOf(call, toMarkdownPayload);
+  const { mode, conversion_mode } = payload;
+  if (mode !== undefined && conversion_mode !== undefined && mode !== conversion_mode)
+    throw twice('mode', 'conversion_mode');
+  return onDocument(call, payload.file_name, (subject) =>
+    runConversion(deps, {
+      ...workOf(request, subject),
+      mode: mode ?? conversion_mode ?? 'default',
+      ocr: channelIn('ocr', payload),
+      channelPaths: pathsIn(payload),
+    }),
+  );
+};
+
+/** Operations whose plain endpoint lets a service key act for any tenant. */
+export const actsForAll = (operation: string): boolean => operation.startsWith('inference.');
+
+/** Every operation of the envelope, by its name. */
+export const CANONICAL_OPERATIONS: Readonly<Record<string, CanonicalOperation>> = {
+  'inference.extract': extract,
+  'inference.to_markdown': toMarkdown,
+  ...PIPELINE_OPERATIONS,
+};

@@ -1,0 +1,54 @@
+import type { ApiDeps } from '../../apiDeps.ts';
+import { defineRoute, KEPT_A_DAY } from '../../defineRoute.ts';
+import { runExtraction } from '../../documents/extraction.ts';
+import { problem } from '../../problems.ts';
+import { extractForm, extractResponse } from '../../wire/documents.ts';
+import { channelOf, fileOf, workOf } from '../../documents/workFields.ts';
+import { EXTRACTION_PROBLEMS } from '../../documents/workProblems.ts';
+
+const parsed = (schema: string | undefined): unknown => {
+  if (schema === undefined) return undefined;
+  try {
+    return JSON.parse(schema);
+  } catch {
+    throw problem('invalid_schema', 'The field schema is not JSON.');
+  }
+};
+
+export const extract = (deps: ApiDeps) =>
+  defineRoute({
+    method: 'post',
+    path: '/v1/extract',
+    operationId: 'extract',
+    summary: 'Data from a document, by a JSON Schema',
+    description:
+      'Nothing is invented: a value that is not in the document is null where the schema allows null, and left out where it is optional.',
+    tag: 'Documents',
+    access: 'any',
+    tenant: 'body',
+    serviceActsForAll: true,
+    bucket: 'heavy',
+    idempotency: KEPT_A_DAY,
+    body: extractForm,
+    upload: true,
+    reply: { status: 200, schema: extractResponse },
+    problems: EXTRACTION_PROBLEMS,
+    handle: async (request) => {
+      const { project_id, task_id, schema, ...fields } = request.body;
+      const subject = { file: fileOf(request.file), project_id, task_id };
+      return runExtraction(
+        deps,
+        {
+          schema: parsed(schema),
+          mode: fields.mode,
+          artifact_id: fields.artifact_id,
+          config_id: fields.config_id,
+          allow_partial: fields.allow_partial,
+          citations: fields.citations,
+          llm: channelOf('llm', fields),
+          ocr: channelOf('ocr', fields),
+        },
+        workOf(request, subject),
+      );
+    },
+  });

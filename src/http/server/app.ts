@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import express from 'express';
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import type { Tracer } from '../../../domain/ports/tracer.ts';
+import { beginRequest } from '../middleware/tracing.ts';
+import type { Caller, Route } from '../defineRoute.ts';
+import type { HttpMetrics } from './metrics.ts';
+import { asProblem, isExpected } from './failures.ts';
+import { endUnread } from './refuseBody.ts';
+import type { RunningRequests } from './runningRequests.ts';
+import { statusOf, wireCodeOf } from '../../problemTable.ts';
+import { Problem, problem, problemBody } from '../problems.ts';
+import { routeTable } from './routeTable.ts';
+import { safeHeaders } from './safeHeaders.ts';
+import type { Exchange } from './routeRequest.ts';
+import type { ServeDeps } from './serveRoute.ts';
+import { serveRoute } from './serveRoute.ts';
+
+export interface AppDeps extends Omit<ServeDeps, 'onError'> {
+  readonly routes: readonly Route[];
+  readonly logger: Logger;
+  readonly metrics: HttpMetrics;
+  /** Where clients reach the service, where that is said. */
+  readonly publicUrl?: string | undefined;
+  /** Told of each request that begins. */
+  readonly running?: RunningRequests | undefined;
+  /** Left out: requests are not traced. */
+  readonly tracer?: Tracer | undefined;
+}
+
+/** What the log line and the metrics say of a request. */
+interface Facts {
+  requestId: string;
+  route: string;
+  caller: Caller | undefined;
+  code: string | undefined;
+  traceId: string | undefined;
+}
+
+const FACTS = Symbol('facts');
+
+/** On the request itself: a weak map of requests keeps the garbage collector busy. */
+const factsOf = (req: Request & { [FACTS]?: Facts | undefined }): Facts =>
+  (req[FACTS] ??= {
+    requestId: randomUUID(),
+    route: 'none',
+    caller: undefined,
+    code: undefined,
+    traceId: undefined,
+  });
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
+
+type HeaderList = readonly (readonly [name: string, value: string])[];
+
+const identify = (req: Request, res: Response, headers: HeaderList): void => {
+  const facts = factsOf(req);
+  const given = req.headers['x-request-id'];
+  if (typeof given === 'string' && SANE_REQUEST_ID.test(given)) facts.requestId = given;
+  for (const [name, value] of headers) res.setHeader(name, value);
+  res.setHeader('X-Request-Id', facts.requestId);
+};
+
+interface Ended {
+  readonly method: string;
+  readonly status: number;
+  readonly seconds: number;
+}
+
+/** One line a request: never a key, a query value, a body or a file name. */
+const tell = ({ logger, metrics }: AppDeps, facts: Facts, { method, status, seconds }: Ended): void => {
+  const { requestId, route, caller, code, traceId } = facts;
+  metrics.observe({ method, route, status, seconds });
+  if (!logger.isLevelEnabled('info')) return;
+  logger.info({
+    msg: 'request',
+    request_id: requestId,
+    ...(traceId !== undefined && { trace_id: traceId }),
+    method,
+    route,
+    status,
+    duration_ms: Math.round(seconds * 1000),
+    ...(caller && { tenant_id: caller.tenant_id, key_id: caller.key_id, role: caller.role }),
+    ...(code !== undefined && { code }),
+  });
+};
+
+const observe = (deps: AppDeps, req: Request, res: Response): void => {
+  const began = performance.now();
+  const end = deps.running?.begin();
+  res.once('close', () => {
+    end?.();
+    const seconds = (performance.now() - began) / 1000;
+    const status = res.writableFinished ? res.statusCode : 499;
+    tell(deps, factsOf(req), { method: req.method, status, seconds });
+  });
+};
+
+type Place = Pick<Route, 'path' | 'rest'>;
+
+/** Express writes `:name` where the interface writes `{name}`, and `*name` for one with slashes. */
+const expressPath = ({ path, rest }: Place): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${name === rest ? '*' : ':'}${name}`);
+
+const pathPattern = ({ path, rest }: Place): RegExp => {
+  const pattern = path
+    .replaceAll('.', '\\.')
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === rest ? '.+' : '[^/]+'));
+  return new RegExp(`^${pattern}/?$`);
+};
+
+/** 404, or 405 with the methods that the path has. */
+const nothingHere = (routes: readonly Route[]): RequestHandler => {
+  const known = routes.map((route) => ({ pattern: pathPattern(route), method: route.method }));
+  return (req) => {
+    const methods = known.filter(({ pattern }) => pattern.test(req.path)).map(({ method }) => method);
+    if (methods.length === 0) throw problem('not_found', 'There is nothing at this path.');
+    const allowed = [
+      ...new Set(methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method]))),
+    ];
+    throw new Problem('method_not_allowed', {
+      detail: 'The path does not take this method.',
+      headers: { Allow: allowed.map((method) => method.toUpperCase()).join(', ') },
+    });
+  };
+};
+
+const sendProblem = (req: Request, res: Response, failure: Problem): void => {
+  res.set(failure.details.headers ?? {});
+  res.status(statusOf(failure.code)).type('application/problem+json');
+  endUnread(req, res, JSON.stringify(problemBody(failure, factsOf(req).requestId)));
+};
+
+/** Expected problems are answered; anything else is a defect of ours: 500, logged once. */
+const onFailure =
+  (logFailure: (error: unknown, requestId: string) => void): ErrorRequestHandler =>
+  // eslint-disable-next-line max-params -- Express tells an error handler by its four parameters
+  (error: unknown, req, res, next) => {
+    const facts = factsOf(req);
+    const known = asProblem(error);
+    if (!isExpected(error, req)) logFailure(error, facts.requestId);
+    const failure = known ?? problem('internal_error', 'The request failed; it has been logged.');
+    facts.code = wireCodeOf(failure.code);
+    if (res.headersSent) {
+      next(error);
+      return;
+    }
+    sendProblem(req, res, failure);
+  };
+
+type Handler = (req: Request, res: Response) => Promise<void>;
+type Serve = (exchange: Exchange) => Promise<void>;
+
+/** Serves requests, each within its span where requests are traced; probes and the reference are not. */
+const servedBy = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Serve => {
+  const { tracer } = deps;
+  if (tracer === undefined || route.always === true) return (exchange) => serveRoute(route, exchange, deps);
+  return (exchange) => {
+    const { span, traceId } = beginRequest(tracer, route, exchange);
+    factsOf(exchange.req).traceId = traceId;
+    return tracer.within(span, () => serveRoute(route, exchange, deps));
+  };
+};
+
+const handlerOf = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Handler => {
+  const serve = servedBy(route, deps);
+  return async (req, res) => {
+    const facts = factsOf(req);
+    facts.route = route.operationId;
+    const exchange = { req, res, requestId: facts.requestId, caller: undefined };
+    try {
+      await serve(exchange);
+    } finally {
+      facts.caller = exchange.caller;
+    }
+  };
+};
+
+/**
+ * What every request goes through, in one step of Express's router: its identity, its line, and what is in
+ * the table. Whatever is not goes on to the router's own patterns.
+ */
+const front = (
+  deps: AppDeps,
+  served: readonly { readonly route: Route; readonly handler: Handler }[],
+): RequestHandler => {
+  const find = routeTable(served);
+  const headers = Object.entries(safeHeaders(deps.publicUrl));
+  return (req, res, next) => {
+    identify(req, res, headers);
+    observe(deps, req, res);
+    const found = find(req.method, req.url);
+    if (found === undefined) {
+      next();
+      return;
+    }
+    req.params = found.params;
+    found.entry.handler(req, res).catch(next);
+  };
+};
+
+/** The whole HTTP surface, built from the table of routes. */
+export const httpApp = (deps: AppDeps): Express => {
+  const { routes, logger } = deps;
+  const onError = (error: unknown, requestId: string) =>
+    logger.error({ msg: 'request failed', request_id: requestId, err: error });
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  app.set('case sensitive routing', true);
+  const served = routes.map((route) => ({ route, handler: handlerOf(route, { ...deps, onError }) }));
+  app.use(front(deps, served));
+  for (const { route, handler } of served) app[route.method](expressPath(route), handler);
+  app.use(nothingHere(routes));
+  app.use(onFailure(onError));
+  return app;
+};

@@ -1,0 +1,193 @@
+import type { Request, Response } from 'express';
+import type { Clock } from '../../../domain/ports/clock.ts';
+import type { ReplayStore } from '../../../domain/ports/replayStore.ts';
+import type { BytesInFlight } from '../../commands/work/bytesInFlight.ts';
+import { tooMuchInFlight } from '../../commands/work/workProblem.ts';
+import type { Authenticator } from '../access/authenticate.ts';
+import { BOOTSTRAP_ADMIN } from '../access/authenticate.ts';
+import { workFailure } from '../doneOrProblem.ts';
+import type { Caller, RawBody, Route } from '../defineRoute.ts';
+import { readJson } from './jsonBody.ts';
+import { checkRole, checkTenant, scopeIn } from '../middleware/access.ts';
+import { runOnce } from '../middleware/idempotency.ts';
+import type { Sent } from '../middleware/idempotency.ts';
+import type { RateLimits } from '../middleware/limits.ts';
+import { takeToken } from '../middleware/limits.ts';
+import type { Upload, UploadLimits } from './multipart.ts';
+import { receiveUpload } from './multipart.ts';
+import { receiveBytes } from './rawUpload.ts';
+import { retryLater } from '../problems.ts';
+import { addressParts, checked, requestOf } from './routeRequest.ts';
+import type { Checked, Exchange, HandlerContext, Input, Received } from './routeRequest.ts';
+import { validate } from './validate.ts';
+
+export interface ServeDeps {
+  readonly keys: Authenticator;
+  readonly limits: RateLimits;
+  readonly replays: ReplayStore;
+  readonly uploads: UploadLimits & { readonly inFlight: BytesInFlight };
+  readonly clock: Clock;
+  /** True from SIGTERM on. */
+  readonly isDraining: () => boolean;
+  readonly onError: (error: unknown, requestId: string) => void;
+}
+
+/** As `res.set`, which looks for media types in each. */
+const setHeaders = (res: Response, headers: Readonly<Record<string, string>>): void => {
+  for (const name in headers) res.setHeader(name, headers[name] ?? '');
+};
+
+/** Public routes act as nobody in particular. */
+const NOBODY: Caller = { ...BOOTSTRAP_ADMIN, key_id: 'none', role: 'tenant', tenant_id: 'none' };
+
+const admitted = async (route: Route, exchange: Exchange, deps: ServeDeps): Promise<Caller> => {
+  if (route.access === 'public') return NOBODY;
+  const { req, res } = exchange;
+  const caller = await deps.keys.authenticate(req.get('x-api-key'));
+  exchange.caller = caller;
+  if (route.bucket !== undefined && route.bucketOf === undefined)
+    setHeaders(res, await takeToken(deps.limits, caller, route.bucket));
+  checkRole(route, caller);
+  checkTenant(route, caller, route.tenant === 'path' ? req.params : undefined);
+  checkTenant(route, caller, route.tenant === 'query' ? req.query : undefined);
+  return caller;
+};
+
+/** Calls `release` once the file is gone, or was never there. */
+const heldUntilDiscarded = async (receiving: Promise<Upload>, release: () => void): Promise<Upload> => {
+  try {
+    const upload = await receiving;
+    return { ...upload, discard: () => upload.discard().finally(release) };
+  } catch (error) {
+    release();
+    throw error;
+  }
+};
+
+/** Nothing of the body is read before it is let in. */
+const receivedBytes = async (
+  bytes: NonNullable<Route['bytes']>,
+  req: Request,
+  { route, uploads }: { readonly route: Route; readonly uploads: UploadLimits },
+): Promise<Upload> => {
+  const [params, query] = validate(addressParts(route, req));
+  const { 'content-type': content_type = '', 'content-length': length } = req.headers;
+  const content_length = length === undefined ? undefined : Number(length);
+  const { bytesMax, release } = await bytes.admit({ params, query, content_type, content_length });
+  return heldUntilDiscarded(receiveBytes(req, { dir: uploads.dir, bytesMax }), release);
+};
+
+/** A form with a file: its bytes count for the tenant of the key while they are on this disk. */
+const receivedForm = (
+  { req, caller }: Exchange,
+  { inFlight, ...limits }: ServeDeps['uploads'],
+): Promise<Upload> => {
+  const bytes = Number(req.headers['content-length'] ?? limits.bytesMax);
+  const release = inFlight.take(caller?.tenant_id ?? '', bytes);
+  if (release === undefined) throw workFailure(tooMuchInFlight(inFlight.max));
+  return heldUntilDiscarded(receiveUpload(req, limits), release);
+};
+
+const received = async (route: Route, exchange: Exchange, { uploads }: ServeDeps): Promise<Input> => {
+  const { req } = exchange;
+  if (route.upload === true) {
+    const upload = await receivedForm(exchange, uploads);
+    return { body: upload.fields, upload };
+  }
+  if (route.bytes !== undefined)
+    return { body: undefined, upload: await receivedBytes(route.bytes, req, { route, uploads }) };
+  if (route.body === undefined) return { body: undefined, upload: undefined };
+  const { value, halves } = await readJson(req);
+  return { body: value, upload: undefined, halves };
+};
+
+const isRaw = (route: Route, body: unknown): body is RawBody =>
+  'contentType' in route.reply && body !== undefined;
+
+const withNumbers = (_name: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? Number(value) : value;
+
+/** A replacer is called for every member and makes large pages slow: only an answer with a bigint pays. */
+const textOf = (body: unknown): string => {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return JSON.stringify(body, withNumbers);
+  }
+};
+
+/** Calls the handler; what it returns is serialised once, so a replay is the same to the byte. */
+const handled = async (
+  route: Route,
+  exchange: Exchange,
+  { facts, caller, clock }: Omit<HandlerContext, 'status'> & { readonly facts: Checked },
+): Promise<Sent> => {
+  let status: number = route.reply.status;
+  const told = (other: number) => {
+    status = other;
+  };
+  const body = await route.handle(requestOf(facts, exchange, { caller, clock, status: told }));
+  if (isRaw(route, body)) {
+    const { req, res } = exchange;
+    res
+      .status(status)
+      .type(body.contentType)
+      .end(req.method === 'HEAD' ? undefined : body.body);
+    return { status, body: '', replayed: false };
+  }
+  return { status, body: status === 204 ? '' : textOf(body), replayed: false };
+};
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+const send = ({ req, res }: Exchange, { status, body, replayed }: Sent): void => {
+  if (res.writableEnded) return;
+  if (replayed) res.setHeader('Idempotent-Replayed', 'true');
+  res.statusCode = status;
+  if (status === 204) {
+    res.end();
+    return;
+  }
+  res.setHeader('Content-Type', JSON_TYPE);
+  res.end(req.method === 'HEAD' ? undefined : body);
+};
+
+const answered = async (
+  route: Route,
+  exchange: Exchange,
+  { deps, input, caller }: Received & { readonly deps: ServeDeps },
+): Promise<void> => {
+  if (route.bucketOf !== undefined)
+    setHeaders(exchange.res, await takeToken(deps.limits, caller, route.bucketOf(input.body)));
+  checkTenant(route, caller, route.tenant === 'body' ? input.body : undefined);
+  checkTenant(route, caller, route.tenant === 'scope' ? scopeIn(input.body) : undefined);
+  const facts = await checked(route, exchange, { input, caller });
+  const run = () => handled(route, exchange, { facts, caller, clock: deps.clock });
+  const { idempotency } = route;
+  const { tenant_id, idempotency_key } = facts;
+  if (idempotency === undefined || idempotency_key === null) {
+    send(exchange, await run());
+    return;
+  }
+  const scope = { tenant_id, endpoint: route.operationId, idempotency_key };
+  const onStoreError = (error: unknown) => deps.onError(error, exchange.requestId);
+  const { fingerprint } = facts;
+  const replayable = { store: deps.replays, scope, fingerprint, keepMs: idempotency.keepMs, onStoreError };
+  send(exchange, await runOnce(replayable, run));
+};
+
+/** One request from key to answer, in the order that the interface gives its errors. */
+export const serveRoute = async (route: Route, exchange: Exchange, deps: ServeDeps): Promise<void> => {
+  if (deps.isDraining() && route.always !== true) {
+    exchange.res.set('Connection', 'close');
+    throw retryLater('shutting_down', 'This process is shutting down.');
+  }
+  const caller = await admitted(route, exchange, deps);
+  const input = await received(route, exchange, deps);
+  try {
+    await answered(route, exchange, { deps, input, caller });
+  } finally {
+    await input.upload?.discard();
+  }
+};

@@ -1,0 +1,241 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { GrantCredits, RefundCredits } from '../../../domain/account/commands.ts';
+import { accountStream } from '../../../domain/account/stream.ts';
+import { asCredits } from '../../../domain/kernel/units.ts';
+import { paymentStream } from '../../../domain/payment/identity.ts';
+import type { EventStore, RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import { accountWriter, type AccountWriter } from '../../../src/commands/writer/accountWriter.ts';
+import { payments, type PaymentResult } from '../../../src/commands/payments/payments.ts';
+import { adjustment, charge, metaOf, NOW, refund, sale } from '../../support/money/accountCommands.ts';
+import { eventsOf, LOGS, type LogUnderTest } from '../../support/logs/eventLogs.ts';
+import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';
+
+/** From the compiled spec to the sources. */
+const GOLDEN = new URL('../../../../test/golden/', import.meta.url);
+const LATE = '2026-02-03T09:30:00.000Z';
+const MOST = Number.MAX_SAFE_INTEGER;
+
+const claimOf = (txn: string) => paymentStream({ provider: 'stripe', provider_txn_id: txn });
+const codeOf = ({ outcome }: Pick<PaymentResult, 'outcome'>) =>
+  outcome.kind === 'rejected' ? outcome.rejection.code : outcome.kind;
+
+const golden = (file: string): RecordedEvent => {
+  const stored = JSON.parse(readFileSync(new URL(file, GOLDEN), 'utf8')) as RecordedEvent;
+  return { ...stored, revision: 0n, position: 0n };
+};
+
+/** Puts an event into a log as it was stored once. */
+const restored = async (store: EventStore, { stream, id, type, data, metadata }: RecordedEvent) => {
+  const result = await store.append(stream, 'no_stream', [{ id, type, data, metadata }]);
+  expect(result.kind).to.equal('appended');
+};
+
+/** Claims as a process does that dies before its account hears of it. */
+const claimAndDie = (store: EventStore, writer: AccountWriter, command: GrantCredits | RefundCredits) =>
+  new Promise<void>((died) => {
+    const execute = () => {
+      died();
+      return new Promise<never>(() => undefined);
+    };
+    const pay = payments({ store, writer: { ...writer, execute } });
+    void (command.type === 'GrantCredits' ? pay.sellCredits(command) : pay.refundCredits(command));
+  });
+
+/** So many credits for so little money: prices are checked elsewhere. */
+const largeSale = (txn: string): GrantCredits => {
+  const { data, ...rest } = sale('t', 10, txn);
+  const credits = asCredits(MOST - 100);
+  return { ...rest, data: { ...data, credits, fingerprint: `large ${txn}` } };
+};
+
+for (const { name, open } of LOGS)
+  describe(`every claim ends, ${name}`, () => {
+    let log: LogUnderTest;
+    beforeEach(() => {
+      log = open();
+    });
+    afterEach(() => log.dispose());
+
+    const setUp = () => {
+      const { store } = log;
+      const writer = accountWriter({ store });
+      const types = async (stream: string) => (await eventsOf(store, stream)).map(({ type }) => type);
+      return { store, writer, types, pay: payments({ store, writer }) };
+    };
+
+    for (const processes of [1, 3])
+      it(`answers seven of eight sales that pass 2^53 together with a no, and none is credited later: ${processes} processes`, async () => {
+        const { store, writer, types } = setUp();
+        const all = Array.from({ length: processes }, () =>
+          payments({ store, writer: accountWriter({ store }) }),
+        );
+        const results = await Promise.all(
+          Array.from({ length: 8 }, (_, n) => all[n % processes]!.sellCredits(largeSale(`p${n}`))),
+        );
+        expect(results.map(codeOf).sort()).to.deep.equal([
+          ...Array<string>(7).fill('credits_out_of_range'),
+          'done',
+        ]);
+        // There is room again, and the sweeper comes.
+        await writer.execute(charge('t', MOST - 100, 'all'));
+        for (let n = 0; n < 8; n += 1) await all[0]!.finishClaim(claimOf(`p${n}`), LATE);
+        expect((await writer.stateOf('t', 0)).balance).to.equal(0);
+        for (let n = 0; n < 8; n += 1)
+          expect((await types(claimOf(`p${n}`))).at(-1)).to.equal(
+            codeOf(results[n]!) === 'done' ? 'PaymentClaimed' : 'PaymentReleased',
+          );
+      });
+
+    for (const [what, change] of [
+      ['a time that no event may have', { occurred_at: '-000001-12-31T10:00:00.000Z' }],
+      ['a fraction of a cent', { provider_fee_minor: -0.5 }],
+    ] as const)
+      it(`claims nothing for ${what}`, async () => {
+        const { pay, types } = setUp();
+        await pay.sellCredits(sale('t', 1000, 'p1'));
+        const bad = sale('t', 1000, 'p2');
+        const badRefund = refund('t', 10, { txn: 're', original: 'p1' });
+        for (const given of [
+          pay.sellCredits({ ...bad, data: { ...bad.data, ...change } }),
+          pay.refundCredits({ ...badRefund, data: { ...badRefund.data, ...change } }),
+        ])
+          expect(String(await given.catch((error: unknown) => error))).to.contain('UndecodableEvent');
+        for (const txn of ['p2', 're']) expect(await types(claimOf(txn))).to.deep.equal([]);
+        expect((await pay.sellCredits(sale('t', 1000, 'p2'))).credited).to.equal(true);
+      });
+
+    it('finishes late with the time of the sale, recorded when it was appended', async () => {
+      const { store, writer, pay } = setUp();
+      await claimAndDie(store, writer, sale('t', 1000, 'p1'));
+      await pay.finishClaim(claimOf('p1'), LATE);
+      await claimAndDie(store, writer, refund('t', 10, { txn: 're', original: 'p1' }));
+      await pay.finishClaim(claimOf('re'), LATE);
+      const found = (await eventsOf(store, accountStream('t'))).filter(({ type }) =>
+        ['CreditsGranted', 'CreditsRefunded'].includes(type),
+      );
+      expect(found).to.have.length(2);
+      for (const { data, metadata } of found)
+        expect([data['occurred_at'], data['created_at'], metadata['recorded_at']]).to.deep.equal([
+          NOW,
+          LATE,
+          LATE,
+        ]);
+    });
+
+    it('does not do what was refused while a sweeper was about to do it', async () => {
+      const { store, writer, pay } = setUp();
+      await pay.sellCredits(sale('t', 1000, 'p1'));
+      await claimAndDie(store, writer, refund('t', 1000, { txn: 're', original: 'p1' }));
+      let read = 0;
+      // Its caller is answered no right before the sweeper's append.
+      const late: EventStore = {
+        ...store,
+        append: async (stream, expected, events) => {
+          if (stream === accountStream('t') && read === 0) {
+            read += 1;
+            await writer.execute(charge('t', 600, 'c'));
+            const again = await pay.refundCredits(refund('t', 1000, { txn: 're', original: 'p1' }));
+            expect(codeOf(again)).to.equal('insufficient_balance');
+            await writer.execute(adjustment('t', 600));
+          }
+          return store.append(stream, expected, events);
+        },
+      };
+      const sweeping = payments({ store: late, writer: accountWriter({ store }) });
+      await sweeping.finishClaim(claimOf('re'), LATE);
+      expect(read).to.equal(1);
+      expect((await writer.stateOf('t', 0)).refunds.isEmpty()).to.equal(true);
+    });
+
+    it('frees a claim whose command fails in the account, and says so', async () => {
+      const { store, writer, types } = setUp();
+      const failing = { ...writer, execute: () => Promise.reject(new Error('a defect')) };
+      const failed = payments({ store, writer: failing }).sellCredits(sale('t', 1000, 'p1'));
+      expect(String(await failed.catch((error: unknown) => error))).to.contain('a defect');
+      expect(await types(claimOf('p1'))).to.deep.equal(['PaymentClaimed', 'PaymentReleased']);
+    });
+
+    for (const version of [1, 2])
+      it(`finishes the golden claims of version ${version}: a sale and its refund`, async () => {
+        const { store, writer, pay } = setUp();
+        const finishing = { sale: '2026-01-31T07:00:00.000Z', refund: LATE };
+        for (const [kind, now] of Object.entries(finishing)) {
+          const event = golden(`claims/${kind}.v${version}.json`);
+          await restored(store, event);
+          expect((await pay.finishClaim(event.stream, now))?.kind, kind).to.equal('done');
+        }
+        const state = await writer.stateOf('acme', 0);
+        expect(state.balance).to.equal(10870 - 5435);
+        expect([...state.sales.values()][0]).to.deep.include({ refunded_vat_minor: 95 });
+      });
+
+    it('leaves the golden claim whose command is not whole to an operator, or to a retry', async () => {
+      const { store, writer, pay, types } = setUp();
+      const event = golden('PaymentClaimed.v1.json');
+      await restored(store, event);
+      expect(await pay.finishClaim(event.stream, LATE)).to.deep.equal({ kind: 'stuck', why: 'unreadable' });
+      const meta = { ...metaOf(randomUUID()), now: LATE };
+      const released = await pay.releaseClaim(event.stream, { reason: 'paid back by hand', meta });
+      expect(released.kind).to.equal('released');
+      const [, freed] = await eventsOf(store, event.stream);
+      expect(freed?.data).to.deep.include({ reason: 'paid back by hand', released_by: 'operator' });
+      const { provider, provider_txn_id } = event.data as { provider: string; provider_txn_id: string };
+      const again = sale('acme', 1000, provider_txn_id);
+      const data = { ...again.data, provider };
+      expect((await pay.sellCredits({ ...again, data })).credited).to.equal(true);
+      expect((await writer.stateOf('acme', 0)).balance).to.equal(1000);
+      expect(await types(paymentStream(data))).to.deep.equal(['PaymentClaimed']);
+    });
+
+    it('finishes no claim of version 1 that an account may have refused since', async () => {
+      const { store, writer, pay } = setUp();
+      await writer.execute(adjustment('acme', MOST - 1000));
+      const event = golden('claims/sale.v1.json');
+      await restored(store, event);
+      await writer.execute(charge('acme', MOST - 1000, 'all'));
+      expect(await pay.finishClaim(event.stream, LATE)).to.deep.equal({
+        kind: 'stuck',
+        why: 'may_have_been_refused',
+      });
+      expect((await writer.stateOf('acme', 0)).balance).to.equal(0);
+    });
+
+    it('frees nothing that took effect, nor what may still be under way', async () => {
+      const { store, writer, pay, types } = setUp();
+      await pay.sellCredits(sale('t', 1000, 'p1'));
+      const given = (now: string) => ({ reason: 'x', meta: { ...metaOf(), now } });
+      expect(await pay.releaseClaim(claimOf('p1'), given(LATE))).to.deep.equal({ kind: 'took_effect' });
+      await claimAndDie(store, writer, sale('t', 1000, 'p2'));
+      expect(await pay.releaseClaim(claimOf('p2'), given(NOW))).to.deep.equal({ kind: 'young' });
+      expect(await pay.releaseClaim(claimOf('p3'), given(LATE))).to.deep.equal({ kind: 'none' });
+      for (const txn of ['p1', 'p2']) expect(await types(claimOf(txn))).to.deep.equal(['PaymentClaimed']);
+    });
+  });
+
+describe('a refusal whose release is not written', () => {
+  it('is no refusal: the caller asks again, and may be given what it wants', async () => {
+    const store = memoryEventStore();
+    const writer = accountWriter({ store });
+    const options = { deadlineMs: 50 };
+    const pay = payments({ store, writer, options });
+    await pay.sellCredits(sale('t', 1000, 'p1'));
+    const late: AccountWriter = {
+      ...writer,
+      execute: async (command) => {
+        await writer.execute(charge('t', 600, 'in between'));
+        const outcome = await writer.execute(command);
+        store.script.push('silence', 'silence', 'silence', 'silence');
+        return outcome;
+      },
+    };
+    const ids = { txn: 're', original: 'p1' };
+    const refused = await payments({ store, writer: late, options }).refundCredits(refund('t', 1000, ids));
+    expect(codeOf(refused)).to.equal('unknown');
+    store.script.length = 0;
+    await writer.execute(adjustment('t', 600));
+    await pay.finishClaim(claimOf('re'), LATE);
+    expect((await writer.stateOf('t', 0)).balance).to.equal(0);
+  });
+});

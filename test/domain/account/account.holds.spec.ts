@@ -1,0 +1,174 @@
+import { expect } from 'chai';
+import { account } from '../../../domain/account/decider.ts';
+import { BILLED_OPERATIONS_MAX } from '../../../domain/account/state.ts';
+import { asCredits } from '../../../domain/kernel/units.ts';
+import { adjust, hold, LATER, NOW, release, sell, settle } from '../../support/money/moneyCommands.ts';
+import { after, specFor } from '../../support/specFor.ts';
+
+const { given } = specFor(account);
+
+describe('holding credits', () => {
+  it('opens the account and takes free pages before credits', () => {
+    given()
+      .when(hold(50))
+      .then(['AccountOpened'], ['CreditsHeld', { pages: 50, free_pages: 50, credits: 0, expires_at: LATER }]);
+    given(adjust(400))
+      .when(hold(60))
+      .then(['CreditsHeld', { pages: 60, free_pages: 50, credits: 400, created_at: NOW }]);
+  });
+
+  it('never gives the last free page to two holds at once', () => {
+    given(hold(49), adjust(40))
+      .when(hold(2, { hold_id: 'hold_2' }))
+      .then(['CreditsHeld', { free_pages: 1, credits: 40 }]);
+  });
+
+  it('gives no free page when the allowance was lowered below what was taken', () => {
+    given(hold(40), adjust(400))
+      .when(hold(10, { hold_id: 'hold_2', free_pages_allowance: 20 }))
+      .then(['CreditsHeld', { free_pages: 0, credits: 400 }]);
+  });
+
+  it('refuses more than is available, and says how much that is', () => {
+    given(adjust(399))
+      .when(hold(60))
+      .thenRejected({
+        code: 'insufficient_credits',
+        required_credits: asCredits(400),
+        available_credits: asCredits(399),
+      });
+    given(adjust(400), hold(55))
+      .when(hold(6, { hold_id: 'hold_2' }))
+      .thenRejected({
+        code: 'insufficient_credits',
+        required_credits: asCredits(240),
+        available_credits: asCredits(200),
+      });
+  });
+
+  it('refuses a price beyond what any account can hold', () => {
+    given(adjust(Number.MAX_SAFE_INTEGER))
+      .when(hold(Number.MAX_SAFE_INTEGER))
+      .thenRejected({
+        code: 'insufficient_credits',
+        required_credits: asCredits(Number.MAX_SAFE_INTEGER),
+        available_credits: asCredits(Number.MAX_SAFE_INTEGER),
+      });
+  });
+
+  it('lets a tenant in debt use free pages, but no credits', () => {
+    const debt = [adjust(-10, { allow_negative: true })];
+    given(...debt)
+      .when(hold(1))
+      .then(['CreditsHeld', { free_pages: 1, credits: 0 }]);
+    given(...debt)
+      .when(hold(51))
+      .thenRejected({
+        code: 'insufficient_credits',
+        required_credits: asCredits(40),
+        available_credits: asCredits(-10),
+      });
+  });
+
+  it('honours a repeated hold once, and refuses another under its ID or for its operation', () => {
+    given(hold(1)).when(hold(1)).thenNothing();
+    given(hold(1)).when(hold(2)).thenRejected({ code: 'idempotency_key_reused' });
+    given(hold(1))
+      .when(hold(1, { hold_id: 'hold_2', operation_id: 'ext_1' }))
+      .thenRejected({ code: 'idempotency_key_reused' });
+  });
+
+  it('holds again for an operation that was released, but not for one that was billed', () => {
+    const again = hold(1, { hold_id: 'hold_2', operation_id: 'ext_1' });
+    given(hold(1), release()).when(again).then(['CreditsHeld']);
+    given(hold(1), settle(1)).when(again).thenRejected({ code: 'hold_not_open' });
+    given(hold(1), settle(1)).when(hold(1)).thenRejected({ code: 'hold_not_open' });
+  });
+});
+
+describe('settling a hold', () => {
+  it('burns what was used, free pages first, and frees the rest', () => {
+    given(adjust(400), hold(60))
+      .when(settle(53))
+      .then([
+        'CreditsBurned',
+        {
+          hold_id: 'hold_1',
+          operation_id: 'ext_1',
+          usage_id: 'use_hold_1',
+          pages: 53,
+          free_pages: 50,
+          credits_per_page: 40,
+          credits: 120,
+          balance_after: 280,
+          billing_config_version: 1,
+          idempotency_key: null,
+        },
+      ]);
+    const state = given(adjust(400), hold(60), settle(53)).state();
+    expect([state.balance, state.held, state.used]).to.deep.equal([280, 0, 120]);
+    expect([state.free_pages_used, state.free_pages_held]).to.deep.equal([50, 0]);
+  });
+
+  it('gives back free pages that were held and not used', () => {
+    given(hold(50), settle(10))
+      .when(hold(50, { hold_id: 'hold_2' }))
+      .thenRejected({
+        code: 'insufficient_credits',
+        required_credits: asCredits(400),
+        available_credits: asCredits(0),
+      });
+    given(hold(50), settle(10))
+      .when(hold(40, { hold_id: 'hold_2' }))
+      .then(['CreditsHeld', { free_pages: 40 }]);
+  });
+
+  it('refuses more pages than were held', () => {
+    given(hold(2)).when(settle(3)).thenRejected({ code: 'burn_exceeds_hold' });
+  });
+
+  it('is refused when the hold was settled: whoever asks again finds the burn in the stream', () => {
+    given(hold(2), settle(2)).when(settle(2)).thenRejected({ code: 'hold_not_open' });
+  });
+
+  it('is refused when the hold was released meanwhile, or is not known', () => {
+    given(hold(2), release({ reason: 'expired' }))
+      .when(settle(2))
+      .thenRejected({ code: 'hold_not_open' });
+    given().when(settle(2)).thenRejected({ code: 'hold_not_open' });
+  });
+});
+
+describe('releasing a hold', () => {
+  it('gives back what was held', () => {
+    given(adjust(400), hold(60))
+      .when(release())
+      .then(['HoldReleased', { reason: 'failed', released_at: NOW }]);
+    const state = given(adjust(400), hold(60), release()).state();
+    expect([state.held, state.free_pages_held, state.holds.size]).to.deep.equal([0, 0, 0]);
+  });
+
+  it('is refused for a hold that was released, settled, or is not known', () => {
+    given(hold(2), release())
+      .when(release({ reason: 'expired' }))
+      .thenRejected({ code: 'hold_not_open' });
+    given(hold(2), settle(1)).when(release()).thenRejected({ code: 'hold_not_open' });
+    given().when(release()).thenRejected({ code: 'hold_not_open' });
+  });
+});
+
+describe('remembering billed operations', () => {
+  const billed = (count: number) =>
+    Array.from({ length: count }, (_, at) => [
+      hold(0, { hold_id: `h${at}` }),
+      settle(0, { hold_id: `h${at}` }),
+    ]).flat();
+
+  it('forgets the oldest, so that the state stays small', () => {
+    const state = after(account, [sell(), ...billed(BILLED_OPERATIONS_MAX + 10)]);
+    expect(state.operations.size).to.equal(BILLED_OPERATIONS_MAX);
+    expect(state.billed.size).to.equal(BILLED_OPERATIONS_MAX);
+    expect(state.operations.has('ext_h9')).to.equal(false);
+    expect(state.operations.has('ext_h10')).to.equal(true);
+  });
+});

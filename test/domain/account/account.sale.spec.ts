@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { account } from '../../../domain/account/decider.ts';
+import { asCredits } from '../../../domain/kernel/units.ts';
+import { adjust, NOW, refund, sell, setPlan, TENANT } from '../../support/money/moneyCommands.ts';
+import { specFor } from '../../support/specFor.ts';
+
+const { given } = specFor(account);
+
+describe('selling credits', () => {
+  it('opens the account, grants, and moves the tenant from plan free to paid', () => {
+    given()
+      .when(sell())
+      .then(
+        ['AccountOpened', { tenant_id: TENANT, created_at: NOW }],
+        [
+          'CreditsGranted',
+          { credits: 1_000, balance_after: 1_000, created_at: NOW, gross_amount_minor: 1_190 },
+        ],
+        ['PlanSet', { plan: 'paid', previous_plan: 'free', set_at: NOW }],
+      );
+  });
+
+  it('leaves the plan alone when it is enterprise, and at a second sale', () => {
+    given(setPlan('enterprise')).when(sell()).then(['CreditsGranted']);
+    given(sell(), setPlan('free'))
+      .when(sell({ provider_txn_id: 'pay_2' }))
+      .then(['CreditsGranted', { balance_after: 2_000 }]);
+  });
+
+  it('records whose account it is in the stream alone', () => {
+    const state = given(sell()).state();
+    expect(state.sales.first()?.sale).not.to.have.property('tenant_id');
+    expect(state.tenant_id).to.equal(TENANT);
+  });
+
+  it('takes the same payment once, whatever the case of the provider', () => {
+    given(sell()).when(sell()).thenNothing();
+    given(sell())
+      .when({ ...sell(), data: { ...sell().data, provider: 'STRIPE' } })
+      .thenNothing();
+    given(sell())
+      .when(sell({ provider: 'paypal' }))
+      .then(['CreditsGranted', { balance_after: 2_000 }]);
+  });
+
+  for (const changed of [
+    { credits: asCredits(999) },
+    { currency: 'USD' },
+    { gross_amount_minor: 1_191 },
+    { vat_amount_minor: 0 },
+    { provider_fee_minor: 0 },
+  ])
+    it(`refuses the same payment with another ${Object.keys(changed).join()}`, () => {
+      given(sell()).when(sell(changed)).thenRejected({ code: 'idempotency_key_reused' });
+    });
+
+  for (const retold of [
+    { occurred_at: '2026-01-30T08:00:00.000Z' },
+    { note: 'again' },
+    { invoice_ref: 'INV-2' },
+    { price_list_version: 2 },
+  ])
+    it(`takes the same payment with another ${Object.keys(retold).join()} for a repeat`, () => {
+      given(sell()).when(sell(retold)).thenNothing();
+    });
+
+  it('refuses the identity of a refund', () => {
+    given(sell(), refund({ gross_amount_minor: 119 }))
+      .when(sell({ provider_txn_id: 'ref_1' }))
+      .thenRejected({ code: 'idempotency_key_reused' });
+  });
+
+  it('never rounds: what would pass 2^53 − 1 credits is refused', () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    given(adjust(most - 999))
+      .when(sell())
+      .thenRejected({ code: 'credits_out_of_range' });
+    given(adjust(most - 1_000))
+      .when(sell())
+      .then(['CreditsGranted', { balance_after: most }], ['PlanSet']);
+  });
+});

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { workerOver } from '../../support/apiWorker.ts';
+import {
+  startScriptedProvider,
+  type ScriptedProvider,
+} from '../../../engine/test/support/scriptedProvider.ts';
+import { formOf, INVOICE, type Reply } from '../support/client.ts';
+import { startApi, type TestApi } from '../support/testApi.ts';
+import { presigned, put } from './uploads.suite.ts';
+
+const SCHEMA = { type: 'object', properties: { total: { type: 'number' } } };
+
+/** Routes that never start work in a child, whatever they are sent. A route is here or in the table below. */
+const WITHOUT_CHILDREN = [
+  ...['getHealth', 'getLiveness', 'getReadiness', 'getMetrics', 'getOpenApi', 'getDocs', 'getDocsAsset'],
+  ...['getProblemPage', 'createApiKey', 'listApiKeys', 'revokeApiKey', 'rotateApiKey', 'flushApiKeyCache'],
+  ...['addCredits', 'refundCredits', 'adjustCredits', 'setPlan', 'setBillingRate', 'getBillingConfig'],
+  ...['createBillingConfig', 'createAdminBillingConfig', 'getBillingConfigHistory', 'getAdminCreditPrices'],
+  ...['publishCreditPrices', 'getRateLimits', 'setRateLimits', 'deleteRateLimits', 'flushRateLimitCache'],
+  ...['getFxRate', 'getMarginReport', 'listLlmCosts', 'getLlmCostsOfJob', 'createProviderPricing'],
+  ...['listProviderPricing', 'getMissingPricing', 'getFreeTierSubsidy', 'getCostsByTask'],
+  ...['getCostsByDocument', 'logLlmCost', 'setPricing', 'getPricing', 'getReconciliation', 'getUsageStats'],
+  ...['listTenants', 'listTenantLedger', 'publishFxRates', 'getBalance', 'chargeExamples'],
+  ...['getTrainingQuote', 'getTenantInfo', 'listUsage', 'listGrants', 'getQuote', 'getBillingRates'],
+  ...['getCreditPrices', 'publishConfig', 'revokeConfig', 'getTrainingJob', 'cancelTrainingJob'],
+  ...['activateDeployment', 'getCurrentDeployment', 'presignUpload', 'listDocuments', 'putUpload'],
+  'removeUpload',
+];
+
+describe('work in children is charged to the tenant that asked for it', () => {
+  let api: TestApi;
+  let provider: ScriptedProvider;
+  let tenant: string;
+  let key: string;
+  let shares: Set<string>;
+  before(async () => {
+    provider = await startScriptedProvider();
+    api = await startApi({ LLM_ALLOW_PRIVATE_NETWORK: 'true' });
+    api.faults.onWork = (share) => shares.add(share);
+  });
+  after(async () => {
+    await api.stop();
+    await provider.stop();
+  });
+  beforeEach(async () => {
+    shares = new Set();
+    tenant = `share-${randomUUID()}`;
+    key = await api.newKey(tenant);
+    await api.sell(tenant, 40_000);
+  });
+
+  const uploaded = async () => {
+    const json = { tenant_id: tenant, file_name: 'a.txt', content_type: 'text/plain' };
+    const upload = presigned(await api.call('post', '/v1/uploads/presign', { key, json }));
+    expect((await put(upload.url, 'Total: 12.50 EUR', upload.headers)).status).to.equal(200);
+    return upload;
+  };
+  const post = (path: string, json: object, as = key) => api.call('post', path, { key: as, json });
+  const form = (path: string, fields: Readonly<Record<string, string>>) =>
+    api.call('post', path, { key, form: formOf({ tenant_id: tenant, ...fields }, INVOICE) });
+  const jobAsked = async () => {
+    const documents = [await uploaded(), await uploaded()];
+    const examples = documents.map(({ document_id }) => ({ document_id, expected: { total: 12.5 } }));
+    return { tenant_id: tenant, schema: SCHEMA, examples };
+  };
+  const canonical = (operation: string, resource: object, payload: object) =>
+    post('/v1/canonical', {
+      ...{ schema_version: '1.0', operation, scope: { tenant_id: tenant } },
+      ...{ resource, payload },
+    });
+  const ownModel = () => ({
+    ...{ llm_provider_model: 'openai_compatible/m', llm_api_key: 'sk-own', llm_api_base: provider.url },
+  });
+
+  /** Each way in which a route starts work in a child. */
+  const WITH_CHILDREN: readonly (readonly [string, string, () => Promise<Reply>])[] = [
+    ['extract', 'by the local engine', () => form('/v1/extract', { schema: JSON.stringify(SCHEMA) })],
+    [
+      ...(['extract', 'by a model'] as const),
+      () => {
+        provider.script('sk-own', { do: 'answer', with: { total: 1 } });
+        return form('/v1/extract', { schema: JSON.stringify(SCHEMA), ...ownModel() });
+      },
+    ],
+    ['toMarkdown', 'of a form', () => form('/v1/to-markdown', {})],
+    [
+      ...(['ocrToMarkdown', 'of an upload'] as const),
+      async () => post('/v1/ocr/to-markdown', { tenant_id: tenant, file_uri: (await uploaded()).file_uri }),
+    ],
+    [
+      ...(['canonical', 'inference.extract'] as const),
+      async () =>
+        canonical('inference.extract', { file_uri: (await uploaded()).file_uri }, { schema: SCHEMA }),
+    ],
+    [
+      ...(['canonical', 'inference.to_markdown'] as const),
+      async () => canonical('inference.to_markdown', { file_uri: (await uploaded()).file_uri }, {}),
+    ],
+    [
+      ...(['canonical', 'training.create'] as const),
+      async () => {
+        const { schema, examples } = await jobAsked();
+        return canonical('training.create', {}, { schema, examples });
+      },
+    ],
+    [
+      ...(['countPages', 'of an upload'] as const),
+      async () =>
+        post('/v1/documents/page-count', { documents: [{ document_id: (await uploaded()).document_id }] }),
+    ],
+    ['createTrainingJob', 'with examples', async () => post('/v1/training/jobs', await jobAsked())],
+    [
+      ...(['getTrainingExamples', 'of a job that ended'] as const),
+      async () => {
+        const job_id = String((await post('/v1/training/jobs', await jobAsked())).body['job_id']);
+        await api.deps.reads.settleAll();
+        await workerOver(api).drain();
+        const charge = { tenant_id: tenant, idempotency_key: job_id, job_id };
+        await api.call('post', '/v1/billing/dspy-examples-charge', { key, json: charge });
+        shares.clear();
+        return api.call('get', `/v1/training/jobs/${job_id}/examples`, { key });
+      },
+    ],
+  ];
+
+  it('on every route: each is known to start such work, or not to', () => {
+    const known = new Set([...WITHOUT_CHILDREN, ...WITH_CHILDREN.map(([operationId]) => operationId)]);
+    expect(api.routes.map(({ operationId }) => operationId)).to.have.members([...known]);
+  });
+
+  for (const [operationId, how, call] of WITH_CHILDREN)
+    it(`${operationId}, ${how}`, async () => {
+      const reply = await call();
+      expect(reply.status, reply.text).to.be.below(300);
+      expect([...shares]).to.deep.equal([tenant]);
+    });
+
+  it('countPages by a service key: to the tenant of the document', async () => {
+    const { document_id } = await uploaded();
+    const service = await api.newKey('share-service', 'service');
+    const json = { documents: [{ document_id }] };
+    expect((await post('/v1/documents/page-count', json, service)).status).to.equal(200);
+    expect([...shares]).to.deep.equal([tenant]);
+  });
+
+  it('no other route starts any', async () => {
+    const bodies = { tenant_id: tenant, schema: SCHEMA, schema_version: '1.0' };
+    for (const { operationId, method, path, bytes } of api.routes) {
+      if (!WITHOUT_CHILDREN.includes(operationId) || bytes !== undefined) continue;
+      const at = `${path.replaceAll(/\{tenant_id\}/g, tenant).replaceAll(/\{\w+\}/g, 'x')}?tenant_id=${tenant}`;
+      await api.call(method, at, method === 'get' || method === 'delete' ? {} : { json: bodies });
+    }
+    expect([...shares]).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { z } from 'zod';
+import type { Route } from '../../../src/http/defineRoute.ts';
+import { testApi, type TestApi } from '../support/testApi.ts';
+
+/** Its 404 says that nothing is deployed in that place, whoever the tenant is. */
+const OF_A_SCOPE = ['/v1/inference/deployments/current'];
+
+describe('reads of a tenant that nobody has heard of', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await testApi();
+  });
+
+  const PATHS: readonly ((tenant: string) => string)[] = [
+    (tenant) => `/v1/billing/balance/${tenant}`,
+    (tenant) => `/v1/billing/tenant-info/${tenant}`,
+    (tenant) => `/v1/billing/usage/${tenant}`,
+    (tenant) => `/v1/billing/grants/${tenant}`,
+    (tenant) => `/v1/api-keys/${tenant}`,
+    (tenant) => `/v1/admin/tenants/${tenant}/ledger`,
+    (tenant) => `/v1/admin/tenants/${tenant}/rate-limits`,
+    (tenant) => `/v1/admin/costs/by-task?tenant_id=${tenant}`,
+    (tenant) => `/v1/admin/costs/by-document?tenant_id=${tenant}`,
+    (tenant) => `/v1/admin/llm-costs?tenant_id=${tenant}`,
+    (tenant) => `/v1/billing/quote?operation=extract&billing_type=byok&pages=1&tenant_id=${tenant}`,
+    (tenant) => `/v1/billing/training-quote?tenant_id=${tenant}`,
+    (tenant) => `/v1/documents?tenant_id=${tenant}`,
+  ];
+
+  it('are all here', () => {
+    const isRead = ({ method }: Route): boolean => method === 'get';
+    const namesTenant = ({ query, path }: Route): boolean =>
+      path.includes('{tenant_id}') || (query instanceof z.ZodObject && 'tenant_id' in query.shape);
+    const listed = PATHS.map((path) => path('{tenant_id}').split('?')[0]);
+    const routes = api.routes.filter((route) => isRead(route) && namesTenant(route)).map(({ path }) => path);
+    expect(listed).to.have.members(routes.filter((path) => !OF_A_SCOPE.includes(path)));
+  });
+
+  for (const path of PATHS)
+    it(`are 404: ${path('{tenant}')}`, async () => {
+      const unknown = await api.call('get', path(`nobody-${randomUUID()}`));
+      expect([unknown.status, unknown.code], unknown.text).to.deep.equal([404, 'tenant_not_found']);
+      const known = `somebody-${randomUUID()}`;
+      await api.newKey(known);
+      expect((await api.call('get', path(known))).status).to.equal(200);
+    });
+});

@@ -1,0 +1,4 @@
+import { rebuildSuite } from './rebuild.suite.ts';
+import { emptySql } from '../../support/emptySql.ts';
+
+rebuildSuite('embedded Postgres', emptySql);

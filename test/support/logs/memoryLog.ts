@@ -1,0 +1,127 @@
+import { isHidden, isLeftOut } from '../../../domain/kernel/ownStreams.ts';
+import type { FeedItem, FeedOptions } from '../../../domain/ports/eventFeed.ts';
+import type { KnownLog } from '../../../domain/ports/knownLog.ts';
+import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import type { JsonObject } from '../../../domain/kernel/json.ts';
+
+type Fault = { readonly kind: 'error'; readonly error: Error } | { readonly kind: 'end' };
+
+/** A log in memory, with faults to switch on. Positions have gaps, as a shared log's have. */
+export interface MemoryLog extends KnownLog {
+  /** Takes the last events away, as an older copy of the log has them; and all subscriptions with them. */
+  readonly goBack: (to: number) => void;
+  readonly append: (stream: string, type: string, data: JsonObject) => RecordedEvent;
+  readonly events: () => readonly RecordedEvent[];
+  /** Ends every open subscription: by an error, or without one. */
+  readonly drop: (fault?: Fault) => void;
+  /** Open subscriptions deliver nothing any more; new ones do. */
+  readonly silence: () => void;
+  /** A position that no event has: something was filtered out. */
+  readonly skip: () => bigint;
+  readonly subscriptions: () => number;
+  /** Deliver events again from this many before the position asked for. */
+  redeliver: number;
+}
+
+interface Reader {
+  readonly wake: () => void;
+  fault: Fault | undefined;
+  silent: boolean;
+}
+
+/** When all events of such a log were recorded. */
+export const RECORDED_AT = '2026-01-31T08:00:00.000Z';
+
+export const memoryLog = (): MemoryLog => {
+  const events: RecordedEvent[] = [];
+  const revisions = new Map<string, bigint>();
+  const readers = new Set<Reader>();
+  let last = 0n;
+  let head: bigint | undefined;
+  let opened = 0;
+
+  const nextPosition = () => (last += 3n);
+
+  const read = async function* (options: FeedOptions): AsyncGenerator<FeedItem> {
+    const { after, signal } = options;
+    opened += 1;
+    let wake: () => void = () => undefined;
+    const reader: Reader = { wake: () => wake(), fault: undefined, silent: false };
+    readers.add(reader);
+    const delivered = events.filter(({ position }) => after !== undefined && position <= after).length;
+    let at = Math.max(delivered - log.redeliver, 0);
+    let caughtUp = false;
+    const onAbort = () => reader.wake();
+    signal?.addEventListener('abort', onAbort);
+    const isOver = () => {
+      if (reader.fault?.kind === 'error') throw reader.fault.error;
+      return reader.fault !== undefined || signal?.aborted === true;
+    };
+    try {
+      while (!isOver()) {
+        while (events[at] !== undefined && isLeftOut(events[at]!.stream, options)) at += 1;
+        const event = reader.silent ? undefined : events[at];
+        if (event !== undefined) {
+          at += 1;
+          yield { kind: 'event', event };
+        } else if (!caughtUp) {
+          caughtUp = true;
+          yield { kind: 'caught_up' };
+        } else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      readers.delete(reader);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  };
+
+  const log: MemoryLog = {
+    redeliver: 0,
+    subscribe: read,
+    head: () => Promise.resolve(head),
+    end: () => Promise.resolve(last === 0n ? undefined : last),
+    // eslint-disable-next-line @typescript-eslint/require-await -- the port is asynchronous
+    read: async function* (stream, { from = 0n, direction = 'forwards', limit = Infinity } = {}) {
+      const found = events.filter((event) => event.stream === stream && event.revision >= from);
+      yield* (direction === 'forwards' ? found : found.reverse()).slice(0, limit);
+    },
+    goBack: (to) => {
+      events.splice(to);
+      revisions.clear();
+      for (const { stream, revision } of events) revisions.set(stream, revision);
+      last = events.at(-1)?.position ?? 0n;
+      head = events.findLast(({ stream }) => !isHidden(stream))?.position;
+      log.drop();
+    },
+    events: () => events,
+    subscriptions: () => opened,
+    skip: () => (head = nextPosition()),
+    append: (stream, type, data) => {
+      const revision = (revisions.get(stream) ?? -1n) + 1n;
+      revisions.set(stream, revision);
+      const position = nextPosition();
+      if (!isHidden(stream)) head = position;
+      const id = `00000000-0000-4000-8000-${String(position).padStart(12, '0')}`;
+      const metadata = {
+        schema_version: 1,
+        recorded_at: RECORDED_AT,
+        actor: { key_id: 'key_1', role: 'admin' },
+        hash: `hash of ${id} ${JSON.stringify(data)}`,
+      };
+      const event: RecordedEvent = { id, type, data, metadata, stream, revision, position };
+      events.push(event);
+      for (const reader of readers) reader.wake();
+      return event;
+    },
+    drop: (fault = { kind: 'end' }) => {
+      for (const reader of readers) {
+        reader.fault = fault;
+        reader.wake();
+      }
+    },
+    silence: () => {
+      for (const reader of readers) reader.silent = true;
+    },
+  };
+  return log;
+};

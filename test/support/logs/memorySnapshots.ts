@@ -1,0 +1,14 @@
+import type { Snapshot, SnapshotStore } from '../../../domain/ports/snapshotStore.ts';
+
+/** Snapshots in memory, by stream. */
+export const memorySnapshots = (): SnapshotStore & { readonly kept: Map<string, Snapshot> } => {
+  const kept = new Map<string, Snapshot>();
+  return {
+    kept,
+    load: (stream) => Promise.resolve(kept.get(stream)),
+    save: (snapshot) => {
+      kept.set(snapshot.stream, snapshot);
+      return Promise.resolve('saved');
+    },
+  };
+};

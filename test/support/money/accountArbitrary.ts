@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import type { AccountCommand } from '../../../domain/account/commands.ts';
+import { asCredits } from '../../../domain/kernel/units.ts';
+import { adjust, charge, hold, open, refund, release, sell, setPlan, settle } from './moneyCommands.ts';
+
+/** Few identities and round amounts, so that repeats, clashes and exact remainders are frequent. */
+const provider = fc.constantFrom('stripe', 'Stripe', 'manual');
+const providerTxn = fc.constantFrom('t1', 't2', 't3', 't4', 't5');
+const holdId = fc.constantFrom('h1', 'h2', 'h3', 'h4', 'h5', 'h6');
+const key = fc.constantFrom('k1', 'k2', 'k3');
+const money = fc.constantFrom(0, 1, 19, 50, 100, 119, 238, 333, 1_000);
+const count = fc.constantFrom(1, 10, 40, 99, 100, 400, 1_000, 2_000);
+
+const sale = fc
+  .record({ provider, provider_txn_id: providerTxn, credits: count, gross: money, vat: money, fee: money })
+  .chain((sold) => fc.record({ sold: fc.constant(sold), priced: fc.boolean(), eur: fc.boolean() }))
+  .map(({ sold: { gross, vat, fee, credits, ...identity }, priced, eur }) =>
+    sell({
+      ...identity,
+      credits: asCredits(credits),
+      currency: eur ? 'EUR' : 'USD',
+      gross_amount_minor: priced ? gross : null,
+      vat_amount_minor: priced ? Math.min(vat, gross) : 0,
+      provider_fee_minor: priced ? Math.min(fee, gross) : 0,
+    }),
+  );
+
+const refunds = fc
+  .record({
+    provider,
+    provider_txn_id: fc.constantFrom('t1', 't2', 'r1', 'r2', 'r3', 'r4', 'r5', 'r6'),
+    original_provider: provider,
+    original_provider_txn_id: providerTxn,
+    credits: fc.option(fc.oneof(count, fc.constant(0)), { nil: null }),
+    currency: fc.constantFrom(null, null, 'EUR', 'USD'),
+    gross_amount_minor: fc.option(money, { nil: null }),
+    vat_amount_minor: fc.option(money, { nil: null, freq: 1 }),
+    provider_fee_minor: fc.constantFrom(0, 0, 0, 1, 19),
+  })
+  .map(({ credits, ...rest }) => refund({ ...rest, credits: credits === null ? null : asCredits(credits) }));
+
+const adjustments = fc
+  .record({
+    credits: fc.constantFrom(-1_000, -100, -1, 1, 50, 500, 2_000),
+    idempotency_key: fc.option(key, { nil: null }),
+    allow_negative: fc.oneof({ weight: 9, arbitrary: fc.constant(false) }, fc.constant(true)),
+  })
+  .map(({ credits, ...rest }) => adjust(credits, rest));
+
+const holds = fc
+  .record({
+    hold_id: holdId,
+    pages: fc.integer({ min: 0, max: 40 }),
+    rate: fc.constantFrom(2, 10, 40),
+    byok: fc.boolean(),
+    free_pages_allowance: fc.constantFrom(50, 50, 50, 20, 0),
+    operation: fc.option(fc.constantFrom('o1', 'o2', 'o3'), { nil: null }),
+  })
+  .map(({ hold_id, pages, rate, byok, free_pages_allowance, operation }) =>
+    hold(pages, {
+      hold_id,
+      operation_id: operation ?? `ext_${hold_id}`,
+      credits_per_page: asCredits(rate),
+      billing_type: byok ? 'byok' : 'full_service',
+      free_pages_allowance,
+    }),
+  );
+
+const settles = fc
+  .record({ hold_id: holdId, pages: fc.integer({ min: 0, max: 42 }), other: fc.boolean() })
+  .map(({ hold_id, pages, other }) =>
+    settle(pages, { hold_id, usage_id: `use_${hold_id}${other ? '_other' : ''}` }),
+  );
+
+const charges = fc
+  .record({ idempotency_key: key, credits: count, paid_plan_required: fc.boolean() })
+  .map(({ credits, ...rest }) => charge(credits, rest));
+
+/** Any command of an account. */
+export const anyCommand: fc.Arbitrary<AccountCommand> = fc.oneof(
+  { weight: 4, arbitrary: sale },
+  { weight: 5, arbitrary: refunds },
+  { weight: 3, arbitrary: adjustments },
+  { weight: 5, arbitrary: holds },
+  { weight: 5, arbitrary: settles },
+  { weight: 2, arbitrary: holdId.map((hold_id) => release({ hold_id })) },
+  { weight: 2, arbitrary: charges },
+  { weight: 1, arbitrary: fc.constantFrom('free', 'paid', 'enterprise').map((plan) => setPlan(plan)) },
+  { weight: 1, arbitrary: fc.constant(open()) },
+);
+
+/** A history: commands as they arrive, many of which will be refused. */
+export const anyHistory = fc.array(anyCommand, { maxLength: 40 });

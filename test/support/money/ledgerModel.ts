@@ -1,0 +1,178 @@
+import type { AccountCommand } from '../../../domain/account/commands.ts';
+
+/**
+ * A second opinion on the account: a plain journal of rows that is summed afresh at every question, in
+ * ordinary numbers. It shares neither code nor data structures with the decider, and is correct only for
+ * amounts small enough for that arithmetic.
+ */
+interface Row {
+  readonly kind: 'sale' | 'refund' | 'adjustment' | 'hold' | 'release' | 'usage';
+  readonly id: string;
+  readonly credits: number;
+  readonly free: number;
+  readonly pages: number;
+  readonly rate: number;
+  readonly of: string;
+  readonly gross: number;
+  readonly vat: number;
+  readonly fee: number;
+  readonly currency: string;
+  readonly payload: string;
+  readonly operation: string;
+}
+
+export interface LedgerModel {
+  readonly rows: Row[];
+  plan: string;
+}
+
+export const newLedger = (): LedgerModel => ({ rows: [], plan: 'free' });
+
+const BLANK = {
+  ...{ id: '', credits: 0, free: 0, pages: 0, rate: 0, of: '', gross: 0, vat: 0, fee: 0 },
+  ...{ currency: '', payload: '', operation: '' },
+};
+const txn = (provider: string, id: string) => JSON.stringify([provider.toLowerCase(), id]);
+const sum = (rows: readonly Row[], pick: (row: Row) => number) => rows.reduce((n, row) => n + pick(row), 0);
+const of = ({ rows }: LedgerModel, ...kinds: readonly Row['kind'][]) =>
+  rows.filter(({ kind }) => kinds.includes(kind));
+
+/** Holds that neither a release nor a usage row names. */
+const openHolds = (ledger: LedgerModel) =>
+  of(ledger, 'hold').filter((row) => {
+    const ends = of(ledger, 'release', 'usage').filter((end) => end.of === row.id);
+    const sameId = of(ledger, 'hold').filter((other) => other.id === row.id);
+    return sameId.indexOf(row) >= ends.length;
+  });
+
+export const figuresOf = (ledger: LedgerModel) => ({
+  balance: sum(of(ledger, 'sale', 'refund', 'adjustment', 'usage'), (row) => row.credits),
+  held: sum(openHolds(ledger), (row) => row.credits),
+  purchased: sum(of(ledger, 'sale', 'refund'), (row) => row.credits),
+  adjusted: sum(of(ledger, 'adjustment'), (row) => row.credits),
+  used: 0 - sum(of(ledger, 'usage'), (row) => row.credits),
+  free_pages_used: sum(of(ledger, 'usage'), (row) => row.free),
+  free_pages_held: sum(openHolds(ledger), (row) => row.free),
+  plan: ledger.plan,
+});
+
+type DataOf<Type extends AccountCommand['type']> = Extract<AccountCommand, { type: Type }>['data'];
+type Verdicts = {
+  readonly [Type in AccountCommand['type']]: (ledger: LedgerModel, data: DataOf<Type>) => string;
+};
+
+const available = (ledger: LedgerModel) => figuresOf(ledger).balance - figuresOf(ledger).held;
+const lacks = (ledger: LedgerModel, credits: number) => credits > 0 && credits > available(ledger);
+const find = (ledger: LedgerModel, id: string, ...kinds: readonly Row['kind'][]) =>
+  of(ledger, ...kinds).find((row) => row.id === id);
+const add = (ledger: LedgerModel, row: Partial<Row> & Pick<Row, 'kind'>) => {
+  ledger.rows.push({ ...BLANK, ...row });
+  return 'done';
+};
+/** What becomes of a command whose identity a row has already. */
+const again = (twin: Row, kind: Row['kind'], payload: string) =>
+  twin.kind === kind && twin.payload === payload ? 'repeat' : 'idempotency_key_reused';
+
+const leftOf = (ledger: LedgerModel, sale: Row) => {
+  const rows = [sale, ...of(ledger, 'refund').filter((row) => row.of === sale.id)];
+  return {
+    credits: sum(rows, (row) => row.credits),
+    gross: sum(rows, (row) => row.gross),
+    vat: sum(rows, (row) => row.vat),
+    fee: sum(rows, (row) => row.fee),
+  };
+};
+
+const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row): string => {
+  const left = leftOf(ledger, sale);
+  const gross = data.gross_amount_minor ?? 0;
+  const part = (whole: number, rest: number) =>
+    gross === 0 ? 0 : gross === left.gross ? rest : Math.min(rest, Math.floor((whole * gross) / sale.gross));
+  const credits = data.credits ?? part(sale.credits, left.credits);
+  // What is left of the sale never holds more VAT than money.
+  const kept = Math.min(left.vat - part(sale.vat, left.vat), left.gross - gross);
+  const vat = data.vat_amount_minor ?? Math.min(gross, left.vat, left.vat - kept);
+  const fee = data.provider_fee_minor;
+  const overs = [credits - left.credits, gross - left.gross, vat - left.vat, fee - left.fee, vat - gross];
+  if (overs.some((over) => over > 0)) return 'refund_exceeds_original';
+  if (lacks(ledger, credits)) return 'insufficient_balance';
+  const taken = { credits: 0 - credits, gross: 0 - gross, vat: 0 - vat, fee: 0 - fee };
+  const id = txn(data.provider, data.provider_txn_id);
+  return add(ledger, { kind: 'refund', id, of: sale.id, ...taken, payload: data.fingerprint });
+};
+
+const holdOf = (ledger: LedgerModel, data: DataOf<'HoldCredits'>, payload: string): string => {
+  const figures = figuresOf(ledger);
+  const taken = figures.free_pages_used + figures.free_pages_held;
+  const free = Math.min(Math.max(0, data.free_pages_allowance - taken), data.pages);
+  const credits = (data.pages - free) * data.credits_per_page;
+  if (lacks(ledger, credits)) return 'insufficient_credits';
+  const { hold_id: id, pages, credits_per_page: rate, operation_id: operation } = data;
+  return add(ledger, { kind: 'hold', id, credits, free, pages, rate, payload, operation });
+};
+
+const VERDICTS: Verdicts = {
+  OpenAccount: () => 'done',
+  SetPlan: (ledger, { plan }) => {
+    ledger.plan = plan;
+    return 'done';
+  },
+  GrantCredits: (ledger, data) => {
+    const id = txn(data.provider, data.provider_txn_id);
+    const twin = find(ledger, id, 'sale', 'refund');
+    if (twin) return again(twin, 'sale', data.fingerprint);
+    if (ledger.plan === 'free' && of(ledger, 'sale').length === 0) ledger.plan = 'paid';
+    const { credits, gross_amount_minor, vat_amount_minor: vat, provider_fee_minor: fee, currency } = data;
+    const money = { gross: gross_amount_minor ?? 0, vat, fee, currency };
+    return add(ledger, { kind: 'sale', id, credits, ...money, payload: data.fingerprint });
+  },
+  RefundCredits: (ledger, data) => {
+    const twin = find(ledger, txn(data.provider, data.provider_txn_id), 'sale', 'refund');
+    if (twin) return again(twin, 'refund', data.fingerprint);
+    const sale = find(ledger, txn(data.original_provider, data.original_provider_txn_id), 'sale');
+    if (!sale) return 'original_grant_not_found';
+    if (data.currency !== null && data.currency !== sale.currency) return 'refund_mismatch';
+    return refundOf(ledger, data, sale);
+  },
+  AdjustCredits: (ledger, { idempotency_key: key, credits, allow_negative, fingerprint }) => {
+    const twin = key === null ? undefined : find(ledger, key, 'adjustment');
+    if (twin) return again(twin, 'adjustment', fingerprint);
+    if (lacks(ledger, 0 - credits) && !allow_negative) return 'insufficient_balance';
+    return add(ledger, { kind: 'adjustment', id: key ?? '', credits, payload: fingerprint });
+  },
+  HoldCredits: (ledger, data) => {
+    const { operation_id, pages, billing_type } = data;
+    const payload = JSON.stringify([operation_id, pages, billing_type]);
+    const open = openHolds(ledger);
+    const twin = open.find((row) => row.id === data.hold_id);
+    if (twin) return again(twin, 'hold', payload);
+    if (open.some((row) => row.operation === operation_id)) return 'idempotency_key_reused';
+    if (of(ledger, 'usage').some((row) => row.operation === operation_id)) return 'hold_not_open';
+    return holdOf(ledger, data, payload);
+  },
+  SettleHold: (ledger, { hold_id, pages }) => {
+    const row = openHolds(ledger).find(({ id }) => id === hold_id);
+    if (!row) return 'hold_not_open';
+    if (pages > row.pages) return 'burn_exceeds_hold';
+    const free = Math.min(row.free, pages);
+    const credits = 0 - (pages - free) * row.rate;
+    return add(ledger, { kind: 'usage', of: row.id, credits, free, operation: row.operation });
+  },
+  ReleaseHold: (ledger, { hold_id }) => {
+    if (!openHolds(ledger).some(({ id }) => id === hold_id)) return 'hold_not_open';
+    return add(ledger, { kind: 'release', of: hold_id });
+  },
+  ChargeCredits: (ledger, { idempotency_key: id, fingerprint: payload, credits, paid_plan_required }) => {
+    const twin = find(ledger, id, 'usage');
+    if (twin) return again(twin, 'usage', payload);
+    if (paid_plan_required && ledger.plan === 'free') return 'plan_required';
+    if (lacks(ledger, credits)) return 'insufficient_credits';
+    return add(ledger, { kind: 'usage', id, credits: 0 - credits, payload });
+  },
+};
+
+/** Carries out a command and says what should come of it: `done`, `repeat`, or a rejection's code. */
+export const carryOut = (ledger: LedgerModel, command: AccountCommand): string => {
+  const verdict = VERDICTS[command.type] as (ledger: LedgerModel, data: unknown) => string;
+  return verdict(ledger, command.data);
+};

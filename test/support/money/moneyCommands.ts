@@ -1,0 +1,170 @@
+import type {
+  AdjustCredits,
+  ChargeCredits,
+  GrantCredits,
+  HoldCredits,
+  OpenAccount,
+  RefundCredits,
+  ReleaseHold,
+  SetPlan,
+  SettleHold,
+} from '../../../domain/account/commands.ts';
+import { fingerprintOf } from '../../../domain/kernel/fingerprint.ts';
+import type { Json } from '../../../domain/kernel/json.ts';
+import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import { asCredits } from '../../../domain/kernel/units.ts';
+
+export const TENANT = 'acme';
+export const NOW = '2026-01-31T08:00:00.000Z';
+export const LATER = '2026-01-31T08:15:00.000Z';
+
+export const meta: CommandMeta = {
+  now: NOW,
+  actor: { key_id: 'key_1', role: 'admin' },
+  correlation_id: 'req-1',
+  command_id: '2f1c6f0e-7a8b-4c8d-9e10-111213141516',
+};
+
+type Printed<Data> = Omit<Data, 'tenant_id' | 'fingerprint'>;
+const printed = <Data extends object>(data: Data) => ({
+  tenant_id: TENANT,
+  ...data,
+  fingerprint: fingerprintOf(data as unknown as Json),
+});
+const scope = {
+  project_id: 'default',
+  task_id: 'default',
+  document_id: null,
+  job_id: null,
+  api_key_id: null,
+};
+
+export const open = (): OpenAccount => ({ type: 'OpenAccount', data: { tenant_id: TENANT }, meta });
+
+export const setPlan = (plan: SetPlan['data']['plan']): SetPlan => ({
+  type: 'SetPlan',
+  data: { tenant_id: TENANT, plan, reason: null },
+  meta,
+});
+
+/** 1,000 credits for 11.90 EUR with 1.90 VAT and 0.45 fee, unless said otherwise. */
+export const sell = (over: Partial<Printed<GrantCredits['data']>> = {}): GrantCredits => ({
+  type: 'GrantCredits',
+  data: printed({
+    grant_id: `grt_${over.provider ?? 'stripe'}_${over.provider_txn_id ?? 'pay_1'}`,
+    provider: 'stripe',
+    provider_txn_id: 'pay_1',
+    credits: asCredits(1_000),
+    currency: 'EUR',
+    gross_amount_minor: 1_190,
+    vat_amount_minor: 190,
+    provider_fee_minor: 45,
+    price_list_version: 1,
+    price_per_1000_credits: '10',
+    tax_basis: 'exclusive',
+    fx_rate_to_usd: '1.1',
+    fx_rate_date: '2026-01-30',
+    invoice_ref: null,
+    note: null,
+    occurred_at: NOW,
+    ...over,
+  }),
+  meta,
+});
+
+/** Names the sale and itself, and leaves all amounts to be derived: say one of them. */
+export const refund = (over: Partial<Printed<RefundCredits['data']>> = {}): RefundCredits => ({
+  type: 'RefundCredits',
+  data: printed({
+    refund_id: `rfd_${over.provider_txn_id ?? 'ref_1'}`,
+    provider: 'stripe',
+    provider_txn_id: 'ref_1',
+    original_provider: 'stripe',
+    original_provider_txn_id: 'pay_1',
+    credits: null,
+    currency: null,
+    gross_amount_minor: null,
+    vat_amount_minor: null,
+    provider_fee_minor: 0,
+    reason: null,
+    occurred_at: NOW,
+    ...over,
+  }),
+  meta,
+});
+
+export const adjust = (
+  credits: number,
+  over: Partial<Printed<AdjustCredits['data']>> = {},
+): AdjustCredits => ({
+  type: 'AdjustCredits',
+  data: printed({
+    adjustment_id: 'adj_1',
+    idempotency_key: null,
+    credits: asCredits(credits),
+    reason: 'goodwill',
+    allow_negative: false,
+    ...over,
+  }),
+  meta,
+});
+
+/** Standard extraction of `pages` pages at 40 credits, 50 free pages in all. */
+export const hold = (pages: number, over: Partial<Omit<HoldCredits['data'], 'pages'>> = {}): HoldCredits => ({
+  type: 'HoldCredits',
+  data: {
+    tenant_id: TENANT,
+    hold_id: 'hold_1',
+    operation_id: over.hold_id === undefined ? 'ext_1' : `ext_${over.hold_id}`,
+    operation: 'extract',
+    category: 'extraction',
+    extraction_mode: 'standard',
+    billing_type: 'full_service',
+    pages,
+    credits_per_page: asCredits(40),
+    free_pages_allowance: 50,
+    billing_config_version: 1,
+    expires_at: LATER,
+    ...over,
+  },
+  meta,
+});
+
+export const settle = (pages: number, over: Partial<Omit<SettleHold['data'], 'pages'>> = {}): SettleHold => ({
+  type: 'SettleHold',
+  data: {
+    tenant_id: TENANT,
+    usage_id: `use_${over.hold_id ?? 'hold_1'}`,
+    hold_id: 'hold_1',
+    pages,
+    ...scope,
+    ...over,
+  },
+  meta,
+});
+
+export const release = (over: Partial<ReleaseHold['data']> = {}): ReleaseHold => ({
+  type: 'ReleaseHold',
+  data: { tenant_id: TENANT, hold_id: 'hold_1', reason: 'failed', ...over },
+  meta,
+});
+
+export const charge = (
+  credits: number,
+  over: Partial<Printed<ChargeCredits['data']>> = {},
+): ChargeCredits => ({
+  type: 'ChargeCredits',
+  data: printed({
+    usage_id: `use_${over.idempotency_key ?? 'key-1'}`,
+    idempotency_key: 'key-1',
+    credits: asCredits(credits),
+    operation: 'examples_export',
+    category: 'training',
+    billing_type: 'full_service',
+    billing_config_version: 1,
+    paid_plan_required: true,
+    ...scope,
+    ...over,
+  }),
+  meta,
+});

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
+import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
+import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
+import { decodeAny } from '../../domain/catalogue.ts';
+import { prepareReadModels } from '../../projections/engine/apply/prepare.ts';
+import type { Sql } from '../../projections/engine/ports.ts';
+import { projectionRunner } from '../../projections/engine/runner.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
+import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
+import { adjustment, charge } from '../../test/support/money/accountCommands.ts';
+import { seededRandom } from '../../engine/test/support/random.ts';
+import { START_CREDITS } from './contestant.ts';
+
+/** An open loop: burns come at a fixed rate, whether the ones before are answered or not. */
+export interface LiveLoad {
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly tenants: number;
+}
+
+/** From a burn's durable answer to its row in every read model, ms. */
+export interface Visible {
+  readonly burns: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly worstMs: number;
+}
+
+const TICK_MS = 10;
+/** Burns of the first second are not counted: everything is cold then. */
+const WARM_UP_MS = 1_000;
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+const partsOn = async (sql: Sql, folder: string) => {
+  await prepareReadModels(sql, READ_MODELS);
+  const log = openSqliteEventLog({ path: join(folder, 'events.db') });
+  const deps = { sql, feed: log, projectors: READ_MODELS, decode: decodeAny, timers: systemTimers };
+  const runner = projectionRunner(deps);
+  const writer = accountWriter({ store: log });
+  return { log, runner, writer };
+};
+
+const measured = async (sql: Sql, folder: string, load: LiveLoad): Promise<Visible> => {
+  const { log, runner, writer } = await partsOn(sql, folder);
+  runner.start();
+  const random = seededRandom(1);
+  const waits: number[] = [];
+  const fund = (_: unknown, n: number) => writer.execute(adjustment(`t${n}`, START_CREDITS));
+  await Promise.all(Array.from({ length: load.tenants }, fund));
+
+  const began = performance.now();
+  const burn = async (serial: number) => {
+    const outcome = await writer.execute(charge(`t${random.between(0, load.tenants - 1)}`, 1, `k${serial}`));
+    const answeredAt = performance.now();
+    if (outcome.kind !== 'done' || outcome.position === undefined) throw new Error('a burn was not done');
+    if (!(await runner.waitFor(outcome.position, { timeoutMs: 30_000 }))) throw new Error('never visible');
+    if (answeredAt - began > WARM_UP_MS) waits.push(performance.now() - answeredAt);
+  };
+  const burns: Promise<void>[] = [];
+  while (performance.now() - began < load.seconds * 1000) {
+    const due = Math.floor(((performance.now() - began) / 1000) * load.perSecond);
+    while (burns.length < due) burns.push(burn(burns.length));
+    await pause(TICK_MS);
+  }
+  await Promise.all(burns);
+  await writer.close();
+  await runner.stop();
+  await log.close();
+  waits.sort((a, b) => a - b);
+  const at = (share: number) => waits[Math.floor((waits.length - 1) * share)] ?? 0;
+  return { burns: burns.length, p50Ms: at(0.5), p99Ms: at(0.99), worstMs: at(1) };
+};
+
+/** The embedded database, and PostgreSQL where a URL is given (it is emptied). */
+export const benchLive = async (
+  load: LiveLoad,
+  { folder: base, databaseUrl }: { readonly folder: string; readonly databaseUrl: string | undefined },
+): Promise<Readonly<Record<string, Visible>>> => {
+  const results: Record<string, Visible> = {};
+  const run = async (name: string, open: (folder: string) => Promise<Sql>) => {
+    const folder = mkdtempSync(join(base, 'quire-live-'));
+    const sql = await open(folder);
+    results[name] = await measured(sql, folder, load);
+    await sql.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  await run('PGlite (embedded)', async (folder) => (await pgliteSql(join(folder, 'read-models'))).sql);
+  if (databaseUrl === undefined) return results;
+  await run('PostgreSQL', async () => {
+    const sql = postgresSql({ url: databaseUrl });
+    await sql.script(EMPTY_DATABASE);
+    return sql;
+  });
+  return results;
+};
+
+/** Drops all read models and what is known of them. */
+export const EMPTY_DATABASE = `
+  drop schema if exists projections cascade; drop schema if exists read cascade;
+  do $$ declare s text; begin
+    for s in select nspname from pg_namespace where nspname like 'rm\\_%' loop
+      execute format('drop schema %I cascade', s);
+    end loop;
+  end $$`;

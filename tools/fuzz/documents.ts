@@ -1,0 +1,211 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ADMIN_KEY } from '../../test/support/serviceProcess.ts';
+import type { Random } from '../../engine/test/support/random.ts';
+import { mutant } from './mutate.ts';
+import { generatedSeeds, seedsIn, type Seed } from './seeds.ts';
+import { randomOf, range, settings } from './settings.ts';
+import { delayText, holding, sendAll, startFuzzTarget, suspectsOf, type FuzzTarget } from './target.ts';
+
+const SEED_BYTES_MAX = 2_000_000;
+/** From the deadline to a dead child and its answer. */
+const GRACE_MS = 10_000;
+const EXTRACT_SHARE = 0.2;
+/** Recognising text takes a hundred times as long as reading it. */
+const RECOGNISE_SHARE = 0.1;
+const TENANT = 'fuzz-documents';
+const BUSY_MS = 100;
+const BUSY_ATTEMPTS_MAX = 600;
+
+const { seed } = settings;
+const deadlineMs = settings.deadlineSeconds * 1000;
+const kept = settings.keep ?? join(tmpdir(), `quire-fuzz-${String(seed)}`);
+
+const SCHEMA = JSON.stringify({
+  type: 'object',
+  properties: {
+    order_number: { type: 'string' },
+    date: { type: 'string', format: 'date' },
+    total: { type: 'number' },
+    items: {
+      type: 'array',
+      items: { type: 'object', properties: { item: { type: 'string' }, price: { type: 'number' } } },
+    },
+  },
+});
+
+/** What a mutated document may be answered with; `timed out` is a limit that did its work. */
+const EXPECTED = new Set([
+  ...['200', 'unreadable_file', 'unsupported_file_type', 'empty_file', 'too_many_pages', 'timed out'],
+  // The schema is ours; an extraction that finds nothing has nothing else to say.
+  'output_schema_mismatch',
+]);
+
+interface Counted {
+  readonly outcomes: Map<string, Map<string, number>>;
+  readonly suspects: string[];
+  longest: { ms: number; input: number; name: string };
+  broken: number;
+}
+
+interface Answer {
+  readonly word: string;
+  readonly text: string;
+}
+
+const wordOf = (status: number, text: string): string => {
+  if (status === 200) return '200';
+  const code = /"code":"([a-z_]+)"/.exec(text)?.[1] ?? `${String(status)} without a code`;
+  return /^(extraction|conversion)_failed$/.test(code) && text.includes('was not read within')
+    ? 'timed out'
+    : code;
+};
+
+const isForNow = ({ word }: Answer): boolean => word === 'busy' || word === 'rate_limited';
+
+const posted = async (url: string, path: string, form: FormData): Promise<Answer> => {
+  const headers = { 'x-api-key': ADMIN_KEY };
+  const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: form });
+  const text = await answer.text();
+  return { word: wordOf(answer.status, text), text };
+};
+
+const formOf = (made: Seed, random: Random): { readonly path: string; readonly form: FormData } => {
+  const recognises = random.next() < RECOGNISE_SHARE;
+  const extracts = random.next() < EXTRACT_SHARE;
+  const form = new FormData();
+  form.set('tenant_id', TENANT);
+  if (extracts) {
+    form.set('schema', SCHEMA);
+    form.set('allow_partial', 'true');
+    form.set('mode', recognises ? 'standard' : 'fast');
+  } else form.set('conversion_mode', recognises ? 'default' : 'fast');
+  form.set('file', new Blob([Buffer.from(made.bytes)]), made.name);
+  return { path: extracts ? '/v1/extract' : '/v1/to-markdown', form };
+};
+
+/** A caller that is told to come again does so. */
+const answered = async (url: string, made: Seed, random: Random): Promise<Answer> => {
+  const { path, form } = formOf(made, random);
+  let answer = await posted(url, path, form);
+  for (let attempt = 0; isForNow(answer) && attempt < BUSY_ATTEMPTS_MAX; attempt += 1) {
+    await pause(BUSY_MS);
+    answer = await posted(url, path, form);
+  }
+  return answer;
+};
+
+const keep = (input: number, { name, bytes }: Seed): string => {
+  mkdirSync(kept, { recursive: true });
+  const path = join(kept, `${String(input)}-${name}`);
+  writeFileSync(path, bytes);
+  return path;
+};
+
+const judge = (
+  counted: Counted,
+  input: number,
+  { made, answer, ms }: { made: Seed & { from: string }; answer: Answer; ms: number },
+): void => {
+  const { outcomes, suspects } = counted;
+  const { word, text } = answer;
+  const counts = outcomes.get(made.from) ?? new Map<string, number>();
+  outcomes.set(made.from, counts.set(word, (counts.get(word) ?? 0) + 1));
+  if (ms > counted.longest.ms) counted.longest = { ms, input, name: made.name };
+  const isBroken = !EXPECTED.has(word) || ms > deadlineMs + GRACE_MS;
+  if (isBroken) counted.broken += 1;
+  if (!isBroken && word !== 'timed out' && settings.only === undefined) return;
+  const where = keep(input, made);
+  suspects.push(
+    `input ${String(input)}, ${made.name}, ${ms.toFixed(0)} ms: ${text.slice(0, 400)}\n  kept as ${where}`,
+  );
+};
+
+const table = (outcomes: Counted['outcomes']): void => {
+  const words = [...new Set([...outcomes.values()].flatMap((counts) => [...counts.keys()]))].sort();
+  const all = new Map<string, number>();
+  for (const counts of outcomes.values())
+    for (const [word, count] of counts) all.set(word, (all.get(word) ?? 0) + count);
+  const rows = [...[...outcomes].sort(([a], [b]) => (a < b ? -1 : 1)), ['all', all] as const];
+  const row = (counts: ReadonlyMap<string, number>) =>
+    Object.fromEntries(words.map((word) => [word, counts.get(word) ?? 0]));
+  console.table(Object.fromEntries(rows.map(([from, counts]) => [from, row(counts)])));
+};
+
+/** A mutation of what is refused as it is tests little: this says which documents those are. */
+const tellSound = async (url: string, seeds: readonly Seed[]): Promise<void> => {
+  const refused: string[] = [];
+  for (const made of seeds) {
+    const { word } = await answered(url, made, randomOf(0));
+    if (word !== '200') refused.push(`${made.name} ${word}`);
+  }
+  console.log(
+    `read as they are: ${String(seeds.length - refused.length)}; not: ${refused.join(', ') || 'none'}`,
+  );
+};
+
+const seedsOfRun = async (): Promise<readonly Seed[]> => {
+  const { folder } = settings;
+  const seeds = folder === undefined ? await generatedSeeds() : seedsIn(folder, SEED_BYTES_MAX);
+  if (seeds.length === 0)
+    throw new Error(`no document up to ${String(SEED_BYTES_MAX)} bytes is in ${folder ?? ''}`);
+  return seeds;
+};
+
+/** Sends all, then again alone what was on its way while the service was held; gives what is wrong. */
+const run = async (target: FuzzTarget, seeds: readonly Seed[], counted: Counted): Promise<string[]> => {
+  const { service } = target;
+  const send = async (input: number): Promise<void> => {
+    const random = randomOf(input);
+    const made = mutant(seeds, random);
+    const began = performance.now();
+    const answer = await answered(service.url, made, random);
+    judge(counted, input, { made, answer, ms: performance.now() - began });
+  };
+  const sent = await sendAll({ ...range(), callers: settings.callers ?? availableParallelism() + 1 }, send);
+  const { worstMs, inputs } = suspectsOf(service, sent);
+  table(counted.outcomes);
+  console.log(delayText(service, worstMs));
+  return [...(await holding(service, inputs, send))];
+};
+
+/** Mutated documents through the running service; gives whether all was well. */
+export const fuzzDocuments = async (): Promise<boolean> => {
+  const seeds = await seedsOfRun();
+  console.log(
+    `${String(settings.inputs)} inputs from ${String(seeds.length)} documents, seed ${String(seed)} ` +
+      '(FUZZ_SEED repeats it, FUZZ_ONLY=<input> shows one)',
+  );
+  const deadline = String(settings.deadlineSeconds);
+  const target = await startFuzzTarget({
+    LOCAL_DEADLINE_FAST_SECONDS: deadline,
+    LOCAL_DEADLINE_STANDARD_SECONDS: deadline,
+  });
+  await target.openTenant(TENANT);
+  await tellSound(target.service.url, seeds);
+  target.service.measureDelay();
+  const counted: Counted = {
+    outcomes: new Map(),
+    suspects: [],
+    longest: { ms: 0, input: -1, name: '' },
+    broken: 0,
+  };
+  const began = performance.now();
+  const held = await run(target, seeds, counted);
+  const seconds = (performance.now() - began) / 1000;
+  const flaws = [...held, ...(await target.end())];
+  const { longest, suspects, broken } = counted;
+  for (const line of [...suspects, ...flaws]) console.log(line);
+  const sent = [...counted.outcomes.values()].reduce(
+    (sum, counts) => sum + [...counts.values()].reduce((a, b) => a + b, 0),
+    0,
+  );
+  console.log(`${String(sent)} inputs in ${seconds.toFixed(0)} s, seed ${String(seed)}`);
+  console.log(
+    `longest: ${longest.ms.toFixed(0)} ms (input ${String(longest.input)}, ${longest.name}), deadline ${String(deadlineMs)} ms`,
+  );
+  console.log(`not as documented, or late: ${String(broken)}; other flaws: ${String(flaws.length)}`);
+  return broken === 0 && flaws.length === 0;
+};

@@ -1,0 +1,187 @@
+import * as xlsx from '@e965/xlsx';
+import { strToU8, zipSync } from 'fflate';
+import iconv from 'iconv-lite';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import sharp from 'sharp';
+import { bmpOf, pixelsOf } from '../../engine/test/support/bmps.ts';
+import { drawnPdf, encryptedPdf, plainPdf } from '../../engine/test/support/pdfs.ts';
+
+/** A sound document that mutations begin at. */
+export interface Seed {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+const WORDS =
+  'Order O-17 of 2026-02-03 from Pear & Plum Ltd. Net 100.00 EUR, tax 19.00 EUR, total 119.00 EUR.';
+
+/** OpenDocument files are told by a first member that is not compressed. */
+export const packed = (members: Readonly<Record<string, Uint8Array>>): Uint8Array =>
+  zipSync(
+    Object.fromEntries(
+      Object.entries(members).map(([name, bytes]) => [name, [bytes, { level: name === 'mimetype' ? 0 : 1 }]]),
+    ),
+  );
+
+const zipped = (members: Readonly<Record<string, string>>): Uint8Array =>
+  packed(Object.fromEntries(Object.entries(members).map(([name, text]) => [name, strToU8(text)])));
+
+const W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
+const RELATIONS = 'http://schemas.openxmlformats.org/package/2006/relationships';
+const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const run = (text: string): string => `<w:r><w:t>${text.replaceAll('&', '&amp;')}</w:t></w:r>`;
+const paragraph = (text: string, properties = ''): string =>
+  `<w:p><w:pPr>${properties}</w:pPr>${run(text)}</w:p>`;
+const cell = (text: string): string =>
+  `<w:tc><w:tcPr><w:gridSpan w:val="1"/></w:tcPr>${paragraph(text)}</w:tc>`;
+
+const docx = (): Uint8Array =>
+  zipped({
+    '[Content_Types].xml':
+      '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
+    '_rels/.rels': `<Relationships xmlns="${RELATIONS}"><Relationship Id="r1" Type="${OFFICE}/officeDocument" Target="word/document.xml"/></Relationships>`,
+    'word/_rels/document.xml.rels': `<Relationships xmlns="${RELATIONS}"><Relationship Id="r2" Type="${OFFICE}/styles" Target="styles.xml"/><Relationship Id="r3" Type="${OFFICE}/numbering" Target="numbering.xml"/></Relationships>`,
+    'word/styles.xml': `<w:styles ${W}><w:style w:type="paragraph" w:styleId="H1"><w:name w:val="heading 1"/><w:basedOn w:val="N"/></w:style><w:style w:type="paragraph" w:styleId="N"><w:name w:val="Normal"/></w:style></w:styles>`,
+    'word/numbering.xml': `<w:numbering ${W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>`,
+    'word/document.xml': `<w:document ${W}><w:body>${paragraph('Order', '<w:pStyle w:val="H1"/>')}${paragraph(WORDS)}${paragraph('one', '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>')}<w:tbl><w:tr>${cell('item')}${cell('price')}</w:tr><w:tr>${cell('pear')}${cell('3.00')}</w:tr></w:tbl></w:body></w:document>`,
+  });
+
+const ODF = 'urn:oasis:names:tc:opendocument:xmlns';
+const odt = (): Uint8Array =>
+  zipped({
+    mimetype: 'application/vnd.oasis.opendocument.text',
+    'META-INF/manifest.xml': `<manifest:manifest xmlns:manifest="${ODF}:manifest:1.0"/>`,
+    'styles.xml': `<office:document-styles xmlns:office="${ODF}:office:1.0"/>`,
+    'content.xml': `<office:document-content xmlns:office="${ODF}:office:1.0" xmlns:text="${ODF}:text:1.0" xmlns:table="${ODF}:table:1.0"><office:body><office:text><text:h text:outline-level="1">Order</text:h><text:p>${WORDS.replaceAll('&', '&amp;')}</text:p><text:list><text:list-item><text:p>one</text:p></text:list-item></text:list><table:table><table:table-row><table:table-cell><text:p>pear</text:p></table:table-cell><table:table-cell table:number-columns-repeated="2"><text:p>3</text:p></table:table-cell></table:table-row></table:table></office:text></office:body></office:document-content>`,
+  });
+
+/** The package types its compound files as `any`. */
+interface CompoundFiles {
+  readonly utils: {
+    readonly cfb_new: () => object;
+    readonly cfb_add: (file: object, path: string, content: Buffer) => void;
+  };
+  readonly write: (file: object, options: { readonly type: 'buffer' }) => Buffer;
+}
+const compound = xlsx.CFB as CompoundFiles;
+
+/** The least that Word 97 would call a document: a header, one run of text and where it lies. */
+const doc = (): Uint8Array => {
+  const stream = Buffer.alloc(4096 + 512);
+  const text = Buffer.from(`${WORDS}\rone\rtwo\r`, 'latin1');
+  for (const [value, at] of [
+    [0xa5ec, 0],
+    [0x00c1, 2],
+    [0x0200, 10],
+    [14, 32],
+    [22, 62],
+    [93, 152],
+  ] as const)
+    stream.writeUInt16LE(value, at);
+  stream.writeUInt32LE(text.length, 76);
+  stream.writeUInt32LE(0, 154 + 33 * 8);
+  stream.writeUInt32LE(21, 154 + 33 * 8 + 4);
+  text.copy(stream, 0x800);
+  const table = Buffer.alloc(4096 + 512);
+  table.writeUInt8(2, 0);
+  table.writeUInt32LE(16, 1);
+  table.writeUInt32LE(text.length, 9);
+  table.writeUInt32LE(0x40000000 | (0x800 * 2), 15);
+  const file = compound.utils.cfb_new();
+  compound.utils.cfb_add(file, '/WordDocument', stream);
+  compound.utils.cfb_add(file, '/1Table', table);
+  return compound.write(file, { type: 'buffer' });
+};
+
+const sheet = (bookType: xlsx.BookType): Uint8Array => {
+  const book = xlsx.utils.book_new();
+  const rows = [['item', 'count', 'price'], ...Array.from({ length: 20 }, (_, n) => [`pear ${n}`, n, n / 4])];
+  xlsx.utils.book_append_sheet(book, xlsx.utils.aoa_to_sheet(rows), 'Orders');
+  xlsx.utils.book_append_sheet(book, xlsx.utils.aoa_to_sheet([[WORDS]]), 'Notes');
+  return xlsx.write(book, { type: 'buffer', bookType }) as Buffer;
+};
+
+const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="360" height="80"><rect width="360" height="80" fill="white"/><text x="12" y="48" font-family="sans-serif" font-size="24">Order O-17, total 119.00</text></svg>`;
+
+const pictures = async (): Promise<readonly Seed[]> => {
+  const drawn = () => sharp(Buffer.from(SVG)).flatten({ background: 'white' });
+  const { data, info } = await drawn().raw().toBuffer({ resolveWithObject: true });
+  const pixels = pixelsOf(data, info.width);
+  return [
+    { name: 'order.png', bytes: await drawn().png().toBuffer() },
+    { name: 'order.jpg', bytes: await drawn().jpeg().toBuffer() },
+    { name: 'order.webp', bytes: await drawn().webp().toBuffer() },
+    { name: 'order.gif', bytes: await drawn().gif().toBuffer() },
+    { name: 'order.tiff', bytes: await drawn().tiff().toBuffer() },
+    { name: 'order.bmp', bytes: bmpOf(pixels, { depth: 24 }) },
+    { name: 'order-16.bmp', bytes: bmpOf(pixels, { depth: 16, packing: 'bit_fields' }) },
+    { name: 'order-32.bmp', bytes: bmpOf(pixels, { depth: 32, topDown: true }) },
+  ];
+};
+
+const mail = (attached: Uint8Array): string =>
+  [
+    'From: Pear <pear@example.org>',
+    'To: plum@example.org',
+    'Subject: =?utf-8?q?Order_O-17?=',
+    'Date: Tue, 03 Feb 2026 10:00:00 +0000',
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed; boundary="part"',
+    '',
+    `--part\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${WORDS}\r\n--part`,
+    'Content-Type: application/pdf; name="order.pdf"',
+    'Content-Disposition: attachment; filename="order.pdf"',
+    'Content-Transfer-Encoding: base64',
+    '',
+    Buffer.from(attached).toString('base64').replace(/.{76}/g, '$&\r\n'),
+    '--part--',
+    '',
+  ].join('\r\n');
+
+const RTF = `{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}\\f0\\fs24 ${WORDS}\\par{\\b bold}\\par\\trowd\\cellx2000\\cellx4000 a\\cell b\\cell\\row}`;
+const CSV = 'item;count;price\r\n"pear; green";3;"1,50"\r\nplum;4;2,00\r\n';
+const HTML = `<!doctype html><html><head><title>Order</title><style>p{}</style></head><body><h1>Order</h1><p>${WORDS}</p><ul><li>one<ul><li>two</li></ul></li></ul><table><tr><th colspan="2">items</th></tr><tr><td>pear</td><td>3</td></tr></table><a href="https://example.org">link</a></body></html>`;
+const MARKDOWN = `# Order\n\n${WORDS}\n\n- one\n  - two\n\n| item | price |\n| --- | ---: |\n| pear | 3.00 |\n\n\`\`\`js\nlet x;\n\`\`\`\n`;
+
+/** One sound document of every format, the same in every run. */
+export const generatedSeeds = async (): Promise<readonly Seed[]> => {
+  const pdf = plainPdf([WORDS.replace(/[()\\]/g, ''), 'second page', 'third page']);
+  const drawing = drawnPdf(
+    '0 0 1 rg 50 700 200 1 re f BT /F2 18 Tf 50 720 Td (Order) Tj ET BT /F1 11 Tf 50 680 Td (Total: 119.00 EUR) Tj ET',
+    2,
+  );
+  const texts: Readonly<Record<string, Uint8Array | string>> = {
+    'order.pdf': pdf,
+    'drawn.pdf': drawing,
+    'locked.pdf': encryptedPdf('secret'),
+    'order.docx': docx(),
+    'order.odt': odt(),
+    'order.doc': doc(),
+    'order.rtf': RTF,
+    'order.xlsx': sheet('xlsx'),
+    'order.xls': sheet('biff8'),
+    'order.ods': sheet('ods'),
+    'order.csv': CSV,
+    'wide.csv': iconv.encode(CSV, 'utf-16le', { addBOM: true }),
+    'kana.csv': iconv.encode('品目,数\r\nなし,3\r\n', 'shift_jis'),
+    'order.eml': mail(pdf),
+    'order.html': HTML,
+    'order.md': MARKDOWN,
+    'order.txt': `${WORDS}\n`.repeat(5),
+  };
+  const files = Object.entries(texts).map(([name, content]) => ({
+    name,
+    bytes: typeof content === 'string' ? strToU8(content) : content,
+  }));
+  return [...files, ...(await pictures())];
+};
+
+/** The files of a folder and of the folders in it, by name; those above `bytesMax` are left out. */
+export const seedsIn = (folder: string, bytesMax: number): readonly Seed[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && extname(entry.name) !== '')
+    .map(({ parentPath, name }) => ({ name, path: join(parentPath, name) }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .map(({ name, path }) => ({ name, bytes: readFileSync(path) }))
+    .filter(({ bytes }) => bytes.length <= bytesMax);
