@@ -8,7 +8,6 @@ import { openChildPool, type ChildPool } from '../../isolation/children/childPoo
 import type { PoolLimits } from '../../isolation/children/piece.ts';
 import { familyOf } from '../../isolation/children/processFamily.ts';
 import { seededRandom } from '../support/random.ts';
-import { until } from '../support/until.ts';
 import type { JobOutcome } from '../../isolation/jobs.ts';
 
 const POOL = new URL('../../isolation/children/childPool.js', import.meta.url).href;
@@ -125,8 +124,8 @@ describe('a paused process', () => {
     opened(1);
     const long = job('acme', 'busy 600');
     const others = [job('bolt', 'busy 60'), job('crux', 'busy 60')];
-    // A job may be paused before its process has begun: that is stopped once it is there.
-    await until(() => stopped().length > 0);
+    await untilPaused();
+    while (stopped().length === 0) await nextTurn();
     await Promise.all(others);
     while (pool.pauses().jobs > 0) await nextTurn();
     const { totalMs } = pool.pauses();

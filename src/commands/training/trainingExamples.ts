@@ -72,8 +72,13 @@ const tooMuch = (named: readonly NamedExample[]): WorkProblem | undefined => {
   return undefined;
 };
 
-/** What is expected of each document, or why one of them cannot be read. */
-const paired = (
+const atLeast = (count: number): WorkProblem | undefined =>
+  count < EXAMPLES_MIN
+    ? misfit(['body', 'examples'], `A job learns from at least ${String(EXAMPLES_MIN)} examples.`)
+    : undefined;
+
+/** Each with its document, or why one cannot be used. */
+const withDocuments = (
   named: readonly NamedExample[],
   counts: readonly PageCount[],
 ): readonly TrainingExample[] | WorkProblem => {
@@ -87,11 +92,6 @@ const paired = (
   }
   return examples;
 };
-
-const atLeast = (count: number): WorkProblem | undefined =>
-  count < EXAMPLES_MIN
-    ? misfit(['body', 'examples'], `A job learns from at least ${String(EXAMPLES_MIN)} examples.`)
-    : undefined;
 
 /**
  * A job's examples, each with a document that was uploaded and can be read. Documents that were never used
@@ -112,5 +112,5 @@ export const trainingExamples =
     const documents = named.map(({ document_id, file_uri }) => ({ document_id, file_uri }));
     const by = { tenant_id, allTenants: false };
     const counts = await deps.countPages({ ...request, by, documents });
-    return isProblem(counts) ? counts : paired(named, counts);
+    return isProblem(counts) ? counts : withDocuments(named, counts);
   };

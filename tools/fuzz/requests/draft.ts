@@ -1,5 +1,5 @@
 import type { Random } from '../../../engine/test/support/random.ts';
-import type { Operation, Parameter } from './operations.ts';
+import type { Operation } from './operations.ts';
 import { namedValue, valueOf, type Making } from './values.ts';
 import type { KeyKind } from './world.ts';
 
@@ -52,19 +52,10 @@ const contentOf = (making: Making, { body }: Operation): Content => {
   return { kind: 'form', parts: formParts(making, fields) };
 };
 
-interface Filling {
-  readonly text: string;
-  readonly random: Random;
-}
-
-const putParameter = (draft: Draft, { name, in: where }: Parameter, { text, random }: Filling): void => {
-  if (where === 'path') draft.params[name] = text;
-  else if (where === 'query') draft.query.push([name, text]);
-  else draft.headers[name] = `fuzz-${String(random.between(0, 30))}`;
-};
-
 /** Upload URLs are signed as a whole: their parts come from one, mostly. */
 const UPLOAD_SHARE = 0.8;
+
+const isNeeded = (required: boolean, { next }: Random): boolean => required || next() >= 0.5;
 
 /** A request that an operation takes, as far as its schemas tell. */
 export const draftOf = (
@@ -79,11 +70,12 @@ export const draftOf = (
     ...{ operation, key, method: operation.method, params: {}, query: [], headers: {}, changes: [] },
     content: contentOf(all, operation),
   };
-  for (const parameter of operation.parameters) {
-    const { name, required, schema } = parameter;
-    if (!required && signed === undefined && random.next() < 0.5) continue;
+  for (const { name, in: where, required, schema } of operation.parameters) {
+    if (signed === undefined && !isNeeded(required, random)) continue;
     const text = String(signed?.[name] ?? namedValue({ ...all, asText: true }, [name, schema]));
-    putParameter(draft, parameter, { text, random });
+    if (where === 'path') draft.params[name] = text;
+    else if (where === 'query') draft.query.push([name, text]);
+    else draft.headers[name] = `fuzz-${String(random.between(0, 30))}`;
   }
   return draft;
 };

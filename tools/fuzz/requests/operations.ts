@@ -21,7 +21,7 @@ export interface Schema {
   readonly contentMediaType?: string;
 }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;

@@ -82,7 +82,7 @@ export const namedValue = (making: Making, [name, schema]: readonly [string, Sch
   return asText && typeof value !== 'string' ? JSON.stringify(value) : value;
 };
 
-const typedValue = (making: Making, schema: Schema, depth: number): unknown => {
+const ofType = (making: Making, schema: Schema, depth: number): unknown => {
   const { random } = making;
   switch (schema.type) {
     case 'string':
@@ -111,5 +111,5 @@ export const valueOf = (making: Making, given: Schema, depth = 0): unknown => {
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return random.pick(schema.enum);
   if (schema.anyOf !== undefined) return valueOf(making, random.pick(schema.anyOf), depth + 1);
-  return typedValue(making, schema, depth);
+  return ofType(making, schema, depth);
 };

@@ -22,15 +22,14 @@ const partText = ({ name, fileName, value }: FormPart): string => {
   return `--${BOUNDARY}\r\n${named}${file}\r\n\r\n${value}\r\n`;
 };
 
-/** Of nothing, which a mutation may leave, there is no JSON. */
-const jsonText = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value));
-
 const bodyOf = ({ content }: Draft): { readonly type?: string; readonly body?: Buffer } => {
   switch (content.kind) {
     case 'none':
       return {};
-    case 'json':
-      return { type: 'application/json', body: Buffer.from(jsonText(content.value)) };
+    case 'json': {
+      const text = content.value === undefined ? '' : JSON.stringify(content.value);
+      return { type: 'application/json', body: Buffer.from(text) };
+    }
     case 'form': {
       const text = `${content.parts.map(partText).join('')}--${BOUNDARY}--\r\n`;
       return { type: `multipart/form-data; boundary=${BOUNDARY}`, body: Buffer.from(text) };

@@ -40,10 +40,13 @@ const TENANT = 'fuzz-one';
 const OTHER = 'fuzz-other';
 const SERVICE = 'fuzz-service';
 
-const newKey = async (
-  { admin }: FuzzTarget,
-  asked: { readonly tenant_id: string; readonly role: string; readonly name?: string },
-) => {
+interface AskedKey {
+  readonly tenant_id: string;
+  readonly role: string;
+  readonly name?: string;
+}
+
+const newKey = async ({ admin }: FuzzTarget, asked: AskedKey) => {
   const { key, key_id } = await admin('POST', '/v1/api-keys', asked);
   return { key: String(key), key_id: String(key_id) };
 };
@@ -94,13 +97,15 @@ const EXAMPLES = ({ document_id }: Belongings) => [
   { document_id, expected: { name: 'plum', total: 3 } },
 ];
 
+/** `{own, own, own, other, none}`: mostly what is there. */
+const ofBoth = (own: Belongings, other: Belongings) => (name: keyof Belongings, none: string) => [
+  ...[own[name], own[name], own[name]],
+  other[name],
+  none,
+];
+
 const poolsOf = (own: Belongings, other: Belongings, modelBase: string): World['pools'] => {
-  /** Mostly what is there. */
-  const both = (name: keyof Belongings, none: string) => [
-    ...[own[name], own[name], own[name]],
-    other[name],
-    none,
-  ];
+  const both = ofBoth(own, other);
   const examples = EXAMPLES(own);
   const channels = ['llm_', 'ocr_', ''].flatMap((prefix) => [
     [`${prefix}provider_model`, [PROVIDERS.provider_model, 'nobody/nothing', 'mistral_ocr/large']],
@@ -157,8 +162,8 @@ export const makeWorld = async (target: FuzzTarget, modelBase: string): Promise<
     revoked: [TENANT, 'tenant'],
   };
   const renew = async (kind: KeyKind): Promise<void> => {
-    const [tenant_id = TENANT, role = 'tenant'] = roles[kind] ?? [];
-    keys[kind] = (await newKey(target, { tenant_id, role })).key;
+    const [tenant = TENANT, role = 'tenant'] = roles[kind] ?? [];
+    keys[kind] = (await newKey(target, { tenant_id: tenant, role })).key;
   };
   for (const kind of ['tenant', 'service', 'admin', 'revoked'] as const) await renew(kind);
   await target.admin('DELETE', `/v1/api-keys/${keys.revoked ?? ''}`);
