@@ -36,9 +36,9 @@ const rotate = async (
 export const addSecrets = (program: Command): void => {
   program
     .command('secrets')
-    .description('own keys of callers that saved configs carry')
+    .description('own keys of callers in saved configs')
     .command('rotate')
-    .description('encrypt all of them anew with FIELD_ENCRYPTION_KEY')
+    .description('encrypt all of them again with FIELD_ENCRYPTION_KEY')
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
