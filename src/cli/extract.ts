@@ -53,7 +53,7 @@ const bodyOf = (
 });
 type Body = ReturnType<typeof bodyOf>;
 
-const MISFIT = 'What the document says does not fit the schema. Give --allow-partial to get what fits.';
+const MISFIT = 'The values in the document do not fit the schema. Use --allow-partial to get those that fit.';
 
 const extract =
   (extracting: Extracting) =>

@@ -88,7 +88,7 @@ export const rebuiltText = (one: Rebuilt): string => {
 };
 
 const STOPPED = {
-  kept: 'Stopped. What was built is kept; run the command again to go on.\n',
+  kept: 'Stopped. The part that was built is kept; run the command again to continue.\n',
   undone: 'Stopped. Everything is as it was.\n',
 };
 
@@ -107,7 +107,7 @@ const rebuild = async (
     }
     shown.end();
     if ('withdrawn' in told) {
-      output.note(`${told.withdrawn}: taken out; a newer release that knows it fills it again\n`);
+      output.note(`${told.withdrawn}: removed; a newer release that knows it builds it again\n`);
       return;
     }
     done.push(told.rebuilt);

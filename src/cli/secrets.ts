@@ -9,7 +9,7 @@ type Item =
   { readonly progress: { readonly done: number; readonly of: number } } | { readonly rotated: Rotated };
 
 const textOf = ({ configs, rotated, current, lost }: Rotated): string => {
-  const lines = [`${configs} saved configs: ${rotated} keys encrypted anew, ${current} were up to date`];
+  const lines = [`${configs} saved configs: ${rotated} keys encrypted again, ${current} were up to date`];
   for (const { config_id, secret_id } of lost)
     lines.push(`lost: ${secret_id} of ${config_id} opens with no known secret; publish the config again`);
   return `${lines.join('\n')}\n`;
