@@ -138,7 +138,9 @@ export const resolvedDeployment = z
     previous_artifact_id: z
       .string()
       .nullable()
-      .meta({ description: 'The artifact to activate to go back; of a canary, the one it stands beside.' }),
+      .meta({
+        description: 'The artifact to activate to go back; for a canary, the one that it runs beside.',
+      }),
   })
   .meta({ id: 'ResolvedDeployment' });
 
