@@ -40,7 +40,10 @@ describe('the main thread of a running service is never held by what strangers s
         what,
         send: async (target) => {
           const reply = await send(target);
-          if (reply.status === 500) held.push(`${what}: 500`);
+          const { code, detail } = reply.body;
+          // Local work that passes its deadline, two seconds here, ends as the interface says.
+          if (reply.status === 500 && code !== 'extraction_failed')
+            held.push(`${what}: ${String(code)}, ${String(detail)}`);
           return reply;
         },
       };

@@ -51,14 +51,18 @@ const lineOf = (text: string): LogLine | undefined => {
   }
 };
 
+const saidIn = ({ msg = '', err }: LogLine): string => {
+  const stack = err?.stack?.split('\n').slice(0, 6).join('\n    ');
+  return `${msg}: ${stack ?? err?.message ?? ''}`;
+};
+
 /** Lines of level 50 and above: what a caller does is never one. Equal ones count as one. */
 export const errorLines = (output: string): readonly string[] => {
   const counted = new Map<string, number>();
   for (const text of output.split('\n')) {
     const line = text.startsWith('{') ? lineOf(text) : undefined;
     if (line === undefined || line.level < 50) continue;
-    const { msg = '', err } = line;
-    const said = `${msg}: ${err?.stack?.split('\n').slice(0, 6).join('\n    ') ?? err?.message ?? ''}`;
+    const said = saidIn(line);
     counted.set(said, (counted.get(said) ?? 0) + 1);
   }
   return [...counted].map(([said, times]) => `logged as an error, ${String(times)} times: ${said}`);

@@ -75,7 +75,8 @@ export async function inOneWorker({ path, pages }: Sample): Promise<WorkerCost> 
       fileName: null,
       effort: 'standard',
       pagesMax: pages,
-      deadlineMs: 600_000, share: 't',
+      deadlineMs: 600_000,
+      share: 't',
     });
     const ms = performance.now() - began;
     if (result.kind !== 'ok') throw new Error(JSON.stringify(result));

@@ -14,7 +14,8 @@ const request = (name: string): ParseRequest => ({
   fileName: name,
   effort: 'standard',
   pagesMax: 100,
-  deadlineMs: 20_000, share: 't',
+  deadlineMs: 20_000,
+  share: 't',
 });
 
 describe('the local engine on the invoices of this repository', () => {

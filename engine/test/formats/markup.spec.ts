@@ -25,7 +25,8 @@ describe('formats of markup', function () {
       fileName: name,
       effort: 'standard',
       pagesMax: 100,
-      deadlineMs: 30_000, share: 't',
+      deadlineMs: 30_000,
+      share: 't',
     });
   const markdown = async (name: string, content: string | Uint8Array): Promise<string> => {
     const result = await render(name, content);
@@ -326,7 +327,8 @@ describe('formats of markup', function () {
         fileName: 'b.eml',
         effort: 'standard',
         pagesMax: 100,
-        deadlineMs: 9000, share: 't',
+        deadlineMs: 9000,
+        share: 't',
       });
       expect(inspected).to.deep.equal({ kind: 'ok', mimeType: 'message/rfc822', pages: 3 });
     });

@@ -93,7 +93,14 @@ describe('pictures of text', function () {
   const render = async (bytes: Buffer, effort: ParseEffort = 'standard'): Promise<RenderResult> => {
     files += 1;
     const path = folder.file(`file-${files}`, bytes);
-    return workers.parser.render({ path, fileName: null, effort, pagesMax: 100, deadlineMs: 60_000, share: 't' });
+    return workers.parser.render({
+      path,
+      fileName: null,
+      effort,
+      pagesMax: 100,
+      deadlineMs: 60_000,
+      share: 't',
+    });
   };
   const textOf = (result: RenderResult): string => {
     if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
@@ -274,7 +281,8 @@ describe('text that a reader cannot see', function () {
         fileName: null,
         effort: 'standard',
         pagesMax: 9,
-        deadlineMs: 30_000, share: 't',
+        deadlineMs: 30_000,
+        share: 't',
       });
       if (result.kind !== 'ok') throw new Error(result.kind);
       expect(result.rendition.markdown).to.contain('quick brown fox').and.not.contain('attacker');
@@ -291,7 +299,8 @@ describe('text that a reader cannot see', function () {
       fileName: null,
       effort: 'standard',
       pagesMax: 9,
-      deadlineMs: 30_000, share: 't',
+      deadlineMs: 30_000,
+      share: 't',
     });
     if (result.kind !== 'ok') throw new Error(result.kind);
     expect(result.rendition.markdown).to.contain('white on blue');

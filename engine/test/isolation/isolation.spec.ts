@@ -20,7 +20,8 @@ describe('jobs in isolated processes', () => {
       fileName,
       effort: 'fast',
       pagesMax: 1,
-      deadlineMs: DEADLINE_MS, share: 't',
+      deadlineMs: DEADLINE_MS,
+      share: 't',
       ...more,
     });
 
@@ -96,7 +97,8 @@ describe('files of all kinds', () => {
     fileName,
     effort: 'standard',
     pagesMax: 100,
-    deadlineMs: DEADLINE_MS, share: 't',
+    deadlineMs: DEADLINE_MS,
+    share: 't',
   });
   const inspect = (name: string, bytes: Uint8Array | string): ReturnType<typeof workers.parser.inspect> =>
     workers.parser.inspect(request(name, bytes));

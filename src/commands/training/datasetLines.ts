@@ -18,8 +18,7 @@ const datasetLine = z.strictObject({
   ),
 });
 
-const wrongDataset = (detail: string): WorkProblem =>
-  misfit(['body', 'dataset_id'], detail);
+const wrongDataset = (detail: string): WorkProblem => misfit(['body', 'dataset_id'], detail);
 
 const lineOf = (text: string): TrainingExample | string => {
   const tooMuch = faultInExample(text);

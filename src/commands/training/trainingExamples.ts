@@ -77,6 +77,22 @@ const atLeast = (count: number): WorkProblem | undefined =>
     ? misfit(['body', 'examples'], `A job learns from at least ${String(EXAMPLES_MIN)} examples.`)
     : undefined;
 
+/** Each with its document, or why one cannot be used. */
+const withDocuments = (
+  named: readonly NamedExample[],
+  counts: readonly PageCount[],
+): readonly TrainingExample[] | WorkProblem => {
+  const examples: TrainingExample[] = [];
+  for (const [at, count] of counts.entries()) {
+    const problem = unusable(count);
+    if (problem !== undefined) return problem;
+    const expected = named[at]?.expected;
+    if (count.document_id !== null && expected !== undefined)
+      examples.push({ document_id: count.document_id, expected });
+  }
+  return examples;
+};
+
 /**
  * A job's examples, each with a document that was uploaded and can be read. Documents that were never used
  * are registered, so that they stay until the job has read them.
@@ -96,14 +112,5 @@ export const trainingExamples =
     const documents = named.map(({ document_id, file_uri }) => ({ document_id, file_uri }));
     const by = { tenant_id, allTenants: false };
     const counts = await deps.countPages({ ...request, by, documents });
-    if (isProblem(counts)) return counts;
-    const examples: TrainingExample[] = [];
-    for (const [at, count] of counts.entries()) {
-      const problem = unusable(count);
-      if (problem !== undefined) return problem;
-      const expected = named[at]?.expected;
-      if (count.document_id !== null && expected !== undefined)
-        examples.push({ document_id: count.document_id, expected });
-    }
-    return examples;
+    return isProblem(counts) ? counts : withDocuments(named, counts);
   };

@@ -55,6 +55,8 @@ const contentOf = (making: Making, { body }: Operation): Content => {
 /** Upload URLs are signed as a whole: their parts come from one, mostly. */
 const UPLOAD_SHARE = 0.8;
 
+const isNeeded = (required: boolean, { next }: Random): boolean => required || next() >= 0.5;
+
 /** A request that an operation takes, as far as its schemas tell. */
 export const draftOf = (
   operation: Operation,
@@ -69,7 +71,7 @@ export const draftOf = (
     content: contentOf(all, operation),
   };
   for (const { name, in: where, required, schema } of operation.parameters) {
-    if (!required && signed === undefined && random.next() < 0.5) continue;
+    if (signed === undefined && !isNeeded(required, random)) continue;
     const text = String(signed?.[name] ?? namedValue({ ...all, asText: true }, [name, schema]));
     if (where === 'path') draft.params[name] = text;
     else if (where === 'query') draft.query.push([name, text]);

@@ -37,15 +37,22 @@ const isElsewhere = ({ changes }: Wire): boolean =>
 const mayBeUnparsed = ({ changes }: Wire): boolean =>
   changes.some((change) => ['header noise', 'another path', 'another method', 'query'].includes(change));
 
+const isUnparsed = (wire: Wire, status: number, text: string): boolean =>
+  text === '' && [400, 413, 431].includes(status) && mayBeUnparsed(wire);
+
 const OWN_KEY = /api_key/;
 const PROVIDERS_FAULT = new Set(['model_provider_error', 'provider_timeout']);
 const FOR_NOW = new Set(['busy', 'not_ready', 'field_encryption_not_configured']);
 
+const isHealth = ({ id, path }: Exchange['operation']): boolean =>
+  id.startsWith('get') && path.startsWith('/health');
+
 const isAllowedFailure = ({ operation, wire }: Exchange, { status, text }: Answer): boolean => {
   const code = String(parsed(text)['code']);
   if (status === 502) return PROVIDERS_FAULT.has(code) && OWN_KEY.test(wire.body?.toString() ?? '');
-  if (status === 503 && operation.id.startsWith('get') && operation.path.startsWith('/health')) return true;
-  return status === 503 && FOR_NOW.has(code) && (operation.codes['503'] ?? []).includes(code);
+  if (status !== 503) return false;
+  if (isHealth(operation)) return true;
+  return FOR_NOW.has(code) && (operation.codes['503'] ?? []).includes(code);
 };
 
 const ofFailures = (exchange: Exchange, answer: Answer): readonly string[] =>
@@ -54,8 +61,7 @@ const ofFailures = (exchange: Exchange, answer: Answer): readonly string[] =>
 const ofProblems =
   (codes: ReadonlySet<string>) =>
   ({ wire }: Exchange, { status, contentType, text }: Answer): readonly string[] => {
-    if (status < 400 || wire.method === 'HEAD') return [];
-    if (text === '' && [400, 413, 431].includes(status) && mayBeUnparsed(wire)) return [];
+    if (status < 400 || wire.method === 'HEAD' || isUnparsed(wire, status, text)) return [];
     const body = parsed(text);
     if (!contentType.startsWith('application/problem+json')) return ['not a problem document'];
     if (!codes.has(String(body['code']))) return [`an unknown code: ${String(body['code'])}`];

@@ -82,14 +82,8 @@ export const namedValue = (making: Making, [name, schema]: readonly [string, Sch
   return asText && typeof value !== 'string' ? JSON.stringify(value) : value;
 };
 
-/** A value that a schema takes, mostly. */
-export const valueOf = (making: Making, given: Schema, depth = 0): unknown => {
-  const schema = resolved(making, given);
+const ofType = (making: Making, schema: Schema, depth: number): unknown => {
   const { random } = making;
-  if (depth > DEPTH_MAX) return null;
-  if (schema.const !== undefined) return schema.const;
-  if (schema.enum !== undefined) return random.pick(schema.enum);
-  if (schema.anyOf !== undefined) return valueOf(making, random.pick(schema.anyOf), depth + 1);
   switch (schema.type) {
     case 'string':
       return textOf(making, schema);
@@ -107,4 +101,15 @@ export const valueOf = (making: Making, given: Schema, depth = 0): unknown => {
     default:
       return random.pick(TEXTS);
   }
+};
+
+/** A value that a schema takes, mostly. */
+export const valueOf = (making: Making, given: Schema, depth = 0): unknown => {
+  const schema = resolved(making, given);
+  const { random } = making;
+  if (depth > DEPTH_MAX) return null;
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum !== undefined) return random.pick(schema.enum);
+  if (schema.anyOf !== undefined) return valueOf(making, random.pick(schema.anyOf), depth + 1);
+  return ofType(making, schema, depth);
 };

@@ -26,8 +26,10 @@ const bodyOf = ({ content }: Draft): { readonly type?: string; readonly body?: B
   switch (content.kind) {
     case 'none':
       return {};
-    case 'json':
-      return { type: 'application/json', body: Buffer.from(JSON.stringify(content.value) ?? '') };
+    case 'json': {
+      const text = content.value === undefined ? '' : JSON.stringify(content.value);
+      return { type: 'application/json', body: Buffer.from(text) };
+    }
     case 'form': {
       const text = `${content.parts.map(partText).join('')}--${BOUNDARY}--\r\n`;
       return { type: `multipart/form-data; boundary=${BOUNDARY}`, body: Buffer.from(text) };

@@ -40,8 +40,14 @@ const TENANT = 'fuzz-one';
 const OTHER = 'fuzz-other';
 const SERVICE = 'fuzz-service';
 
-const newKey = async ({ admin }: FuzzTarget, tenant_id: string, role: string, name?: string) => {
-  const { key, key_id } = await admin('POST', '/v1/api-keys', { tenant_id, role, ...(name && { name }) });
+interface AskedKey {
+  readonly tenant_id: string;
+  readonly role: string;
+  readonly name?: string;
+}
+
+const newKey = async ({ admin }: FuzzTarget, asked: AskedKey) => {
+  const { key, key_id } = await admin('POST', '/v1/api-keys', asked);
   return { key: String(key), key_id: String(key_id) };
 };
 
@@ -70,7 +76,7 @@ const settled = async (target: FuzzTarget, tenant_id: string, mark: string): Pro
   await admin('POST', '/v1/billing/credits', {
     ...{ tenant_id, provider_txn_id, credits: 1_000, gross_amount_minor: 100, note: mark, invoice_ref: mark },
   });
-  const { key_id } = await newKey(target, tenant_id, 'tenant', mark);
+  const { key_id } = await newKey(target, { tenant_id, role: 'tenant', name: mark });
   const document = await uploaded(target, tenant_id, mark);
   const second = await uploaded(target, tenant_id, mark);
   const config = await admin('POST', '/v1/configs', { tenant_id, schema: SCHEMA, name: mark });
@@ -92,14 +98,14 @@ const EXAMPLES = ({ document_id }: Belongings) => [
 ];
 
 /** `{own, own, own, other, none}`: mostly what is there. */
-const ofBoth = (own: Belongings, other: Belongings, name: keyof Belongings, none: string) => [
+const ofBoth = (own: Belongings, other: Belongings) => (name: keyof Belongings, none: string) => [
   ...[own[name], own[name], own[name]],
   other[name],
   none,
 ];
 
 const poolsOf = (own: Belongings, other: Belongings, modelBase: string): World['pools'] => {
-  const both = (name: keyof Belongings, none: string) => ofBoth(own, other, name, none);
+  const both = ofBoth(own, other);
   const examples = EXAMPLES(own);
   const channels = ['llm_', 'ocr_', ''].flatMap((prefix) => [
     [`${prefix}provider_model`, [PROVIDERS.provider_model, 'nobody/nothing', 'mistral_ocr/large']],
@@ -157,7 +163,7 @@ export const makeWorld = async (target: FuzzTarget, modelBase: string): Promise<
   };
   const renew = async (kind: KeyKind): Promise<void> => {
     const [tenant = TENANT, role = 'tenant'] = roles[kind] ?? [];
-    keys[kind] = (await newKey(target, tenant, role)).key;
+    keys[kind] = (await newKey(target, { tenant_id: tenant, role })).key;
   };
   for (const kind of ['tenant', 'service', 'admin', 'revoked'] as const) await renew(kind);
   await target.admin('DELETE', `/v1/api-keys/${keys.revoked ?? ''}`);

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { median } from '../../engine/test/bench/measure.ts';
+import { median } from '../../../engine/test/bench/measure.ts';
 import { timedStart, type Start } from './start.ts';
 
 /** The checkout that is measured: this one, or another by `BENCH_CHECKOUT`. What it has built is removed. */
-const checkout = process.env['BENCH_CHECKOUT'] ?? fileURLToPath(new URL('../../../', import.meta.url));
+const checkout = process.env['BENCH_CHECKOUT'] ?? fileURLToPath(new URL('../../../../', import.meta.url));
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const idleSeconds = Number(process.env['BENCH_IDLE_SECONDS'] ?? 10);
 const port = Number(process.env['BENCH_PORT'] ?? 18080);

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { ADMIN_KEY, startService } from '../../test/support/serviceProcess.ts';
+import { ADMIN_KEY, startService } from '../../../test/support/serviceProcess.ts';
 import { ordinary, seenOf, type Seen, type Tenant } from './fairness.ts';
 import type { HostileTenant } from './fairnessHostile.ts';
-import { scannedReport } from '../../engine/test/bench/scans.ts';
+import { scannedReport } from '../../../engine/test/bench/scans.ts';
 
 /** Of each half: without the hostile tenant, and with it. */
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 60);
