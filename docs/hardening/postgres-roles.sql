@@ -2,8 +2,8 @@
 -- first start; it may be run again at any time. Then give each role a password (`alter role … password`).
 --
 --   quire_projector  makes, fills and drops read models: for processes with the role `projector`, the first to start
---   quire_app        answers from read models and keeps the answers that are repeated: for `api` and `worker`
---   quire_reader     reads what finance reads, and nothing else
+--   quire_app        reads read models and stores repeated answers: for `api` and `worker`
+--   quire_reader     reads the views for finance, and nothing else
 
 do $$
 declare
@@ -34,8 +34,8 @@ grant usage, create on schema public to quire_projector;
 grant usage on schema public, projections, read, http_cache to quire_app;
 grant usage on schema read to quire_reader;
 
--- Views of `read` are made anew whenever a generation takes over: what is granted holds for those to come.
--- They read with the rights of their owner, so that nobody else needs any on the tables behind them.
+-- Views of `read` are created again whenever a generation takes over: these grants cover future views too.
+-- They read with the rights of their owner, so other roles need no rights on the tables behind them.
 alter default privileges for role quire_projector in schema read grant select on tables to quire_app, quire_reader;
 alter default privileges for role quire_projector in schema projections grant select on tables to quire_app;
 alter default privileges for role quire_projector in schema http_cache
@@ -44,12 +44,12 @@ alter default privileges for role quire_projector in schema http_cache
 alter default privileges for role quire_projector in schema public
   revoke select, insert, update, delete on tables from quire_app;
 
--- The same for what is there already.
+-- The same for existing tables.
 grant select on all tables in schema read to quire_app, quire_reader;
 grant select on all tables in schema projections to quire_app;
 grant select, insert, update, delete on all tables in schema http_cache to quire_app;
 
--- Advisory locks say who projects: a reader that took one would stop the projections.
+-- Advisory locks decide which process projects: a reader that took one would stop the projections.
 do $$
 declare
   locks record;

@@ -142,8 +142,8 @@ export const addAudit = (program: Command): void => {
     .option('--as-of <time>', 'print balances at a moment instead: a UTC day or an RFC 3339 time', moment)
     .option('--tenant <id>', 'with --as-of: of this tenant only')
     .option('--seal <file>', 'write a seal of the log, to be kept elsewhere')
-    .option('--check-seal <file>', 'verify that what was sealed is still there')
-    .option('--all', 'show every finding, not the first of each check')
+    .option('--check-seal <file>', 'verify that all sealed events are still there')
+    .option('--all', 'show every finding, not only the first of each check')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExit codes: 0 nothing is wrong, 1 something is, 2 the audit could not be made.')
     .action((options: AuditOptions) => run(options));

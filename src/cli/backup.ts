@@ -142,8 +142,8 @@ export const addBackup = (program: Command): void => {
   const backup = program
     .command('backup')
     .argument('<folder>', 'a new folder, not in the data folder')
-    .description('back up the embedded data folder, beside the running service or without it')
-    .option('--force', 'replace the backup that is there, when the new one is whole')
+    .description('back up the embedded data folder, whether the service runs or not')
+    .option('--force', 'replace the existing backup once the new one is complete')
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',

@@ -66,7 +66,7 @@ const run = async (
 export const addDoctor = (program: Command): void => {
   program
     .command('doctor')
-    .description('check the environment and every part that it names, and say what to do')
+    .description('check the environment and every part that it names, and say what to fix')
     .option('--deep', 'check the hash chains of the whole embedded log, however long it takes')
     .option('--json', 'print a line of JSON')
     .addHelpText(

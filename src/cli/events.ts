@@ -50,7 +50,7 @@ const replay = async (stream: string, asJson: boolean, { out }: Output): Promise
 
 /** `quire events …`: reads the log beside a running service. */
 export const addEvents = (program: Command): void => {
-  const group = program.command('events').description('read the event log; works beside a running service');
+  const group = program.command('events').description('read the event log, also while the service runs');
   group
     .command('export')
     .description('print events as NDJSON, oldest first: data, metadata and hash, one event a line')
@@ -60,7 +60,7 @@ export const addEvents = (program: Command): void => {
     .option('--type <name>', 'only of this type (CreditsBurned, …)')
     .option('--from <time>', 'recorded at or after: a UTC day or an RFC 3339 time', boundary('00:00:00.000'))
     .option('--to <time>', 'recorded at or before: a UTC day or an RFC 3339 time', boundary('23:59:59.999'))
-    .option('--after-position <number>', 'only what lies behind this position', wholePosition)
+    .option('--after-position <number>', 'only events after this position', wholePosition)
     .action((filter: EventFilter) => runCommand((signal, output) => exportEvents(filter, signal, output)));
   group
     .command('replay')

@@ -87,7 +87,7 @@ export const addKeys = (program: Command): void => {
     .description('make a key and print it, this once')
     .addOption(new Option('--role <role>', 'what it may do').choices(keyRole.options).default('tenant'))
     .option('--tenant <id>', `the tenant it belongs to; service and admin keys: "${OPERATOR}" if not given`)
-    .option('--name <name>', 'what lists show it as')
+    .option('--name <name>', 'its name in lists')
     .option('--expires <when>', 'when it ends: a date, a time (RFC 3339), or in days (90d)')
     .option('--json', 'print a line of JSON')
     .action((options: CreateOptions) => runCommand((signal, output) => create(options, signal, output)));

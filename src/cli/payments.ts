@@ -65,10 +65,10 @@ const release = async (
 
 /** `quire payments …`. */
 export const addPayments = (program: Command): void => {
-  const payments = program.command('payments').description('claims of payments that came to nothing yet');
+  const payments = program.command('payments').description('open claims of payments');
   payments
     .command('list-open')
-    .description('list payments that are claimed and neither done nor released')
+    .description('list payments that are claimed but neither booked nor released')
     .option('--json', 'print a line of JSON for each')
     .action((options: { readonly json?: boolean }) =>
       runCommand((signal, output) => listOpen({ ...options, signal }, output)),
@@ -77,7 +77,7 @@ export const addPayments = (program: Command): void => {
     .command('release')
     .argument('<provider>', 'as it is listed')
     .argument('<id>', "the provider's transaction")
-    .description('give up a claim: the payment can be recorded anew')
+    .description('release a claim, so that the payment can be recorded again')
     .requiredOption('--reason <text>', 'why, for the log: 1 to 500 characters')
     .option('--json', 'print a line of JSON')
     .addHelpText(

@@ -118,7 +118,7 @@ export const addPricing = (program: Command): void => {
     .description('prices of models')
     .command('import')
     .argument('[file]', "LiteLLM's model_prices_and_context_window.json; without it, the packaged table")
-    .description('publish what providers ask for their models, where it differs from what is known')
+    .description('publish provider prices that differ from the known ones')
     .option('--provider <name>', 'only this provider; may be repeated', collect)
     .option('--effective-from <when>', 'when the prices begin: a date, a time (RFC 3339), or in days (7d)')
     .option('--dry-run', 'show what would be published, in US dollars a million tokens or a page')

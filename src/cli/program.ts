@@ -27,10 +27,10 @@ const endAlike = (command: Command): void => {
 export const quireProgram = (): Command => {
   const program = new Command('quire')
     .description('Document extraction with event-sourced credit billing')
-    .showHelpAfterError('(add --help for what can be given)')
+    .showHelpAfterError('(add --help to see the options)')
     .addHelpText(
       'after',
-      '\nConfiguration comes from the environment, the same as the service has: see README.\nExit codes: 0 done, 1 failed, 2 wrong usage.',
+      '\nConfiguration comes from the environment, as for the service: see README.\nExit codes: 0 done, 1 failed, 2 wrong usage.',
     );
   addServe(program);
   addExtract(program);

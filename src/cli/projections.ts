@@ -88,7 +88,7 @@ export const rebuiltText = (one: Rebuilt): string => {
 };
 
 const STOPPED = {
-  kept: 'Stopped. What was built is kept; run the command again to go on.\n',
+  kept: 'Stopped. The part that was built is kept; run the command again to continue.\n',
   undone: 'Stopped. Everything is as it was.\n',
 };
 
@@ -107,7 +107,7 @@ const rebuild = async (
     }
     shown.end();
     if ('withdrawn' in told) {
-      output.note(`${told.withdrawn}: taken out; a newer release that knows it fills it again\n`);
+      output.note(`${told.withdrawn}: removed; a newer release that knows it builds it again\n`);
       return;
     }
     done.push(told.rebuilt);
@@ -128,7 +128,7 @@ const rebuild = async (
 export const addProjections = (program: Command): void => {
   const group = program
     .command('projections')
-    .description('look at the read models, or build them anew from the event log');
+    .description('show the read models, or rebuild them from the event log');
   group
     .command('status')
     .description('name, version, state, position and lag of each read model')
@@ -137,9 +137,9 @@ export const addProjections = (program: Command): void => {
   group
     .command('rebuild')
     .argument('[name...]', 'read models; all when none is named')
-    .description('build read models anew beside those that serve, verify them, and swap them in')
-    .option('--fresh', 'begin at the start, also where an interrupted rebuild could be continued')
-    .option('--keep', 'keep what was built when it is stopped by Ctrl-C, to go on later')
+    .description('rebuild read models beside those in use, verify them, and switch to them')
+    .option('--fresh', 'start again, even if an interrupted rebuild could continue')
+    .option('--keep', 'after Ctrl-C keep the part that was built, to continue later')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',

@@ -68,10 +68,10 @@ const sealAlways = async (
 export const addSeal = (program: Command): void => {
   program
     .command('seal')
-    .description('seal the event log: what was written so far cannot be changed unseen any more')
-    .option('--every <duration>', 'go on, with a seal every so often, like 15m, 1h or 1d')
-    .option('--retain <days>', 'also lock each seal in the object store for so long, like 400d')
-    .option('--file <file>', 'also add each seal to a file, as a line, to be kept elsewhere')
+    .description('seal the event log, so that later changes to its present events are detected')
+    .option('--every <duration>', 'keep running and make a seal at this interval, like 15m, 1h or 1d')
+    .option('--retain <days>', 'also lock each seal in the object store for this time, like 400d')
+    .option('--file <file>', 'also add each seal to a file, as a line, to keep elsewhere')
     .addHelpText(
       'after',
       '\nA seal is an event of the stream $seals, beside a running service or without one. --retain needs a bucket\nwith object lock. `quire audit` checks the log against all seals that it finds.',

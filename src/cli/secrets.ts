@@ -9,7 +9,7 @@ type Item =
   { readonly progress: { readonly done: number; readonly of: number } } | { readonly rotated: Rotated };
 
 const textOf = ({ configs, rotated, current, lost }: Rotated): string => {
-  const lines = [`${configs} saved configs: ${rotated} keys encrypted anew, ${current} were up to date`];
+  const lines = [`${configs} saved configs: ${rotated} keys encrypted again, ${current} were up to date`];
   for (const { config_id, secret_id } of lost)
     lines.push(`lost: ${secret_id} of ${config_id} opens with no known secret; publish the config again`);
   return `${lines.join('\n')}\n`;
@@ -36,9 +36,9 @@ const rotate = async (
 export const addSecrets = (program: Command): void => {
   program
     .command('secrets')
-    .description('own keys of callers that saved configs carry')
+    .description('own keys of callers in saved configs')
     .command('rotate')
-    .description('encrypt all of them anew with FIELD_ENCRYPTION_KEY')
+    .description('encrypt all of them again with FIELD_ENCRYPTION_KEY')
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',

@@ -249,7 +249,8 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
         msg: `${name} is waited for, up to ${String(config.startWaitSeconds)} s`,
         ...{ variable, reason },
       }),
-    redisOutage: (err) => logger.warn({ msg: 'Redis is away; limits go on in process', err }),
+    redisOutage: (err) =>
+      logger.warn({ msg: 'Redis cannot be reached; limits are counted in this process', err }),
   });
   const ends = newEnds();
   ends.add(() => parts.close());

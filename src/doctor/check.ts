@@ -46,7 +46,7 @@ const lookWithin = async ({ look, limitMs }: Check, asked: AbortSignal): Promise
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Verdict>((resolve) => {
     timer = setTimeout(() => {
-      const text = `It did not answer within ${String(limitMs / 1000)} s: look whether it runs, and whether a firewall swallows what is sent to it.`;
+      const text = `It did not answer within ${String(limitMs / 1000)} s: check that it runs, and that no firewall drops the connection.`;
       resolve(problem(text));
     }, limitMs);
   });

@@ -65,7 +65,7 @@ export const dataFolderVerdict = async (dataDir: string): Promise<Verdict> => {
   return (found.mode & OTHERS) === 0
     ? ok(dataDir)
     : warning(
-        `${dataDir} can be entered by other users (mode ${(found.mode & 0o777).toString(8)}): chmod 700 ${dataDir}, for it holds documents and secrets.`,
+        `${dataDir} can be entered by other users (mode ${(found.mode & 0o777).toString(8)}): chmod 700 ${dataDir}, because it holds documents and secrets.`,
       );
 };
 
@@ -87,7 +87,7 @@ export const diskVerdict = async (dataDir: string): Promise<Verdict> => {
   const network = NETWORK.get(type);
   if (network !== undefined)
     return problem(
-      `${folder} lies on ${network}, over which the locks of the embedded event log do not hold: set DATA_DIR to a folder on a disk of this machine.`,
+      `${folder} is on ${network}, where the locks of the embedded event log do not work: set DATA_DIR to a folder on a disk of this machine.`,
     );
   return freeSpaceVerdict(folder, bavail * bsize);
 };

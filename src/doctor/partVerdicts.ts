@@ -64,7 +64,7 @@ export const embeddedLogVerdict = (
     return warning(
       `${facts}; there was no time to look through it: run \`quire doctor --deep\`, which takes its time.`,
     );
-  return ok(`${facts}, its file is whole, ${chainsText(chains, deep)}.`);
+  return ok(`${facts}, its file is intact, ${chainsText(chains, deep)}.`);
 };
 
 /** How far two clocks may be apart before calls to EventStoreDB, which end at a time by our clock, end at once. */
@@ -80,7 +80,7 @@ export const serverLogVerdict = (
   }: { position: bigint | undefined; answerMs: number; skewMs: number | undefined },
 ): Verdict => {
   const facts = `EventStoreDB at ${host} answers in ${ms(answerMs)}, ${position === undefined ? 'the log is empty' : `the log ends at ${position.toString()}`}`;
-  if (skewMs === undefined) return ok(`${facts}; what its clock shows, it does not tell.`);
+  if (skewMs === undefined) return ok(`${facts}; it does not tell the time of its clock.`);
   const apart = Math.abs(skewMs);
   const seconds = (apart / 1000).toFixed(0);
   if (apart < SKEW.odd) return ok(`${facts}; clocks agree.`);
@@ -184,14 +184,14 @@ export const redisVerdict = (host: string, answerMs: number, version: string): V
   const text = `Redis ${version} at ${host} answers in ${ms(answerMs)}`;
   return answerMs > 50
     ? warning(
-        `${text}: every request waits for it, and beyond 100 ms each process limits by itself. Move it closer.`,
+        `${text}: every request waits for it, and beyond 100 ms each process counts its limits alone. Move it closer.`,
       )
     : ok(`${text}.`);
 };
 
 export const redisAway = (host: string, reason: string): Verdict =>
   warning(
-    `Redis at ${host} is away (${reason}): each process limits by itself meanwhile, so callers get as many times their limits as there are processes. Start it, or look at REDIS_URL.`,
+    `Redis at ${host} cannot be reached (${reason}): each process counts its limits alone meanwhile, so with several processes callers get several times their limits. Start it, or check REDIS_URL.`,
   );
 
 /** What the keys that saved configs hold were found to be. */

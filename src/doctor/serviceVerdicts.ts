@@ -39,11 +39,11 @@ export const ownerVerdict = (
   if (facts !== undefined) return servedBy(facts, version);
   if (found.isRestoring && !found.isLocked)
     return problem(
-      'A restore into the folder was cut short: remove what is in it, and run `quire restore` again.',
+      'A restore into the folder was interrupted: empty the folder, and run `quire restore` again.',
     );
   if (found.isLocked && found.isHere && !found.isRunning)
     return warning(
-      `The lock of ${named(found)}, which is gone, is some seconds old: the next start takes it over.`,
+      `The lock of ${named(found)}, which no longer runs, is a few seconds old: the next start takes it over.`,
     );
   if (found.isLocked)
     return warning(

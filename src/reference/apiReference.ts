@@ -3,7 +3,7 @@ import { problemsOf } from '../http/defineRoute.ts';
 import { PROBLEM_CODES, statusOf, titleOf, wireCodeOf } from '../problemTable.ts';
 
 const ACCESS: Readonly<Record<Route['access'], string>> = {
-  public: 'nobody needs a key',
+  public: 'no key needed',
   any: 'any key',
   admin: 'admin',
   admin_or_service: 'admin, service',
@@ -26,7 +26,7 @@ export const routesReference = (routes: readonly Route[]): string => {
   return [
     '# Routes',
     '',
-    'Made from the routes by `npm run docs:generate`. Requests and answers: [openapi.json](openapi.json), or `/docs` of a running service.',
+    'Generated from the routes by `npm run docs:generate`. For requests and answers see [openapi.json](openapi.json), or `/docs` of a running service.',
     '',
     ...sections,
   ].join('\n');
@@ -45,7 +45,7 @@ export const problemsReference = (routes: readonly Route[]): string => {
   return [
     '# Problems',
     '',
-    'Made from the code by `npm run docs:generate`. Each code has a page that says what to do.',
+    'Generated from the code by `npm run docs:generate`. Each code has a page that says what to do.',
     '',
     '| code | status | title | answered by |',
     '|---|---|---|---|',

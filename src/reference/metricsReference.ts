@@ -76,9 +76,9 @@ export const metricsReference = (): string => {
   return [
     '# Metrics',
     '',
-    'Made from the code by `npm run docs:generate`. `GET /metrics` gives them to Prometheus, beside what every Node.js process has: `process_*` (CPU, memory, file handles) and `nodejs_*` (event loop, heap, garbage collection). No label has a tenant, a key or a document in it.',
+    'Generated from the code by `npm run docs:generate`. `GET /metrics` returns these metrics for Prometheus, and those of every Node.js process: `process_*` (CPU, memory, file handles) and `nodejs_*` (event loop, heap, garbage collection). No label contains a tenant, a key or a document.',
     '',
-    'Figures that come from Postgres are read when the page is, at most every 15 s; while it is away they are left out. [How to observe](../how-to/observe.md) says what to do with all of them.',
+    'Metrics from Postgres are read when the page is requested, at most every 15 s. They are left out while Postgres cannot be reached. [How to observe](../how-to/observe.md) explains how to use the metrics.',
     '',
     '| metric | type | labels | what it says |',
     '|---|---|---|---|',

@@ -18,13 +18,13 @@ const countersOn = (register: Registry): AccountCounters => {
   const counters = {
     commands: new Counter({
       name: 'quire_commands_total',
-      help: 'Commands on accounts, by what became of them; repeat: it had taken effect before.',
+      help: 'Commands on accounts, by outcome; repeat: the command had taken effect before.',
       labelNames: ['command', 'outcome'] as const,
       registers,
     }),
     refusals: new Counter({
       name: 'quire_refusals_total',
-      help: 'Commands that an account refused, by why.',
+      help: 'Commands that an account refused, by reason.',
       labelNames: ['code'] as const,
       registers,
     }),

@@ -25,7 +25,7 @@ const measures = (register: Registry): ((ended: Ended) => void) => {
   const registers = [register];
   const seconds = new Histogram({
     name: 'quire_document_seconds',
-    help: 'Time of work on a document, with waiting for a free process.',
+    help: 'Time of work on a document, including the wait for a free process.',
     labelNames: ['work', 'outcome'] as const,
     buckets: BUCKETS,
     registers,
@@ -38,7 +38,7 @@ const measures = (register: Registry): ((ended: Ended) => void) => {
   });
   const ocr = new Histogram({
     name: 'quire_ocr_seconds',
-    help: 'Time of reading documents of which at least one page was recognised, with waiting.',
+    help: 'Time to read documents with at least one recognised page, including the wait for a process.',
     buckets: BUCKETS,
     registers,
   });

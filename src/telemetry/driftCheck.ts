@@ -52,7 +52,7 @@ const gaugesOf = (register: Registry, last: () => Checked | undefined): void => 
   });
   pulledGauge(register, shown, {
     name: 'quire_reconciliation_checked_at_seconds',
-    help: 'When the newest check was made, seconds since 1970.',
+    help: 'Time of the newest check, in seconds since 1970.',
     values: ({ at }) => one(at / 1000),
   });
 };

@@ -20,7 +20,7 @@ export const observedLog = (
 ): EventStore & EventFeed => {
   const appends = new Counter({
     name: 'quire_appends_total',
-    help: 'Appends to the event log, by the category of their stream and what became of them.',
+    help: 'Appends to the event log, by the category of their stream and their outcome.',
     labelNames: ['category', 'outcome'] as const,
     registers: [register],
   });

@@ -9,7 +9,7 @@ const EVERY_MS = 50;
 export const watchLoopDelay = (register: Registry): (() => void) => {
   const delay = new Histogram({
     name: 'quire_event_loop_delay_seconds',
-    help: 'How late the main thread came to a timer that asks for it every 50 ms. Above 0.2 s something holds it.',
+    help: 'How late the main thread runs a timer of 50 ms. Above 0.2 s something blocks the thread.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 5, 30],
     registers: [register],
   });

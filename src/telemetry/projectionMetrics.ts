@@ -21,7 +21,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 const endedJobs = (registers: Registry[]): ProjectionCounters['onApplied'] => {
   const ended = new Counter({
     name: 'quire_training_jobs_ended_total',
-    help: 'Training jobs that this process projected the end of, by state.',
+    help: 'Training jobs that ended while this process projected, by state.',
     labelNames: ['state'] as const,
     registers,
   });
@@ -49,23 +49,23 @@ export const projectionCounters = (register: Registry): ProjectionCounters => {
   });
   const stopped = new Counter({
     name: 'quire_projectors_stopped_total',
-    help: 'Projectors that met an event they cannot apply.',
+    help: 'Times that a projector stopped at an event that it cannot apply.',
     labelNames: ['name'],
     registers,
   });
   const restarts = new Counter({
     name: 'quire_subscription_restarts_total',
-    help: 'Times that the subscription to the event log ended unasked and was begun anew.',
+    help: 'Times that the subscription to the event log broke and was restarted.',
     registers,
   });
   const failures = new Counter({
     name: 'quire_projection_failures_total',
-    help: 'Times that projecting was given up and begun anew, mostly because Postgres was away.',
+    help: 'Times that projecting stopped and restarted, usually because Postgres could not be reached.',
     registers,
   });
   const unknown = new Counter({
     name: 'quire_unknown_events_total',
-    help: 'Events of types that only a newer release knows, passed over by the projectors.',
+    help: 'Events of types that only a newer release knows, skipped by the projectors.',
     registers,
   });
   const onNotice = (notice: ProjectionNotice): void => {
@@ -85,7 +85,7 @@ export const projectionCounters = (register: Registry): ProjectionCounters => {
 export const divergenceGauge = (register: Registry, watch: Pick<LogWatch, 'diverged'>): void =>
   pulledGauge(register, () => Promise.resolve(watch), {
     name: 'quire_read_models_diverged',
-    help: '1 while the read models are of another event log than the one that is there, and nothing is read from them.',
+    help: '1 while the read models belong to another event log than the present one, and are not served.',
     values: ({ diverged }) => one(diverged() === undefined ? 0 : 1),
   });
 
@@ -138,12 +138,12 @@ export const projectionGauges = (
   );
   add(
     'quire_projection_lag_events',
-    'Events that have arrived and are not applied yet, in the process that projects.',
+    'Events that have arrived but are not applied yet, in the projecting process.',
     ({ lag_events }) => lag_events,
   );
   add(
     'quire_projection_lag_seconds',
-    'Age of the oldest event that is not applied yet, in the process that projects.',
+    'Age of the oldest event that is not applied yet, in the projecting process.',
     (status) => (runner.isProjecting() ? lagSeconds(status, Date.parse(now())) : undefined),
   );
 };

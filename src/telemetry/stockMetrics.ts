@@ -52,7 +52,7 @@ export const stockMetrics = (
   });
   pulledGauge(register, stock, {
     name: 'quire_open_claims',
-    help: 'Payment identities claimed, with neither an effect nor a release yet.',
+    help: 'Payment identities that are claimed but neither booked nor released.',
     values: ({ claims }) => one(claims.count),
   });
   pulledGauge(register, stock, {

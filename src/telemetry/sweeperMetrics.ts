@@ -25,7 +25,7 @@ const SHOWN = [
 export const sweeperMetrics = (register: Registry): CountSwept => {
   const actions = new Counter({
     name: 'quire_sweeper_actions_total',
-    help: 'Things that sweepers settled, or left for the next sweep because they could not.',
+    help: 'Items that sweepers settled, or left for the next sweep because they failed.',
     labelNames: ['what', 'outcome'] as const,
     registers: [register],
   });

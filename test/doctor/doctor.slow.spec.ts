@@ -80,14 +80,14 @@ describe('quire doctor', function () {
     expect(named(own, 'service')?.text).to.contain(`process ${String(service.pid)}`);
     expect(named(own, 'address')?.text).to.contain('Our own service');
     expect(named(own, 'read models')?.text).to.match(/^\d+ read models, at most \d+ events behind/);
-    expect(named(own, 'event log')?.text).to.contain('its file is whole');
+    expect(named(own, 'event log')?.text).to.contain('its file is intact');
     const elsewhere = await doctor({ PORT: port, DATA_DIR: at('other') }, '--json');
     expect(named(elsewhere, 'address')).to.include({ level: 'warning' });
     await service.stop('SIGKILL');
     const after = await doctor({ PORT: port }, '--json');
     expect(after.code, after.out).to.equal(0);
     expect(named(after, 'address')?.text).to.contain('is free');
-    expect(named(after, 'service')?.text).to.match(/which is gone|Nobody has the folder/);
+    expect(named(after, 'service')?.text).to.match(/which no longer runs|Nobody has the folder/);
   });
 
   it('finds a changed event, in the sample and with --deep, and a damaged file', async () => {

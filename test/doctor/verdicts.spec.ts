@@ -74,7 +74,7 @@ describe('what doctor makes of what it finds', () => {
     is(ownerVerdict(nobody, undefined, '1.0.0'), 'ok', 'no service');
     is(ownerVerdict(other, facts, '1.0.0'), 'ok', 'process 77', 'api, worker', 'up 2 h');
     is(ownerVerdict(other, facts, '2.0.0'), 'warning', '2.0.0');
-    is(ownerVerdict(other, undefined, '1.0.0'), 'warning', 'process 77', 'which is gone');
+    is(ownerVerdict(other, undefined, '1.0.0'), 'warning', 'process 77', 'which no longer runs');
     const alive = { ...other, isRunning: true, command: 'node quire' };
     is(ownerVerdict(alive, undefined, '1.0.0'), 'warning', 'process 77 (node quire)', 'no service answers');
     const far = { ...other, isHere: false, owner: { pid: 1, host: 'box-2' } };

@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
@@ -19,6 +20,22 @@ const foldersIn = (path: string): readonly Folder[] => {
   return [{ path, sources }, ...inner.flatMap(({ name }) => foldersIn(`${path}/${name}`))];
 };
 
+const PAGES = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`)
+  .concat('README.md', 'CONTRIBUTING.md', 'engine/README.md');
+
+/** A file or folder of a room, named in code: `src/main.ts`. Patterns and what a build makes are left out. */
+const NAMED = new RegExp(`\`((?:${ROOMS.join('|')})/[\\w./-]*\\w)/?\``, 'g');
+
+/** Files of rooms that a page names and that are not there. */
+const missingOn = (page: string): readonly string[] =>
+  [...readFileSync(ROOT + page, 'utf8').matchAll(NAMED)]
+    .map(([, path = '']) => path)
+    .filter((path) => !path.includes('/dist') && !path.includes('node_modules'))
+    .filter((path) => ![path, `${dirname(page)}/${path}`].some((at) => existsSync(ROOT + at)))
+    .map((path) => `${page}: ${path}`);
+
 describe('the house', () => {
   const folders = ROOMS.flatMap(foldersIn);
 
@@ -30,5 +47,10 @@ describe('the house', () => {
   it('has no folder whose name says nothing', () => {
     const vague = folders.filter(({ path }) => /\/(utils?|helpers?|common|shared|misc|types)$/.test(path));
     expect(vague.map(({ path }) => path)).to.deep.equal([]);
+  });
+
+  it('names no file in its docs that is not there', () => {
+    expect(PAGES).to.include('docs/explanation/security.md');
+    expect(PAGES.flatMap(missingOn)).to.deep.equal([]);
   });
 });

@@ -64,7 +64,7 @@ const tellUnmatched = (books: Books, { unmatched: event, intents }: PaymentBook,
   const intent = intents.at(-1);
   const say = (message: string, values = {}) => wrong(books, event, { check: 'claim', message, ...values });
   if (intent === undefined) {
-    if (hashVersionOf(event) === HASH_VERSION) say('Its claim does not say what it was made for.');
+    if (hashVersionOf(event) === HASH_VERSION) say('Its claim does not say which command it was made for.');
     return;
   }
   for (const { member, claimed, found } of differencesFrom(event, intent, grantOf))

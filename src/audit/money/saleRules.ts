@@ -68,7 +68,7 @@ const checkPrice = (books: Books, event: Granted): void => {
     );
   else if (!hasPrice(event, entry))
     say(
-      `${data.credits} credits are not what its money buys at ${data.price_per_1000_credits} ${data.currency} for 1,000.`,
+      `${data.credits} credits do not match its money at ${data.price_per_1000_credits} ${data.currency} for 1,000.`,
       undefined,
       `${data.credits} credits for ${String(data.gross_amount_minor)} minor units, ${data.vat_amount_minor} of them VAT`,
     );

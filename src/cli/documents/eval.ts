@@ -63,8 +63,8 @@ const evaluate = async (
 export const addEval = (program: Command): void => {
   program
     .command('eval')
-    .argument('<folder>', 'documents with what is right for them beside')
-    .description('score an artifact on documents, beside what the extractor does without it')
+    .argument('<folder>', 'documents, each with a file of its correct values')
+    .description('score an artifact on documents, compared with the extractor without it')
     .requiredOption('--schema <file>', 'the JSON Schema of the data; - reads it from stdin')
     .requiredOption('--artifact <file>', 'what quire train wrote')
     .option('--jobs <number>', 'documents read at the same time (default: one a core)', jobsOption)

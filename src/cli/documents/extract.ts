@@ -53,7 +53,7 @@ const bodyOf = (
 });
 type Body = ReturnType<typeof bodyOf>;
 
-const MISFIT = 'What the document says does not fit the schema. Give --allow-partial to get what fits.';
+const MISFIT = 'The values in the document do not fit the schema. Use --allow-partial to get those that fit.';
 
 const extract =
   (extracting: Extracting) =>
@@ -142,12 +142,12 @@ export const addExtract = (program: Command): void => {
         .choices(['fast', 'standard', 'robust'])
         .default('standard'),
     )
-    .option('--no-citations', 'leave out where the values stand')
+    .option('--no-citations', 'leave out where the values were found')
     .option('--out <folder>', 'write a JSON file for each document into this folder; - prints (default)')
     .option('--ndjson', 'a line of JSON with the file name, also for one document')
     .option('--pretty', 'indent the JSON of a single document and of files')
-    .option('--allow-partial', 'accept data that does not fit the schema: what fits, and what is wrong')
-    .option('--artifact <file>', 'what quire train learned: it is used where it may speak')
+    .option('--allow-partial', 'accept data that does not fit the schema, with a list of errors')
+    .option('--artifact <file>', 'an artifact of quire train')
     .option('--jobs <number>', 'documents at the same time (default: one a core)', jobsOption)
     .addHelpText('after', EXAMPLES)
     .action((paths: string[], options: ExtractOptions) =>

@@ -132,7 +132,7 @@ export const addToMarkdown = (program: Command): void => {
     .description('convert documents to markdown, without a service')
     .option('--out <folder>', 'write a file for each document into this folder; - prints (default)')
     .option('--text', 'plain text instead of markdown')
-    .option('--json', 'JSON with markdown, plain text and what is known of the document')
+    .option('--json', 'JSON with markdown, plain text and metadata of the document')
     .addOption(
       new Option('--mode <mode>', 'fast does not recognise pages without text')
         .choices(['default', 'fast'])

@@ -113,14 +113,14 @@ Examples:
 export const addTrain = (program: Command): void => {
   program
     .command('train')
-    .argument('<folder>', 'documents with what is right for them beside')
+    .argument('<folder>', 'documents, each with a file of its correct values')
     .description('teach the local extractor by examples, without a service')
     .requiredOption('--schema <file>', 'the JSON Schema of the data; - reads it from stdin')
     .option('--out <file>', 'where the artifact is written', 'artifact.json')
-    .option('--seed <number>', 'decides what is drawn by lot', seedOption, 0)
+    .option('--seed <number>', 'seed of the random choices', seedOption, 0)
     .option(
       '--validation-split <share>',
-      'share of 30 examples or more that is left out to score',
+      'share that is held out for the score, from 30 examples on',
       splitOption,
       0.2,
     )

@@ -25,20 +25,20 @@ export const providerMetrics = (register: Registry): ProviderMetrics => {
   const registers = [register];
   const calls = new Counter({
     name: 'quire_provider_calls_total',
-    help: 'Calls of model providers, by how they ended.',
+    help: 'Calls to model providers, by outcome.',
     labelNames: ['provider', 'outcome'] as const,
     registers,
   });
   const duration = new Histogram({
     name: 'quire_provider_seconds',
-    help: 'Time of a call of a model provider, with its retries.',
+    help: 'Time of a call to a model provider, including its retries.',
     labelNames: ['provider'] as const,
     buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600],
     registers,
   });
   const tokens = new Counter({
     name: 'quire_llm_tokens_total',
-    help: 'Tokens that providers counted; cached_input are part of input.',
+    help: 'Tokens that providers counted; cached_input is part of input.',
     labelNames: ['provider', 'direction'] as const,
     registers,
   });
@@ -61,7 +61,7 @@ export const providerMetrics = (register: Registry): ProviderMetrics => {
 export const heavyRefusals = (register: Registry): ((reason: SlotRefusal) => void) => {
   const refused = new Counter({
     name: 'quire_heavy_refused_total',
-    help: 'Extractions and conversions refused with 503, for want of a slot.',
+    help: 'Extractions and conversions refused with 503 because no slot was free.',
     labelNames: ['reason'] as const,
     registers: [register],
   });
@@ -80,7 +80,11 @@ export const heavyGauges = (register: Registry, slots: HeavySlots): void => {
       this.set(slots.inUse());
     },
   });
-  new Gauge({ name: 'quire_heavy_max', help: 'Most that may run at once.', registers }).set(slots.max);
+  new Gauge({
+    name: 'quire_heavy_max',
+    help: 'Extractions and conversions that may run at once.',
+    registers,
+  }).set(slots.max);
 };
 
 /** Counts requests refused with 429; both buckets are shown from the start. */

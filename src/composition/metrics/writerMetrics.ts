@@ -11,13 +11,13 @@ const snapshotNotices = (
   const registers = [register];
   const ignored = new Counter({
     name: 'quire_snapshots_ignored_total',
-    help: 'Snapshots of accounts that were not used, by why; the account was read from the log instead.',
+    help: 'Snapshots of accounts that were not used, by reason; the account was read from the log instead.',
     labelNames: ['reason'],
     registers,
   });
   const unsaved = new Counter({
     name: 'quire_snapshots_unsaved_total',
-    help: 'Snapshots of accounts that were not kept, by why; such accounts take longer to bring into memory.',
+    help: 'Snapshots of accounts that were not saved, by reason; such accounts take longer to load.',
     labelNames: ['reason'],
     registers,
   });
@@ -39,13 +39,13 @@ export const writerHooks = (register: Registry, logger: Pick<Logger, 'warn'>): W
   const registers = [register];
   const commands = new Histogram({
     name: 'quire_writer_batch_commands',
-    help: 'Commands that one append of the account writer decided.',
+    help: 'Commands that the account writer put into one append.',
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
     registers,
   });
   const seconds = new Histogram({
     name: 'quire_writer_batch_seconds',
-    help: 'Time from deciding a batch to its settled outcome.',
+    help: 'Time from the decision of a batch to its outcome.',
     labelNames: ['outcome'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
     registers,

@@ -50,7 +50,7 @@ const refuseToBackUp = (config: Config, target: string): void => {
     throw new OperatorError(`There is no event log in ${dataDir}. Set DATA_DIR as the service has it.`);
   if (isWithin(resolve(target), dataDir))
     throw new OperatorError(
-      `${target} lies in the data folder and would be lost with it: name a folder elsewhere.`,
+      `${target} is in the data folder and would be lost with it: name a folder elsewhere.`,
       2,
     );
 };

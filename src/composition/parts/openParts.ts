@@ -155,7 +155,10 @@ const openLimiter = async (
   const { redisRateLimiter } = await import('../../../adapters/redis/rateLimiterRedis.ts');
   const client = redisClient(redisUrl, onOutage);
   const limiter = redisRateLimiter({ client, fallback, nowMs, onOutage });
-  return [keep(limiter, (part) => part.close()), `Redis at ${hostOf(redisUrl)}, in process while it is away`];
+  return [
+    keep(limiter, (part) => part.close()),
+    `Redis at ${hostOf(redisUrl)}, or this process while it cannot be reached`,
+  ];
 };
 
 /** What parts tell of themselves while they run. */

@@ -8,7 +8,7 @@ export const rateLimitsRequest = z
   .strictObject({ heavy: ownBucket.nullish(), general: ownBucket.nullish() })
   .meta({
     id: 'TenantRateLimitsRequest',
-    description: 'The whole override: what is null or left out inherits the default.',
+    description: 'The whole override: members that are null or left out inherit the default.',
   });
 
 const effective = z

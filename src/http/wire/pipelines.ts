@@ -135,10 +135,9 @@ export const deploymentResponse = z
 export const resolvedDeployment = z
   .strictObject({
     ...deploymentMembers,
-    previous_artifact_id: z
-      .string()
-      .nullable()
-      .meta({ description: 'The artifact to activate to go back; of a canary, the one it stands beside.' }),
+    previous_artifact_id: z.string().nullable().meta({
+      description: 'The artifact to activate to go back; for a canary, the one that it runs beside.',
+    }),
   })
   .meta({ id: 'ResolvedDeployment' });
 

@@ -10,7 +10,7 @@ export const refundCredits = (deps: ApiDeps) =>
     operationId: 'refundCredits',
     summary: 'Record a refund of all or part of a sale',
     description:
-      'A negative grant linked to its sale. What is left out is derived in proportion. A retry with the ' +
+      'A negative grant linked to its sale. Members that are left out are derived in proportion. A retry with the ' +
       'same `provider` and `provider_txn_id` answers the original refund with `credited: false`.',
     tag: 'Billing',
     access: 'admin',

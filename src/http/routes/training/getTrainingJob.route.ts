@@ -10,7 +10,7 @@ export const getTrainingJob = (deps: ApiDeps) =>
     method: 'get',
     path: '/v1/training/jobs/{job_id}',
     operationId: 'getTrainingJob',
-    summary: 'How far a training job is, and what came of it',
+    summary: 'The progress and the result of a training job',
     tag: 'Training',
     access: 'any',
     bucket: 'general',
