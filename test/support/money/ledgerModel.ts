@@ -120,11 +120,13 @@ const VERDICTS: Verdicts = {
   GrantCredits: (ledger, data) => {
     const id = txn(data.provider, data.provider_txn_id);
     const twin = find(ledger, id, 'sale', 'refund');
-    if (twin) return again(twin, 'sale', data.fingerprint);
-    if (ledger.plan === 'free' && of(ledger, 'sale').length === 0) ledger.plan = 'paid';
     const { credits, gross_amount_minor, vat_amount_minor: vat, provider_fee_minor: fee, currency } = data;
+    // The same credits and money are the same sale, whatever else is said of it.
+    const payload = JSON.stringify([credits, currency, gross_amount_minor, vat, fee]);
+    if (twin) return again(twin, 'sale', payload);
+    if (ledger.plan === 'free' && of(ledger, 'sale').length === 0) ledger.plan = 'paid';
     const money = { gross: gross_amount_minor ?? 0, vat, fee, currency };
-    return add(ledger, { kind: 'sale', id, credits, ...money, payload: data.fingerprint });
+    return add(ledger, { kind: 'sale', id, credits, ...money, payload });
   },
   RefundCredits: (ledger, data) => {
     const twin = find(ledger, txn(data.provider, data.provider_txn_id), 'sale', 'refund');
