@@ -13,7 +13,9 @@ interface Ran {
 
 const quire = (cwd: string, args: readonly string[]): Promise<Ran> =>
   new Promise((done) => {
-    execFile(process.execPath, [resolve('bin/quire.js'), ...args], { cwd }, (error, out, err) => {
+    const { PATH = '', HOME = '' } = process.env;
+    const options = { cwd, env: { PATH, HOME } };
+    execFile(process.execPath, [resolve('bin/quire.js'), ...args], options, (error, out, err) => {
       done({ code: error === null ? 0 : Number(error.code), out, err });
     });
   });
