@@ -124,10 +124,14 @@ describe('HTTP over raw sockets', function () {
       expect((await sendRaw(api.url, bytes)).statuses).to.deep.equal([431]);
     });
 
-    it('answers as ever where there are very many small headers', async () => {
-      const many = Array.from({ length: 3_000 }, (_, at) => `${String(at % 10)}:`).join('\r\n');
-      const bytes = `GET /health HTTP/1.1\r\nHost: x\r\n${many}\r\n\r\n`;
-      expect((await sendRaw(api.url, bytes, { answers: 1 })).statuses).to.deep.equal([200]);
+    it('stands very many small headers: answered, or 431 where Node counts more than their bytes', async () => {
+      const sent = (count: number) => {
+        const many = Array.from({ length: count }, (_, at) => `${String(at % 10)}:`).join('\r\n');
+        return sendRaw(api.url, `GET /health HTTP/1.1\r\nHost: x\r\n${many}\r\n\r\n`, { answers: 1 });
+      };
+      expect((await sent(500)).statuses).to.deep.equal([200]);
+      expect([[200], [431]]).to.deep.include((await sent(3_000)).statuses);
+      expect((await sent(500)).statuses).to.deep.equal([200]);
     });
   });
 
