@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,7 +10,9 @@ import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const FIXTURE = 'test/fixtures/invoice.pdf';
 
-const node = (...args: readonly string[]) => promisify(execFile)(process.execPath, args, { cwd: ROOT });
+const { PATH = '', HOME = '' } = process.env;
+const node = (...args: readonly string[]) =>
+  promisify(execFile)(process.execPath, args, { cwd: ROOT, env: { PATH, HOME } });
 
 describe('the bundle that is started', function () {
   this.timeout(240_000);
@@ -41,6 +44,20 @@ describe('the bundle that is started', function () {
       await answer.arrayBuffer();
       expect(answer.status, path).to.equal(200);
     }
+  });
+
+  it('extracts from a document in a process that it bundled', async () => {
+    const form = new FormData();
+    form.set(
+      'schema',
+      JSON.stringify({ type: 'object', properties: { invoice_number: { type: 'string' } } }),
+    );
+    form.set('file', new Blob([await readFile(join(ROOT, FIXTURE))]), 'invoice.pdf');
+    const headers = { 'X-API-KEY': ADMIN_KEY };
+    const answer = await fetch(`${service.url}/v1/extract`, { method: 'POST', headers, body: form });
+    const text = await answer.text();
+    expect(answer.status, text).to.equal(200);
+    expect(text).to.contain('LF-2031-0417');
   });
 
   it('reads documents, by the command line', async () => {
