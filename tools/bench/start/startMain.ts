@@ -19,7 +19,7 @@ for (let round = 0; round < rounds; round += 1) {
   const options = { checkout, dataDir, port, idleSeconds };
   first.push(await timedStart(options));
   later.push(await timedStart(options));
-  await rm(dataDir, { recursive: true, force: true });
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
 }
 
 const isService = (command: string): boolean => /^\S*node /.test(command) && !command.includes('npm');
