@@ -89,7 +89,7 @@ const settled = async (target: FuzzTarget, tenant_id: string, mark: string): Pro
 };
 
 const PROVIDERS = { provider_model: 'openai_compatible/large', api_key: 'sk-fuzz' };
-const OWN_CURRENCIES = ['USD', 'EUR', 'GBP', 'XXX'];
+const OWN_CURRENCIES = ['USD', 'EUR', 'GBP', 'XTS'];
 const SCHEMAS = [SCHEMA, SCHEMA, { type: 'object' }, { type: 'string' }, ...Object.values(BEYOND_LIMITS)];
 
 const EXAMPLES = ({ document_id }: Belongings) => [
