@@ -20,4 +20,3 @@ export const extractionMode = z.enum(['fast', 'standard', 'robust', 'default']);
 export type ExtractionMode = z.output<typeof extractionMode>;
 
 export const taxBasis = z.enum(['exclusive', 'inclusive']);
-export type TaxBasis = z.output<typeof taxBasis>;

@@ -29,4 +29,3 @@ export const eventMetadata = z.strictObject({
   traceparent: traceparent.optional(),
   hash: z.string(),
 });
-export type EventMetadata = z.output<typeof eventMetadata>;

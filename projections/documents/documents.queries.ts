@@ -9,11 +9,6 @@ const rowOf = rowReader(omit(documents.columns, 'position'));
 /** A document as lists show it. */
 export type DocumentRow = ReturnType<typeof rowOf>;
 
-export const documentById =
-  (sql: SqlTx) =>
-  async (documentId: string): Promise<DocumentRow | undefined> =>
-    (await sql.query('select * from read.documents where document_id = $1', [documentId])).map(rowOf)[0];
-
 /** The known ones among the documents. */
 export const documentsByIds =
   (sql: SqlTx) =>

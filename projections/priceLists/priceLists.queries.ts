@@ -30,7 +30,3 @@ export const activePriceList = (sql: SqlTx) => async (): Promise<PriceListRow | 
   const rows = await sql.query('select * from read.price_lists order by version desc limit 1');
   return rows.map(rowOf)[0];
 };
-
-/** All versions, newest first. */
-export const priceListHistory = (sql: SqlTx) => async (): Promise<readonly PriceListRow[]> =>
-  (await sql.query('select * from read.price_lists order by version desc')).map(rowOf);

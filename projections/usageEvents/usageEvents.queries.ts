@@ -1,23 +1,6 @@
 import { rowReader } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
-import { pick } from '../engine/table.ts';
-import { unrecordedWork, usageEvents } from './usageEvents.schema.ts';
-
-const rowOf = rowReader(
-  pick(
-    usageEvents.columns,
-    ...(['id', 'kind', 'tenant_id', 'document_id', 'pages', 'free_pages', 'hold_id', 'state'] as const),
-    ...(['problem_code', 'duration_ms', 'requested_at', 'finished_at'] as const),
-  ),
-);
-
-/** One extraction or conversion and what became of it. `state`: running, success, partial or failed. */
-export type UsageEventRow = ReturnType<typeof rowOf>;
-
-export const usageEventById =
-  (sql: SqlTx) =>
-  async (id: string): Promise<UsageEventRow | undefined> =>
-    (await sql.query('select * from read.usage_events where id = $1', [id])).map(rowOf)[0];
+import { unrecordedWork } from './usageEvents.schema.ts';
 
 const readUnrecorded = rowReader(unrecordedWork.columns);
 

@@ -55,5 +55,3 @@ export const resultShelf = (objects: ObjectStore) => ({
 
   remove: (identity: WorkIdentity): Promise<void> => objects.remove(keyOf(identity)),
 });
-
-export type ResultShelf = ReturnType<typeof resultShelf>;

@@ -21,10 +21,6 @@ export const beginAppend = (tracer: Tracer, stream: string, command: Span | unde
         facts: { 'quire.category': categoryOf(stream) },
       });
 
-/** Ends it with what became of the append. */
-export const endAppend = (append: Span | undefined, outcome: string, events: number): void =>
-  append?.end({ 'quire.outcome': outcome, 'quire.events': events });
-
 /** The command as its events are to tell of their append. */
 export const stamped = <Command extends Commanded>(command: Command, append: Span | undefined): Command =>
   append?.traceparent === undefined
