@@ -1,5 +1,6 @@
 import type { FinishReason, LanguageModel, LanguageModelUsage } from 'ai';
-import { structuredSchema, type SchemaDialect } from './structuredSchema.ts';
+import type { SchemaDialect } from './schemaDialects.ts';
+import { structuredSchema } from './structuredSchema.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { ProviderName } from '../modelName.ts';
 import type { ModelAnswer, ModelRequest, ModelUsage } from '../../ports/modelProvider.ts';
