@@ -111,11 +111,11 @@ const catchUp = async (from: Container): Promise<void> => {
 const within = (work: Promise<void>, ms: number): Promise<void> =>
   Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
 
-/** Keys that an operator makes or revokes count here from the answer on. */
 /** After every claim. */
 const END_OF_TIME = '9999';
 const OPEN_CLAIMS_MAX = 10_000;
 
+/** Keys that an operator makes or revokes count here from the answer on. */
 const ownParts = (from: Container): OwnParts => {
   const [keys, reads] = [resolve(from, t.AUTHENTICATOR), resolve(from, t.READS)];
   return {
@@ -190,6 +190,8 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   ends.add(() => watch.stop());
   const isApi = does('api');
   const key = isApi ? await firstAdminKey(from) : undefined;
+  // A key that is shown opens every process at once.
+  if (key !== undefined) await catchUp(from);
   showGauges(from);
   const stopWatching = watchLoopDelay(resolve(from, t.REGISTRY));
   ends.add(() => {
