@@ -1,5 +1,7 @@
+import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+
 /** What the auditor checks, in the order of its report. */
-export const CHECKS = {
+const CHECKS = {
   chain: 'every stream is whole: its revisions follow one another and its hash chain holds',
   order: 'positions rise, none is missing, and no event ID occurs twice',
   stored: 'the file has every event as the log writes it, and its digest over the whole log holds',
@@ -39,6 +41,9 @@ export interface Finding {
   readonly found?: string;
 }
 
+/** Where an event is in the log. */
+export type Place = Pick<RecordedEvent, 'stream' | 'revision' | 'position'>;
+
 /** Where checks report to. Findings beyond a limit for each check are counted and not kept. */
 export interface Findings {
   readonly add: (finding: Finding) => void;
@@ -50,7 +55,7 @@ export interface Findings {
   readonly result: () => FindingsResult;
 }
 
-export interface CheckResult {
+interface CheckResult {
   readonly check: Check;
   readonly about: string;
   readonly checked: number;
@@ -100,3 +105,27 @@ export const findingsKept = (keep: number): Findings => {
     },
   };
 };
+
+export const placeOf = ({ stream, revision, position }: Place): Place => ({ stream, revision, position });
+
+type Shown = string | number | bigint | null | undefined;
+
+const shown = (name: 'expected' | 'found', value: Shown): Partial<Finding> =>
+  value === undefined ? {} : { [name]: String(value) };
+
+/** Reports what is wrong with the event at a place: a sentence, and where there are such, what was due and what is. */
+export const wrong =
+  (
+    { add }: Pick<Findings, 'add'>,
+    check: Check,
+    { stream, revision, position, column }: Place & Pick<Finding, 'column'>,
+  ) =>
+  (message: string, expected?: Shown, found?: Shown): void =>
+    add({
+      check,
+      message,
+      ...{ stream, revision: String(revision), position: String(position) },
+      ...(column !== undefined && { column }),
+      ...shown('expected', expected),
+      ...shown('found', found),
+    });

@@ -12,15 +12,14 @@ interface Audited {
 export type ExpectedRow<T extends Table> = Row<T, Audited>;
 /** A row that is being summed up. */
 export type ExpectedSum<T extends Table> = Sum<T, Exact>;
-export type ExpectedRows<T extends Table> = Map<string, ExpectedRow<T>>;
 export type Emit = <T extends Table>(table: T, row: ExpectedRow<T>) => void;
 
 /** The rows of one read model, made from events and from nothing else. */
-export interface ExpectedFold {
+interface ExpectedFold {
   /** Emits rows that will not change any more, and remembers the others. */
-  readonly apply: (event: AuditedEvent, emit: Emit) => void;
-  /** Emits what was remembered, as it is after the last event applied. */
-  readonly finish: (emit: Emit) => void;
+  readonly apply: (event: AuditedEvent) => void;
+  /** Emits what was remembered, as it is after the last event. */
+  readonly finish: () => void;
 }
 
 /**
@@ -31,21 +30,38 @@ export interface ExpectedModel {
   /** The name of the read model in the registry. */
   readonly name: string;
   readonly tables: readonly Table[];
-  readonly start: () => ExpectedFold;
+  readonly start: (emit: Emit) => ExpectedFold;
 }
 
-/** Emits all rows of a map, and forgets them. */
-export const emitAll = <T extends Table>(rows: Map<string, ExpectedRow<T>>, table: T, emit: Emit): void => {
-  for (const row of rows.values()) emit(table, row);
-  rows.clear();
-};
-
-/** Changes some columns of a row that is there. */
-export const change = <T extends Table>(
-  rows: ExpectedRows<T>,
-  key: string,
-  columns: Partial<ExpectedRow<T>>,
-): void => {
-  const row = rows.get(key);
-  if (row !== undefined) rows.set(key, { ...row, ...columns });
+/** Rows of a table by a key, as long as they may change. */
+export const keptRows = <T extends Table, R extends ExpectedRow<T> = ExpectedRow<T>>(
+  table: T,
+  emit: Emit,
+) => {
+  const rows = new Map<string, R>();
+  return {
+    get: (key: string) => rows.get(key),
+    set: (key: string, row: R): void => void rows.set(key, row),
+    /** The row of a key, made where there is none. */
+    at: (key: string, fresh: () => R): R => {
+      const row = rows.get(key) ?? fresh();
+      rows.set(key, row);
+      return row;
+    },
+    /** Changes some columns of a row that is there. */
+    change: (key: string, columns: Partial<ExpectedRow<T>>): void => {
+      const row = rows.get(key);
+      if (row !== undefined) rows.set(key, { ...row, ...columns });
+    },
+    /** Forgets a row, and gives it. */
+    take: (key: string): R | undefined => {
+      const row = rows.get(key);
+      rows.delete(key);
+      return row;
+    },
+    values: () => rows.values(),
+    emitAll: (): void => {
+      for (const row of rows.values()) emit(table, row);
+    },
+  };
 };

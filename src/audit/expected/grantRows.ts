@@ -1,8 +1,8 @@
 import { paymentStream } from '../../../domain/payment/identity.ts';
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { grants } from '../../../projections/grants/grants.schema.ts';
 import { openClaims } from '../../../projections/openClaims/openClaims.schema.ts';
-import { emitAll, type ExpectedModel, type ExpectedRow, type ExpectedRows } from './expectedRows.ts';
+import { keptRows, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
 const moneyOf = ({ stream, position, data }: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>) => ({
   tenant_id: accountOf(stream) ?? '',
@@ -52,55 +52,38 @@ const refundRow = (
 export const grantRows: ExpectedModel = {
   name: 'grants',
   tables: [grants],
-  start: () => {
-    const sales = new Map<string, ReturnType<typeof saleRow>>();
-    return {
-      apply: (event, emit) => {
-        if (event.type === 'CreditsGranted') {
-          sales.set(`${event.stream} ${event.data.grant_id}`, saleRow(event));
-        } else if (event.type === 'CreditsRefunded') {
-          const sale = sales.get(`${event.stream} ${event.data.grant_id}`);
-          if (sale !== undefined) {
-            sale.refunded_credits += BigInt(event.data.credits);
-            sale.refunded_amount_minor += BigInt(event.data.gross_amount_minor);
-          }
-          emit(grants, refundRow(event, sale));
+  start: (emit) => {
+    const sales = keptRows<typeof grants, ReturnType<typeof saleRow>>(grants, emit);
+    const apply = byType({
+      CreditsGranted: (event) => sales.set(`${event.stream} ${event.data.grant_id}`, saleRow(event)),
+      CreditsRefunded: (event) => {
+        const sale = sales.get(`${event.stream} ${event.data.grant_id}`);
+        if (sale !== undefined) {
+          sale.refunded_credits += BigInt(event.data.credits);
+          sale.refunded_amount_minor += BigInt(event.data.gross_amount_minor);
         }
+        emit(grants, refundRow(event, sale));
       },
-      finish: (emit) => {
-        for (const row of sales.values()) emit(grants, row);
-      },
-    };
+    });
+    return { apply, finish: sales.emitAll };
   },
-};
-
-const claimMoves = (claims: ExpectedRows<typeof openClaims>, event: AuditedEvent): void => {
-  switch (event.type) {
-    case 'PaymentClaimed': {
-      const { tenant_id, kind, claimed_at } = event.data;
-      claims.set(event.stream, { stream: event.stream, tenant_id, kind, claimed_at });
-      return;
-    }
-    case 'PaymentReleased':
-      claims.delete(event.stream);
-      return;
-    case 'CreditsGranted':
-    case 'CreditsRefunded':
-      claims.delete(paymentStream(event.data));
-      return;
-    default:
-  }
 };
 
 /** Claims without an effect or a release. */
 export const openClaimRows: ExpectedModel = {
   name: 'open_claims',
   tables: [openClaims],
-  start: () => {
-    const claims = new Map<string, ExpectedRow<typeof openClaims>>();
-    return {
-      apply: (event) => claimMoves(claims, event),
-      finish: (emit) => emitAll(claims, openClaims, emit),
-    };
+  start: (emit) => {
+    const claims = keptRows(openClaims, emit);
+    const end = ({ data }: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>) =>
+      void claims.take(paymentStream(data));
+    const apply = byType({
+      PaymentClaimed: ({ stream, data: { tenant_id, kind, claimed_at } }) =>
+        claims.set(stream, { stream, tenant_id, kind, claimed_at }),
+      PaymentReleased: ({ stream }) => void claims.take(stream),
+      CreditsGranted: end,
+      CreditsRefunded: end,
+    });
+    return { apply, finish: claims.emitAll };
   },
 };

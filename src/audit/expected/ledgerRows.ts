@@ -1,6 +1,6 @@
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { ledger, ledgerBlocks } from '../../../projections/ledger/ledger.schema.ts';
-import type { ExpectedModel, ExpectedRow, ExpectedSum } from './expectedRows.ts';
+import { keptRows, type ExpectedModel, type ExpectedRow, type ExpectedSum } from './expectedRows.ts';
 
 type Granted = AuditedEventOf<'CreditsGranted'>;
 type Refunded = AuditedEventOf<'CreditsRefunded'>;
@@ -105,62 +105,46 @@ const usageRows = (event: Burned): readonly Posting[] => {
   return paid === 0 ? [free] : [free, rest];
 };
 
-const rowsOf = (event: AuditedEvent): readonly Posting[] => {
-  switch (event.type) {
-    case 'CreditsGranted':
-      return [saleRow(event)];
-    case 'CreditsRefunded':
-      return [refundRow(event)];
-    case 'CreditsAdjusted':
-      return [adjustmentRow(event)];
-    case 'CreditsBurned':
-      return usageRows(event);
-    default:
-      return [];
-  }
-};
-
 /** Rows of a tenant that one row of `ledger_blocks` counts. */
 const BLOCK_ROWS = 4096;
 
 type BlockRow = ExpectedSum<typeof ledgerBlocks>;
 
-const addToBlock = (blocks: Map<string, BlockRow>, row: Posting, ordinal: number): void => {
-  const { tenant_id, kind, created_at: at } = row;
-  const block = Math.floor(ordinal / BLOCK_ROWS);
-  const operation = row.operation ?? '';
-  const key = `${tenant_id} ${String(block)} ${kind} ${operation}`;
-  const place = BigInt(ordinal);
-  const count = blocks.get(key) ?? {
-    ...{ tenant_id, block: BigInt(block), kind, operation, rows: 0n },
-    ...{ first_ordinal: place, last_ordinal: place, first_created_at: at, last_created_at: at },
-  };
-  blocks.set(key, count);
-  count.rows += 1n;
-  count.last_ordinal = place;
-  if (at < count.first_created_at) count.first_created_at = at;
-  if (at > count.last_created_at) count.last_created_at = at;
-};
-
 /** The ledger, its rows numbered by tenant, and its counts by block. */
 export const ledgerRows: ExpectedModel = {
   name: 'ledger',
   tables: [ledger, ledgerBlocks],
-  start: () => {
-    const blocks = new Map<string, BlockRow>();
+  start: (emit) => {
+    const blocks = keptRows<typeof ledgerBlocks, BlockRow>(ledgerBlocks, emit);
     const next = new Map<string, number>();
-    return {
-      apply: (event, emit) => {
-        for (const row of rowsOf(event)) {
-          const ordinal = next.get(row.tenant_id) ?? 0;
-          next.set(row.tenant_id, ordinal + 1);
-          emit(ledger, { ...row, ordinal });
-          addToBlock(blocks, row, ordinal);
-        }
-      },
-      finish: (emit) => {
-        for (const block of blocks.values()) emit(ledgerBlocks, block);
-      },
+    const addToBlock = (row: Posting, ordinal: number): void => {
+      const { tenant_id, kind, created_at: at } = row;
+      const [block, place, operation] = [
+        Math.floor(ordinal / BLOCK_ROWS),
+        BigInt(ordinal),
+        row.operation ?? '',
+      ];
+      const count = blocks.at(`${tenant_id} ${block} ${kind} ${operation}`, () => ({
+        ...{ tenant_id, block: BigInt(block), kind, operation, rows: 0n },
+        ...{ first_ordinal: place, last_ordinal: place, first_created_at: at, last_created_at: at },
+      }));
+      count.rows += 1n;
+      count.last_ordinal = place;
+      if (at < count.first_created_at) count.first_created_at = at;
+      if (at > count.last_created_at) count.last_created_at = at;
     };
+    const add = (row: Posting): void => {
+      const ordinal = next.get(row.tenant_id) ?? 0;
+      next.set(row.tenant_id, ordinal + 1);
+      emit(ledger, { ...row, ordinal });
+      addToBlock(row, ordinal);
+    };
+    const apply = byType({
+      CreditsGranted: (event) => add(saleRow(event)),
+      CreditsRefunded: (event) => add(refundRow(event)),
+      CreditsAdjusted: (event) => add(adjustmentRow(event)),
+      CreditsBurned: (event) => usageRows(event).forEach(add),
+    });
+    return { apply, finish: blocks.emitAll };
   },
 };

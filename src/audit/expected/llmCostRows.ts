@@ -1,5 +1,5 @@
 import { atScale, parseDecimal } from '../../../domain/kernel/rounding.ts';
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { noSums } from '../../../projections/engine/table.ts';
 import {
   freeOperations,
@@ -7,7 +7,7 @@ import {
   llmCosts,
   modelPrices,
 } from '../../../projections/llmCosts/llmCosts.schema.ts';
-import type { Emit, ExpectedModel, ExpectedSum } from './expectedRows.ts';
+import { keptRows, type ExpectedModel, type ExpectedSum } from './expectedRows.ts';
 
 type Logged = AuditedEventOf<'LlmCostLogged'>;
 type Priced = AuditedEventOf<'ProviderPricePublished' | 'ModelPriceSet'>;
@@ -52,52 +52,41 @@ const priceRow = ({ type, data, position }: Priced) => {
 
 type Day = ExpectedSum<typeof llmCostDays>;
 
-/** Only calls with a cost in their event are summed up; the others are priced when they are read. */
-const addToDay = (days: Map<string, Day>, { data }: Logged): void => {
-  const cost = inPico(data.cost_usd, PICO);
-  if (cost === null) return;
-  const dimensions = {
-    day: data.occurred_at.slice(0, 10),
-    tenant_id: data.tenant_id,
-    operation: data.operation,
-    provider: data.provider,
-    model_name: data.model_name,
-    billing_type: data.billing_type,
-    free_tier: data.free_tier,
-  };
-  const key = JSON.stringify(Object.values(dimensions));
-  const before = days.get(key) ?? { ...dimensions, ...noSums(llmCostDays.columns) };
-  before.calls += 1n;
-  before.input_tokens += BigInt(data.input_tokens);
-  before.output_tokens += BigInt(data.output_tokens);
-  before.cost_pico += cost;
-  days.set(key, before);
-};
-
-const emitAtOnce = (event: AuditedEvent, emit: Emit): void => {
-  if (event.type === 'LlmCostLogged') emit(llmCosts, callRow(event));
-  if (event.type === 'ProviderPricePublished' || event.type === 'ModelPriceSet')
-    emit(modelPrices, priceRow(event));
-  if (event.type !== 'CreditsBurned' || event.data.free_pages === 0) return;
-  const { operation_id, pages, free_pages, created_at } = event.data;
-  const tenant_id = accountOf(event.stream) ?? '';
-  emit(freeOperations, { tenant_id, operation_id, pages, free_pages, created_at });
-};
-
 /** Calls of models, their sums by day, prices, and operations with free pages. */
 export const llmCostRows: ExpectedModel = {
   name: 'llm_costs',
   tables: [llmCosts, llmCostDays, modelPrices, freeOperations],
-  start: () => {
-    const days = new Map<string, Day>();
-    return {
-      apply: (event, emit) => {
-        emitAtOnce(event, emit);
-        if (event.type === 'LlmCostLogged') addToDay(days, event);
-      },
-      finish: (emit) => {
-        for (const day of days.values()) emit(llmCostDays, day);
-      },
+  start: (emit) => {
+    const days = keptRows<typeof llmCostDays, Day>(llmCostDays, emit);
+    /** Only calls with a cost in their event are summed up; the others are priced when they are read. */
+    const addToDay = ({ data }: Logged): void => {
+      const cost = inPico(data.cost_usd, PICO);
+      if (cost === null) return;
+      const { tenant_id, operation, provider, model_name, billing_type, free_tier } = data;
+      const day = data.occurred_at.slice(0, 10);
+      const dimensions = { day, tenant_id, operation, provider, model_name, billing_type, free_tier };
+      const sums = days.at(JSON.stringify(Object.values(dimensions)), () => ({
+        ...dimensions,
+        ...noSums(llmCostDays.columns),
+      }));
+      sums.calls += 1n;
+      sums.input_tokens += BigInt(data.input_tokens);
+      sums.output_tokens += BigInt(data.output_tokens);
+      sums.cost_pico += cost;
     };
+    const addPrice = (event: Priced) => emit(modelPrices, priceRow(event));
+    const apply = byType({
+      LlmCostLogged: (event) => {
+        emit(llmCosts, callRow(event));
+        addToDay(event);
+      },
+      ProviderPricePublished: addPrice,
+      ModelPriceSet: addPrice,
+      CreditsBurned: ({ stream, data: { operation_id, pages, free_pages, created_at } }) => {
+        const tenant_id = accountOf(stream) ?? '';
+        if (free_pages > 0) emit(freeOperations, { tenant_id, operation_id, pages, free_pages, created_at });
+      },
+    });
+    return { apply, finish: days.emitAll };
   },
 };

@@ -11,11 +11,10 @@ import {
   marginLots,
 } from '../../../projections/margin/margin.schema.ts';
 import { allZero, noSums, sumsOf, type Exact, type RowOf } from '../../../projections/engine/table.ts';
-import type { Emit, ExpectedModel, ExpectedRow, ExpectedSum } from './expectedRows.ts';
+import { keptRows, type ExpectedModel, type ExpectedRow, type ExpectedSum } from './expectedRows.ts';
 
 type Burn = RowOf<typeof BURN_SUMS, Exact>;
 type Booking = RowOf<typeof BOOKING_SUMS, Exact>;
-type Day = ExpectedSum<typeof marginDays>;
 
 const NO_BOOKING: Booking = allZero(BOOKING_SUMS);
 const SUMMED = sumsOf(marginDays.columns);
@@ -56,64 +55,55 @@ const bookingRows = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<s
   return rows;
 };
 
-const addToDay = (
-  days: Map<string, Day>,
-  { position, currency, created_at }: { position: bigint; currency: string; created_at: string },
-  sums: Partial<Burn & Booking>,
-): void => {
-  const day = created_at.slice(0, 10);
-  const row = days.get(`${day} ${currency}`) ?? {
-    ...noSums(marginDays.columns),
-    ...{ day, currency, first_position: position, last_position: position },
-  };
-  row.last_position = position;
-  for (const name of SUMMED) row[name] += sums[name] ?? 0n;
-  days.set(`${day} ${currency}`, row);
-};
-
 const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow<typeof marginLots> => ({
   ...{ tenant_id, lot_id: lot.id, position: lot.position, currency: lot.currency },
   ...{ fx_rate: lot.rate, price: lot.price, credits: lot.credits, used: lot.gone, ...lot.value },
   ...{ refunded_gross: lot.back[0], refunded_vat: lot.back[1], refunded_fee: lot.back[2] },
 });
 
-const marginFold = () => {
-  const books = new Map<string, MarginBook>();
-  const days = new Map<string, Day>();
-
-  const enter = (event: AuditedEvent, tenant: string, emit: Emit): void => {
-    const book = books.get(tenant) ?? { lots: [], hole: 0n };
-    books.set(tenant, book);
-    const moves = post(book, event);
-    if (moves === undefined || !('created_at' in event.data)) return;
-    const { created_at } = event.data;
-    const placeOf = (currency: string) => ({ position: event.position, currency, created_at });
-    const isBurn = event.type === 'CreditsBurned';
-    const burns = isBurn ? burnRows(moves) : new Map<string, Burn>();
-    const bookings = isBurn ? new Map<string, Booking>() : bookingRows(event, book, moves);
-    for (const [currency, sums] of burns) emit(marginBurns, { ...placeOf(currency), ...sums });
-    for (const [currency, sums] of bookings) emit(marginBookings, { ...placeOf(currency), ...sums });
-    for (const [currency, sums] of [...burns, ...bookings]) addToDay(days, placeOf(currency), sums);
-  };
-
-  return {
-    apply: (event: AuditedEvent, emit: Emit): void => {
-      const tenant = accountOf(event.stream);
-      if (tenant !== undefined) enter(event, tenant, emit);
-    },
-    finish: (emit: Emit): void => {
-      for (const [tenant_id, { lots, hole }] of books) {
-        for (const lot of lots) emit(marginLots, lotRow(tenant_id, lot));
-        if (hole > 0n) emit(marginDeficits, { tenant_id, credits: hole });
-      }
-      for (const day of days.values()) emit(marginDays, day);
-    },
-  };
-};
-
 /** Lots, and what was recognised of them, by a second writing of the report's rules. */
 export const marginRows: ExpectedModel = {
   name: 'margin',
   tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays],
-  start: marginFold,
+  start: (emit) => {
+    const books = new Map<string, MarginBook>();
+    const days = keptRows<typeof marginDays, ExpectedSum<typeof marginDays>>(marginDays, emit);
+
+    const addToDay = (
+      { position, currency, created_at }: { position: bigint; currency: string; created_at: string },
+      sums: Partial<Burn & Booking>,
+    ): void => {
+      const day = created_at.slice(0, 10);
+      const row = days.at(`${day} ${currency}`, () => ({
+        ...noSums(marginDays.columns),
+        ...{ day, currency, first_position: position, last_position: position },
+      }));
+      row.last_position = position;
+      for (const name of SUMMED) row[name] += sums[name] ?? 0n;
+    };
+    const apply = (event: AuditedEvent): void => {
+      const tenant = accountOf(event.stream);
+      if (tenant === undefined) return;
+      const book = books.get(tenant) ?? { lots: [], hole: 0n };
+      books.set(tenant, book);
+      const moves = post(book, event);
+      if (moves === undefined || !('created_at' in event.data)) return;
+      const { created_at } = event.data;
+      const placeOf = (currency: string) => ({ position: event.position, currency, created_at });
+      const isBurn = event.type === 'CreditsBurned';
+      const burns = isBurn ? burnRows(moves) : new Map<string, Burn>();
+      const bookings = isBurn ? new Map<string, Booking>() : bookingRows(event, book, moves);
+      for (const [currency, sums] of burns) emit(marginBurns, { ...placeOf(currency), ...sums });
+      for (const [currency, sums] of bookings) emit(marginBookings, { ...placeOf(currency), ...sums });
+      for (const [currency, sums] of [...burns, ...bookings]) addToDay(placeOf(currency), sums);
+    };
+    const finish = (): void => {
+      for (const [tenant_id, { lots, hole }] of books) {
+        for (const lot of lots) emit(marginLots, lotRow(tenant_id, lot));
+        if (hole > 0n) emit(marginDeficits, { tenant_id, credits: hole });
+      }
+      days.emitAll();
+    };
+    return { apply, finish };
+  },
 };

@@ -1,7 +1,7 @@
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { noSums } from '../../../projections/engine/table.ts';
 import { usageDays, usageDocuments } from '../../../projections/usage/usage.schema.ts';
-import type { ExpectedModel, ExpectedSum } from './expectedRows.ts';
+import { keptRows, type ExpectedModel, type ExpectedSum } from './expectedRows.ts';
 
 type Movement = AuditedEventOf<'CreditsBurned' | 'CreditsAdjusted'>;
 
@@ -10,81 +10,61 @@ const NONE = 'none';
 
 const dimensionsOf = ({ type, stream, data }: Movement) => {
   const place = { day: data.created_at.slice(0, 10), tenant_id: accountOf(stream) ?? '' };
-  return type === 'CreditsBurned'
-    ? {
-        ...place,
-        kind: 'usage',
-        operation: data.operation,
-        category: data.category,
-        extraction_mode: data.extraction_mode ?? NONE,
-        billing_type: data.billing_type,
-        task_id: data.task_id,
-      }
-    : {
-        ...place,
-        kind: 'admin_adjustment',
-        operation: 'admin_adjustment',
-        category: 'adjustment',
-        extraction_mode: NONE,
-        billing_type: NONE,
-        task_id: NONE,
-      };
+  if (type === 'CreditsAdjusted') {
+    const words = { kind: 'admin_adjustment', operation: 'admin_adjustment', category: 'adjustment' };
+    return { ...place, ...words, extraction_mode: NONE, billing_type: NONE, task_id: NONE };
+  }
+  const { operation, category, extraction_mode, billing_type, task_id } = data;
+  const words = { kind: 'usage', operation, category, extraction_mode: extraction_mode ?? NONE };
+  return { ...place, ...words, billing_type, task_id };
 };
 
 type Day = ExpectedSum<typeof usageDays>;
-type DocumentUse = ExpectedSum<typeof usageDocuments>;
-
-/** A gift counts below zero: it is no consumption. */
-const addTo = (sums: Day, { type, data }: Movement): void => {
-  sums.operations += 1n;
-  if (type === 'CreditsAdjusted') {
-    sums.credits -= BigInt(data.credits);
-    return;
-  }
-  sums.pages += BigInt(data.pages);
-  sums.free_pages += BigInt(data.free_pages);
-  sums.credits += BigInt(data.credits);
-};
-
-const useDocument = (documents: Map<string, DocumentUse>, event: AuditedEvent): void => {
-  if (event.type !== 'CreditsBurned' || event.data.document_id === null) return;
-  const { document_id, task_id, pages, credits, created_at } = event.data;
-  const tenant_id = accountOf(event.stream) ?? '';
-  const key = `${tenant_id} ${document_id}`;
-  const before = documents.get(key);
-  documents.set(key, {
-    tenant_id,
-    document_id,
-    task_id,
-    operations: (before?.operations ?? 0n) + 1n,
-    pages: (before?.pages ?? 0n) + BigInt(pages),
-    credits: (before?.credits ?? 0n) + BigInt(credits),
-    last_used_at: created_at,
-    last_position: event.position,
-  });
-};
 
 /** Consumption by day and dimensions, and by document. */
 export const usageRows: ExpectedModel = {
   name: 'usage',
   tables: [usageDays, usageDocuments],
-  start: () => {
-    const days = new Map<string, Day>();
-    const documents = new Map<string, DocumentUse>();
-    return {
-      apply: (event) => {
-        if (event.type !== 'CreditsBurned' && event.type !== 'CreditsAdjusted') return;
-        const dimensions = dimensionsOf(event);
-        const key = JSON.stringify(Object.values(dimensions));
-        const day = days.get(key) ?? { ...dimensions, ...noSums(usageDays.columns) };
-        days.set(key, day);
-        addTo(day, event);
-        useDocument(documents, event);
-      },
-      finish: (emit) => {
-        for (const day of days.values()) emit(usageDays, day);
-        for (const use of documents.values()) emit(usageDocuments, use);
-      },
+  start: (emit) => {
+    const days = keptRows<typeof usageDays, Day>(usageDays, emit);
+    const documents = keptRows<typeof usageDocuments, ExpectedSum<typeof usageDocuments>>(
+      usageDocuments,
+      emit,
+    );
+    const dayOf = (event: Movement): Day => {
+      const dimensions = dimensionsOf(event);
+      const fresh = () => ({ ...dimensions, ...noSums(usageDays.columns) });
+      const day = days.at(JSON.stringify(Object.values(dimensions)), fresh);
+      day.operations += 1n;
+      return day;
     };
+    const useDocument = ({ stream, position, data }: AuditedEventOf<'CreditsBurned'>): void => {
+      const { document_id, task_id, pages, credits, created_at: last_used_at } = data;
+      if (document_id === null) return;
+      const tenant_id = accountOf(stream) ?? '';
+      const before = documents.get(`${tenant_id} ${document_id}`) ?? noSums(usageDocuments.columns);
+      documents.set(`${tenant_id} ${document_id}`, {
+        ...{ tenant_id, document_id, task_id, last_used_at, last_position: position },
+        operations: before.operations + 1n,
+        pages: before.pages + BigInt(pages),
+        credits: before.credits + BigInt(credits),
+      });
+    };
+    const apply = byType({
+      // A gift counts below zero: it is no consumption.
+      CreditsAdjusted: (event) => void (dayOf(event).credits -= BigInt(event.data.credits)),
+      CreditsBurned: (event) => {
+        const [day, { data }] = [dayOf(event), event];
+        day.pages += BigInt(data.pages);
+        day.free_pages += BigInt(data.free_pages);
+        day.credits += BigInt(data.credits);
+        useDocument(event);
+      },
+    });
+    const finish = (): void => {
+      days.emitAll();
+      documents.emitAll();
+    };
+    return { apply, finish };
   },
 };

@@ -5,10 +5,10 @@ import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
 import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
 import { accountsCheck } from '../money/accounts.ts';
 import type { Books } from '../money/accountBooks.ts';
-import { auditedEvent, placeOf, recordedAt, type AuditedEvent } from './auditedEvent.ts';
+import { auditedEvent, recordedAt, type AuditedEvent } from './auditedEvent.ts';
 import { claimsCheck } from '../money/claims.ts';
 import { compactSet } from './compactSet.ts';
-import type { Findings } from '../findings.ts';
+import { wrong, type Findings } from '../findings.ts';
 import { checkOwner } from './owners.ts';
 import { RACE_MS, reference } from '../money/reference.ts';
 import { checkTimes } from '../money/saleRules.ts';
@@ -36,7 +36,7 @@ export interface Watcher {
   readonly decoded?: (event: AuditedEvent) => void;
 }
 
-export interface LogAudit {
+interface LogAudit {
   readonly feed: Pick<EventFeed, 'subscribe'>;
   readonly findings: Findings;
   /** Positions of this log have no gaps. */
@@ -73,7 +73,7 @@ const decodedOr = (findings: Findings, recorded: RecordedEvent): AnyEvent | unde
     return decodeAny(recorded);
   } catch (error) {
     if (!(error instanceof UndecodableEvent)) throw error;
-    findings.add({ check: 'schema', ...placeOf(recorded), message: `It cannot be read: ${error.message}` });
+    wrong(findings, 'schema', recorded)(`It cannot be read: ${error.message}`);
     return undefined;
   }
 };

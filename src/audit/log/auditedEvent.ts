@@ -1,6 +1,5 @@
 import { categoryOfStream, type AnyEvent } from '../../../domain/catalogue.ts';
 import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
-import type { Finding } from '../findings.ts';
 
 type AsRecorded<Event> = Event extends AnyEvent ? Omit<RecordedEvent, 'type' | 'data'> & Event : never;
 
@@ -26,18 +25,21 @@ const ACCOUNT = 'account-';
 export const accountOf = (stream: string): string | undefined =>
   categoryOfStream(stream) === 'account' ? stream.slice(ACCOUNT.length) : undefined;
 
-/** Where an event is, as findings say it. */
-export const placeOf = ({
-  stream,
-  revision,
-  position,
-}: Pick<RecordedEvent, 'stream' | 'revision' | 'position'>): Pick<
-  Finding,
-  'stream' | 'revision' | 'position'
-> => ({ stream, revision: revision.toString(), position: position.toString() });
-
 /** When the command was given that made an event; empty where the metadata does not say. */
 export const recordedAt = ({ metadata }: Pick<RecordedEvent, 'metadata'>): string => {
   const at = metadata['recorded_at'];
   return typeof at === 'string' ? at : '';
 };
+
+/** What is done with events, by their type. */
+type Handlers<Context extends readonly unknown[]> = {
+  readonly [Type in AuditedEvent['type']]?: (event: AuditedEventOf<Type>, ...context: Context) => void;
+};
+
+/** Hands each event to the handler of its type; others are passed over. */
+export const byType =
+  <Context extends readonly unknown[] = []>(handlers: Handlers<Context>) =>
+  (event: AuditedEvent, ...context: Context): void => {
+    const handle = handlers[event.type] as ((event: AuditedEvent, ...context: Context) => void) | undefined;
+    handle?.(event, ...context);
+  };

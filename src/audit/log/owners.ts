@@ -1,9 +1,8 @@
 import { categoryOfStream } from '../../../domain/catalogue.ts';
 import { deploymentStream } from '../../../domain/deployment/events.ts';
 import { eventMetadata } from '../../../domain/kernel/event.ts';
-import { accountOf, placeOf, type AuditedEvent } from './auditedEvent.ts';
-import type { Findings } from '../findings.ts';
-import { wrong } from '../money/accountBooks.ts';
+import { accountOf, type AuditedEvent } from './auditedEvent.ts';
+import { wrong, type Findings } from '../findings.ts';
 
 /** Streams of these categories belong to one tenant each, and are named after it. */
 const BY_TENANT = new Set(['account', 'llmCost', 'rateLimits']);
@@ -39,11 +38,8 @@ const checkMetadata = (findings: Findings, event: AuditedEvent): void => {
   const parsed = eventMetadata.safeParse(event.metadata);
   if (parsed.success) return;
   const [issue] = parsed.error.issues;
-  findings.add({
-    check: 'schema',
-    ...placeOf(event),
-    message: `Its metadata cannot be read: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`,
-  });
+  const why = `${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`;
+  wrong(findings, 'schema', event)(`Its metadata cannot be read: ${why}`);
 };
 
 const checkTenant = (findings: Findings, event: AuditedEvent): void => {
@@ -52,12 +48,7 @@ const checkTenant = (findings: Findings, event: AuditedEvent): void => {
   const ofStream = tenantOfStream(event);
   const due = ofStream ?? inData;
   const tell = (found: unknown) =>
-    wrong({ findings }, event, {
-      check: 'owner',
-      message: 'It names another tenant than its stream.',
-      expected: due ?? 'none',
-      found: String(found),
-    });
+    wrong(findings, 'owner', event)('It names another tenant than its stream.', due ?? 'none', String(found));
   if (inData !== undefined && ofStream !== undefined && inData !== ofStream) tell(inData);
   else if (due !== undefined && said !== due) tell(said);
 };
@@ -69,10 +60,5 @@ export const checkOwner = (findings: Findings, event: AuditedEvent): void => {
   checkTenant(findings, event);
   const name = namedAs(event);
   if (name !== undefined && name !== event.stream)
-    wrong({ findings }, event, {
-      check: 'owner',
-      message: 'It is in the stream of something else.',
-      expected: name,
-      found: event.stream,
-    });
+    wrong(findings, 'owner', event)('It is in the stream of something else.', name, event.stream);
 };

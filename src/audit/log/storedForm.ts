@@ -2,8 +2,7 @@ import { categoryOf } from '../../../domain/kernel/batch.ts';
 import { HASH_VERSION, hashVersionOf } from '../../../domain/kernel/chain.ts';
 import { LOG_DIGEST_START, logDigestAfter } from '../../../domain/kernel/logDigest.ts';
 import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
-import { placeOf } from './auditedEvent.ts';
-import type { Findings } from '../findings.ts';
+import { wrong, type Findings } from '../findings.ts';
 
 type Stored = RecordedEvent & Required<Pick<RecordedEvent, 'stored'>>;
 
@@ -16,25 +15,21 @@ const checkText = (findings: Findings, { stored, data, metadata, ...event }: Sto
     ['metadata', metadata],
   ] as const)
     if (!isAsWritten(stored[column], value))
-      findings.add({
-        check: 'stored',
-        ...placeOf(event),
-        column,
-        message: `The ${column} of ${event.stream} revision ${event.revision} is not as the log writes it: white space, a member twice, or another way to write a value.`,
-      });
+      wrong(findings, 'stored', { ...event, column })(
+        `The ${column} of ${event.stream} revision ${event.revision} is not as the log writes it: ` +
+          'white space, a member twice, or another way to write a value.',
+      );
 };
 
 const checkCategory = (findings: Findings, { stored, ...event }: Stored): void => {
   const expected = categoryOf(event.stream);
   if (stored.category === expected) return;
-  findings.add({
-    check: 'stored',
-    ...placeOf(event),
-    column: 'category',
-    message: `${event.stream} revision ${event.revision} has another category than its stream: readers of one category pass it over.`,
+  wrong(findings, 'stored', { ...event, column: 'category' })(
+    `${event.stream} revision ${event.revision} has another category than its stream: ` +
+      'readers of one category pass it over.',
     expected,
-    found: stored.category,
-  });
+    stored.category,
+  );
 };
 
 /**
@@ -51,14 +46,12 @@ export const storedCheck = (findings: Findings) => {
     const hash = typeof carried === 'string' ? carried : '';
     const expected = logDigestAfter(digest ?? LOG_DIGEST_START, event.position, hash);
     if (isDue && found !== expected)
-      findings.add({
-        check: 'stored',
-        ...placeOf(event),
-        column: 'log_digest',
-        message: `At position ${event.position} the log is not the one that was written: this event or one before it was changed, moved, put in or taken out.`,
-        expected: expected.slice(0, 16),
-        found: (found ?? 'none').slice(0, 16),
-      });
+      wrong(findings, 'stored', { ...event, column: 'log_digest' })(
+        `At position ${event.position} the log is not the one that was written: ` +
+          'this event or one before it was changed, moved, put in or taken out.',
+        expected.slice(0, 16),
+        (found ?? 'none').slice(0, 16),
+      );
     // Go on from the stored digest, so that one change is one finding.
     digest = found ?? (isDue ? expected : null);
   };
@@ -67,11 +60,14 @@ export const storedCheck = (findings: Findings) => {
     const isVersion2 = hashVersionOf(event) === HASH_VERSION;
     if (byVersion2 && !isVersion2 && !toldBack) {
       toldBack = true;
-      findings.add({
-        check: 'stored',
-        ...placeOf(event),
-        message: `Position ${event.position} has hash version 1 after events of version ${HASH_VERSION}: it was not written by this service.`,
-      });
+      wrong(
+        findings,
+        'stored',
+        event,
+      )(
+        `Position ${event.position} has hash version 1 after events of version ${HASH_VERSION}: ` +
+          'it was not written by this service.',
+      );
     }
     byVersion2 ||= isVersion2;
   };

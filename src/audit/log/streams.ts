@@ -1,8 +1,8 @@
 import { chainHash, eventIdOfHash, flawOfHash, hashVersionOf } from '../../../domain/kernel/chain.ts';
 import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
-import { placeOf, recordedAt } from './auditedEvent.ts';
+import { recordedAt } from './auditedEvent.ts';
 import { compactSet } from './compactSet.ts';
-import type { Findings } from '../findings.ts';
+import { wrong, type Findings, type Place } from '../findings.ts';
 
 /** The last event of a stream, by the hash that its content has. */
 export interface StreamHead {
@@ -37,22 +37,20 @@ const checkClock = (findings: Findings, event: RecordedEvent, before: Link | und
   const at = recordedAt(event);
   const [ms, latest] = [Date.parse(at), before?.latestMs ?? NaN];
   if (ms < latest - BACKWARDS_MAX_MS)
-    findings.add({
-      check: 'time',
-      ...placeOf(event),
-      message: `${event.stream} revision ${event.revision} was recorded before the event before it: its time runs backwards.`,
-      expected: `not before ${new Date(latest).toISOString()}`,
-      found: at,
-    });
+    wrong(findings, 'time', event)(
+      `${event.stream} revision ${event.revision} was recorded before the event before it: its time runs backwards.`,
+      `not before ${new Date(latest).toISOString()}`,
+      at,
+    );
   return ms > latest || Number.isNaN(latest) ? ms : latest;
 };
 
 /** Follows all streams at once. */
-export interface StreamsCheck {
+interface StreamsCheck {
   /** Gives the hash that the event's content has. */
   readonly follow: (event: RecordedEvent) => string;
   /** Goes on after an event that is no JSON any more. */
-  readonly skip: (event: Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'position'>) => void;
+  readonly skip: (event: Identified) => void;
   readonly heads: () => IterableIterator<readonly [string, StreamHead]>;
   readonly count: () => number;
 }
@@ -61,23 +59,22 @@ const short = (hash: unknown): string => (typeof hash === 'string' ? hash.slice(
 
 const checkPlace = (findings: Findings, event: RecordedEvent, before: Link | undefined): void => {
   const { revision, metadata, stream } = event;
-  const place = { check: 'chain', ...placeOf(event) } as const;
+  const say = wrong(findings, 'chain', event);
   const next = before === undefined ? 0n : before.revision + 1n;
   const [due, named] = [before?.carried ?? null, metadata['prev_hash'] ?? null];
   if (revision !== next)
-    findings.add({
-      ...place,
-      message: `${stream} goes on with revision ${revision} where ${next} belongs: events were removed, or put in twice.`,
-      expected: next.toString(),
-      found: revision.toString(),
-    });
+    say(
+      `${stream} goes on with revision ${revision} where ${next} belongs: events were removed, or put in twice.`,
+      next,
+      revision,
+    );
   else if (due !== UNKNOWN && named !== due)
-    findings.add({
-      ...place,
-      message: `${stream} revision ${revision} does not name the event before it: one of the two was changed, moved or put in.`,
-      expected: short(due),
-      found: short(named),
-    });
+    say(
+      `${stream} revision ${revision} does not name the event before it: ` +
+        'one of the two was changed, moved or put in.',
+      short(due),
+      short(named),
+    );
 };
 
 /** What an event says of itself against what it holds. */
@@ -85,27 +82,24 @@ const checkHash = (findings: Findings, event: RecordedEvent, hash: string): void
   const flaw = flawOfHash(event, hash);
   if (flaw === undefined) return;
   const { revision, stream, metadata, id } = event;
-  const place = { check: 'chain', ...placeOf(event) } as const;
+  const say = wrong(findings, 'chain', event);
   const at = `${stream} revision ${revision}`;
   if (flaw.reason === 'hash')
-    findings.add({
-      ...place,
-      message: `${at} does not have the hash that it carries: it was changed after it was written.`,
-      expected: short(metadata['hash']),
-      found: short(hash),
-    });
+    say(
+      `${at} does not have the hash that it carries: it was changed after it was written.`,
+      short(metadata['hash']),
+      short(hash),
+    );
   else if (flaw.reason === 'id')
-    findings.add({
-      ...place,
-      message: `${at} has another event ID than its hash says: the ID was changed after it was written.`,
-      expected: eventIdOfHash(hash),
-      found: id,
-    });
+    say(
+      `${at} has another event ID than its hash says: the ID was changed after it was written.`,
+      eventIdOfHash(hash),
+      id,
+    );
   else
-    findings.add({
-      ...place,
-      message: `${at} has hash version ${JSON.stringify(metadata['hash_version'])}, which this program does not know.`,
-    });
+    say(
+      `${at} has hash version ${JSON.stringify(metadata['hash_version'])}, which this program does not know.`,
+    );
 };
 
 /** One finding for one wrong, however much hangs on it: the chain goes on from what the event carries. */
@@ -118,41 +112,33 @@ const checkLink = (findings: Findings, event: RecordedEvent, before: Link | unde
   const hashVersion = hashVersionOf(event);
   checkHash(findings, event, hash);
   if (hashVersion !== undefined && hashVersion < (before?.hashVersion ?? 1))
-    findings.add({
-      check: 'chain',
-      ...placeOf(event),
-      message: `${stream} revision ${revision} goes back to hash version ${hashVersion}: it was not written by this service.`,
-      expected: String(before?.hashVersion),
-      found: String(hashVersion),
-    });
+    wrong(findings, 'chain', event)(
+      `${stream} revision ${revision} goes back to hash version ${hashVersion}: it was not written by this service.`,
+      before?.hashVersion,
+      hashVersion,
+    );
   // One text for both while they agree: there are many streams.
   const latestMs = checkClock(findings, event, before);
   const same = typeof carried === 'string' && carried === hash ? carried : hash;
   return { revision, carried, hash: same, hashVersion, latestMs };
 };
 
+type Identified = Place & Pick<RecordedEvent, 'id'>;
+
 /** Positions rise; those of an embedded log are dense, so a missing one is a removed event. */
 const orderCheck = (findings: Findings, dense: boolean) => {
   const ids = compactSet();
   let last: bigint | undefined;
-  return (event: Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'position'>): void => {
+  return (event: Identified): void => {
     findings.checked('order');
     const { position, id } = event;
-    const place = { check: 'order', ...placeOf(event) } as const;
+    const say = wrong(findings, 'order', event);
+    const due = (last ?? 0n) + 1n;
     if (last !== undefined && position <= last)
-      findings.add({
-        ...place,
-        message: `Position ${position} comes after ${last}: the log is out of order.`,
-      });
-    else if (dense && position !== (last ?? 0n) + 1n)
-      findings.add({
-        ...place,
-        message: `Before position ${position} events are missing: ${(last ?? 0n) + 1n} should come next.`,
-        expected: ((last ?? 0n) + 1n).toString(),
-        found: position.toString(),
-      });
-    if (!ids.add(id.toLowerCase()))
-      findings.add({ ...place, message: `The event ID ${id} occurs twice.`, found: id });
+      say(`Position ${position} comes after ${last}: the log is out of order.`);
+    else if (dense && position !== due)
+      say(`Before position ${position} events are missing: ${due} should come next.`, due, position);
+    if (!ids.add(id.toLowerCase())) say(`The event ID ${id} occurs twice.`, undefined, id);
     last = position;
   };
 };
@@ -173,11 +159,13 @@ export const streamsCheck = (findings: Findings, { dense }: { readonly dense: bo
       const latestMs = links.get(event.stream)?.latestMs ?? NaN;
       const unknown = { carried: UNKNOWN, hash: '', hashVersion: undefined, latestMs };
       links.set(event.stream, { revision: event.revision, ...unknown });
-      findings.add({
-        check: 'chain',
-        ...placeOf(event),
-        message: `${event.stream} revision ${event.revision} is no JSON any more: it was changed after it was written.`,
-      });
+      wrong(
+        findings,
+        'chain',
+        event,
+      )(
+        `${event.stream} revision ${event.revision} is no JSON any more: it was changed after it was written.`,
+      );
     },
     heads: () => links.entries(),
     count: () => links.size,

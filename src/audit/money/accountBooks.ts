@@ -1,11 +1,10 @@
 import type { AuditedEvent, AuditedEventOf } from '../log/auditedEvent.ts';
-import { placeOf } from '../log/auditedEvent.ts';
 import type { CompactSet } from '../log/compactSet.ts';
-import type { Check, Findings } from '../findings.ts';
+import { wrong, type Findings } from '../findings.ts';
 import type { Reference } from './reference.ts';
 
 /** What a sale was, and what of it came back: credits and minor units. */
-export interface SaleBook {
+interface SaleBook {
   readonly sale: AuditedEventOf<'CreditsGranted'>['data'];
   credits: number;
   gross: number;
@@ -51,37 +50,12 @@ export interface Books {
   readonly once: CompactSet;
 }
 
-interface Wrong {
-  readonly check: Check;
-  readonly message: string;
-  readonly expected?: string | number | null;
-  readonly found?: string | number | null;
-}
-
-const textOf = (value: string | number | null | undefined) =>
-  value === undefined ? undefined : String(value);
-
-/** Reports what is wrong about one event of an account. */
-export const wrong = (
-  { findings }: Pick<Books, 'findings'>,
-  event: AuditedEvent,
-  { expected, found, ...said }: Wrong,
-): void => {
-  const [should, is] = [textOf(expected), textOf(found)];
-  findings.add({
-    ...said,
-    ...placeOf(event),
-    ...(should === undefined ? {} : { expected: should }),
-    ...(is === undefined ? {} : { found: is }),
-  });
-};
-
 /** Reports an identity that takes effect a second time. */
 export const takeOnce = (
-  books: Books,
+  { findings, once }: Books,
   event: AuditedEvent,
   { identity, message }: { readonly identity: string; readonly message: string },
 ): void => {
-  books.findings.checked('identity');
-  if (!books.once.add(identity)) wrong(books, event, { check: 'identity', message });
+  findings.checked('identity');
+  if (!once.add(identity)) wrong(findings, 'identity', event)(message);
 };

@@ -1,5 +1,6 @@
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
-import { newBook, takeOnce, wrong, type AccountBook, type Books } from './accountBooks.ts';
+import { accountOf, byType, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { newBook, takeOnce, type AccountBook, type Books } from './accountBooks.ts';
+import { wrong } from '../findings.ts';
 import { burn, checkAvailable, noteStaleHolds, openHold, releaseHold } from './holdRules.ts';
 import { checkMoment } from './intents.ts';
 import { refund, sell } from './saleRules.ts';
@@ -17,80 +18,44 @@ const post = (books: Books, book: AccountBook, event: Posting): void => {
   book.balance += signed(event);
   const said = event.data.balance_after - book.drift;
   if (said === book.balance) return;
-  wrong(books, event, {
-    check: 'balance',
-    message: `The balance of ${book.tenant_id} does not follow from the events before it.`,
-    expected: book.balance + book.drift,
-    found: event.data.balance_after,
-  });
+  wrong(books.findings, 'balance', event)(
+    `The balance of ${book.tenant_id} does not follow from the events before it.`,
+    book.balance + book.drift,
+    event.data.balance_after,
+  );
   book.drift = event.data.balance_after - book.balance;
 };
 
-const adjust = (books: Books, book: AccountBook, event: AuditedEventOf<'CreditsAdjusted'>): void => {
-  const { data } = event;
-  if (data.idempotency_key !== null)
-    takeOnce(books, event, {
-      identity: `adjustment ${book.tenant_id} ${data.idempotency_key}`,
-      message: `The adjustment ${data.idempotency_key} of ${book.tenant_id} took effect twice.`,
-    });
-  if (data.credits < 0 && !data.allow_negative) checkAvailable(books, book, event);
-};
-
-const setPlan = (books: Books, book: AccountBook, event: AuditedEventOf<'PlanSet'>): void => {
-  const { plan, previous_plan } = event.data;
-  if (previous_plan !== book.plan)
-    wrong(books, event, {
-      check: 'owner',
-      message: `It does not follow the plan that ${book.tenant_id} had.`,
-      expected: book.plan,
-      found: previous_plan,
-    });
-  book.plan = plan;
-};
-
-const openAccount = (books: Books, book: AccountBook, event: AuditedEventOf<'AccountOpened'>): void => {
-  if (book.opened)
-    wrong(books, event, { check: 'owner', message: `The account of ${book.tenant_id} is opened twice.` });
-  book.opened = true;
-};
-
-const applyTo = (books: Books, book: AccountBook, event: AuditedEvent): void => {
-  switch (event.type) {
-    case 'AccountOpened': {
-      openAccount(books, book, event);
-      return;
-    }
-    case 'PlanSet': {
-      setPlan(books, book, event);
-      return;
-    }
-    case 'CreditsGranted': {
-      sell(books, book, event);
-      return;
-    }
-    case 'CreditsRefunded': {
-      refund(books, book, event);
-      return;
-    }
-    case 'CreditsAdjusted': {
-      adjust(books, book, event);
-      return;
-    }
-    case 'CreditsHeld': {
-      openHold(books, book, event);
-      return;
-    }
-    case 'HoldReleased': {
-      releaseHold(books, book, event);
-      return;
-    }
-    case 'CreditsBurned': {
-      burn(books, book, event);
-      return;
-    }
-    default:
-  }
-};
+const move = byType<[Books, AccountBook]>({
+  AccountOpened: (event, { findings }, book) => {
+    if (book.opened) wrong(findings, 'owner', event)(`The account of ${book.tenant_id} is opened twice.`);
+    book.opened = true;
+  },
+  PlanSet: (event, { findings }, book) => {
+    const { plan, previous_plan } = event.data;
+    if (previous_plan !== book.plan)
+      wrong(findings, 'owner', event)(
+        `It does not follow the plan that ${book.tenant_id} had.`,
+        book.plan,
+        previous_plan,
+      );
+    book.plan = plan;
+  },
+  CreditsGranted: sell,
+  CreditsRefunded: refund,
+  CreditsAdjusted: (event, books, book) => {
+    const { idempotency_key: key, credits, allow_negative } = event.data;
+    if (key !== null)
+      takeOnce(books, event, {
+        identity: `adjustment ${book.tenant_id} ${key}`,
+        message: `The adjustment ${key} of ${book.tenant_id} took effect twice.`,
+      });
+    if (credits < 0 && !allow_negative) checkAvailable(event, books, book);
+  },
+  CreditsHeld: openHold,
+  HoldReleased: releaseHold,
+  CreditsBurned: burn,
+});
 
 /** All accounts, folded by the auditor's own rules. */
 export const accountsCheck = (books: Books) => {
@@ -103,12 +68,12 @@ export const accountsCheck = (books: Books) => {
       const book = accounts.get(tenant) ?? newBook(tenant);
       accounts.set(tenant, book);
       if (!book.opened && event.type !== 'AccountOpened') {
-        wrong(books, event, { check: 'owner', message: `The account of ${tenant} was never opened.` });
+        wrong(books.findings, 'owner', event)(`The account of ${tenant} was never opened.`);
         book.opened = true;
       }
       checkMoment(books, event);
       if (isPosting(event)) post(books, book, event);
-      applyTo(books, book, event);
+      move(event, books, book);
     },
     /** `before`: holds that ran out earlier should have been released. */
     finish: (before: string): void => {

@@ -1,8 +1,8 @@
 import { paymentKey, paymentStream } from '../../../domain/payment/identity.ts';
 import { HASH_VERSION, hashVersionOf } from '../../../domain/kernel/chain.ts';
-import { accountOf, placeOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
-import { wrong, type Books } from './accountBooks.ts';
-import type { Finding } from '../findings.ts';
+import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { placeOf, wrong, type Place } from '../findings.ts';
+import type { Books } from './accountBooks.ts';
 import { differencesFrom, intentOf, type Intent } from './intents.ts';
 
 type Effect = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;
@@ -13,7 +13,7 @@ interface Claim {
   readonly kind: Kind;
   readonly fingerprint: string;
   readonly claimed_at: string;
-  readonly place: Pick<Finding, 'stream' | 'revision' | 'position'>;
+  readonly place: Place;
 }
 
 /** One payment: which claim holds it, and its outcome. */
@@ -62,27 +62,22 @@ const matchIntent = (payment: PaymentBook, event: Effect, grantOf: GrantOf): voi
 const tellUnmatched = (books: Books, { unmatched: event, intents }: PaymentBook, grantOf: GrantOf): void => {
   if (event === null || intents.length === 0) return;
   const intent = intents.at(-1);
-  const say = (message: string, values = {}) => wrong(books, event, { check: 'claim', message, ...values });
+  const say = wrong(books.findings, 'claim', event);
   if (intent === undefined) {
     if (hashVersionOf(event) === HASH_VERSION) say('Its claim does not say which command it was made for.');
     return;
   }
   for (const { member, claimed, found } of differencesFrom(event, intent, grantOf))
-    say(`Its ${member} is not the one that was claimed.`, { expected: claimed, found });
+    say(`Its ${member} is not the one that was claimed.`, claimed, found);
 };
 
 const checkStream = (
-  books: Pick<Books, 'findings'>,
+  { findings }: Books,
   event: AuditedEventOf<'PaymentClaimed' | 'PaymentReleased'>,
 ): void => {
-  const expected = paymentStream(event.data);
-  if (expected !== event.stream)
-    wrong(books, event, {
-      check: 'owner',
-      message: 'It is in the stream of another payment.',
-      expected,
-      found: event.stream,
-    });
+  const due = paymentStream(event.data);
+  if (due !== event.stream)
+    wrong(findings, 'owner', event)('It is in the stream of another payment.', due, event.stream);
 };
 
 /** A claim that an effect is checked against may have been freed and taken again around it. */
@@ -91,12 +86,11 @@ const claimed = (books: Books, payment: PaymentBook, event: AuditedEventOf<'Paym
   const claim = { tenant_id, kind, fingerprint, claimed_at, place: placeOf(event) };
   books.findings.checked('claim');
   if (payment.claim !== null && !isSame(payment.claim, claim))
-    wrong(books, event, {
-      check: 'identity',
-      message: `The payment is claimed by ${tenant_id} while ${payment.claim.tenant_id} holds it.`,
-      expected: payment.claim.tenant_id,
-      found: tenant_id,
-    });
+    wrong(books.findings, 'identity', event)(
+      `The payment is claimed by ${tenant_id} while ${payment.claim.tenant_id} holds it.`,
+      payment.claim.tenant_id,
+      tenant_id,
+    );
   payment.claim = claim;
   if (payment.first_at === '' || claimed_at < payment.first_at) payment.first_at = claimed_at;
   if (payment.effect === null || payment.unmatched !== null) payment.intents.push(intentOf(event));
@@ -108,12 +102,8 @@ const CLOCK_SKEW_MS = 5_000;
 const checkAfterClaim = (books: Books, { first_at }: PaymentBook, event: Effect): void => {
   const { created_at } = event.data;
   if (first_at === '' || Date.parse(created_at) >= Date.parse(first_at) - CLOCK_SKEW_MS) return;
-  wrong(books, event, {
-    check: 'time',
-    message: 'It was made before its payment was claimed.',
-    expected: `at ${first_at} or later`,
-    found: created_at,
-  });
+  const message = 'It was made before its payment was claimed.';
+  wrong(books.findings, 'time', event)(message, `at ${first_at} or later`, created_at);
 };
 
 const tookEffect = (books: Books, payment: PaymentBook, event: Effect): void => {
@@ -126,20 +116,23 @@ const tookEffect = (books: Books, payment: PaymentBook, event: Effect): void => 
   books.findings.checked('identity');
   const { provider, provider_txn_id } = event.data;
   if (payment.effect !== null)
-    wrong(books, event, {
-      check: 'identity',
-      message:
-        `Payment ${provider_txn_id} of ${provider} took effect twice: ` +
-        `before at ${payment.effect.place.stream ?? ''} revision ${payment.effect.place.revision ?? ''}.`,
-    });
+    wrong(
+      books.findings,
+      'identity',
+      event,
+    )(
+      `Payment ${provider_txn_id} of ${provider} took effect twice: ` +
+        `before at ${payment.effect.place.stream} revision ${payment.effect.place.revision}.`,
+    );
   else payment.effect = effect;
   if (event.type === 'CreditsGranted') payment.grant_id = event.data.grant_id;
   checkAfterClaim(books, payment, event);
   if (payment.claim === null)
-    wrong(books, event, {
-      check: 'claim',
-      message: `Payment ${provider_txn_id} of ${provider} took effect without a claim.`,
-    });
+    wrong(
+      books.findings,
+      'claim',
+      event,
+    )(`Payment ${provider_txn_id} of ${provider} took effect without a claim.`);
 };
 
 /** Reports claims that an operator gave up: an accountant has to know of them. */
@@ -155,18 +148,16 @@ const noteOperator = ({ findings }: Books, { data, metadata }: AuditedEventOf<'P
 /** In the end the claim that holds a payment's identity and the one with its effect must be the same. */
 const settled = ({ findings }: Books, { claim, effect }: PaymentBook, openSince: string): void => {
   if (effect !== null && claim !== null && !isSame(effect, claim))
-    findings.add({
-      check: 'claim',
-      ...effect.place,
-      message: `The ${effect.kind} of ${effect.tenant_id} is not what its payment was claimed for.`,
-      expected: `${claim.kind} of ${claim.tenant_id}`,
-      found: `${effect.kind} of ${effect.tenant_id}`,
-    });
+    wrong(findings, 'claim', effect.place)(
+      `The ${effect.kind} of ${effect.tenant_id} is not what its payment was claimed for.`,
+      `${claim.kind} of ${claim.tenant_id}`,
+      `${effect.kind} of ${effect.tenant_id}`,
+    );
   if (effect !== null || claim === null) return;
   const text = `The ${claim.kind} that ${claim.tenant_id} claimed at ${claim.claimed_at} has no effect`;
   if (claim.claimed_at >= openSince)
-    findings.note(`${text} yet (${claim.place.stream ?? ''}); the service settles it.`);
-  else findings.add({ check: 'claim', ...claim.place, message: `${text}, and was not released.` });
+    findings.note(`${text} yet (${claim.place.stream}); the service settles it.`);
+  else wrong(findings, 'claim', claim.place)(`${text}, and was not released.`);
 };
 
 /** Claims against sales and refunds, across all tenants. */
@@ -182,32 +173,27 @@ export const claimsCheck = (books: Books) => {
     return payment;
   };
   const grantOf: GrantOf = (identity) => payments.get(paymentKey(identity))?.grant_id;
+  const effect = (event: Effect): void => {
+    const payment = paymentOf(event.data);
+    tookEffect(books, payment, event);
+    matchIntent(payment, event, grantOf);
+  };
   return {
-    apply: (event: AuditedEvent): void => {
-      switch (event.type) {
-        case 'PaymentClaimed':
-          checkStream(books, event);
-          {
-            const payment = paymentOf(event.data);
-            claimed(books, payment, event);
-            if (payment.unmatched !== null) matchIntent(payment, payment.unmatched, grantOf);
-            return;
-          }
-        case 'PaymentReleased':
-          checkStream(books, event);
-          noteOperator(books, event);
-          paymentOf(event.data).claim = null;
-          return;
-        case 'CreditsGranted':
-        case 'CreditsRefunded': {
-          const payment = paymentOf(event.data);
-          tookEffect(books, payment, event);
-          matchIntent(payment, event, grantOf);
-          return;
-        }
-        default:
-      }
-    },
+    apply: byType({
+      PaymentClaimed: (event) => {
+        checkStream(books, event);
+        const payment = paymentOf(event.data);
+        claimed(books, payment, event);
+        if (payment.unmatched !== null) matchIntent(payment, payment.unmatched, grantOf);
+      },
+      PaymentReleased: (event) => {
+        checkStream(books, event);
+        noteOperator(books, event);
+        paymentOf(event.data).claim = null;
+      },
+      CreditsGranted: effect,
+      CreditsRefunded: effect,
+    }),
     /** `newest`: the latest time in the log. */
     finish: (newest: string): void => {
       const openSince = newest === '' ? '' : new Date(Date.parse(newest) - SETTLED_WITHIN_MS).toISOString();
@@ -215,11 +201,11 @@ export const claimsCheck = (books: Books) => {
         settled(books, payment, openSince);
         tellUnmatched(books, payment, grantOf);
         if (payment.effect !== null && payment.claim === null)
-          books.findings.add({
-            check: 'claim',
-            ...payment.effect.place,
-            message: `The claim of this ${payment.effect.kind} was released although it took effect, or never made.`,
-          });
+          wrong(
+            books.findings,
+            'claim',
+            payment.effect.place,
+          )(`The claim of this ${payment.effect.kind} was released although it took effect, or never made.`);
       }
     },
   };

@@ -7,7 +7,7 @@ export interface BookedRate {
 }
 
 /** Rates of one day as published: 1 `base` = rate units. */
-export interface DayTable {
+interface DayTable {
   readonly date: string;
   readonly base: string;
   readonly rates: Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 import type { AuditedEventOf } from '../log/auditedEvent.ts';
-import { availableIn, takeOnce, wrong, type AccountBook, type Books } from './accountBooks.ts';
+import { wrong } from '../findings.ts';
+import { availableIn, takeOnce, type AccountBook, type Books } from './accountBooks.ts';
 import { rateKey } from './reference.ts';
 
 type Held = AuditedEventOf<'CreditsHeld'>;
@@ -17,25 +18,22 @@ const priceOf = ({ pages, free_pages, credits_per_page }: Priced): number =>
 const checkFlat = (books: Books, event: Held | Burned): void => {
   const { pages, free_pages, credits_per_page } = event.data;
   if (pages + free_pages + credits_per_page === 0) return;
-  wrong(books, event, {
-    check: 'rate',
-    message: 'Training is not billed by the page.',
-    expected: '0 pages at 0 credits',
-    found: `${pages} pages at ${credits_per_page} credits`,
-  });
+  wrong(books.findings, 'rate', event)(
+    'Training is not billed by the page.',
+    '0 pages at 0 credits',
+    `${pages} pages at ${credits_per_page} credits`,
+  );
 };
 
 /** The rate must be that of the config that the event names, and the credits its product. */
 const checkRate = (books: Books, event: Held | Burned): void => {
   const { data } = event;
   books.findings.checked('rate');
-  const config = books.reference.config(data.billing_config_version);
+  const say = wrong(books.findings, 'rate', event);
   const version = data.billing_config_version;
+  const config = books.reference.config(version);
   if (config === undefined) {
-    wrong(books, event, {
-      check: 'rate',
-      message: `It points at billing config ${version}, which was not published before.`,
-    });
+    say(`It points at billing config ${version}, which was not published before.`);
     return;
   }
   if (data.operation === 'training') checkFlat(books, event);
@@ -44,61 +42,50 @@ const checkRate = (books: Books, event: Held | Burned): void => {
     rateKey({ ...data, operation: data.operation, extraction_mode: data.extraction_mode ?? 'standard' }),
   );
   if (rate !== data.credits_per_page)
-    wrong(books, event, {
-      check: 'rate',
-      message: `Billing config ${version} has another rate for ${data.operation} ${data.extraction_mode ?? ''} ${data.billing_type}.`,
-      expected: rate ?? 'none',
-      found: data.credits_per_page,
-    });
+    say(
+      `Billing config ${version} has another rate for ${data.operation} ${data.extraction_mode ?? ''} ${data.billing_type}.`,
+      rate ?? 'none',
+      data.credits_per_page,
+    );
   if (data.credits !== priceOf(data))
-    wrong(books, event, {
-      check: 'rate',
-      message: 'Its credits are not its paid pages times its rate.',
-      expected: priceOf(data),
-      found: data.credits,
-    });
+    say('Its credits are not its paid pages times its rate.', priceOf(data), data.credits);
 };
 
 const checkFreePages = (books: Books, book: AccountBook, event: Held): void => {
   const taken = book.free_used + book.free_held;
   const allowance = books.reference.config(event.data.billing_config_version)?.free_pages;
   if (event.data.free_pages === 0 || allowance === undefined || taken <= allowance) return;
-  wrong(books, event, {
-    check: 'available',
-    message: `${book.tenant_id} has used and held more free pages than it was given.`,
-    expected: `at most ${allowance}`,
-    found: taken,
-  });
+  wrong(books.findings, 'available', event)(
+    `${book.tenant_id} has used and held more free pages than it was given.`,
+    `at most ${allowance}`,
+    taken,
+  );
 };
 
 /** After an event that takes, nothing may be overdrawn. */
 export const checkAvailable = (
-  books: Books,
-  book: AccountBook,
   event: AuditedEventOf<'CreditsHeld' | 'CreditsBurned' | 'CreditsRefunded' | 'CreditsAdjusted'>,
+  { findings }: Books,
+  book: AccountBook,
 ): void => {
-  books.findings.checked('available');
+  findings.checked('available');
   const available = availableIn(book);
   if (available >= 0) return;
-  wrong(books, event, {
-    check: 'available',
-    message: `${book.tenant_id} spent credits that it did not have.`,
-    expected: 'at least 0 available',
-    found: available,
-  });
+  const message = `${book.tenant_id} spent credits that it did not have.`;
+  wrong(findings, 'available', event)(message, 'at least 0 available', available);
 };
 
-export const openHold = (books: Books, book: AccountBook, event: Held): void => {
+export const openHold = (event: Held, books: Books, book: AccountBook): void => {
   const { data } = event;
   books.findings.checked('hold');
   if (book.holds.has(data.hold_id))
-    wrong(books, event, { check: 'hold', message: `Hold ${data.hold_id} is opened while it is open.` });
+    wrong(books.findings, 'hold', event)(`Hold ${data.hold_id} is opened while it is open.`);
   book.holds.set(data.hold_id, data);
   book.held += data.credits;
   book.free_held += data.free_pages;
   checkRate(books, event);
   checkFreePages(books, book, event);
-  if (data.credits > 0) checkAvailable(books, book, event);
+  if (data.credits > 0) checkAvailable(event, books, book);
 };
 
 /** Takes the hold off the book; undefined, and a finding, when none is open. */
@@ -110,7 +97,7 @@ const closeHold = (
   const id = event.data.hold_id ?? '';
   const hold = book.holds.get(id);
   if (hold === undefined) {
-    wrong(books, event, { check: 'hold', message: `It closes hold ${id}, which is not open.` });
+    wrong(books.findings, 'hold', event)(`It closes hold ${id}, which is not open.`);
     return undefined;
   }
   book.holds.delete(id);
@@ -119,7 +106,7 @@ const closeHold = (
   return hold;
 };
 
-export const releaseHold = (books: Books, book: AccountBook, event: AuditedEventOf<'HoldReleased'>): void => {
+export const releaseHold = (event: AuditedEventOf<'HoldReleased'>, books: Books, book: AccountBook): void => {
   books.findings.checked('hold');
   closeHold(books, book, event);
 };
@@ -136,32 +123,28 @@ const SAME = [
 
 const checkAgainstHold = (books: Books, event: Burned, hold: Held['data']): void => {
   const { data } = event;
+  const say = wrong(books.findings, 'hold', event);
   for (const member of SAME)
     if (data[member] !== hold[member])
-      wrong(books, event, {
-        check: 'hold',
-        message: `Its ${member} is not that of its hold ${hold.hold_id}.`,
-        expected: hold[member],
-        found: data[member],
-      });
+      say(`Its ${member} is not that of its hold ${hold.hold_id}.`, hold[member], data[member]);
   const free_pages = Math.min(data.pages, hold.free_pages);
   if (data.pages > hold.pages || data.credits > hold.credits || data.free_pages !== free_pages)
-    wrong(books, event, {
-      check: 'hold',
-      message: `It burns more than hold ${hold.hold_id} set aside, or other free pages.`,
-      expected: `at most ${hold.pages} pages, ${free_pages} of them free, and ${hold.credits} credits`,
-      found: `${data.pages} pages, ${data.free_pages} of them free, and ${data.credits} credits`,
-    });
+    say(
+      `It burns more than hold ${hold.hold_id} set aside, or other free pages.`,
+      `at most ${hold.pages} pages, ${free_pages} of them free, and ${hold.credits} credits`,
+      `${data.pages} pages, ${data.free_pages} of them free, and ${data.credits} credits`,
+    );
 };
 
 /** A burn without a hold is a charge: flat, under a key, and once. */
 const checkCharge = (books: Books, book: AccountBook, event: Burned): void => {
   const { data } = event;
   if (data.idempotency_key === null || data.operation === 'extract' || data.operation === 'to_markdown')
-    wrong(books, event, {
-      check: 'hold',
-      message: `It burns ${data.credits} credits for ${data.operation} with neither a hold nor a key of its own.`,
-    });
+    wrong(
+      books.findings,
+      'hold',
+      event,
+    )(`It burns ${data.credits} credits for ${data.operation} with neither a hold nor a key of its own.`);
   else
     takeOnce(books, event, {
       identity: `charge ${book.tenant_id} ${data.idempotency_key}`,
@@ -169,17 +152,12 @@ const checkCharge = (books: Books, book: AccountBook, event: Burned): void => {
     });
   const fee = books.reference.config(data.billing_config_version)?.examples_export_fee_credits;
   if (data.operation === 'examples_export' && fee !== undefined && data.credits !== fee)
-    wrong(books, event, {
-      check: 'rate',
-      message: 'The flat fee of its billing config is another.',
-      expected: fee,
-      found: data.credits,
-    });
-  if (data.credits > 0) checkAvailable(books, book, event);
+    wrong(books.findings, 'rate', event)('The flat fee of its billing config is another.', fee, data.credits);
+  if (data.credits > 0) checkAvailable(event, books, book);
 };
 
 /** The balance has moved already. */
-export const burn = (books: Books, book: AccountBook, event: Burned): void => {
+export const burn = (event: Burned, books: Books, book: AccountBook): void => {
   const { data } = event;
   books.findings.checked('hold');
   checkRate(books, event);

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { hashVersionOf } from '../../../domain/kernel/chain.ts';
 import { accountOf, recordedAt, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
-import { wrong, type Books } from './accountBooks.ts';
+import { wrong } from '../findings.ts';
+import type { Books } from './accountBooks.ts';
 
 type Effect = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;
 type Claimed = AuditedEventOf<'PaymentClaimed'>;
@@ -65,14 +66,14 @@ export const differencesFrom = (
   const tenant = {
     member: 'tenant_id',
     claimed: text(intent.data['tenant_id']),
-    found: accountOf(event.stream),
+    found: accountOf(event.stream) ?? '',
   };
   const members = Object.entries(expectedOf(event, intent, grantOf)).map(([member, value]) => ({
     member,
     claimed: text(value ?? null),
     found: text(actual[member] ?? null),
   }));
-  return [{ ...tenant, found: tenant.found ?? '' }, ...members].filter(
+  return [tenant, ...members].filter(
     ({ member, claimed, found }) => claimed !== found && !ORIGINAL.includes(member),
   );
 };
@@ -100,10 +101,5 @@ export const checkMoment = (books: Pick<Books, 'findings'>, event: AuditedEvent)
   const recorded = recordedAt(event);
   const apart = Math.abs(Date.parse(at) - Date.parse(recorded));
   if (apart <= (hashVersionOf(event) === 1 ? LEASE_MS : 0)) return;
-  wrong(books, event, {
-    check: 'time',
-    message: 'It was made at another time than it was recorded.',
-    expected: recorded,
-    found: at,
-  });
+  wrong(books.findings, 'time', event)('It was made at another time than it was recorded.', recorded, at);
 };

@@ -1,7 +1,7 @@
 import type { PriceListEntry } from '../../../domain/priceList/events.ts';
 import type { BillingRate, BillingTerms } from '../../../domain/billingConfig/events.ts';
-import { placeOf, recordedAt, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
-import type { Findings } from '../findings.ts';
+import { byType, recordedAt, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { wrong, type Findings } from '../findings.ts';
 import { fxPublications, type BookedRate } from './fxRates.ts';
 
 /** How long a decision may be behind what it was decided by: caches, clocks, a request under way. */
@@ -10,7 +10,7 @@ export const RACE_MS = 10 * 60_000;
 const GRACE_MS = 24 * 60 * 60_000;
 
 /** A billing config as burns are checked by it. */
-export interface ConfigTerms {
+interface ConfigTerms {
   readonly free_pages: number;
   readonly examples_export_fee_credits: number;
   readonly training: BillingTerms['training'] | null;
@@ -48,13 +48,15 @@ const versionIs = (
   findings.checked('version');
   const { version } = event.data;
   if (version === last + 1) return;
-  findings.add({
-    check: 'version',
-    ...placeOf(event),
-    message: `Version ${version} was published after version ${last}.`,
-    expected: String(last + 1),
-    found: String(version),
-  });
+  const message = `Version ${version} was published after version ${last}.`;
+  wrong(findings, 'version', event)(message, last + 1, version);
+};
+
+const NO_TERMS: ConfigTerms = {
+  free_pages: 0,
+  examples_export_fee_credits: 0,
+  training: null,
+  rates: new Map(),
 };
 
 /** Billing configs; a rate alone carries the rest of the version before over. */
@@ -70,12 +72,7 @@ const billingConfigs = (findings: Findings) => {
         configs.set(version, { ...terms, rates: ratesOf(rates) });
       } else {
         const { version, rate } = event.data;
-        const before = configs.get(last) ?? {
-          free_pages: 0,
-          examples_export_fee_credits: 0,
-          training: null,
-          rates: new Map(),
-        };
+        const before = configs.get(last) ?? NO_TERMS;
         const rates = new Map(before.rates).set(rateKey(rate), rate.credits_per_page);
         configs.set(version, { ...before, rates });
       }
@@ -118,11 +115,11 @@ export const reference = (findings: Findings): Reference => {
         { currency: sale.data.currency, day: sale.data.occurred_at.slice(0, 10) },
         new Date(Date.parse(recordedAt(sale)) - RACE_MS).toISOString(),
       ),
-    apply: (event) => {
-      if (event.type === 'PriceListPublished') lists.apply(event);
-      else if (event.type === 'BillingConfigPublished' || event.type === 'BillingRateSet')
-        configs.apply(event);
-      else if (event.type === 'FxRatesPublished') fx.apply(event.data);
-    },
+    apply: byType({
+      PriceListPublished: lists.apply,
+      BillingConfigPublished: configs.apply,
+      BillingRateSet: configs.apply,
+      FxRatesPublished: ({ data }) => fx.apply(data),
+    }),
   };
 };

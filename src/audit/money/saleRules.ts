@@ -1,7 +1,8 @@
 import { parseDecimal, powerOfTen } from '../../../domain/kernel/rounding.ts';
 import type { PriceListEntry } from '../../../domain/priceList/events.ts';
 import { recordedAt, type AuditedEventOf } from '../log/auditedEvent.ts';
-import { takeOnce, wrong, type AccountBook, type Books } from './accountBooks.ts';
+import { wrong } from '../findings.ts';
+import { takeOnce, type AccountBook, type Books } from './accountBooks.ts';
 import { checkAvailable } from './holdRules.ts';
 
 type Granted = AuditedEventOf<'CreditsGranted'>;
@@ -18,12 +19,8 @@ export const checkTimes = (
   books.findings.checked('time');
   const { occurred_at } = event.data;
   if (Date.parse(occurred_at) <= Date.parse(recordedAt(event)) + AHEAD_MAX_MS) return;
-  wrong(books, event, {
-    check: 'time',
-    message: 'It happened after it was recorded.',
-    expected: `at most a day after ${recordedAt(event)}`,
-    found: occurred_at,
-  });
+  const latest = `at most a day after ${recordedAt(event)}`;
+  wrong(books.findings, 'time', event)('It happened after it was recorded.', latest, occurred_at);
 };
 
 const absolute = (n: bigint): bigint => (n < 0n ? -n : n);
@@ -47,13 +44,7 @@ const checkPrice = (books: Books, event: Granted): void => {
   const version = data.price_list_version;
   const list = books.reference.list(version);
   const entry = list?.entries.find(({ currency }) => currency === data.currency);
-  const say = (message: string, expected?: string, found?: string) =>
-    wrong(books, event, {
-      check: 'price',
-      message,
-      ...(expected === undefined ? {} : { expected }),
-      ...(found === undefined ? {} : { found }),
-    });
+  const say = wrong(books.findings, 'price', event);
   if (entry === undefined) {
     say(`Price list ${version} was not published before, or has no price in ${data.currency}.`);
     return;
@@ -80,15 +71,14 @@ const checkFx = (books: Books, event: Granted): void => {
   const bookable = books.reference.bookable(event);
   if (bookable.some(({ rate, date }) => rate === fx_rate_to_usd && date === fx_rate_date)) return;
   const [due] = bookable;
-  wrong(books, event, {
-    check: 'fx',
-    message: `The last rate from ${event.data.currency} to USD known on the day of the sale is another.`,
-    expected: `${due?.rate ?? 'none'} of ${due?.date ?? 'no day'}`,
-    found: `${fx_rate_to_usd ?? 'none'} of ${fx_rate_date ?? 'no day'}`,
-  });
+  wrong(books.findings, 'fx', event)(
+    `The last rate from ${event.data.currency} to USD known on the day of the sale is another.`,
+    `${due?.rate ?? 'none'} of ${due?.date ?? 'no day'}`,
+    `${fx_rate_to_usd ?? 'none'} of ${fx_rate_date ?? 'no day'}`,
+  );
 };
 
-export const sell = (books: Books, book: AccountBook, event: Granted): void => {
+export const sell = (event: Granted, books: Books, book: AccountBook): void => {
   const { data } = event;
   takeOnce(books, event, {
     identity: `grant ${data.grant_id}`,
@@ -97,7 +87,7 @@ export const sell = (books: Books, book: AccountBook, event: Granted): void => {
   book.sales.set(data.grant_id, { sale: data, credits: 0, gross: 0, vat: 0, fee: 0 });
   const gross = data.gross_amount_minor ?? 0;
   if (data.vat_amount_minor > gross || data.provider_fee_minor > gross)
-    wrong(books, event, { check: 'price', message: 'Its VAT or its fee is more than its money.' });
+    wrong(books.findings, 'price', event)('Its VAT or its fee is more than its money.');
   checkTimes(books, event);
   checkPrice(books, event);
   checkFx(books, event);
@@ -111,34 +101,24 @@ const LIMITS = [
 ] as const;
 
 /** In total never more than the sale, and never more VAT than money. */
-export const refund = (books: Books, book: AccountBook, event: Refunded): void => {
+export const refund = (event: Refunded, books: Books, book: AccountBook): void => {
   const { data } = event;
   books.findings.checked('refund');
   checkTimes(books, event);
+  const say = wrong(books.findings, 'refund', event);
   const of = book.sales.get(data.grant_id);
-  if (data.credits > 0) checkAvailable(books, book, event);
+  if (data.credits > 0) checkAvailable(event, books, book);
   if (of === undefined) {
-    wrong(books, event, { check: 'refund', message: `It refunds ${data.grant_id}, which was not sold.` });
+    say(`It refunds ${data.grant_id}, which was not sold.`);
     return;
   }
   if (data.currency !== of.sale.currency)
-    wrong(books, event, {
-      check: 'refund',
-      message: 'It is in another currency than its sale.',
-      expected: of.sale.currency,
-      found: data.currency,
-    });
-  if (data.vat_amount_minor > data.gross_amount_minor)
-    wrong(books, event, { check: 'refund', message: 'Its VAT is more than its money.' });
+    say('It is in another currency than its sale.', of.sale.currency, data.currency);
+  if (data.vat_amount_minor > data.gross_amount_minor) say('Its VAT is more than its money.');
   for (const [sum, member, word] of LIMITS) {
     of[sum] += data[member];
     const limit = of.sale[member] ?? 0;
     if (of[sum] > limit)
-      wrong(books, event, {
-        check: 'refund',
-        message: `More ${word} of sale ${data.grant_id} came back than was sold.`,
-        expected: `at most ${limit}`,
-        found: of[sum],
-      });
+      say(`More ${word} of sale ${data.grant_id} came back than was sold.`, `at most ${limit}`, of[sum]);
   }
 };

@@ -11,14 +11,14 @@ import type { ReadModelSnapshot, SnapshotModel } from './snapshot.ts';
 const expectedUpTo = (models: readonly ExpectedModel[], snapshot: ReadModelSnapshot, emit: Emit) => {
   const folds = models.flatMap((model) => {
     const found = snapshot.models.find(({ name }) => name === model.name);
-    return found === undefined ? [] : [{ fold: model.start(), upTo: found.position ?? -1n }];
+    return found === undefined ? [] : [{ fold: model.start(emit), upTo: found.position ?? -1n }];
   });
   return {
     apply: (event: AuditedEvent): void => {
-      for (const { fold, upTo } of folds) if (event.position <= upTo) fold.apply(event, emit);
+      for (const { fold, upTo } of folds) if (event.position <= upTo) fold.apply(event);
     },
     finish: (): void => {
-      for (const { fold } of folds) fold.finish(emit);
+      for (const { fold } of folds) fold.finish();
     },
   };
 };

@@ -1,5 +1,5 @@
 import type { AuditedLog, Watcher } from '../log/auditLog.ts';
-import type { Findings } from '../findings.ts';
+import { wrong, type Findings } from '../findings.ts';
 import type { GivenSeal, Seal } from './seal.ts';
 
 /** The items by a text that each has. */
@@ -38,20 +38,17 @@ const headsCheck = (
   return {
     isBroken: () => broken,
     watcher: {
-      stored: ({ stream, revision, position }, hash) => {
+      stored: (event, hash) => {
+        const { stream, revision } = event;
         const sealed = open.get(stream);
         if (sealed?.revision !== revision) return;
         open.delete(stream);
         if (sealed.hash === hash) return;
-        findings.add({
-          check: 'seal',
-          stream,
-          revision: revision.toString(),
-          position: position.toString(),
-          message: `${stream} revision ${revision} is not the event that was sealed at ${made_at}: the stream was rewritten.`,
-          expected: sealed.hash.slice(0, 16),
-          found: hash.slice(0, 16),
-        });
+        wrong(findings, 'seal', event)(
+          `${stream} revision ${revision} is not the event that was sealed at ${made_at}: the stream was rewritten.`,
+          sealed.hash.slice(0, 16),
+          hash.slice(0, 16),
+        );
       },
     },
     finish: (audited) => {

@@ -1,5 +1,6 @@
-import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
-import { wrong, type Books } from '../money/accountBooks.ts';
+import { accountOf, byType, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { wrong } from '../findings.ts';
+import type { Books } from '../money/accountBooks.ts';
 
 type JobEvent = AuditedEventOf<
   | 'TrainingJobStarted'
@@ -27,18 +28,17 @@ interface Pipelines {
   readonly published: Map<string, { readonly job_id: string; readonly tenant_id: string }>;
 }
 
-const tell = (books: Books, event: AuditedEvent, message: string): void =>
-  wrong(books, event, { check: 'pipeline', message });
+const telling = ({ findings }: Books, event: AuditedEvent) => wrong(findings, 'pipeline', event);
 
 /** A claim needs a free lease; all other moves need the lease's owner. */
 const checkLease = (books: Books, job: Job, event: JobEvent): void => {
   if (event.type === 'TrainingJobStarted') {
     if (job.lease !== null && job.lease.until > event.data.started_at)
-      tell(books, event, `${event.data.job_id} was claimed while another worker's lease ran.`);
+      telling(books, event)(`${event.data.job_id} was claimed while another worker's lease ran.`);
     job.lease = { id: event.data.lease_id, until: event.data.lease_until, held: true };
   } else if ('lease_id' in event.data) {
     if (job.lease?.held !== true || job.lease.id !== event.data.lease_id)
-      tell(books, event, `${event.data.job_id} was moved by a worker that does not own it.`);
+      telling(books, event)(`${event.data.job_id} was moved by a worker that does not own it.`);
   }
   if (event.type === 'TrainingJobProgressed') {
     const { lease_id, lease_until, gave_up } = event.data;
@@ -50,7 +50,7 @@ const success = (books: Books, known: Pipelines, event: AuditedEventOf<'Training
   const { artifact_id, job_id, tenant_id } = event.data;
   const artifact = known.published.get(artifact_id);
   if (artifact?.job_id !== job_id || artifact.tenant_id !== tenant_id)
-    tell(books, event, `${job_id} succeeded with ${artifact_id}, which was not published for it.`);
+    telling(books, event)(`${job_id} succeeded with ${artifact_id}, which was not published for it.`);
   known.usable.set(artifact_id, tenant_id);
 };
 
@@ -59,11 +59,11 @@ const moved = (books: Books, known: Pipelines, event: JobEvent): void => {
   const { job_id } = event.data;
   const job = known.jobs.get(job_id);
   if (job === undefined) {
-    tell(books, event, `${job_id} was never created.`);
+    telling(books, event)(`${job_id} was never created.`);
     return;
   }
   if (job.end !== null) {
-    tell(books, event, `${job_id} had ended already.`);
+    telling(books, event)(`${job_id} had ended already.`);
     return;
   }
   checkLease(books, job, event);
@@ -76,19 +76,15 @@ const moved = (books: Books, known: Pipelines, event: JobEvent): void => {
 const charged = (books: Books, { jobs }: Pipelines, event: AuditedEventOf<'CreditsBurned'>): void => {
   const { operation_id, credits } = event.data;
   books.findings.checked('pipeline');
+  const tell = telling(books, event);
   const job = jobs.get(operation_id);
   if (job?.end !== 'TrainingJobSucceeded' || !job.isBilled || job.tenant_id !== accountOf(event.stream)) {
-    tell(books, event, `It bills ${operation_id}, which is no billed job of this tenant that succeeded.`);
+    tell(`It bills ${operation_id}, which is no billed job of this tenant that succeeded.`);
     return;
   }
   job.charged = true;
   if (job.credits !== credits)
-    wrong(books, event, {
-      check: 'pipeline',
-      message: `${operation_id} was charged another price than it was created with.`,
-      expected: job.credits,
-      found: credits,
-    });
+    tell(`${operation_id} was charged another price than it was created with.`, job.credits, credits);
 };
 
 /** Base + examples + metric calls; with the caller's own key no metric calls. */
@@ -106,16 +102,11 @@ const priceOf = (
 const created = (books: Books, { jobs }: Pipelines, event: AuditedEventOf<'TrainingJobCreated'>): void => {
   const { job_id, tenant_id, credits, hold_id } = event.data;
   books.findings.checked('pipeline');
-  if (jobs.has(job_id)) tell(books, event, `${job_id} was created twice.`);
+  if (jobs.has(job_id)) telling(books, event)(`${job_id} was created twice.`);
   const isBilled = hold_id !== null;
   const price = isBilled ? priceOf(books, event) : 0;
   if (price !== undefined && price !== credits)
-    wrong(books, event, {
-      check: 'rate',
-      message: `Its billing config prices ${job_id} otherwise.`,
-      expected: price,
-      found: credits,
-    });
+    wrong(books.findings, 'rate', event)(`Its billing config prices ${job_id} otherwise.`, price, credits);
   jobs.set(job_id, { tenant_id, credits, isBilled, end: null, lease: null, charged: false });
 };
 
@@ -127,49 +118,33 @@ const activated = (
   const { artifact_id, tenant_id } = event.data;
   books.findings.checked('pipeline');
   if (usable.get(artifact_id) !== tenant_id)
-    tell(books, event, `It deploys ${artifact_id}, which no job of this tenant had learned.`);
+    telling(books, event)(`It deploys ${artifact_id}, which no job of this tenant had learned.`);
 };
 
 const published = (books: Books, known: Pipelines, event: AuditedEventOf<'ArtifactPublished'>): void => {
   const { artifact_id, job_id, tenant_id } = event.data;
-  if (known.published.has(artifact_id)) tell(books, event, `${artifact_id} was published twice.`);
+  if (known.published.has(artifact_id)) telling(books, event)(`${artifact_id} was published twice.`);
   known.published.set(artifact_id, { job_id, tenant_id });
-};
-
-const isMove = (event: AuditedEvent): event is JobEvent =>
-  event.type.startsWith('TrainingJob') && event.type !== 'TrainingJobCreated';
-
-const apply = (books: Books, known: Pipelines, event: AuditedEvent): void => {
-  if (isMove(event)) {
-    moved(books, known, event);
-    return;
-  }
-  switch (event.type) {
-    case 'TrainingJobCreated': {
-      created(books, known, event);
-      return;
-    }
-    case 'ArtifactPublished': {
-      published(books, known, event);
-      return;
-    }
-    case 'DeploymentActivated': {
-      activated(books, known, event);
-      return;
-    }
-    case 'CreditsBurned': {
-      if (event.data.operation === 'training') charged(books, known, event);
-      return;
-    }
-    default:
-  }
 };
 
 /** Training jobs, what they learned, and what of it is deployed. */
 export const pipelinesCheck = (books: Books) => {
   const known: Pipelines = { jobs: new Map(), usable: new Map(), published: new Map() };
+  const move = (event: JobEvent): void => moved(books, known, event);
   return {
-    apply: (event: AuditedEvent): void => apply(books, known, event),
+    apply: byType({
+      TrainingJobCreated: (event) => created(books, known, event),
+      TrainingJobStarted: move,
+      TrainingJobProgressed: move,
+      TrainingJobSucceeded: move,
+      TrainingJobFailed: move,
+      TrainingJobCancelled: move,
+      ArtifactPublished: (event) => published(books, known, event),
+      DeploymentActivated: (event) => activated(books, known, event),
+      CreditsBurned: (event) => {
+        if (event.data.operation === 'training') charged(books, known, event);
+      },
+    }),
     finish: (): void => {
       for (const [job_id, job] of known.jobs)
         if (job.end === 'TrainingJobSucceeded' && job.isBilled && !job.charged)

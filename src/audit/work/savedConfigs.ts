@@ -1,5 +1,5 @@
-import { placeOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
-import type { Findings } from '../findings.ts';
+import { byType, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { wrong, type Findings } from '../findings.ts';
 
 /** A saved config as far as the log was read. */
 interface Seen {
@@ -10,25 +10,20 @@ interface Seen {
 
 type ConfigEvent = AuditedEventOf<'ConfigPublished' | 'ConfigRevoked'>;
 
-/** Why an event cannot follow the earlier ones of its config; undefined: it can. */
-const wrongOf = ({ type, data }: ConfigEvent, seen: Seen | undefined) => {
-  if (seen?.revoked === true) return { message: 'It comes after the config was revoked.' };
-  if (seen !== undefined && seen.tenant_id !== data.tenant_id)
-    return {
-      message: 'It gives the config to another tenant.',
-      expected: seen.tenant_id,
-      found: data.tenant_id,
-    };
-  if (type === 'ConfigRevoked')
-    return seen === undefined ? { message: 'It revokes a config that was never published.' } : undefined;
+/** Says why an event cannot follow the earlier ones of its config, if it cannot. */
+const checkOrder = (
+  { type, data }: ConfigEvent,
+  seen: Seen | undefined,
+  say: ReturnType<typeof wrong>,
+): void => {
   const due = (seen?.version ?? 0) + 1;
-  return data.version === due
-    ? undefined
-    : {
-        message: `Version ${data.version} was published where ${due} belongs.`,
-        expected: String(due),
-        found: String(data.version),
-      };
+  if (seen?.revoked === true) say('It comes after the config was revoked.');
+  else if (seen !== undefined && seen.tenant_id !== data.tenant_id)
+    say('It gives the config to another tenant.', seen.tenant_id, data.tenant_id);
+  else if (type === 'ConfigRevoked') {
+    if (seen === undefined) say('It revokes a config that was never published.');
+  } else if (data.version !== due)
+    say(`Version ${data.version} was published where ${due} belongs.`, due, data.version);
 };
 
 /** A config after an event: its tenant is the first one's, and a revoked config stays revoked. */
@@ -44,12 +39,11 @@ const seenAfter = (event: ConfigEvent, seen: Seen | undefined): Seen => {
 /** Checks that each config's versions follow one another, for one tenant, and end with a revocation. */
 export const savedConfigsCheck = (findings: Findings) => {
   const configs = new Map<string, Seen>();
-  return (event: AuditedEvent): void => {
-    if (event.type !== 'ConfigPublished' && event.type !== 'ConfigRevoked') return;
+  const check = (event: ConfigEvent): void => {
     findings.checked('version');
     const seen = configs.get(event.stream);
-    const wrong = wrongOf(event, seen);
-    if (wrong !== undefined) findings.add({ check: 'version', ...placeOf(event), ...wrong });
+    checkOrder(event, seen, wrong(findings, 'version', event));
     configs.set(event.stream, seenAfter(event, seen));
   };
+  return byType({ ConfigPublished: check, ConfigRevoked: check });
 };

@@ -1,6 +1,6 @@
-import { accountOf, placeOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
-import { wrong, type Books } from '../money/accountBooks.ts';
-import type { Finding } from '../findings.ts';
+import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { placeOf, wrong, type Place } from '../findings.ts';
+import type { Books } from '../money/accountBooks.ts';
 
 type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
 type Completed = AuditedEventOf<'ExtractionCompleted' | 'ConversionCompleted'>;
@@ -21,7 +21,7 @@ interface Burn {
   readonly burned_at: string;
   /** Whether the burn says how the work ended: then its usage event can always be written. */
   readonly saysEnd: boolean;
-  readonly place: Pick<Finding, 'stream' | 'revision' | 'position'>;
+  readonly place: Place;
 }
 
 /** A sweeper writes a usage event that an outage kept out within a minute or two. */
@@ -35,7 +35,7 @@ const completed = (books: Books, works: Map<string, Work>, event: Completed): vo
   const id = idOf(event);
   const work = works.get(id);
   works.delete(id);
-  const say = (message: string) => wrong(books, event, { check: 'work', message });
+  const say = wrong(books.findings, 'work', event);
   if (work === undefined) {
     say(`${id} was completed and never asked for.`);
     return;
@@ -47,12 +47,11 @@ const completed = (books: Books, works: Map<string, Work>, event: Completed): vo
   }
   const { pages, free_pages } = event.data;
   if (work.burn.pages !== pages || work.burn.free_pages !== free_pages)
-    wrong(books, event, {
-      check: 'work',
-      message: `${id} of ${work.tenant_id} was billed for other pages than were delivered.`,
-      expected: `${pages} pages, ${free_pages} of them free`,
-      found: `${work.burn.pages} pages, ${work.burn.free_pages} of them free`,
-    });
+    say(
+      `${id} of ${work.tenant_id} was billed for other pages than were delivered.`,
+      `${pages} pages, ${free_pages} of them free`,
+      `${work.burn.pages} pages, ${work.burn.free_pages} of them free`,
+    );
 };
 
 /** A request that ends in an error burns nothing. */
@@ -60,10 +59,7 @@ const failed = (books: Books, works: Map<string, Work>, event: Failed): void => 
   books.findings.checked('work');
   const work = works.get(idOf(event));
   if (work?.burn != null)
-    wrong(books, event, {
-      check: 'work',
-      message: `${idOf(event)} of ${work.tenant_id} failed and was billed.`,
-    });
+    wrong(books.findings, 'work', event)(`${idOf(event)} of ${work.tenant_id} failed and was billed.`);
 };
 
 /** The service records a request before it does the work. */
@@ -72,21 +68,14 @@ const burned = (books: Books, works: Map<string, Work>, event: Burned): void => 
   if (hold_id === null || (operation !== 'extract' && operation !== 'to_markdown')) return;
   books.findings.checked('work');
   const work = works.get(operation_id);
-  const tenant = accountOf(event.stream);
+  const tenant = accountOf(event.stream) ?? '';
+  const say = wrong(books.findings, 'work', event);
   if (work === undefined) {
-    wrong(books, event, {
-      check: 'work',
-      message: `It bills ${operation_id}, which nobody asked for, or which was billed before.`,
-    });
+    say(`It bills ${operation_id}, which nobody asked for, or which was billed before.`);
     return;
   }
   if (work.tenant_id !== tenant || !work.isBilled)
-    wrong(books, event, {
-      check: 'work',
-      message: `It bills ${operation_id}, which is free of charge or another tenant's.`,
-      expected: work.tenant_id,
-      found: tenant ?? '',
-    });
+    say(`It bills ${operation_id}, which is free of charge or another tenant's.`, work.tenant_id, tenant);
   const { created_at: burned_at, delivered } = event.data;
   work.burn = { pages, free_pages, burned_at, saysEnd: delivered !== undefined, place: placeOf(event) };
 };
@@ -98,12 +87,7 @@ const finish = ({ findings }: Books, works: ReadonlyMap<string, Work>, newest: s
   for (const [id, { tenant_id, burn }] of works) {
     if (burn === null || Date.parse(burn.burned_at) >= before) continue;
     if (!burn.saysEnd) old += 1;
-    else
-      findings.add({
-        check: 'work',
-        ...burn.place,
-        message: `It bills ${id} of ${tenant_id}, whose usage event is missing.`,
-      });
+    else wrong(findings, 'work', burn.place)(`It bills ${id} of ${tenant_id}, whose usage event is missing.`);
   }
   if (old > 0)
     findings.note(
@@ -114,32 +98,18 @@ const finish = ({ findings }: Books, works: ReadonlyMap<string, Work>, newest: s
 /** Usage events against burns. What is completed is forgotten, so memory stays flat. */
 export const worksCheck = (books: Books) => {
   const works = new Map<string, Work>();
-  const apply = (event: AuditedEvent): void => {
-    switch (event.type) {
-      case 'ExtractionRequested':
-      case 'ConversionRequested':
-        works.set(idOf(event), {
-          tenant_id: event.data.tenant_id,
-          isBilled: event.data.hold_id !== null,
-          burn: null,
-        });
-        return;
-      case 'ExtractionCompleted':
-      case 'ConversionCompleted': {
-        completed(books, works, event);
-        return;
-      }
-      case 'ExtractionFailed':
-      case 'ConversionFailed': {
-        failed(books, works, event);
-        return;
-      }
-      case 'CreditsBurned': {
-        burned(books, works, event);
-        return;
-      }
-      default:
-    }
+  const requested = (event: Requested): void => {
+    const { tenant_id, hold_id } = event.data;
+    works.set(idOf(event), { tenant_id, isBilled: hold_id !== null, burn: null });
   };
+  const apply = byType({
+    ExtractionRequested: requested,
+    ConversionRequested: requested,
+    ExtractionCompleted: (event) => completed(books, works, event),
+    ConversionCompleted: (event) => completed(books, works, event),
+    ExtractionFailed: (event) => failed(books, works, event),
+    ConversionFailed: (event) => failed(books, works, event),
+    CreditsBurned: (event) => burned(books, works, event),
+  });
   return { apply, finish: (newest: string) => finish(books, works, newest) };
 };
