@@ -1,50 +1,39 @@
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { balancesAt } from '../audit/money/balancesAt.ts';
 import { balancesText, reportText } from '../audit/reportText.ts';
 import { runAudit, type AuditReport } from '../audit/runAudit.ts';
 import { parseSeals, sealOf, UnreadableSeal, type GivenSeal } from '../audit/seals/seal.ts';
 import type { ReadModelSnapshot } from '../audit/readModels/snapshot.ts';
 import {
-  openAuditedLog,
   timeNow,
+  withAuditedLog,
   withReadModels,
   type AuditedFeed,
 } from '../composition/parts/auditParts.ts';
 import { findSeals, type FoundSeals } from '../composition/parts/sealParts.ts';
-import { configFrom, type Config } from '../config.ts';
+import { configFrom } from '../config.ts';
 import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
 import { isForOperator } from '../operator/forOperator.ts';
+import { OperatorError } from '../operator/protocol.ts';
+import { momentOption } from './instantGiven.ts';
+import { command, grouped, type AsJson, type Output } from './output.ts';
 
-interface AuditOptions {
+interface AuditOptions extends AsJson {
   readonly logOnly?: boolean;
   readonly asOf?: string;
   readonly tenant?: string;
   readonly seal?: string;
   readonly checkSeal?: string;
   readonly all?: boolean;
-  readonly json?: boolean;
 }
 
-const FOUND = 1;
 const WRONG_USAGE = 2;
-
-/** A UTC day means its end. */
-const moment = (text: string): string => {
-  const time = Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T23:59:59.999Z` : text);
-  if (Number.isNaN(time)) throw new InvalidArgumentError('Give a day like 2026-01-31, or an RFC 3339 time.');
-  return new Date(time).toISOString();
-};
-
-const print = async (text: string): Promise<void> => {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
-};
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
 /** A line on stderr every few seconds. */
-const progress = () => {
+const progress = ({ note }: Output) => {
   const began = performance.now();
   let last = began;
   return (events: number): void => {
@@ -52,7 +41,7 @@ const progress = () => {
     if (now - last < 5_000) return;
     last = now;
     const pace = Math.round((events / (now - began)) * 1000);
-    process.stderr.write(`${events.toLocaleString('en-US')} events, ${pace.toLocaleString('en-US')}/s\n`);
+    note(`${grouped(events)} events, ${grouped(pace)}/s\n`);
   };
 };
 
@@ -66,43 +55,51 @@ const sealsIn = async (file: string | undefined): Promise<readonly GivenSeal[]> 
 
 const audit = async (
   { feed, dense, found }: AuditedFeed & { readonly found: FoundSeals },
-  options: AuditOptions,
-  snapshot: ReadModelSnapshot | undefined,
+  { output, options }: { readonly output: Output; readonly options: AuditOptions },
+  snapshot?: ReadModelSnapshot,
 ): Promise<AuditReport> => {
-  const seals = [...found.seals, ...(await sealsIn(options.checkSeal))];
   const { flaws: sealFlaws, notes } = found;
-  const keep = options.all === true ? { keep: Infinity } : {};
   const { report, log } = await runAudit({
-    ...{ feed, dense, snapshot, seals, sealFlaws, notes },
-    onProgress: progress(),
-    ...keep,
+    feed,
+    dense,
+    snapshot,
+    seals: [...found.seals, ...(await sealsIn(options.checkSeal))],
+    sealFlaws,
+    notes,
+    onProgress: progress(output),
+    signal: output.signal,
+    ...(options.all === true && { keep: Infinity }),
   });
   if (options.seal !== undefined) await writeFile(options.seal, json(sealOf(log, timeNow())));
   return report;
 };
 
-const runChecks = async (config: Config, opened: AuditedFeed, options: AuditOptions): Promise<void> => {
+/** Prints the report, and gives how many things are wrong. */
+const runChecks = async (opened: AuditedFeed, options: AuditOptions, output: Output): Promise<number> => {
+  const config = configFrom();
   const log = { ...opened, found: await findSeals(config, opened.feed, timeNow()) };
-  const report =
-    options.logOnly === true
-      ? await audit(log, options, undefined)
-      : await withReadModels(config, (snapshot) => audit(log, options, snapshot));
-  await print(options.json === true ? json(report) : reportText(report));
-  process.exitCode = report.total === 0 ? 0 : FOUND;
+  const told = { output, options };
+  const report = await (options.logOnly === true
+    ? audit(log, told)
+    : withReadModels(config, (snapshot) => audit(log, told, snapshot)));
+  await output.out(options.json === true ? json(report) : reportText(report));
+  return report.total;
 };
 
-const showBalances = async ({ feed }: AuditedFeed, at: string, options: AuditOptions): Promise<void> => {
-  const balances = await balancesAt(feed, { at, tenant: options.tenant });
-  await print(options.json === true ? json({ as_of: at, balances }) : balancesText(balances));
+/** Prints balances; nothing in them is wrong. */
+const showBalances = async ({ feed }: AuditedFeed, options: AuditOptions, { out }: Output): Promise<0> => {
+  const { asOf: at = '', tenant } = options;
+  const balances = await balancesAt(feed, { at, tenant });
+  await out(options.json === true ? json({ as_of: at, balances }) : balancesText(balances));
+  return 0;
 };
 
-const tell = (error: unknown): void => {
+/** An audit that could not be made ends by another code than one that found something. */
+const notMade = (error: unknown): OperatorError => {
   const hint =
     error instanceof DataDirInUse ? ' With --log-only the log alone is audited, beside the service.' : '';
-  process.stderr.write(
-    isForOperator(error) ? `${error.message}${hint}\n` : `The audit did not finish: ${String(error)}\n`,
-  );
-  process.exitCode = WRONG_USAGE;
+  const why = isForOperator(error) ? `${error.message}${hint}` : `The audit did not finish: ${String(error)}`;
+  return new OperatorError(why, WRONG_USAGE);
 };
 
 /** Options that say nothing together; undefined where they do. */
@@ -112,25 +109,18 @@ const contradictionIn = ({ asOf, tenant, seal, checkSeal }: AuditOptions): strin
   return undefined;
 };
 
-const run = async (options: AuditOptions): Promise<void> => {
+const made = async (output: Output, options: AuditOptions): Promise<number> => {
+  const work = options.asOf === undefined ? runChecks : showBalances;
+  return withAuditedLog(configFrom(), (log) => work(log, options, output));
+};
+
+const run = async (output: Output, options: AuditOptions): Promise<void> => {
   const contradiction = contradictionIn(options);
-  if (contradiction !== undefined) {
-    process.stderr.write(`${contradiction}\n`);
-    process.exitCode = WRONG_USAGE;
-    return;
-  }
-  try {
-    const config = configFrom();
-    const log = await openAuditedLog(config);
-    try {
-      if (options.asOf === undefined) await runChecks(config, log, options);
-      else await showBalances(log, options.asOf, options);
-    } finally {
-      await log.close();
-    }
-  } catch (error) {
-    tell(error);
-  }
+  if (contradiction !== undefined) throw new OperatorError(contradiction, WRONG_USAGE);
+  const wrong = await made(output, options).catch((error: unknown) => {
+    throw notMade(error);
+  });
+  if (wrong > 0) throw new OperatorError('');
 };
 
 /** `quire audit`. */
@@ -139,12 +129,16 @@ export const addAudit = (program: Command): void => {
     .command('audit')
     .description('check the event log, and the read models against it')
     .option('--log-only', 'leave the read models out')
-    .option('--as-of <time>', 'print balances at a moment instead: a UTC day or an RFC 3339 time', moment)
+    .option(
+      '--as-of <time>',
+      'print balances at a moment instead: a UTC day or an RFC 3339 time',
+      momentOption('23:59:59.999'),
+    )
     .option('--tenant <id>', 'with --as-of: of this tenant only')
     .option('--seal <file>', 'write a seal of the log, to be kept elsewhere')
     .option('--check-seal <file>', 'verify that all sealed events are still there')
     .option('--all', 'show every finding, not only the first of each check')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExit codes: 0 nothing is wrong, 1 something is, 2 the audit could not be made.')
-    .action((options: AuditOptions) => run(options));
+    .action(command(run));
 };

@@ -10,11 +10,10 @@ import { configFrom } from '../config.ts';
 import { LogNotCopied } from '../../domain/ports/dataFolder.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import { backupText, findingsText, logComplaint, missingText, wholeOrRefuse } from './backupText.ts';
-import { json, runCommand, type Output } from './output.ts';
+import { command, json, type AsJson, type Output } from './output.ts';
 
-interface BackupOptions {
+interface BackupOptions extends AsJson {
   readonly force?: boolean;
-  readonly json?: boolean;
 }
 
 /** What the backup at a place is; undefined where there is none that can be read. */
@@ -91,9 +90,9 @@ const makeIn = async (
 };
 
 const run = async (
+  { out, note, signal }: Output,
   folder: string,
-  { force = false, json: asJson, signal }: BackupOptions & { readonly signal: AbortSignal },
-  { out, note }: Output,
+  { force = false, json: asJson }: BackupOptions,
 ): Promise<void> => {
   const target = resolve(folder);
   const earlier = await replacedBy(target, force);
@@ -116,9 +115,9 @@ const run = async (
 };
 
 const verify = async (
+  { out, note, signal }: Output,
   folder: string,
-  { json: asJson, signal }: Pick<BackupOptions, 'json'> & { readonly signal: AbortSignal },
-  { out, note }: Output,
+  { json: asJson }: AsJson,
 ): Promise<void> => {
   const { manifest, audited } = await verifyBackup(resolve(folder), wholeOrRefuse, signal);
   const { files, ...summary } = manifest;
@@ -149,15 +148,11 @@ export const addBackup = (program: Command): void => {
       'after',
       '\nIn it are the event log as it is at one moment, all objects, and the secret of upload URLs. Read models\nare left out: the service builds them from the log. The folder gets its name when it is whole and on\nthe disk. The log is audited; exit code 1 when something in it or of it is wrong.',
     )
-    .action((folder: string, options: BackupOptions) =>
-      runCommand((signal, output) => run(folder, { ...options, signal }, output)),
-    );
+    .action(command(run));
   backup
     .command('verify')
     .argument('<folder>', 'a backup')
     .description('compare every file of a backup with its digest, and audit its log')
     .option('--json', 'print a line of JSON')
-    .action((folder: string, _: unknown, command: Command) =>
-      runCommand((signal, output) => verify(folder, { ...command.optsWithGlobals(), signal }, output)),
-    );
+    .action((folder: string, _: unknown, asked: Command) => command(verify)(folder, asked.optsWithGlobals()));
 };

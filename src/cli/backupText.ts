@@ -3,6 +3,7 @@ import { damageIn } from '../backup/damage.ts';
 import type { CheckedBackup } from '../backup/checkBackup.ts';
 import type { Manifest, MissingObject } from '../backup/manifest.ts';
 import { OperatorError } from '../operator/protocol.ts';
+import { grouped } from './output.ts';
 
 const SHOWN = 20;
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
@@ -12,8 +13,6 @@ const sizeText = (bytes: number): string => {
   const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
   return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power] ?? ''}`;
 };
-
-const grouped = (n: number): string => n.toLocaleString('en-US');
 
 /** What a backup is, in two lines. */
 export const backupText = (folder: string, { made_at, log, objects, files }: Manifest): string => {

@@ -5,11 +5,10 @@ import { runChecks, type Check, type Finding, type Level } from '../doctor/check
 import { processChecks } from '../doctor/processChecks.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import { redactor } from '../redact.ts';
-import { json, runCommand, table, type Output } from './output.ts';
+import { command, json, table, type AsJson, type Output } from './output.ts';
 
-interface DoctorOptions {
+interface DoctorOptions extends AsJson {
   readonly deep?: boolean;
-  readonly json?: boolean;
 }
 
 /** The configuration, or what is wrong with it: a line for each variable. */
@@ -40,8 +39,8 @@ const doctorText = (findings: readonly Finding[]): string => {
 };
 
 const run = async (
-  { deep = false, json: asJson, signal }: DoctorOptions & { readonly signal: AbortSignal },
-  { out, note }: Output,
+  { out, note, signal }: Output,
+  { deep = false, json: asJson }: DoctorOptions,
 ): Promise<void> => {
   const env = environmentOf();
   const { config, findings: first } = configRead();
@@ -73,5 +72,5 @@ export const addDoctor = (program: Command): void => {
       'after',
       '\nRun it with the environment of the service, beside it or before its first start. It changes nothing\nbut an object in the bucket, which it removes again, and asks no model provider. Secrets are never shown.\nExit codes: 0 nothing is wrong or there are only warnings, 1 there are problems.',
     )
-    .action((options: DoctorOptions) => runCommand((signal, output) => run({ ...options, signal }, output)));
+    .action(command(run));
 };

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { OperatorError } from '../operator/protocol.ts';
 
 const DAY_MS = 86_400_000;
@@ -21,3 +22,13 @@ export const instantGiven = (option: string, text: string, nowMs = Date.now()): 
     );
   return new Date(at).toISOString();
 };
+
+/** The value of an option that takes an RFC 3339 time or a UTC day, of which it means the time `ofDay`. */
+export const momentOption =
+  (ofDay: string) =>
+  (text: string): string => {
+    const time = Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T${ofDay}Z` : text);
+    if (Number.isNaN(time))
+      throw new InvalidArgumentError('Give a day like 2026-01-31, or an RFC 3339 time.');
+    return new Date(time).toISOString();
+  };

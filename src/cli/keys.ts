@@ -3,19 +3,17 @@ import { Option, type Command } from 'commander';
 import { keyRole, type KeyRole } from '../../domain/apiKey/events.ts';
 import { formatKey, isWellFormedKey, keyTraces } from '../../domain/apiKey/keyFormat.ts';
 import { tenantId } from '../../domain/kernel/units.ts';
-import { runOperation } from '../composition/parts/operatorParts.ts';
-import { configFrom } from '../config.ts';
 import type { CreateKeyInput, KeyCreated, KeyRevoked, RevokeKeyInput } from '../operator/keys.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import { instantGiven } from './instantGiven.ts';
-import { json, runCommand, type Output } from './output.ts';
+import { answerOf } from './ask.ts';
+import { command, json, type AsJson, type Output } from './output.ts';
 
-interface CreateOptions {
+interface CreateOptions extends AsJson {
   readonly role: KeyRole;
   readonly tenant?: string;
   readonly name?: string;
   readonly expires?: string;
-  readonly json?: boolean;
 }
 
 /** The tenant of keys that act for others. */
@@ -31,19 +29,8 @@ const tenantOf = ({ role, tenant }: CreateOptions): string => {
   return given.data;
 };
 
-/** The one item that an operation answers with. */
-const answerOf = async <T>(name: string, input: unknown, signal: AbortSignal): Promise<T> => {
-  let answer: T | undefined;
-  const send = (item: unknown): Promise<void> => {
-    answer = item as T;
-    return Promise.resolve();
-  };
-  await runOperation(configFrom(), { name, input }, { send, signal });
-  if (answer === undefined) throw new OperatorError('There was no answer; look whether it was done.');
-  return answer;
-};
-
-const create = async (options: CreateOptions, signal: AbortSignal, { out, note }: Output): Promise<void> => {
+const create = async (output: Output, options: CreateOptions): Promise<void> => {
+  const { out, note } = output;
   const { role, name = null, expires } = options;
   if (name !== null && (name === '' || name.length > 200))
     throw new OperatorError('--name: 1 to 200 characters.', 2);
@@ -51,7 +38,7 @@ const create = async (options: CreateOptions, signal: AbortSignal, { out, note }
   const tenant_id = tenantOf(options);
   const key = formatKey(role, randomBytes(RANDOM_BYTES));
   const input: CreateKeyInput = { ...keyTraces(key), tenant_id, role, name, expires_at };
-  const created = await answerOf<KeyCreated>('keys.create', input, signal);
+  const created = await answerOf<KeyCreated>(output, { name: 'keys.create', input });
   if (options.json === true) return out(json({ ...created, key }));
   await out(`${key}\n`);
   const until = expires_at === null ? '' : ` until ${expires_at}`;
@@ -66,15 +53,11 @@ const named = (key: string): RevokeKeyInput =>
 const revokedText = ({ key_id, role, tenant_id, already_revoked }: KeyRevoked): string =>
   `${key_id}: ${role} key of ${tenant_id} ${already_revoked ? 'was revoked already' : 'is revoked'}\n`;
 
-const revoke = async (
-  key: string,
-  options: { readonly json?: boolean; readonly signal: AbortSignal },
-  { out, note }: Output,
-): Promise<void> => {
-  const revoked = await answerOf<KeyRevoked>('keys.revoke', named(key), options.signal);
-  await out(options.json === true ? json(revoked) : revokedText(revoked));
+const revoke = async (output: Output, key: string, options: AsJson): Promise<void> => {
+  const revoked = await answerOf<KeyRevoked>(output, { name: 'keys.revoke', input: named(key) });
+  await output.out(options.json === true ? json(revoked) : revokedText(revoked));
   if (revoked.role === 'admin' && revoked.admin_keys_left === 0)
-    note(
+    output.note(
       'No admin key is left but ADMIN_API_KEY, if it is set: `quire keys create --role admin` makes one.\n',
     );
 };
@@ -90,7 +73,7 @@ export const addKeys = (program: Command): void => {
     .option('--name <name>', 'its name in lists')
     .option('--expires <when>', 'when it ends: a date, a time (RFC 3339), or in days (90d)')
     .option('--json', 'print a line of JSON')
-    .action((options: CreateOptions) => runCommand((signal, output) => create(options, signal, output)));
+    .action(command(create));
   keys
     .command('revoke')
     .argument('<key>', 'its key_id, or the key itself')
@@ -100,7 +83,5 @@ export const addKeys = (program: Command): void => {
       'after',
       '\nA service that shares the data folder refuses the key at once, others within 60 seconds.\nThe key_id is the better name: a key on a command line stays in the history of the shell.',
     )
-    .action((key: string, options: { readonly json?: boolean }) =>
-      runCommand((signal, output) => revoke(key, { ...options, signal }, output)),
-    );
+    .action(command(revoke));
 };

@@ -8,9 +8,12 @@ export interface Output {
   readonly out: (text: string) => Promise<void>;
   readonly note: (text: string) => void;
   readonly isTerminal: boolean;
+  /** Aborts at the first Ctrl-C. */
+  readonly signal: AbortSignal;
 }
 
-export const standardOutput = (): Output => ({
+const standardOutput = (signal: AbortSignal): Output => ({
+  signal,
   out: async (text) => {
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
   },
@@ -20,18 +23,23 @@ export const standardOutput = (): Output => ({
 
 export const json = jsonLine;
 
+/** A number as a person reads it: 12,345. */
+export const grouped = (n: number): string => n.toLocaleString('en-US');
+
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Options of most commands. */
+export interface AsJson {
+  readonly json?: boolean;
+}
+
 /** Columns of text, as wide as what is in them. */
 export const table = (header: readonly string[], rows: readonly (readonly string[])[]): string => {
   const lines = [header, ...rows];
   const widths = header.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
   return lines
-    .map((line) =>
-      line
-        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
+    .map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '))
+    .map((line) => `${line.trimEnd()}\n`)
     .join('');
 };
 
@@ -44,28 +52,28 @@ const report = (error: unknown): number => {
 };
 
 /**
- * Runs a command to its end and ends the process: 0 done, 1 failed, 2 wrong usage, 130 stopped by
- * Ctrl-C. The first Ctrl-C aborts `signal`, a second one ends the process at once. A reader of stdout
- * that has gone (`| head`) ends it quietly.
+ * A command as the command line calls it: it runs to its end and ends the process: 0 done, 1 failed, 2 wrong
+ * usage, 130 stopped by Ctrl-C. The first Ctrl-C aborts `signal`, a second one ends the process at once. A
+ * reader of stdout that has gone (`| head`) ends it quietly.
  */
-export const runCommand = async (
-  work: (signal: AbortSignal, output: Output) => Promise<void>,
-): Promise<void> => {
-  const stopping = new AbortController();
-  const stop = (): void => {
-    if (stopping.signal.aborted) process.exit(ENDED_BY_SIGNAL);
-    stopping.abort();
+export const command =
+  <Args extends readonly unknown[]>(work: (output: Output, ...args: Args) => Promise<void>) =>
+  async (...args: Args): Promise<void> => {
+    const stopping = new AbortController();
+    const stop = (): void => {
+      if (stopping.signal.aborted) process.exit(ENDED_BY_SIGNAL);
+      stopping.abort();
+    };
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
+    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+      process.exit(error.code === 'EPIPE' ? 0 : 1);
+    });
+    try {
+      await work(standardOutput(stopping.signal), ...args);
+      process.exitCode = stopping.signal.aborted ? ENDED_BY_SIGNAL : 0;
+    } catch (error) {
+      process.exitCode = stopping.signal.aborted ? ENDED_BY_SIGNAL : report(error);
+    }
+    process.exit();
   };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? 0 : 1);
-  });
-  try {
-    await work(stopping.signal, standardOutput());
-    process.exitCode = stopping.signal.aborted ? ENDED_BY_SIGNAL : 0;
-  } catch (error) {
-    process.exitCode = stopping.signal.aborted ? ENDED_BY_SIGNAL : report(error);
-  }
-  process.exit();
-};

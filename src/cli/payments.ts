@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
 import type { OpenClaim } from '../commands/payments/openClaims.ts';
-import { runOperation } from '../composition/parts/operatorParts.ts';
-import { configFrom } from '../config.ts';
 import type { PaymentReleased, ReleaseInput } from '../operator/payments.ts';
 import { OperatorError } from '../operator/protocol.ts';
-import { json, runCommand, table, type Output } from './output.ts';
+import { answerOf, answersOf } from './ask.ts';
+import { command, json, table, type AsJson, type Output } from './output.ts';
 
-interface Asked {
-  readonly json?: boolean;
-  readonly signal: AbortSignal;
+interface ReleaseOptions extends AsJson {
+  readonly reason: string;
 }
 
 const ENDS = {
@@ -32,31 +30,21 @@ const openText = (claims: readonly OpenClaim[]): string =>
         ]),
       );
 
-const listOpen = async ({ json: asJson, signal }: Asked, { out }: Output): Promise<void> => {
-  const claims: OpenClaim[] = [];
-  const send = (item: unknown): Promise<void> => {
-    claims.push(item as OpenClaim);
-    return Promise.resolve();
-  };
-  await runOperation(configFrom(), { name: 'payments.list-open', input: {} }, { send, signal });
-  if (asJson !== true) return out(openText(claims));
-  for (const claim of claims) await out(json(claim));
+const listOpen = async (output: Output, { json: asJson }: AsJson): Promise<void> => {
+  const claims = await answersOf<OpenClaim>(output, { name: 'payments.list-open', input: {} });
+  if (asJson !== true) return output.out(openText(claims));
+  for (const claim of claims) await output.out(json(claim));
 };
 
 const release = async (
-  input: ReleaseInput,
-  { json: asJson, signal }: Asked,
-  { out }: Output,
+  output: Output,
+  ...[provider, provider_txn_id, { reason, json: asJson }]: [string, string, ReleaseOptions]
 ): Promise<void> => {
-  let released: PaymentReleased | undefined;
-  const send = (item: unknown): Promise<void> => {
-    released = item as PaymentReleased;
-    return Promise.resolve();
-  };
-  await runOperation(configFrom(), { name: 'payments.release', input }, { send, signal });
-  if (released === undefined) throw new OperatorError('There was no answer; look whether it was done.');
-  const { provider, provider_txn_id, kind, tenant_id } = released;
-  await out(
+  if (reason === '' || reason.length > 500) throw new OperatorError('--reason: 1 to 500 characters.', 2);
+  const input: ReleaseInput = { provider, provider_txn_id, reason };
+  const released = await answerOf<PaymentReleased>(output, { name: 'payments.release', input });
+  const { kind, tenant_id } = released;
+  await output.out(
     asJson === true
       ? json(released)
       : `${provider} ${provider_txn_id} is free again: the ${kind} of ${tenant_id} was given up.\n`,
@@ -70,9 +58,7 @@ export const addPayments = (program: Command): void => {
     .command('list-open')
     .description('list payments that are claimed but neither booked nor released')
     .option('--json', 'print a line of JSON for each')
-    .action((options: { readonly json?: boolean }) =>
-      runCommand((signal, output) => listOpen({ ...options, signal }, output)),
-    );
+    .action(command(listOpen));
   payments
     .command('release')
     .argument('<provider>', 'as it is listed')
@@ -84,13 +70,5 @@ export const addPayments = (program: Command): void => {
       'after',
       '\nRelease what will not be asked for again, or was settled in another way. A claim that took effect is\nnever released. The release is an event, with the reason and `released_by: operator`; the audit shows it.',
     )
-    .action((provider: string, id: string, options: { readonly reason: string; readonly json?: boolean }) => {
-      const { reason, ...rest } = options;
-      const input = { provider, provider_txn_id: id, reason };
-      return runCommand((signal, output) => {
-        if (reason === '' || reason.length > 500)
-          throw new OperatorError('--reason: 1 to 500 characters.', 2);
-        return release(input, { ...rest, signal }, output);
-      });
-    });
+    .action(command(release));
 };

@@ -4,18 +4,17 @@ import { PROVIDERS, providerNamed } from '@quire/engine/models/modelName';
 import { pricesOfLiteLlm } from '../../domain/providerPricing/liteLlmTable.ts';
 import { OCR_PRICES_AS_OF } from '../../domain/providerPricing/ocrPrices.ts';
 import { distinctRows, type TablePrice } from '../../domain/providerPricing/priceTable.ts';
-import { packagedPrices, runOperation } from '../composition/parts/operatorParts.ts';
-import { configFrom } from '../config.ts';
+import { packagedPrices } from '../composition/parts/operatorParts.ts';
 import type { PriceChange, PriceImportReport } from '../operator/importPrices.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import { instantGiven } from './instantGiven.ts';
-import { json, runCommand, table, type Output } from './output.ts';
+import { ask } from './ask.ts';
+import { command, json, table, type AsJson, type Output } from './output.ts';
 
-interface ImportOptions {
+interface ImportOptions extends AsJson {
   readonly provider?: readonly string[];
   readonly effectiveFrom?: string;
   readonly dryRun?: boolean;
-  readonly json?: boolean;
 }
 
 const FILE_BYTES_MAX = 32 * 1024 * 1024;
@@ -84,10 +83,11 @@ const wantedOf = async (file: string | undefined, options: ImportOptions) => {
 };
 
 const importTable = async (
+  output: Output,
   file: string | undefined,
-  options: ImportOptions & { readonly signal: AbortSignal },
-  { out, note }: Output,
+  options: ImportOptions,
 ): Promise<void> => {
+  const { out, note } = output;
   const input = await wantedOf(file, options);
   const changes: PriceChange[] = [];
   let report: PriceImportReport | undefined;
@@ -98,7 +98,7 @@ const importTable = async (
     report = ended ?? report;
     return Promise.resolve();
   };
-  await runOperation(configFrom(), { name: 'pricing.import', input }, { send, signal: options.signal });
+  await ask(output, { name: 'pricing.import', input }, send);
   if (report === undefined) throw new OperatorError('The import did not finish; run it again.');
   const source = file ?? 'the packaged table';
   if (options.json === true) return out(json({ source, ...report, ...(input.dry_run && { changes }) }));
@@ -127,7 +127,5 @@ export const addPricing = (program: Command): void => {
       'after',
       `\nPrices that are known are passed over, so a table can be imported again. A price that differs is published\nas a further one; what was priced before stays as it was. Of prices by tier the base tier is taken.\nThe packaged table has prices by the page of Azure Document Intelligence as of ${OCR_PRICES_AS_OF}.`,
     )
-    .action((file: string | undefined, options: ImportOptions) =>
-      runCommand((signal, output) => importTable(file, { ...options, signal }, output)),
-    );
+    .action(command(importTable));
 };

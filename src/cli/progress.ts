@@ -1,7 +1,7 @@
-import type { Output } from './output.ts';
+import { grouped, type Output } from './output.ts';
 
 /** How far a rebuild is. Positions may arrive as text. */
-export interface Progress {
+interface Progress {
   readonly eventsDone: number;
   readonly eventsPerSecond: number;
   readonly secondsLeft: number | null;
@@ -20,12 +20,10 @@ export const durationText = (seconds: number): string => {
   return minutes > 0 ? `${String(minutes)} min ${String(rest).padStart(2, '0')} s` : `${String(rest)} s`;
 };
 
-const grouped = (n: number): string => Math.round(n).toLocaleString('en-US');
-
 /** One line: share, events, pace, time left. */
 export const progressText = ({ eventsDone, eventsPerSecond, secondsLeft, share }: Progress): string => {
   const left = secondsLeft === null ? '' : `, ${durationText(secondsLeft)} left`;
-  return `${String(Math.floor(share * 100))} %, ${grouped(eventsDone)} events, ${grouped(eventsPerSecond)}/s${left}`;
+  return `${String(Math.floor(share * 100))} %, ${grouped(Math.round(eventsDone))} events, ${grouped(Math.round(eventsPerSecond))}/s${left}`;
 };
 
 /** `share` from 0 to 1. */
@@ -36,7 +34,7 @@ export const bar = (share: number): string => {
 
 /** Shows progress: a bar in place on a terminal, a line every few seconds elsewhere. */
 export const progressShown = (
-  { note, isTerminal }: Output,
+  { note, isTerminal }: Pick<Output, 'note' | 'isTerminal'>,
   nowMs: () => number = () => performance.now(),
 ) => {
   let lastLine = -Infinity;

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { runOperation } from '../composition/parts/operatorParts.ts';
-import { configFrom } from '../config.ts';
 import type { ReadModelStatus } from '../operator/projectionsStatus.ts';
 import type { RebuildInput } from '../operator/operations.ts';
-import { json, runCommand, table, type Output } from './output.ts';
+import { answersOf, ask } from './ask.ts';
+import { command, json, table, type AsJson, type Output } from './output.ts';
 import { progressShown } from './progress.ts';
 
 const progress = z.object({
@@ -42,7 +41,7 @@ const nextText = ({ next }: ReadModelStatus): string =>
   next === null ? '-' : `v${String(next.version)} ${next.state} at ${next.position ?? 'start'}`;
 
 /** The status as a table. */
-export const statusText = (statuses: readonly ReadModelStatus[]): string =>
+const statusText = (statuses: readonly ReadModelStatus[]): string =>
   table(
     ['READ MODEL', 'VERSION', 'STATE', 'POSITION', 'LAG', 'NEXT', 'REASON'],
     statuses.map((one) => [
@@ -56,24 +55,15 @@ export const statusText = (statuses: readonly ReadModelStatus[]): string =>
     ]),
   );
 
-const status = async (
-  options: { json?: boolean },
-  signal: AbortSignal,
-  { out, note }: Output,
-): Promise<void> => {
-  const statuses: ReadModelStatus[] = [];
-  const send = (item: unknown): Promise<void> => {
-    statuses.push(item as ReadModelStatus);
-    return Promise.resolve();
-  };
-  await runOperation(configFrom(), { name: 'projections.status', input: {} }, { send, signal });
-  if (options.json === true) return out(json(statuses));
-  if (statuses.length === 0) note('There are no read models yet: start the service once.\n');
-  else await out(statusText(statuses));
+const status = async (output: Output, options: AsJson): Promise<void> => {
+  const statuses = await answersOf<ReadModelStatus>(output, { name: 'projections.status', input: {} });
+  if (options.json === true) return output.out(json(statuses));
+  if (statuses.length === 0) output.note('There are no read models yet: start the service once.\n');
+  else await output.out(statusText(statuses));
 };
 
 /** What a rebuild found in one read model, in a line or a few. */
-export const rebuiltText = (one: Rebuilt): string => {
+const rebuiltText = (one: Rebuilt): string => {
   const from = one.resumedFrom === null ? '' : ` (continued from ${one.resumedFrom})`;
   const verdict = one.compared
     ? one.differences.length === 0
@@ -92,10 +82,15 @@ const STOPPED = {
   undone: 'Stopped. Everything is as it was.\n',
 };
 
+interface RebuildOptions extends AsJson {
+  readonly fresh?: boolean;
+  readonly keep?: boolean;
+}
+
 const rebuild = async (
-  input: RebuildInput & { readonly asJson: boolean },
-  signal: AbortSignal,
   output: Output,
+  names: string[],
+  { fresh = false, keep = false, json: asJson = false }: RebuildOptions,
 ): Promise<void> => {
   const shown = progressShown(output);
   const done: Rebuilt[] = [];
@@ -111,17 +106,16 @@ const rebuild = async (
       return;
     }
     done.push(told.rebuilt);
-    if (!input.asJson) await output.out(rebuiltText(told.rebuilt));
+    if (!asJson) await output.out(rebuiltText(told.rebuilt));
   };
-  const { names, fresh, keep } = input;
-  const asked = { name: 'projections.rebuild', input: { names, fresh, keep } };
+  const input: RebuildInput = { names, fresh, keep };
   try {
-    await runOperation(configFrom(), asked, { send, signal });
+    await ask(output, { name: 'projections.rebuild', input }, send);
   } finally {
     shown.end();
-    if (signal.aborted) output.note(keep ? STOPPED.kept : STOPPED.undone);
+    if (output.signal.aborted) output.note(keep ? STOPPED.kept : STOPPED.undone);
   }
-  if (input.asJson) await output.out(json(done));
+  if (asJson) await output.out(json(done));
 };
 
 /** `quire projections …`. */
@@ -133,7 +127,7 @@ export const addProjections = (program: Command): void => {
     .command('status')
     .description('name, version, state, position and lag of each read model')
     .option('--json', 'print JSON')
-    .action((options: { json?: boolean }) => runCommand((signal, output) => status(options, signal, output)));
+    .action(command(status));
   group
     .command('rebuild')
     .argument('[name...]', 'read models; all when none is named')
@@ -145,8 +139,5 @@ export const addProjections = (program: Command): void => {
       'after',
       '\nThe service goes on serving. A rebuild that was interrupted is continued by the next.\nUse --fresh after the code of a read model has changed.',
     )
-    .action((names: string[], options: { fresh?: boolean; keep?: boolean; json?: boolean }) => {
-      const { fresh = false, keep = false, json: asJson = false } = options;
-      return runCommand((signal, output) => rebuild({ names, fresh, keep, asJson }, signal, output));
-    });
+    .action(command(rebuild));
 };

@@ -6,17 +6,16 @@ import { restore } from '../composition/parts/backupParts.ts';
 import { configFrom } from '../config.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import { backupText, findingsText, logComplaint, missingText, wholeOrRefuse } from './backupText.ts';
-import { json, runCommand, type Output } from './output.ts';
+import { command, json, type AsJson, type Output } from './output.ts';
 
-interface RestoreOptions {
+interface RestoreOptions extends AsJson {
   readonly dataDir?: string;
-  readonly json?: boolean;
 }
 
 const run = async (
+  { out, note, signal }: Output,
   folder: string,
-  { dataDir: given, json: asJson, signal }: RestoreOptions & { readonly signal: AbortSignal },
-  { out, note }: Output,
+  { dataDir: given, json: asJson }: RestoreOptions,
 ): Promise<void> => {
   const backup = resolve(folder);
   const dataDir = given === undefined ? configFrom().dataDir : resolve(given);
@@ -47,7 +46,5 @@ export const addRestore = (program: Command): void => {
       'after',
       '\nFirst every file is compared with its digest; afterwards the log is audited, and compared with the seal\nthat was made with it. A folder that holds anything is left alone.',
     )
-    .action((backup: string, options: RestoreOptions) =>
-      runCommand((signal, output) => run(backup, { ...options, signal }, output)),
-    );
+    .action(command(run));
 };

@@ -2,11 +2,10 @@ import { appendFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { SealEvent } from '../../domain/seal/events.ts';
-import { runOperation } from '../composition/parts/operatorParts.ts';
-import { configFrom } from '../config.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import type { SealInput } from '../operator/seal.ts';
-import { json, runCommand, type Output } from './output.ts';
+import { answerOf } from './ask.ts';
+import { command, json, type Output } from './output.ts';
 
 interface SealOptions {
   readonly every?: string;
@@ -31,38 +30,30 @@ const daysGiven = (text: string): number => {
   throw new OperatorError('--retain: give days, like 400d.', 2);
 };
 
-const sealOnce = async (input: SealInput, signal: AbortSignal): Promise<SealEvent['data']> => {
-  let sealed: SealEvent['data'] | undefined;
-  const send = (item: unknown): Promise<void> => {
-    sealed = item as SealEvent['data'];
-    return Promise.resolve();
-  };
-  await runOperation(configFrom(), { name: 'log.seal', input }, { send, signal });
-  if (sealed === undefined) throw new OperatorError('There was no answer; look whether the log was sealed.');
-  return sealed;
-};
-
-const makeSeal = async (options: SealOptions, signal: AbortSignal, { out }: Output): Promise<void> => {
-  const retain_days = options.retain === undefined ? null : daysGiven(options.retain);
-  const { seal, object } = await sealOnce({ retain_days }, signal);
+const makeSeal = async (output: Output, options: SealOptions): Promise<void> => {
+  const input: SealInput = { retain_days: options.retain === undefined ? null : daysGiven(options.retain) };
+  const missing = 'There was no answer; look whether the log was sealed.';
+  const { seal, object } = await answerOf<SealEvent['data']>(output, { name: 'log.seal', input }, missing);
   if (options.file !== undefined) await appendFile(options.file, json(seal), { flush: true });
-  await out(json({ ...seal, object }));
+  await output.out(json({ ...seal, object }));
 };
 
 /** A seal that fails is told of, and the next one tries again; wrong usage ends it. */
-const sealAlways = async (
-  { everyMs, ...options }: SealOptions & { readonly everyMs: number },
-  signal: AbortSignal,
-  output: Output,
-): Promise<void> => {
+const sealAlways = async (output: Output, options: SealOptions, everyMs: number): Promise<void> => {
+  const { signal } = output;
   while (!signal.aborted) {
-    await makeSeal(options, signal, output).catch((error: unknown) => {
+    await makeSeal(output, options).catch((error: unknown) => {
       if (!(error instanceof Error) || (error instanceof OperatorError && error.exitCode === 2)) throw error;
       output.note(`No seal: ${error.message}\n`);
     });
     await pause(everyMs, undefined, { signal }).catch(() => undefined);
   }
 };
+
+const seal = async (output: Output, options: SealOptions): Promise<void> =>
+  options.every === undefined
+    ? makeSeal(output, options)
+    : sealAlways(output, options, durationGiven('--every', options.every));
 
 /** `quire seal`. */
 export const addSeal = (program: Command): void => {
@@ -76,10 +67,5 @@ export const addSeal = (program: Command): void => {
       'after',
       '\nA seal is an event of the stream $seals, beside a running service or without one. --retain needs a bucket\nwith object lock. `quire audit` checks the log against all seals that it finds.',
     )
-    .action((options: SealOptions) =>
-      runCommand((signal, output) => {
-        if (options.every === undefined) return makeSeal(options, signal, output);
-        return sealAlways({ ...options, everyMs: durationGiven('--every', options.every) }, signal, output);
-      }),
-    );
+    .action(command(seal));
 };

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import { runOperation } from '../composition/parts/operatorParts.ts';
-import { configFrom } from '../config.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import type { Rotated } from '../operator/rotateSecrets.ts';
-import { json, runCommand, type Output } from './output.ts';
+import { ask } from './ask.ts';
+import { command, json, type AsJson, type Output } from './output.ts';
 
 type Item =
   { readonly progress: { readonly done: number; readonly of: number } } | { readonly rotated: Rotated };
@@ -15,10 +14,8 @@ const textOf = ({ configs, rotated, current, lost }: Rotated): string => {
   return `${lines.join('\n')}\n`;
 };
 
-const rotate = async (
-  { json: asJson, signal }: { readonly json?: boolean; readonly signal: AbortSignal },
-  { out, note }: Output,
-): Promise<void> => {
+const rotate = async (output: Output, { json: asJson }: AsJson): Promise<void> => {
+  const { out, note } = output;
   let rotated: Rotated | undefined;
   const send = (item: unknown): Promise<void> => {
     const known = item as Item;
@@ -26,7 +23,7 @@ const rotate = async (
     else if (known.progress.done % 100 === 0) note(`${known.progress.done} of ${known.progress.of}\n`);
     return Promise.resolve();
   };
-  await runOperation(configFrom(), { name: 'secrets.rotate', input: {} }, { send, signal });
+  await ask(output, { name: 'secrets.rotate', input: {} }, send);
   if (rotated === undefined) throw new OperatorError('It was stopped before its end. Run it again.');
   await out(asJson === true ? json(rotated) : textOf(rotated));
   if (rotated.lost.length > 0) throw new OperatorError(`${rotated.lost.length} keys could not be opened.`);
@@ -44,7 +41,5 @@ export const addSecrets = (program: Command): void => {
       'after',
       '\nTo change the secret: put the old one into FIELD_ENCRYPTION_KEYS_OLD and the new one into\nFIELD_ENCRYPTION_KEY, start the service, rotate, and take the old one away.',
     )
-    .action((options: { readonly json?: boolean }) =>
-      runCommand((signal, output) => rotate({ ...options, signal }, output)),
-    );
+    .action(command(rotate));
 };

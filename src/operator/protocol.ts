@@ -21,6 +21,18 @@ export interface OperationContext {
 export type Operation = (input: unknown, context: OperationContext) => Promise<void>;
 export type Operations = Readonly<Record<string, Operation>>;
 
+/** All items that an operation sends. */
+export const itemsOf = async <Item>(
+  run: (send: OperationContext['send']) => Promise<void>,
+): Promise<readonly Item[]> => {
+  const items: Item[] = [];
+  await run((item) => {
+    items.push(item as Item);
+    return Promise.resolve();
+  });
+  return items;
+};
+
 /** One line of an answer: items, then exactly one `done` or `error`. */
 export type AnswerLine =
   | { readonly item: unknown }

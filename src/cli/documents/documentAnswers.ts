@@ -4,7 +4,7 @@ import type { DocumentWarning, PageSummary } from '@quire/engine/document/docume
 import { OperatorError } from '../../operator/protocol.ts';
 import { answerNames, type DocumentFile } from './documentFiles.ts';
 import type { FailedDocument } from './documentRun.ts';
-import { json } from '../output.ts';
+import { json, reasonOf } from '../output.ts';
 
 /** The answer of a document that failed, as a line among others. */
 export const failedLine = (file: string, { code, detail, validationErrors }: FailedDocument): string =>
@@ -37,13 +37,16 @@ const writeWhole = async (path: string, text: string): Promise<void> => {
   }
 };
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /**
- * Writes one file for each document into `folder`. Throws OperatorError when an answer would take the
+ * Writes one file for each document into `folder`; undefined where answers are printed. Throws OperatorError when an answer would take the
  * place of a document, and when the folder cannot be written.
  */
-export const answerWriter = (folder: string, files: readonly DocumentFile[], extension: string) => {
+export const answerWriter = (
+  folder: string | undefined,
+  files: readonly DocumentFile[],
+  extension: string,
+): ((text: string, at: number) => Promise<void>) | undefined => {
+  if (folder === undefined || folder === '-') return undefined;
   const documents = new Set(files.map(({ path }) => resolve(path)));
   const targets = answerNames(files, extension).map((name) => join(folder, name));
   const taken = targets.find((target) => documents.has(resolve(target)));
@@ -52,7 +55,7 @@ export const answerWriter = (folder: string, files: readonly DocumentFile[], ext
       `${taken}: this document would be replaced by an answer. Give another folder to --out.`,
       2,
     );
-  return async (text: string, at: number): Promise<void> => {
+  return async (text, at) => {
     const target = targets[at];
     if (target === undefined) throw new Error('there is no such document');
     await writeWhole(target, text).catch((error: unknown) => {

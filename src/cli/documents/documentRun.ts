@@ -24,10 +24,8 @@ export type DocumentOutcome<Answer> =
   | FailedDocument;
 
 /** The work on one file, and what is done with its outcome. `work` does not throw. */
-export interface DocumentWork<Answer> {
+interface DocumentWork<Answer> {
   readonly files: readonly DocumentFile[];
-  /** Documents begun before the first of them is delivered. */
-  readonly ahead: number;
   readonly work: (file: DocumentFile) => Promise<DocumentOutcome<Answer>>;
   /** Called in the order of the files. */
   readonly deliver: (outcome: DocumentOutcome<Answer>, at: number) => Promise<void>;
@@ -37,7 +35,7 @@ export interface DocumentWork<Answer> {
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 /** `file: code: sentence`, and for a misfit where it does not fit. */
-export const failureText = (path: string, { code, detail, validationErrors }: FailedDocument): string => {
+const failureText = (path: string, { code, detail, validationErrors }: FailedDocument): string => {
   const misfits = (validationErrors ?? []).map(
     (error) => `\n  ${error.path === '' ? '/' : error.path} ${oneLine(error.message)}`,
   );
@@ -66,16 +64,18 @@ const filesBar = ({ note, isTerminal }: Output, total: number) => {
   };
 };
 
+/** Items begun before the first of them is delivered: enough to keep all processes busy. */
+const AHEAD = 16;
+
 /** Runs `work` on several items at once and yields in their order. */
 async function* inOrder<Item, Result>(
   items: readonly Item[],
-  ahead: number,
   work: (item: Item) => Promise<Result>,
 ): AsyncGenerator<Result> {
   const begun: Promise<Result>[] = [];
   let next = 0;
   while (next < items.length || begun.length > 0) {
-    for (const item of items.slice(next, next + ahead - begun.length)) {
+    for (const item of items.slice(next, next + AHEAD - begun.length)) {
       begun.push(work(item));
       next += 1;
     }
@@ -106,15 +106,15 @@ const tell = (outcome: DocumentOutcome<unknown>, { file, at, of }: Told, output:
  * OperatorError at the end when any did; ends early, without one, when `signal` aborts.
  */
 export const runDocuments = async <Answer>(
-  { files, ahead, work, deliver }: DocumentWork<Answer>,
-  signal: AbortSignal,
+  { files, work, deliver }: DocumentWork<Answer>,
   output: Output,
 ): Promise<void> => {
+  const { signal } = output;
   const progress = filesBar(output, files.length);
   const failures: string[] = [];
   let at = 0;
   progress.show();
-  const worked = inOrder(files, ahead, async (file) => {
+  const worked = inOrder(files, async (file) => {
     const outcome = await work(file);
     if (!signal.aborted) progress.step(outcome.kind === 'failed');
     return outcome;

@@ -1,8 +1,10 @@
 import { resolve, basename } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { ParseRequest } from '@quire/engine/ports/documentParser';
+import { parseProblem } from '../../commands/work/workProblem.ts';
 import { openDocumentParts, type DocumentParts } from '../../composition/parts/documentParts.ts';
 import { configFrom, forgetSecrets } from '../../config.ts';
+import { reasonOf } from '../output.ts';
 import type { DocumentFile } from './documentFiles.ts';
 import type { DocumentOutcome, FailedDocument } from './documentRun.ts';
 
@@ -15,9 +17,6 @@ export const jobsOption = (text: string): number => {
     throw new InvalidArgumentError(`Give a whole number from 1 to ${String(JOBS_MAX)}.`);
   return jobs;
 };
-
-/** Documents begun before the first of them is delivered: enough to keep all processes busy. */
-export const AHEAD = 16;
 
 /** Opens what reads documents for as long as `use` takes. */
 export const withDocumentParts = async (
@@ -56,6 +55,12 @@ export const failed = (
   more: Pick<FailedDocument, 'validationErrors'> = {},
 ): FailedDocument => ({ kind: 'failed', code, detail, ...more });
 
+/** A document that could not be read. */
+export const notRead = (...why: Parameters<typeof parseProblem>): FailedDocument => {
+  const { code, detail } = parseProblem(...why);
+  return failed(code, detail);
+};
+
 /** What is checked before a file is read, and a defect of our own as this document's failure alone. */
 export const guarded =
   <Answer>(
@@ -72,9 +77,6 @@ export const guarded =
     try {
       return await work(file);
     } catch (error) {
-      return failed(
-        code,
-        `Something broke inside: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      return failed(code, `Something broke inside: ${reasonOf(error)}`);
     }
   };

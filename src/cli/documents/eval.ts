@@ -7,7 +7,7 @@ import { added, compared, f1, NONE, type Counts } from '@quire/engine/learning/s
 import type { TrainingExample } from '@quire/engine/learning/train';
 import { jobsOption, withDocumentParts } from './documentWork.ts';
 import { extractSchema } from './extractSchema.ts';
-import { runCommand, type Output } from '../output.ts';
+import { command, type Output } from '../output.ts';
 import { reportTable } from './train.ts';
 import { artifactAt, trainingExamples } from './trainingFiles.ts';
 
@@ -47,16 +47,12 @@ const evaluated = (examples: readonly TrainingExample[], schema: JsonObject, art
   };
 };
 
-const evaluate = async (
-  folder: string,
-  options: EvalOptions,
-  { signal, output }: { readonly signal: AbortSignal; readonly output: Output },
-): Promise<void> =>
+const evaluate = async (output: Output, folder: string, options: EvalOptions): Promise<void> =>
   withDocumentParts(options.jobs, async (parts) => {
-    const schema = await extractSchema(options.schema, parts.schemas, signal);
+    const schema = await extractSchema(options.schema, parts.schemas, output.signal);
     const artifact = await artifactAt(options.artifact);
-    const examples = await trainingExamples({ folder, least: 1, parts }, signal, output);
-    if (!signal.aborted) await output.out(reportTable(evaluated(examples, schema, artifact)));
+    const examples = await trainingExamples({ folder, least: 1, parts }, output);
+    if (!output.signal.aborted) await output.out(reportTable(evaluated(examples, schema, artifact)));
   });
 
 /** `quire eval`. */
@@ -68,7 +64,5 @@ export const addEval = (program: Command): void => {
     .requiredOption('--schema <file>', 'the JSON Schema of the data; - reads it from stdin')
     .requiredOption('--artifact <file>', 'what quire train wrote')
     .option('--jobs <number>', 'documents read at the same time (default: one a core)', jobsOption)
-    .action((folder: string, options: EvalOptions) =>
-      runCommand((signal, output) => evaluate(folder, options, { signal, output })),
-    );
+    .action(command(evaluate));
 };

@@ -1,16 +1,15 @@
 import { Option, type Command } from 'commander';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { Extraction } from '@quire/engine/ports/extractionEngine';
-import { parseProblem } from '../../commands/work/workProblem.ts';
 import type { DocumentParts } from '../../composition/parts/documentParts.ts';
 import { answerWriter, documentNotes, failedLine, pagesText } from './documentAnswers.ts';
 import { documentFiles, type DocumentFile } from './documentFiles.ts';
 import { runDocuments, type DocumentOutcome } from './documentRun.ts';
-import { AHEAD, failed, guarded, jobsOption, requestOf, withDocumentParts } from './documentWork.ts';
+import { failed, guarded, jobsOption, notRead, requestOf, withDocumentParts } from './documentWork.ts';
 import { extractSchema } from './extractSchema.ts';
 import { artifactAt } from './trainingFiles.ts';
 import type { LocalArtifact } from '@quire/engine/learning/artifact';
-import { json, runCommand, type Output } from '../output.ts';
+import { command, json, type Output } from '../output.ts';
 
 interface ExtractOptions {
   readonly schema: string;
@@ -63,10 +62,7 @@ const extract =
     const request = requestOf(file, parts, { effort, deadlineMs: parts.limits.extractMs[effort], signal });
     const answer = await parts.engine.extract({ ...request, schema, citations, learned: artifact });
     if (answer.kind === 'invalid_schema') return failed('invalid_schema', answer.detail);
-    if (answer.kind !== 'ok') {
-      const { code, detail } = parseProblem(answer, 'extraction_failed');
-      return failed(code, detail);
-    }
+    if (answer.kind !== 'ok') return notRead(answer, 'extraction_failed');
     const { validationErrors, pages, warnings } = answer.extraction;
     if (validationErrors.length > 0 && options.allowPartial !== true)
       return failed('output_schema_mismatch', MISFIT, { validationErrors });
@@ -84,7 +80,7 @@ const delivery = (
   const { out: folder, pretty } = options;
   const alone = (body: Body): string =>
     pretty === true ? `${JSON.stringify(body, undefined, 2)}\n` : json(body);
-  const write = folder === undefined || folder === '-' ? undefined : answerWriter(folder, files, '.json');
+  const write = answerWriter(folder, files, '.json');
   return async (outcome, at) => {
     const file = files[at];
     if (file === undefined) return;
@@ -96,10 +92,11 @@ const delivery = (
 };
 
 const extractAll = async (
-  paths: readonly string[],
-  { options, signal }: Pick<Extracting, 'options' | 'signal'>,
   output: Output,
+  paths: readonly string[],
+  options: ExtractOptions,
 ): Promise<void> => {
+  const { signal } = output;
   const files = await documentFiles(paths);
   await withDocumentParts(options.jobs, async (parts) => {
     const schema = await extractSchema(options.schema, parts.schemas, signal);
@@ -107,7 +104,7 @@ const extractAll = async (
     const artifact = options.artifact === undefined ? undefined : await artifactAt(options.artifact);
     const extracting = extract({ parts, schema, options, artifact, signal });
     const work = guarded(parts.limits.bytesMax, 'extraction_failed', extracting);
-    await runDocuments({ files, ahead: AHEAD, work, deliver }, signal, output);
+    await runDocuments({ files, work, deliver }, output);
   });
 };
 
@@ -150,7 +147,5 @@ export const addExtract = (program: Command): void => {
     .option('--artifact <file>', 'an artifact of quire train')
     .option('--jobs <number>', 'documents at the same time (default: one a core)', jobsOption)
     .addHelpText('after', EXAMPLES)
-    .action((paths: string[], options: ExtractOptions) =>
-      runCommand((signal, output) => extractAll(paths, { options, signal }, output)),
-    );
+    .action(command(extractAll));
 };

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { SchemaValidator } from '@quire/engine/ports/schemaValidator';
+import { reasonOf } from '../output.ts';
 import { COMMAND_LINE } from './documentWork.ts';
 import { OperatorError } from '../../operator/protocol.ts';
 
@@ -36,10 +37,7 @@ export const extractSchema = async (
     try {
       return JSON.parse(text.replace(/^\ufeff/, ''));
     } catch (error) {
-      throw new OperatorError(
-        `${name}: it is not JSON: ${error instanceof Error ? error.message : String(error)}.`,
-        2,
-      );
+      throw new OperatorError(`${name}: it is not JSON: ${reasonOf(error)}.`, 2);
     }
   })();
   const checked = await schemas.check(schema, { signal, share: COMMAND_LINE });

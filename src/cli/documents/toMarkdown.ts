@@ -1,12 +1,11 @@
 import { Option, type Command } from 'commander';
 import type { Rendition } from '@quire/engine/ports/documentParser';
-import { parseProblem } from '../../commands/work/workProblem.ts';
 import type { DocumentParts } from '../../composition/parts/documentParts.ts';
 import { answerWriter, documentNotes, failedLine, pagesText } from './documentAnswers.ts';
 import { documentFiles, type DocumentFile } from './documentFiles.ts';
 import { runDocuments, type DocumentOutcome } from './documentRun.ts';
-import { AHEAD, failed, guarded, jobsOption, requestOf, withDocumentParts } from './documentWork.ts';
-import { json, runCommand, type Output } from '../output.ts';
+import { guarded, jobsOption, notRead, requestOf, withDocumentParts } from './documentWork.ts';
+import { command, json, type Output } from '../output.ts';
 
 interface ToMarkdownOptions {
   readonly out?: string;
@@ -16,22 +15,13 @@ interface ToMarkdownOptions {
   readonly jobs?: number;
 }
 
-interface Converting {
-  readonly parts: DocumentParts;
-  readonly options: ToMarkdownOptions;
-  readonly signal: AbortSignal;
-}
-
 const convert =
-  ({ parts, options, signal }: Converting) =>
+  (parts: DocumentParts, { mode }: ToMarkdownOptions, { signal }: Output) =>
   async (file: DocumentFile): Promise<DocumentOutcome<Rendition>> => {
-    const effort = options.mode === 'fast' ? 'fast' : 'standard';
+    const effort = mode === 'fast' ? 'fast' : 'standard';
     const deadlineMs = parts.limits.convertMs;
     const answer = await parts.parser.render(requestOf(file, parts, { effort, deadlineMs, signal }));
-    if (answer.kind !== 'ok') {
-      const { code, detail } = parseProblem(answer, 'conversion_failed');
-      return failed(code, detail);
-    }
+    if (answer.kind !== 'ok') return notRead(answer, 'conversion_failed');
     const { rendition } = answer;
     return {
       kind: 'done',
@@ -72,9 +62,7 @@ const delivery = (
   { out }: Output,
 ): ((outcome: DocumentOutcome<Rendition>, at: number) => Promise<void>) => {
   const several = files.length > 1;
-  const { out: folder } = options;
-  const write =
-    folder === undefined || folder === '-' ? undefined : answerWriter(folder, files, extensionOf(options));
+  const write = answerWriter(options.out, files, extensionOf(options));
   const textOf = (file: DocumentFile, rendition: Rendition): string => {
     if (options.json !== true) return options.text === true ? rendition.plainText : rendition.markdown;
     const body = bodyOf(file, rendition, { mode: options.mode, model });
@@ -97,15 +85,15 @@ const delivery = (
 };
 
 const toMarkdown = async (
-  paths: readonly string[],
-  { options, signal }: Omit<Converting, 'parts'>,
   output: Output,
+  paths: readonly string[],
+  options: ToMarkdownOptions,
 ): Promise<void> => {
   const files = await documentFiles(paths);
   await withDocumentParts(options.jobs, (parts) => {
-    const work = guarded(parts.limits.bytesMax, 'conversion_failed', convert({ parts, options, signal }));
+    const work = guarded(parts.limits.bytesMax, 'conversion_failed', convert(parts, options, output));
     const deliver = delivery({ files, options, model: parts.model }, output);
-    return runDocuments({ files, ahead: AHEAD, work, deliver }, signal, output);
+    return runDocuments({ files, work, deliver }, output);
   });
 };
 
@@ -140,7 +128,5 @@ export const addToMarkdown = (program: Command): void => {
     )
     .option('--jobs <number>', 'documents at the same time (default: one a core)', jobsOption)
     .addHelpText('after', EXAMPLES)
-    .action((paths: string[], options: ToMarkdownOptions) =>
-      runCommand((signal, output) => toMarkdown(paths, { options, signal }, output)),
-    );
+    .action(command(toMarkdown));
 };

@@ -5,7 +5,7 @@ import { artifactText, type TrainingReport } from '@quire/engine/learning/artifa
 import { EXAMPLES_MIN, trainLocal, type Trained } from '@quire/engine/learning/train';
 import { jobsOption, withDocumentParts } from './documentWork.ts';
 import { extractSchema } from './extractSchema.ts';
-import { runCommand, table, type Output } from '../output.ts';
+import { command, table, type Output } from '../output.ts';
 import { bar } from '../progress.ts';
 import { trainingExamples } from './trainingFiles.ts';
 
@@ -36,8 +36,7 @@ const splitOption = (text: string): number => {
 /** Drives the steps of training between turns of the event loop; undefined when stopped. */
 const driven = async (
   steps: ReturnType<typeof trainLocal>,
-  signal: AbortSignal,
-  { note, isTerminal }: Output,
+  { note, isTerminal, signal }: Output,
 ): Promise<Trained | undefined> => {
   for (;;) {
     const step = steps.next();
@@ -83,17 +82,14 @@ const verdict = ({
     '',
   ].join('\n');
 
-const train = async (
-  folder: string,
-  options: TrainOptions,
-  { signal, output }: { readonly signal: AbortSignal; readonly output: Output },
-): Promise<void> =>
+const train = async (output: Output, folder: string, options: TrainOptions): Promise<void> =>
   withDocumentParts(options.jobs, async (parts) => {
+    const { signal } = output;
     const schema = await extractSchema(options.schema, parts.schemas, signal);
-    const examples = await trainingExamples({ folder, least: EXAMPLES_MIN, parts }, signal, output);
+    const examples = await trainingExamples({ folder, least: EXAMPLES_MIN, parts }, output);
     if (signal.aborted) return;
     const { seed, validationSplit } = options;
-    const trained = await driven(trainLocal(examples, schema, { seed, validationSplit }), signal, output);
+    const trained = await driven(trainLocal(examples, schema, { seed, validationSplit }), output);
     if (trained === undefined) return;
     await writeFile(options.out, `${artifactText(trained.artifact)}\n`);
     await output.out(reportTable(trained.report));
@@ -126,7 +122,5 @@ export const addTrain = (program: Command): void => {
     )
     .option('--jobs <number>', 'documents read at the same time (default: one a core)', jobsOption)
     .addHelpText('after', EXAMPLES)
-    .action((folder: string, options: TrainOptions) =>
-      runCommand((signal, output) => train(folder, options, { signal, output })),
-    );
+    .action(command(train));
 };

@@ -4,13 +4,12 @@ import type { Document } from '@quire/engine/document/document';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { readArtifact, type LocalArtifact } from '@quire/engine/learning/artifact';
 import type { TrainingExample } from '@quire/engine/learning/train';
-import { parseProblem } from '../../commands/work/workProblem.ts';
 import type { DocumentParts } from '../../composition/parts/documentParts.ts';
 import { OperatorError } from '../../operator/protocol.ts';
 import { documentFiles, type DocumentFile } from './documentFiles.ts';
 import { runDocuments, type DocumentOutcome } from './documentRun.ts';
-import { AHEAD, failed, guarded, requestOf } from './documentWork.ts';
-import type { Output } from '../output.ts';
+import { guarded, notRead, requestOf } from './documentWork.ts';
+import { reasonOf, type Output } from '../output.ts';
 
 const jsonAt = async (path: string): Promise<unknown> => {
   const text = await readFile(path, 'utf8').catch(() => undefined);
@@ -18,10 +17,7 @@ const jsonAt = async (path: string): Promise<unknown> => {
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch (error) {
-    throw new OperatorError(
-      `${path}: it is not JSON: ${error instanceof Error ? error.message : String(error)}.`,
-      2,
-    );
+    throw new OperatorError(`${path}: it is not JSON: ${reasonOf(error)}.`, 2);
   }
 };
 
@@ -64,10 +60,7 @@ const parsed =
       signal,
     });
     const answer = await parts.parser.parse(request);
-    if (answer.kind !== 'ok') {
-      const { code, detail } = parseProblem(answer, 'extraction_failed');
-      return failed(code, detail);
-    }
+    if (answer.kind !== 'ok') return notRead(answer, 'extraction_failed');
     return { kind: 'done', answer: answer.document, about: 'read', notes: [] };
   };
 
@@ -81,7 +74,6 @@ export const trainingExamples = async (
     least,
     parts,
   }: { readonly folder: string; readonly least: number; readonly parts: DocumentParts },
-  signal: AbortSignal,
   output: Output,
 ): Promise<readonly TrainingExample[]> => {
   const asked = await askedIn(folder, output);
@@ -92,14 +84,14 @@ export const trainingExamples = async (
     );
   const examples: TrainingExample[] = [];
   const files = asked.map(({ file }) => file);
-  const work = guarded(parts.limits.bytesMax, 'extraction_failed', parsed(parts, signal));
+  const work = guarded(parts.limits.bytesMax, 'extraction_failed', parsed(parts, output.signal));
   const deliver = (outcome: DocumentOutcome<Document>, at: number): Promise<void> => {
     const expected = asked[at]?.expected;
     if (outcome.kind === 'done' && expected !== undefined)
       examples.push({ document: outcome.answer, expected });
     return Promise.resolve();
   };
-  await runDocuments({ files, ahead: AHEAD, work, deliver }, signal, output);
+  await runDocuments({ files, work, deliver }, output);
   return examples;
 };
 

@@ -18,7 +18,8 @@ import { sealedSecrets } from '../../doctor/sealedSecrets.ts';
 import { askOperator, runningSocket } from '../../operator/askOperator.ts';
 import { openClaims } from '../../operator/payments.ts';
 import type { Doctor } from './doctor.ts';
-import { openLogReader } from '../parts/operatorParts.ts';
+import { logFileIn, withLogReader } from '../parts/openStores.ts';
+import { itemsOf } from '../../operator/protocol.ts';
 import { secretBoxOf } from '../secretBoxOf.ts';
 
 const LOG_MS = 20_000;
@@ -35,7 +36,7 @@ const foundIn = ({ parts }: Awaited<ReturnType<typeof checkEventLog>>): Embedded
 };
 
 const embeddedLog = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal): Promise<Verdict> => {
-  const path = join(config.dataDir, 'events.db');
+  const path = logFileIn(config.dataDir);
   if (!existsSync(path)) return ok(`${path} is not there yet: the first start makes it.`);
   const until = deep ? signal : AbortSignal.any([signal, AbortSignal.timeout(LOOK_MS)]);
   const looked = await checkEventLog(path, { deep, signal: until });
@@ -83,15 +84,13 @@ const NO_SECRETS = { opened: 0, old: 0, lost: [] };
 
 const opened = async (config: Config, signal: AbortSignal): Promise<Verdict> => {
   const isSet = config.secretKeys !== undefined;
-  if (config.eventStoreUrl === undefined && !existsSync(join(config.dataDir, 'events.db')))
+  if (config.eventStoreUrl === undefined && !existsSync(logFileIn(config.dataDir)))
     return encryptionVerdict(isSet, NO_SECRETS);
-  const { log, close } = await openLogReader(config);
-  try {
-    const get = await objectReader(config);
-    return encryptionVerdict(isSet, await sealedSecrets({ log, get, box: secretBoxOf(config) }, signal));
-  } finally {
-    await close();
-  }
+  const get = await objectReader(config);
+  const found = await withLogReader(config, (log) =>
+    sealedSecrets({ log, get, box: secretBoxOf(config) }, signal),
+  );
+  return encryptionVerdict(isSet, found);
 };
 
 const encryption = async (config: Config, signal: AbortSignal): Promise<Verdict> => {
@@ -107,23 +106,11 @@ const encryption = async (config: Config, signal: AbortSignal): Promise<Verdict>
 /** Asked of the service where one runs: it knows them without reading the whole log. */
 const openPaymentsOf = async (config: Config, signal: AbortSignal): Promise<readonly OpenClaim[]> => {
   const embedded = config.eventStoreUrl === undefined;
-  if (embedded && !existsSync(join(config.dataDir, 'events.db'))) return [];
+  if (embedded && !existsSync(logFileIn(config.dataDir))) return [];
   const socket = embedded ? await runningSocket(config.dataDir) : undefined;
-  if (socket !== undefined) {
-    const claims: OpenClaim[] = [];
-    const send = (item: unknown): Promise<void> => {
-      claims.push(item as OpenClaim);
-      return Promise.resolve();
-    };
-    await askOperator(socket, { name: 'payments.list-open', input: {} }, { send, signal });
-    return claims;
-  }
-  const { log, close } = await openLogReader(config);
-  try {
-    return await openClaims(log, undefined, signal);
-  } finally {
-    await close();
-  }
+  if (socket === undefined) return withLogReader(config, (log) => openClaims(log, undefined, signal));
+  const asked = { name: 'payments.list-open', input: {} };
+  return itemsOf((send) => askOperator(socket, asked, { send, signal }));
 };
 
 const openPayments = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal): Promise<Verdict> => {

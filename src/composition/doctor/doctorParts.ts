@@ -13,6 +13,7 @@ import { protectionVerdict } from '../../doctor/protectionText.ts';
 import { addressVerdict, ownerVerdict } from '../../doctor/serviceVerdicts.ts';
 import { serviceFacts, type ServiceFacts } from '../../operator/aboutService.ts';
 import { askOperator, runningSocket } from '../../operator/askOperator.ts';
+import { itemsOf } from '../../operator/protocol.ts';
 import type { Doctor } from './doctor.ts';
 import { logChecks } from './doctorLog.ts';
 import { serverChecks } from './doctorServers.ts';
@@ -29,13 +30,9 @@ const runningService = async (
 ): Promise<ServiceFacts | undefined> => {
   const socket = await runningSocket(dataDir);
   if (socket === undefined) return undefined;
-  let facts: ServiceFacts | undefined;
-  const send = (item: unknown): Promise<void> => {
-    facts = serviceFacts.parse(item);
-    return Promise.resolve();
-  };
-  await askOperator(socket, { name: 'service.about', input: {} }, { send, signal });
-  return facts;
+  const asked = { name: 'service.about', input: {} };
+  const [facts] = await itemsOf((send) => askOperator(socket, asked, { send, signal }));
+  return facts === undefined ? undefined : serviceFacts.parse(facts);
 };
 
 const folderChecks = ({ config, env }: Doctor): readonly Check[] => [

@@ -14,7 +14,8 @@ import {
 import { askOperator, runningSocket } from '../../operator/askOperator.ts';
 import { projectionsStatus, type ReadModelStatus } from '../../operator/projectionsStatus.ts';
 import type { Doctor } from './doctor.ts';
-import { openLogReader } from '../parts/operatorParts.ts';
+import { itemsOf } from '../../operator/protocol.ts';
+import { withLogReader } from '../parts/openStores.ts';
 
 const SERVER_MS = 10_000;
 const CONNECT_MS = 5_000;
@@ -67,14 +68,9 @@ const postgres = async (url: string, { roles }: Config): Promise<Verdict> => {
   }
 };
 
-const fromServer = async (config: Config, url: string): Promise<readonly ReadModelStatus[]> => {
-  const { log, close } = await openLogReader(config);
-  try {
-    const known = { projectors: READ_MODELS, dropped: DROPPED_READ_MODELS };
-    return await withPostgres(url, (sql) => projectionsStatus({ sql, feed: log }, known));
-  } finally {
-    await close();
-  }
+const fromServer = (config: Config, url: string): Promise<readonly ReadModelStatus[]> => {
+  const known = { projectors: READ_MODELS, dropped: DROPPED_READ_MODELS };
+  return withLogReader(config, (feed) => withPostgres(url, (sql) => projectionsStatus({ sql, feed }, known)));
 };
 
 const onServer = async (config: Config, url: string): Promise<Verdict> => {
@@ -87,14 +83,9 @@ const onServer = async (config: Config, url: string): Promise<Verdict> => {
   }
 };
 
-const fromService = async (socket: string, signal: AbortSignal): Promise<readonly ReadModelStatus[]> => {
-  const statuses: ReadModelStatus[] = [];
-  const send = (item: unknown): Promise<void> => {
-    statuses.push(item as ReadModelStatus);
-    return Promise.resolve();
-  };
-  await askOperator(socket, { name: 'projections.status', input: {} }, { send, signal });
-  return statuses;
+const fromService = (socket: string, signal: AbortSignal): Promise<readonly ReadModelStatus[]> => {
+  const asked = { name: 'projections.status', input: {} };
+  return itemsOf((send) => askOperator(socket, asked, { send, signal }));
 };
 
 /** The embedded ones are looked at through their service alone: to open their folder is to write to it. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { copyEventLog } from '../../../adapters/embedded/eventLog/copyEventLog.ts';
-import { LOCK_FILES, lockDataDir, RESTORING } from '../../../adapters/embedded/dataDirLock.ts';
+import { LOCK_FILES, RESTORING } from '../../../adapters/embedded/dataDirLock.ts';
 import { objectFileOf, WHOLE_OBJECTS } from '../../../adapters/embedded/objectFolder.ts';
 import { headerLogIdOf } from '../../../adapters/embedded/eventLog/sqliteEventLogFile.ts';
 import { openSqliteEventLog } from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
@@ -13,6 +13,7 @@ import { makeBackup, type BackupDeps, type DataFolder, type MadeBackup } from '.
 import { contentOf, isWithin, restoreBackup, type RestoreRequest } from '../../backup/restoreBackup.ts';
 import type { Config } from '../../config.ts';
 import { OperatorError } from '../../operator/protocol.ts';
+import { underLock } from './openStores.ts';
 import { VERSION } from '../start/version.ts';
 
 const LOG = 'events.db';
@@ -91,11 +92,6 @@ const refuseFull = async (dataDir: string): Promise<void> => {
   throw new OperatorError(`${dataDir} holds ${what}.`);
 };
 
-const exitOnLostLock = (): never => {
-  process.stderr.write('The data folder was taken by another process.\n');
-  process.exit(1);
-};
-
 /** What is restored into a backup would be a part of it, and the backup broken. */
 const refuseWithin = ({ backup, dataDir }: RestoreRequest): void => {
   const way = relative(backup, dataDir);
@@ -107,11 +103,9 @@ const refuseWithin = ({ backup, dataDir }: RestoreRequest): void => {
 export const restore = async (request: RestoreRequest): Promise<AuditedCopy> => {
   refuseWithin(request);
   await refuseFull(request.dataDir);
-  const lock = await lockDataDir(request.dataDir, exitOnLostLock, { whileRestoring: true });
-  try {
+  const work = async (): Promise<AuditedCopy> => {
     await refuseFull(request.dataDir);
-    return await restoreBackup({ log: LOG, staging: RESTORING, open: openCopiedLog }, request);
-  } finally {
-    await lock.release();
-  }
+    return restoreBackup({ log: LOG, staging: RESTORING, open: openCopiedLog }, request);
+  };
+  return underLock(request.dataDir, work, { whileRestoring: true });
 };

@@ -15,10 +15,11 @@ import { uploadUrls } from '../../../adapters/embedded/uploadUrls.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import type { Config } from '../../config.ts';
+import { logFileIn, openLog, openSql } from './openStores.ts';
 import { answerOf, type StartWait } from '../start/awaitServer.ts';
 
 /** What a part is, for the banner and for health: never an address with a password. */
-export interface PartNames {
+interface PartNames {
   readonly event_log: string;
   readonly read_models: string;
   readonly objects: string;
@@ -68,42 +69,18 @@ const openedParts = (): Opened => {
   };
 };
 
-// A driver is loaded only where it is used: those of servers alone are half of an embedded start's memory.
-
 const hostOf = (url: string): string => new URL(url).host;
 
-type OpenLog = EventStore & EventFeed & { readonly snapshots: SnapshotStore };
-
-const openLog = async (
-  { eventStoreUrl, dataDir }: Config,
-  { keep }: Opened,
-  onTrouble: (reason: string | null) => void,
-): Promise<readonly [OpenLog, string]> => {
-  const close = (log: EventStore) => log.close();
-  if (eventStoreUrl !== undefined) {
-    const { openEventStoreDb } = await import('../../../adapters/eventstoredb/eventStoreDb.ts');
-    const log = keep(openEventStoreDb({ connectionString: eventStoreUrl }), close);
-    return [log, `EventStoreDB at ${hostOf(eventStoreUrl)}`];
-  }
-  const { openSqliteEventLog } = await import('../../../adapters/embedded/eventLog/sqliteEventLog.ts');
-  const path = join(dataDir, 'events.db');
-  return [keep(openSqliteEventLog({ path, onTrouble }), close), `SQLite at ${path}`];
-};
-
-const openSql = async (
-  { databaseUrl, dataDir }: Config,
-  { keep }: Opened,
-): Promise<{ sql: Sql; name: string; recreated: string | null }> => {
-  if (databaseUrl !== undefined) {
-    const { postgresSql } = await import('../../../adapters/postgres/postgresSql.ts');
-    const sql = keep(postgresSql({ url: databaseUrl }), (part) => part.close());
-    return { sql, name: `PostgreSQL at ${hostOf(databaseUrl)}`, recreated: null };
-  }
-  const { pgliteSql } = await import('../../../adapters/embedded/pglite/pgliteSql.ts');
-  const folder = join(dataDir, 'read-models');
-  const { sql, recreated } = await pgliteSql(folder);
-  return { sql: keep(sql, (part) => part.close()), name: `PGlite in ${folder}`, recreated };
-};
+const storeNames = ({ eventStoreUrl, databaseUrl, dataDir }: Config) => ({
+  event_log:
+    eventStoreUrl === undefined
+      ? `SQLite at ${logFileIn(dataDir)}`
+      : `EventStoreDB at ${hostOf(eventStoreUrl)}`,
+  read_models:
+    databaseUrl === undefined
+      ? `PGlite in ${join(dataDir, 'read-models')}`
+      : `PostgreSQL at ${hostOf(databaseUrl)}`,
+});
 
 /** Where objects are kept, and what that is called. An embedded folder needs the lock of its data folder. */
 export const openObjects = async (
@@ -162,7 +139,7 @@ const openLimiter = async (
 };
 
 /** What parts tell of themselves while they run. */
-export interface PartEvents {
+interface PartEvents {
   readonly lockLost: (error: Error) => void;
   readonly redisOutage: (error: unknown) => void;
   /** A server that the start needs does not answer yet, and why. */
@@ -205,11 +182,13 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     // Whatever is there was left by a process that is gone: this one owns the folder.
     await rm(uploadDir, { recursive: true, force: true });
     await mkdir(uploadDir, { recursive: true, mode: 0o700 });
-    const [log, event_log] = await openLog(config, opened, (reason) => {
+    const onTrouble = (reason: string | null): void => {
       writable.log = reason === null;
       on.logTrouble?.(reason);
-    });
-    const { sql, name: read_models, recreated } = await openSql(config, opened);
+    };
+    const log = opened.keep(await openLog(config, { onTrouble }), (part) => part.close());
+    const { sql, recreated } = await openSql(config);
+    opened.keep(sql, (part) => part.close());
     const wait = {
       waitMs: config.startWaitSeconds * 1000,
       onWait: on.serverAway ?? (() => undefined),
@@ -222,7 +201,7 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     const workers = opened.keep(openDocumentWorkers({ ocrLanguages: config.ocrLanguages }), (part) =>
       part.close(),
     );
-    const names = { event_log, read_models, objects: objectsName, limits };
+    const names = { ...storeNames(config), objects: objectsName, limits };
     return {
       log,
       snapshots: log.snapshots,

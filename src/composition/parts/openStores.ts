@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { lockDataDir } from '../../../adapters/embedded/dataDirLock.ts';
+import type {
+  SqliteEventLog,
+  SqliteEventLogOptions,
+} from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import type { EmbeddedSql } from '../../../adapters/embedded/pglite/pgliteSql.ts';
+import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
+import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { Config } from '../../config.ts';
+import { OperatorError } from '../../operator/protocol.ts';
+
+// A driver is loaded only where it is used: those of servers alone are half of an embedded start's memory.
+
+/** The file of the embedded event log. */
+export const logFileIn = (dataDir: string): string => join(dataDir, 'events.db');
+
+/** Opens the log that the configuration names: EventStoreDB, or the embedded one, for which `options` are. */
+export const openLog = async (
+  { eventStoreUrl, dataDir }: Config,
+  options: Omit<SqliteEventLogOptions, 'path'> = {},
+): Promise<SqliteEventLog> => {
+  if (eventStoreUrl !== undefined) {
+    const { openEventStoreDb } = await import('../../../adapters/eventstoredb/eventStoreDb.ts');
+    return openEventStoreDb({ connectionString: eventStoreUrl });
+  }
+  const { openSqliteEventLog } = await import('../../../adapters/embedded/eventLog/sqliteEventLog.ts');
+  return openSqliteEventLog({ path: logFileIn(dataDir), ...options });
+};
+
+/** The log for reading only: works beside a running service. Throws OperatorError when there is none. */
+export const withLogReader = async <T>(
+  config: Config,
+  work: (log: EventStore & EventFeed) => Promise<T>,
+): Promise<T> => {
+  const log = await openLog(config, { readOnly: true }).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(
+      `The event log cannot be read: ${reason}. Set DATA_DIR or EVENTSTORE_URL as the service has it.`,
+    );
+  });
+  try {
+    return await work(log);
+  } finally {
+    await log.close();
+  }
+};
+
+/** Opens the read models' database. An embedded one needs the lock of its data folder. */
+export const openSql = async ({ databaseUrl, dataDir }: Config): Promise<EmbeddedSql> => {
+  if (databaseUrl !== undefined) {
+    const { postgresSql } = await import('../../../adapters/postgres/postgresSql.ts');
+    return { sql: postgresSql({ url: databaseUrl }), recreated: null };
+  }
+  const { pgliteSql } = await import('../../../adapters/embedded/pglite/pgliteSql.ts');
+  return pgliteSql(join(dataDir, 'read-models'));
+};
+
+const exitOnLostLock = (): never => {
+  process.stderr.write('The data folder was taken by another process.\n');
+  process.exit(1);
+};
+
+/** Does what needs a data folder for itself; the process ends when another one takes the folder. */
+export const underLock = async <T>(
+  dataDir: string,
+  work: () => Promise<T>,
+  options?: Parameters<typeof lockDataDir>[2],
+): Promise<T> => {
+  const lock = await lockDataDir(dataDir, exitOnLostLock, options);
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+  }
+};
+
+/** The read models' database for a command: an embedded one under the lock of its data folder. */
+export const withSql = <T>(config: Config, work: (opened: EmbeddedSql) => Promise<T>): Promise<T> => {
+  const use = async (): Promise<T> => {
+    const opened = await openSql(config);
+    try {
+      return await work(opened);
+    } finally {
+      await opened.sql.close();
+    }
+  };
+  return config.databaseUrl === undefined ? underLock(config.dataDir, use) : use();
+};
