@@ -1,45 +1,26 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { AccountCommand } from '../../domain/account/commands.ts';
 import type { AccountKind } from '../../domain/account/decider.ts';
 import type { AccountEvent } from '../../domain/account/events.ts';
 import { operation } from '../../domain/account/words.ts';
 import type { AccountWriter } from '../commands/writer/accountWriter.ts';
 import type { Outcome } from '../commands/writer/outcome.ts';
+import { metersOn } from './meters.ts';
 
-interface AccountCounters {
-  readonly commands: Counter<'command' | 'outcome'>;
-  readonly refusals: Counter<'code'>;
-  readonly burns: Counter<'operation'>;
-  readonly burned: Counter<'operation'>;
-}
+type AccountCounters = ReturnType<typeof countersOn>;
 
-const countersOn = (register: Registry): AccountCounters => {
-  const registers = [register];
+const countersOn = (register: Registry) => {
+  const { counter } = metersOn(register);
   const counters = {
-    commands: new Counter({
-      name: 'quire_commands_total',
-      help: 'Commands on accounts, by outcome; repeat: the command had taken effect before.',
-      labelNames: ['command', 'outcome'] as const,
-      registers,
-    }),
-    refusals: new Counter({
-      name: 'quire_refusals_total',
-      help: 'Commands that an account refused, by reason.',
-      labelNames: ['code'] as const,
-      registers,
-    }),
-    burns: new Counter({
-      name: 'quire_burns_total',
-      help: 'Burns: settled holds and charges, by operation.',
-      labelNames: ['operation'] as const,
-      registers,
-    }),
-    burned: new Counter({
-      name: 'quire_burned_credits_total',
-      help: 'Credits burned, by operation.',
-      labelNames: ['operation'] as const,
-      registers,
-    }),
+    commands: counter(
+      'quire_commands_total',
+      'Commands on accounts, by outcome; repeat: the command had taken effect before.',
+      'command',
+      'outcome',
+    ),
+    refusals: counter('quire_refusals_total', 'Commands that an account refused, by reason.', 'code'),
+    burns: counter('quire_burns_total', 'Burns: settled holds and charges, by operation.', 'operation'),
+    burned: counter('quire_burned_credits_total', 'Credits burned, by operation.', 'operation'),
   };
   for (const one of operation.options) {
     counters.burns.inc({ operation: one }, 0);

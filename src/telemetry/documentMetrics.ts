@@ -1,11 +1,12 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { PageSummary } from '@quire/engine/document/document';
 import type { DocumentParser, ParseResult, ReadResult } from '@quire/engine/ports/documentParser';
 import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
 import type { Tracer } from '../../domain/ports/tracer.ts';
+import { metersOn } from './meters.ts';
 
 /** Ports of work on documents that are watched. */
-export interface WatchedWork {
+interface WatchedWork {
   readonly parser: DocumentParser;
   readonly localEngine: ExtractionEngine;
 }
@@ -22,26 +23,22 @@ const SOURCES = ['text_layer', 'ocr', 'model', 'markup'] as const;
 const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 const measures = (register: Registry): ((ended: Ended) => void) => {
-  const registers = [register];
-  const seconds = new Histogram({
-    name: 'quire_document_seconds',
-    help: 'Time of work on a document, including the wait for a free process.',
-    labelNames: ['work', 'outcome'] as const,
-    buckets: BUCKETS,
-    registers,
-  });
-  const pages = new Counter({
-    name: 'quire_document_pages_total',
-    help: 'Pages read, by where their text came from; ocr: recognised here.',
-    labelNames: ['source'] as const,
-    registers,
-  });
-  const ocr = new Histogram({
-    name: 'quire_ocr_seconds',
-    help: 'Time to read documents with at least one recognised page, including the wait for a process.',
-    buckets: BUCKETS,
-    registers,
-  });
+  const { counter, histogram } = metersOn(register);
+  const seconds = histogram(
+    'quire_document_seconds',
+    'Time of work on a document, including the wait for a free process.',
+    { buckets: BUCKETS, labelNames: ['work', 'outcome'] },
+  );
+  const pages = counter(
+    'quire_document_pages_total',
+    'Pages read, by where their text came from; ocr: recognised here.',
+    'source',
+  );
+  const ocr = histogram(
+    'quire_ocr_seconds',
+    'Time to read documents with at least one recognised page, including the wait for a process.',
+    { buckets: BUCKETS },
+  );
   for (const source of SOURCES) pages.inc({ source }, 0);
   return (ended) => {
     seconds.observe({ work: ended.work, outcome: ended.outcome }, ended.seconds);

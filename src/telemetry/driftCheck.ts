@@ -3,7 +3,7 @@ import type {
   NotComparable,
   Reconciliation,
 } from '../../projections/reconciliation/reconciliation.queries.ts';
-import { one, pulledGauge } from './gauge.ts';
+import { pulledGauges } from './gauge.ts';
 
 /** What the newest check found. */
 interface Checked {
@@ -39,22 +39,22 @@ const EVERY_MS = 5 * 60_000;
 const SHARE = 0.01;
 
 const gaugesOf = (register: Registry, last: () => Checked | undefined): void => {
-  const shown = () => Promise.resolve(last());
-  pulledGauge(register, shown, {
-    name: 'quire_reconciliation_drift_tenants',
-    help: 'Tenants whose balance was not the sum of their grants and ledger, at the newest check.',
-    values: ({ drifting }) => one(drifting),
-  });
-  pulledGauge(register, shown, {
-    name: 'quire_reconciliation_checked_tenants',
-    help: 'Tenants that the newest check compared.',
-    values: ({ tenants }) => one(tenants),
-  });
-  pulledGauge(register, shown, {
-    name: 'quire_reconciliation_checked_at_seconds',
-    help: 'Time of the newest check, in seconds since 1970.',
-    values: ({ at }) => one(at / 1000),
-  });
+  const show = pulledGauges(register, last);
+  show(
+    'quire_reconciliation_drift_tenants',
+    'Tenants whose balance was not the sum of their grants and ledger, at the newest check.',
+    ({ drifting }) => drifting,
+  );
+  show(
+    'quire_reconciliation_checked_tenants',
+    'Tenants that the newest check compared.',
+    ({ tenants }) => tenants,
+  );
+  show(
+    'quire_reconciliation_checked_at_seconds',
+    'Time of the newest check, in seconds since 1970.',
+    ({ at }) => at / 1000,
+  );
 };
 
 /** Compares balances with grants and ledger now and then, in the process that projects. */

@@ -1,37 +1,43 @@
 import { Gauge, type Registry } from 'prom-client';
 
-export interface GaugeSpec<Figures> {
-  readonly name: string;
-  readonly help: string;
-  /** The one label of its values. */
-  readonly label?: string;
-  /** Values by the label's value; '' where there is no label. One that is left out is not shown. */
-  readonly values: (figures: Figures) => Iterable<readonly [string, number]>;
-}
+/** Figures that may not be there now: then their gauges vanish from the page. */
+type Ask<Figures> = () => Promise<Figures | undefined> | Figures | undefined;
 
-/** A gauge that shows figures as they are when a page of metrics is asked for, or nothing. */
-export const pulledGauge = <Figures>(
-  register: Registry,
-  figures: () => Promise<Figures | undefined>,
-  { name, help, label, values }: GaugeSpec<Figures>,
-): void => {
-  new Gauge({
-    name,
-    help,
-    labelNames: label === undefined ? [] : [label],
-    registers: [register],
-    async collect() {
-      const known = await figures();
-      this.reset();
-      if (label === undefined) this.remove();
-      if (known === undefined) return;
-      for (const [at, value] of values(known))
-        if (label === undefined) this.set(value);
-        else this.set({ [label]: at }, value);
-    },
-  });
-};
+/**
+ * Gauges that show figures as they are when a page of metrics is asked for. One whose value is undefined is not
+ * shown.
+ */
+export const pulledGauges =
+  <Figures>(register: Registry, figures: Ask<Figures>) =>
+  (name: string, help: string, value: (figures: Figures) => number | undefined): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [register],
+      async collect() {
+        const known = await figures();
+        this.reset();
+        this.remove();
+        const shown = known === undefined ? undefined : value(known);
+        if (shown !== undefined) this.set(shown);
+      },
+    });
+  };
 
-/** A gauge of one value; undefined: not shown. */
-export const one = (value: number | undefined): readonly (readonly [string, number])[] =>
-  value === undefined ? [] : [['', value]];
+/** As `pulledGauges`, each with values by one label; a value that is left out is not shown. */
+export const pulledGaugesBy =
+  <Figures>(register: Registry, label: string, figures: Ask<Figures>) =>
+  (name: string, help: string, values: (figures: Figures) => Iterable<readonly [string, number]>): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [register],
+      async collect() {
+        const known = await figures();
+        this.reset();
+        if (known === undefined) return;
+        for (const [at, value] of values(known)) this.set({ [label]: at }, value);
+      },
+    });
+  };

@@ -1,8 +1,9 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { categoryOf } from '../../domain/kernel/batch.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { AppendResult, EventStore, NewEvent } from '../../domain/ports/eventStore.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
+import { metersOn } from './meters.ts';
 
 /** `repeat`: a batch whose outcome was unknown was sent again, and is in the log. */
 type AppendOutcome = 'ok' | 'repeat' | 'conflict' | 'unknown' | 'rejected';
@@ -18,12 +19,12 @@ export const observedLog = (
   log: EventStore & EventFeed,
   { register, tracer }: { readonly register: Registry; readonly tracer: Tracer },
 ): EventStore & EventFeed => {
-  const appends = new Counter({
-    name: 'quire_appends_total',
-    help: 'Appends to the event log, by the category of their stream and their outcome.',
-    labelNames: ['category', 'outcome'] as const,
-    registers: [register],
-  });
+  const appends = metersOn(register).counter(
+    'quire_appends_total',
+    'Appends to the event log, by the category of their stream and their outcome.',
+    'category',
+    'outcome',
+  );
   for (const outcome of OUTCOMES) appends.inc({ category: 'account', outcome }, 0);
   const sent = new WeakSet<readonly NewEvent[]>();
   return {

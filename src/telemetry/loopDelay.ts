@@ -1,4 +1,5 @@
-import { Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metersOn } from './meters.ts';
 
 const EVERY_MS = 50;
 
@@ -7,12 +8,11 @@ const EVERY_MS = 50;
  * code, by a collection of garbage, or by a machine that is busy with others. Gives the way to stop it.
  */
 export const watchLoopDelay = (register: Registry): (() => void) => {
-  const delay = new Histogram({
-    name: 'quire_event_loop_delay_seconds',
-    help: 'How late the main thread runs a timer of 50 ms. Above 0.2 s something blocks the thread.',
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 5, 30],
-    registers: [register],
-  });
+  const delay = metersOn(register).histogram(
+    'quire_event_loop_delay_seconds',
+    'How late the main thread runs a timer of 50 ms. Above 0.2 s something blocks the thread.',
+    { buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 5, 30] },
+  );
   let due = performance.now() + EVERY_MS;
   const timer = setInterval(() => {
     const now = performance.now();

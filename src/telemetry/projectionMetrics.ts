@@ -1,9 +1,10 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { AppliedBatch, ProjectionNotice } from '../../projections/engine/feed/notices.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import type { LogWatch } from '../../projections/engine/feed/logWatch.ts';
 import type { ProjectorStatus } from '../../projections/engine/status.ts';
-import { one, pulledGauge } from './gauge.ts';
+import { pulledGauges, pulledGaugesBy } from './gauge.ts';
+import { metersOn } from './meters.ts';
 import { pulled, type PullOptions } from './pulled.ts';
 
 export interface ProjectionCounters {
@@ -18,13 +19,12 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 
 /** Counts jobs that ended, where they are projected. */
-const endedJobs = (registers: Registry[]): ProjectionCounters['onApplied'] => {
-  const ended = new Counter({
-    name: 'quire_training_jobs_ended_total',
-    help: 'Training jobs that ended while this process projected, by state.',
-    labelNames: ['state'] as const,
-    registers,
-  });
+const endedJobs = (register: Registry): ProjectionCounters['onApplied'] => {
+  const ended = metersOn(register).counter(
+    'quire_training_jobs_ended_total',
+    'Training jobs that ended while this process projected, by state.',
+    'state',
+  );
   for (const state of Object.values(ENDINGS)) ended.inc({ state }, 0);
   return ({ arrivals }) => {
     for (const { recorded } of arrivals) {
@@ -36,38 +36,30 @@ const endedJobs = (registers: Registry[]): ProjectionCounters['onApplied'] => {
 
 /** Counts what the projections tell of themselves. */
 export const projectionCounters = (register: Registry): ProjectionCounters => {
-  const registers = [register];
-  const projected = new Counter({
-    name: 'quire_projected_events_total',
-    help: 'Events applied to the read models.',
-    registers,
-  });
+  const { counter } = metersOn(register);
+  const projected = counter('quire_projected_events_total', 'Events applied to the read models.');
   const position = new Gauge({
     name: 'quire_projection_position',
     help: 'Log position that the read models of this process have reached.',
-    registers,
+    registers: [register],
   });
-  const stopped = new Counter({
-    name: 'quire_projectors_stopped_total',
-    help: 'Times that a projector stopped at an event that it cannot apply.',
-    labelNames: ['name'],
-    registers,
-  });
-  const restarts = new Counter({
-    name: 'quire_subscription_restarts_total',
-    help: 'Times that the subscription to the event log broke and was restarted.',
-    registers,
-  });
-  const failures = new Counter({
-    name: 'quire_projection_failures_total',
-    help: 'Times that projecting stopped and restarted, usually because Postgres could not be reached.',
-    registers,
-  });
-  const unknown = new Counter({
-    name: 'quire_unknown_events_total',
-    help: 'Events of types that only a newer release knows, skipped by the projectors.',
-    registers,
-  });
+  const stopped = counter(
+    'quire_projectors_stopped_total',
+    'Times that a projector stopped at an event that it cannot apply.',
+    'name',
+  );
+  const restarts = counter(
+    'quire_subscription_restarts_total',
+    'Times that the subscription to the event log broke and was restarted.',
+  );
+  const failures = counter(
+    'quire_projection_failures_total',
+    'Times that projecting stopped and restarted, usually because Postgres could not be reached.',
+  );
+  const unknown = counter(
+    'quire_unknown_events_total',
+    'Events of types that only a newer release knows, skipped by the projectors.',
+  );
   const onNotice = (notice: ProjectionNotice): void => {
     if (notice.kind === 'batch') {
       projected.inc(notice.events);
@@ -78,16 +70,16 @@ export const projectionCounters = (register: Registry): ProjectionCounters => {
     if (notice.kind === 'dropped') restarts.inc();
     if (notice.kind === 'failed') failures.inc();
   };
-  return { onNotice, onApplied: endedJobs(registers) };
+  return { onNotice, onApplied: endedJobs(register) };
 };
 
 /** Whether this process reads from the read models. */
 export const divergenceGauge = (register: Registry, watch: Pick<LogWatch, 'diverged'>): void =>
-  pulledGauge(register, () => Promise.resolve(watch), {
-    name: 'quire_read_models_diverged',
-    help: '1 while the read models belong to another event log than the present one, and are not served.',
-    values: ({ diverged }) => one(diverged() === undefined ? 0 : 1),
-  });
+  pulledGauges(register, () => watch)(
+    'quire_read_models_diverged',
+    '1 while the read models belong to another event log than the present one, and are not served.',
+    ({ diverged }) => (diverged() === undefined ? 0 : 1),
+  );
 
 const STATUS_EVERY_MS = 1_000;
 
@@ -121,13 +113,14 @@ export const projectionGauges = (
   const own = pulled(() => runner.status(), { everyMs: STATUS_EVERY_MS, ...options });
   const registry = pulled(() => runner.status(), options);
   const statuses = () => (runner.isProjecting() ? own() : registry());
+  const show = pulledGaugesBy(register, 'projector', statuses);
   const add = (name: string, help: string, value: (status: ProjectorStatus) => number | undefined) =>
-    pulledGauge(register, statuses, { name, help, label: 'projector', values: each(value) });
-  pulledGauge(register, () => Promise.resolve(runner.isProjecting()), {
-    name: 'quire_projecting',
-    help: '1 in the process that projects, 0 in others.',
-    values: (isProjecting) => one(isProjecting ? 1 : 0),
-  });
+    show(name, help, each(value));
+  pulledGauges(register, () => runner)(
+    'quire_projecting',
+    '1 in the process that projects, 0 in others.',
+    ({ isProjecting }) => (isProjecting() ? 1 : 0),
+  );
   add(
     'quire_projector_stopped',
     '1 while a read model has stopped at an event that it cannot apply.',

@@ -3,7 +3,7 @@ import { openHoldsSummary, type OpenHoldsSummary } from '../../projections/balan
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { openClaimsSummary } from '../../projections/openClaims/openClaims.queries.ts';
 import { openJobsByStatus } from '../../projections/trainingJobs/trainingJobs.queries.ts';
-import { one, pulledGauge } from './gauge.ts';
+import { pulledGauges, pulledGaugesBy } from './gauge.ts';
 import { pulled, type PullOptions } from './pulled.ts';
 
 interface Stock {
@@ -35,35 +35,31 @@ export const stockMetrics = (
   options?: PullOptions,
 ): void => {
   const stock = pulled(stockOf(sql, now), options);
-  pulledGauge(register, stock, {
-    name: 'quire_open_holds',
-    help: 'Holds that are neither settled nor released.',
-    values: ({ holds }) => one(holds.count),
-  });
-  pulledGauge(register, stock, {
-    name: 'quire_expired_holds',
-    help: 'Open holds that have expired: a sweeper releases them.',
-    values: ({ holds }) => one(holds.expired),
-  });
-  pulledGauge(register, stock, {
-    name: 'quire_oldest_open_hold_seconds',
-    help: 'Age of the oldest open hold; 0 when none is open.',
-    values: ({ at, holds }) => one(ageOf(at, holds.oldest_at)),
-  });
-  pulledGauge(register, stock, {
-    name: 'quire_open_claims',
-    help: 'Payment identities that are claimed but neither booked nor released.',
-    values: ({ claims }) => one(claims.count),
-  });
-  pulledGauge(register, stock, {
-    name: 'quire_oldest_open_claim_seconds',
-    help: 'Age of the oldest claim without an outcome; 0 when there is none.',
-    values: ({ at, claims }) => one(ageOf(at, claims.oldest_at)),
-  });
-  pulledGauge(register, stock, {
-    name: 'quire_training_jobs',
-    help: 'Training jobs that have not ended, by state.',
-    label: 'state',
-    values: ({ jobs }) => OPEN_STATES.map((state) => [state, jobs.get(state) ?? 0] as const),
-  });
+  const show = pulledGauges(register, stock);
+  show('quire_open_holds', 'Holds that are neither settled nor released.', ({ holds }) => holds.count);
+  show(
+    'quire_expired_holds',
+    'Open holds that have expired: a sweeper releases them.',
+    ({ holds }) => holds.expired,
+  );
+  show(
+    'quire_oldest_open_hold_seconds',
+    'Age of the oldest open hold; 0 when none is open.',
+    ({ at, holds }) => ageOf(at, holds.oldest_at),
+  );
+  show(
+    'quire_open_claims',
+    'Payment identities that are claimed but neither booked nor released.',
+    ({ claims }) => claims.count,
+  );
+  show(
+    'quire_oldest_open_claim_seconds',
+    'Age of the oldest claim without an outcome; 0 when there is none.',
+    ({ at, claims }) => ageOf(at, claims.oldest_at),
+  );
+  pulledGaugesBy(register, 'state', stock)(
+    'quire_training_jobs',
+    'Training jobs that have not ended, by state.',
+    ({ jobs }) => OPEN_STATES.map((state) => [state, jobs.get(state) ?? 0]),
+  );
 };

@@ -1,10 +1,11 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { metersOn } from './meters.ts';
 
 /**
- * What sweepers settle: expired holds, open claims, unused uploads, uploads whose retention is over, results that are no longer kept, model
- * calls and usage events that an outage or a crash kept out of the log.
+ * What sweepers settle: expired holds, open claims, unused uploads, uploads whose retention is over, results
+ * that are no longer kept, model calls and usage events that an outage or a crash kept out of the log.
  */
-export type Swept = (typeof SHOWN)[number][0];
+type Swept = (typeof SHOWN)[number][0];
 
 export type CountSwept = (what: Swept, outcome: 'settled' | 'left', count: number) => void;
 
@@ -23,12 +24,12 @@ const SHOWN = [
 
 /** Counts what sweepers did, and what they had to leave for the next sweep. */
 export const sweeperMetrics = (register: Registry): CountSwept => {
-  const actions = new Counter({
-    name: 'quire_sweeper_actions_total',
-    help: 'Items that sweepers settled, or left for the next sweep because they failed.',
-    labelNames: ['what', 'outcome'] as const,
-    registers: [register],
-  });
+  const actions = metersOn(register).counter(
+    'quire_sweeper_actions_total',
+    'Items that sweepers settled, or left for the next sweep because they failed.',
+    'what',
+    'outcome',
+  );
   for (const [what, outcome] of SHOWN) actions.inc({ what, outcome }, 0);
   return (what, outcome, count) => actions.inc({ what, outcome }, count);
 };

@@ -1,5 +1,6 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Logger } from 'pino';
+import { metersOn } from '../../telemetry/meters.ts';
 import { SNAPSHOT_FLAWS } from '../../commands/writer/trustedSnapshot.ts';
 import type { SnapshotNotice, WriterHooks } from '../../commands/writer/writerRules.ts';
 
@@ -8,19 +9,17 @@ const snapshotNotices = (
   register: Registry,
   logger: Pick<Logger, 'warn'>,
 ): ((notice: SnapshotNotice) => void) => {
-  const registers = [register];
-  const ignored = new Counter({
-    name: 'quire_snapshots_ignored_total',
-    help: 'Snapshots of accounts that were not used, by reason; the account was read from the log instead.',
-    labelNames: ['reason'],
-    registers,
-  });
-  const unsaved = new Counter({
-    name: 'quire_snapshots_unsaved_total',
-    help: 'Snapshots of accounts that were not saved, by reason; such accounts take longer to load.',
-    labelNames: ['reason'],
-    registers,
-  });
+  const { counter } = metersOn(register);
+  const ignored = counter(
+    'quire_snapshots_ignored_total',
+    'Snapshots of accounts that were not used, by reason; the account was read from the log instead.',
+    'reason',
+  );
+  const unsaved = counter(
+    'quire_snapshots_unsaved_total',
+    'Snapshots of accounts that were not saved, by reason; such accounts take longer to load.',
+    'reason',
+  );
   for (const reason of SNAPSHOT_FLAWS) ignored.inc({ reason }, 0);
   return (notice) => {
     const { kind, stream, reason } = notice;
@@ -36,25 +35,21 @@ const snapshotNotices = (
 
 /** What the account writer counts and logs. */
 export const writerHooks = (register: Registry, logger: Pick<Logger, 'warn'>): WriterHooks => {
-  const registers = [register];
-  const commands = new Histogram({
-    name: 'quire_writer_batch_commands',
-    help: 'Commands that the account writer put into one append.',
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: 'quire_writer_batch_seconds',
-    help: 'Time from the decision of a batch to its outcome.',
-    labelNames: ['outcome'],
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5],
-    registers,
-  });
-  const unknown = new Counter({
-    name: 'quire_writer_unknown_total',
-    help: 'Appends whose outcome was unknown and that were sent again unchanged.',
-    registers,
-  });
+  const { counter, histogram } = metersOn(register);
+  const commands = histogram(
+    'quire_writer_batch_commands',
+    'Commands that the account writer put into one append.',
+    { buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256] },
+  );
+  const seconds = histogram(
+    'quire_writer_batch_seconds',
+    'Time from the decision of a batch to its outcome.',
+    { buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5], labelNames: ['outcome'] },
+  );
+  const unknown = counter(
+    'quire_writer_unknown_total',
+    'Appends whose outcome was unknown and that were sent again unchanged.',
+  );
   return {
     onBatch: (batch) => {
       commands.observe(batch.commands);
