@@ -3,6 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import lockfile from 'proper-lockfile';
+import { codeOf } from '../../domain/kernel/failure.ts';
 import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
 
 /** The folder into which a backup is restored; nothing opens the data folder while it is there. */
@@ -27,7 +28,7 @@ export const isRunning = (pid: number): boolean => {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 };
 
@@ -85,7 +86,7 @@ const WHAT_TO_DO: Readonly<Record<string, string>> = {
 
 /** What a system error of the folder means to whoever runs the service; the error itself where it is unknown. */
 const unusable = (dataDir: string, error: unknown): unknown => {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   if (!CANNOT_WRITE.includes(code)) return error;
   const what =
     WHAT_TO_DO[code] ?? 'this user may not write there. Give it the folder, or set DATA_DIR to another one';
@@ -100,9 +101,6 @@ const refuseHalfRestored = (dataDir: string): void => {
 };
 
 const isGone = (owner: Owner): boolean => owner.pid !== process.pid && isHere(owner) && !isRunning(owner.pid);
-
-const isLocked = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ELOCKED';
 
 const take = async (dataDir: string, owner: Owner | undefined, onLost: (error: Error) => void) => {
   const lockPath = join(dataDir, 'owner.lock');
@@ -119,7 +117,7 @@ const take = async (dataDir: string, owner: Owner | undefined, onLost: (error: E
       onCompromised: onLost,
     });
   } catch (error) {
-    throw isLocked(error) ? inUse(dataDir, owner) : error;
+    throw codeOf(error) === 'ELOCKED' ? inUse(dataDir, owner) : error;
   }
 };
 

@@ -13,6 +13,7 @@ import {
   unlink,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { absentAsUndefined, codeOf } from '../../domain/kernel/failure.ts';
 import { checkKeyPrefix, checkObjectKey } from '../../domain/ports/objectKey.ts';
 import type { ListedObject, ObjectStore } from '../../domain/ports/objectStore.ts';
 
@@ -102,8 +103,7 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code !== 'EXDEV' && code !== 'EPERM' && code !== 'ENOTSUP') throw error;
+    if (!['EXDEV', 'EPERM', 'ENOTSUP'].includes(codeOf(error))) throw error;
     await copyFile(from, to);
   }
 }
@@ -131,13 +131,4 @@ async function makeFolder(folder: string, root: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true });
   if (made === undefined) return;
   for (let at = folder; at.length >= root.length; at = dirname(at)) await flush(at, 'r');
-}
-
-async function absentAsUndefined<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

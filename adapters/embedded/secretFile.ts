@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
+import { absentAsUndefined } from '../../domain/kernel/failure.ts';
 
 const SECRET_BYTES = 32;
 
@@ -8,10 +9,7 @@ const SECRET_BYTES = 32;
  * file holds anything else.
  */
 export async function secretFile(path: string): Promise<Uint8Array> {
-  const known = await readFile(path).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const known = await absentAsUndefined(readFile(path));
   if (known === undefined) return makeSecret(path);
   if (known.length !== SECRET_BYTES)
     throw new Error(`${path} is not a secret of ${SECRET_BYTES} bytes: remove it to have a new one made.`);

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { codeOf } from '../../domain/kernel/failure.ts';
 import type { Sql, SqlLock, SqlRow, SqlTx, SqlValue } from '../../projections/engine/ports.ts';
 import { lockHolders } from './lockHolders.ts';
-import { causeOf, codeOf, isConflict, isConnectionLost, orUnavailable } from './sqlErrors.ts';
+import { causeOf, isConflict, isConnectionLost, orUnavailable } from './sqlErrors.ts';
 
 export interface PostgresOptions {
   readonly url: string;

@@ -1,13 +1,10 @@
+import { codeOf } from '../../domain/kernel/failure.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 
 /** A statement was sent in a transaction that an earlier statement had ended. */
 const TRANSACTION_ENDED = '25P02';
 /** Serialisation failure, deadlock, statement completion unknown: another try may well succeed. */
 const CONFLICTS: readonly string[] = ['40001', '40P01', '40003'];
-
-/** The SQLSTATE of a server's error, the code of a socket's; empty for all else. */
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** Classes 08 connection, 53 resources, 57 operator, 58 system; the driver's own errors have no SQLSTATE. */
 export const isConnectionLost = (error: unknown): boolean => {

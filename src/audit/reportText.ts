@@ -1,4 +1,4 @@
-import type { BalanceAt } from './money/balancesAt.ts';
+import { BALANCE_COLUMNS, type BalanceAt } from './money/balancesAt.ts';
 import type { Finding } from './findings.ts';
 import type { AuditReport } from './runAudit.ts';
 
@@ -59,38 +59,14 @@ export const reportText = (report: AuditReport): string => {
   return `${headerText(report)}${checksText(report)}${notes === '' ? '' : `\n${notes}`}\n${verdict}`;
 };
 
-const COLUMNS = [
-  'tenant_id',
-  'plan',
-  'balance_credits',
-  'held_credits',
-  'available_credits',
-  'purchased_credits',
-  'used_credits',
-  'adjusted_credits',
-  'free_pages_used',
-  'free_pages_held',
-] as const;
-
-const TITLES: readonly string[] = [
-  'TENANT',
-  'PLAN',
-  'BALANCE',
-  'HELD',
-  'AVAILABLE',
-  'PURCHASED',
-  'USED',
-  'ADJUSTED',
-  'FREE USED',
-  'FREE HELD',
-];
-
 const TEXT_COLUMNS = 2;
 
 /** Balances at a moment as a table. */
 export const balancesText = (balances: readonly BalanceAt[]): string => {
-  const lines = [TITLES, ...balances.map((row) => COLUMNS.map((column) => row[column] ?? '-'))];
-  const widths = TITLES.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const columns = Object.keys(BALANCE_COLUMNS) as (keyof BalanceAt)[];
+  const titles: readonly string[] = Object.values(BALANCE_COLUMNS);
+  const lines = [titles, ...balances.map((row) => columns.map((column) => row[column] ?? '-'))];
+  const widths = titles.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
   const cell = (text: string, at: number) =>
     at < TEXT_COLUMNS ? text.padEnd(widths[at] ?? 0) : text.padStart(widths[at] ?? 0);
   return lines.map((line) => `${line.map(cell).join('  ').trimEnd()}\n`).join('');

@@ -4,7 +4,7 @@ import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import { auditedEvent, type AuditedEvent } from './log/auditedEvent.ts';
 import { auditLog, everything, type AuditedLog, type LogFacts } from './log/auditLog.ts';
 import { readModelComparison } from './readModels/compareReadModels.ts';
-import { COVERED_BY_REBUILD, EXPECTED_MODELS } from './expected/expectedModels.ts';
+import { EXPECTED_MODELS } from './expected/expectedModels.ts';
 import { findingsKept, type Findings, type FindingsResult } from './findings.ts';
 import type { GivenSeal } from './seals/seal.ts';
 import { sealsCheck } from './seals/sealCheck.ts';
@@ -54,10 +54,10 @@ const replayed = async (
 const comparisonFor = ({ feed, snapshot }: AuditRequest, findings: Findings) =>
   snapshot === undefined
     ? undefined
-    : readModelComparison(
-        { findings, snapshot, models: EXPECTED_MODELS, replay: (see) => replayed(feed, see) },
-        COVERED_BY_REBUILD,
-      );
+    : readModelComparison({
+        ...{ findings, snapshot, models: EXPECTED_MODELS },
+        replay: (see) => replayed(feed, see),
+      });
 
 const comparedIn = (snapshot: ReadModelSnapshot | undefined): AuditReport['read_models'] =>
   snapshot?.models.map(({ name, position }) => ({ name, position: position?.toString() ?? null })) ?? null;

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseSeal, type Seal } from '../audit/seals/seal.ts';
-import { absentAsUndefined, digestOf, eachAtOnce, filesIn } from './files.ts';
+import { digestOf, eachAtOnce, filesIn } from './files.ts';
+import { absentAsUndefined } from '../../domain/kernel/failure.ts';
 import { MANIFEST, MANIFEST_SUM, readManifest, SEAL, type BackedUpFile, type Manifest } from './manifest.ts';
 
 /** A backup whose every file is as it was made, or what is wrong with it, in sentences. */

@@ -1,21 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, opendir, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { absentAsUndefined } from '../../domain/kernel/failure.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
-
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-
-/** undefined where there is no such file. */
-export const absentAsUndefined = async <T>(work: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await work;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-};
 
 /** Paths of the files below a folder, from it, with `/`; none of a folder that is not there. */
 export async function* filesIn(folder: string, prefix = ''): AsyncGenerator<string, void, void> {

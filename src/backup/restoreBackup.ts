@@ -2,7 +2,8 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Seal } from '../audit/seals/seal.ts';
 import { auditCopy, type AuditedCopy, type OpenedLog } from './auditedCopy.ts';
-import { absentAsUndefined, copyDigested, eachAtOnce, syncFolder, syncFolders } from './files.ts';
+import { copyDigested, eachAtOnce, syncFolder, syncFolders } from './files.ts';
+import { absentAsUndefined } from '../../domain/kernel/failure.ts';
 import { DATA, type BackedUpFile, type Manifest } from './manifest.ts';
 
 export interface RestoreDeps {

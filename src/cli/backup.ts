@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { codeOf } from '../../domain/kernel/failure.ts';
 import { damageIn } from '../backup/damage.ts';
 import { partialPrefix, type MadeBackup } from '../backup/makeBackup.ts';
 import { MANIFEST, MANIFEST_SUM, readManifest, type Manifest } from '../backup/manifest.ts';
@@ -57,7 +58,7 @@ const FULL = ['ENOSPC', 'EDQUOT'];
 /** A disk that is full or may not be written is for the operator to mend. */
 const explained = (error: unknown, target: string, earlier: Manifest | undefined): unknown => {
   if (!(error instanceof Error) || error instanceof OperatorError) return error;
-  const code = 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   const left =
     earlier === undefined
       ? `Nothing is left of ${target}.`

@@ -1,11 +1,12 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { messageOf } from '../../domain/kernel/failure.ts';
 import type { FxDay } from '../../domain/fxRates/rates.ts';
 import { daysOfEcbFile, ECB_FILE_BYTES_MAX } from '../composition/parts/operatorParts.ts';
 import type { ImportReport } from '../operator/importRates.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import { answerOf } from './ask.ts';
-import { command, json, reasonOf, type AsJson, type Output } from './output.ts';
+import { command, json, type AsJson, type Output } from './output.ts';
 
 interface ImportOptions extends AsJson {
   readonly supersede?: boolean;
@@ -19,7 +20,7 @@ const daysIn = async (file: string): Promise<readonly FxDay[]> => {
   try {
     return daysOfEcbFile(bytes);
   } catch (error) {
-    throw new OperatorError(`${file}: not a reference-rate file of the ECB: ${reasonOf(error)}.`);
+    throw new OperatorError(`${file}: not a reference-rate file of the ECB: ${messageOf(error)}.`);
   }
 };
 

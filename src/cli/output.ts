@@ -26,8 +26,6 @@ export const json = jsonLine;
 /** A number as a person reads it: 12,345. */
 export const grouped = (n: number): string => n.toLocaleString('en-US');
 
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /** Options of most commands. */
 export interface AsJson {
   readonly json?: boolean;

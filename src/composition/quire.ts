@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
+import { codeOf } from '../../domain/kernel/failure.ts';
 import { openClaimsBefore } from '../../projections/openClaims/openClaims.queries.ts';
 import type { ProtectionFacts } from '../doctor/protectionText.ts';
 import { ConfigError, type Config } from '../config.ts';
@@ -53,13 +54,10 @@ const routesOf = (from: Container, isApi: boolean): readonly Route[] =>
 /** How long requests that came during the shutdown get for their refusals, ms. */
 const REFUSALS_MS = 2_000;
 
-const isInUse = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-
 /** A port that another process has is a mistake of configuration. */
 const listenOn = (app: RequestListener, { host, port }: Config): Promise<HttpServer> =>
   listen(app, { host, port }).catch((error: unknown) => {
-    if (!isInUse(error)) throw error;
+    if (codeOf(error) !== 'EADDRINUSE') throw error;
     throw new ConfigError(
       `PORT: ${String(port)} on ${host} is in use. Stop that process, or name another port; each process of one machine needs its own.`,
     );

@@ -6,7 +6,7 @@ import {
   type TablePrice,
 } from '../../domain/providerPricing/priceTable.ts';
 import type { ReferenceData } from '../commands/reference/referenceData.ts';
-import { OperatorError } from './protocol.ts';
+import { operatorMeta, OperatorError } from './protocol.ts';
 
 /** What an import came to, in prices; of a dry run, what it would come to. */
 export interface PriceImportReport {
@@ -54,12 +54,7 @@ const publish = async (
   prices: readonly TablePrice[],
   effective_from: string,
 ): Promise<void> => {
-  const meta = {
-    now: clock.now(),
-    actor: { key_id: 'cli', role: 'system' },
-    correlation_id: `pricing-import-${clock.uuid()}`,
-    command_id: clock.uuid(),
-  } as const;
+  const meta = operatorMeta(clock, 'pricing-import');
   const named = prices.map((price) => ({ ...price, price_id: clock.newId('ppr') }));
   const data = { prices: named, effective_from };
   const outcome = await reference.publishModelPrice({ type: 'ImportProviderPrices', data, meta });

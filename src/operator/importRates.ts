@@ -1,7 +1,7 @@
 import { newsOf, type FxDay } from '../../domain/fxRates/rates.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { ReferenceData } from '../commands/reference/referenceData.ts';
-import { OperatorError } from './protocol.ts';
+import { operatorMeta, OperatorError } from './protocol.ts';
 
 /** What an import came to, in days. */
 export interface ImportReport {
@@ -49,12 +49,7 @@ const refuse = (
 };
 
 const publish = async ({ reference, clock }: ImportDeps, data: RatesToImport): Promise<void> => {
-  const meta = {
-    now: clock.now(),
-    actor: { key_id: 'cli', role: 'system' },
-    correlation_id: `fx-import-${clock.uuid()}`,
-    command_id: clock.uuid(),
-  } as const;
+  const meta = operatorMeta(clock, 'fx-import');
   const outcome = await reference.publishFxRates({ type: 'ImportFxRates', data, meta });
   if (outcome.kind === 'done') return;
   if (outcome.kind === 'rejected') throw refuse(outcome.rejection.conflicts);

@@ -2,14 +2,13 @@ import { z } from 'zod';
 import { apiKey, type ApiKeyState } from '../../domain/apiKey/decider.ts';
 import { apiKeyEvent, keyRole } from '../../domain/apiKey/events.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
-import type { CommandMeta } from '../../domain/kernel/command.ts';
 import { instant, tenantId } from '../../domain/kernel/units.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ApiKeys } from '../commands/reference/apiKeys.ts';
 import { exportedEvents } from './exportEvents.ts';
-import { OperatorError } from './protocol.ts';
+import { operatorMeta, OperatorError } from './protocol.ts';
 
 export interface KeyDeps {
   readonly log: EventStore & EventFeed;
@@ -47,17 +46,10 @@ export type RevokeKeyInput = z.output<typeof revokeInput>;
 const codec = eventCodec(apiKeyEvent);
 const BUSY = 'The event log did not take it in time. Look whether it was done, and run the command again.';
 
-const metaOf = ({ clock }: KeyDeps, what: string): CommandMeta => ({
-  now: clock.now(),
-  actor: { key_id: 'cli', role: 'system' },
-  correlation_id: `${what}-${clock.uuid()}`,
-  command_id: clock.uuid(),
-});
-
 /** Issues a key of which only the traces are known here. Throws OperatorError when it has expired already. */
 export const createKey = async (deps: KeyDeps, input: unknown) => {
   const record = createInput.parse(input);
-  const meta = metaOf(deps, 'keys-create');
+  const meta = operatorMeta(deps.clock, 'keys-create');
   if (record.expires_at !== null && record.expires_at <= meta.now)
     throw new OperatorError('--expires lies in the past. Give a time that is still to come.', 2);
   const key_id = deps.clock.newId('key');
@@ -98,7 +90,7 @@ export const revokeKey = async (deps: KeyDeps, input: unknown, signal: AbortSign
   if (state?.key == null)
     throw new OperatorError('There is no such key. Give its key_id as it was printed, or the whole key.');
   const { key_id, key_hash, tenant_id, role } = state.key;
-  const meta = metaOf(deps, 'keys-revoke');
+  const meta = operatorMeta(deps.clock, 'keys-revoke');
   const outcome = await deps.apiKeys.revoke(key_id, meta);
   if (outcome.kind !== 'done') throw new OperatorError(BUSY);
   await deps.onKey?.({ kind: 'revoked', key_hash, position: outcome.position });

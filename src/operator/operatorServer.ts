@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile, chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../../domain/kernel/failure.ts';
 import { jsonLine, OperatorError, type AnswerLine, type Operation, type Operations } from './protocol.ts';
 
 /** The longest path that every system takes for a socket. */
@@ -35,8 +36,7 @@ const inputOf = async (request: IncomingMessage): Promise<unknown> => {
 
 const errorLine = (error: unknown): AnswerLine => {
   const known = error instanceof OperatorError;
-  const message = error instanceof Error ? error.message : String(error);
-  return { error: { message, exit_code: known ? error.exitCode : 1, known } };
+  return { error: { message: messageOf(error), exit_code: known ? error.exitCode : 1, known } };
 };
 
 const answer = async (

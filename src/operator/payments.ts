@@ -6,7 +6,7 @@ import type { EventStore } from '../../domain/ports/eventStore.ts';
 import { maybeOpenStreams, openClaimAt, type OpenClaim } from '../commands/payments/openClaims.ts';
 import type { Payments } from '../commands/payments/payments.ts';
 import { exportedEvents } from './exportEvents.ts';
-import { OperatorError, type OperationContext } from './protocol.ts';
+import { operatorMeta, OperatorError, type OperationContext } from './protocol.ts';
 
 export interface PaymentDeps {
   readonly log: EventStore & EventFeed;
@@ -52,12 +52,7 @@ export const releasePayment = async (
   input: unknown,
 ): Promise<ReleaseInput & { readonly tenant_id: string; readonly kind: 'sale' | 'refund' }> => {
   const { reason, ...identity } = releaseInput.parse(input);
-  const meta = {
-    now: clock.now(),
-    actor: { key_id: 'cli', role: 'system' },
-    correlation_id: `payments-release-${clock.uuid()}`,
-    command_id: clock.uuid(),
-  } as const;
+  const meta = operatorMeta(clock, 'payments-release');
   const released = await payments.releaseClaim(paymentStream(identity), { reason, meta });
   switch (released.kind) {
     case 'released': {

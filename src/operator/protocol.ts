@@ -1,3 +1,6 @@
+import type { CommandMeta } from '../../domain/kernel/command.ts';
+import type { Clock } from '../../domain/ports/clock.ts';
+
 /** A mistake that the operator can do something about: one sentence, and how the command ends. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
@@ -42,3 +45,11 @@ export type AnswerLine =
 /** JSON with positions, which are larger than a number may be, as text. */
 export const jsonLine = (value: unknown): string =>
   `${JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? member.toString() : member))}\n`;
+
+/** Of a command that an operator gives; `what` names the operation in its correlation ID. */
+export const operatorMeta = (clock: Clock, what: string): CommandMeta => ({
+  now: clock.now(),
+  actor: { key_id: 'cli', role: 'system' },
+  correlation_id: `${what}-${clock.uuid()}`,
+  command_id: clock.uuid(),
+});

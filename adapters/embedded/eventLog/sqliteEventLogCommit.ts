@@ -1,3 +1,4 @@
+import { messageOf } from '../../../domain/kernel/failure.ts';
 import { categoryOf } from '../../../domain/kernel/batch.ts';
 import { LOG_STREAM } from '../../../domain/kernel/ownStreams.ts';
 import type { EncodedEvent } from '../../../domain/kernel/batch.ts';
@@ -26,8 +27,7 @@ export const commitGroup = (file: LogFile, group: readonly EncodedAppend[]): rea
     return results;
   } catch (error) {
     rollBack(file);
-    const reason = error instanceof Error ? error.message : String(error);
-    return group.map(() => ({ kind: 'unknown', reason }));
+    return group.map(() => ({ kind: 'unknown', reason: messageOf(error) }));
   }
 };
 

@@ -1,4 +1,5 @@
 import Database from 'libsql';
+import { messageOf } from '../../../domain/kernel/failure.ts';
 import { NO_ROOM } from './copyFailure.ts';
 
 /**
@@ -14,6 +15,6 @@ try {
   db.prepare('VACUUM INTO ?').run(to);
   db.close();
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(messageOf(error));
   process.exitCode = error instanceof Database.SqliteError && error.code === 'SQLITE_FULL' ? NO_ROOM : 1;
 }

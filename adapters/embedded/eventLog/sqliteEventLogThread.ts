@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../../../domain/kernel/failure.ts';
 import type { AppendResult } from '../../../domain/ports/eventStore.ts';
 import { commitGroup, type EncodedAppend } from './sqliteEventLogCommit.ts';
 import { openLogFile } from './sqliteEventLogFile.ts';
@@ -20,7 +21,7 @@ const saved = (row: SnapshotRow): ThreadAnswer => {
     writeSnapshot(file, row);
     return { unsaved: null };
   } catch (error) {
-    return { unsaved: error instanceof Error ? error.message : String(error) };
+    return { unsaved: messageOf(error) };
   }
 };
 

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { messageOf } from '../../../domain/kernel/failure.ts';
 import { encodeBatch } from '../../../domain/kernel/batch.ts';
 import type { Batch } from '../../../domain/kernel/batch.ts';
 import type { AppendResult } from '../../../domain/ports/eventStore.ts';
@@ -176,7 +177,7 @@ export const groupWriter = (
     tellTrouble(answer);
     finish(state, answer);
   });
-  thread.on('error', (error) => lose(state, error instanceof Error ? error.message : String(error)));
+  thread.on('error', (error) => lose(state, messageOf(error)));
 
   return {
     append: (batch) => {

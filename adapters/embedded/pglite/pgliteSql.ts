@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { messageOf } from '../../../domain/kernel/failure.ts';
 import type { Sql, SqlLock, SqlTx } from '../../../projections/engine/ports.ts';
 import { ensureDatabase, markClosed, markOpen, moveAside, reasonToRecreate } from './pgliteFolder.ts';
 import type { PgliteThread } from './pgliteThread.ts';
@@ -100,7 +101,7 @@ export const pgliteSql = async (folder: string | null): Promise<EmbeddedSql> => 
   try {
     thread = await openFolder(folder);
   } catch (error) {
-    recreated = `it did not open: ${error instanceof Error ? error.message : String(error)}`;
+    recreated = `it did not open: ${messageOf(error)}`;
     await moveAside(folder);
     thread = await openFolder(folder);
   }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { messageOf } from '../../../domain/kernel/failure.ts';
 import { SqlUnavailable } from '../../../projections/engine/ports.ts';
 import type { PgliteReply, PgliteRequest } from './pgliteWorker.ts';
 
@@ -9,20 +10,20 @@ export type PgliteCall = PgliteRequest extends infer R
     : never
   : never;
 
-/** A statement that PGlite refused, with its SQLSTATE. */
+/** A statement that PGlite refused, with its SQLSTATE; '' where it has none. */
 export class PgliteError extends Error {
   override readonly name = 'PgliteError';
-  readonly code: string | null;
-  constructor(message: string, code: string | null) {
+  readonly code: string;
+  constructor(message: string, code: string) {
     super(message);
     this.code = code;
   }
 }
 
 /** No room, no memory, a disk that fails: the same statement succeeds once that is mended. */
-const isLackOfMeans = (code: string | null): boolean => /^(53|58)...$/.test(code ?? '');
+const isLackOfMeans = (code: string): boolean => /^(53|58)...$/.test(code);
 
-const refusal = (message: string, code: string | null): Error =>
+const refusal = (message: string, code: string): Error =>
   isLackOfMeans(code)
     ? new SqlUnavailable(`embedded Postgres cannot write: ${message}`)
     : new PgliteError(message, code);
@@ -49,7 +50,7 @@ export const startPgliteThread = async (folder: string | null): Promise<PgliteTh
     for (const { reject } of waiting.values()) reject(gone);
     waiting.clear();
   };
-  worker.on('error', (error) => stopped(error instanceof Error ? error.message : String(error)));
+  worker.on('error', (error) => stopped(messageOf(error)));
   worker.on('exit', (code) => stopped(`exit code ${String(code)}`));
   worker.on('message', (reply: PgliteReply) => {
     const caller = waiting.get(reply.id);

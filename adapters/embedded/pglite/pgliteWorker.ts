@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite, protocol } from '@electric-sql/pglite';
 import { dataDir } from '@electric-sql/pglite-prepopulatedfs';
+import { codeOf, messageOf } from '../../../domain/kernel/failure.ts';
 import type { ResultField, TextRow } from './pgliteValues.ts';
 
 /** What the worker is asked. A query without values may be any one statement, and is not kept prepared. */
@@ -23,7 +24,7 @@ export type PgliteReply =
       readonly rows: readonly TextRow[];
       readonly tag: string;
     }
-  | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly code: string | null };
+  | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly code: string };
 
 /** The members of backend messages that are read here; the package types them all by name and length. */
 interface Message {
@@ -57,9 +58,6 @@ const joined = (parts: readonly Uint8Array[]): Uint8Array => {
   }
   return bytes;
 };
-
-const codeOf = (error: unknown): string | null =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
 const resultOf = (messages: readonly Message[]): Result => {
   let fields: readonly ResultField[] = [];
@@ -152,12 +150,7 @@ const serve = async (): Promise<void> => {
       else await db.close();
       return nothing;
     } catch (error) {
-      return {
-        id,
-        kind: 'failed',
-        message: error instanceof Error ? error.message : String(error),
-        code: codeOf(error),
-      };
+      return { id, kind: 'failed', message: messageOf(error), code: codeOf(error) };
     }
   };
 

@@ -1,4 +1,4 @@
-import type { Exact, Row, Sum, Table } from '../../../projections/engine/table.ts';
+import type { Columns, Exact, Row, Sum, Table } from '../../../projections/engine/table.ts';
 import type { AuditedEvent } from '../log/auditedEvent.ts';
 
 /** What columns are in rows that the auditor computes: objects stand for jsonb. */
@@ -32,6 +32,16 @@ export interface ExpectedModel {
   readonly tables: readonly Table[];
   readonly start: (emit: Emit) => ExpectedFold;
 }
+
+type NullableIn<C extends Columns> = {
+  [Name in keyof C]: C[Name] extends `${string}?${string}` ? Name : never;
+}[keyof C];
+
+/** null in each column that may be null, to be overwritten by what events say. */
+export const noneOf = <C extends Columns>(columns: C) =>
+  Object.fromEntries(
+    Object.entries(columns).flatMap(([name, kind]) => (kind.includes('?') ? [[name, null]] : [])),
+  ) as { readonly [Name in NullableIn<C>]: null };
 
 /** Rows of a table by a key, as long as they may change. */
 export const keptRows = <T extends Table, R extends ExpectedRow<T> = ExpectedRow<T>>(

@@ -2,33 +2,23 @@ import { paymentStream } from '../../../domain/payment/identity.ts';
 import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { grants } from '../../../projections/grants/grants.schema.ts';
 import { openClaims } from '../../../projections/openClaims/openClaims.schema.ts';
-import { keptRows, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
+import { keptRows, noneOf, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
-const moneyOf = ({ stream, position, data }: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>) => ({
+type Moved = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;
+
+const moneyOf = ({ stream, position, data }: Moved) => ({
+  ...noneOf(grants.columns),
   tenant_id: accountOf(stream) ?? '',
   position,
-  currency: data.currency,
-  gross_amount_minor: data.gross_amount_minor,
-  vat_amount_minor: data.vat_amount_minor,
-  provider_fee_minor: data.provider_fee_minor,
   net_amount_minor: data.gross_amount_minor === null ? null : data.gross_amount_minor - data.vat_amount_minor,
-  provider: data.provider,
-  provider_txn_id: data.provider_txn_id,
-  occurred_at: data.occurred_at,
-  created_at: data.created_at,
+  refunded_credits: 0n,
+  refunded_amount_minor: 0n,
 });
 
 const saleRow = (event: AuditedEventOf<'CreditsGranted'>) => ({
   ...moneyOf(event),
-  grant_id: event.data.grant_id,
+  ...event.data,
   kind: 'sale',
-  credits: event.data.credits,
-  original_grant_id: null,
-  refunded_credits: 0n,
-  refunded_amount_minor: 0n,
-  price_list_version: event.data.price_list_version,
-  fx_rate_to_usd: event.data.fx_rate_to_usd,
-  invoice_ref: event.data.invoice_ref,
 });
 
 /** Price list and rate are those of the sale. */
@@ -37,15 +27,13 @@ const refundRow = (
   sale: Pick<ReturnType<typeof saleRow>, 'price_list_version' | 'fx_rate_to_usd'> | undefined,
 ): ExpectedRow<typeof grants> => ({
   ...moneyOf(event),
+  ...event.data,
   grant_id: event.data.refund_id,
   kind: 'refund',
   credits: 0 - event.data.credits,
   original_grant_id: event.data.grant_id,
-  refunded_credits: 0,
-  refunded_amount_minor: 0,
   price_list_version: sale?.price_list_version ?? null,
   fx_rate_to_usd: sale?.fx_rate_to_usd ?? null,
-  invoice_ref: null,
 });
 
 /** Sales with what of them was refunded, and refunds. */

@@ -1,6 +1,6 @@
 import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { ledger, ledgerBlocks } from '../../../projections/ledger/ledger.schema.ts';
-import { keptRows, type ExpectedModel, type ExpectedRow, type ExpectedSum } from './expectedRows.ts';
+import { keptRows, noneOf, type ExpectedModel, type ExpectedRow, type ExpectedSum } from './expectedRows.ts';
 
 type Granted = AuditedEventOf<'CreditsGranted'>;
 type Refunded = AuditedEventOf<'CreditsRefunded'>;
@@ -14,24 +14,13 @@ const posting = (
   event: Granted | Refunded | Adjusted | Burned,
   of: { readonly id: string; readonly kind: string; readonly credits_delta: number },
 ): Posting => ({
+  ...noneOf(ledger.columns),
   tenant_id: accountOf(event.stream) ?? '',
   position: event.position,
   part: 1,
-  operation: null,
-  category: null,
-  extraction_mode: null,
-  billing_type: null,
   pages: 0,
   free_pages: 0,
-  credits_per_page: null,
   balance_after: event.data.balance_after,
-  billing_config_version: null,
-  project_id: null,
-  task_id: null,
-  document_id: null,
-  job_id: null,
-  api_key_id: null,
-  details: null,
   created_at: event.data.created_at,
   ...of,
 });
@@ -77,19 +66,12 @@ const adjustmentRow = (event: Adjusted): Posting => {
 const usageRows = (event: Burned): readonly Posting[] => {
   const { data } = event;
   const paid = data.pages - data.free_pages;
+  const { operation, category, extraction_mode, billing_type, credits_per_page, ...scope } = data;
+  const { billing_config_version, project_id, task_id, document_id, job_id, api_key_id } = scope;
   const shared = {
     ...posting(event, { id: data.usage_id, kind: 'usage', credits_delta: 0 - data.credits }),
-    operation: data.operation,
-    category: data.category,
-    extraction_mode: data.extraction_mode,
-    billing_type: data.billing_type,
-    credits_per_page: data.credits_per_page,
-    billing_config_version: data.billing_config_version,
-    project_id: data.project_id,
-    task_id: data.task_id,
-    document_id: data.document_id,
-    job_id: data.job_id,
-    api_key_id: data.api_key_id,
+    ...{ operation, category, extraction_mode, billing_type, credits_per_page, billing_config_version },
+    ...{ project_id, task_id, document_id, job_id, api_key_id },
   };
   const free = {
     ...shared,

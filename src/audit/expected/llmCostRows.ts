@@ -28,23 +28,24 @@ const callRow = ({ data, position }: Logged) => ({
 });
 
 const priceRow = ({ type, data, position }: Priced) => {
-  const prices = {
-    input_usd_per_million_tokens: data.input_usd_per_million_tokens,
-    output_usd_per_million_tokens: data.output_usd_per_million_tokens,
-    cached_input_usd_per_million_tokens: data.cached_input_usd_per_million_tokens,
-    usd_per_page: data.usd_per_page,
-  };
+  const { input_usd_per_million_tokens, output_usd_per_million_tokens, usd_per_page } = data;
+  const { cached_input_usd_per_million_tokens } = data;
   const isProviders = type === 'ProviderPricePublished';
   return {
     price_id: data.price_id,
     position,
     provider: isProviders ? data.provider : null,
     model_name: data.model_name,
-    input_pico: picoOf(prices.input_usd_per_million_tokens, PER_MILLION),
-    output_pico: picoOf(prices.output_usd_per_million_tokens, PER_MILLION),
-    cached_input_pico: inPico(prices.cached_input_usd_per_million_tokens, PER_MILLION),
-    page_pico: inPico(prices.usd_per_page, PICO),
-    prices,
+    input_pico: picoOf(input_usd_per_million_tokens, PER_MILLION),
+    output_pico: picoOf(output_usd_per_million_tokens, PER_MILLION),
+    cached_input_pico: inPico(cached_input_usd_per_million_tokens, PER_MILLION),
+    page_pico: inPico(usd_per_page, PICO),
+    prices: {
+      input_usd_per_million_tokens,
+      output_usd_per_million_tokens,
+      cached_input_usd_per_million_tokens,
+      usd_per_page,
+    },
     effective_from: isProviders ? data.effective_from : data.updated_at,
     created_at: isProviders ? data.created_at : data.updated_at,
   };

@@ -2,31 +2,16 @@ import { byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { artifacts } from '../../../projections/artifacts/artifacts.schema.ts';
 import { deployments } from '../../../projections/deployments/deployments.schema.ts';
 import { trainingDocuments, trainingJobs } from '../../../projections/trainingJobs/trainingJobs.schema.ts';
-import { keptRows, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
+import { keptRows, noneOf, type ExpectedModel } from './expectedRows.ts';
 
-const queuedRow = ({
-  data,
+const queuedRow = ({ data, position }: AuditedEventOf<'TrainingJobCreated'>) => ({
+  ...noneOf(trainingJobs.columns),
+  ...data,
   position,
-}: AuditedEventOf<'TrainingJobCreated'>): ExpectedRow<typeof trainingJobs> => ({
-  job_id: data.job_id,
-  tenant_id: data.tenant_id,
-  position,
-  project_id: data.project_id,
-  task_id: data.task_id,
-  name: data.name,
   status: 'queued',
   attempt: 0,
   ready_at: data.created_at,
-  expires_at: data.expires_at,
-  artifact_id: null,
-  problem_code: null,
-  hold_id: data.hold_id,
   hold_closed: false,
-  credits: data.credits,
-  credits_charged: null,
-  created_at: data.created_at,
-  started_at: null,
-  finished_at: null,
 });
 
 /** Training jobs as they stand, and the documents they learn from. */

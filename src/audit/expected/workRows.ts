@@ -1,7 +1,7 @@
 import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { documents } from '../../../projections/documents/documents.schema.ts';
 import { unrecordedWork, usageEvents } from '../../../projections/usageEvents/usageEvents.schema.ts';
-import { keptRows, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
+import { keptRows, noneOf, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
 type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
 type Completed = AuditedEventOf<'ExtractionCompleted' | 'ConversionCompleted'>;
@@ -10,32 +10,14 @@ type Failed = AuditedEventOf<'ExtractionFailed' | 'ConversionFailed'>;
 const idOf = ({ data }: Requested | Completed | Failed): string =>
   'extraction_id' in data ? data.extraction_id : data.conversion_id;
 
-const requestedRow = (event: Requested): ExpectedRow<typeof usageEvents> => {
-  const { position, data } = event;
-  return {
-    id: idOf(event),
-    kind: 'extraction_id' in data ? 'extraction' : 'conversion',
-    tenant_id: data.tenant_id,
-    position,
-    project_id: data.project_id,
-    task_id: data.task_id,
-    document_id: data.document_id,
-    document_sha256: data.document_sha256,
-    mode: data.mode,
-    billing_type: data.billing_type,
-    model: data.model,
-    ocr_model: data.ocr_model,
-    pages: data.pages,
-    free_pages: null,
-    hold_id: data.hold_id,
-    api_key_id: data.api_key_id,
-    state: 'running',
-    problem_code: null,
-    duration_ms: null,
-    requested_at: data.requested_at,
-    finished_at: null,
-  };
-};
+const requestedRow = (event: Requested): ExpectedRow<typeof usageEvents> => ({
+  ...noneOf(usageEvents.columns),
+  ...event.data,
+  id: idOf(event),
+  kind: 'extraction_id' in event.data ? 'extraction' : 'conversion',
+  position: event.position,
+  state: 'running',
+});
 
 /** Extractions and conversions. */
 export const usageEventRows: ExpectedModel = {

@@ -4,19 +4,23 @@ import { accountOf, auditedEvent, recordedAt } from '../log/auditedEvent.ts';
 import { everything } from '../log/auditLog.ts';
 import { balanceTotals } from '../expected/balanceRows.ts';
 
+/** What is shown of a tenant's balance, and the title of each column. */
+export const BALANCE_COLUMNS = {
+  tenant_id: 'TENANT',
+  plan: 'PLAN',
+  balance_credits: 'BALANCE',
+  held_credits: 'HELD',
+  available_credits: 'AVAILABLE',
+  purchased_credits: 'PURCHASED',
+  used_credits: 'USED',
+  adjusted_credits: 'ADJUSTED',
+  free_pages_used: 'FREE USED',
+  free_pages_held: 'FREE HELD',
+} as const;
+type Column = keyof typeof BALANCE_COLUMNS;
+
 /** A tenant's credits and free pages at a moment; whole numbers as text. */
-export interface BalanceAt {
-  readonly tenant_id: string;
-  readonly plan: string | null;
-  readonly balance_credits: string;
-  readonly held_credits: string;
-  readonly available_credits: string;
-  readonly purchased_credits: string;
-  readonly used_credits: string;
-  readonly adjusted_credits: string;
-  readonly free_pages_used: string;
-  readonly free_pages_held: string;
-}
+export type BalanceAt = Readonly<Record<Exclude<Column, 'plan'>, string>> & { readonly plan: string | null };
 
 /** Balances by the events that were recorded at or before a moment, by tenant ID. */
 export const balancesAt = async (
@@ -29,18 +33,12 @@ export const balancesAt = async (
     if (owner === undefined || (tenant !== undefined && owner !== tenant)) continue;
     if (recordedAt(recorded) <= at) totals.apply(auditedEvent(recorded, decodeAny(recorded)));
   }
+  const columns = Object.keys(BALANCE_COLUMNS) as Column[];
   return [...totals.rows()]
     .sort((a, b) => (a.tenant_id < b.tenant_id ? -1 : 1))
-    .map((row) => ({
-      tenant_id: row.tenant_id,
-      plan: row.plan,
-      balance_credits: row.balance_credits.toString(),
-      held_credits: row.held_credits.toString(),
-      available_credits: (row.balance_credits - row.held_credits).toString(),
-      purchased_credits: row.purchased_credits.toString(),
-      used_credits: row.used_credits.toString(),
-      adjusted_credits: row.adjusted_credits.toString(),
-      free_pages_used: row.free_pages_used.toString(),
-      free_pages_held: row.free_pages_held.toString(),
-    }));
+    .map((row) => {
+      const shown = { ...row, available_credits: row.balance_credits - row.held_credits };
+      const entries = columns.map((column) => [column, shown[column]?.toString() ?? null]);
+      return Object.fromEntries(entries) as BalanceAt;
+    });
 };

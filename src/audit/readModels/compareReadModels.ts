@@ -29,7 +29,7 @@ const emitInto =
     digests.add(table.name, plainColumns(table, row));
 
 /** What a comparison needs of the log: its events again, when rows have to be named. */
-export interface Comparison {
+interface Comparison {
   readonly findings: Findings;
   readonly snapshot: ReadModelSnapshot;
   readonly models: readonly ExpectedModel[];
@@ -151,16 +151,12 @@ const nameRows = async (comparison: Comparison, groups: Groups): Promise<void> =
   }
 };
 
-const noteWhatIsLeft = (
-  { findings, snapshot, models }: Comparison,
-  reasons: Readonly<Record<string, string>>,
-): void => {
+const noteWhatIsLeft = ({ findings, snapshot, models }: Comparison): void => {
   const covered = coveredBy(models);
   for (const text of snapshot.missing) findings.note(`Read model ${text}: it was not compared.`);
   for (const { tables } of snapshot.models)
     for (const { name } of tables)
-      if (!covered.has(name))
-        findings.note(`Table ${name} was not compared: ${reasons[name] ?? 'this audit does not know it'}.`);
+      if (!covered.has(name)) findings.note(`Table ${name} was not compared: this audit does not know it.`);
 };
 
 const checkCheckpoint = (findings: Findings, { name, position }: SnapshotModel, end: bigint): void => {
@@ -180,7 +176,6 @@ const checkCheckpoint = (findings: Findings, { name, position }: SnapshotModel, 
  */
 export const readModelComparison = (
   comparison: Comparison,
-  reasons: Readonly<Record<string, string>> = {},
 ): { readonly watcher: Watcher; readonly finish: (end: bigint) => Promise<void> } => {
   const { findings, snapshot, models } = comparison;
   const expected = rowDigests();
@@ -191,7 +186,7 @@ export const readModelComparison = (
       fold.finish();
       findings.checked('read_models', 0);
       for (const model of snapshot.models) checkCheckpoint(findings, model, end);
-      noteWhatIsLeft(comparison, reasons);
+      noteWhatIsLeft(comparison);
       const found = await digestFound(comparison);
       const known = new Set(snapshot.models.flatMap(({ tables }) => tables.map(({ name }) => name)));
       const groups = new Map(

@@ -1,10 +1,11 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { DocumentWarning, PageSummary } from '@quire/engine/document/document';
+import { messageOf } from '../../../domain/kernel/failure.ts';
 import { OperatorError } from '../../operator/protocol.ts';
 import { answerNames, type DocumentFile } from './documentFiles.ts';
 import type { FailedDocument } from './documentRun.ts';
-import { json, reasonOf } from '../output.ts';
+import { json } from '../output.ts';
 
 /** The answer of a document that failed, as a line among others. */
 export const failedLine = (file: string, { code, detail, validationErrors }: FailedDocument): string =>
@@ -59,7 +60,7 @@ export const answerWriter = (
     const target = targets[at];
     if (target === undefined) throw new Error('there is no such document');
     await writeWhole(target, text).catch((error: unknown) => {
-      throw new OperatorError(`${target}: it cannot be written: ${reasonOf(error)}.`);
+      throw new OperatorError(`${target}: it cannot be written: ${messageOf(error)}.`);
     });
   };
 };

@@ -1,10 +1,10 @@
 import { resolve, basename } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { ParseRequest } from '@quire/engine/ports/documentParser';
+import { messageOf } from '../../../domain/kernel/failure.ts';
 import { parseProblem } from '../../commands/work/workProblem.ts';
 import { openDocumentParts, type DocumentParts } from '../../composition/parts/documentParts.ts';
 import { configFrom, forgetSecrets } from '../../config.ts';
-import { reasonOf } from '../output.ts';
 import type { DocumentFile } from './documentFiles.ts';
 import type { DocumentOutcome, FailedDocument } from './documentRun.ts';
 
@@ -77,6 +77,6 @@ export const guarded =
     try {
       return await work(file);
     } catch (error) {
-      return failed(code, `Something broke inside: ${reasonOf(error)}`);
+      return failed(code, `Something broke inside: ${messageOf(error)}`);
     }
   };

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { messageOf } from '../../../domain/kernel/failure.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { SchemaValidator } from '@quire/engine/ports/schemaValidator';
-import { reasonOf } from '../output.ts';
 import { COMMAND_LINE } from './documentWork.ts';
 import { OperatorError } from '../../operator/protocol.ts';
 
@@ -37,7 +37,7 @@ export const extractSchema = async (
     try {
       return JSON.parse(text.replace(/^\ufeff/, ''));
     } catch (error) {
-      throw new OperatorError(`${name}: it is not JSON: ${reasonOf(error)}.`, 2);
+      throw new OperatorError(`${name}: it is not JSON: ${messageOf(error)}.`, 2);
     }
   })();
   const checked = await schemas.check(schema, { signal, share: COMMAND_LINE });

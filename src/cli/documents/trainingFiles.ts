@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Document } from '@quire/engine/document/document';
+import { messageOf } from '../../../domain/kernel/failure.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { readArtifact, type LocalArtifact } from '@quire/engine/learning/artifact';
 import type { TrainingExample } from '@quire/engine/learning/train';
@@ -9,7 +10,7 @@ import { OperatorError } from '../../operator/protocol.ts';
 import { documentFiles, type DocumentFile } from './documentFiles.ts';
 import { runDocuments, type DocumentOutcome } from './documentRun.ts';
 import { guarded, notRead, requestOf } from './documentWork.ts';
-import { reasonOf, type Output } from '../output.ts';
+import { type Output } from '../output.ts';
 
 const jsonAt = async (path: string): Promise<unknown> => {
   const text = await readFile(path, 'utf8').catch(() => undefined);
@@ -17,7 +18,7 @@ const jsonAt = async (path: string): Promise<unknown> => {
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch (error) {
-    throw new OperatorError(`${path}: it is not JSON: ${reasonOf(error)}.`, 2);
+    throw new OperatorError(`${path}: it is not JSON: ${messageOf(error)}.`, 2);
   }
 };
 

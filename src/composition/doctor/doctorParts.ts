@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { dataDirOwner } from '../../../adapters/embedded/dataDirLock.ts';
 import { confinementHere } from '@quire/engine/isolation/confinement/confinement';
 import { available } from '@quire/engine/recognition/tessdata';
-import { absentAsUndefined } from '../../backup/files.ts';
+import { absentAsUndefined } from '../../../domain/kernel/failure.ts';
 import type { Config } from '../../config.ts';
 import { addressOf, addressState } from '../../doctor/address.ts';
 import { ok, problem, warning, type Check, type Verdict } from '../../doctor/check.ts';

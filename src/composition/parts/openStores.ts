@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { messageOf } from '../../../domain/kernel/failure.ts';
 import { lockDataDir } from '../../../adapters/embedded/dataDirLock.ts';
 import type {
   SqliteEventLog,
@@ -34,9 +35,8 @@ export const withLogReader = async <T>(
   work: (log: EventStore & EventFeed) => Promise<T>,
 ): Promise<T> => {
   const log = await openLog(config, { readOnly: true }).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
     throw new OperatorError(
-      `The event log cannot be read: ${reason}. Set DATA_DIR or EVENTSTORE_URL as the service has it.`,
+      `The event log cannot be read: ${messageOf(error)}. Set DATA_DIR or EVENTSTORE_URL as the service has it.`,
     );
   });
   try {

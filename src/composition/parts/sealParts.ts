@@ -1,3 +1,4 @@
+import { messageOf } from '../../../domain/kernel/failure.ts';
 import type { LockedObjects } from '../../../domain/ports/lockedObjects.ts';
 import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
@@ -93,7 +94,10 @@ export const findSeals = async (
     const lost = lostOf(inLog, keys, now);
     return { seals: [...given, ...seals], flaws: [...flaws, ...lost], notes: [] };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { seals: given, flaws: [], notes: [`Seals in the object store were not looked at: ${reason}`] };
+    return {
+      seals: given,
+      flaws: [],
+      notes: [`Seals in the object store were not looked at: ${messageOf(error)}`],
+    };
   }
 };
