@@ -2,26 +2,27 @@ import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 
 /** What the auditor checks, in the order of its report. */
 const CHECKS = {
-  chain: 'every stream is whole: its revisions follow one another and its hash chain holds',
+  chain: 'every stream is complete: its revisions have no gaps and its hash chain is valid',
   order: 'positions rise, none is missing, and no event ID occurs twice',
-  stored: 'the file has every event as the log writes it, and its digest over the whole log holds',
+  stored: 'the file holds every event as the log writes it, and the digest over the whole log matches',
   schema: 'every event can be read by its schema',
   owner: 'stream, kind of event and tenant agree',
-  time: 'everything was made when it was recorded, and no stream was recorded backwards',
+  time: 'every event was recorded when it was made, and recording times never run backwards',
   balance: 'every balance follows from the events before it',
-  available: 'nobody spent credits or free pages that they did not have',
-  hold: 'every hold was opened once and closed once, by no more than it held',
+  available: 'no tenant spent more credits or free pages than it had',
+  hold: 'every hold was opened once and closed once, and no burn exceeds its hold',
   rate: 'every burn has the rate of its billing config',
   price: 'every sale has the price of a list that was in force',
   fx: 'every sale was booked at the last known exchange rate',
-  refund: 'no sale was refunded beyond what was paid',
-  claim: 'every sale and refund is what it was claimed for, and every claim has its effect',
-  identity: 'nothing that has an identity took effect twice',
-  version: 'published versions have no gap',
+  refund: 'no refund exceeds its sale',
+  claim: 'every sale and refund matches its claim, and every claim was settled',
+  identity: 'no payment, charge, adjustment or operation took effect twice',
+  version: 'published versions have no gaps',
   work: 'delivered work was billed, undelivered work was not',
-  pipeline: 'every training job has one owner at a time and one end, and what is deployed was learned',
-  seal: 'what was sealed is still there',
-  read_models: 'the read models say what the events say',
+  pipeline:
+    'every training job had one worker at a time and one end, and every deployment uses what a job has learned',
+  seal: 'every sealed event is still there, unchanged',
+  read_models: 'the read models match the events',
 } as const;
 export type Check = keyof typeof CHECKS;
 

@@ -24,7 +24,7 @@ export const answersOf = <Item>(output: Output, asked: Asked): Promise<readonly 
 export const answerOf = async <Item>(
   output: Output,
   asked: Asked,
-  missing = 'There was no answer; look whether it was done.',
+  missing = 'There was no answer: check whether it was done.',
 ): Promise<Item> => {
   const [answer] = await answersOf<Item>(output, asked);
   if (answer === undefined) throw new OperatorError(missing);

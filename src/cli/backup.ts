@@ -31,7 +31,7 @@ const replacedBy = async (target: string, force: boolean): Promise<Manifest | un
   const earlier = await manifestAt(target);
   if (earlier === undefined)
     throw new OperatorError(
-      `${target} exists and is no backup: name a folder that is not there yet, like ${join(target, 'quire-2026-01-31')}.`,
+      `${target} exists and is not a backup: name a folder that does not exist yet, like ${join(target, 'quire-2026-01-31')}.`,
     );
   if (!force)
     throw new OperatorError(
@@ -99,7 +99,7 @@ const run = async (
   const earlier = await replacedBy(target, force);
   for (const name of await leftovers(target, earlier !== undefined))
     note(
-      `${join(dirname(target), name)} is left of a backup that was cut short, or is running: remove it when this one is made.\n`,
+      `${join(dirname(target), name)} is left of a backup that was interrupted or still runs: remove it once this backup is complete.\n`,
     );
   const { manifest, findings } = await makeIn(target, earlier, signal).catch((error: unknown) => {
     throw explained(error, target, earlier);
@@ -107,10 +107,10 @@ const run = async (
   const { files: _, ...summary } = manifest;
   await out(asJson === true ? json({ backup: target, ...summary }) : backupText(target, manifest));
   if (earlier !== undefined) note(`It replaced the backup of ${earlier.made_at}.\n`);
-  note('Not in it: the environment. Keep FIELD_ENCRYPTION_KEY apart from it, and not only here.\n');
+  note('The environment is not included: keep FIELD_ENCRYPTION_KEY elsewhere, not on this machine alone.\n');
   note(missingText(manifest.missing) + findingsText(manifest.log.findings, findings));
   if (manifest.missing.length > 0)
-    throw new OperatorError('The backup was made, of a folder that is damaged: see above.');
+    throw new OperatorError('The backup was made, but the data folder is damaged: see above.');
   const complaint = logComplaint('its log', manifest.log.findings, findings);
   if (complaint !== undefined) throw new OperatorError(`The backup was made; ${complaint}`);
 };
@@ -130,7 +130,7 @@ const verify = async (
           damaged: damageIn(audited.findings).length > 0,
           findings: audited.findings,
         })
-      : `${backupText(folder, manifest)}All ${files.length} files are as they were made.\n`,
+      : `${backupText(folder, manifest)}All ${files.length} files are unchanged.\n`,
   );
   note(missingText(manifest.missing) + findingsText(audited.total, audited.findings));
   const complaint = logComplaint('The log in the backup', audited.total, audited.findings);
@@ -147,7 +147,7 @@ export const addBackup = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      '\nIn it are the event log as it is at one moment, all objects, and the secret of upload URLs. Read models\nare left out: the service builds them from the log. The folder gets its name when it is whole and on\nthe disk. The log is audited; exit code 1 when something in it or of it is wrong.',
+      '\nA backup holds the event log at one moment, all objects, and the secret of upload URLs. Read models are\nleft out: the service builds them from the log. The folder appears only once the backup is complete and\non the disk. The log is audited; exit code 1 means that something is wrong or missing.',
     )
     .action(command(run));
   backup

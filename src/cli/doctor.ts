@@ -56,7 +56,9 @@ const run = async (
   }));
   await out(asJson === true ? json(findings) : doctorText(findings));
   if (config === undefined)
-    note('Parts were not looked at: they depend on the environment. Mend that, and ask again.\n');
+    note(
+      'The parts were not checked, because the environment is invalid: fix it and run this command again.\n',
+    );
   const problems = count(findings, 'problem');
   if (problems > 0) throw new OperatorError(asJson === true ? `${String(problems)} problems` : '');
 };

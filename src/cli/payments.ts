@@ -10,8 +10,8 @@ interface ReleaseOptions extends AsJson {
 }
 
 const ENDS = {
-  unreadable: 'by a retry or an operator: its command is not whole',
-  may_have_been_refused: 'by a retry or an operator: its caller may have been told no',
+  unreadable: 'by a retry or an operator: its command is incomplete',
+  may_have_been_refused: 'by a retry or an operator: its caller may have seen a refusal',
 } as const;
 
 const openText = (claims: readonly OpenClaim[]): string =>
@@ -68,7 +68,7 @@ export const addPayments = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      '\nRelease what will not be asked for again, or was settled in another way. A claim that took effect is\nnever released. The release is an event, with the reason and `released_by: operator`; the audit shows it.',
+      '\nRelease a payment that will not be sent again, or that was settled elsewhere. A claim that took effect is\nnever released. The release is an event, with the reason and `released_by: operator`; the audit shows it.',
     )
     .action(command(release));
 };

@@ -125,7 +125,7 @@ export const addPricing = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      `\nPrices that are known are passed over, so a table can be imported again. A price that differs is published\nas a further one; what was priced before stays as it was. Of prices by tier the base tier is taken.\nThe packaged table has prices by the page of Azure Document Intelligence as of ${OCR_PRICES_AS_OF}.`,
+      `\nKnown prices are skipped, so a table can be imported again. A price that differs is published as a new\none; calls priced before keep their price. Of prices by tier the base tier is used.\nThe packaged table has prices by the page of Azure Document Intelligence as of ${OCR_PRICES_AS_OF}.`,
     )
     .action(command(importTable));
 };

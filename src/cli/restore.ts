@@ -30,7 +30,8 @@ const run = async (
   const complaint = logComplaint('its log', audited.total, audited.findings);
   if (complaint !== undefined) throw new OperatorError(`It was restored as it was backed up; ${complaint}`);
   note(
-    'Start the service on it: read models are built from the log. FIELD_ENCRYPTION_KEY must be the one of then.\n',
+    'Start the service on it: read models are built from the log. ' +
+      'Use the FIELD_ENCRYPTION_KEY that was in use when the backup was made.\n',
   );
 };
 
@@ -44,7 +45,7 @@ export const addRestore = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      '\nFirst every file is compared with its digest; afterwards the log is audited, and compared with the seal\nthat was made with it. A folder that holds anything is left alone.',
+      '\nEvery file is compared with its digest first; then the log is audited and compared with the backup's seal.\nA data folder that is not empty is not touched.',
     )
     .action(command(run));
 };

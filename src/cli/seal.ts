@@ -32,7 +32,7 @@ const daysGiven = (text: string): number => {
 
 const makeSeal = async (output: Output, options: SealOptions): Promise<void> => {
   const input: SealInput = { retain_days: options.retain === undefined ? null : daysGiven(options.retain) };
-  const missing = 'There was no answer; look whether the log was sealed.';
+  const missing = 'There was no answer: check whether the log was sealed.';
   const { seal, object } = await answerOf<SealEvent['data']>(output, { name: 'log.seal', input }, missing);
   if (options.file !== undefined) await appendFile(options.file, json(seal), { flush: true });
   await output.out(json({ ...seal, object }));

@@ -49,7 +49,7 @@ export const ownerVerdict = (
     return warning(
       `The folder is locked by ${named(found)}, and no service answers on its socket: it is a command at work, a service that starts or ends, or one that hangs. If it stays so, stop that process.`,
     );
-  return ok('Nobody has the folder: no service runs on it.');
+  return ok('The folder is free: no service runs on it.');
 };
 
 /** What answered at the address of the service, if anything. */

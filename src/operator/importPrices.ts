@@ -60,7 +60,7 @@ const publish = async (
   const outcome = await reference.publishModelPrice({ type: 'ImportProviderPrices', data, meta });
   if (outcome.kind === 'done') return;
   throw new OperatorError(
-    'The event log did not take the prices in time. Run the import again: prices that arrived are passed over.',
+    'The event log did not accept the prices in time. Run the import again: it skips prices that arrived.',
   );
 };
 

@@ -41,7 +41,7 @@ const refuse = (
   const rest = conflicts.length - shown.length;
   return new OperatorError(
     [
-      'Some rates are known otherwise; nothing was imported. Use --supersede if the file is the correction.',
+      'Some rates differ from the known ones; nothing was imported. Use --supersede if the file is the correction.',
       ...shown,
       ...(rest > 0 ? [`  and ${String(rest)} more`] : []),
     ].join('\n'),
@@ -54,7 +54,7 @@ const publish = async ({ reference, clock }: ImportDeps, data: RatesToImport): P
   if (outcome.kind === 'done') return;
   if (outcome.kind === 'rejected') throw refuse(outcome.rejection.conflicts);
   throw new OperatorError(
-    'The event log did not take the rates in time. Run the import again: days that arrived are passed over.',
+    'The event log did not accept the rates in time. Run the import again: it skips days that arrived.',
   );
 };
 

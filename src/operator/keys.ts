@@ -44,7 +44,8 @@ const revokeInput = z.union([
 export type RevokeKeyInput = z.output<typeof revokeInput>;
 
 const codec = eventCodec(apiKeyEvent);
-const BUSY = 'The event log did not take it in time. Look whether it was done, and run the command again.';
+const BUSY =
+  'The event log did not accept it in time. Check whether it was done, then run the command again.';
 
 /** Issues a key of which only the traces are known here. Throws OperatorError when it has expired already. */
 export const createKey = async (deps: KeyDeps, input: unknown) => {

@@ -61,7 +61,7 @@ export const releasePayment = async (
     }
     case 'none':
       throw new OperatorError(
-        'Nobody claims this payment. Give provider and ID as `quire payments list-open` shows them.',
+        'There is no open claim of this payment. Give provider and ID as `quire payments list-open` shows them.',
       );
     case 'took_effect':
       throw new OperatorError(
@@ -71,7 +71,7 @@ export const releasePayment = async (
       throw new OperatorError('This claim is less than a minute old: its request may still be at work.');
     case 'busy':
       throw new OperatorError(
-        'The event log did not take it in time. Look whether it was done, and run the command again.',
+        'The event log did not accept it in time. Check whether it was done, then run the command again.',
       );
   }
 };

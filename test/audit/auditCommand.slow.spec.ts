@@ -41,7 +41,7 @@ describe('quire audit', function () {
     const { code, out, err } = await quire();
     expect(code, out + err).to.equal(0);
     expect(out).to.contain('Nothing is wrong.').and.to.contain('the event log and');
-    expect(out).to.contain('✔ the read models say what the events say');
+    expect(out).to.contain('✔ the read models match the events');
   });
 
   it('prints the same as JSON', async () => {

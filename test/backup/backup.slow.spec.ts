@@ -118,7 +118,7 @@ describe('backup and restore', function () {
     );
     const audit = await quire(at('restored'), 'audit');
     expect(audit.code, audit.out + audit.err).to.equal(0);
-    expect(audit.out).to.contain('✔ the read models say what the events say');
+    expect(audit.out).to.contain('✔ the read models match the events');
   });
 
   it('restores into an empty folder what a backup of it finds again', async () => {

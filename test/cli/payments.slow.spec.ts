@@ -91,7 +91,7 @@ describe('stranded payments of an old log, on the command line', function () {
     const none = await quire('payments', 'release', 'stripe', 'never', '--reason', reason);
     expect([none.code, none.err]).to.deep.equal([
       1,
-      'Nobody claims this payment. Give provider and ID as `quire payments list-open` shows them.\n',
+      'There is no open claim of this payment. Give provider and ID as `quire payments list-open` shows them.\n',
     ]);
     const released = await quire('payments', 'release', 'stripe', 'pi_sale_v1', '--reason', reason);
     expect(released.code, released.err).to.equal(0);

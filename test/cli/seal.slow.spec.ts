@@ -35,7 +35,7 @@ describe('quire seal', function () {
     expect(made.previous, 'the service made one at its start').to.match(/^[0-9a-f]{64}$/);
     const audit = await quire('audit', '--log-only', '--check-seal', file);
     expect(audit.code, audit.out + audit.err).to.equal(0);
-    expect(audit.out).to.contain('✔ what was sealed is still there (3)');
+    expect(audit.out).to.contain('✔ every sealed event is still there, unchanged (3)');
   });
 
   it('refuses with a sentence to lock seals in the embedded folder, and durations that are none', async () => {

@@ -87,7 +87,7 @@ describe('quire doctor', function () {
     const after = await doctor({ PORT: port }, '--json');
     expect(after.code, after.out).to.equal(0);
     expect(named(after, 'address')?.text).to.contain('is free');
-    expect(named(after, 'service')?.text).to.match(/which no longer runs|Nobody has the folder/);
+    expect(named(after, 'service')?.text).to.match(/which no longer runs|The folder is free/);
   });
 
   it('finds a changed event, in the sample and with --deep, and a damaged file', async () => {

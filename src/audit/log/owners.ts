@@ -60,5 +60,5 @@ export const checkOwner = (findings: Findings, event: AuditedEvent): void => {
   checkTenant(findings, event);
   const name = namedAs(event);
   if (name !== undefined && name !== event.stream)
-    wrong(findings, 'owner', event)('It is in the stream of something else.', name, event.stream);
+    wrong(findings, 'owner', event)('The name of its stream does not match its data.', name, event.stream);
 };

@@ -17,7 +17,7 @@ const checkText = (findings: Findings, { stored, data, metadata, ...event }: Sto
     if (!isAsWritten(stored[column], value))
       wrong(findings, 'stored', { ...event, column })(
         `The ${column} of ${event.stream} revision ${event.revision} is not as the log writes it: ` +
-          'white space, a member twice, or another way to write a value.',
+          'extra white space, a duplicate member, or a value in another notation.',
       );
 };
 
@@ -26,7 +26,7 @@ const checkCategory = (findings: Findings, { stored, ...event }: Stored): void =
   if (stored.category === expected) return;
   wrong(findings, 'stored', { ...event, column: 'category' })(
     `${event.stream} revision ${event.revision} has another category than its stream: ` +
-      'readers of one category pass it over.',
+      'readers of that category skip it.',
     expected,
     stored.category,
   );
@@ -47,8 +47,8 @@ export const storedCheck = (findings: Findings) => {
     const expected = logDigestAfter(digest ?? LOG_DIGEST_START, event.position, hash);
     if (isDue && found !== expected)
       wrong(findings, 'stored', { ...event, column: 'log_digest' })(
-        `At position ${event.position} the log is not the one that was written: ` +
-          'this event or one before it was changed, moved, put in or taken out.',
+        `At position ${event.position} the digest over the log does not match: ` +
+          'this event or an earlier one was changed, moved, inserted or removed.',
         expected.slice(0, 16),
         (found ?? 'none').slice(0, 16),
       );

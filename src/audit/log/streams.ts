@@ -38,7 +38,7 @@ const checkClock = (findings: Findings, event: RecordedEvent, before: Link | und
   const [ms, latest] = [Date.parse(at), before?.latestMs ?? NaN];
   if (ms < latest - BACKWARDS_MAX_MS)
     wrong(findings, 'time', event)(
-      `${event.stream} revision ${event.revision} was recorded before the event before it: its time runs backwards.`,
+      `${event.stream} revision ${event.revision} was recorded before its predecessor: time runs backwards.`,
       `not before ${new Date(latest).toISOString()}`,
       at,
     );
@@ -64,14 +64,14 @@ const checkPlace = (findings: Findings, event: RecordedEvent, before: Link | und
   const [due, named] = [before?.carried ?? null, metadata['prev_hash'] ?? null];
   if (revision !== next)
     say(
-      `${stream} goes on with revision ${revision} where ${next} belongs: events were removed, or put in twice.`,
+      `${stream} continues with revision ${revision} where ${next} belongs: events were removed or duplicated.`,
       next,
       revision,
     );
   else if (due !== UNKNOWN && named !== due)
     say(
       `${stream} revision ${revision} does not name the event before it: ` +
-        'one of the two was changed, moved or put in.',
+        'one of the two was changed, moved or inserted.',
       short(due),
       short(named),
     );
@@ -163,9 +163,7 @@ export const streamsCheck = (findings: Findings, { dense }: { readonly dense: bo
         findings,
         'chain',
         event,
-      )(
-        `${event.stream} revision ${event.revision} is no JSON any more: it was changed after it was written.`,
-      );
+      )(`${event.stream} revision ${event.revision} is no longer JSON: it was changed after it was written.`);
     },
     heads: () => links.entries(),
     count: () => links.size,

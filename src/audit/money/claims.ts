@@ -68,7 +68,7 @@ const tellUnmatched = (books: Books, { unmatched: event, intents }: PaymentBook,
     return;
   }
   for (const { member, claimed, found } of differencesFrom(event, intent, grantOf))
-    say(`Its ${member} is not the one that was claimed.`, claimed, found);
+    say(`Its ${member} differs from the claim.`, claimed, found);
 };
 
 const checkStream = (
@@ -139,7 +139,7 @@ const tookEffect = (books: Books, payment: PaymentBook, event: Effect): void => 
 const noteOperator = ({ findings }: Books, { data, metadata }: AuditedEventOf<'PaymentReleased'>): void => {
   if (data.released_by !== 'operator') return;
   const { provider, provider_txn_id, released_at, reason } = data;
-  const by = (metadata as { readonly actor?: { readonly key_id?: string } }).actor?.key_id ?? 'nobody named';
+  const by = (metadata as { readonly actor?: { readonly key_id?: string } }).actor?.key_id ?? 'unnamed';
   findings.note(
     `An operator (${by}) gave up payment ${provider_txn_id} of ${provider} at ${released_at}: ${reason}`,
   );
@@ -149,7 +149,7 @@ const noteOperator = ({ findings }: Books, { data, metadata }: AuditedEventOf<'P
 const settled = ({ findings }: Books, { claim, effect }: PaymentBook, openSince: string): void => {
   if (effect !== null && claim !== null && !isSame(effect, claim))
     wrong(findings, 'claim', effect.place)(
-      `The ${effect.kind} of ${effect.tenant_id} is not what its payment was claimed for.`,
+      `The ${effect.kind} of ${effect.tenant_id} does not match the claim of its payment.`,
       `${claim.kind} of ${claim.tenant_id}`,
       `${effect.kind} of ${effect.tenant_id}`,
     );

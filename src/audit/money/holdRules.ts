@@ -43,7 +43,7 @@ const checkRate = (books: Books, event: Held | Burned): void => {
   );
   if (rate !== data.credits_per_page)
     say(
-      `Billing config ${version} has another rate for ${data.operation} ${data.extraction_mode ?? ''} ${data.billing_type}.`,
+      `Its rate differs from billing config ${version} for ${data.operation} ${data.extraction_mode ?? ''} ${data.billing_type}.`,
       rate ?? 'none',
       data.credits_per_page,
     );
@@ -152,7 +152,7 @@ const checkCharge = (books: Books, book: AccountBook, event: Burned): void => {
     });
   const fee = books.reference.config(data.billing_config_version)?.examples_export_fee_credits;
   if (data.operation === 'examples_export' && fee !== undefined && data.credits !== fee)
-    wrong(books.findings, 'rate', event)('The flat fee of its billing config is another.', fee, data.credits);
+    wrong(books.findings, 'rate', event)('Its flat fee differs from its billing config.', fee, data.credits);
   if (data.credits > 0) checkAvailable(event, books, book);
 };
 

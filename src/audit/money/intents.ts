@@ -101,5 +101,5 @@ export const checkMoment = (books: Pick<Books, 'findings'>, event: AuditedEvent)
   const recorded = recordedAt(event);
   const apart = Math.abs(Date.parse(at) - Date.parse(recorded));
   if (apart <= (hashVersionOf(event) === 1 ? LEASE_MS : 0)) return;
-  wrong(books.findings, 'time', event)('It was made at another time than it was recorded.', recorded, at);
+  wrong(books.findings, 'time', event)('It was recorded at another time than it was made.', recorded, at);
 };

@@ -53,13 +53,13 @@ const checkPrice = (books: Books, event: Granted): void => {
     say(`Price list ${version} was not in force at ${data.occurred_at}.`);
   if (entry.price_per_1000_credits !== data.price_per_1000_credits || entry.tax_basis !== data.tax_basis)
     say(
-      `Price list ${version} has another price.`,
+      `Its price differs from price list ${version}.`,
       `${entry.price_per_1000_credits} ${entry.tax_basis}`,
       `${data.price_per_1000_credits} ${data.tax_basis}`,
     );
   else if (!hasPrice(event, entry))
     say(
-      `${data.credits} credits do not match its money at ${data.price_per_1000_credits} ${data.currency} for 1,000.`,
+      `${data.credits} credits do not match its amount at ${data.price_per_1000_credits} ${data.currency} for 1,000.`,
       undefined,
       `${data.credits} credits for ${String(data.gross_amount_minor)} minor units, ${data.vat_amount_minor} of them VAT`,
     );
@@ -72,7 +72,7 @@ const checkFx = (books: Books, event: Granted): void => {
   if (bookable.some(({ rate, date }) => rate === fx_rate_to_usd && date === fx_rate_date)) return;
   const [due] = bookable;
   wrong(books.findings, 'fx', event)(
-    `The last rate from ${event.data.currency} to USD known on the day of the sale is another.`,
+    `It was not booked at the last rate from ${event.data.currency} to USD known on the day of the sale.`,
     `${due?.rate ?? 'none'} of ${due?.date ?? 'no day'}`,
     `${fx_rate_to_usd ?? 'none'} of ${fx_rate_date ?? 'no day'}`,
   );
@@ -87,7 +87,7 @@ export const sell = (event: Granted, books: Books, book: AccountBook): void => {
   book.sales.set(data.grant_id, { sale: data, credits: 0, gross: 0, vat: 0, fee: 0 });
   const gross = data.gross_amount_minor ?? 0;
   if (data.vat_amount_minor > gross || data.provider_fee_minor > gross)
-    wrong(books.findings, 'price', event)('Its VAT or its fee is more than its money.');
+    wrong(books.findings, 'price', event)('Its VAT or its fee exceeds its amount.');
   checkTimes(books, event);
   checkPrice(books, event);
   checkFx(books, event);
@@ -95,7 +95,7 @@ export const sell = (event: Granted, books: Books, book: AccountBook): void => {
 
 const LIMITS = [
   ['credits', 'credits', 'credits'],
-  ['gross', 'gross_amount_minor', 'money'],
+  ['gross', 'gross_amount_minor', 'amount'],
   ['vat', 'vat_amount_minor', 'VAT'],
   ['fee', 'provider_fee_minor', 'fee'],
 ] as const;
@@ -114,11 +114,11 @@ export const refund = (event: Refunded, books: Books, book: AccountBook): void =
   }
   if (data.currency !== of.sale.currency)
     say('It is in another currency than its sale.', of.sale.currency, data.currency);
-  if (data.vat_amount_minor > data.gross_amount_minor) say('Its VAT is more than its money.');
+  if (data.vat_amount_minor > data.gross_amount_minor) say('Its VAT exceeds its amount.');
   for (const [sum, member, word] of LIMITS) {
     of[sum] += data[member];
     const limit = of.sale[member] ?? 0;
     if (of[sum] > limit)
-      say(`More ${word} of sale ${data.grant_id} came back than was sold.`, `at most ${limit}`, of[sum]);
+      say(`The refunds of sale ${data.grant_id} exceed its ${word}.`, `at most ${limit}`, of[sum]);
   }
 };

@@ -86,7 +86,7 @@ const tellColumns = (
     if (should !== is)
       findings.add({
         ...about(table, key, expected),
-        message: `Table ${table}, row ${key}: ${column} is not what the events say.`,
+        message: `Table ${table}, row ${key}: ${column} differs from the events.`,
         column,
         expected: should,
         found: is,

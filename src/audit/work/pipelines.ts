@@ -106,7 +106,11 @@ const created = (books: Books, { jobs }: Pipelines, event: AuditedEventOf<'Train
   const isBilled = hold_id !== null;
   const price = isBilled ? priceOf(books, event) : 0;
   if (price !== undefined && price !== credits)
-    wrong(books.findings, 'rate', event)(`Its billing config prices ${job_id} otherwise.`, price, credits);
+    wrong(books.findings, 'rate', event)(
+      `The price of ${job_id} differs from its billing config.`,
+      price,
+      credits,
+    );
   jobs.set(job_id, { tenant_id, credits, isBilled, end: null, lease: null, charged: false });
 };
 
@@ -118,7 +122,7 @@ const activated = (
   const { artifact_id, tenant_id } = event.data;
   books.findings.checked('pipeline');
   if (usable.get(artifact_id) !== tenant_id)
-    telling(books, event)(`It deploys ${artifact_id}, which no job of this tenant had learned.`);
+    telling(books, event)(`It deploys ${artifact_id}, which no successful job of this tenant has learned.`);
 };
 
 const published = (books: Books, known: Pipelines, event: AuditedEventOf<'ArtifactPublished'>): void => {

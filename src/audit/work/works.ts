@@ -37,12 +37,12 @@ const completed = (books: Books, works: Map<string, Work>, event: Completed): vo
   works.delete(id);
   const say = wrong(books.findings, 'work', event);
   if (work === undefined) {
-    say(`${id} was completed and never asked for.`);
+    say(`${id} was completed but never requested.`);
     return;
   }
   if (!work.isBilled) return;
   if (work.burn === null) {
-    say(`${id} of ${work.tenant_id} was delivered and not billed.`);
+    say(`${id} of ${work.tenant_id} was delivered but not billed.`);
     return;
   }
   const { pages, free_pages } = event.data;
@@ -71,7 +71,7 @@ const burned = (books: Books, works: Map<string, Work>, event: Burned): void => 
   const tenant = accountOf(event.stream) ?? '';
   const say = wrong(books.findings, 'work', event);
   if (work === undefined) {
-    say(`It bills ${operation_id}, which nobody asked for, or which was billed before.`);
+    say(`It bills ${operation_id}, which was never requested or was billed before.`);
     return;
   }
   if (work.tenant_id !== tenant || !work.isBilled)

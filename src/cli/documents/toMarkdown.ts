@@ -98,7 +98,7 @@ const toMarkdown = async (
 };
 
 const EXAMPLES = `
-A folder is searched with the folders in it, in order of names; hidden files are passed over.
+A folder is searched with the folders in it, in order of names; hidden files are skipped.
 Formats: PDF, pictures, Word, Excel, OpenDocument, RTF, CSV, mail, HTML, Markdown and plain text.
 Pages without text are recognised (languages: OCR_LANGUAGES). Nothing leaves this machine, and no
 service has to run.

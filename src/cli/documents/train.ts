@@ -97,7 +97,7 @@ const train = async (output: Output, folder: string, options: TrainOptions): Pro
   });
 
 const EXAMPLES = `
-Beside each document stands what is right for it: invoice.pdf and invoice.expected.json (or
+Put the correct values beside each document: invoice.pdf and invoice.expected.json (or
 invoice.pdf.expected.json), an object as the schema describes it. From two examples on; ten of each
 layout are a good start. The same examples and seed give the same artifact.
 

@@ -22,7 +22,7 @@ const checkHeaders = ({ headers }: IncomingMessage): void => {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (contentType === 'application/json' && encoding === 'identity') return;
   if (!isJson(contentType)) throw problem('unsupported_media_type', 'Send application/json.');
-  if (!isUtf8(contentType)) throw problem('unsupported_media_type', 'JSON travels in UTF-8.');
+  if (!isUtf8(contentType)) throw problem('unsupported_media_type', 'The body must be JSON in UTF-8.');
   if (encoding !== 'identity') throw problem('unsupported_media_type', 'Send the body uncompressed.');
 };
 
@@ -96,7 +96,7 @@ const TOO_MANY = `The body has more than ${String(BODY_LIMITS.valuesMax)} values
 
 const twiceIn = (text: string): Problem => {
   const name = (memberTwiceIn(text) ?? '').slice(0, NAME_SHOWN);
-  return problem('malformed_json', `The member "${name}" stands twice in one object.`);
+  return problem('malformed_json', `The member "${name}" occurs twice in one object.`);
 };
 
 /** Longer texts are read step by step, and others have their turn between the steps. */

@@ -74,7 +74,7 @@ describe('numbers, members and times as they were written', () => {
       it(`is refused ${where}`, async () => {
         const reply = await sale(`"gross_amount_minor":100,${members}`);
         expect([reply.status, reply.code]).to.deep.equal([400, 'malformed_json']);
-        expect(reply.body['detail']).to.match(/"(credits|note)" stands twice/);
+        expect(reply.body['detail']).to.match(/"(credits|note)" occurs twice/);
       });
 
     it('is refused deep inside', async () => {
