@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import lockfile from 'proper-lockfile';
 import { codeOf } from '../../domain/kernel/failure.ts';
-import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
+import { DataDirInUse, type FolderOwner } from '../../domain/ports/dataFolder.ts';
 
 /** The folder into which a backup is restored; nothing opens the data folder while it is there. */
 export const RESTORING = 'restoring';
@@ -15,15 +15,11 @@ const OWNER_FILE = 'owner.pid';
 /** What a lock, and whoever had it, leave in a folder that is empty otherwise. */
 export const LOCK_FILES = [OWNER_FILE, 'owner.lock', 'operator.json', 'operator.sock'] as const;
 
-export interface DataDirLock {
-  release(): Promise<void>;
-}
-
 /** A lock whose owner died is taken over after this long without a sign of life. */
 const STALE_MS = 5_000;
 
 /** EPERM: it lives, and belongs to another user. */
-export const isRunning = (pid: number): boolean => {
+const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
     return true;
@@ -32,12 +28,7 @@ export const isRunning = (pid: number): boolean => {
   }
 };
 
-/** What is known of the process that has a folder, or had it last. */
-export interface Owner {
-  readonly pid: number;
-  /** Where it runs; undefined: it was not written down. */
-  readonly host: string | undefined;
-}
+type Owner = NonNullable<FolderOwner['owner']>;
 
 /** `<pid> <host>`; undefined where nobody has written anything, or something else. */
 export const ownerIn = (text: string): Owner | undefined => {
@@ -130,7 +121,7 @@ export const lockDataDir = async (
   dataDir: string,
   onLost: (error: Error) => void,
   { whileRestoring = false }: { readonly whileRestoring?: boolean } = {},
-): Promise<DataDirLock> => {
+): Promise<{ readonly release: () => Promise<void> }> => {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     const ownerFile = join(dataDir, OWNER_FILE);
@@ -150,19 +141,7 @@ export const lockDataDir = async (
 };
 
 /** Who has a data folder, as far as the folder tells. Changes nothing. */
-export interface DataDirOwner {
-  readonly owner: Owner | undefined;
-  /** The lock was renewed a moment ago: whoever has it lives. */
-  readonly isLocked: boolean;
-  readonly isHere: boolean;
-  readonly isRunning: boolean;
-  /** How the process was started; empty where that is not known. */
-  readonly command: string;
-  /** A restore is not finished. */
-  readonly isRestoring: boolean;
-}
-
-export const dataDirOwner = async (dataDir: string): Promise<DataDirOwner> => {
+export const dataDirOwner = async (dataDir: string): Promise<FolderOwner> => {
   const owner = ownerIn(await readFile(join(dataDir, OWNER_FILE), 'utf8').catch(() => ''));
   const options = { lockfilePath: join(dataDir, 'owner.lock'), realpath: false, stale: STALE_MS };
   return {

@@ -4,18 +4,13 @@ import { within } from './timeLimit.ts';
 const FAILURES_MAX = 3;
 const DISPOSE_MS = 2000;
 
+export type Connection = ReturnType<typeof connection>;
+
 /**
  * A client that is replaced after several failures in a row: some of them (a cached failed look-up of
  * the server's features, a call that passed its deadline) it never recovers from by itself.
  */
-export interface Connection {
-  readonly client: () => EventStoreDBClient;
-  readonly succeeded: () => void;
-  readonly failed: () => void;
-  readonly close: () => Promise<void>;
-}
-
-export const connection = (connectionString: string): Connection => {
+export const connection = (connectionString: string) => {
   let client: EventStoreDBClient | undefined;
   let failures = 0;
 
@@ -26,11 +21,11 @@ export const connection = (connectionString: string): Connection => {
     if (old !== undefined) await disposed(old);
   };
   return {
-    client: () => (client ??= EventStoreDBClient.connectionString(connectionString)),
-    succeeded: () => {
+    client: (): EventStoreDBClient => (client ??= EventStoreDBClient.connectionString(connectionString)),
+    succeeded: (): void => {
       failures = 0;
     },
-    failed: () => {
+    failed: (): void => {
       failures += 1;
       if (failures >= FAILURES_MAX) void drop();
     },

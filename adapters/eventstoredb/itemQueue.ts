@@ -1,14 +1,5 @@
 /** Items pushed by events, taken by a loop. */
-export interface ItemQueue<T> {
-  readonly push: (item: T) => void;
-  /** No more items; those queued are still delivered, then the loop ends or throws. */
-  readonly end: (error?: Error) => void;
-  readonly size: () => number;
-  /** The next item, undefined at the end. */
-  readonly next: () => Promise<T | undefined>;
-}
-
-export const itemQueue = <T>(): ItemQueue<T> => {
+export const itemQueue = <T>() => {
   let items: T[] = [];
   let taken = 0;
   let ended = false;
@@ -24,19 +15,21 @@ export const itemQueue = <T>(): ItemQueue<T> => {
     return item;
   };
   return {
-    push: (item) => {
+    push: (item: T): void => {
       if (ended) return;
       items.push(item);
       wake();
     },
-    end: (error) => {
+    /** No more items; those queued are still delivered, then the loop ends or throws. */
+    end: (error?: Error): void => {
       if (ended) return;
       ended = true;
       failure = error;
       wake();
     },
     size: () => items.length - taken,
-    next: async () => {
+    /** The next item, undefined at the end. */
+    next: async (): Promise<T | undefined> => {
       if (taken === items.length && !ended) await new Promise<void>((resolve) => (wake = resolve));
       if (taken < items.length) return take();
       if (failure !== undefined) throw failure;
@@ -44,3 +37,5 @@ export const itemQueue = <T>(): ItemQueue<T> => {
     },
   };
 };
+
+export type ItemQueue<T> = ReturnType<typeof itemQueue<T>>;

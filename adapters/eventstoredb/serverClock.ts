@@ -1,11 +1,5 @@
 import { connect, type ClientHttp2Session } from 'node:http2';
 
-/** What a server's clock shows, beside ours. */
-export interface ServerClock {
-  /** Its clock minus ours, ms; a whole second is all that it tells, so smaller ones mean nothing. */
-  readonly skewMs: number;
-}
-
 /** `esdb://user:password@host:2113,other:2113?tls=false` → the first host, as a browser would name it. */
 export const firstHostOf = (connectionString: string): string | undefined => {
   const [, hosts = '', query = ''] =
@@ -29,12 +23,13 @@ const dateFrom = (session: ClientHttp2Session, signal: AbortSignal): Promise<str
 
 /**
  * Asks the server for the time by the header that every HTTP answer may have. undefined where it has none:
- * then nothing is known.
+ * then nothing is known. `skewMs`: its clock minus ours; a whole second is all that it tells, so smaller ones
+ * mean nothing.
  */
 export const serverClock = async (
   connectionString: string,
   signal: AbortSignal,
-): Promise<ServerClock | undefined> => {
+): Promise<{ readonly skewMs: number } | undefined> => {
   const host = firstHostOf(connectionString);
   if (host === undefined) return undefined;
   const session = connect(host);

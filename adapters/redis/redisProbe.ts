@@ -1,15 +1,11 @@
 import { redisClient } from './redisClient.ts';
 
-export interface RedisFacts {
-  /** Of one question and its answer, ms. */
-  readonly answerMs: number;
-  readonly version: string;
-}
-
 const CONNECT_MS = 3_000;
 
-/** Connects to Redis, asks it one thing, and hangs up. Throws what the server or the network says. */
-export const redisProbe = async (url: string): Promise<RedisFacts> => {
+/** Connects to Redis, asks it one thing, and hangs up. Throws what the server or the network says. `answerMs`: of one question and its answer. */
+export const redisProbe = async (
+  url: string,
+): Promise<{ readonly answerMs: number; readonly version: string }> => {
   let last: Error | undefined;
   const failed: { tell: (error: Error) => void } = { tell: () => undefined };
   const client = redisClient(

@@ -12,3 +12,19 @@ export class LogNotCopied extends Error {
     this.isFull = isFull;
   }
 }
+
+/** What a data folder says of the process that has it, or had it last. */
+export interface FolderOwner {
+  /** undefined: nobody has written anything. `host` undefined: where it runs was not written down. */
+  readonly owner: { readonly pid: number; readonly host: string | undefined } | undefined;
+  /** The lock was renewed a moment ago: whoever has it lives. */
+  readonly isLocked: boolean;
+  /** The owner is a process of this machine. */
+  readonly isHere: boolean;
+  /** It runs, as far as that can be told here. */
+  readonly isRunning: boolean;
+  /** How the process was started; empty where that is not known. */
+  readonly command: string;
+  /** A restore is not finished. */
+  readonly isRestoring: boolean;
+}

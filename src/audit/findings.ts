@@ -45,35 +45,16 @@ export interface Finding {
 /** Where an event is in the log. */
 export type Place = Pick<RecordedEvent, 'stream' | 'revision' | 'position'>;
 
-/** Where checks report to. Findings beyond a limit for each check are counted and not kept. */
-export interface Findings {
-  readonly add: (finding: Finding) => void;
-  /** Something worth knowing that is not wrong. */
-  readonly note: (text: string) => void;
-  /** Says that a check was made on one more thing. */
-  readonly checked: (check: Check, times?: number) => void;
-  readonly total: () => number;
-  readonly result: () => FindingsResult;
-}
+/** Where checks report to. */
+export type Findings = ReturnType<typeof findingsKept>;
 
-interface CheckResult {
-  readonly check: Check;
-  readonly about: string;
-  readonly checked: number;
-  readonly findings: number;
-}
-
-export interface FindingsResult {
-  /** Checks that were made, in the order of `CHECKS`. */
-  readonly checks: readonly CheckResult[];
-  readonly findings: readonly Finding[];
-  readonly notes: readonly string[];
-}
+/** What an audit found: the checks that were made, in the order of `CHECKS`, findings and notes. */
+export type FindingsResult = ReturnType<Findings['result']>;
 
 const NOTES_MAX = 100;
 
-/** Collects what an audit finds. `keep`: findings kept of each check. */
-export const findingsKept = (keep: number): Findings => {
+/** Collects what an audit finds: of each check all are counted, and `keep` kept. */
+export const findingsKept = (keep: number) => {
   const kept = new Map<Check, Finding[]>();
   const counts = new Map<Check, { checked: number; findings: number }>();
   const notes: string[] = [];
@@ -83,19 +64,21 @@ export const findingsKept = (keep: number): Findings => {
     return known;
   };
   return {
-    add: (finding) => {
+    add: (finding: Finding): void => {
       countOf(finding.check).findings += 1;
       const list = kept.get(finding.check) ?? [];
       if (list.length < keep) list.push(finding);
       kept.set(finding.check, list);
     },
-    note: (text) => {
+    /** Something worth knowing that is not wrong. */
+    note: (text: string): void => {
       if (notes.length < NOTES_MAX) notes.push(text);
     },
-    checked: (check, times = 1) => {
+    /** Says that a check was made on one more thing. */
+    checked: (check: Check, times = 1): void => {
       countOf(check).checked += times;
     },
-    total: () => [...counts.values()].reduce((sum, { findings }) => sum + findings, 0),
+    total: (): number => [...counts.values()].reduce((sum, { findings }) => sum + findings, 0),
     result: () => {
       const made = (Object.keys(CHECKS) as Check[]).filter((check) => counts.has(check));
       return {

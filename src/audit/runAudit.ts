@@ -2,7 +2,7 @@ import { decodeAny } from '../../domain/catalogue.ts';
 import { UndecodableEvent } from '../../domain/kernel/codec.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import { auditedEvent, type AuditedEvent } from './log/auditedEvent.ts';
-import { auditLog, everything, type AuditedLog, type LogFacts } from './log/auditLog.ts';
+import { auditLog, everything, type AuditedLog, type LogAudit, type LogFacts } from './log/auditLog.ts';
 import { readModelComparison } from './readModels/compareReadModels.ts';
 import { EXPECTED_MODELS } from './expected/expectedModels.ts';
 import { findingsKept, type Findings, type FindingsResult } from './findings.ts';
@@ -10,10 +10,7 @@ import type { GivenSeal } from './seals/seal.ts';
 import { sealsCheck } from './seals/sealCheck.ts';
 import type { ReadModelSnapshot } from './readModels/snapshot.ts';
 
-export interface AuditRequest {
-  readonly feed: Pick<EventFeed, 'subscribe'>;
-  /** Positions of this log have no gaps: it is the embedded one. */
-  readonly dense: boolean;
+export interface AuditRequest extends Omit<LogAudit, 'findings' | 'watchers'> {
   /** The read models to compare; none: the log alone is audited. */
   readonly snapshot?: ReadModelSnapshot | undefined;
   /** What was sealed, wherever it was found. */
@@ -23,8 +20,6 @@ export interface AuditRequest {
   readonly notes?: readonly string[];
   /** Findings kept of each check; all are counted. */
   readonly keep?: number;
-  readonly onProgress?: ((events: number, position: bigint) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** What an audit came to. */

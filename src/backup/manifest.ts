@@ -59,7 +59,7 @@ export const manifestText = (made: Manifest): string => `${JSON.stringify(made, 
 export const manifestSum = (text: string): string => `${sha256(text)}  ${MANIFEST}\n`;
 
 /** A manifest, or why there is none. */
-export type ReadManifest =
+type ReadManifest =
   | { readonly kind: 'manifest'; readonly manifest: Manifest }
   | { readonly kind: 'unreadable'; readonly reason: string };
 

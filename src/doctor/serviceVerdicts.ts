@@ -1,17 +1,6 @@
+import type { FolderOwner } from '../../domain/ports/dataFolder.ts';
 import type { ServiceFacts } from '../operator/aboutService.ts';
 import { ok, problem, warning, type Verdict } from './check.ts';
-
-/** What the data folder says of the process that has it, or had it last. */
-export interface FolderOwner {
-  readonly owner: { readonly pid: number; readonly host: string | undefined } | undefined;
-  /** The lock is alive. */
-  readonly isLocked: boolean;
-  /** The owner runs on this machine. */
-  readonly isRunning: boolean;
-  readonly isHere: boolean;
-  readonly command: string;
-  readonly isRestoring: boolean;
-}
 
 const hours = (seconds: number): string =>
   seconds < 7200 ? `${String(Math.floor(seconds / 60))} min` : `${String(Math.floor(seconds / 3600))} h`;

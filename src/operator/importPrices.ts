@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import { instant } from '../../domain/kernel/units.ts';
+import { modelPriceMembers } from '../../domain/providerPricing/events.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import {
   distinctRows,
@@ -24,24 +27,26 @@ export interface PriceChange {
   readonly price: TablePrice;
 }
 
-export interface PriceImportDeps {
+interface PriceImportDeps {
   readonly reference: Pick<ReferenceData, 'modelPrices' | 'publishModelPrice'>;
   readonly clock: Clock;
 }
 
-export interface PricesToImport {
-  readonly prices: readonly TablePrice[];
+export const pricesToImport = z.strictObject({
+  prices: z
+    .array(modelPriceMembers.extend({ provider: z.string().min(1), model_name: z.string().min(1).max(200) }))
+    .readonly(),
   /** null: from now on. */
-  readonly effective_from: string | null;
-  readonly dry_run: boolean;
-}
+  effective_from: instant.nullable(),
+  dry_run: z.boolean(),
+});
 
 /** The same bounds as over HTTP. */
 const EARLIEST = '2000-01-01T00:00:00.000Z';
 const AHEAD_MAX_MS = 24 * 60 * 60_000;
 
 /** What an import tells while it goes on. */
-export interface PriceImportNews {
+interface PriceImportNews {
   readonly change: (change: PriceChange) => Promise<void>;
   readonly progress: (done: number, of: number) => Promise<void>;
 }
@@ -70,7 +75,7 @@ const publish = async (
  */
 export const importPrices = async (
   deps: PriceImportDeps,
-  wanted: PricesToImport,
+  wanted: z.output<typeof pricesToImport>,
   tell: PriceImportNews,
 ): Promise<PriceImportReport> => {
   const { dry_run } = wanted;

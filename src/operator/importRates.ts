@@ -1,4 +1,6 @@
 import { newsOf, type FxDay } from '../../domain/fxRates/rates.ts';
+import { z } from 'zod';
+import { currencyCode, day, decimalText } from '../../domain/kernel/units.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { ReferenceData } from '../commands/reference/referenceData.ts';
 import { operatorMeta, OperatorError } from './protocol.ts';
@@ -23,11 +25,14 @@ export interface ImportDeps {
   readonly clock: Clock;
 }
 
-export interface RatesToImport {
-  readonly days: readonly FxDay[];
-  readonly source: string;
-  readonly supersede: boolean;
-}
+export const ratesToImport = z.strictObject({
+  days: z
+    .array(z.strictObject({ date: day, base: currencyCode, rates: z.record(currencyCode, decimalText) }))
+    .readonly(),
+  source: z.string(),
+  supersede: z.boolean(),
+});
+type RatesToImport = z.output<typeof ratesToImport>;
 
 const refuse = (
   conflicts: readonly { date: string; currency: string; known: string | null; given: string | null }[],
@@ -82,11 +87,11 @@ export const importRates = async (deps: ImportDeps, wanted: RatesToImport): Prom
   const { days, supersede } = wanted;
   const state = await deps.reference.fxRates();
   const counts = { added: 0, unchanged: 0, superseded: 0 };
-  for (const day of days) counts[newsOf(state, day)] += 1;
-  const news = days.filter((day) => newsOf(state, day) !== 'unchanged');
+  for (const one of days) counts[newsOf(state, one)] += 1;
+  const news = days.filter((one) => newsOf(state, one) !== 'unchanged');
   if (counts.superseded > 0 && !supersede) {
     // The decider refuses them all at once and says which; nothing has been published yet.
-    await publish(deps, { ...wanted, days: days.filter((day) => newsOf(state, day) === 'superseded') });
+    await publish(deps, { ...wanted, days: days.filter((one) => newsOf(state, one) === 'superseded') });
   }
   for (const part of parts(news)) await publish(deps, { ...wanted, days: part });
   const dates = days.map(({ date }) => date).sort();

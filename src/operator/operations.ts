@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { decodeAny } from '../../domain/catalogue.ts';
-import { currencyCode, day, decimalText, instant } from '../../domain/kernel/units.ts';
 import type { KnownLog } from '../../domain/ports/knownLog.ts';
-import { modelPriceMembers } from '../../domain/providerPricing/events.ts';
 import type { Sql, Timers } from '../../projections/engine/ports.ts';
 import type { Projector } from '../../projections/engine/projector.ts';
 import { NewerServes, RebuildBusy, type RebuildProgress } from '../../projections/engine/rebuild/rebuild.ts';
@@ -11,8 +9,8 @@ import { foreignModels, withdraw } from '../../projections/engine/rebuild/withdr
 import { DROPPED_READ_MODELS } from '../../projections/readModels.ts';
 import { withSnapshot } from '../audit/readModels/snapshot.ts';
 import { snapshotLines } from '../audit/readModels/snapshotLines.ts';
-import { importRates, type ImportDeps } from './importRates.ts';
-import { importPrices } from './importPrices.ts';
+import { importRates, ratesToImport, type ImportDeps } from './importRates.ts';
+import { importPrices, pricesToImport } from './importPrices.ts';
 import { createKey, revokeKey, type KeyDeps } from './keys.ts';
 import { listOpen, releasePayment, type PaymentDeps } from './payments.ts';
 import { projectionsStatus } from './projectionsStatus.ts';
@@ -22,7 +20,7 @@ import { sealNow } from './seal.ts';
 import { OperatorError, type Operation, type OperationContext, type Operations } from './protocol.ts';
 
 /** The parts that operations on the read models need. */
-export interface ReadModelParts {
+interface ReadModelParts {
   readonly sql: Sql;
   readonly feed: KnownLog;
   readonly projectors: readonly Projector[];
@@ -35,14 +33,6 @@ const rebuildInput = z.strictObject({
   keep: z.boolean(),
 });
 export type RebuildInput = z.output<typeof rebuildInput>;
-
-const importInput = z.strictObject({
-  days: z.array(
-    z.strictObject({ date: day, base: currencyCode, rates: z.record(currencyCode, decimalText) }),
-  ),
-  source: z.string(),
-  supersede: z.boolean(),
-});
 
 const checkNames = (names: readonly string[], known: readonly string[]): void => {
   const unknown = names.filter((name) => !known.includes(name));
@@ -101,14 +91,6 @@ export const readModelOperations = (parts: ReadModelParts): Operations => ({
     }),
 });
 
-const pricesInput = z.strictObject({
-  prices: z.array(
-    modelPriceMembers.extend({ provider: z.string().min(1), model_name: z.string().min(1).max(200) }),
-  ),
-  effective_from: instant.nullable(),
-  dry_run: z.boolean(),
-});
-
 /** Operations that append to the log. */
 export const logOperations = (
   deps: ImportDeps & KeyDeps & RotateDeps & SealDeps & PaymentDeps,
@@ -126,13 +108,13 @@ export const logOperations = (
     await send(await releasePayment(deps, input));
   },
   'pricing.import': async (input, { send }) => {
-    const report = await importPrices(deps, pricesInput.parse(input), {
+    const report = await importPrices(deps, pricesToImport.parse(input), {
       change: (change) => send({ change }),
       progress: (done, of) => send({ progress: { done, of } }),
     });
     await send({ report });
   },
   'fx.import': async (input, { send }) => {
-    await send(await importRates(deps, importInput.parse(input)));
+    await send(await importRates(deps, ratesToImport.parse(input)));
   },
 });

@@ -13,10 +13,6 @@ const INPUT_BYTES_MAX = 64 * 1024 * 1024;
 /** Where a running service can be asked, as it wrote down. */
 export const ADDRESS_FILE = 'operator.json';
 
-export interface OperatorServer {
-  readonly close: () => Promise<void>;
-}
-
 const socketPathIn = async (dataDir: string): Promise<string> => {
   const path = join(dataDir, 'operator.sock');
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return path;
@@ -93,7 +89,7 @@ const listenOn = async (server: Server, path: string): Promise<void> => {
 export const listenForOperators = async (
   dataDir: string,
   operations: Operations,
-): Promise<OperatorServer> => {
+): Promise<{ readonly close: () => Promise<void> }> => {
   const path = await socketPathIn(dataDir);
   const addressFile = join(dataDir, ADDRESS_FILE);
   await rm(path, { force: true });

@@ -11,7 +11,8 @@ import {
   type PostgresFacts,
 } from '../../src/doctor/partVerdicts.ts';
 import { clockVerdict, nodeVerdict, openFilesVerdict } from '../../src/doctor/processChecks.ts';
-import { addressVerdict, ownerVerdict, type FolderOwner } from '../../src/doctor/serviceVerdicts.ts';
+import type { FolderOwner } from '../../domain/ports/dataFolder.ts';
+import { addressVerdict, ownerVerdict } from '../../src/doctor/serviceVerdicts.ts';
 
 const is = ({ level, text }: Verdict, due: Verdict['level'], ...words: readonly string[]) => {
   expect(level, text).to.equal(due);

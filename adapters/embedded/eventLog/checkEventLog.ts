@@ -3,19 +3,14 @@ import { fileURLToPath } from 'node:url';
 
 const SCRIPT = fileURLToPath(new URL('./sqliteEventLogCheck.js', import.meta.url));
 
-/** Which log the file's header says it is, and which its first event; null: it does not say. */
-export interface LogIds {
-  readonly header: string | null;
-  readonly opened: string | null;
-}
-
 /** What was found, in this order. */
 export type LogPart =
   | {
       readonly kind: 'facts';
       readonly position: number;
       readonly newest_at: string | null;
-      readonly log_id: LogIds;
+      /** Which log the file's header says it is, and which its first event; null: it does not say. */
+      readonly log_id: { readonly header: string | null; readonly opened: string | null };
     }
   /** Of SQLite's own check; none: the file is whole. */
   | { readonly kind: 'file'; readonly complaints: readonly string[] }
@@ -28,12 +23,6 @@ export type LogPart =
       readonly breaks: number;
     };
 
-export interface LogCheck {
-  readonly parts: readonly LogPart[];
-  /** Why it ended before it was done; null: it was done. */
-  readonly error: string | null;
-}
-
 /** The message of the error that a process ended with. */
 const messageIn = (text: string): string => /^(?:\w*Error): (.+)$/m.exec(text)?.[1] ?? text.trim();
 
@@ -44,7 +33,11 @@ const messageIn = (text: string): string => /^(?:\w*Error): (.+)$/m.exec(text)?.
 export const checkEventLog = async (
   path: string,
   { deep, signal }: { readonly deep: boolean; readonly signal: AbortSignal },
-): Promise<LogCheck> => {
+): Promise<{
+  readonly parts: readonly LogPart[];
+  /** Why it ended before it was done; null: it was done. */
+  readonly error: string | null;
+}> => {
   const child = spawn(process.execPath, [SCRIPT, path, deep ? 'deep' : ''], {
     signal,
     killSignal: 'SIGKILL',

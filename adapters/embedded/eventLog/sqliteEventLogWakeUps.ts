@@ -1,17 +1,14 @@
-/** Wakes the subscriptions that wait at the end of the log. */
-export interface WakeUps {
-  /** How often `all` was called: read it before looking at the log, hand it to `next`. */
-  readonly count: () => number;
-  readonly all: () => void;
-  /** Resolves at the next `all` after `seen`, when `signal` aborts, or after the poll interval. */
-  readonly next: (seen: number, signal: AbortSignal | undefined) => Promise<void>;
-}
+export type WakeUps = ReturnType<typeof wakeUps>;
 
-/** `pollMs` is for a reader whose writer is another process; without it nothing wakes but `all`. */
-export const wakeUps = (pollMs: number | undefined): WakeUps => {
+/**
+ * Wakes the subscriptions that wait at the end of the log. `pollMs` is for a reader whose writer is another
+ * process; without it nothing wakes but `all`.
+ */
+export const wakeUps = (pollMs: number | undefined) => {
   const sleepers = new Set<() => void>();
   let count = 0;
 
+  /** Resolves at the next `all` after `seen`, when `signal` aborts, or after the poll interval. */
   const next = (seen: number, signal: AbortSignal | undefined): Promise<void> => {
     if (count !== seen || signal?.aborted === true) return Promise.resolve();
     return new Promise((resolve) => {
@@ -28,8 +25,9 @@ export const wakeUps = (pollMs: number | undefined): WakeUps => {
   };
 
   return {
+    /** How often `all` was called: read it before looking at the log, hand it to `next`. */
     count: () => count,
-    all: () => {
+    all: (): void => {
       count += 1;
       for (const wake of [...sleepers]) wake();
     },

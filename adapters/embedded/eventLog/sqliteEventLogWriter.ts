@@ -15,15 +15,6 @@ interface Waiting extends EncodedAppend {
   readonly answer: (result: AppendResult) => void;
 }
 
-/** Appends that wait while a group is being committed share the next transaction, and its sync. */
-export interface GroupWriter {
-  append(batch: Batch): Promise<AppendResult>;
-  /** Writes a snapshot between two groups. Rejects where it cannot be written. */
-  save(row: SnapshotRow): Promise<void>;
-  /** Commits what waits; later appends are answered `unknown`. */
-  close(): Promise<void>;
-}
-
 const CLOSED: AppendResult = { kind: 'unknown', reason: 'the log is closed' };
 const UNANSWERED: AppendResult = { kind: 'unknown', reason: 'no result' };
 
@@ -153,13 +144,20 @@ const drainAndEnd = async (state: Committing): Promise<void> => {
 
 /**
  * Writes in a thread of its own, so that a sync of the disk stops no request. One group is in flight at
- * a time, and it is the thread alone that writes: the order of the log is the order of its commits.
+ * a time, and it is the thread alone that writes: the order of the log is the order of its commits. Appends
+ * that wait meanwhile share the next transaction, and its sync.
  */
 export const groupWriter = (
   path: string,
   onCommit: () => void,
   onTrouble: (reason: string | null) => void = () => undefined,
-): GroupWriter => {
+): {
+  readonly append: (batch: Batch) => Promise<AppendResult>;
+  /** Writes a snapshot between two groups. Rejects where it cannot be written. */
+  readonly save: (row: SnapshotRow) => Promise<void>;
+  /** Commits what waits; later appends are answered `unknown`. */
+  readonly close: () => Promise<void>;
+} => {
   const tellTrouble = toldNowAndThen(onTrouble);
   const thread = new Worker(new URL('./sqliteEventLogThread.js', import.meta.url), { workerData: { path } });
   const ended = new Promise((resolve) => thread.once('exit', resolve));

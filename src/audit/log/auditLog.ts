@@ -36,10 +36,10 @@ export interface Watcher {
   readonly decoded?: (event: AuditedEvent) => void;
 }
 
-interface LogAudit {
+export interface LogAudit {
   readonly feed: Pick<EventFeed, 'subscribe'>;
   readonly findings: Findings;
-  /** Positions of this log have no gaps. */
+  /** Positions of this log have no gaps: it is the embedded one. */
   readonly dense: boolean;
   readonly watchers?: readonly Watcher[];
   readonly onProgress?: ((events: number, position: bigint) => void) | undefined;

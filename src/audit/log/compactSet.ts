@@ -1,12 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** A set of texts in 16 bytes each: UUIDs as they are, all else by the first half of its SHA-256. */
-export interface CompactSet {
-  /** True when the text was not in it yet. */
-  readonly add: (text: string) => boolean;
-  readonly has: (text: string) => boolean;
-}
-
 type Slots = Uint32Array<ArrayBuffer>;
 
 const WORDS = 4;
@@ -57,13 +50,19 @@ const grown = (slots: Slots): Slots => {
   return larger;
 };
 
-/** Open addressing, at most two thirds full: a million members take some 32 MB. */
-export const compactSet = (): CompactSet => {
+export type CompactSet = ReturnType<typeof compactSet>;
+
+/**
+ * A set of texts in 16 bytes each: UUIDs as they are, all else by the first half of its SHA-256. Open
+ * addressing, at most two thirds full: a million members take some 32 MB.
+ */
+export const compactSet = () => {
   let slots: Slots = new Uint32Array(FIRST_SLOTS * WORDS);
   let size = 0;
   return {
-    has: (text) => !isAt(slots, slotOf(slots, wordsOf(text)), EMPTY),
-    add: (text) => {
+    has: (text: string): boolean => !isAt(slots, slotOf(slots, wordsOf(text)), EMPTY),
+    /** True when the text was not in it yet. */
+    add: (text: string): boolean => {
       if (3 * size * WORDS >= 2 * slots.length) slots = grown(slots);
       const words = wordsOf(text);
       const at = slotOf(slots, words);

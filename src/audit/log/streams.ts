@@ -45,16 +45,6 @@ const checkClock = (findings: Findings, event: RecordedEvent, before: Link | und
   return ms > latest || Number.isNaN(latest) ? ms : latest;
 };
 
-/** Follows all streams at once. */
-interface StreamsCheck {
-  /** Gives the hash that the event's content has. */
-  readonly follow: (event: RecordedEvent) => string;
-  /** Goes on after an event that is no JSON any more. */
-  readonly skip: (event: Identified) => void;
-  readonly heads: () => IterableIterator<readonly [string, StreamHead]>;
-  readonly count: () => number;
-}
-
 const short = (hash: unknown): string => (typeof hash === 'string' ? hash.slice(0, 16) : String(hash));
 
 const checkPlace = (findings: Findings, event: RecordedEvent, before: Link | undefined): void => {
@@ -143,18 +133,20 @@ const orderCheck = (findings: Findings, dense: boolean) => {
   };
 };
 
-/** Checks order, revisions and hash chains. `dense`: positions of this log have no gaps. */
-export const streamsCheck = (findings: Findings, { dense }: { readonly dense: boolean }): StreamsCheck => {
+/** Checks order, revisions and hash chains of all streams at once. `dense`: positions have no gaps. */
+export const streamsCheck = (findings: Findings, { dense }: { readonly dense: boolean }) => {
   const links = new Map<string, Link>();
   const inOrder = orderCheck(findings, dense);
   return {
-    follow: (event) => {
+    /** Gives the hash that the event's content has. */
+    follow: (event: RecordedEvent): string => {
       inOrder(event);
       const link = checkLink(findings, event, links.get(event.stream));
       links.set(event.stream, link);
       return link.hash;
     },
-    skip: (event) => {
+    /** Goes on after an event that is no JSON any more. */
+    skip: (event: Identified): void => {
       inOrder(event);
       const latestMs = links.get(event.stream)?.latestMs ?? NaN;
       const unknown = { carried: UNKNOWN, hash: '', hashVersion: undefined, latestMs };
@@ -165,7 +157,7 @@ export const streamsCheck = (findings: Findings, { dense }: { readonly dense: bo
         event,
       )(`${event.stream} revision ${event.revision} is no longer JSON: it was changed after it was written.`);
     },
-    heads: () => links.entries(),
+    heads: (): IterableIterator<readonly [string, StreamHead]> => links.entries(),
     count: () => links.size,
   };
 };

@@ -3,16 +3,12 @@ import type { Json } from '../../../domain/kernel/json.ts';
 import type { Table } from '../../../projections/engine/table.ts';
 
 /** Rows of one table and tenant: how many, and a sum that does not depend on their order. */
-export interface GroupDigest {
+interface GroupDigest {
   rows: number;
   sum: bigint;
 }
 
-/** Digests by table and, where a table has tenants, by tenant. */
-export interface RowDigests {
-  readonly add: (table: string, row: PlainRow) => void;
-  readonly groups: (table: string) => ReadonlyMap<string, GroupDigest>;
-}
+export type RowDigests = ReturnType<typeof rowDigests>;
 
 /** A row in the form that both sides are brought to: whole numbers as text, objects as JSON. */
 export type PlainRow = Readonly<Record<string, Json>>;
@@ -39,17 +35,20 @@ export const groupOf = (row: PlainRow): string => {
 
 const MODULUS = 1n << 256n;
 
-/** The sum of the SHA-256 of the rows, mod 2^256: equal for the same rows in any order. */
-export const rowDigests = (): RowDigests => {
+/**
+ * Digests by table and, where a table has tenants, by tenant: the sum of the SHA-256 of the rows, mod 2^256,
+ * equal for the same rows in any order.
+ */
+export const rowDigests = () => {
   const tables = new Map<string, Map<string, GroupDigest>>();
-  const groups = (table: string) => {
+  const groups = (table: string): Map<string, GroupDigest> => {
     const known = tables.get(table) ?? new Map<string, GroupDigest>();
     tables.set(table, known);
     return known;
   };
   return {
     groups,
-    add: (table, row) => {
+    add: (table: string, row: PlainRow): void => {
       const byTenant = groups(table);
       const digest = byTenant.get(groupOf(row)) ?? { rows: 0, sum: 0n };
       digest.rows += 1;

@@ -46,15 +46,8 @@ const rowsIn = async function* (file: string): AsyncGenerator<SqlRow> {
     yield rowLine.parse(JSON.parse(text)).row;
 };
 
-/** Where a snapshot that is being received is put down: a file a table, so that each is read alone. */
-export interface SnapshotStore {
-  readonly write: (text: string) => Promise<void>;
-  /** The snapshot, once all of it was written. Whole numbers arrive as text where they were bigints. */
-  readonly finish: () => Promise<ReadModelSnapshot>;
-}
-
-/** Keeps the lines of `snapshotLines` in `folder`. `finish` throws when the end of them is missing. */
-export const snapshotStore = (folder: string): SnapshotStore => {
+/** Keeps the lines of `snapshotLines` in `folder`, a file a table, so that each is read alone. */
+export const snapshotStore = (folder: string) => {
   const files = new Map<string, WriteStream>();
   let [first, end]: (string | undefined)[] = [];
   let rows = 0;
@@ -65,7 +58,7 @@ export const snapshotStore = (folder: string): SnapshotStore => {
     return stream;
   };
   return {
-    write: async (text) => {
+    write: async (text: string): Promise<void> => {
       const table = ROW_OF.exec(text)?.[1];
       if (table === undefined) {
         if (first === undefined) first = text;
@@ -76,7 +69,8 @@ export const snapshotStore = (folder: string): SnapshotStore => {
       const stream = streamOf(table);
       if (!stream.write(text)) await once(stream, 'drain');
     },
-    finish: async () => {
+    /** The snapshot; throws when its end is missing. Whole numbers arrive as text where they were bigints. */
+    finish: async (): Promise<ReadModelSnapshot> => {
       for (const stream of files.values()) await finished(stream.end());
       if (first === undefined || end === undefined || endLine.parse(JSON.parse(end)).rows !== rows)
         throw new Error('the snapshot of the read models is not whole');
