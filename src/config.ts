@@ -113,13 +113,13 @@ export interface S3Config {
   readonly region: string;
 }
 
-export interface SealsConfig {
+interface SealsConfig {
   readonly everyMinutes: number;
   /** For how long each seal is also locked in the object store; undefined: it is in the log alone. */
   readonly retentionDays: number | undefined;
 }
 /** Milliseconds, by mode. */
-export type LocalDeadlines = Readonly<Record<'fast' | 'standard' | 'robust', number>>;
+type LocalDeadlines = Readonly<Record<'fast' | 'standard' | 'robust', number>>;
 
 /** The service's configuration, checked. Members that are undefined select the embedded part. */
 export interface Config {

@@ -9,7 +9,7 @@ import type { ModelAccess } from '@quire/engine/ports/modelProvider';
 import { ConfigError } from './configError.ts';
 
 /** A model that the platform works with where a caller names none. `access` null: the local engine. */
-export interface PlatformModel {
+interface PlatformModel {
   readonly name: string;
   readonly access: ModelAccess | null;
 }
@@ -23,7 +23,7 @@ type ModelPurpose = 'EXTRACTION' | 'OCR';
 type ProviderKeyVariable = 'OPENAI_API_KEY' | 'ANTHROPIC_API_KEY' | 'GOOGLE_API_KEY' | 'MISTRAL_API_KEY';
 
 /** The variables that say which models the platform works with, each checked by itself. */
-export type ModelVariables = { readonly [Name in `${ModelPurpose}_MODEL`]: string } & {
+type ModelVariables = { readonly [Name in `${ModelPurpose}_MODEL`]: string } & {
   readonly [Name in `${ModelPurpose}_API_${'BASE' | 'KEY'}` | ProviderKeyVariable]?: string | undefined;
 };
 

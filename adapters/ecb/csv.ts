@@ -7,7 +7,7 @@ const MONTHS = [
 ];
 
 /** `2026-01-30`, or `30 January 2026` as the daily file has it; undefined for anything else. */
-export const isoDateOf = (text: string): string | undefined => {
+const isoDateOf = (text: string): string | undefined => {
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return text;
   const parts = /^(\d{1,2}) ([A-Za-z]+) (\d{4})$/.exec(text);
   const [, day = '', month = '', year = ''] = parts ?? [];

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { OpenedSecret, SecretBox, SecretOwner } from '../../domain/ports/secretBox.ts';
 
 /** Keys of 32 bytes in base64. `current` seals; all of them open. */
-export interface SecretKeys {
+interface SecretKeys {
   readonly current: string;
   readonly old: readonly string[];
 }

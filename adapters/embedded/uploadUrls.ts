@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { SignedUpload, UploadSignatures, UploadTargets } from '../../domain/ports/uploadTargets.ts';
 
-export interface UploadUrlOptions {
+interface UploadUrlOptions {
   readonly secret: Uint8Array;
   /** Base of the URLs, without a slash at its end; asked for each URL, for the port may not be known before. */
   readonly baseUrl: () => string;

@@ -11,11 +11,11 @@ const TYPE = 'AccountSnapshot';
 const LIMITED_MAX = 10_000;
 
 /** `accountSnapshot-<tenant>` for `account-<tenant>`: a stream of its own beside it. */
-export const snapshotStream = (stream: string): string =>
+const snapshotStream = (stream: string): string =>
   `${SNAPSHOT_CATEGORY}${stream.slice(stream.indexOf('-'))}`;
 
 /** What snapshots need of the log that they lie in. */
-export interface SnapshotLog {
+interface SnapshotLog {
   readonly read: (stream: string, options: ReadOptions) => AsyncIterable<RecordedEvent>;
   readonly client: () => EventStoreDBClient;
   readonly timeoutMs: number;

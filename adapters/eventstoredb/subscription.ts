@@ -12,7 +12,7 @@ const BUFFER = 1024;
 const QUEUE_FULL = 2048;
 const QUEUE_LOW = 512;
 
-export interface Subscribing {
+interface Subscribing {
   readonly client: EventStoreDBClient;
   readonly options: FeedOptions;
   /** For the server's confirmation. */

@@ -71,7 +71,7 @@ const copyFiles = async (
 };
 
 /** What events refer to and `copied` does not have. */
-export const missingIn = (
+const missingIn = (
   { objectFile }: Pick<DataFolder, 'objectFile'>,
   needs: AuditedCopy['needs'],
   copied: ReadonlyMap<string, Digest>,

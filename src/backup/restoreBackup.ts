@@ -6,7 +6,7 @@ import { copyDigested, eachAtOnce, syncFolder, syncFolders } from './files.ts';
 import { absentAsUndefined } from '../../domain/kernel/failure.ts';
 import { DATA, type BackedUpFile, type Manifest } from './manifest.ts';
 
-export interface RestoreDeps {
+interface RestoreDeps {
   /** From its folder: put in place last, for a data folder is one only when it has its log. */
   readonly log: string;
   /** Of the folder into which everything is copied first. */

@@ -2,7 +2,7 @@ import { isForOperator } from '../operator/forOperator.ts';
 import { OperatorError } from '../operator/protocol.ts';
 
 /** How a command that failed ends, and what it prints. */
-export interface FailedCommand {
+interface FailedCommand {
   readonly exitCode: 1 | 2;
   readonly text: string;
 }

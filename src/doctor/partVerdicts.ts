@@ -18,7 +18,7 @@ export interface EmbeddedLog {
   readonly chains: ChainsSeen | undefined;
 }
 
-export interface ChainsSeen {
+interface ChainsSeen {
   readonly streams: number;
   readonly events: number;
   readonly broken: readonly string[];

@@ -18,7 +18,7 @@ export interface KeyDeps {
   readonly onKey?: (change: KeyChange) => Promise<void>;
 }
 
-export interface KeyChange {
+interface KeyChange {
   readonly kind: 'issued' | 'revoked';
   readonly key_hash: string;
   readonly position: bigint | undefined;

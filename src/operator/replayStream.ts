@@ -19,7 +19,7 @@ import { savedConfig } from '../../domain/savedConfig/decider.ts';
 import { savedConfigEvent } from '../../domain/savedConfig/events.ts';
 
 /** An event, and the stream's state right after it. */
-export interface ReplayStep {
+interface ReplayStep {
   readonly revision: string;
   readonly position: string;
   readonly recorded_at: string;

@@ -55,7 +55,7 @@ const NOTHING_OF = (currency: string): CurrencyFlows => ({
   ...{ without_amount: 0n, without_rate: 0n },
 });
 
-export interface MarginReportParts {
+interface MarginReportParts {
   readonly start: string;
   readonly end: string;
   /** What moved in the period, and since ever up to its end. */

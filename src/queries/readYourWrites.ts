@@ -1,5 +1,5 @@
 /** The read models' runner, as reads need it. */
-export interface ProjectionWait {
+interface ProjectionWait {
   waitFor(position: bigint, options: { readonly timeoutMs: number }): Promise<boolean>;
 }
 

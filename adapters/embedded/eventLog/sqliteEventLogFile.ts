@@ -5,7 +5,7 @@ import type { RecordedEvent, StoredForm } from '../../../domain/ports/eventStore
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 
 /** One row of `events`, in the order of `COLUMNS`. */
-export type EventRow = readonly [
+type EventRow = readonly [
   position: number,
   stream: string,
   revision: number,

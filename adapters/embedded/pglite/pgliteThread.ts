@@ -4,7 +4,7 @@ import { SqlUnavailable } from '../../../projections/engine/ports.ts';
 import type { PgliteReply, PgliteRequest } from './pgliteWorker.ts';
 
 /** A request without its number. */
-export type PgliteCall = PgliteRequest extends infer R
+type PgliteCall = PgliteRequest extends infer R
   ? R extends PgliteRequest
     ? Omit<R, 'id'>
     : never

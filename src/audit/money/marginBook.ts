@@ -55,7 +55,7 @@ export interface MarginBook {
 
 export const noWorth = (): Worth => ({ net: 0n, amount: 0n, implied: 0n, fee: 0n, vat: 0n });
 export const noMoves = (): Moves => ({ trueUps: new Map(), used: new Map(), refunded: 0n });
-export const leftOf = ({ credits, gone }: BookedLot): bigint => credits - gone;
+const leftOf = ({ credits, gone }: BookedLot): bigint => credits - gone;
 
 const each = (of: (part: (typeof PARTS)[number]) => bigint): Worth => ({
   net: of('net'),
@@ -86,7 +86,7 @@ const remove = (lot: BookedLot, credits: bigint, moves: Moves): void => {
 };
 
 /** Takes credits from lots in the order given; what they do not have is a hole. */
-export const takeInOrder = (
+const takeInOrder = (
   book: MarginBook,
   { lots, credits }: { readonly lots: readonly BookedLot[]; readonly credits: bigint },
   moves: Moves,

@@ -4,7 +4,7 @@ import type { BookedLot, Coins, MarginBook, Moves } from './marginBook.ts';
 import { giveBack, noMoves, noWorth, openLot, takeBack, useUp, worthAt } from './marginBook.ts';
 
 /** An event of an account, with its place in the log. */
-export type Posted = AnyEvent & { readonly position: bigint };
+type Posted = AnyEvent & { readonly position: bigint };
 
 type Of<Type extends AnyEvent['type']> = Extract<AnyEvent, { type: Type }>['data'];
 

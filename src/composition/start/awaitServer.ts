@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../doctor/check.ts';
 
 /** A server that the configuration names and that a start cannot do without. */
-export interface NeededServer {
+interface NeededServer {
   /** What it is and where: never an address with a password. */
   readonly name: string;
   /** The variable that names it. */

@@ -1,7 +1,7 @@
 import { protectionText, type ProtectionFacts } from '../../doctor/protectionText.ts';
 import type { Parts } from '../parts/openParts.ts';
 
-export interface Started {
+interface Started {
   readonly url: string;
   readonly isApi: boolean;
   /** The first admin key, where it was made just now. */

@@ -7,7 +7,7 @@ import { bind, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 
 /** The read models' database as those read it who answer: nothing comes from rows of another log. */
-export const readOnlyWhileSound = (sql: SqlTx, watch: Pick<LogWatch, 'diverged'>): SqlTx => {
+const readOnlyWhileSound = (sql: SqlTx, watch: Pick<LogWatch, 'diverged'>): SqlTx => {
   const refuse = (): void => {
     const diverged = watch.diverged();
     if (diverged !== undefined) throw new ReadModelsDiverged(diverged);

@@ -4,7 +4,7 @@ import type { LogWatch } from '../../../projections/engine/feed/logWatch.ts';
 import type { ProjectorStatus } from '../../../projections/engine/status.ts';
 import type { HealthReport, ReadyReport } from '../../http/wire/reports.ts';
 
-export interface ReadinessDeps {
+interface ReadinessDeps {
   readonly health: () => Promise<HealthReport>;
   readonly feed: Pick<EventFeed, 'head'>;
   readonly runner: Pick<ProjectionRunner, 'status' | 'waitFor'>;
