@@ -4,14 +4,12 @@ import { z } from 'zod';
 import { modelNamed } from '@quire/engine/models/modelName';
 import { ConfigError } from './configError.ts';
 import { eraseInitialValues } from './initialEnvironment.ts';
-import { tracingFrom, tracingVariables, type TracingConfig } from './tracingConfig.ts';
+import { tracingFrom, tracingVariables } from './tracingConfig.ts';
 import { platformModelsFrom, type PlatformModels } from './platformModels.ts';
 import { READ_BY_DRIVERS, redactor, SECRET_VARIABLES, URL_VARIABLES } from './redact.ts';
 
 const ROLES = ['api', 'projector', 'worker'] as const;
-export type Role = (typeof ROLES)[number];
-
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -113,49 +111,8 @@ export interface S3Config {
   readonly region: string;
 }
 
-interface SealsConfig {
-  readonly everyMinutes: number;
-  /** For how long each seal is also locked in the object store; undefined: it is in the log alone. */
-  readonly retentionDays: number | undefined;
-}
-/** Milliseconds, by mode. */
-type LocalDeadlines = Readonly<Record<'fast' | 'standard' | 'robust', number>>;
-
 /** The service's configuration, checked. Members that are undefined select the embedded part. */
-export interface Config {
-  readonly port: number;
-  readonly host: string;
-  readonly dataDir: string;
-  readonly eventStoreUrl: string | undefined;
-  readonly databaseUrl: string | undefined;
-  readonly redisUrl: string | undefined;
-  readonly s3: S3Config | undefined;
-  readonly adminApiKey: string | undefined;
-  /** Seal the keys in saved configs; undefined: no config can carry one. */
-  readonly secretKeys: { readonly current: string; readonly old: readonly string[] } | undefined;
-  readonly platformModels: PlatformModels;
-  readonly ocrLanguages: readonly string[];
-  /** Of work on documents in this installation's own processes, by mode; calls of models are not counted. */
-  readonly localDeadlinesMs: LocalDeadlines;
-  readonly heavyConcurrency: number;
-  readonly maxUploadBytes: number;
-  /** Most bytes of uploads that are kept for one tenant. */
-  readonly uploadQuotaBytes: number;
-  /** How long a used upload is kept after it was sent; 0: for good. */
-  readonly uploadRetentionDays: number;
-  readonly publicUrl: string | undefined;
-  readonly allowPrivateNetwork: boolean;
-  /** How long a start waits for a server that does not answer. */
-  readonly startWaitSeconds: number;
-  /** How often the service seals the log; undefined: it does not. */
-  readonly seals: SealsConfig | undefined;
-  /** undefined: nothing is traced. */
-  readonly tracing: TracingConfig | undefined;
-  /** What becomes of read models that are of another log than the one that is there. */
-  readonly rebuildDiverged: 'auto' | 'manual';
-  readonly roles: readonly Role[];
-  readonly logLevel: (typeof LOG_LEVELS)[number];
-}
+export type Config = Readonly<ReturnType<typeof configOf>>;
 
 const S3_VARIABLES = ['S3_ENDPOINT', 'S3_BUCKET', 'S3_ACCESS_KEY', 'S3_SECRET_KEY'] as const;
 
@@ -177,14 +134,14 @@ const s3From = (env: Environment): S3Config | undefined => {
   };
 };
 
-const secretKeysFrom = (env: Environment): Config['secretKeys'] => {
+const secretKeysFrom = (env: Environment) => {
   const { FIELD_ENCRYPTION_KEY: current, FIELD_ENCRYPTION_KEYS_OLD: old = [] } = env;
   if (current !== undefined) return { current, old };
   if (old.length === 0) return undefined;
   throw new ConfigError('FIELD_ENCRYPTION_KEYS_OLD: needs FIELD_ENCRYPTION_KEY, the key that seals now.');
 };
 
-const sealsFrom = (env: Environment): SealsConfig | undefined => {
+const sealsFrom = (env: Environment) => {
   const { SEAL_EVERY_MINUTES: everyMinutes, SEAL_RETENTION_DAYS: retentionDays } = env;
   if (everyMinutes === undefined && retentionDays === undefined) return undefined;
   if (everyMinutes === undefined)
@@ -213,6 +170,53 @@ const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] 
 /** The variables as they were given, secrets among them: to be looked at, never to be shown. */
 export const environmentOf = (): Readonly<Record<string, string | undefined>> => process.env;
 
+/** What several variables say together, read before the rest so that all complaints are shown at once. */
+interface Together {
+  readonly s3: S3Config | undefined;
+  /** Seal the keys in saved configs; undefined: no config can carry one. */
+  readonly secretKeys: ReturnType<typeof secretKeysFrom>;
+  /**
+   * How often the service seals the log; undefined: it does not. For `retentionDays` each seal is also locked in
+   * the object store; undefined: it is in the log alone.
+   */
+  readonly seals: ReturnType<typeof sealsFrom>;
+  readonly platformModels: PlatformModels;
+}
+
+const configOf = (checked: Environment, together: Together) => ({
+  ...together,
+  port: checked.PORT,
+  host: checked.HOST,
+  dataDir: resolve(checked.DATA_DIR),
+  eventStoreUrl: checked.EVENTSTORE_URL,
+  databaseUrl: checked.DATABASE_URL,
+  redisUrl: checked.REDIS_URL,
+  adminApiKey: checked.ADMIN_API_KEY,
+  ocrLanguages: checked.OCR_LANGUAGES as readonly string[],
+  /** Of work on documents in this installation's own processes, by mode; calls of models are not counted. */
+  localDeadlinesMs: {
+    fast: checked.LOCAL_DEADLINE_FAST_SECONDS * 1000,
+    standard: checked.LOCAL_DEADLINE_STANDARD_SECONDS * 1000,
+    robust: checked.LOCAL_DEADLINE_ROBUST_SECONDS * 1000,
+  },
+  heavyConcurrency: checked.HEAVY_CONCURRENCY,
+  maxUploadBytes: checked.MAX_UPLOAD_BYTES,
+  /** Most bytes of uploads that are kept for one tenant. */
+  uploadQuotaBytes: checked.UPLOAD_QUOTA_BYTES,
+  /** How long a used upload is kept after it was sent; 0: for good. */
+  uploadRetentionDays: checked.UPLOAD_RETENTION_DAYS,
+  publicUrl: checked.PUBLIC_URL,
+  allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
+  /** How long a start waits for a server that does not answer. */
+  startWaitSeconds: checked.START_WAIT_SECONDS,
+  /** undefined: nothing is traced. */
+  tracing: tracingFrom(checked),
+  /** What becomes of read models that are of another log than the one that is there. */
+  rebuildDiverged: checked.REBUILD_DIVERGED ?? (checked.EVENTSTORE_URL === undefined ? 'auto' : 'manual'),
+  roles: checked.ROLES as readonly (typeof ROLES)[number][],
+  logLevel: checked.LOG_LEVEL,
+});
+
 /**
  * Reads the environment. An empty value counts as unset. Throws ConfigError with a sentence for each
  * bad or unknown variable, before anything is opened.
@@ -223,48 +227,17 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     (name) => `${name}: is not a variable of Quire; check its spelling.`,
   );
   const parsed = environment.safeParse(given);
-  if (!parsed.success)
+  if (!parsed.success) {
     complaints.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}.`));
-  if (!parsed.success) throw new ConfigError(complaints.join('\n'));
-  const checked = parsed.data;
-  const together = {
-    s3: complaining(complaints, () => s3From(checked)),
-    secretKeys: complaining(complaints, () => secretKeysFrom(checked)),
-    seals: complaining(complaints, () => sealsFrom(checked)),
-    platformModels: complaining(complaints, () => platformModelsFrom(checked)),
-  };
-  if (complaints.length > 0 || together.platformModels === undefined)
     throw new ConfigError(complaints.join('\n'));
-  return {
-    port: checked.PORT,
-    host: checked.HOST,
-    dataDir: resolve(checked.DATA_DIR),
-    eventStoreUrl: checked.EVENTSTORE_URL,
-    databaseUrl: checked.DATABASE_URL,
-    redisUrl: checked.REDIS_URL,
-    s3: together.s3,
-    adminApiKey: checked.ADMIN_API_KEY,
-    secretKeys: together.secretKeys,
-    platformModels: together.platformModels,
-    ocrLanguages: checked.OCR_LANGUAGES,
-    localDeadlinesMs: {
-      fast: checked.LOCAL_DEADLINE_FAST_SECONDS * 1000,
-      standard: checked.LOCAL_DEADLINE_STANDARD_SECONDS * 1000,
-      robust: checked.LOCAL_DEADLINE_ROBUST_SECONDS * 1000,
-    },
-    heavyConcurrency: checked.HEAVY_CONCURRENCY,
-    maxUploadBytes: checked.MAX_UPLOAD_BYTES,
-    uploadQuotaBytes: checked.UPLOAD_QUOTA_BYTES,
-    uploadRetentionDays: checked.UPLOAD_RETENTION_DAYS,
-    publicUrl: checked.PUBLIC_URL,
-    allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
-    startWaitSeconds: checked.START_WAIT_SECONDS,
-    seals: together.seals,
-    tracing: tracingFrom(checked),
-    rebuildDiverged: checked.REBUILD_DIVERGED ?? (checked.EVENTSTORE_URL === undefined ? 'auto' : 'manual'),
-    roles: checked.ROLES,
-    logLevel: checked.LOG_LEVEL,
-  };
+  }
+  const checked = parsed.data;
+  const s3 = complaining(complaints, () => s3From(checked));
+  const secretKeys = complaining(complaints, () => secretKeysFrom(checked));
+  const seals = complaining(complaints, () => sealsFrom(checked));
+  const platformModels = complaining(complaints, () => platformModelsFrom(checked));
+  if (complaints.length > 0 || platformModels === undefined) throw new ConfigError(complaints.join('\n'));
+  return configOf(checked, { s3, secretKeys, seals, platformModels });
 };
 
 let redactForgotten: ReturnType<typeof redactor> | undefined;
