@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { jsonIn } from '../../domain/kernel/json.ts';
 import type { OpenedSecret, SecretBox, SecretOwner } from '../../domain/ports/secretBox.ts';
 
 /** Keys of 32 bytes in base64. `current` seals; all of them open. */
@@ -53,14 +54,6 @@ const sealWith = ({ id, bytes }: SealingKey, text: string, owner: SecretOwner): 
   return Buffer.from(JSON.stringify(parts));
 };
 
-const envelopeIn = (bytes: Uint8Array): Envelope | undefined => {
-  try {
-    return envelope.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
-  } catch {
-    return undefined;
-  }
-};
-
 const opened = ({ id, bytes }: SealingKey, parts: Envelope, owner: SecretOwner): string | undefined => {
   try {
     const iv = Buffer.from(parts.iv, 'base64');
@@ -81,8 +74,9 @@ export const aesSecretBox = ({ current, old }: SecretKeys): SecretBox => {
   return {
     seal: (text, owner) => sealWith(sealing, text, owner),
     open: (bytes, owner): OpenedSecret => {
-      const parts = envelopeIn(bytes);
-      if (parts === undefined) return { kind: 'tampered' };
+      const read = envelope.safeParse(jsonIn(Buffer.from(bytes).toString('utf8')));
+      if (!read.success) return { kind: 'tampered' };
+      const parts = read.data;
       const key = keys.get(parts.key_id);
       if (key === undefined) return { kind: 'unknown_key', key_id: parts.key_id };
       const text = opened(key, parts, owner);

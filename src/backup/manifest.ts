@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { sha256 } from '../../domain/kernel/chain.ts';
+import { jsonIn } from '../../domain/kernel/json.ts';
 
 /** Names of what a backup holds beside the data themselves. */
 export const MANIFEST = 'manifest.json';
@@ -65,20 +66,12 @@ type ReadManifest =
 
 const unreadable = (reason: string): ReadManifest => ({ kind: 'unreadable', reason });
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** Reads a manifest and the digest beside it. */
 export const readManifest = (text: string, sum: string | undefined): ReadManifest => {
   if (sum === undefined) return unreadable(`${MANIFEST_SUM} is missing`);
   if (sum !== manifestSum(text))
     return unreadable(`${MANIFEST} does not have the digest in ${MANIFEST_SUM}: one of the two was changed`);
-  const read = manifest.safeParse(parsed(text));
+  const read = manifest.safeParse(jsonIn(text));
   return read.success
     ? { kind: 'manifest', manifest: read.data }
     : unreadable(`${MANIFEST} is of a format that this release does not know`);

@@ -3,7 +3,7 @@ import { uploadKeyOf } from '../../domain/document/uploads.ts';
 import { secretObjectKey } from '../../domain/ports/secretBox.ts';
 import type { ConfigVersion } from '../../domain/savedConfig/events.ts';
 import { liveSecrets } from '../../domain/savedConfig/decider.ts';
-import type { AuditedEvent } from '../audit/log/auditedEvent.ts';
+import { byType } from '../audit/log/auditedEvent.ts';
 import type { Watcher } from '../audit/log/auditLog.ts';
 import { trainingInputKeyOf } from '../commands/training/trainingInput.ts';
 
@@ -30,33 +30,20 @@ export const objectNeeds = (): {
     secrets.set(stream, keys);
     for (const key of keys) needs.set(key, { stream, sha256: null });
   };
-  const see = ({ type, data, stream }: AuditedEvent): void => {
-    switch (type) {
-      case 'UploadPresigned':
-        presigned.add(data.document_id);
-        break;
-      case 'DocumentRegistered':
-        // Files that came with a request are not kept.
-        if (presigned.delete(data.document_id))
-          needs.set(uploadKeyOf(data.document_id), { stream, sha256: data.sha256 });
-        break;
-      case 'UploadRemoved':
-        needs.delete(uploadKeyOf(data.document_id));
-        break;
-      case 'ArtifactPublished':
-        needs.set(artifactKeyOf(data.sha256), { stream, sha256: data.sha256 });
-        break;
-      case 'TrainingJobCreated':
-        needs.set(trainingInputKeyOf(data.job_id, data.input_sha256), { stream, sha256: data.input_sha256 });
-        break;
-      case 'ConfigPublished':
-        replaceSecrets(stream, secretsOf(data));
-        break;
-      case 'ConfigRevoked':
-        replaceSecrets(stream, []);
-        break;
-      default:
-    }
-  };
+  const see = byType({
+    UploadPresigned: ({ data }) => void presigned.add(data.document_id),
+    DocumentRegistered: ({ stream, data }) => {
+      // Files that came with a request are not kept.
+      if (presigned.delete(data.document_id))
+        needs.set(uploadKeyOf(data.document_id), { stream, sha256: data.sha256 });
+    },
+    UploadRemoved: ({ data }) => void needs.delete(uploadKeyOf(data.document_id)),
+    ArtifactPublished: ({ stream, data: { sha256 } }) =>
+      void needs.set(artifactKeyOf(sha256), { stream, sha256 }),
+    TrainingJobCreated: ({ stream, data: { job_id, input_sha256: sha256 } }) =>
+      void needs.set(trainingInputKeyOf(job_id, sha256), { stream, sha256 }),
+    ConfigPublished: ({ stream, data }) => replaceSecrets(stream, secretsOf(data)),
+    ConfigRevoked: ({ stream }) => replaceSecrets(stream, []),
+  });
   return { watcher: { decoded: see }, needs: () => needs };
 };

@@ -4,6 +4,7 @@ import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { jsonIn } from '../../domain/kernel/json.ts';
 import { ADDRESS_FILE } from './operatorServer.ts';
 import { jsonLine, OperatorError, type OperationContext } from './protocol.ts';
 
@@ -35,13 +36,7 @@ const answers = (socket: string): Promise<boolean> =>
 /** The socket of the service that owns the data folder; undefined when none runs, whatever it has left. */
 export const runningSocket = async (dataDir: string): Promise<string | undefined> => {
   const text = await readFile(join(dataDir, ADDRESS_FILE), 'utf8').catch(() => '{}');
-  let written: unknown;
-  try {
-    written = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const parsed = address.safeParse(written);
+  const parsed = address.safeParse(jsonIn(text));
   if (!parsed.success) return undefined;
   return (await answers(parsed.data.socket)) ? parsed.data.socket : undefined;
 };

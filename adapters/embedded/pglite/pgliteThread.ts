@@ -4,11 +4,7 @@ import { SqlUnavailable } from '../../../projections/engine/ports.ts';
 import type { PgliteReply, PgliteRequest } from './pgliteWorker.ts';
 
 /** A request without its number. */
-type PgliteCall = PgliteRequest extends infer R
-  ? R extends PgliteRequest
-    ? Omit<R, 'id'>
-    : never
-  : never;
+type PgliteCall = PgliteRequest extends infer R ? (R extends PgliteRequest ? Omit<R, 'id'> : never) : never;
 
 /** A statement that PGlite refused, with its SQLSTATE; '' where it has none. */
 export class PgliteError extends Error {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { sha256 } from '../../../domain/kernel/chain.ts';
+import { jsonIn } from '../../../domain/kernel/json.ts';
 import { shortSeal, type ShortSeal } from '../../../domain/seal/events.ts';
 import type { AuditedLog } from '../log/auditLog.ts';
 
@@ -49,17 +50,9 @@ export const sealOf = ({ facts, heads, digest }: AuditedLog, made_at: string): S
   return { ...head, digest: digestOf(sorted), heads: sorted };
 };
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new UnreadableSeal('The file is not a seal.');
-  }
-};
-
 /** Reads a seal with the end of every stream. Throws UnreadableSeal when it is none, or not as it was made. */
 export const parseSeal = (text: string): Seal => {
-  const read = sealWithHeads.safeParse(parsed(text));
+  const read = sealWithHeads.safeParse(jsonIn(text));
   if (!read.success) throw new UnreadableSeal('The file is not a seal.');
   if (digestOf(read.data.heads) === read.data.digest) return read.data;
   throw new UnreadableSeal('The seal does not have its own digest: the file was changed.');
@@ -67,7 +60,7 @@ export const parseSeal = (text: string): Seal => {
 
 /** Reads a short seal. Throws UnreadableSeal when it is none. */
 export const parseShortSeal = (text: string): ShortSeal => {
-  const read = shortSeal.safeParse(parsed(text));
+  const read = shortSeal.safeParse(jsonIn(text));
   if (read.success) return read.data;
   throw new UnreadableSeal('The file is not a seal.');
 };
