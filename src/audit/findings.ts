@@ -108,7 +108,9 @@ export const wrong =
     add({
       check,
       message,
-      ...{ stream, revision: String(revision), position: String(position) },
+      stream,
+      revision: String(revision),
+      position: String(position),
       ...(column !== undefined && { column }),
       ...shown('expected', expected),
       ...shown('found', found),

@@ -50,7 +50,9 @@ const comparisonFor = ({ feed, snapshot }: AuditRequest, findings: Findings) =>
   snapshot === undefined
     ? undefined
     : readModelComparison({
-        ...{ findings, snapshot, models: EXPECTED_MODELS },
+        findings,
+        snapshot,
+        models: EXPECTED_MODELS,
         replay: (see) => replayed(feed, see),
       });
 

@@ -13,7 +13,10 @@ const timeOf = ({ type, data }: AuditedEvent): string => {
 
 const newRow = (tenant_id: string, at: string): BalanceRow => ({
   ...noSums(balances.columns),
-  ...{ tenant_id, plan: null, created_at: at, last_activity_at: at },
+  tenant_id,
+  plan: null,
+  created_at: at,
+  last_activity_at: at,
 });
 
 /** Totals of all tenants by event; also what balances at a moment are made of. */

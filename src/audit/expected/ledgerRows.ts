@@ -66,12 +66,10 @@ const adjustmentRow = (event: Adjusted): Posting => {
 const usageRows = (event: Burned): readonly Posting[] => {
   const { data } = event;
   const paid = data.pages - data.free_pages;
-  const { operation, category, extraction_mode, billing_type, credits_per_page, ...scope } = data;
-  const { billing_config_version, project_id, task_id, document_id, job_id, api_key_id } = scope;
   const shared = {
     ...posting(event, { id: data.usage_id, kind: 'usage', credits_delta: 0 - data.credits }),
-    ...{ operation, category, extraction_mode, billing_type, credits_per_page, billing_config_version },
-    ...{ project_id, task_id, document_id, job_id, api_key_id },
+    ...data,
+    free_pages: 0,
   };
   const free = {
     ...shared,

@@ -44,7 +44,11 @@ export const usageRows: ExpectedModel = {
       const tenant_id = accountOf(stream) ?? '';
       const before = documents.get(`${tenant_id} ${document_id}`) ?? noSums(usageDocuments.columns);
       documents.set(`${tenant_id} ${document_id}`, {
-        ...{ tenant_id, document_id, task_id, last_used_at, last_position: position },
+        tenant_id,
+        document_id,
+        task_id,
+        last_used_at,
+        last_position: position,
         operations: before.operations + 1n,
         pages: before.pages + BigInt(pages),
         credits: before.credits + BigInt(credits),
