@@ -31,7 +31,8 @@ const replacedBy = async (target: string, force: boolean): Promise<Manifest | un
   const earlier = await manifestAt(target);
   if (earlier === undefined)
     throw new OperatorError(
-      `${target} exists and is not a backup: name a folder that does not exist yet, like ${join(target, 'quire-2026-01-31')}.`,
+      `${target} exists and is not a backup: name a folder that does not exist yet, like ` +
+        `${join(target, 'quire-2026-01-31')}.`,
     );
   if (!force)
     throw new OperatorError(
@@ -99,7 +100,8 @@ const run = async (
   const earlier = await replacedBy(target, force);
   for (const name of await leftovers(target, earlier !== undefined))
     note(
-      `${join(dirname(target), name)} is left of a backup that was interrupted or still runs: remove it once this backup is complete.\n`,
+      `${join(dirname(target), name)} is left of a backup that was interrupted or still runs: ` +
+        'remove it once this backup is complete.\n',
     );
   const { manifest, findings } = await makeIn(target, earlier, signal).catch((error: unknown) => {
     throw explained(error, target, earlier);
@@ -147,7 +149,9 @@ export const addBackup = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      '\nA backup holds the event log at one moment, all objects, and the secret of upload URLs. Read models are\nleft out: the service builds them from the log. The folder appears only once the backup is complete and\non the disk. The log is audited; exit code 1 means that something is wrong or missing.',
+      '\nA backup holds the event log at one moment, all objects, and the secret of upload URLs. ' +
+        'Read models are\nleft out: the service builds them from the log. The folder appears only ' +
+        'once the backup is complete and\non the disk. The log is audited; exit code 1 means that something is wrong or missing.',
     )
     .action(command(run));
   backup

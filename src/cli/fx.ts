@@ -53,7 +53,8 @@ export const addFx = (program: Command): void => {
     .option('--json', 'print a line of JSON for each file')
     .addHelpText(
       'after',
-      '\nKnown days are skipped, so a file can be imported again.\nA rate that differs from the known one is a conflict: then nothing of that file is imported.',
+      '\nKnown days are skipped, so a file can be imported again.\n' +
+        'A rate that differs from the known one is a conflict: then nothing of that file is imported.',
     )
     .action(command(importFiles));
 };

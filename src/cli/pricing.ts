@@ -125,7 +125,10 @@ export const addPricing = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      `\nKnown prices are skipped, so a table can be imported again. A price that differs is published as a new\none; calls priced before keep their price. Of prices by tier the base tier is used.\nThe packaged table has prices by the page of Azure Document Intelligence as of ${OCR_PRICES_AS_OF}.`,
+      '\nKnown prices are skipped, so a table can be imported again. A price that differs is ' +
+        'published as a new\none; calls priced before keep their price. Of prices by tier the base ' +
+        'tier is used.\n' +
+        `The packaged table has prices by the page of Azure Document Intelligence as of ${OCR_PRICES_AS_OF}.`,
     )
     .action(command(importTable));
 };

@@ -45,7 +45,8 @@ export const addRestore = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      '\nEvery file is compared with its digest first; then the log is audited and compared with the seal of the backup.\nA data folder that is not empty is not touched.',
+      '\nEvery file is compared with its digest first; then the log is audited and compared with the ' +
+        'seal of the backup.\nA data folder that is not empty is not touched.',
     )
     .action(command(run));
 };

@@ -43,7 +43,8 @@ const checkRate = (books: Books, event: Held | Burned): void => {
   );
   if (rate !== data.credits_per_page)
     say(
-      `Its rate differs from billing config ${version} for ${data.operation} ${data.extraction_mode ?? ''} ${data.billing_type}.`,
+      `Its rate differs from billing config ${version} for ` +
+        `${data.operation} ${data.extraction_mode ?? ''} ${data.billing_type}.`,
       rate ?? 'none',
       data.credits_per_page,
     );
@@ -179,6 +180,7 @@ export const noteStaleHolds = ({ findings }: Books, book: AccountBook, before: s
   for (const hold of book.holds.values())
     if (hold.expires_at < before)
       findings.note(
-        `Hold ${hold.hold_id} of ${book.tenant_id} ran out at ${hold.expires_at} and is still open; the service releases it.`,
+        `Hold ${hold.hold_id} of ${book.tenant_id} ran out at ${hold.expires_at} and is still open; ` +
+          'the service releases it.',
       );
 };

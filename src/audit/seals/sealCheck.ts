@@ -113,7 +113,9 @@ const digestsCheck = (findings: Findings, seals: readonly Sealed[]): SealCheck =
         findings.add({
           check: 'seal',
           position: broken.position,
-          message: `Up to position ${broken.position} the log differs from the one sealed at ${broken.made_at} (${from}): events were changed, moved, inserted or removed.${since}`,
+          message:
+            `Up to position ${broken.position} the log differs from the one sealed at ` +
+            `${broken.made_at} (${from}): events were changed, moved, inserted or removed.${since}`,
           expected: broken.log_digest.slice(0, 16),
         });
       }
