@@ -151,7 +151,8 @@ export const addBackup = (program: Command): void => {
       'after',
       '\nA backup holds the event log at one moment, all objects, and the secret of upload URLs. ' +
         'Read models are\nleft out: the service builds them from the log. The folder appears only ' +
-        'once the backup is complete and\non the disk. The log is audited; exit code 1 means that something is wrong or missing.',
+        'once the backup is complete and\non the disk. ' +
+        'The log is audited; exit code 1 means that something is wrong or missing.',
     )
     .action(command(run));
   backup

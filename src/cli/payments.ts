@@ -69,7 +69,8 @@ export const addPayments = (program: Command): void => {
     .addHelpText(
       'after',
       '\nRelease a payment that will not be sent again, or that was settled elsewhere. ' +
-        'A claim that took effect is\nnever released. The release is an event, with the reason and `released_by: operator`; the audit shows it.',
+        'A claim that took effect is\nnever released. The release is an event, with the reason ' +
+        'and `released_by: operator`; the audit shows it.',
     )
     .action(command(release));
 };
