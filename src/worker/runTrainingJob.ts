@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { laterBy } from '../../domain/kernel/instant.ts';
 import type { ExampleSource, Trainer, TrainingOutcome, TrainingTask } from '../../domain/ports/trainer.ts';
 import { fieldScore, score } from '../../domain/trainingJob/events.ts';
 import { artifactIdOfJob } from '../../domain/trainingJob/identity.ts';
@@ -10,7 +11,8 @@ import {
   type JobSecretDeps,
   type TrainingInput,
 } from '../commands/training/trainingInput.ts';
-import { systemMeta, type TrainingMoneyDeps } from '../commands/training/trainingMoney.ts';
+import type { TrainingMoneyDeps } from '../commands/training/trainingMoney.ts';
+import { systemMeta } from '../commands/writer/commandMeta.ts';
 import { giveUp, publish, reapJob, succeed } from './endTrainingJob.ts';
 import { heartbeat, type HeldLease, type LeaseDeps, type StopReason } from './heldLease.ts';
 import { leaseMs } from './lease.ts';
@@ -51,7 +53,7 @@ const claim = async (
 ): Promise<HeldLease | 'not_ours' | 'exhausted'> => {
   const meta = systemMeta(deps, job.job_id);
   const lease_id = deps.clock.newId('lease');
-  const lease_until = new Date(Date.parse(meta.now) + leaseMs(0)).toISOString();
+  const lease_until = laterBy(meta.now, leaseMs(0));
   const outcome = await deps.jobs.handle(job, {
     type: 'StartTrainingJob',
     data: { lease_id, lease_until, worker: deps.worker },

@@ -1,5 +1,7 @@
+import { laterBy } from '../../domain/kernel/instant.ts';
 import { closeJob } from '../commands/training/closeTrainingJob.ts';
-import { release, systemMeta } from '../commands/training/trainingMoney.ts';
+import { releaseHold } from '../commands/work/holds.ts';
+import { systemMeta } from '../commands/writer/commandMeta.ts';
 import { reapJob } from './endTrainingJob.ts';
 import { jobsAtOnce, type JobName } from './jobsAtOnce.ts';
 import { runTrainingJob, type JobRun, type TrainingWorkDeps } from './runTrainingJob.ts';
@@ -48,7 +50,7 @@ const releaseOrphan = async (
 ): Promise<boolean> => {
   const state = await deps.jobs.stateOf(job_id);
   if (state.job !== null) return false;
-  return release(deps, { tenant_id, hold_id }, { reason: 'failed', meta: systemMeta(deps, job_id) });
+  return releaseHold(deps, { tenant_id, hold_id, reason: 'failed' }, systemMeta(deps, job_id));
 };
 
 const each = async <Item>(
@@ -75,7 +77,7 @@ const reapOnce = async (deps: TrainingWorkerDeps): Promise<number> => {
   const settled = await each(deps, unsettled, async ({ job_id }) =>
     closeJob(deps, await deps.jobs.stateOf(job_id)),
   );
-  const before = new Date(Date.parse(now) - ORPHAN_AGE_MS).toISOString();
+  const before = laterBy(now, -ORPHAN_AGE_MS);
   const orphans = await deps.lists.orphanHolds(before, PAGE);
   return reaped + settled + (await each(deps, orphans, (hold) => releaseOrphan(deps, hold)));
 };

@@ -1,22 +1,19 @@
 import { covers } from '../../../domain/account/holds.ts';
 import { availableIn } from '../../../domain/account/state.ts';
+import { laterBy } from '../../../domain/kernel/instant.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { NO_CREDITS } from '../../../domain/kernel/units.ts';
 import type { TrainingExample } from '../../../domain/ports/trainer.ts';
 import { priceTraining } from '../../../domain/rating/trainingQuote.ts';
 import type { TrainingJobState } from '../../../domain/trainingJob/decider.ts';
 import { holdIdOfJob, jobIdFor } from '../../../domain/trainingJob/identity.ts';
-import { metaOf, type BillingDeps } from '../work/billedWork.ts';
+import type { BillingDeps } from '../work/billedWork.ts';
+import { planRequired, tooLittle } from '../work/holds.ts';
+import { metaOf } from '../writer/commandMeta.ts';
 import { trainingExamples, type TrainingExamplesDeps } from './trainingExamples.ts';
 import { sealJobSecret, trainingInputs, type JobSecretDeps, type TrainingInput } from './trainingInput.ts';
 import type { TrainingJobs } from './trainingJobs.ts';
-import {
-  holdForJob,
-  planRequired,
-  tooLittle,
-  type JobPrice,
-  type TrainingMoneyDeps,
-} from './trainingMoney.ts';
+import { holdForJob, type JobPrice, type TrainingMoneyDeps } from './trainingMoney.ts';
 import { checkTrainingRequest, type CheckDeps, type CreateTrainingRequest } from './trainingRequest.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 
@@ -43,8 +40,6 @@ export interface CreatedTrainingJob {
 export const KEPT_MS = 7 * 24 * 3_600_000;
 /** Jobs that did not end by then are given up. */
 const JOB_LIFETIME_MS = 7 * 24 * 3_600_000;
-
-const laterBy = (instant: string, ms: number): string => new Date(Date.parse(instant) + ms).toISOString();
 
 /** The job that the request's identity names: an earlier one, or a free ID. */
 const jobOf = async (
@@ -150,7 +145,7 @@ const enqueue = async (
     readonly document_ids: string[];
   },
 ): Promise<CreatedTrainingJob | WorkProblem> => {
-  const meta = metaOf(deps, request.caller, request.correlation_id);
+  const meta = () => metaOf(deps, request.caller, request.correlation_id);
   const refused = price.isBilled ? await holdForJob(deps, price, meta) : undefined;
   if (refused !== undefined) return refused;
   const { isBilled, ...priced } = price;
@@ -166,7 +161,7 @@ const enqueue = async (
   const outcome = await deps.jobs.handle(price, {
     type: 'CreateTrainingJob',
     data,
-    meta: { ...meta, command_id: deps.clock.uuid() },
+    meta: meta(),
   });
   if (outcome.kind === 'rejected') return reused();
   if (outcome.kind !== 'done' || outcome.state.job === null)

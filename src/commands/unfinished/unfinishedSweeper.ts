@@ -1,5 +1,7 @@
+import { laterBy } from '../../../domain/kernel/instant.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
 import { sweeperOf, type Sweeper } from '../sweeping/sweeper.ts';
+import { SYSTEM } from '../writer/commandMeta.ts';
 import type { KeptFacts } from './keptFacts.ts';
 import type { WorkEndFact } from './workFact.ts';
 
@@ -52,13 +54,13 @@ const endOf = ({ burned_at, status, duration_ms, free_pages, ...work }: Unrecord
   end: { kind: 'completed', status, free_pages, duration_ms },
   ended_at: burned_at,
   correlation_id: `sweep-${work.operation_id}`,
-  actor: { key_id: 'system', role: 'system' },
+  actor: SYSTEM,
 });
 
 const sweepOnce = async (deps: UnfinishedSweeperDeps): Promise<UnfinishedSweep> => {
   await deps.checkLog();
   const kept = await deps.facts.finish();
-  const before = new Date(Date.parse(deps.clock.now()) - (deps.burnAgeMs ?? 10_000)).toISOString();
+  const before = laterBy(deps.clock.now(), -(deps.burnAgeMs ?? 10_000));
   const burned = await deps.unrecordedBefore(before, PAGE);
   for (const work of burned) await deps.facts.record(endOf(work));
   const report = {

@@ -1,6 +1,7 @@
 import type { UploadPresigned } from '../../../domain/document/events.ts';
 import { datasetIdOf, uploadKeyOf } from '../../../domain/document/uploads.ts';
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import { laterBy } from '../../../domain/kernel/instant.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
 import type { UploadTarget, UploadTargets } from '../../../domain/ports/uploadTargets.ts';
 import type { Documents } from './documents.ts';
@@ -33,9 +34,6 @@ export interface PresignedUpload {
   readonly position: bigint | undefined;
 }
 
-const laterBy = (instant: string, seconds: number): string =>
-  new Date(Date.parse(instant) + seconds * 1000).toISOString();
-
 /** Gives a new document an ID and a URL to send its bytes to. Nothing is stored but that it was asked for. */
 export const presignUpload =
   ({ documents, targets, clock, bytesMax, stock }: PresignDeps) =>
@@ -48,7 +46,7 @@ export const presignUpload =
       ...request,
       document_id,
       dataset_id: request.kind === 'dataset' ? datasetIdOf(document_id) : null,
-      expires_at: laterBy(meta.now, UPLOAD_SECONDS),
+      expires_at: laterBy(meta.now, UPLOAD_SECONDS * 1000),
       created_at: meta.now,
     };
     const { content_type, bytes } = upload;
