@@ -1,6 +1,6 @@
-import type { RowPage } from '../balances/balances.queries.ts';
 import { onlyRow, rowReader, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
+import type { Page, RowPage } from '../engine/query.ts';
 import { omit } from '../engine/table.ts';
 import { grants } from './grants.schema.ts';
 
@@ -14,10 +14,8 @@ const rowOf = (row: SqlRow): GrantRow => {
   return { ...grant, kind: grant.kind === 'refund' ? 'refund' : 'sale' };
 };
 
-export interface GrantsQuery {
+export interface GrantsQuery extends Page {
   readonly tenant_id: string;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** A tenant's sales and refunds, newest first. */

@@ -12,6 +12,7 @@ import { deterministicEventId } from '../../../domain/kernel/eventId.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import { commandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
+import { stateIn } from '../writer/streamFold.ts';
 import type { Outcome } from '../writer/outcome.ts';
 
 /** What is stored of a key: everything but the key. */
@@ -45,12 +46,7 @@ export const apiKeys = ({ store, writer, options = {} }: ApiKeysDeps): ApiKeys =
     commandHandler({ decider: apiKey, codec, store, tenantOf: () => tenantId, options });
   const run = (keyId: string, command: ApiKeyCommand, tenantId: string | null) =>
     handlerFor(tenantId)(apiKeyStream(keyId), command);
-  const stateOf = async (keyId: string): Promise<ApiKeyState> => {
-    let state = apiKey.initialState;
-    for await (const recorded of store.read(apiKeyStream(keyId)))
-      state = apiKey.evolve(state, codec.decode(recorded));
-    return state;
-  };
+  const stateOf = (keyId: string) => stateIn(store, apiKeyStream(keyId), { ...apiKey, codec });
   const issueAs = (key: KeyRecord, meta: CommandMeta) =>
     run(key.key_id, { type: 'IssueApiKey', data: key, meta }, key.tenant_id);
 

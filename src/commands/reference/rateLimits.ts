@@ -9,6 +9,7 @@ import {
 } from '../../../domain/rateLimits/decider.ts';
 import { rateLimitsEvent, rateLimitsStream } from '../../../domain/rateLimits/events.ts';
 import { commandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
+import { stateIn } from '../writer/streamFold.ts';
 import type { Outcome } from '../writer/outcome.ts';
 
 export interface RateLimitCommands {
@@ -25,10 +26,5 @@ export const rateLimitCommands = (store: EventStore, options: HandlerOptions = {
     const handle = commandHandler({ decider: rateLimits, codec, store, tenantOf: () => tenant_id, options });
     return handle(rateLimitsStream(tenant_id), command);
   },
-  stateOf: async (tenantId) => {
-    let state = rateLimits.initialState;
-    for await (const recorded of store.read(rateLimitsStream(tenantId)))
-      state = rateLimits.evolve(state, codec.decode(recorded));
-    return state;
-  },
+  stateOf: (tenantId) => stateIn(store, rateLimitsStream(tenantId), { ...rateLimits, codec }),
 });

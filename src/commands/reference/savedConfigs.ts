@@ -20,6 +20,7 @@ import {
 } from '../../../domain/savedConfig/events.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 import type { ChannelName, ModelChannel } from '../models/models.ts';
+import { stateIn } from '../writer/streamFold.ts';
 import type { Outcome } from '../writer/outcome.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 
@@ -70,12 +71,8 @@ export interface SavedConfigDeps {
 const codec = eventCodec(savedConfigEvent);
 
 /** Reads a config's stream from the log. */
-export const savedConfigState = async (store: EventStore, configId: string): Promise<SavedConfigState> => {
-  let state = savedConfig.initialState;
-  for await (const recorded of store.read(savedConfigStream(configId)))
-    state = savedConfig.evolve(state, codec.decode(recorded));
-  return state;
-};
+export const savedConfigState = (store: EventStore, configId: string): Promise<SavedConfigState> =>
+  stateIn(store, savedConfigStream(configId), { ...savedConfig, codec });
 
 const notConfigured = (what: string): WorkProblem =>
   workProblem('field_encryption_not_configured', `${what} Ask the operator to set FIELD_ENCRYPTION_KEY.`);

@@ -13,7 +13,7 @@ import type { Clock } from '../../../domain/ports/clock.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { Artifacts } from './artifacts.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
-import { foldForward, nothingYet } from '../writer/streamFold.ts';
+import { stateIn } from '../writer/streamFold.ts';
 import { misfit, workProblem, type WorkProblem } from '../work/workProblem.ts';
 
 export interface DeploymentsDeps {
@@ -58,12 +58,7 @@ export const deployments = (deps: DeploymentsDeps): Deployments => {
     tenantOf: ({ data }) => data.tenant_id,
   });
   return {
-    stateOf: async (scope) => {
-      const { initialState, evolve } = deployment;
-      const rules = { initialState, evolve, codec };
-      const source = { rules, store, stream: deploymentStream(scope) };
-      return (await foldForward(source, nothingYet(initialState))).state;
-    },
+    stateOf: (scope) => stateIn(store, deploymentStream(scope), { ...deployment, codec }),
     activate: async ({ scope, artifact_id, artifact_uri, rollout }, meta) => {
       if ((await deps.artifacts.find(scope.tenant_id, artifact_id)) === undefined) return artifactNotFound();
       const uri = artifactUriOf(artifact_id);

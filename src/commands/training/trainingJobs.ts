@@ -9,7 +9,7 @@ import {
 import { trainingJobEvent, trainingJobStream } from '../../../domain/trainingJob/events.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 import type { Outcome } from '../writer/outcome.ts';
-import { foldForward, nothingYet } from '../writer/streamFold.ts';
+import { stateIn } from '../writer/streamFold.ts';
 
 /** The streams of training jobs: the queue, and all there is to know of a job. */
 export interface TrainingJobs {
@@ -29,10 +29,5 @@ export const trainingJobs = (store: EventStore): TrainingJobs => ({
       trainingJobStream(job_id),
       command,
     ),
-  stateOf: async (jobId) => {
-    const { initialState, evolve } = trainingJob;
-    const rules = { initialState, evolve, codec };
-    const source = { rules, store, stream: trainingJobStream(jobId) };
-    return (await foldForward(source, nothingYet(initialState))).state;
-  },
+  stateOf: (jobId) => stateIn(store, trainingJobStream(jobId), { ...trainingJob, codec }),
 });

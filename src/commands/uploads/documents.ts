@@ -5,7 +5,7 @@ import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import { commandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
 import type { Outcome } from '../writer/outcome.ts';
-import { foldForward, nothingYet } from '../writer/streamFold.ts';
+import { stateIn } from '../writer/streamFold.ts';
 
 /** The streams of documents. */
 export interface Documents {
@@ -24,12 +24,8 @@ export const documents = (store: EventStore, options: HandlerOptions = {}): Docu
     decider: document,
     tenantOf: ({ data }: { readonly data: DocumentEvent }) => data.data.tenant_id,
   });
-  const { initialState, evolve } = document;
   return {
     record: (data, meta) => handle(documentStream(data.data.document_id), { type: 'Record', data, meta }),
-    stateOf: async (documentId) => {
-      const source = { rules: { initialState, evolve, codec }, store, stream: documentStream(documentId) };
-      return (await foldForward(source, nothingYet(initialState))).state;
-    },
+    stateOf: (documentId) => stateIn(store, documentStream(documentId), { ...document, codec }),
   };
 };
