@@ -2,7 +2,7 @@ import { rowReader, textOf, wholeOf, wholeOrNull } from '../engine/apply/columns
 import type { SqlTx } from '../engine/ports.ts';
 import { finding, listing } from '../engine/query.ts';
 import { pick } from '../engine/table.ts';
-import { trainingJobs } from './trainingJobs.schema.ts';
+import { trainingDocuments, trainingJobs } from './trainingJobs.schema.ts';
 
 /** A job, and whose it is. */
 const readName = rowReader(pick(trainingJobs.columns, 'job_id', 'tenant_id'));
@@ -61,23 +61,26 @@ export const openJobsByStatus = (sql: SqlTx) => async (): Promise<ReadonlyMap<st
   return new Map(rows.map((row) => [textOf(row, 'status'), wholeOf(row, 'n')]));
 };
 
+/** A document, and whose it is. */
+interface DocumentName {
+  readonly document_id: string;
+  readonly tenant_id: string;
+}
+
 /**
- * Those of the documents that training jobs were given as examples. Of a job that does not say which, all of
- * its tenant. `open`: jobs that have not ended alone.
+ * The training jobs that were given some documents as examples. A job that does not say which counts for all
+ * of its tenant. `open`: jobs that have not ended alone.
  */
-export const documentsInTraining =
-  (sql: SqlTx) =>
-  async (
-    documents: readonly { readonly document_id: string; readonly tenant_id: string }[],
-    { open }: { readonly open: boolean },
-  ): Promise<ReadonlySet<string>> => {
-    const rows = await sql.query(
-      `select u.document_id from unnest($1::text[], $2::text[]) as u(document_id, tenant_id)
-       where exists (
-         select 1 from read.training_documents t join read.training_jobs j on j.job_id = t.job_id
-         where t.document_id in (u.document_id, '') and t.tenant_id = u.tenant_id
-           and (not $3::bool or j.finished_at is null))`,
-      [documents.map(({ document_id }) => document_id), documents.map(({ tenant_id }) => tenant_id), open],
-    );
-    return new Set(rows.map((row) => textOf(row, 'document_id')));
-  };
+export const jobsLearningFrom = listing(
+  `select distinct u.document_id, t.job_id, t.tenant_id
+   from unnest($1::text[], $2::text[]) as u(document_id, tenant_id)
+   join read.training_documents t on t.document_id in (u.document_id, '') and t.tenant_id = u.tenant_id
+   join read.training_jobs j on j.job_id = t.job_id
+   where not $3::bool or j.finished_at is null`,
+  (documents: readonly DocumentName[], { open }: { readonly open: boolean }) => [
+    documents.map(({ document_id }) => document_id),
+    documents.map(({ tenant_id }) => tenant_id),
+    open,
+  ],
+  rowReader(trainingDocuments.columns),
+);
