@@ -61,9 +61,9 @@ export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
     isProjecting: () => running() !== undefined,
     aside,
     status: async () => {
-      const follow = running();
-      if (follow === undefined) return registryStatus();
-      const own = statusOfSlots(follow.slots, follow.state());
+      const subscriber = running();
+      if (subscriber === undefined) return registryStatus();
+      const own = statusOfSlots(subscriber.slots, subscriber.state());
       if (own.length === projectors.length) return own;
       const others = await registryStatus();
       const isOwn = (name: string) => own.some((one) => one.name === name);

@@ -7,6 +7,7 @@ import type { Artifact, Artifacts } from '../commands/training/artifacts.ts';
 import { closeJob } from '../commands/training/closeTrainingJob.ts';
 import { trainingInputs, type JobSecretDeps } from '../commands/training/trainingInput.ts';
 import type { TrainingMoneyDeps } from '../commands/training/trainingMoney.ts';
+import type { JobName } from '../commands/training/trainingJobs.ts';
 import { systemMeta } from '../commands/writer/commandMeta.ts';
 import type { HeldLease, LeaseDeps } from './heldLease.ts';
 
@@ -25,7 +26,7 @@ const RETRY_MS = 10_000;
 /** Ends a job that nobody will end any more. */
 export const reapJob = async (
   deps: TrainingMoneyDeps & JobSecretDeps & Pick<LeaseDeps, 'jobs'>,
-  job: { readonly job_id: string; readonly tenant_id: string },
+  job: JobName,
 ): Promise<boolean> => {
   const meta = systemMeta(deps, job.job_id);
   const outcome = await deps.jobs.handle(job, { type: 'ReapTrainingJob', meta });

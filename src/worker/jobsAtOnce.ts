@@ -1,10 +1,6 @@
 import { heavySlots } from '../commands/work/heavySlots.ts';
+import type { JobName } from '../commands/training/trainingJobs.ts';
 import type { JobRun } from './runTrainingJob.ts';
-
-export interface JobName {
-  readonly job_id: string;
-  readonly tenant_id: string;
-}
 
 /** Jobs that a worker does beside each other; one is kept free for a tenant that has none running. */
 const AT_ONCE = 3;

@@ -12,6 +12,7 @@ import {
   type TrainingInput,
 } from '../commands/training/trainingInput.ts';
 import type { TrainingMoneyDeps } from '../commands/training/trainingMoney.ts';
+import type { JobName } from '../commands/training/trainingJobs.ts';
 import { systemMeta } from '../commands/writer/commandMeta.ts';
 import { giveUp, publish, reapJob, succeed } from './endTrainingJob.ts';
 import { heartbeat, type HeldLease, type LeaseDeps, type StopReason } from './heldLease.ts';
@@ -47,10 +48,7 @@ const trainedResult = z.object({
   per_field: z.array(fieldScore),
 });
 
-const claim = async (
-  deps: TrainingWorkDeps,
-  job: { readonly job_id: string; readonly tenant_id: string },
-): Promise<HeldLease | 'not_ours' | 'exhausted'> => {
+const claim = async (deps: TrainingWorkDeps, job: JobName): Promise<HeldLease | 'not_ours' | 'exhausted'> => {
   const meta = systemMeta(deps, job.job_id);
   const lease_id = deps.clock.newId('lease');
   const lease_until = laterBy(meta.now, leaseMs(0));
@@ -166,7 +164,7 @@ const runHeld = async (deps: TrainingWorkDeps, held: HeldLease, shutdown: AbortS
  */
 export const runTrainingJob = async (
   deps: TrainingWorkDeps,
-  job: { readonly job_id: string; readonly tenant_id: string },
+  job: JobName,
   shutdown: AbortSignal,
 ): Promise<JobRun> => {
   const held = await claim(deps, job);

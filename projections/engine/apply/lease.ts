@@ -1,8 +1,8 @@
 import type { KnownLog } from '../../../domain/ports/knownLog.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { divergenceOf, ReadModelsDiverged, requireSameLog, type Divergence } from '../feed/divergence.ts';
-import type { FollowDeps, Follower } from '../feed/follow.ts';
-import { follower } from '../feed/follow.ts';
+import type { SubscriberDeps, Subscriber } from '../feed/subscriber.ts';
+import { subscriber } from '../feed/subscriber.ts';
 import { frozenHolderEviction } from './leaseEviction.ts';
 import type { DecodeEvent } from '../feed/event.ts';
 import type { AppliedBatch, ProjectionNotice, RunnerTuning } from '../feed/notices.ts';
@@ -45,7 +45,7 @@ export interface LeaseDeps extends RunnerDeps {
 }
 
 export interface LeasedProjection {
-  readonly running: () => Follower | undefined;
+  readonly running: () => Subscriber | undefined;
   /** Why this process stands aside for a newer release; null while it does not. */
   readonly aside: () => string | null;
   /** Projects whenever this process holds the lease, until `signal` aborts. */
@@ -172,12 +172,12 @@ const divergenceRepair = (deps: LeaseDeps) => {
 /** Follows the log while this process holds the lease. */
 export const leasedProjection = (
   deps: LeaseDeps,
-  waits: Pick<FollowDeps, 'isAwaited' | 'onProgress'>,
+  waits: Pick<SubscriberDeps, 'isAwaited' | 'onProgress'>,
 ): LeasedProjection => {
   const { timers, tuning, notify } = deps;
   const queue = leaseQueue(deps);
   const repair = divergenceRepair(deps);
-  let running: Follower | undefined;
+  let running: Subscriber | undefined;
   let afresh = true;
 
   const project = async (lease: SqlLock, signal: AbortSignal): Promise<void> => {
@@ -186,7 +186,7 @@ export const leasedProjection = (
     afresh = false;
     const lost = new AbortController();
     void lease.lost.then(() => lost.abort());
-    running = follower({ ...deps, ...waits, slots });
+    running = subscriber({ ...deps, ...waits, slots });
     notify?.({ kind: 'started', projectors: slots.map(({ projector }) => projector.name) });
     const ended = new AbortController();
     void outdated(deps, slots, ended.signal).then(() => lost.abort());

@@ -1,6 +1,5 @@
 import {
   apiKey,
-  type ApiKeyCommand,
   type ApiKeyState,
   type IssueApiKey,
   type ApiKeyKind,
@@ -11,8 +10,8 @@ import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import { deterministicEventId } from '../../../domain/kernel/eventId.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
-import { commandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
-import { stateIn } from '../writer/streamFold.ts';
+import type { HandlerOptions } from '../writer/commandHandler.ts';
+import { streamsOf } from '../writer/streams.ts';
 import type { Outcome } from '../writer/outcome.ts';
 
 /** What is stored of a key: everything but the key. */
@@ -39,14 +38,10 @@ export interface ApiKeysDeps {
   readonly options?: HandlerOptions;
 }
 
-const codec = eventCodec(apiKeyEvent);
+const rules = { decider: apiKey, codec: eventCodec(apiKeyEvent), streamOf: apiKeyStream };
 
-export const apiKeys = ({ store, writer, options = {} }: ApiKeysDeps): ApiKeys => {
-  const handlerFor = (tenantId: string | null) =>
-    commandHandler({ decider: apiKey, codec, store, tenantOf: () => tenantId, options });
-  const run = (keyId: string, command: ApiKeyCommand, tenantId: string | null) =>
-    handlerFor(tenantId)(apiKeyStream(keyId), command);
-  const stateOf = (keyId: string) => stateIn(store, apiKeyStream(keyId), { ...apiKey, codec });
+export const apiKeys = ({ store, writer, options }: ApiKeysDeps): ApiKeys => {
+  const { handle: run, stateOf } = streamsOf<ApiKeyKind>(rules, store, options);
   const issueAs = (key: KeyRecord, meta: CommandMeta) =>
     run(key.key_id, { type: 'IssueApiKey', data: key, meta }, key.tenant_id);
 

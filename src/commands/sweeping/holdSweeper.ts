@@ -22,8 +22,6 @@ export interface HoldSweeperDeps {
   readonly openHoldsBefore: (now: string, limit: number) => Promise<readonly OpenHold[]>;
   /** Payment streams claimed before `before` whose claim has neither an effect nor a release. */
   readonly openClaimsBefore: (before: string, limit: number) => Promise<readonly string[]>;
-  /** A younger claim may still be in its own request's hands. */
-  readonly claimAgeMs?: number;
   readonly everyMs?: number;
   readonly onSweep?: (report: SweepReport) => void;
   readonly onError?: (error: unknown) => void;
@@ -40,6 +38,8 @@ export interface SweepReport {
 export type HoldSweeper = Sweeper<SweepReport>;
 
 const PAGE = 500;
+/** A younger claim may still be in its own request's hands. */
+const CLAIM_AGE_MS = 60_000;
 
 /** Releases holds that ran out and settles claims that a crash left open. Runs safely beside others. */
 export const holdSweeper = (deps: HoldSweeperDeps): HoldSweeper =>
@@ -49,7 +49,7 @@ const sweepOnce = async (deps: HoldSweeperDeps): Promise<SweepReport> => {
   const now = deps.clock.now();
   const holds = await deps.openHoldsBefore(now, PAGE);
   const released = await settleEach(deps, holds, (hold) => releaseExpired(deps, hold, now));
-  const before = laterBy(now, -(deps.claimAgeMs ?? 60_000));
+  const before = laterBy(now, -CLAIM_AGE_MS);
   const claims = await deps.openClaimsBefore(before, PAGE);
   const finished = await settleEach(deps, claims, (stream) => finishClaim(deps, stream, now));
   const left = holds.length + claims.length - released - finished;

@@ -24,8 +24,6 @@ export interface UnfinishedSweeperDeps {
   /** Burned before `before`, oldest first. May be late; the stream of the work decides. */
   readonly unrecordedBefore: (before: string, limit: number) => Promise<readonly UnrecordedWork[]>;
   readonly clock: Pick<Clock, 'now'>;
-  /** A younger burn is still in its own request's hands. */
-  readonly burnAgeMs?: number;
   readonly everyMs?: number;
   readonly onSweep?: (report: UnfinishedSweep) => void;
   readonly onError?: (error: unknown) => void;
@@ -42,6 +40,8 @@ export interface UnfinishedSweep {
 export type UnfinishedSweeper = Sweeper<UnfinishedSweep>;
 
 const PAGE = 500;
+/** A younger burn is still in its own request's hands. */
+const BURN_AGE_MS = 10_000;
 
 /** Writes the usage events and cost entries that an outage or a crash kept out of the log. Runs safely beside others. */
 export const unfinishedSweeper = (deps: UnfinishedSweeperDeps): UnfinishedSweeper =>
@@ -60,7 +60,7 @@ const endOf = ({ burned_at, status, duration_ms, free_pages, ...work }: Unrecord
 const sweepOnce = async (deps: UnfinishedSweeperDeps): Promise<UnfinishedSweep> => {
   await deps.checkLog();
   const kept = await deps.facts.finish();
-  const before = laterBy(deps.clock.now(), -(deps.burnAgeMs ?? 10_000));
+  const before = laterBy(deps.clock.now(), -BURN_AGE_MS);
   const burned = await deps.unrecordedBefore(before, PAGE);
   for (const work of burned) await deps.facts.record(endOf(work));
   const report = {

@@ -3,6 +3,7 @@ import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import { metaOf } from '../writer/commandMeta.ts';
+import type { JobName } from '../training/trainingJobs.ts';
 import type { Documents } from './documents.ts';
 import type { UploadStock } from './uploadStock.ts';
 import { ownUpload, type OwnUpload, type UploadReader } from './uploads.ts';
@@ -21,11 +22,6 @@ export interface RemoveUploadDeps {
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
   /** Waits until the read models have what was written for the tenant up to there. */
   readonly settle: (tenantId: string, position: bigint | undefined) => Promise<void>;
-}
-
-interface JobName {
-  readonly job_id: string;
-  readonly tenant_id: string;
 }
 
 const inUse = (): WorkProblem =>
