@@ -33,7 +33,7 @@ export interface RevokeApiKey {
 
 export type ApiKeyCommand = IssueApiKey | RotateApiKey | RevokeApiKey;
 
-export interface ApiKeyRejection {
+interface ApiKeyRejection {
   readonly code: 'key_not_found';
 }
 

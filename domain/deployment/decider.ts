@@ -9,7 +9,7 @@ export interface ActivateDeployment {
   readonly meta: CommandMeta;
 }
 
-export interface DeploymentState {
+interface DeploymentState {
   /** What was activated last. */
   readonly active: Activation | null;
   /** What serves the documents that a canary leaves out; null when there is none. */

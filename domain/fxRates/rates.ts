@@ -39,14 +39,14 @@ export interface ImportFxRates {
 export type FxRatesCommand = PublishFxRates | ImportFxRates;
 
 /** A rate that is known otherwise; null where one side has none. */
-export interface FxConflict {
+interface FxConflict {
   readonly date: string;
   readonly currency: string;
   readonly known: string | null;
   readonly given: string | null;
 }
 
-export interface FxRatesRejection {
+interface FxRatesRejection {
   readonly code: 'fx_rates_conflict';
   readonly conflicts: readonly FxConflict[];
 }
@@ -61,10 +61,10 @@ export interface FxRatesState {
 }
 
 /** Digits after the point of a rate that is computed from two others. */
-export const CROSS_RATE_DIGITS = 18;
+const CROSS_RATE_DIGITS = 18;
 
 /** A rate as published or crossed, and the day it is of. */
-export interface FxRate {
+interface FxRate {
   readonly rate: string;
   readonly rate_date: string;
   readonly source: string;
@@ -145,7 +145,7 @@ const isSameRate = (a: string | undefined, b: string | undefined): boolean => {
 };
 
 /** What a day says otherwise than the one known of its date and base; empty when there is none. */
-export const conflictsOf = ({ days }: FxRatesState, day: FxDay): readonly FxConflict[] => {
+const conflictsOf = ({ days }: FxRatesState, day: FxDay): readonly FxConflict[] => {
   const known = knownDay(days, day);
   if (known === undefined) return [];
   const currencies = [...new Set([...Object.keys(known.rates), ...Object.keys(day.rates)])].sort();

@@ -8,7 +8,7 @@ export interface Record<Event> {
   readonly meta: CommandMeta;
 }
 
-export interface RecorderState {
+interface RecorderState {
   readonly ended: boolean;
 }
 

@@ -12,14 +12,14 @@ export interface LogLlmCost {
   readonly meta: CommandMeta;
 }
 
-export interface LlmCostRejection {
+interface LlmCostRejection {
   readonly code: 'idempotency_key_reused';
 }
 
 /** What is remembered of an entry that has an ID of the caller's own. */
-export type LoggedEntry = Pick<Logged, 'cost_id' | 'fingerprint' | 'cost_usd' | 'created_at'>;
+type LoggedEntry = Pick<Logged, 'cost_id' | 'fingerprint' | 'cost_usd' | 'created_at'>;
 
-export interface LlmCostState {
+interface LlmCostState {
   readonly entries: ImmutableMap<string, LoggedEntry>;
 }
 

@@ -34,7 +34,7 @@ export interface ReleasePayment {
 export type PaymentCommand = ClaimPayment | ReleasePayment;
 
 /** Taken by another tenant, kind or payload. */
-export interface PaymentRejection {
+interface PaymentRejection {
   readonly code: 'idempotency_key_reused';
 }
 
@@ -51,7 +51,7 @@ export interface PaymentClaim {
   readonly lifted_from?: 1 | undefined;
 }
 
-export interface PaymentState {
+interface PaymentState {
   readonly claim: PaymentClaim | null;
 }
 

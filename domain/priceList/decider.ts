@@ -15,12 +15,12 @@ export interface PublishPriceList {
   readonly meta: CommandMeta;
 }
 
-export interface PriceListRejection {
+interface PriceListRejection {
   readonly code: 'version_conflict';
   readonly version: number;
 }
 
-export type PriceList = Extract<PriceListEvent, { type: 'PriceListPublished' }>['data'];
+type PriceList = Extract<PriceListEvent, { type: 'PriceListPublished' }>['data'];
 
 /** Every list ever published, version n at index n − 1. */
 export interface PriceListState {

@@ -30,7 +30,7 @@ export interface ResetRateLimits {
   readonly meta: CommandMeta;
 }
 
-export interface RateLimitsState {
+interface RateLimitsState {
   readonly override: RateLimitOverride | null;
 }
 

@@ -24,11 +24,11 @@ export interface RevokeConfig {
 
 export type SavedConfigCommand = PublishConfig | RevokeConfig;
 
-export interface SavedConfigRejection {
+interface SavedConfigRejection {
   readonly code: 'config_not_found';
 }
 
-export interface SavedConfigState {
+interface SavedConfigState {
   /** The latest version; null before the first. Also after a revocation. */
   readonly latest: ConfigVersion | null;
   readonly revoked: boolean;

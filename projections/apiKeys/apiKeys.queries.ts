@@ -12,7 +12,6 @@ const readItem = rowReader(
 );
 
 /** A key as lists show it. `last_used_at` is not recorded as an event and is null. */
-export type ApiKeyItem = ReturnType<typeof itemOf>;
 const itemOf = (row: SqlRow) => ({
   ...readItem(row),
   role: keyRole.parse(row['role']),

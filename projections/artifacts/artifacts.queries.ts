@@ -1,7 +1,7 @@
 import { textOf } from '../engine/apply/columns.ts';
 import { paging, type Page } from '../engine/query.ts';
 
-export interface ArtifactsQuery extends Page {
+interface ArtifactsQuery extends Page {
   readonly tenant_id: string;
   readonly project_id?: string | undefined;
   readonly task_id?: string | undefined;

@@ -59,7 +59,7 @@ export const expiredHolds = listing(
   rowReader(pick(openHolds.columns, 'tenant_id', 'hold_id')),
 );
 
-export interface TenantsQuery extends Page {
+interface TenantsQuery extends Page {
   /** Part of a tenant ID, in any case. */
   readonly search?: string | undefined;
 }

@@ -14,7 +14,7 @@ export type WorkCost = RowOf<typeof WORK_COST>;
 
 const readTask = rowReader({ task_id: 'text', ...WORK_COST });
 
-export interface TaskCostsQuery extends TimeRange {
+interface TaskCostsQuery extends TimeRange {
   readonly tenant_id: string;
   readonly operation?: string | undefined;
   readonly include_adjustments: boolean;
@@ -51,7 +51,7 @@ export const costsByTask = (sql: SqlTx) => async (query: TaskCostsQuery) => {
   return rows.map(readTask);
 };
 
-export interface DocumentCostsQuery extends Page {
+interface DocumentCostsQuery extends Page {
   readonly document_id?: string | undefined;
   readonly tenant_id?: string | undefined;
   readonly task_id?: string | undefined;

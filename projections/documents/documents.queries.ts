@@ -3,10 +3,8 @@ import { listing, paging, telling, type Page } from '../engine/query.ts';
 import { omit } from '../engine/table.ts';
 import { documents } from './documents.schema.ts';
 
-const rowOf = rowReader(omit(documents.columns, 'position'));
-
 /** A document as lists show it. */
-export type DocumentRow = ReturnType<typeof rowOf>;
+const rowOf = rowReader(omit(documents.columns, 'position'));
 
 /** The known ones among the documents. */
 export const documentsByIds = listing(
@@ -24,7 +22,7 @@ export const uploadedBytesOfTenant = telling(
 );
 
 /** Which documents of a tenant to list. `created_after` is inclusive. */
-export interface DocumentsQuery extends Page {
+interface DocumentsQuery extends Page {
   readonly tenant_id: string;
   readonly project_id?: string | undefined;
   readonly task_id?: string | undefined;

@@ -1,13 +1,14 @@
 import { RUNNER_TUNING } from './feed/notices.ts';
 import type { WaitOptions } from './apply/checkpointWait.ts';
 import { changes, checkpointWaits } from './apply/checkpointWait.ts';
-import { leasedProjection, type RunnerDeps } from './apply/lease.ts';
+import { leasedProjection } from './apply/lease.ts';
+import type { RunnerDeps } from './runnerDeps.ts';
 import { generations, hasRegistry } from './registry.ts';
 import { upgrading } from './rebuild/upgrade.ts';
 import type { ProjectorStatus } from './status.ts';
 import { statusOfRegistry, statusOfSlots } from './status.ts';
 
-export type { RunnerDeps } from './apply/lease.ts';
+export type { RunnerDeps } from './runnerDeps.ts';
 
 /** Keeps the read models up with the log while no other process does. */
 export interface ProjectionRunner {

@@ -7,14 +7,14 @@ import { grants } from './grants.schema.ts';
 const readGrant = rowReader(omit(grants.columns, 'tenant_id', 'position'));
 
 /** A sale or refund, as an item of `GrantHistoryResponse`; a refund has negative credits. */
-export type GrantRow = Omit<ReturnType<typeof readGrant>, 'kind'> & { readonly kind: 'sale' | 'refund' };
+type GrantRow = Omit<ReturnType<typeof readGrant>, 'kind'> & { readonly kind: 'sale' | 'refund' };
 
 const rowOf = (row: SqlRow): GrantRow => {
   const grant = readGrant(row);
   return { ...grant, kind: grant.kind === 'refund' ? 'refund' : 'sale' };
 };
 
-export interface GrantsQuery extends Page {
+interface GrantsQuery extends Page {
   readonly tenant_id: string;
 }
 

@@ -42,7 +42,7 @@ export const ledgerOfTenant =
   (query: LedgerQuery): Promise<RowPage<LedgerItem>> =>
     ledgerPage(sql, query, ledgerItemOf);
 
-export interface UsageQuery extends Omit<LedgerQuery, 'kinds' | 'operation'> {
+interface UsageQuery extends Omit<LedgerQuery, 'kinds' | 'operation'> {
   readonly include_adjustments: boolean;
 }
 

@@ -9,7 +9,7 @@ import { PRICED_CALLS } from './pricedCalls.ts';
 
 /** How model costs are grouped. */
 export const COST_GROUPS = ['provider', 'model_name', 'operation', 'tenant_id', 'job_id', 'day'] as const;
-export type CostGroup = (typeof COST_GROUPS)[number];
+type CostGroup = (typeof COST_GROUPS)[number];
 
 const SUMS = {
   calls: 'int8',
@@ -22,7 +22,7 @@ const SUMS = {
 /** Sums of calls; calls without a price are counted and cost nothing. */
 export type CostSums = RowOf<typeof SUMS>;
 
-export interface LlmCostsQuery extends TimeRange {
+interface LlmCostsQuery extends TimeRange {
   readonly group_by: CostGroup;
   readonly tenant_id?: string | undefined;
   readonly job_id?: string | undefined;

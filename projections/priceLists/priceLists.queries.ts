@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { priceListEntry } from '../../domain/priceList/events.ts';
 import { rowReader } from '../engine/apply/columns.ts';
 import type { SqlRow } from '../engine/ports.ts';
@@ -6,12 +5,12 @@ import { finding } from '../engine/query.ts';
 import { priceLists } from './priceLists.schema.ts';
 
 const readList = rowReader(priceLists.columns);
-const entries = z.array(priceListEntry);
 
 /** A published price list, as `CreditPriceListResponse`. */
 const rowOf = (row: SqlRow) => {
   const list = readList(row);
-  return { ...list, entries: entries.parse(list.entries) };
+  const entries: readonly unknown[] = Array.isArray(list.entries) ? list.entries : [];
+  return { ...list, entries: entries.map((entry) => priceListEntry.parse(entry)) };
 };
 
 /** The active price list; undefined before the first is published. */

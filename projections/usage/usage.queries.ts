@@ -36,12 +36,12 @@ const COUNTED = { operations: 'int8', pages: 'int8', free_pages: 'int8', credits
 type Counted = RowOf<typeof COUNTED>;
 
 /** Sums of consumption. `credits`: what left the balances. */
-export type UsageSums = ReturnType<typeof valued>;
+type UsageSums = ReturnType<typeof valued>;
 const valued = (sums: Counted) => ({ ...sums, list_value_usd: listValueUsd(sums.credits) });
 
 const readStats = rowReader({ key: 'text', category: 'text', ...COUNTED });
 
-export interface UsageStatsQuery extends TimeRange {
+interface UsageStatsQuery extends TimeRange {
   readonly group_by: UsageGroup;
   readonly include_adjustments: boolean;
 }

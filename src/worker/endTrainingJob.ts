@@ -11,14 +11,14 @@ import type { JobName } from '../commands/training/trainingJobs.ts';
 import { systemMeta } from '../commands/writer/commandMeta.ts';
 import type { HeldLease, LeaseDeps } from './heldLease.ts';
 
-export interface EndDeps extends LeaseDeps, TrainingMoneyDeps, JobSecretDeps {
+interface EndDeps extends LeaseDeps, TrainingMoneyDeps, JobSecretDeps {
   readonly artifacts: Artifacts;
 }
 
 type Trained = Extract<TrainingOutcome, { readonly kind: 'trained' }>;
 
 /** Why an owner stops before the end. */
-export type GivenUp = Pick<GiveUpTrainingJob['data'], 'reason' | 'lasting' | 'code' | 'detail'>;
+type GivenUp = Pick<GiveUpTrainingJob['data'], 'reason' | 'lasting' | 'code' | 'detail'>;
 
 /** Pause before another attempt, ms, times the attempts so far. */
 const RETRY_MS = 10_000;

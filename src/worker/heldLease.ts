@@ -23,7 +23,7 @@ export interface HeldLease {
   readonly started_at: string;
 }
 
-export interface Heartbeat {
+interface Heartbeat {
   /** Its reason is a `StopReason`. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;

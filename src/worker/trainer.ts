@@ -20,7 +20,7 @@ import type { PlatformModels } from '../platformModels.ts';
 import { parseProblem } from '../commands/work/workProblem.ts';
 import { eachOf } from '@quire/engine/models/byModel/eachOf';
 
-export interface TrainerDeps {
+interface TrainerDeps {
   readonly parser: Pick<DocumentParser, 'read'>;
   readonly learner: LocalLearner;
   /** Most pages of one example. */

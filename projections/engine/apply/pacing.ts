@@ -17,7 +17,7 @@ export interface Pacing {
   readonly wake: () => void;
 }
 
-export interface PacingDeps {
+interface PacingDeps {
   readonly timers: Timers;
   readonly tuning: Pick<RunnerTuning, 'pauseFactor' | 'pauseMaxMs'>;
   readonly isAwaited: () => boolean;

@@ -5,7 +5,7 @@ import type { Sql, Timers } from '../ports.ts';
 import { generations, hasRegistry, type Generation } from '../registry.ts';
 import { isSame, type Witness } from './witness.ts';
 
-export interface WatchDeps {
+interface WatchDeps {
   readonly sql: Sql;
   readonly feed: KnownLog;
   readonly timers: Timers;

@@ -1,34 +1,23 @@
+import { messageOf } from './arrivals.ts';
 import type { FeedItem } from '../../../domain/ports/eventFeed.ts';
 import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
-import type { KnownLog } from '../../../domain/ports/knownLog.ts';
 import type { RunningSlot } from '../apply/applyBatch.ts';
 import { applyArrivals } from '../apply/applyBatch.ts';
 import type { Arrival } from './arrivals.ts';
 import { arrivalsFrom, firstRecorded } from './arrivals.ts';
 import { requireSameLog } from './divergence.ts';
 import { ReadModelsDiverged } from './divergence.ts';
-import type { DecodeEvent } from './event.ts';
 import type { FeedQueue } from './feedQueue.ts';
 import { feedQueue } from './feedQueue.ts';
-import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './notices.ts';
-import type { Sql, Timers } from '../ports.ts';
+import type { TunedDeps } from '../runnerDeps.ts';
 import { SqlUnavailable } from '../ports.ts';
 import { CheckpointMoved } from '../registry.ts';
 import type { SubscriberState } from '../status.ts';
 import { batchPacing, type Pacing } from '../apply/pacing.ts';
 import { abortWhenSilent } from './watchdog.ts';
 
-export interface SubscriberDeps {
-  readonly sql: Sql;
-  readonly feed: KnownLog;
-  readonly timers: Timers;
-  readonly decode: DecodeEvent;
-  readonly isKnownType?: (type: string) => boolean;
-  readonly tuning: RunnerTuning;
+export interface SubscriberDeps extends TunedDeps {
   readonly slots: readonly RunningSlot[];
-  readonly notify?: (notice: ProjectionNotice) => void;
-  /** Called after each committed batch; for traces. */
-  readonly onApplied?: (applied: AppliedBatch) => void;
   readonly isAwaited: () => boolean;
   readonly onProgress: () => void;
 }
@@ -75,8 +64,6 @@ const oldestOf = ({ applying, queue }: Progress): RecordedEvent | undefined => {
   const next = queue?.first();
   return firstRecorded(applying, null) ?? (next?.kind === 'event' ? next.event : undefined);
 };
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Applies batches and keeps count of them. */
 const batches = (deps: SubscriberDeps, progress: Progress) => {

@@ -27,12 +27,12 @@ export interface ApiKeys {
   stateOf(keyId: string): Promise<ApiKeyState>;
 }
 
-export interface KeyRotation {
+interface KeyRotation {
   readonly next: Omit<KeyRecord, 'replaces'>;
   readonly expiresAt: string;
 }
 
-export interface ApiKeysDeps {
+interface ApiKeysDeps {
   readonly store: EventStore;
   readonly writer: AccountWriter;
   readonly options?: HandlerOptions;

@@ -52,7 +52,7 @@ export interface ReferenceData {
   forget(): void;
 }
 
-export interface ReferenceDataDeps {
+interface ReferenceDataDeps {
   readonly store: EventStore;
   /** Age at which the log is read again. */
   readonly maxAgeMs?: number;

@@ -34,7 +34,7 @@ export type ConfigDraft = Pick<
 };
 
 /** A version with its keys opened, for one request. */
-export interface ResolvedConfig {
+interface ResolvedConfig {
   readonly kind: 'config';
   readonly version: ConfigVersion;
   readonly llm: ModelChannel;
@@ -59,7 +59,7 @@ export interface SavedConfigs {
   ) => Promise<ResolvedConfig | WorkProblem>;
 }
 
-export interface SavedConfigDeps {
+interface SavedConfigDeps {
   readonly store: EventStore;
   readonly objects: Pick<ObjectStore, 'put' | 'get' | 'remove'>;
   /** undefined: the service was given no key to seal with. */

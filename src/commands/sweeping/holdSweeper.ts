@@ -27,7 +27,7 @@ export interface HoldSweeperDeps {
   readonly onError?: (error: unknown) => void;
 }
 
-export interface SweepReport {
+interface SweepReport {
   readonly released: number;
   readonly finished: number;
   /** Holds and claims that could not be settled now; the next sweep tries again. */

@@ -15,7 +15,7 @@ const RESULT_AGE_MS = 25 * HOUR_MS;
 const PAGE = 500;
 
 /** A document whose upload was used. */
-export type KeptDocument = Pick<UploadPresigned['data'], 'document_id' | 'tenant_id'>;
+type KeptDocument = Pick<UploadPresigned['data'], 'document_id' | 'tenant_id'>;
 
 export interface ObjectSweeperDeps {
   readonly objects: Pick<ObjectStore, 'list' | 'remove'>;
@@ -32,7 +32,7 @@ export interface ObjectSweeperDeps {
   readonly onError?: (error: unknown) => void;
 }
 
-export interface ObjectSweep {
+interface ObjectSweep {
   /** Uploads that nobody used. */
   readonly uploads: number;
   /** Used uploads that were kept for as long as uploads are. */

@@ -17,7 +17,7 @@ import type { TrainingJobs } from './trainingJobs.ts';
 
 export type Artifact = ArtifactPublished['data'];
 
-export interface ArtifactsDeps {
+interface ArtifactsDeps {
   readonly store: EventStore;
   readonly objects: ObjectStore;
   readonly jobs: Pick<TrainingJobs, 'stateOf'>;

@@ -5,7 +5,7 @@ import type { JobName, TrainingJobs } from './trainingJobs.ts';
 import { closeJobHold, type TrainingMoneyDeps } from './trainingMoney.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 
-export type CloseDeps = TrainingMoneyDeps & Pick<JobSecretDeps, 'objects'>;
+type CloseDeps = TrainingMoneyDeps & Pick<JobSecretDeps, 'objects'>;
 
 /** Ends a job's money, and forgets the key that it was given. False: the reaper has to ask again. */
 export const closeJob = async (deps: CloseDeps, state: TrainingJobState): Promise<boolean> => {

@@ -15,7 +15,7 @@ import type { Artifacts } from './artifacts.ts';
 import { streamsOf } from '../writer/streams.ts';
 import { misfit, workProblem, type WorkProblem } from '../work/workProblem.ts';
 
-export interface DeploymentsDeps {
+interface DeploymentsDeps {
   readonly store: EventStore;
   readonly artifacts: Pick<Artifacts, 'find'>;
   readonly clock: Pick<Clock, 'newId'>;
@@ -23,7 +23,7 @@ export interface DeploymentsDeps {
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
 
-export interface ActivationRequest {
+interface ActivationRequest {
   readonly scope: DeploymentScope;
   readonly artifact_id: string;
   /** undefined: not said. */

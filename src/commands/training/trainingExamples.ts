@@ -10,7 +10,7 @@ import { misfit, workProblem, type WorkProblem } from '../work/workProblem.ts';
 export const EXAMPLES_MIN = 2;
 
 /** An example as a caller names it. */
-export interface NamedExample {
+interface NamedExample {
   readonly document_id?: string | undefined;
   readonly file_uri?: string | undefined;
   readonly expected: JsonObject;

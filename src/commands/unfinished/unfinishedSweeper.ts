@@ -17,7 +17,7 @@ export interface UnrecordedWork {
   readonly burned_at: string;
 }
 
-export interface UnfinishedSweeperDeps {
+interface UnfinishedSweeperDeps {
   readonly facts: KeptFacts;
   /** Throws while the log is away: then a sweep would only wait, fact by fact. */
   readonly checkLog: () => Promise<unknown>;

@@ -11,7 +11,7 @@ import { fileTooLarge, workProblem, type WorkProblem } from '../work/workProblem
 /** How long an upload URL holds, seconds. */
 const UPLOAD_SECONDS = 3600;
 
-export interface PresignDeps {
+interface PresignDeps {
   readonly documents: Documents;
   readonly targets: UploadTargets;
   readonly clock: Pick<Clock, 'newId'>;
@@ -21,12 +21,12 @@ export interface PresignDeps {
 }
 
 /** What a client wants to upload; scope and name are the document's from then on. */
-export type PresignRequest = Pick<
+type PresignRequest = Pick<
   UploadPresigned['data'],
   'tenant_id' | 'project_id' | 'task_id' | 'file_name' | 'content_type' | 'bytes' | 'kind'
 >;
 
-export interface PresignedUpload {
+interface PresignedUpload {
   readonly kind: 'ok';
   readonly target: UploadTarget;
   readonly upload: UploadPresigned['data'];

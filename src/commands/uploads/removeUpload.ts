@@ -9,7 +9,7 @@ import type { UploadStock } from './uploadStock.ts';
 import { ownUpload, type OwnUpload, type UploadReader } from './uploads.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 
-export interface RemoveUploadDeps {
+interface RemoveUploadDeps {
   readonly documents: Documents;
   readonly objects: Pick<ObjectStore, 'remove'>;
   readonly stock: Pick<UploadStock, 'forget'>;

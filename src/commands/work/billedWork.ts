@@ -44,7 +44,7 @@ export interface Cost {
 }
 
 /** A hold that was placed; its ID is null for work that is not billed. */
-export type PlacedHold = Held & { readonly hold_id: string | null };
+type PlacedHold = Held & { readonly hold_id: string | null };
 
 export interface Bill {
   readonly kind: 'billed';
@@ -113,7 +113,7 @@ export const release = async (
 };
 
 /** What the settlement of a hold says of the work. */
-export interface WorkSettlement {
+interface WorkSettlement {
   readonly hold_id: string | null;
   readonly usage_id: string;
   /** Members of the burn that reports group by. */

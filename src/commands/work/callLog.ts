@@ -5,7 +5,7 @@ import type { CalledFor } from './work.ts';
 export type LogCall = (work: CalledFor, call: ModelCall) => Promise<void>;
 
 /** The calls of one piece of work. */
-export interface CallLog {
+interface CallLog {
   readonly onCall: (call: ModelCall) => void;
   /** Those that were made so far. */
   readonly made: readonly ModelCall[];

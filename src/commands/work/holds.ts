@@ -32,7 +32,7 @@ export interface OtherHold {
 type Burn = AccountEventOf<'CreditsBurned'>['data'];
 
 /** A hold that was burned. `balance` is the one after it, where this very request has burned it. */
-export interface Settled {
+interface Settled {
   readonly kind: 'settled';
   readonly burn: Burn;
   readonly balance: number | undefined;

@@ -40,7 +40,7 @@ export interface UsageLog {
   readonly ended: (end: WorkEndFact) => Promise<void>;
 }
 
-export interface UsageLogDeps {
+interface UsageLogDeps {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly wrote: (tenantId: string, position: bigint) => void;

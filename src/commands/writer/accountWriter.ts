@@ -33,10 +33,7 @@ export class AccountUnavailable extends Error {
   }
 }
 
-export interface AccountWriterDeps extends Omit<
-  WriterOptions<AccountKind>,
-  'snapshots' | 'mayAppend' | 'stop'
-> {
+interface AccountWriterDeps extends Omit<WriterOptions<AccountKind>, 'snapshots' | 'mayAppend' | 'stop'> {
   readonly store: EventStore;
   readonly snapshots?: SnapshotStore;
   readonly snapshotEveryEvents?: number;

@@ -10,7 +10,7 @@ import { runTurn } from './turn.ts';
 import { writerRules } from './writerRules.ts';
 
 /** The rules of one kind of stream, where it is kept, and how long a caller waits. */
-export interface HandlerRules<Kind extends AnyKind> {
+interface HandlerRules<Kind extends AnyKind> {
   readonly decider: Decider<Kind>;
   readonly codec: Codec<Kind['event']>;
   readonly store: EventStore;
