@@ -1,19 +1,18 @@
-import type { CommandMeta } from '../kernel/command.ts';
+import type { Command } from '../kernel/command.ts';
 import { accept, reject, type Decider, type Decision, type StreamKind } from '../kernel/decider.ts';
 import { decimalOf, divideHalfEven, parseDecimal, powerOfTen } from '../kernel/rounding.ts';
 import type { FxRatesEvent } from './events.ts';
 
 /** Rates of one day by currency, 1 `base` = rate units. A later one of the same day and base replaces it. */
-export interface PublishFxRates {
-  readonly type: 'PublishFxRates';
-  readonly data: {
+export type PublishFxRates = Command<
+  'PublishFxRates',
+  {
     readonly date: string;
     readonly base: string;
     readonly rates: Readonly<Record<string, string>>;
     readonly source: string;
-  };
-  readonly meta: CommandMeta;
-}
+  }
+>;
 
 /** One day's rates of an import. */
 export interface FxDay {
@@ -26,15 +25,14 @@ export interface FxDay {
  * Many days at once. Days that are known with the same rates are passed over; a day that is known with
  * others is a conflict, and then nothing is published, unless `supersede` says that it is a correction.
  */
-export interface ImportFxRates {
-  readonly type: 'ImportFxRates';
-  readonly data: {
+export type ImportFxRates = Command<
+  'ImportFxRates',
+  {
     readonly days: readonly FxDay[];
     readonly source: string;
     readonly supersede: boolean;
-  };
-  readonly meta: CommandMeta;
-}
+  }
+>;
 
 export type FxRatesCommand = PublishFxRates | ImportFxRates;
 

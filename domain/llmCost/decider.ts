@@ -1,16 +1,12 @@
 import { Map as ImmutableMap } from 'immutable';
-import type { CommandMeta } from '../kernel/command.ts';
+import type { Command } from '../kernel/command.ts';
 import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { LlmCostEvent } from './events.ts';
 
 type Logged = LlmCostEvent['data'];
 
 /** Logs what one call of a model used; its cost was computed by the caller where a price is known. */
-export interface LogLlmCost {
-  readonly type: 'LogLlmCost';
-  readonly data: Omit<Logged, 'created_at'>;
-  readonly meta: CommandMeta;
-}
+export type LogLlmCost = Command<'LogLlmCost', Omit<Logged, 'created_at'>>;
 
 interface LlmCostRejection {
   readonly code: 'idempotency_key_reused';
