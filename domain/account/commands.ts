@@ -1,13 +1,7 @@
-import type { CommandMeta } from '../kernel/command.ts';
+import type { Command } from '../kernel/command.ts';
 import type { Credits } from '../kernel/units.ts';
-import type { AccountEventOf, DeliveredWork } from './events.ts';
-import type { BillingType, Category, ExtractionMode, Operation, Plan } from './words.ts';
-
-interface Command<Type extends string, Data> {
-  readonly type: Type;
-  readonly data: Data;
-  readonly meta: CommandMeta;
-}
+import type { AccountEvent, AccountEventOf } from './events.ts';
+import type { Plan } from './words.ts';
 
 /** Opens the account if it is not open yet; a repeat does nothing. */
 export type OpenAccount = Command<'OpenAccount', { readonly tenant_id: string }>;
@@ -17,47 +11,38 @@ export type SetPlan = Command<
   { readonly tenant_id: string; readonly plan: Plan; readonly reason: string | null }
 >;
 
+/** Whose account it is. */
+interface OfTenant {
+  readonly tenant_id: string;
+}
+
+/** The members of an event but those that the account decides. */
+type Asked<Type extends AccountEvent['type'], Decided extends string> = Omit<
+  AccountEventOf<Type>['data'],
+  Decided
+>;
+
 /** A sale whose price was checked already (`priceList/sale.ts`). IDs and times come from the caller. */
 export type GrantCredits = Command<
   'GrantCredits',
-  { readonly tenant_id: string } & Omit<
-    AccountEventOf<'CreditsGranted'>['data'],
-    'balance_after' | 'created_at'
-  >
+  OfTenant & Asked<'CreditsGranted', 'balance_after' | 'created_at'>
 >;
+
+type DerivedOfRefund = 'credits' | 'currency' | 'gross_amount_minor' | 'vat_amount_minor';
+type Refund = AccountEventOf<'CreditsRefunded'>['data'];
 
 /** A refund of a sale of this account; what is null is derived as `api.md` §5 says. */
 export type RefundCredits = Command<
   'RefundCredits',
-  {
-    readonly tenant_id: string;
-    readonly refund_id: string;
-    readonly provider: string;
-    readonly provider_txn_id: string;
-    readonly original_provider: string;
-    readonly original_provider_txn_id: string;
-    readonly credits: Credits | null;
-    readonly currency: string | null;
-    readonly gross_amount_minor: number | null;
-    readonly vat_amount_minor: number | null;
-    readonly provider_fee_minor: number;
-    readonly fingerprint: string;
-    readonly reason: string | null;
-    readonly occurred_at: string;
-  }
+  OfTenant &
+    Asked<'CreditsRefunded', 'grant_id' | 'balance_after' | 'created_at' | DerivedOfRefund> & {
+      readonly [Member in DerivedOfRefund]: Refund[Member] | null;
+    } & { readonly original_provider: string; readonly original_provider_txn_id: string }
 >;
 
 export type AdjustCredits = Command<
   'AdjustCredits',
-  {
-    readonly tenant_id: string;
-    readonly adjustment_id: string;
-    readonly idempotency_key: string | null;
-    readonly fingerprint: string;
-    readonly credits: Credits;
-    readonly reason: string;
-    readonly allow_negative: boolean;
-  }
+  OfTenant & Asked<'CreditsAdjusted', 'balance_after' | 'created_at'>
 >;
 
 /**
@@ -66,75 +51,42 @@ export type AdjustCredits = Command<
  */
 export type HoldCredits = Command<
   'HoldCredits',
-  {
-    readonly tenant_id: string;
-    readonly hold_id: string;
-    readonly operation_id: string;
-    readonly operation: Operation;
-    readonly category: Category;
-    readonly extraction_mode: ExtractionMode | null;
-    readonly billing_type: BillingType;
-    readonly pages: number;
-    readonly credits_per_page: Credits;
-    /** Free pages a tenant has in all, by the billing config named. */
-    readonly free_pages_allowance: number;
-    readonly billing_config_version: number;
-    /** What work without pages costs. */
-    readonly flat_credits?: Credits;
-    /** True: a tenant on plan `free` is rejected with `plan_required`. */
-    readonly paid_plan_required?: boolean;
-    readonly expires_at: string;
-  }
+  OfTenant &
+    Asked<'CreditsHeld', 'free_pages' | 'credits' | 'created_at'> & {
+      /** Free pages a tenant has in all, by the billing config named. */
+      readonly free_pages_allowance: number;
+      /** What work without pages costs. */
+      readonly flat_credits?: Credits;
+      /** True: a tenant on plan `free` is rejected with `plan_required`. */
+      readonly paid_plan_required?: boolean;
+    }
 >;
+
+/** What a burn is for. */
+type BurnScope = 'usage_id' | 'project_id' | 'task_id' | 'document_id' | 'job_id' | 'api_key_id';
+type Burn = AccountEventOf<'CreditsBurned'>['data'];
 
 /** Closes an open hold by a burn; pages ≤ those held, free ones first. A flat hold is burned whole. */
 export type SettleHold = Command<
   'SettleHold',
-  {
-    readonly tenant_id: string;
-    readonly usage_id: string;
-    readonly hold_id: string;
-    readonly pages: number;
-    readonly project_id: string;
-    readonly task_id: string;
-    readonly document_id: string | null;
-    readonly job_id: string | null;
-    readonly api_key_id: string | null;
-    /** Of an extraction or conversion. */
-    readonly delivered?: DeliveredWork;
-  }
+  OfTenant & Pick<Burn, BurnScope | 'pages' | 'delivered'> & { readonly hold_id: string }
 >;
 
-export type ReleaseHold = Command<
-  'ReleaseHold',
-  {
-    readonly tenant_id: string;
-    readonly hold_id: string;
-    readonly reason: AccountEventOf<'HoldReleased'>['data']['reason'];
-  }
->;
+export type ReleaseHold = Command<'ReleaseHold', OfTenant & Asked<'HoldReleased', 'released_at'>>;
 
 /** A flat burn without a hold, at most once per `idempotency_key` of the tenant. */
 export type ChargeCredits = Command<
   'ChargeCredits',
-  {
-    readonly tenant_id: string;
-    readonly usage_id: string;
-    readonly idempotency_key: string;
-    readonly fingerprint: string;
-    readonly credits: Credits;
-    readonly operation: Operation;
-    readonly category: Category;
-    readonly billing_type: BillingType;
-    readonly billing_config_version: number;
-    /** True: a tenant on plan `free` is rejected with `plan_required`. */
-    readonly paid_plan_required: boolean;
-    readonly project_id: string;
-    readonly task_id: string;
-    readonly document_id: string | null;
-    readonly job_id: string | null;
-    readonly api_key_id: string | null;
-  }
+  OfTenant &
+    Pick<
+      Burn,
+      BurnScope | 'credits' | 'operation' | 'category' | 'billing_type' | 'billing_config_version'
+    > & {
+      readonly idempotency_key: string;
+      readonly fingerprint: string;
+      /** True: a tenant on plan `free` is rejected with `plan_required`. */
+      readonly paid_plan_required: boolean;
+    }
 >;
 
 export type AccountCommand =

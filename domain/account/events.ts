@@ -33,9 +33,9 @@ const delivered = z.strictObject({
 export type DeliveredWork = z.output<typeof delivered>;
 
 /** Always the first event of an account. */
-export const accountOpened = event('AccountOpened', { tenant_id: tenantId, created_at: instant });
+const accountOpened = event('AccountOpened', { tenant_id: tenantId, created_at: instant });
 
-export const planSet = event('PlanSet', {
+const planSet = event('PlanSet', {
   plan,
   previous_plan: plan,
   reason: z.string().nullable(),
@@ -86,7 +86,7 @@ export const creditsRefunded = event('CreditsRefunded', {
 });
 
 /** Credits given (+) or clawed back (−) by a person. */
-export const creditsAdjusted = event('CreditsAdjusted', {
+const creditsAdjusted = event('CreditsAdjusted', {
   adjustment_id: z.string(),
   idempotency_key: z.string().max(80).nullable(),
   fingerprint: z.string(),
@@ -98,7 +98,7 @@ export const creditsAdjusted = event('CreditsAdjusted', {
 });
 
 /** Credits and free pages set aside for one operation until it is settled or released. */
-export const creditsHeld = event('CreditsHeld', {
+const creditsHeld = event('CreditsHeld', {
   hold_id: z.string(),
   operation_id: z.string(),
   operation,
@@ -115,7 +115,7 @@ export const creditsHeld = event('CreditsHeld', {
   expires_at: instant,
 });
 
-export const holdReleased = event('HoldReleased', {
+const holdReleased = event('HoldReleased', {
   hold_id: z.string(),
   reason: z.enum(['failed', 'cancelled', 'expired', 'shutdown']),
   released_at: instant,
@@ -125,7 +125,7 @@ export const holdReleased = event('HoldReleased', {
  * Credits used by delivered work. It settles an open hold (`hold_id`), or is a charge under
  * `idempotency_key`. `credits` = paid pages × `credits_per_page`; a flat charge has 0 pages.
  */
-export const creditsBurned = event('CreditsBurned', {
+const creditsBurned = event('CreditsBurned', {
   usage_id: z.string(),
   operation_id: z.string(),
   hold_id: z.string().nullable(),

@@ -8,7 +8,7 @@ import { availableIn, type AccountState } from './state.ts';
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
 /** How many pages are free and what the others cost. */
-export interface PageCost {
+interface PageCost {
   readonly free_pages: number;
   /** (pages − free pages) × credits a page. */
   readonly credits: Credits;

@@ -1,39 +1,24 @@
-import type { CommandMeta } from '../kernel/command.ts';
+import type { BareCommand, Command } from '../kernel/command.ts';
 import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
-import type { ApiKeyEvent, KeyRole } from './events.ts';
+import type { ApiKeyEvent } from './events.ts';
 
-export interface IssueApiKey {
-  readonly type: 'IssueApiKey';
-  readonly data: {
-    readonly key_id: string;
-    readonly key_hash: string;
-    readonly prefix: string;
-    readonly last4: string;
-    readonly tenant_id: string;
-    readonly role: KeyRole;
-    readonly name: string | null;
-    readonly expires_at: string | null;
-    /** The key that this one takes over from. */
-    readonly replaces: string | null;
-  };
-  readonly meta: CommandMeta;
-}
+/** `replaces`: the key that this one takes over from. */
+export type IssueApiKey = Command<
+  'IssueApiKey',
+  Omit<Extract<ApiKeyEvent, { readonly type: 'ApiKeyIssued' }>['data'], 'created_at'>
+>;
 
 /** Another key takes over; this one stops at `expires_at`, or earlier if it was to. */
-export interface RotateApiKey {
-  readonly type: 'RotateApiKey';
-  readonly data: { readonly replaced_by: string; readonly expires_at: string };
-  readonly meta: CommandMeta;
-}
+export type RotateApiKey = Command<
+  'RotateApiKey',
+  { readonly replaced_by: string; readonly expires_at: string }
+>;
 
-export interface RevokeApiKey {
-  readonly type: 'RevokeApiKey';
-  readonly meta: CommandMeta;
-}
+export type RevokeApiKey = BareCommand<'RevokeApiKey'>;
 
 export type ApiKeyCommand = IssueApiKey | RotateApiKey | RevokeApiKey;
 
-export interface ApiKeyRejection {
+interface ApiKeyRejection {
   readonly code: 'key_not_found';
 }
 

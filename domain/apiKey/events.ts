@@ -18,14 +18,14 @@ const identity = {
   expires_at: instant.nullable(),
 };
 
-export const apiKeyIssued = event('ApiKeyIssued', {
+const apiKeyIssued = event('ApiKeyIssued', {
   ...identity,
   created_at: instant,
   replaces: z.string().nullable(),
 });
 
 /** Another key takes over; this one stops at `expires_at`. */
-export const apiKeyRotated = event('ApiKeyRotated', {
+const apiKeyRotated = event('ApiKeyRotated', {
   key_id: z.string(),
   key_hash: z.string(),
   replaced_by: z.string(),
@@ -33,7 +33,7 @@ export const apiKeyRotated = event('ApiKeyRotated', {
   rotated_at: instant,
 });
 
-export const apiKeyRevoked = event('ApiKeyRevoked', {
+const apiKeyRevoked = event('ApiKeyRevoked', {
   key_id: z.string(),
   key_hash: z.string(),
   revoked_at: instant,

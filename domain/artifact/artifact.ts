@@ -5,7 +5,7 @@ import { recorder } from '../kernel/recorder.ts';
 import { fieldScore, score } from '../trainingJob/events.ts';
 
 /** What a job learned lies whole in object storage under its digest. Never changes, never goes away. */
-export const artifactPublished = event('ArtifactPublished', {
+const artifactPublished = event('ArtifactPublished', {
   artifact_id: z.string(),
   job_id: z.string(),
   tenant_id: tenantId,

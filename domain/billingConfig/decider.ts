@@ -1,4 +1,4 @@
-import type { CommandMeta } from '../kernel/command.ts';
+import type { Command } from '../kernel/command.ts';
 import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
 import { asCredits } from '../kernel/units.ts';
 import type { BillingConfigEvent, BillingRate, BillingTerms } from './events.ts';
@@ -15,17 +15,12 @@ export type TermsChange = Omit<Change<BillingTerms>, 'training'> & {
   readonly training?: TrainingChange | undefined;
 };
 
-export interface PublishBillingConfig {
-  readonly type: 'PublishBillingConfig';
-  readonly data: { readonly terms: TermsChange; readonly note: string | null };
-  readonly meta: CommandMeta;
-}
+export type PublishBillingConfig = Command<
+  'PublishBillingConfig',
+  { readonly terms: TermsChange; readonly note: string | null }
+>;
 
-export interface SetBillingRate {
-  readonly type: 'SetBillingRate';
-  readonly data: BillingRate;
-  readonly meta: CommandMeta;
-}
+export type SetBillingRate = Command<'SetBillingRate', BillingRate>;
 
 export type BillingConfigCommand = PublishBillingConfig | SetBillingRate;
 

@@ -28,7 +28,7 @@ export const billingTerms = z.strictObject({
 export type BillingTerms = z.output<typeof billingTerms>;
 
 /** A whole new version: terms and all rates. */
-export const billingConfigPublished = event('BillingConfigPublished', {
+const billingConfigPublished = event('BillingConfigPublished', {
   version: z.number().int().min(1),
   terms: billingTerms,
   rates: z.array(billingRate),
@@ -38,7 +38,7 @@ export const billingConfigPublished = event('BillingConfigPublished', {
 });
 
 /** One rate changed: a new version too; all else carries over. */
-export const billingRateSet = event('BillingRateSet', {
+const billingRateSet = event('BillingRateSet', {
   version: z.number().int().min(1),
   rate: billingRate,
   created_at: instant,

@@ -1,15 +1,11 @@
 import { sha256 } from '../kernel/chain.ts';
-import type { CommandMeta } from '../kernel/command.ts';
+import type { Command } from '../kernel/command.ts';
 import { accept, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { Activation, DeploymentEvent } from './events.ts';
 
-export interface ActivateDeployment {
-  readonly type: 'ActivateDeployment';
-  readonly data: Omit<Activation, 'replaces' | 'activated_at'>;
-  readonly meta: CommandMeta;
-}
+export type ActivateDeployment = Command<'ActivateDeployment', Omit<Activation, 'replaces' | 'activated_at'>>;
 
-export interface DeploymentState {
+interface DeploymentState {
   /** What was activated last. */
   readonly active: Activation | null;
   /** What serves the documents that a canary leaves out; null when there is none. */

@@ -3,7 +3,7 @@ import { event } from '../kernel/event.ts';
 import { instant, tenantId } from '../kernel/units.ts';
 
 /** What a deployment serves: one place for each tenant, project, task and environment. */
-export const deploymentScope = z.strictObject({
+const deploymentScope = z.strictObject({
   tenant_id: tenantId,
   project_id: z.string(),
   task_id: z.string(),
@@ -18,7 +18,7 @@ export const rollout = z.strictObject({
 });
 export type Rollout = z.output<typeof rollout>;
 
-export const deploymentActivated = event('DeploymentActivated', {
+const deploymentActivated = event('DeploymentActivated', {
   deployment_id: z.string(),
   ...deploymentScope.shape,
   artifact_id: z.string(),
@@ -31,7 +31,7 @@ export const deploymentActivated = event('DeploymentActivated', {
 });
 
 /** It serves no document any more. */
-export const deploymentRetired = event('DeploymentRetired', {
+const deploymentRetired = event('DeploymentRetired', {
   deployment_id: z.string(),
   ...deploymentScope.shape,
   artifact_id: z.string(),

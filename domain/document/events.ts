@@ -3,7 +3,7 @@ import { event } from '../kernel/event.ts';
 import { instant, pages, tenantId } from '../kernel/units.ts';
 
 /** A document that a client may upload until `expires_at`. A dataset has an ID of its own too. */
-export const uploadPresigned = event('UploadPresigned', {
+const uploadPresigned = event('UploadPresigned', {
   document_id: z.string(),
   tenant_id: tenantId,
   project_id: z.string(),
@@ -20,7 +20,7 @@ export const uploadPresigned = event('UploadPresigned', {
 export type UploadPresigned = z.output<typeof uploadPresigned>;
 
 /** A document that the service has seen. No content, only what identifies and measures it. */
-export const documentRegistered = event('DocumentRegistered', {
+const documentRegistered = event('DocumentRegistered', {
   document_id: z.string(),
   tenant_id: tenantId,
   project_id: z.string(),
@@ -37,7 +37,7 @@ export const documentRegistered = event('DocumentRegistered', {
 export type DocumentRegistered = z.output<typeof documentRegistered>;
 
 /** The file of an upload is gone from storage, or about to be. What was billed for the document stays. */
-export const uploadRemoved = event('UploadRemoved', {
+const uploadRemoved = event('UploadRemoved', {
   document_id: z.string(),
   tenant_id: tenantId,
   /** Asked for by a caller, or kept for as long as uploads are. */

@@ -7,13 +7,13 @@ import { instant } from '../kernel/units.ts';
  * Names a log for ever: the first event of `$quire`, written when the log is made. A log of an older release
  * gets it when this one opens it first.
  */
-export const logOpened = event('LogOpened', {
+const logOpened = event('LogOpened', {
   log_id: z.uuid(),
   opened_at: instant,
 });
 
 export const eventLogEvent = z.discriminatedUnion('type', [logOpened]);
-export type EventLogEvent = z.output<typeof eventLogEvent>;
+type EventLogEvent = z.output<typeof eventLogEvent>;
 
 /** A log is named once; a second name does nothing. */
 export const eventLog = recorder<EventLogEvent>(() => true);

@@ -3,17 +3,17 @@ import { event } from '../kernel/event.ts';
 import { completedMembers, failedMembers, requestedMembers } from './usageMembers.ts';
 
 /** The work was asked for. A usage event: measured work, it carries no price. */
-export const extractionRequested = event('ExtractionRequested', {
+const extractionRequested = event('ExtractionRequested', {
   extraction_id: z.string(),
   ...requestedMembers,
 });
 
-export const extractionCompleted = event('ExtractionCompleted', {
+const extractionCompleted = event('ExtractionCompleted', {
   extraction_id: z.string(),
   ...completedMembers,
 });
 
-export const extractionFailed = event('ExtractionFailed', { extraction_id: z.string(), ...failedMembers });
+const extractionFailed = event('ExtractionFailed', { extraction_id: z.string(), ...failedMembers });
 
 export const extractionEvent = z.discriminatedUnion('type', [
   extractionRequested,

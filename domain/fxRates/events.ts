@@ -3,7 +3,7 @@ import { event } from '../kernel/event.ts';
 import { currencyCode, day, decimalText, instant } from '../kernel/units.ts';
 
 /** Rates of one day: 1 `base` = rate units of each currency. The same day again is a correction. */
-export const fxRatesPublished = event('FxRatesPublished', {
+const fxRatesPublished = event('FxRatesPublished', {
   date: day,
   base: currencyCode,
   rates: z.record(currencyCode, decimalText),

@@ -1,19 +1,18 @@
-import type { CommandMeta } from '../kernel/command.ts';
+import type { Command } from '../kernel/command.ts';
 import { accept, reject, type Decider, type Decision, type StreamKind } from '../kernel/decider.ts';
 import { decimalOf, divideHalfEven, parseDecimal, powerOfTen } from '../kernel/rounding.ts';
 import type { FxRatesEvent } from './events.ts';
 
 /** Rates of one day by currency, 1 `base` = rate units. A later one of the same day and base replaces it. */
-export interface PublishFxRates {
-  readonly type: 'PublishFxRates';
-  readonly data: {
+export type PublishFxRates = Command<
+  'PublishFxRates',
+  {
     readonly date: string;
     readonly base: string;
     readonly rates: Readonly<Record<string, string>>;
     readonly source: string;
-  };
-  readonly meta: CommandMeta;
-}
+  }
+>;
 
 /** One day's rates of an import. */
 export interface FxDay {
@@ -26,27 +25,26 @@ export interface FxDay {
  * Many days at once. Days that are known with the same rates are passed over; a day that is known with
  * others is a conflict, and then nothing is published, unless `supersede` says that it is a correction.
  */
-export interface ImportFxRates {
-  readonly type: 'ImportFxRates';
-  readonly data: {
+export type ImportFxRates = Command<
+  'ImportFxRates',
+  {
     readonly days: readonly FxDay[];
     readonly source: string;
     readonly supersede: boolean;
-  };
-  readonly meta: CommandMeta;
-}
+  }
+>;
 
 export type FxRatesCommand = PublishFxRates | ImportFxRates;
 
 /** A rate that is known otherwise; null where one side has none. */
-export interface FxConflict {
+interface FxConflict {
   readonly date: string;
   readonly currency: string;
   readonly known: string | null;
   readonly given: string | null;
 }
 
-export interface FxRatesRejection {
+interface FxRatesRejection {
   readonly code: 'fx_rates_conflict';
   readonly conflicts: readonly FxConflict[];
 }
@@ -61,10 +59,10 @@ export interface FxRatesState {
 }
 
 /** Digits after the point of a rate that is computed from two others. */
-export const CROSS_RATE_DIGITS = 18;
+const CROSS_RATE_DIGITS = 18;
 
 /** A rate as published or crossed, and the day it is of. */
-export interface FxRate {
+interface FxRate {
   readonly rate: string;
   readonly rate_date: string;
   readonly source: string;
@@ -145,7 +143,7 @@ const isSameRate = (a: string | undefined, b: string | undefined): boolean => {
 };
 
 /** What a day says otherwise than the one known of its date and base; empty when there is none. */
-export const conflictsOf = ({ days }: FxRatesState, day: FxDay): readonly FxConflict[] => {
+const conflictsOf = ({ days }: FxRatesState, day: FxDay): readonly FxConflict[] => {
   const known = knownDay(days, day);
   if (known === undefined) return [];
   const currencies = [...new Set([...Object.keys(known.rates), ...Object.keys(day.rates)])].sort();

@@ -16,7 +16,7 @@ export interface EncodedEvent {
 }
 
 /** What a log makes of a batch before it looks at the stream. */
-export type EncodedBatch =
+type EncodedBatch =
   | { readonly kind: 'encoded'; readonly events: readonly EncodedEvent[]; readonly bytes: number }
   | { readonly kind: 'rejected'; readonly reason: 'too_large' | 'invalid'; readonly detail: string };
 
@@ -30,7 +30,7 @@ export interface Batch {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** True when `value` is what JSON carries exactly; a bigint, NaN, Date or undefined is not. */
-export const isPlainJson = (value: unknown): boolean => {
+const isPlainJson = (value: unknown): boolean => {
   switch (typeof value) {
     case 'string':
     case 'boolean':

@@ -56,7 +56,7 @@ export const eventIdOfHash = (hash: string): string => {
 };
 
 /** The first place where a stream's chain does not hold. */
-export interface ChainBreak {
+interface ChainBreak {
   readonly revision: bigint;
   readonly reason: 'revision' | 'prev_hash' | 'hash_version' | 'hash' | 'id';
   readonly detail: string;

@@ -12,3 +12,13 @@ export interface CommandMeta {
   /** W3C trace context that its events carry; left out where no trace is recorded. */
   readonly traceparent?: string;
 }
+
+/** A command: its name, what it says, and when, by whom and why. */
+export interface Command<Type extends string, Data> {
+  readonly type: Type;
+  readonly data: Data;
+  readonly meta: CommandMeta;
+}
+
+/** A command whose name says it all. */
+export type BareCommand<Type extends string> = Omit<Command<Type, unknown>, 'data'>;

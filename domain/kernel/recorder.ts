@@ -1,14 +1,10 @@
-import type { CommandMeta } from './command.ts';
+import type { Command } from './command.ts';
 import { accept, type Decider, type DomainEvent, type StreamKind } from './decider.ts';
 
 /** Writes down what happened. */
-export interface Record<Event> {
-  readonly type: 'Record';
-  readonly data: Event;
-  readonly meta: CommandMeta;
-}
+export type Record<Event> = Command<'Record', Event>;
 
-export interface RecorderState {
+interface RecorderState {
   readonly ended: boolean;
 }
 

@@ -1,25 +1,21 @@
 import { Map as ImmutableMap } from 'immutable';
-import type { CommandMeta } from '../kernel/command.ts';
+import type { Command } from '../kernel/command.ts';
 import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { LlmCostEvent } from './events.ts';
 
 type Logged = LlmCostEvent['data'];
 
 /** Logs what one call of a model used; its cost was computed by the caller where a price is known. */
-export interface LogLlmCost {
-  readonly type: 'LogLlmCost';
-  readonly data: Omit<Logged, 'created_at'>;
-  readonly meta: CommandMeta;
-}
+export type LogLlmCost = Command<'LogLlmCost', Omit<Logged, 'created_at'>>;
 
-export interface LlmCostRejection {
+interface LlmCostRejection {
   readonly code: 'idempotency_key_reused';
 }
 
 /** What is remembered of an entry that has an ID of the caller's own. */
-export type LoggedEntry = Pick<Logged, 'cost_id' | 'fingerprint' | 'cost_usd' | 'created_at'>;
+type LoggedEntry = Pick<Logged, 'cost_id' | 'fingerprint' | 'cost_usd' | 'created_at'>;
 
-export interface LlmCostState {
+interface LlmCostState {
   readonly entries: ImmutableMap<string, LoggedEntry>;
 }
 

@@ -22,7 +22,7 @@ export interface Lot {
 }
 
 /** Credits given by a person: a lot without money. */
-export const GIVEN = '';
+const GIVEN = '';
 
 export const isGiven = ({ currency }: Lot): boolean => currency === GIVEN;
 export const leftIn = ({ credits, used }: Lot): number => credits - used;
@@ -34,7 +34,7 @@ export const givenLot = (lot_id: string, position: bigint, credits: number): Lot
   ...{ used: 0, values: NOTHING, refunded: NO_MONEY },
 });
 
-export interface SoldLot {
+interface SoldLot {
   readonly lot_id: string;
   readonly position: bigint;
   readonly credits: number;
@@ -91,7 +91,7 @@ const refundValues = ({ booking, refunded }: Lot, money: Minor): Values => {
   return minusValues(valuesOf(plusMinor(refunded, money), booking), valuesOf(refunded, booking));
 };
 
-export interface RefundedLot extends LotStep {
+interface RefundedLot extends LotStep {
   /** The refund's money at the sale's rate. */
   readonly refunded: Values;
 }

@@ -17,7 +17,7 @@ export interface MarginSums {
 const MICRO_PER_CREDIT = 1_000n;
 
 /** What the gap between realized and unit margin is made of; micro-USD. */
-export interface GapBreakdown {
+interface GapBreakdown {
   readonly fx_rate: bigint;
   readonly price_variance: bigint;
   readonly provider_fee: bigint;
@@ -28,7 +28,7 @@ export interface GapBreakdown {
 }
 
 /** The three figures and the breakdown; micro-USD. */
-export interface MarginFigures {
+interface MarginFigures {
   readonly credits_burned: bigint;
   readonly unit: { readonly revenue: bigint; readonly margin: bigint };
   readonly realized: {

@@ -130,7 +130,7 @@ export const addLot = (
   return { next: { lots: [...lots, rest], deficit: deficit - filled }, trueUps };
 };
 
-export interface LotRefund {
+interface LotRefund {
   readonly lot_id: string;
   readonly credits: number;
   readonly money: Minor;

@@ -1,57 +1,33 @@
-import type { CommandMeta } from '../kernel/command.ts';
+import type { Command } from '../kernel/command.ts';
 import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { PaymentEvent } from './events.ts';
 import type { PaymentIntent } from './intent.ts';
 import { isSameSale } from './sameSale.ts';
 
-/** Takes the identity for a tenant and payload. The same claim again does nothing. */
-export interface ClaimPayment {
-  readonly type: 'ClaimPayment';
-  readonly data: {
-    readonly provider: string;
-    readonly provider_txn_id: string;
-    readonly tenant_id: string;
-    readonly kind: 'sale' | 'refund';
-    readonly fingerprint: string;
-    readonly intent: PaymentIntent;
-    /** The command took effect before. */
-    readonly again?: true;
-  };
-  readonly meta: CommandMeta;
-}
+/** Who has the identity now, if anybody. `lifted_from`: made by a release that told callers no and left the claim. */
+export type PaymentClaim = Extract<PaymentEvent, { readonly type: 'PaymentClaimed' }>['data'];
+
+/** Takes the identity for a tenant and payload; `again`: the command took effect before. A repeat does nothing. */
+export type ClaimPayment = Command<'ClaimPayment', Omit<PaymentClaim, 'claimed_at' | 'lifted_from'>>;
 
 /** Frees the identity: the command that it was claimed for was rejected, or an operator gave it up. */
-export interface ReleasePayment {
-  readonly type: 'ReleasePayment';
-  readonly data: {
+export type ReleasePayment = Command<
+  'ReleasePayment',
+  {
     readonly fingerprint: string;
     readonly reason: string;
     readonly released_by?: 'operator';
-  };
-  readonly meta: CommandMeta;
-}
+  }
+>;
 
 export type PaymentCommand = ClaimPayment | ReleasePayment;
 
 /** Taken by another tenant, kind or payload. */
-export interface PaymentRejection {
+interface PaymentRejection {
   readonly code: 'idempotency_key_reused';
 }
 
-/** Who has the identity now, if anybody. */
-export interface PaymentClaim {
-  readonly provider: string;
-  readonly provider_txn_id: string;
-  readonly tenant_id: string;
-  readonly kind: 'sale' | 'refund';
-  readonly fingerprint: string;
-  readonly intent: PaymentIntent;
-  readonly claimed_at: string;
-  /** Made by a release that told callers no and left the claim. */
-  readonly lifted_from?: 1 | undefined;
-}
-
-export interface PaymentState {
+interface PaymentState {
   readonly claim: PaymentClaim | null;
 }
 

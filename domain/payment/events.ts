@@ -16,7 +16,7 @@ const claim = {
  * The identity is taken, for this tenant and payload. `intent` is the account command, so that a sweeper
  * can finish what a crash left open.
  */
-export const paymentClaimed = event('PaymentClaimed', {
+const paymentClaimed = event('PaymentClaimed', {
   ...claim,
   intent: paymentIntent,
   claimed_at: instant,
@@ -27,7 +27,7 @@ export const paymentClaimed = event('PaymentClaimed', {
 });
 
 /** The claimed command was rejected after all, or an operator gave it up: the identity is free again. */
-export const paymentReleased = event('PaymentReleased', {
+const paymentReleased = event('PaymentReleased', {
   provider: claim.provider,
   provider_txn_id: claim.provider_txn_id,
   reason: z.string(),

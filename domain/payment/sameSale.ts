@@ -1,5 +1,5 @@
 /** What a sale is about, whatever else was said of it. */
-export interface SaleFigures {
+interface SaleFigures {
   readonly credits: number;
   readonly currency: string;
   readonly gross_amount_minor: number | null;

@@ -1,5 +1,5 @@
 /** What a span says of its work: counts, names and outcomes; never a key, a file name or content. */
-export type SpanFacts = Readonly<Record<string, string | number | boolean>>;
+type SpanFacts = Readonly<Record<string, string | number | boolean>>;
 
 /** A piece of work in a trace. One that never ends is never exported. */
 export interface Span {

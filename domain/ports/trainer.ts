@@ -11,7 +11,7 @@ export interface TrainingExample {
 }
 
 /** The caller's own or the platform's model; null: the local engine learns. */
-export interface TrainingModel {
+interface TrainingModel {
   /** `<provider>/<model>` */
   readonly provider_model: string | null;
   /** null: the platform's own key. */
@@ -37,7 +37,7 @@ export interface TrainingTask {
 }
 
 /** A document's file on the local disk. */
-export interface ExampleFile {
+interface ExampleFile {
   readonly path: string;
   readonly file_name: string | null;
   readonly sha256: string;
@@ -46,7 +46,7 @@ export interface ExampleFile {
 }
 
 /** Why an example cannot be read: a code of the interface and a sentence. */
-export interface ExampleProblem {
+interface ExampleProblem {
   readonly kind: 'problem';
   readonly code: string;
   readonly detail: string;

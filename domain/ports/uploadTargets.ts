@@ -37,7 +37,7 @@ export interface SignedUpload {
 }
 
 /** What a signature allows. */
-export type SignatureVerdict =
+type SignatureVerdict =
   | { readonly kind: 'valid'; readonly bytes_max: number }
   | { readonly kind: 'expired' }
   | { readonly kind: 'invalid' };

@@ -1,26 +1,25 @@
-import type { CommandMeta } from '../kernel/command.ts';
+import type { Command } from '../kernel/command.ts';
 import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { AccountEventOf } from '../account/events.ts';
 import type { PriceListEntry, PriceListEvent } from './events.ts';
 
 /** Replaces the whole list, all currencies at once. */
-export interface PublishPriceList {
-  readonly type: 'PublishPriceList';
-  readonly data: {
+export type PublishPriceList = Command<
+  'PublishPriceList',
+  {
     readonly entries: readonly PriceListEntry[];
     /** The version that the publisher saw; another one by now is a conflict. null: do not check. */
     readonly expected_version: number | null;
     readonly note: string | null;
-  };
-  readonly meta: CommandMeta;
-}
+  }
+>;
 
-export interface PriceListRejection {
+interface PriceListRejection {
   readonly code: 'version_conflict';
   readonly version: number;
 }
 
-export type PriceList = Extract<PriceListEvent, { type: 'PriceListPublished' }>['data'];
+type PriceList = Extract<PriceListEvent, { type: 'PriceListPublished' }>['data'];
 
 /** Every list ever published, version n at index n − 1. */
 export interface PriceListState {

@@ -14,7 +14,7 @@ export const priceListEntry = z.strictObject({
 export type PriceListEntry = z.output<typeof priceListEntry>;
 
 /** The whole set of entries; replaces the version before, which stays as it was. */
-export const priceListPublished = event('PriceListPublished', {
+const priceListPublished = event('PriceListPublished', {
   version: z.number().int().min(1),
   entries: z.array(priceListEntry).min(1),
   note: z.string().nullable(),

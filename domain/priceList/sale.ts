@@ -18,7 +18,7 @@ export type SaleRejection =
   | { readonly code: 'price_mismatch'; readonly expected_minor: number }
   | { readonly code: 'price_list_version_unknown' };
 
-export type SalePricing =
+type SalePricing =
   | { readonly kind: 'priced'; readonly credits: Credits; readonly priced: Priced }
   | { readonly kind: 'rejected'; readonly rejection: SaleRejection };
 
@@ -36,7 +36,7 @@ const absolute = (n: bigint): bigint => (n < 0n ? -n : n);
  * `|credits × p − A × 1000| < max(p, 1000)`: within less than one credit or one minor unit. `p` is the
  * price of 1,000 credits and `A` the priced amount, both in minor units. Source: api.md §5.
  */
-export const isPriceOf = (credits: number, amountMinor: number, price: Decimal): boolean => {
+const isPriceOf = (credits: number, amountMinor: number, price: Decimal): boolean => {
   const one = powerOfTen(price.scale);
   const difference = absolute(BigInt(credits) * price.units - BigInt(amountMinor) * 1000n * one);
   const bound = price.units > 1000n * one ? price.units : 1000n * one;
@@ -48,7 +48,7 @@ const exactly = (n: bigint): number => Number(n > MAX_EXACT ? MAX_EXACT : n);
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** ⌊A × 1000 ÷ p⌋ credits, at least 1. */
-export const creditsFor = (amountMinor: number, price: Decimal): number => {
+const creditsFor = (amountMinor: number, price: Decimal): number => {
   const derived = (BigInt(amountMinor) * 1000n * powerOfTen(price.scale)) / price.units;
   return derived < 1n ? 1 : exactly(derived);
 };

@@ -1,37 +1,34 @@
-import type { CommandMeta } from '../kernel/command.ts';
+import type { Command } from '../kernel/command.ts';
 import { accept, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { ModelPrices, ProviderPricingEvent } from './events.ts';
 import { priceNewsOf, type TablePrice } from './priceTable.ts';
 import type { PublishedPrice } from './pricing.ts';
 
 /** A provider's price from a time on. Append-only: each publication is a price of its own. */
-export interface PublishProviderPrice {
-  readonly type: 'PublishProviderPrice';
-  readonly data: ModelPrices & {
+export type PublishProviderPrice = Command<
+  'PublishProviderPrice',
+  ModelPrices & {
     readonly price_id: string;
     readonly provider: string;
     readonly model_name: string;
     readonly effective_from: string;
-  };
-  readonly meta: CommandMeta;
-}
+  }
+>;
 
 /** The price of a model by name. The same price again changes nothing. */
-export interface SetModelPrice {
-  readonly type: 'SetModelPrice';
-  readonly data: ModelPrices & { readonly price_id: string; readonly model_name: string };
-  readonly meta: CommandMeta;
-}
+export type SetModelPrice = Command<
+  'SetModelPrice',
+  ModelPrices & { readonly price_id: string; readonly model_name: string }
+>;
 
 /** Many prices at once, all from one time on. Those in force then already, to the same figures, are passed over. */
-export interface ImportProviderPrices {
-  readonly type: 'ImportProviderPrices';
-  readonly data: {
+export type ImportProviderPrices = Command<
+  'ImportProviderPrices',
+  {
     readonly prices: readonly (TablePrice & { readonly price_id: string })[];
     readonly effective_from: string;
-  };
-  readonly meta: CommandMeta;
-}
+  }
+>;
 
 export type ProviderPricingCommand = PublishProviderPrice | SetModelPrice | ImportProviderPrices;
 

@@ -12,7 +12,7 @@ const modelPrices = {
 };
 
 /** A provider's price for one model from `effective_from` on. Never changed: a correction is a new price. */
-export const providerPricePublished = event('ProviderPricePublished', {
+const providerPricePublished = event('ProviderPricePublished', {
   price_id: z.string(),
   provider: z.string(),
   model_name: z.string(),
@@ -22,7 +22,7 @@ export const providerPricePublished = event('ProviderPricePublished', {
 });
 
 /** The price of a model by its bare name or `<provider>/<model>`, where no provider's price is known. */
-export const modelPriceSet = event('ModelPriceSet', {
+const modelPriceSet = event('ModelPriceSet', {
   price_id: z.string(),
   model_name: z.string(),
   ...modelPrices,

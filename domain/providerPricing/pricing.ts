@@ -2,7 +2,7 @@ import { atScale, decimalOf, divideHalfEven, parseDecimal, powerOfTen } from '..
 import type { ModelPrices } from './events.ts';
 
 /** Costs are whole pico-USD (10⁻¹² USD) inside: a price per million tokens with 6 decimals is exact a token. */
-export const PICO_SCALE = 12;
+const PICO_SCALE = 12;
 const PER_MILLION_SCALE = 6;
 
 /** Decimal text of USD in pico-USD; at most 12 decimals, more are rounded half-even. */

@@ -1,36 +1,26 @@
-import type { CommandMeta } from '../kernel/command.ts';
+import type { Command } from '../kernel/command.ts';
 import { accept, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { RateLimitsEvent } from './events.ts';
 
-/** A tenant's own token bucket. */
-export interface OwnBucket {
-  readonly rate_per_second: number;
-  readonly burst: number;
-}
-
 /** Limits of a tenant in place of the defaults; null inherits the default. */
-export interface RateLimitOverride {
-  readonly heavy: OwnBucket | null;
-  readonly general: OwnBucket | null;
-  readonly updated_at: string;
-  readonly updated_by: string;
-}
+export type RateLimitOverride = Omit<
+  Extract<RateLimitsEvent, { readonly type: 'RateLimitsOverridden' }>['data'],
+  'tenant_id'
+>;
+
+/** A tenant's own token bucket. */
+export type OwnBucket = NonNullable<RateLimitOverride['heavy']>;
 
 /** Replaces the whole override. */
-export interface OverrideRateLimits {
-  readonly type: 'OverrideRateLimits';
-  readonly data: { readonly tenant_id: string } & Pick<RateLimitOverride, 'heavy' | 'general'>;
-  readonly meta: CommandMeta;
-}
+export type OverrideRateLimits = Command<
+  'OverrideRateLimits',
+  { readonly tenant_id: string } & Pick<RateLimitOverride, 'heavy' | 'general'>
+>;
 
 /** The tenant inherits all defaults again; without an override it does nothing. */
-export interface ResetRateLimits {
-  readonly type: 'ResetRateLimits';
-  readonly data: { readonly tenant_id: string };
-  readonly meta: CommandMeta;
-}
+export type ResetRateLimits = Command<'ResetRateLimits', { readonly tenant_id: string }>;
 
-export interface RateLimitsState {
+interface RateLimitsState {
   readonly override: RateLimitOverride | null;
 }
 

@@ -8,7 +8,7 @@ const whole = z.number().int().min(1).max(10_000);
 const bucket = z.strictObject({ rate_per_second: whole, burst: whole });
 
 /** A tenant's own limits; null inherits the default. It replaces the override before it. */
-export const rateLimitsOverridden = event('RateLimitsOverridden', {
+const rateLimitsOverridden = event('RateLimitsOverridden', {
   tenant_id: tenantId,
   heavy: bucket.nullable(),
   general: bucket.nullable(),
@@ -17,7 +17,7 @@ export const rateLimitsOverridden = event('RateLimitsOverridden', {
 });
 
 /** The tenant inherits all defaults again. */
-export const rateLimitsReset = event('RateLimitsReset', {
+const rateLimitsReset = event('RateLimitsReset', {
   tenant_id: tenantId,
   reset_at: instant,
   reset_by: z.string(),

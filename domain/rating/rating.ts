@@ -9,7 +9,7 @@ import type { Credits } from '../kernel/units.ts';
 /** Work that has a rate by the page. */
 export type RatedOperation = BillingRate['operation'];
 
-export interface RateKey {
+interface RateKey {
   readonly operation: RatedOperation;
   readonly extraction_mode: ExtractionMode;
   readonly billing_type: BillingType;
@@ -39,7 +39,7 @@ export const categoryOf = (operation: RatedOperation): Category =>
   operation === 'extract' ? 'extraction' : 'ocr';
 
 /** What some pages would cost a tenant now; the bill that follows agrees to the credit. */
-export interface Quote {
+interface Quote {
   readonly pages: number;
   readonly free_pages_applied: number;
   readonly billable_pages: number;

@@ -2,23 +2,23 @@ import type { BillingType } from '../account/words.ts';
 import type { BillingTerms } from '../billingConfig/events.ts';
 import { asCredits, type Credits } from '../kernel/units.ts';
 
-export type OptimizerTier = keyof BillingTerms['training']['base_credits'];
+type OptimizerTier = keyof BillingTerms['training']['base_credits'];
 
 /** Metric calls of a tier when the caller names no limit. */
-export const TIER_METRIC_CALLS: Readonly<Record<OptimizerTier, number>> = {
+const TIER_METRIC_CALLS: Readonly<Record<OptimizerTier, number>> = {
   light: 60,
   medium: 180,
   heavy: 540,
 };
 
-export interface TrainingWork {
+interface TrainingWork {
   readonly billing_type: BillingType;
   readonly optimizer_tier: OptimizerTier;
   readonly total_examples: number;
   readonly max_metric_calls: number | null;
 }
 
-export interface TrainingPrice {
+interface TrainingPrice {
   readonly max_metric_calls: number;
   readonly credits: Credits;
   readonly breakdown: { readonly base: Credits; readonly examples: Credits; readonly metric_calls: Credits };

@@ -1,4 +1,4 @@
-import type { CommandMeta } from '../kernel/command.ts';
+import type { BareCommand, Command } from '../kernel/command.ts';
 import { accept, reject, type Decider, type StreamKind } from '../kernel/decider.ts';
 import type { ChannelSettings, ConfigVersion, SavedConfigEvent } from './events.ts';
 
@@ -6,29 +6,25 @@ import type { ChannelSettings, ConfigVersion, SavedConfigEvent } from './events.
 export type ChannelChange = ChannelSettings | null | undefined;
 
 /** A version to publish: complete, but that channels, and keys of channels, may stay as they are. */
-export interface PublishConfig {
-  readonly type: 'PublishConfig';
-  readonly data: Omit<ConfigVersion, 'version' | 'published_at' | 'published_by' | 'llm' | 'ocr'> & {
+export type PublishConfig = Command<
+  'PublishConfig',
+  Omit<ConfigVersion, 'version' | 'published_at' | 'published_by' | 'llm' | 'ocr'> & {
     readonly llm: ChannelChange;
     readonly ocr: ChannelChange;
     /** True: a version of a config that exists. False: the first version of a new one. */
     readonly update: boolean;
-  };
-  readonly meta: CommandMeta;
-}
+  }
+>;
 
-export interface RevokeConfig {
-  readonly type: 'RevokeConfig';
-  readonly meta: CommandMeta;
-}
+export type RevokeConfig = BareCommand<'RevokeConfig'>;
 
 export type SavedConfigCommand = PublishConfig | RevokeConfig;
 
-export interface SavedConfigRejection {
+interface SavedConfigRejection {
   readonly code: 'config_not_found';
 }
 
-export interface SavedConfigState {
+interface SavedConfigState {
   /** The latest version; null before the first. Also after a revocation. */
   readonly latest: ConfigVersion | null;
   readonly revoked: boolean;

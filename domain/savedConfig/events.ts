@@ -3,7 +3,7 @@ import { event } from '../kernel/event.ts';
 import { instant, tenantId } from '../kernel/units.ts';
 
 /** A model and how it is asked. Its key lies sealed in object storage, under `secret_id`; never here. */
-export const channelSettings = z.strictObject({
+const channelSettings = z.strictObject({
   /** `<provider>/<model>`. */
   provider_model: z.string().nullable(),
   api_base: z.string().nullable(),
@@ -21,7 +21,7 @@ export type ChannelSettings = z.output<typeof channelSettings>;
 export const configMode = z.enum(['fast', 'standard', 'robust']);
 
 /** A version, complete in itself. Versions count from 1; the latest is the one that is used. */
-export const configPublished = event('ConfigPublished', {
+const configPublished = event('ConfigPublished', {
   config_id: z.string(),
   version: z.int().min(1),
   tenant_id: tenantId,
@@ -37,7 +37,7 @@ export const configPublished = event('ConfigPublished', {
 export type ConfigVersion = z.output<typeof configPublished>['data'];
 
 /** The last event of its stream. */
-export const configRevoked = event('ConfigRevoked', {
+const configRevoked = event('ConfigRevoked', {
   config_id: z.string(),
   tenant_id: tenantId,
   revoked_at: instant,

@@ -11,7 +11,7 @@ export interface OverridableChannel {
 }
 
 /** What a saved config says, or a request says inline. */
-export interface Overridable<Mode = string> {
+interface Overridable<Mode = string> {
   /** A JSON Schema, or its text where it came as text. */
   readonly schema?: unknown;
   readonly mode?: Mode | null | undefined;
@@ -32,7 +32,7 @@ export interface MergedChannel {
   readonly misplaced: readonly ('provider_model' | 'api_base')[];
 }
 
-export interface Merged<Mode = string> {
+interface Merged<Mode = string> {
   readonly schema: unknown;
   readonly mode: Mode | undefined;
   readonly artifact_id: string | undefined;

@@ -24,7 +24,7 @@ export type ShortSeal = z.output<typeof shortSeal>;
 export const digestOfSeal = (seal: ShortSeal): string => sha256(canonicalJson(seal));
 
 /** The log was sealed. The stream's own chain binds every seal to all earlier ones. */
-export const logSealed = event('LogSealed', {
+const logSealed = event('LogSealed', {
   seal: shortSeal,
   /** Where the same seal lies in the object store, and until when nobody can change it there. */
   object: z.strictObject({ key: z.string(), retained_until: instant }).nullable(),

@@ -1,11 +1,5 @@
-import type { CommandMeta } from '../kernel/command.ts';
+import type { BareCommand, Command } from '../kernel/command.ts';
 import type { TrainingJobEventOf, Progress } from './events.ts';
-
-interface Command<Type extends string, Data> {
-  readonly type: Type;
-  readonly data: Data;
-  readonly meta: CommandMeta;
-}
 
 export type CreateTrainingJob = Command<
   'CreateTrainingJob',
@@ -46,9 +40,9 @@ export type SucceedTrainingJob = Command<
 >;
 
 /** Ends a job that nobody will end any more: its time is over, or its last owner is lost. */
-export type ReapTrainingJob = Omit<Command<'ReapTrainingJob', unknown>, 'data'>;
+export type ReapTrainingJob = BareCommand<'ReapTrainingJob'>;
 
-export type CancelTrainingJob = Omit<Command<'CancelTrainingJob', unknown>, 'data'>;
+export type CancelTrainingJob = BareCommand<'CancelTrainingJob'>;
 
 export type TrainingJobCommand =
   | CreateTrainingJob

@@ -19,7 +19,7 @@ type Succeeded = TrainingJobEventOf<'TrainingJobSucceeded'>['data'];
 type Failed = TrainingJobEventOf<'TrainingJobFailed'>['data'];
 
 /** Who works on the job, or worked on it last. */
-export interface Lease {
+interface Lease {
   readonly lease_id: string;
   readonly lease_until: string;
   readonly worker: string;
@@ -28,7 +28,7 @@ export interface Lease {
   readonly renewals: number;
 }
 
-export type TrainingJobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+type TrainingJobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
 
 export interface TrainingJobState {
   readonly job: Created | null;

@@ -17,13 +17,13 @@ export const progress = z.strictObject({
 });
 export type Progress = z.output<typeof progress>;
 
-export const optimizerTier = z.enum(['light', 'medium', 'heavy']);
+const optimizerTier = z.enum(['light', 'medium', 'heavy']);
 
 /**
  * The job was asked for and waits: the stream is its place in the queue. Schema, examples and options lie
  * in object storage under `input_sha256`; no document and no expected value is ever in the log.
  */
-export const trainingJobCreated = event('TrainingJobCreated', {
+const trainingJobCreated = event('TrainingJobCreated', {
   job_id: z.string(),
   tenant_id: tenantId,
   project_id: z.string(),
@@ -51,7 +51,7 @@ export const trainingJobCreated = event('TrainingJobCreated', {
 });
 
 /** A worker claimed the job: it is its owner until the lease is lost. */
-export const trainingJobStarted = event('TrainingJobStarted', {
+const trainingJobStarted = event('TrainingJobStarted', {
   job_id: z.string(),
   tenant_id: tenantId,
   lease_id: z.string(),
@@ -66,7 +66,7 @@ export const trainingJobStarted = event('TrainingJobStarted', {
  * The owner lives: its lease is longer now. With `gave_up` it stopped before the end, and the job waits
  * from `lease_until` on for another attempt.
  */
-export const trainingJobProgressed = event('TrainingJobProgressed', {
+const trainingJobProgressed = event('TrainingJobProgressed', {
   job_id: z.string(),
   tenant_id: tenantId,
   lease_id: z.string(),
@@ -76,7 +76,7 @@ export const trainingJobProgressed = event('TrainingJobProgressed', {
   progressed_at: instant,
 });
 
-export const trainingJobSucceeded = event('TrainingJobSucceeded', {
+const trainingJobSucceeded = event('TrainingJobSucceeded', {
   job_id: z.string(),
   tenant_id: tenantId,
   lease_id: z.string(),
@@ -88,7 +88,7 @@ export const trainingJobSucceeded = event('TrainingJobSucceeded', {
   succeeded_at: instant,
 });
 
-export const trainingJobFailed = event('TrainingJobFailed', {
+const trainingJobFailed = event('TrainingJobFailed', {
   job_id: z.string(),
   tenant_id: tenantId,
   /** A code of the interface, or `worker_lost`, `expired`. */
@@ -98,7 +98,7 @@ export const trainingJobFailed = event('TrainingJobFailed', {
   failed_at: instant,
 });
 
-export const trainingJobCancelled = event('TrainingJobCancelled', {
+const trainingJobCancelled = event('TrainingJobCancelled', {
   job_id: z.string(),
   tenant_id: tenantId,
   cancelled_at: instant,

@@ -15,7 +15,7 @@ const digestText = (text: string): string =>
     .join('');
 
 /** What a caller gave a request to be known by. `generation` counts reuses after the time of replays. */
-export interface JobIdentity {
+interface JobIdentity {
   readonly tenant_id: string;
   readonly idempotency_key: string;
   readonly generation: number;

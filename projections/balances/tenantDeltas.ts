@@ -12,7 +12,7 @@ type OpenHold = Row<typeof openHolds>;
 type ClosedHold = Pick<OpenHold, 'tenant_id' | 'hold_id'>;
 
 /** A batch, summed up: it does not matter for the rows how many events it had. */
-export interface BalanceChanges {
+interface BalanceChanges {
   readonly tenants: readonly TenantDelta[];
   readonly opened: readonly OpenHold[];
   /** Holds of earlier batches that were settled or released. */

@@ -4,13 +4,13 @@ import { textOf, textOrNull, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 
 /** A rate in force, as `BillingRateItem`. */
-export interface BillingRateRow extends BillingRate {
+interface BillingRateRow extends BillingRate {
   readonly billing_config_version: number;
   readonly effective_at: string;
 }
 
 /** One version with everything in force under it, as `BillingConfigResponse`. */
-export interface BillingConfigRow extends BillingTerms {
+interface BillingConfigRow extends BillingTerms {
   readonly version: number;
   readonly note: string | null;
   readonly rates: readonly BillingRateRow[];

@@ -1,27 +1,20 @@
-import type { RowPage } from '../balances/balances.queries.ts';
-import { onlyRow, textOf, textOrNull, wholeOf } from '../engine/apply/columns.ts';
+import { onlyRow, rowReader, wholeOf } from '../engine/apply/columns.ts';
 import type { TimeRange } from '../engine/dayRange.ts';
-import type { SqlRow, SqlTx } from '../engine/ports.ts';
-import { picoIn } from '../llmCosts/llmCosts.queries.ts';
+import type { SqlTx } from '../engine/ports.ts';
+import type { Page, RowPage } from '../engine/query.ts';
+import { pick, type RowOf } from '../engine/table.ts';
 import { PRICED_CALLS } from '../llmCosts/pricedCalls.ts';
 import { partsOf, USAGE_PARTS } from '../usage/usage.queries.ts';
+import { usageDocuments } from '../usage/usage.schema.ts';
+
+const WORK_COST = { operations: 'int8', pages: 'int8', credits: 'int8', cost_pico: 'numeric' } as const;
 
 /** What work cost its tenant in credits, and the platform in pico-USD. */
-export interface WorkCost {
-  readonly operations: number;
-  readonly pages: number;
-  readonly credits: number;
-  readonly cost_pico: bigint;
-}
+export type WorkCost = RowOf<typeof WORK_COST>;
 
-const workCostOf = (row: SqlRow): WorkCost => ({
-  operations: wholeOf(row, 'operations'),
-  pages: wholeOf(row, 'pages'),
-  credits: wholeOf(row, 'credits'),
-  cost_pico: picoIn(row, 'cost'),
-});
+const readTask = rowReader({ task_id: 'text', ...WORK_COST });
 
-export interface TaskCostsQuery extends TimeRange {
+interface TaskCostsQuery extends TimeRange {
   readonly tenant_id: string;
   readonly operation?: string | undefined;
   readonly include_adjustments: boolean;
@@ -34,13 +27,11 @@ const MAX_TIME = '9999-12-31T23:59:59.999Z';
  * A tenant's costs by task, in the order of their names. A model call without a task belongs to that of its
  * operation. Calls with the tenant's own key cost the platform nothing.
  */
-export const costsByTask =
-  (sql: SqlTx) =>
-  async (query: TaskCostsQuery): Promise<readonly (WorkCost & { readonly task_id: string })[]> => {
-    const { tenant_id, operation = null, from = MIN_TIME, to = MAX_TIME } = query;
-    const adjustments = query.include_adjustments && operation === null;
-    const rows = await sql.query(
-      `with work as (
+export const costsByTask = (sql: SqlTx) => async (query: TaskCostsQuery) => {
+  const { tenant_id, operation = null, from = MIN_TIME, to = MAX_TIME } = query;
+  const adjustments = query.include_adjustments && operation === null;
+  const rows = await sql.query(
+    `with work as (
          select task_id, sum(operations)::int8 as operations, sum(pages)::int8 as pages,
            sum(credits)::int8 as credits
          from (${USAGE_PARTS}) parts
@@ -53,28 +44,24 @@ export const costsByTask =
          group by 1
        )
        select task_id, coalesce(operations, 0) as operations, coalesce(pages, 0) as pages,
-         coalesce(credits, 0) as credits, cost
+         coalesce(credits, 0) as credits, coalesce(cost, 0) as cost_pico
        from work full join models using (task_id) order by task_id`,
-      [...partsOf(query, adjustments), tenant_id, operation, from, to],
-    );
-    return rows.map((row) => ({ task_id: textOf(row, 'task_id'), ...workCostOf(row) }));
-  };
+    [...partsOf(query, adjustments), tenant_id, operation, from, to],
+  );
+  return rows.map(readTask);
+};
 
-export interface DocumentCostsQuery {
+interface DocumentCostsQuery extends Page {
   readonly document_id?: string | undefined;
   readonly tenant_id?: string | undefined;
   readonly task_id?: string | undefined;
-  readonly limit: number;
-  readonly offset: number;
 }
 
-export interface DocumentCost extends WorkCost {
-  readonly document_id: string;
-  readonly tenant_id: string;
-  readonly task_id: string;
-  readonly file_name: string | null;
-  readonly last_used_at: string;
-}
+const readDocument = rowReader({
+  ...pick(usageDocuments.columns, 'document_id', 'tenant_id', 'task_id', 'last_used_at'),
+  ...WORK_COST,
+  file_name: 'text?',
+});
 
 const DOCUMENTS = `from read.usage_documents u where ($1::text is null or u.document_id = $1)
   and ($2::text is null or u.tenant_id = $2) and ($3::text is null or u.task_id = $3)`;
@@ -92,26 +79,18 @@ const COSTS = `
 /** Costs by document, last used first. */
 export const costsByDocument =
   (sql: SqlTx) =>
-  async (query: DocumentCostsQuery): Promise<RowPage<DocumentCost>> => {
+  async (query: DocumentCostsQuery): Promise<RowPage<ReturnType<typeof readDocument>>> => {
     const filter = [query.document_id ?? null, query.tenant_id ?? null, query.task_id ?? null];
     const rows = await sql.query(
       `with page as (
          select u.* ${DOCUMENTS} order by u.last_position desc limit $4 offset $5
        ), models as (${COSTS})
-       select page.*, d.file_name, models.cost
+       select page.*, d.file_name, coalesce(models.cost, 0) as cost_pico
        from page left join read.documents d on d.document_id = page.document_id
        left join models on models.tenant_id = page.tenant_id and models.document_id = page.document_id
        order by page.last_position desc`,
       [...filter, query.limit, query.offset],
     );
     const total = onlyRow(await sql.query(`select count(*) as n ${DOCUMENTS}`, filter));
-    const items = rows.map((row) => ({
-      document_id: textOf(row, 'document_id'),
-      tenant_id: textOf(row, 'tenant_id'),
-      task_id: textOf(row, 'task_id'),
-      file_name: textOrNull(row, 'file_name'),
-      last_used_at: textOf(row, 'last_used_at'),
-      ...workCostOf(row),
-    }));
-    return { items, total: wholeOf(total, 'n') };
+    return { items: rows.map(readDocument), total: wholeOf(total, 'n') };
   };

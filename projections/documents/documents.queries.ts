@@ -1,36 +1,28 @@
-import type { RowPage } from '../balances/balances.queries.ts';
 import { rowReader, wholeOf } from '../engine/apply/columns.ts';
-import type { SqlTx } from '../engine/ports.ts';
+import { listing, paging, telling, type Page } from '../engine/query.ts';
 import { omit } from '../engine/table.ts';
 import { documents } from './documents.schema.ts';
 
+/** A document as lists show it. */
 const rowOf = rowReader(omit(documents.columns, 'position'));
 
-/** A document as lists show it. */
-export type DocumentRow = ReturnType<typeof rowOf>;
-
 /** The known ones among the documents. */
-export const documentsByIds =
-  (sql: SqlTx) =>
-  async (documentIds: readonly string[]): Promise<readonly DocumentRow[]> =>
-    (await sql.query('select * from read.documents where document_id = any($1::text[])', [documentIds])).map(
-      rowOf,
-    );
+export const documentsByIds = listing(
+  'select * from read.documents where document_id = any($1::text[])',
+  (documentIds: readonly string[]) => [documentIds],
+  rowOf,
+);
 
 /** Bytes of the files that a tenant uploaded and used, and that are still kept. */
-export const uploadedBytesOfTenant =
-  (sql: SqlTx) =>
-  async (tenantId: string): Promise<number> => {
-    const [row] = await sql.query(
-      `select coalesce(sum(bytes), 0)::int8 as bytes from read.documents
-       where tenant_id = $1 and source in ('upload', 'canonical') and removed_at is null`,
-      [tenantId],
-    );
-    return row === undefined ? 0 : wholeOf(row, 'bytes');
-  };
+export const uploadedBytesOfTenant = telling(
+  `select coalesce(sum(bytes), 0)::int8 as bytes from read.documents
+   where tenant_id = $1 and source in ('upload', 'canonical') and removed_at is null`,
+  (tenantId: string) => [tenantId],
+  (row) => wholeOf(row, 'bytes'),
+);
 
 /** Which documents of a tenant to list. `created_after` is inclusive. */
-export interface DocumentsQuery {
+interface DocumentsQuery extends Page {
   readonly tenant_id: string;
   readonly project_id?: string | undefined;
   readonly task_id?: string | undefined;
@@ -38,8 +30,6 @@ export interface DocumentsQuery {
   readonly created_after?: string | undefined;
   /** Leaves out project `default` with task `default`. */
   readonly exclude_default_scope: boolean;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 const CHOSEN = `from read.documents
@@ -51,19 +41,11 @@ const CHOSEN = `from read.documents
     and not ($6::bool and project_id = 'default' and task_id = 'default')`;
 
 /** A tenant's documents, newest first, and how many there are in all. */
-export const documentsOfTenant =
-  (sql: SqlTx) =>
-  async (query: DocumentsQuery): Promise<RowPage<DocumentRow>> => {
-    const values = [
-      query.tenant_id,
-      query.project_id ?? null,
-      query.task_id ?? null,
-      query.source ?? null,
-      query.created_after ?? null,
-      query.exclude_default_scope,
-    ];
-    const page = `select * ${CHOSEN} order by position desc limit $7 offset $8`;
-    const items = await sql.query(page, [...values, query.limit, query.offset]);
-    const [count] = await sql.query(`select count(*) as total ${CHOSEN}`, values);
-    return { items: items.map(rowOf), total: count === undefined ? 0 : wholeOf(count, 'total') };
-  };
+export const documentsOfTenant = paging(
+  { chosen: CHOSEN, order: 'position desc' },
+  (query: DocumentsQuery) => [
+    ...[query.tenant_id, query.project_id ?? null, query.task_id ?? null, query.source ?? null],
+    ...[query.created_after ?? null, query.exclude_default_scope],
+  ],
+  rowOf,
+);

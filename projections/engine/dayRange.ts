@@ -5,7 +5,7 @@ export interface TimeRange {
 }
 
 /** A range of time as whole UTC days, which roll-ups have, and pieces of days, which only rows have. */
-export interface DayRange {
+interface DayRange {
   /** First and last whole day, `YYYY-MM-DD`; none when the first comes after the last. */
   readonly firstDay: string;
   readonly lastDay: string;

@@ -3,7 +3,7 @@ import type { SqlTx } from './ports.ts';
 import type { Table } from './table.ts';
 
 /** Events to apply, in the order of the log, to the tables in `schema`. */
-export interface ProjectorBatch {
+interface ProjectorBatch {
   readonly schema: string;
   readonly events: readonly ProjectedEvent[];
 }

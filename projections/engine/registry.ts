@@ -1,5 +1,5 @@
 import { bigintOrNull, flagOf, textOf, textOrNull, wholeOf } from './apply/columns.ts';
-import type { SqlRow, SqlTx } from './ports.ts';
+import type { SqlRow, SqlTx, SqlValue } from './ports.ts';
 import type { Projector } from './projector.ts';
 import { READ_SCHEMA } from './projector.ts';
 import { ddlOf } from './table.ts';
@@ -9,7 +9,7 @@ import { textOfWitness, witnessAt, type LastDelivered } from './feed/witness.ts'
  * `building`: a new version catches up before it serves. `rebuilding`: `rebuild.ts` fills it. `stopped`:
  * an event could not be applied. `retired`: replaced; its tables are gone or will be.
  */
-export type GenerationState = 'live' | 'building' | 'rebuilding' | 'stopped' | 'retired';
+type GenerationState = 'live' | 'building' | 'rebuilding' | 'stopped' | 'retired';
 
 /** One set of tables of one read model. */
 export interface Generation {
@@ -155,7 +155,7 @@ export const createGeneration = async (
 };
 
 /** One checkpoint to move, from the position last known. */
-export interface CheckpointMove {
+interface CheckpointMove {
   readonly generation: Generation;
   readonly to: bigint;
   readonly applied: number;
@@ -218,15 +218,20 @@ export const resume = async (sql: SqlTx, { name, generation, serves }: Generatio
   );
 };
 
+/** Retires the generations for which a condition holds: nothing reads them from now on. */
+export const retire = async (sql: SqlTx, where: string, values: readonly SqlValue[]): Promise<void> => {
+  const retired = `state = 'retired', serves = false, updated_at = ${NOW}`;
+  await sql.query(`update projections.registry set ${retired} where ${where}`, values);
+};
+
 /**
  * Makes `next` the generation that serves. Retires the one that did, and unfinished builds of its version or an
  * older one. Call it in a transaction.
  */
 export const promote = async (tx: SqlTx, projector: Projector, next: Generation): Promise<void> => {
-  await tx.query(
-    `update projections.registry set state = 'retired', serves = false, updated_at = ${NOW}
-     where name = $1 and generation <> $2
-       and (serves or (state in ('building', 'stopped') and version <= $3))`,
+  await retire(
+    tx,
+    `name = $1 and generation <> $2 and (serves or (state in ('building', 'stopped') and version <= $3))`,
     [next.name, next.generation, next.version],
   );
   await tx.query(

@@ -1,13 +1,14 @@
 import { RUNNER_TUNING } from './feed/notices.ts';
 import type { WaitOptions } from './apply/checkpointWait.ts';
 import { changes, checkpointWaits } from './apply/checkpointWait.ts';
-import { leasedProjection, type RunnerDeps } from './apply/lease.ts';
+import { leasedProjection } from './apply/lease.ts';
+import type { RunnerDeps } from './runnerDeps.ts';
 import { generations, hasRegistry } from './registry.ts';
 import { upgrading } from './rebuild/upgrade.ts';
 import type { ProjectorStatus } from './status.ts';
 import { statusOfRegistry, statusOfSlots } from './status.ts';
 
-export type { RunnerDeps } from './apply/lease.ts';
+export type { RunnerDeps } from './runnerDeps.ts';
 
 /** Keeps the read models up with the log while no other process does. */
 export interface ProjectionRunner {
@@ -61,9 +62,9 @@ export const projectionRunner = (deps: RunnerDeps): ProjectionRunner => {
     isProjecting: () => running() !== undefined,
     aside,
     status: async () => {
-      const follow = running();
-      if (follow === undefined) return registryStatus();
-      const own = statusOfSlots(follow.slots, follow.state());
+      const subscriber = running();
+      if (subscriber === undefined) return registryStatus();
+      const own = statusOfSlots(subscriber.slots, subscriber.state());
       if (own.length === projectors.length) return own;
       const others = await registryStatus();
       const isOwn = (name: string) => own.some((one) => one.name === name);

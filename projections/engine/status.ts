@@ -19,8 +19,8 @@ export interface ProjectorStatus {
   readonly waiting_since?: string;
 }
 
-/** What the follower knows beside the slots. */
-export interface FollowState {
+/** What the subscriber knows beside the slots. */
+export interface SubscriberState {
   readonly caughtUp: boolean;
   readonly waiting: number;
   /** Events that arrived since a slot stopped, by name. */
@@ -44,7 +44,7 @@ const recordedAt = (event: RecordedEvent | undefined): string | undefined => {
 
 export const statusOfSlots = (
   slots: readonly RunningSlot[],
-  { caughtUp, waiting, missed, oldest, stoppedAt }: FollowState,
+  { caughtUp, waiting, missed, oldest, stoppedAt }: SubscriberState,
 ): readonly ProjectorStatus[] =>
   slots.map(({ generation }) => {
     const { name, version, position, reason } = generation;

@@ -1,23 +1,21 @@
-import type { RowPage } from '../balances/balances.queries.ts';
 import { onlyRow, rowReader, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
+import type { Page, RowPage } from '../engine/query.ts';
 import { omit } from '../engine/table.ts';
 import { grants } from './grants.schema.ts';
 
 const readGrant = rowReader(omit(grants.columns, 'tenant_id', 'position'));
 
 /** A sale or refund, as an item of `GrantHistoryResponse`; a refund has negative credits. */
-export type GrantRow = Omit<ReturnType<typeof readGrant>, 'kind'> & { readonly kind: 'sale' | 'refund' };
+type GrantRow = Omit<ReturnType<typeof readGrant>, 'kind'> & { readonly kind: 'sale' | 'refund' };
 
 const rowOf = (row: SqlRow): GrantRow => {
   const grant = readGrant(row);
   return { ...grant, kind: grant.kind === 'refund' ? 'refund' : 'sale' };
 };
 
-export interface GrantsQuery {
+interface GrantsQuery extends Page {
   readonly tenant_id: string;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** A tenant's sales and refunds, newest first. */

@@ -1,15 +1,14 @@
-import type { RowPage } from '../balances/balances.queries.ts';
-import { textOf, wholeOf } from '../engine/apply/columns.ts';
+import { rowReader, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx, SqlValue } from '../engine/ports.ts';
-import { BLOCK_ROWS } from './ledger.schema.ts';
+import type { Page, RowPage } from '../engine/query.ts';
+import { omit, pick } from '../engine/table.ts';
+import { BLOCK_ROWS, ledgerBlocks } from './ledger.schema.ts';
 import type { LedgerKind } from './ledgerRows.ts';
 import type { MatchingBlock, PagePlan } from './pagePlan.ts';
 import { isSparse, pagePlan } from './pagePlan.ts';
 
-export interface LedgerQuery {
+export interface LedgerQuery extends Page {
   readonly tenant_id: string;
-  readonly limit: number;
-  readonly offset: number;
   /** RFC 3339 UTC with milliseconds, inclusive. */
   readonly from?: string | undefined;
   /** RFC 3339 UTC with milliseconds, inclusive. */
@@ -31,21 +30,17 @@ const filterOf = ({ tenant_id, kinds, operation, from, to }: LedgerQuery): reado
   to ?? null,
 ];
 
-interface CountedBlock extends MatchingBlock {
-  readonly block: number;
-  /** The range of time ends within it: its rows must be counted one by one. */
-  readonly isCut: boolean;
-}
+const readBlock = rowReader(omit(ledgerBlocks.columns, 'tenant_id', 'kind', 'operation'));
 
-const blockOf = (row: SqlRow, { from, to }: LedgerQuery): CountedBlock => ({
-  block: wholeOf(row, 'block'),
-  rows: wholeOf(row, 'rows'),
-  first_ordinal: wholeOf(row, 'first_ordinal'),
-  last_ordinal: wholeOf(row, 'last_ordinal'),
-  isCut:
-    (from !== undefined && textOf(row, 'first_created_at') < from) ||
-    (to !== undefined && textOf(row, 'last_created_at') > to),
-});
+const blockOf = (row: SqlRow, { from, to }: LedgerQuery) => {
+  const { first_created_at, last_created_at, ...block } = readBlock(row);
+  const beginsWithin = from !== undefined && first_created_at < from;
+  const endsWithin = to !== undefined && last_created_at > to;
+  return { ...block, isCut: beginsWithin || endsWithin };
+};
+
+/** Where the range of time ends within it, `isCut`: its rows must be counted one by one. */
+type CountedBlock = ReturnType<typeof blockOf>;
 
 /** The blocks that may hold matching rows, newest first. */
 const blocksFor = async (sql: SqlTx, query: LedgerQuery): Promise<readonly CountedBlock[]> => {
@@ -123,23 +118,21 @@ const WHOLE = `
   ) summed
   where (upto > $4::int8 and upto - rows < $4::int8 + $5::int8) or upto = rows order by upto`;
 
+const readWhole = rowReader({
+  ...pick(ledgerBlocks.columns, 'rows', 'first_ordinal', 'last_ordinal'),
+  ...{ upto: 'int8', total: 'int8' },
+});
+
 const wholePlan = async (
   sql: SqlTx,
   query: LedgerQuery,
 ): Promise<{ readonly plan: PagePlan; readonly total: number }> => {
   const { tenant_id, kinds = null, operation = null, offset, limit } = query;
-  const rows = await sql.query(WHOLE, [tenant_id, kinds, operation, offset, limit]);
-  const [newest] = rows;
-  if (newest === undefined) return { plan: { skip: 0, blocks: [] }, total: 0 };
-  const needed = rows.filter((row) => wholeOf(row, 'upto') > offset);
-  const blocks = needed.map((row) => ({
-    rows: wholeOf(row, 'rows'),
-    first_ordinal: wholeOf(row, 'first_ordinal'),
-    last_ordinal: wholeOf(row, 'last_ordinal'),
-  }));
-  const [first] = needed;
-  const skip = first === undefined ? 0 : offset - (wholeOf(first, 'upto') - wholeOf(first, 'rows'));
-  return { plan: { skip, blocks }, total: wholeOf(newest, 'total') };
+  const counted = (await sql.query(WHOLE, [tenant_id, kinds, operation, offset, limit])).map(readWhole);
+  const blocks = counted.filter(({ upto }) => upto > offset);
+  const [first] = blocks;
+  const skip = first === undefined ? 0 : offset - (first.upto - first.rows);
+  return { plan: { skip, blocks }, total: counted[0]?.total ?? 0 };
 };
 
 const rangePlan = async (sql: SqlTx, query: LedgerQuery) => {

@@ -1,8 +1,8 @@
-import { onlyRow, textOf, wholeOf } from '../engine/apply/columns.ts';
+import { onlyRow, rowReader } from '../engine/apply/columns.ts';
 import type { TimeRange } from '../engine/dayRange.ts';
 import { dayRange } from '../engine/dayRange.ts';
 import type { SqlTx } from '../engine/ports.ts';
-import { picoIn } from './llmCosts.queries.ts';
+import { listing } from '../engine/query.ts';
 import { PRICED_CALLS } from './pricedCalls.ts';
 
 /** Model costs of the platform in a period, in pico-USD. Calls with the tenant's own key are in neither. */
@@ -38,56 +38,48 @@ const ALL_CALLS = `
   union all
   select c.cost, (c.cost is null)::int from (${PRICED_CALLS} where c.cost_pico is null and ${OWN}) c`;
 
+const readPeriod = rowReader({ cost: 'numeric', unpriced: 'int8', free: 'numeric' });
+
 /** What models cost the platform by `occurred_at`, both ends included; exact. */
 export const modelCostOfPeriod =
   (sql: SqlTx) =>
   async ({ from, to }: { readonly from: string; readonly to: string }): Promise<PeriodCosts> => {
     const { firstDay, lastDay, pieces } = dayRange({ from, to });
-    const row = onlyRow(
-      await sql.query(
-        `select coalesce(sum(cost), 0)::numeric as cost, coalesce(sum(unpriced), 0)::int8 as unpriced,
-           coalesce((select sum(cost) from (${FREE_CALLS}) free), 0)::numeric as free
-         from (${ALL_CALLS}) calls`,
-        [from, to, firstDay, lastDay, pieces.map((piece) => piece.from), pieces.map((piece) => piece.to)],
+    const { cost, unpriced, free } = readPeriod(
+      onlyRow(
+        await sql.query(
+          `select coalesce(sum(cost), 0)::numeric as cost, coalesce(sum(unpriced), 0)::int8 as unpriced,
+             coalesce((select sum(cost) from (${FREE_CALLS}) free), 0)::numeric as free
+           from (${ALL_CALLS}) calls`,
+          [from, to, firstDay, lastDay, pieces.map((piece) => piece.from), pieces.map((piece) => piece.to)],
+        ),
       ),
     );
-    const free_tier_pico_usd = picoIn(row, 'free');
-    const billed_pico_usd = picoIn(row, 'cost') - free_tier_pico_usd;
-    return { billed_pico_usd, free_tier_pico_usd, unpriced_calls: wholeOf(row, 'unpriced') };
+    return { billed_pico_usd: cost - free, free_tier_pico_usd: free, unpriced_calls: unpriced };
   };
 
 /** One day's free work and what models cost the platform for it. */
-export interface SubsidyDay {
-  readonly day: string;
-  readonly operations: number;
-  readonly pages: number;
-  readonly tenants: number;
-  readonly cost_pico: bigint;
-}
+const readDay = rowReader({
+  day: 'text',
+  operations: 'int8',
+  pages: 'int8',
+  tenants: 'int8',
+  cost_pico: 'numeric',
+});
 
 const MIN_TIME = '0000-01-01T00:00:00.000Z';
 const MAX_TIME = '9999-12-31T23:59:59.999Z';
 
 /** By day, oldest first: operations with free pages by their burn, costs by their call. */
-export const freeTierSubsidy =
-  (sql: SqlTx) =>
-  async ({ from = MIN_TIME, to = MAX_TIME }: TimeRange): Promise<readonly SubsidyDay[]> => {
-    const rows = await sql.query(
-      `with work as (
-         select left(created_at, 10) as day, count(*) as operations, sum(free_pages)::int8 as pages,
-           count(distinct tenant_id) as tenants
-         from read.free_operations where created_at between $1 and $2 group by 1
-       ), costs as (select day, sum(cost)::numeric as cost from (${FREE_CALLS}) free group by 1)
-       select day, coalesce(operations, 0) as operations, coalesce(pages, 0) as pages,
-         coalesce(tenants, 0) as tenants, cost
-       from work full join costs using (day) order by day`,
-      [from, to],
-    );
-    return rows.map((row) => ({
-      day: textOf(row, 'day'),
-      operations: wholeOf(row, 'operations'),
-      pages: wholeOf(row, 'pages'),
-      tenants: wholeOf(row, 'tenants'),
-      cost_pico: picoIn(row, 'cost'),
-    }));
-  };
+export const freeTierSubsidy = listing(
+  `with work as (
+     select left(created_at, 10) as day, count(*) as operations, sum(free_pages)::int8 as pages,
+       count(distinct tenant_id) as tenants
+     from read.free_operations where created_at between $1 and $2 group by 1
+   ), costs as (select day, sum(cost)::numeric as cost from (${FREE_CALLS}) free group by 1)
+   select day, coalesce(operations, 0) as operations, coalesce(pages, 0) as pages,
+     coalesce(tenants, 0) as tenants, coalesce(cost, 0) as cost_pico
+   from work full join costs using (day) order by day`,
+  ({ from = MIN_TIME, to = MAX_TIME }: TimeRange) => [from, to],
+  readDay,
+);

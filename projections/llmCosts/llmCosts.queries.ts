@@ -1,43 +1,34 @@
-import { textOf, textOrNull, wholeOf } from '../engine/apply/columns.ts';
+import { rowReader, textOf } from '../engine/apply/columns.ts';
 import type { TimeRange } from '../engine/dayRange.ts';
 import { dayRange } from '../engine/dayRange.ts';
 import type { SqlRow, SqlTx, SqlValue } from '../engine/ports.ts';
+import { listing } from '../engine/query.ts';
+import { omit, type RowOf } from '../engine/table.ts';
+import { llmCosts as callTable } from './llmCosts.schema.ts';
 import { PRICED_CALLS } from './pricedCalls.ts';
 
 /** How model costs are grouped. */
 export const COST_GROUPS = ['provider', 'model_name', 'operation', 'tenant_id', 'job_id', 'day'] as const;
-export type CostGroup = (typeof COST_GROUPS)[number];
+type CostGroup = (typeof COST_GROUPS)[number];
+
+const SUMS = {
+  calls: 'int8',
+  input_tokens: 'int8',
+  output_tokens: 'int8',
+  cost_pico: 'numeric',
+  unpriced_calls: 'int8',
+} as const;
 
 /** Sums of calls; calls without a price are counted and cost nothing. */
-export interface CostSums {
-  readonly calls: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cost_pico: bigint;
-  readonly unpriced_calls: number;
-}
+export type CostSums = RowOf<typeof SUMS>;
 
-export interface LlmCostsQuery extends TimeRange {
+interface LlmCostsQuery extends TimeRange {
   readonly group_by: CostGroup;
   readonly tenant_id?: string | undefined;
   readonly job_id?: string | undefined;
   readonly operation?: string | undefined;
   readonly provider?: string | undefined;
 }
-
-/** Pico-USD of a numeric column. */
-export const picoIn = (row: SqlRow, name: string): bigint => {
-  const value = row[name];
-  return value === null ? 0n : BigInt(typeof value === 'bigint' ? value : textOf(row, name));
-};
-
-export const costSumsOf = (row: SqlRow): CostSums => ({
-  calls: wholeOf(row, 'calls'),
-  input_tokens: wholeOf(row, 'input_tokens'),
-  output_tokens: wholeOf(row, 'output_tokens'),
-  cost_pico: picoIn(row, 'cost_pico'),
-  unpriced_calls: wholeOf(row, 'unpriced_calls'),
-});
 
 /** `$1` tenant, `$2` operation, `$3` provider, `$4` job: null where all are wanted. */
 const FILTER = `($1::text is null or tenant_id = $1) and ($2::text is null or operation = $2)
@@ -73,13 +64,12 @@ const rangeOf = (range: TimeRange): readonly SqlValue[] => {
   return [firstDay, lastDay, pieces.map(({ from }) => from), pieces.map(({ to }) => to)];
 };
 
+const readGroup = rowReader({ key: 'text', ...SUMS });
+
 /** Model costs by one grouping, in the order of its key. */
 export const llmCosts =
   (sql: SqlTx) =>
-  async ({
-    group_by,
-    ...query
-  }: LlmCostsQuery): Promise<readonly (CostSums & { readonly key: string })[]> => {
+  async ({ group_by, ...query }: LlmCostsQuery) => {
     const byCall = group_by === 'job_id' || query.job_id !== undefined;
     const filter = [
       ...[query.tenant_id ?? null, query.operation ?? null, query.provider ?? null, query.job_id ?? null],
@@ -92,58 +82,24 @@ export const llmCosts =
        from (${byCall ? BY_CALL : BY_DAY}) parts group by 1 order by 1`,
       byCall ? filter : [...filter, ...rangeOf(query)],
     );
-    return rows.map((row) => ({ key: textOf(row, 'key'), ...costSumsOf(row) }));
+    return rows.map(readGroup);
   };
 
-/** One call, with what it costs now. */
-export interface LlmCall {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly job_id: string;
-  readonly operation: string;
-  readonly provider: string;
-  readonly model_name: string;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cached_input_tokens: number;
-  readonly pages: number | null;
-  readonly cost_pico: bigint | null;
-  readonly document_id: string | null;
-  readonly task_id: string | null;
-  readonly billing_type: string;
-  readonly free_tier: boolean;
-  readonly occurred_at: string;
-  readonly created_at: string;
-}
-
-const callOf = (row: SqlRow): LlmCall => ({
-  id: textOf(row, 'cost_id'),
-  tenant_id: textOf(row, 'tenant_id'),
-  job_id: textOf(row, 'job_id'),
-  operation: textOf(row, 'operation'),
-  provider: textOf(row, 'provider'),
-  model_name: textOf(row, 'model_name'),
-  input_tokens: wholeOf(row, 'input_tokens'),
-  output_tokens: wholeOf(row, 'output_tokens'),
-  cached_input_tokens: wholeOf(row, 'cached_input_tokens'),
-  pages: row['pages'] === null ? null : wholeOf(row, 'pages'),
-  cost_pico: row['cost'] === null ? null : picoIn(row, 'cost'),
-  document_id: textOrNull(row, 'document_id'),
-  task_id: textOrNull(row, 'task_id'),
-  billing_type: textOf(row, 'billing_type'),
-  free_tier: row['free_tier'] === true,
-  occurred_at: textOf(row, 'occurred_at'),
-  created_at: textOf(row, 'created_at'),
+const readCall = rowReader({
+  ...omit(callTable.columns, 'position', 'cost_id', 'cost_pico', 'cost_source'),
+  cost: 'numeric?',
 });
 
+/** One call, with what it costs now. */
+export type LlmCall = ReturnType<typeof callOf>;
+const callOf = (row: SqlRow) => {
+  const { cost: cost_pico, ...call } = readCall(row);
+  return { id: textOf(row, 'cost_id'), ...call, cost_pico };
+};
+
 /** The calls of one job, oldest first. */
-export const llmCostsOfJob =
-  (sql: SqlTx) =>
-  async (jobId: string): Promise<readonly LlmCall[]> => {
-    const rows = await sql.query(
-      `select c.* from (${PRICED_CALLS} where c.job_id = $1) c
-       order by c.occurred_at, c.position`,
-      [jobId],
-    );
-    return rows.map(callOf);
-  };
+export const llmCostsOfJob = listing(
+  `select c.* from (${PRICED_CALLS} where c.job_id = $1) c order by c.occurred_at, c.position`,
+  (jobId: string) => [jobId],
+  callOf,
+);

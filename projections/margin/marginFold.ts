@@ -20,7 +20,7 @@ export type BurnFlow = Row<typeof marginBurns>;
 export type BookingFlow = Row<typeof marginBookings>;
 
 /** Everything that a batch does, over the lots of its tenants. */
-export interface MarginFold {
+interface MarginFold {
   readonly tenants: Map<string, TenantLots>;
   readonly burns: BurnFlow[];
   readonly bookings: BookingFlow[];

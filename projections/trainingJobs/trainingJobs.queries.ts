@@ -1,81 +1,57 @@
-import { textOf, wholeOf, wholeOrNull } from '../engine/apply/columns.ts';
-import type { SqlRow, SqlTx } from '../engine/ports.ts';
+import { rowReader, textOf, wholeOf, wholeOrNull } from '../engine/apply/columns.ts';
+import type { SqlTx } from '../engine/ports.ts';
+import { finding, listing } from '../engine/query.ts';
+import { pick } from '../engine/table.ts';
+import { trainingDocuments, trainingJobs } from './trainingJobs.schema.ts';
 
 /** A job, and whose it is. */
-export interface JobNameRow {
-  readonly job_id: string;
-  readonly tenant_id: string;
-}
-
-const nameOf = (row: SqlRow): JobNameRow => ({
-  job_id: textOf(row, 'job_id'),
-  tenant_id: textOf(row, 'tenant_id'),
-});
+const readName = rowReader(pick(trainingJobs.columns, 'job_id', 'tenant_id'));
 
 /** Jobs that nobody works on at `now`: the one of each tenant that waits longest, then the second of each. */
-export const waitingJobs =
-  (sql: SqlTx) =>
-  async (now: string, limit: number): Promise<readonly JobNameRow[]> =>
-    (
-      await sql.query(
-        `select job_id, tenant_id from (
-           select job_id, tenant_id, ready_at, position,
-             row_number() over (partition by tenant_id order by ready_at, position) as turn
-           from read.training_jobs where finished_at is null and ready_at <= $1
-         ) waiting order by turn, ready_at, position limit $2`,
-        [now, limit],
-      )
-    ).map(nameOf);
+export const waitingJobs = listing(
+  `select job_id, tenant_id from (
+     select job_id, tenant_id, ready_at, position,
+       row_number() over (partition by tenant_id order by ready_at, position) as turn
+     from read.training_jobs where finished_at is null and ready_at <= $1
+   ) waiting order by turn, ready_at, position limit $2`,
+  (now: string, limit: number) => [now, limit],
+  readName,
+);
 
 /** Jobs whose time is over and that did not end. */
-export const expiredJobs =
-  (sql: SqlTx) =>
-  async (now: string, limit: number): Promise<readonly JobNameRow[]> =>
-    (
-      await sql.query(
-        `select job_id, tenant_id from read.training_jobs
-         where finished_at is null and expires_at <= $1 order by expires_at, job_id limit $2`,
-        [now, limit],
-      )
-    ).map(nameOf);
+export const expiredJobs = listing(
+  `select job_id, tenant_id from read.training_jobs
+   where finished_at is null and expires_at <= $1 order by expires_at, job_id limit $2`,
+  (now: string, limit: number) => [now, limit],
+  readName,
+);
 
 /** Ended jobs that were neither charged nor released, the last to end first. */
-export const unsettledJobs =
-  (sql: SqlTx) =>
-  async (limit: number): Promise<readonly JobNameRow[]> =>
-    (
-      await sql.query(
-        `select job_id, tenant_id from read.training_jobs
-         where finished_at is not null and hold_id is not null and credits_charged is null
-           and (status = 'succeeded' or not hold_closed)
-         order by finished_at desc, job_id limit $1`,
-        [limit],
-      )
-    ).map(nameOf);
+export const unsettledJobs = listing(
+  `select job_id, tenant_id from read.training_jobs
+   where finished_at is not null and hold_id is not null and credits_charged is null
+     and (status = 'succeeded' or not hold_closed)
+   order by finished_at desc, job_id limit $1`,
+  (limit: number) => [limit],
+  readName,
+);
 
 /** Open holds of training, placed before `before`, whose job is not known. */
-export const orphanHolds =
-  (sql: SqlTx) =>
-  async (before: string, limit: number): Promise<readonly (JobNameRow & { readonly hold_id: string })[]> => {
-    const rows = await sql.query(
-      `select h.tenant_id, h.hold_id, 'job_' || substr(h.hold_id, 6) as job_id from read.open_holds h
-       where h.operation = 'training' and h.created_at < $1
-         and not exists (select 1 from read.training_jobs j where j.hold_id = h.hold_id)
-       order by h.created_at, h.hold_id limit $2`,
-      [before, limit],
-    );
-    return rows.map((row) => ({ ...nameOf(row), hold_id: textOf(row, 'hold_id') }));
-  };
+export const orphanHolds = listing(
+  `select h.tenant_id, h.hold_id, 'job_' || substr(h.hold_id, 6) as job_id from read.open_holds h
+   where h.operation = 'training' and h.created_at < $1
+     and not exists (select 1 from read.training_jobs j where j.hold_id = h.hold_id)
+   order by h.created_at, h.hold_id limit $2`,
+  (before: string, limit: number) => [before, limit],
+  rowReader({ ...pick(trainingJobs.columns, 'job_id', 'tenant_id'), hold_id: 'text' }),
+);
 
-/** Credits that a job was charged; null before, and for a job that is not known. */
-export const chargeOfJob =
-  (sql: SqlTx) =>
-  async (jobId: string): Promise<number | null> => {
-    const [row] = await sql.query('select credits_charged from read.training_jobs where job_id = $1', [
-      jobId,
-    ]);
-    return row === undefined ? null : wholeOrNull(row, 'credits_charged');
-  };
+/** Credits that a job was charged; null before, undefined for a job that is not known. */
+export const chargeOfJob = finding(
+  'select credits_charged from read.training_jobs where job_id = $1',
+  (jobId: string) => [jobId],
+  (row) => wholeOrNull(row, 'credits_charged'),
+);
 
 /** How many jobs have not ended, by their status. */
 export const openJobsByStatus = (sql: SqlTx) => async (): Promise<ReadonlyMap<string, number>> => {
@@ -85,23 +61,26 @@ export const openJobsByStatus = (sql: SqlTx) => async (): Promise<ReadonlyMap<st
   return new Map(rows.map((row) => [textOf(row, 'status'), wholeOf(row, 'n')]));
 };
 
+/** A document, and whose it is. */
+interface DocumentName {
+  readonly document_id: string;
+  readonly tenant_id: string;
+}
+
 /**
- * Those of the documents that training jobs were given as examples. Of a job that does not say which, all of
- * its tenant. `open`: jobs that have not ended alone.
+ * The training jobs that were given some documents as examples. A job that does not say which counts for all
+ * of its tenant. `open`: jobs that have not ended alone.
  */
-export const documentsInTraining =
-  (sql: SqlTx) =>
-  async (
-    documents: readonly { readonly document_id: string; readonly tenant_id: string }[],
-    { open }: { readonly open: boolean },
-  ): Promise<ReadonlySet<string>> => {
-    const rows = await sql.query(
-      `select u.document_id from unnest($1::text[], $2::text[]) as u(document_id, tenant_id)
-       where exists (
-         select 1 from read.training_documents t join read.training_jobs j on j.job_id = t.job_id
-         where t.document_id in (u.document_id, '') and t.tenant_id = u.tenant_id
-           and (not $3::bool or j.finished_at is null))`,
-      [documents.map(({ document_id }) => document_id), documents.map(({ tenant_id }) => tenant_id), open],
-    );
-    return new Set(rows.map((row) => textOf(row, 'document_id')));
-  };
+export const jobsLearningFrom = listing(
+  `select distinct u.document_id, t.job_id, t.tenant_id
+   from unnest($1::text[], $2::text[]) as u(document_id, tenant_id)
+   join read.training_documents t on t.document_id in (u.document_id, '') and t.tenant_id = u.tenant_id
+   join read.training_jobs j on j.job_id = t.job_id
+   where not $3::bool or j.finished_at is null`,
+  (documents: readonly DocumentName[], { open }: { readonly open: boolean }) => [
+    documents.map(({ document_id }) => document_id),
+    documents.map(({ tenant_id }) => tenant_id),
+    open,
+  ],
+  rowReader(trainingDocuments.columns),
+);

@@ -1,8 +1,9 @@
 import { listValueUsd } from '../../domain/kernel/rounding.ts';
-import { textOf, wholeOf } from '../engine/apply/columns.ts';
+import { rowReader } from '../engine/apply/columns.ts';
 import type { TimeRange } from '../engine/dayRange.ts';
 import { dayRange } from '../engine/dayRange.ts';
-import type { SqlRow, SqlTx } from '../engine/ports.ts';
+import type { SqlTx } from '../engine/ports.ts';
+import type { RowOf } from '../engine/table.ts';
 
 /** How usage is grouped; `day_category` is by both. */
 export const USAGE_GROUPS = [
@@ -31,22 +32,16 @@ const KEYS: Readonly<Record<UsageGroup, string>> = {
   day_category: 'day',
 };
 
-export interface UsageSums {
-  readonly operations: number;
-  readonly pages: number;
-  readonly free_pages: number;
-  /** What left the balances. */
-  readonly credits: number;
-  readonly list_value_usd: string;
-}
+const COUNTED = { operations: 'int8', pages: 'int8', free_pages: 'int8', credits: 'int8' } as const;
+type Counted = RowOf<typeof COUNTED>;
 
-export interface UsageStatsItem extends UsageSums {
-  readonly key: string;
-  /** With `day_category` only. */
-  readonly category?: string;
-}
+/** Sums of consumption. `credits`: what left the balances. */
+type UsageSums = ReturnType<typeof valued>;
+const valued = (sums: Counted) => ({ ...sums, list_value_usd: listValueUsd(sums.credits) });
 
-export interface UsageStatsQuery extends TimeRange {
+const readStats = rowReader({ key: 'text', category: 'text', ...COUNTED });
+
+interface UsageStatsQuery extends TimeRange {
   readonly group_by: UsageGroup;
   readonly include_adjustments: boolean;
 }
@@ -88,51 +83,33 @@ export const partsOf = (range: TimeRange, includeAdjustments: boolean) => {
   ] as const;
 };
 
-export const SUMS = `sum(operations)::int8 as operations, sum(pages)::int8 as pages,
-  sum(free_pages)::int8 as free_pages, sum(credits)::int8 as credits`;
-
-export const sumsOf = (row: SqlRow): UsageSums => {
-  const credits = wholeOf(row, 'credits');
-  return {
-    operations: wholeOf(row, 'operations'),
-    pages: wholeOf(row, 'pages'),
-    free_pages: wholeOf(row, 'free_pages'),
-    credits,
-    list_value_usd: listValueUsd(credits),
-  };
-};
-
 /** Adds up sums. */
-export const totalsOf = (items: readonly UsageSums[]): UsageSums => {
-  const sum = (of: (item: UsageSums) => number) => items.reduce((total, item) => total + of(item), 0);
-  const credits = sum((item) => item.credits);
-  return {
-    operations: sum((item) => item.operations),
-    pages: sum((item) => item.pages),
-    free_pages: sum((item) => item.free_pages),
-    credits,
-    list_value_usd: listValueUsd(credits),
-  };
+export const totalsOf = (items: readonly Counted[]): UsageSums => {
+  const sum = (name: keyof Counted) => items.reduce((total, item) => total + item[name], 0);
+  return valued({
+    operations: sum('operations'),
+    pages: sum('pages'),
+    free_pages: sum('free_pages'),
+    credits: sum('credits'),
+  });
 };
 
 /** Consumption of all tenants by one grouping, in the order of its key. */
 export const usageStats =
   (sql: SqlTx) =>
-  async ({
-    group_by,
-    include_adjustments,
-    ...range
-  }: UsageStatsQuery): Promise<readonly UsageStatsItem[]> => {
+  async ({ group_by, include_adjustments, ...range }: UsageStatsQuery) => {
     const withCategory = group_by === 'day_category';
     const rows = await sql.query(
       `with parts as (${USAGE_PARTS})
-       select ${KEYS[group_by]} as key, ${withCategory ? 'category' : `''`} as category, ${SUMS}
+       select ${KEYS[group_by]} as key, ${withCategory ? 'category' : `''`} as category,
+         sum(operations)::int8 as operations, sum(pages)::int8 as pages,
+         sum(free_pages)::int8 as free_pages, sum(credits)::int8 as credits
        from parts group by 1, 2 order by 1, 2`,
       partsOf(range, include_adjustments),
     );
-    return rows.map((row) => ({
-      key: textOf(row, 'key'),
-      ...(withCategory && { category: textOf(row, 'category') }),
-      ...sumsOf(row),
+    return rows.map(readStats).map(({ key, category, ...sums }) => ({
+      key,
+      ...(withCategory && { category }),
+      ...valued(sums),
     }));
   };

@@ -1,32 +1,23 @@
 import { rowReader } from '../engine/apply/columns.ts';
-import type { SqlRow, SqlTx } from '../engine/ports.ts';
+import type { SqlRow } from '../engine/ports.ts';
+import { listing } from '../engine/query.ts';
 import { unrecordedWork } from './usageEvents.schema.ts';
 
 const readUnrecorded = rowReader(unrecordedWork.columns);
 
 /** A burned extraction or conversion without its usage event. */
-export interface UnrecordedWorkRow extends ReturnType<typeof readUnrecorded> {
-  readonly operation: 'extract' | 'to_markdown';
-  readonly status: 'success' | 'partial';
-}
-
-const unrecordedOf = (row: SqlRow): UnrecordedWorkRow => {
+const unrecordedOf = (row: SqlRow) => {
   const work = readUnrecorded(row);
   return {
     ...work,
-    operation: work.operation === 'extract' ? 'extract' : 'to_markdown',
-    status: work.status === 'partial' ? 'partial' : 'success',
+    operation: work.operation === 'extract' ? ('extract' as const) : ('to_markdown' as const),
+    status: work.status === 'partial' ? ('partial' as const) : ('success' as const),
   };
 };
 
 /** Burned before an instant and still without a usage event, oldest first. */
-export const unrecordedWorkBefore =
-  (sql: SqlTx) =>
-  async (before: string, limit: number): Promise<readonly UnrecordedWorkRow[]> =>
-    (
-      await sql.query(
-        `select * from read.unrecorded_work where burned_at < $1
-         order by burned_at, operation_id limit $2`,
-        [before, limit],
-      )
-    ).map(unrecordedOf);
+export const unrecordedWorkBefore = listing(
+  'select * from read.unrecorded_work where burned_at < $1 order by burned_at, operation_id limit $2',
+  (before: string, limit: number) => [before, limit],
+  unrecordedOf,
+);

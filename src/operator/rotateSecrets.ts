@@ -4,7 +4,7 @@ import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import { secretObjectKey, type SecretBox } from '../../domain/ports/secretBox.ts';
 import { liveSecrets } from '../../domain/savedConfig/decider.ts';
-import { savedConfigState } from '../commands/reference/savedConfigs.ts';
+import { configStreams } from '../commands/reference/savedConfigs.ts';
 import { exportedEvents } from './exportEvents.ts';
 import { OperatorError, type Operation, type OperationContext } from './protocol.ts';
 
@@ -54,7 +54,7 @@ const rotateOne = async (
 
 /** What a config needed when it was looked at may have been revoked or replaced while it was sealed anew. */
 const removeDead = async ({ log, objects }: RotateDeps, configId: string, sealed: readonly string[]) => {
-  const live = new Set(liveSecrets(await savedConfigState(log, configId)));
+  const live = new Set(liveSecrets(await configStreams(log).stateOf(configId)));
   for (const id of sealed) if (!live.has(id)) await objects.remove(secretObjectKey(id));
 };
 
@@ -76,7 +76,7 @@ export const rotateSecrets =
     let done = 0;
     for (const config_id of ids) {
       if (signal.aborted) return;
-      const state = await savedConfigState(deps.log, config_id);
+      const state = await configStreams(deps.log).stateOf(config_id);
       const secrets = liveSecrets(state);
       for (const secret_id of secrets) {
         const fate = await rotateOne(deps, box, { tenant_id: state.latest?.tenant_id ?? '', secret_id });

@@ -1,21 +1,24 @@
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
+import { laterBy } from '../../domain/kernel/instant.ts';
 import type { TrainingOutcome } from '../../domain/ports/trainer.ts';
 import type { GiveUpTrainingJob } from '../../domain/trainingJob/commands.ts';
 import { artifactIdOfJob } from '../../domain/trainingJob/identity.ts';
 import type { Artifact, Artifacts } from '../commands/training/artifacts.ts';
 import { closeJob } from '../commands/training/closeTrainingJob.ts';
 import { trainingInputs, type JobSecretDeps } from '../commands/training/trainingInput.ts';
-import { systemMeta, type TrainingMoneyDeps } from '../commands/training/trainingMoney.ts';
+import type { TrainingMoneyDeps } from '../commands/training/trainingMoney.ts';
+import type { JobName } from '../commands/training/trainingJobs.ts';
+import { systemMeta } from '../commands/writer/commandMeta.ts';
 import type { HeldLease, LeaseDeps } from './heldLease.ts';
 
-export interface EndDeps extends LeaseDeps, TrainingMoneyDeps, JobSecretDeps {
+interface EndDeps extends LeaseDeps, TrainingMoneyDeps, JobSecretDeps {
   readonly artifacts: Artifacts;
 }
 
 type Trained = Extract<TrainingOutcome, { readonly kind: 'trained' }>;
 
 /** Why an owner stops before the end. */
-export type GivenUp = Pick<GiveUpTrainingJob['data'], 'reason' | 'lasting' | 'code' | 'detail'>;
+type GivenUp = Pick<GiveUpTrainingJob['data'], 'reason' | 'lasting' | 'code' | 'detail'>;
 
 /** Pause before another attempt, ms, times the attempts so far. */
 const RETRY_MS = 10_000;
@@ -23,7 +26,7 @@ const RETRY_MS = 10_000;
 /** Ends a job that nobody will end any more. */
 export const reapJob = async (
   deps: TrainingMoneyDeps & JobSecretDeps & Pick<LeaseDeps, 'jobs'>,
-  job: { readonly job_id: string; readonly tenant_id: string },
+  job: JobName,
 ): Promise<boolean> => {
   const meta = systemMeta(deps, job.job_id);
   const outcome = await deps.jobs.handle(job, { type: 'ReapTrainingJob', meta });
@@ -83,7 +86,7 @@ export const giveUp = async (
 ): Promise<void> => {
   const meta = systemMeta(deps, job.job_id);
   const pause = why.reason === 'shutdown' ? 0 : RETRY_MS * attempt;
-  const retry_at = new Date(Date.parse(meta.now) + pause).toISOString();
+  const retry_at = laterBy(meta.now, pause);
   const { reason, lasting, code, detail } = why;
   const data = { lease_id, retry_at, reason, lasting, code, detail };
   const outcome = await deps.jobs.handle(job, { type: 'GiveUpTrainingJob', data, meta });

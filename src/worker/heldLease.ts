@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/ports/clock.ts';
 import { hasEnded } from '../../domain/trainingJob/decider.ts';
 import type { Progress, TrainingJobEventOf } from '../../domain/trainingJob/events.ts';
 import type { TrainingJobs } from '../commands/training/trainingJobs.ts';
-import { systemMeta } from '../commands/training/trainingMoney.ts';
+import { systemMeta } from '../commands/writer/commandMeta.ts';
 import { isRenewalDue, leaseMs, RUN_MS_MAX } from './lease.ts';
 
 export interface LeaseDeps {
@@ -23,15 +23,13 @@ export interface HeldLease {
   readonly started_at: string;
 }
 
-export interface Heartbeat {
+interface Heartbeat {
   /** Its reason is a `StopReason`. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: Progress) => void;
   readonly reached: () => Progress;
   readonly stop: () => Promise<void>;
 }
-
-const laterBy = (now: number, ms: number): string => new Date(now + ms).toISOString();
 
 const count = (n: number): number => (Number.isFinite(n) ? Math.max(0, Math.trunc(n)) : 0);
 
@@ -45,7 +43,7 @@ export const heartbeat = (deps: LeaseDeps, held: HeldLease, shutdown: AbortSigna
   let [renewed_at, until] = [started, started + leaseMs(0)];
 
   const renew = async (now: number): Promise<void> => {
-    const asked = { progress: reached, lease_until: laterBy(now, leaseMs(now - started)) };
+    const asked = { progress: reached, lease_until: new Date(now + leaseMs(now - started)).toISOString() };
     const outcome = await deps.jobs.handle(job, {
       type: 'ProgressTrainingJob',
       data: { lease_id, ...asked },

@@ -1,15 +1,11 @@
 import { heavySlots } from '../commands/work/heavySlots.ts';
+import type { JobName } from '../commands/training/trainingJobs.ts';
 import type { JobRun } from './runTrainingJob.ts';
-
-export interface JobName {
-  readonly job_id: string;
-  readonly tenant_id: string;
-}
 
 /** Jobs that a worker does beside each other; one is kept free for a tenant that has none running. */
 const AT_ONCE = 3;
 
-export interface JobsAtOnceDeps {
+interface JobsAtOnceDeps {
   /** Jobs that nobody works on, in the order in which tenants take turns. May be late. */
   readonly waiting: () => Promise<readonly JobName[]>;
   /** Throws nothing. */
@@ -18,7 +14,7 @@ export interface JobsAtOnceDeps {
   readonly shutdown: AbortSignal;
 }
 
-export interface JobsAtOnce {
+interface JobsAtOnce {
   /** Begins what may begin now. What is freed by a job that ends is filled at once. */
   readonly takeUp: () => Promise<void>;
   /** Until nothing runs and nothing may begin. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { laterBy } from '../../domain/kernel/instant.ts';
 import type { ExampleSource, Trainer, TrainingOutcome, TrainingTask } from '../../domain/ports/trainer.ts';
 import { fieldScore, score } from '../../domain/trainingJob/events.ts';
 import { artifactIdOfJob } from '../../domain/trainingJob/identity.ts';
@@ -10,7 +11,9 @@ import {
   type JobSecretDeps,
   type TrainingInput,
 } from '../commands/training/trainingInput.ts';
-import { systemMeta, type TrainingMoneyDeps } from '../commands/training/trainingMoney.ts';
+import type { TrainingMoneyDeps } from '../commands/training/trainingMoney.ts';
+import type { JobName } from '../commands/training/trainingJobs.ts';
+import { systemMeta } from '../commands/writer/commandMeta.ts';
 import { giveUp, publish, reapJob, succeed } from './endTrainingJob.ts';
 import { heartbeat, type HeldLease, type LeaseDeps, type StopReason } from './heldLease.ts';
 import { leaseMs } from './lease.ts';
@@ -45,13 +48,10 @@ const trainedResult = z.object({
   per_field: z.array(fieldScore),
 });
 
-const claim = async (
-  deps: TrainingWorkDeps,
-  job: { readonly job_id: string; readonly tenant_id: string },
-): Promise<HeldLease | 'not_ours' | 'exhausted'> => {
+const claim = async (deps: TrainingWorkDeps, job: JobName): Promise<HeldLease | 'not_ours' | 'exhausted'> => {
   const meta = systemMeta(deps, job.job_id);
   const lease_id = deps.clock.newId('lease');
-  const lease_until = new Date(Date.parse(meta.now) + leaseMs(0)).toISOString();
+  const lease_until = laterBy(meta.now, leaseMs(0));
   const outcome = await deps.jobs.handle(job, {
     type: 'StartTrainingJob',
     data: { lease_id, lease_until, worker: deps.worker },
@@ -164,7 +164,7 @@ const runHeld = async (deps: TrainingWorkDeps, held: HeldLease, shutdown: AbortS
  */
 export const runTrainingJob = async (
   deps: TrainingWorkDeps,
-  job: { readonly job_id: string; readonly tenant_id: string },
+  job: JobName,
   shutdown: AbortSignal,
 ): Promise<JobRun> => {
   const held = await claim(deps, job);

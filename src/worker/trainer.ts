@@ -15,11 +15,12 @@ import { artifactBytes, type ArtifactFile } from '@quire/engine/learning/artifac
 import { readLlmArtifact } from '@quire/engine/learning/prompts/llmArtifact';
 import { callLog, type LogCall } from '../commands/work/callLog.ts';
 import { DEFAULT_RETRIES } from '../commands/models/models.ts';
+import { SYSTEM } from '../commands/writer/commandMeta.ts';
 import type { PlatformModels } from '../platformModels.ts';
 import { parseProblem } from '../commands/work/workProblem.ts';
 import { eachOf } from '@quire/engine/models/byModel/eachOf';
 
-export interface TrainerDeps {
+interface TrainerDeps {
   readonly parser: Pick<DocumentParser, 'read'>;
   readonly learner: LocalLearner;
   /** Most pages of one example. */
@@ -151,7 +152,7 @@ const lessonCalls = ({ logCall }: TrainerDeps, { job_id, tenant_id, attempt }: T
       operation: 'training',
       operation_id: job_id,
       correlation_id: job_id,
-      caller: { key_id: 'system', role: 'system' },
+      caller: SYSTEM,
     },
     document_id: null,
     task_id: 'default',

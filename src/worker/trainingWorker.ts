@@ -1,7 +1,10 @@
+import { laterBy } from '../../domain/kernel/instant.ts';
 import { closeJob } from '../commands/training/closeTrainingJob.ts';
-import { release, systemMeta } from '../commands/training/trainingMoney.ts';
+import { releaseHold } from '../commands/work/holds.ts';
+import { systemMeta } from '../commands/writer/commandMeta.ts';
 import { reapJob } from './endTrainingJob.ts';
-import { jobsAtOnce, type JobName } from './jobsAtOnce.ts';
+import type { JobName } from '../commands/training/trainingJobs.ts';
+import { jobsAtOnce } from './jobsAtOnce.ts';
 import { runTrainingJob, type JobRun, type TrainingWorkDeps } from './runTrainingJob.ts';
 
 /** What read models know of jobs. They may be late: the streams decide. */
@@ -23,8 +26,6 @@ export interface TrainingWorkerDeps extends TrainingWorkDeps {
   readonly lists: JobLists;
   /** How often the queue is looked at, ms. */
   readonly pollMs?: number;
-  /** How often what others left is looked for, ms. */
-  readonly reapMs?: number;
 }
 
 export interface TrainingWorker {
@@ -38,6 +39,8 @@ export interface TrainingWorker {
 }
 
 const PAGE = 50;
+/** How often what others left is looked for. */
+const REAP_MS = 30_000;
 /** A hold without a job may still be in its request's hands for so long, ms. */
 const ORPHAN_AGE_MS = 10 * 60_000;
 
@@ -48,7 +51,7 @@ const releaseOrphan = async (
 ): Promise<boolean> => {
   const state = await deps.jobs.stateOf(job_id);
   if (state.job !== null) return false;
-  return release(deps, { tenant_id, hold_id }, { reason: 'failed', meta: systemMeta(deps, job_id) });
+  return releaseHold(deps, { tenant_id, hold_id, reason: 'failed' }, systemMeta(deps, job_id));
 };
 
 const each = async <Item>(
@@ -75,7 +78,7 @@ const reapOnce = async (deps: TrainingWorkerDeps): Promise<number> => {
   const settled = await each(deps, unsettled, async ({ job_id }) =>
     closeJob(deps, await deps.jobs.stateOf(job_id)),
   );
-  const before = new Date(Date.parse(now) - ORPHAN_AGE_MS).toISOString();
+  const before = laterBy(now, -ORPHAN_AGE_MS);
   const orphans = await deps.lists.orphanHolds(before, PAGE);
   return reaped + settled + (await each(deps, orphans, (hold) => releaseOrphan(deps, hold)));
 };
@@ -118,7 +121,7 @@ const runQuietly = async (deps: TrainingWorkerDeps, job: JobName, shutdown: Abor
 
 /** Takes jobs from the queue that their streams are. Any number of workers may do so beside each other. */
 export const trainingWorker = (deps: TrainingWorkerDeps): TrainingWorker => {
-  const { pollMs = 1_000, reapMs = 30_000, onError } = deps;
+  const { pollMs = 1_000, onError } = deps;
   const shutdown = new AbortController();
   const jobs = jobsAtOnce({
     waiting: () => deps.lists.waiting(deps.clock.now(), PAGE),
@@ -127,7 +130,7 @@ export const trainingWorker = (deps: TrainingWorkerDeps): TrainingWorker => {
     shutdown: shutdown.signal,
   });
   const reap = () => reapOnce(deps);
-  const loops = [repeatedly(jobs.takeUp, pollMs, onError), repeatedly(reap, reapMs, onError)];
+  const loops = [repeatedly(jobs.takeUp, pollMs, onError), repeatedly(reap, REAP_MS, onError)];
   const drain = async () => {
     const before = jobs.ran();
     await jobs.takeUp();

@@ -24,7 +24,7 @@ describe('a projector that rests after each batch', function () {
     const log = memoryLog();
     const books = bookkeeper(log, 't1');
     const batches: number[] = [];
-    const tuning = { restPerWork: LONG_MS, restMaxMs: LONG_MS };
+    const tuning = { pauseFactor: LONG_MS, pauseMaxMs: LONG_MS };
     const notify = (notice: ProjectionNotice) => {
       if (notice.kind === 'batch' && notice.events > 0) batches.push(notice.events);
     };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
+import type { HoldDeps } from '../../src/commands/work/holds.ts';
 import type { AccountCommand } from '../../domain/account/commands.ts';
 import { accountStream } from '../../domain/account/stream.ts';
 import { DEFAULT_RATES, DEFAULT_TERMS, type BillingConfig } from '../../domain/billingConfig/decider.ts';
@@ -256,10 +257,10 @@ export const death = (): Death => {
 
 /** A writer whose process dies when a command of this type has taken effect. */
 export const dyingAfter = (
-  accounts: AccountWriter,
+  accounts: HoldDeps['accounts'],
   type: AccountCommand['type'],
   { here }: Death,
-): AccountWriter => ({
+): HoldDeps['accounts'] => ({
   ...accounts,
   execute: async (command) => {
     const outcome = await accounts.execute(command);

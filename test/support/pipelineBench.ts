@@ -7,6 +7,7 @@ import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
 import { hasEnded } from '../../domain/trainingJob/decider.ts';
 import { accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
+import { documents } from '../../src/commands/uploads/documents.ts';
 import { artifacts } from '../../src/commands/training/artifacts.ts';
 import { createTrainingJob, type CreatedTrainingJob } from '../../src/commands/training/createTrainingJob.ts';
 import { trainingJobs } from '../../src/commands/training/trainingJobs.ts';
@@ -128,6 +129,7 @@ export const pipelineBench = async (
       secrets: undefined,
       checkBase: () => Promise.resolve({ kind: 'ok' } as const),
       artifacts: artifacts({ store, objects, jobs }),
+      documents: documents(store),
     };
     const names = () => Promise.resolve([...asked]);
     const ended = async () => {

@@ -11,7 +11,7 @@ import { READ_MODELS } from '../../projections/readModels.ts';
 
 /** Fast enough that no test waits, slow enough to be real. */
 export const TEST_TUNING: Partial<RunnerTuning> = {
-  restMaxMs: 2,
+  pauseMaxMs: 2,
   retryMs: 5,
   retryMaxMs: 20,
   lockMs: 10,

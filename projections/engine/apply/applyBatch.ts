@@ -1,5 +1,5 @@
 import type { Arrival } from '../feed/arrivals.ts';
-import { arrivalsForEach, eventsOf } from '../feed/arrivals.ts';
+import { arrivalsForEach, eventsOf, messageOf } from '../feed/arrivals.ts';
 import type { Sql, SqlTx, Timers } from '../ports.ts';
 import { SqlUnavailable } from '../ports.ts';
 import type { Slot } from './prepare.ts';
@@ -121,11 +121,7 @@ const applyOne = async ({ sql, timers }: ApplyDeps, share: Share): Promise<boole
     } catch (error) {
       if (isForTheRunner(error) || arrival === undefined) throw error;
       if (tries === ATTEMPTS_MAX || arrival.undecodable !== undefined) {
-        await stop(
-          sql,
-          share.slot,
-          failureAt(arrival, error instanceof Error ? error.message : String(error)),
-        );
+        await stop(sql, share.slot, failureAt(arrival, messageOf(error)));
         return false;
       }
       await timers.sleep(RETRY_MS * tries);
@@ -152,7 +148,7 @@ const applyAlone = async (deps: ApplyDeps, share: Share): Promise<boolean> => {
   return applyAlone(deps, { slot, arrivals: arrivals.slice(middle), to, witness });
 };
 
-export interface ApplyDeps {
+interface ApplyDeps {
   readonly sql: Sql;
   readonly timers: Timers;
 }

@@ -5,7 +5,7 @@ import { parsed, pick, sqlTypeOf, type Columns, type RowOf, type Table, type Wri
 export type BulkRow<B> = B extends Bulk<infer C> ? RowOf<C, Written> : never;
 
 /** A set of rows as parameters of one statement: an array a column, whatever the number of rows. */
-export interface Bulk<C extends Columns> {
+interface Bulk<C extends Columns> {
   /** Column names, comma-separated. */
   readonly names: string;
   /** `unnest(…) as u(…)`, with the parameters numbered from `first`. */
@@ -100,7 +100,7 @@ const writing = <const C extends Columns>(
   };
 };
 
-export interface InsertOptions<C extends Columns> {
+interface InsertOptions<C extends Columns> {
   /** Columns to fill from the rows; all by default. The others are null, or set by `constants`. */
   readonly columns?: C;
   /** SQL by column, the same for all rows. */

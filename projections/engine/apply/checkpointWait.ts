@@ -76,7 +76,7 @@ const unfollowed = (
     state: projectors.some((one) => one.name === name && one.version > version) ? 'building' : state,
   }));
 
-export interface CheckpointWaitDeps {
+interface CheckpointWaitDeps {
   readonly sql: SqlTx;
   readonly timers: Timers;
   readonly projectors: readonly Projector[];

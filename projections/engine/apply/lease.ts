@@ -1,12 +1,11 @@
-import type { KnownLog } from '../../../domain/ports/knownLog.ts';
+import { messageOf } from '../feed/arrivals.ts';
 import type { RunningSlot } from './applyBatch.ts';
 import { divergenceOf, ReadModelsDiverged, requireSameLog, type Divergence } from '../feed/divergence.ts';
-import type { FollowDeps, Follower } from '../feed/follow.ts';
-import { follower } from '../feed/follow.ts';
+import type { SubscriberDeps, Subscriber } from '../feed/subscriber.ts';
+import { subscriber } from '../feed/subscriber.ts';
 import { frozenHolderEviction } from './leaseEviction.ts';
-import type { DecodeEvent } from '../feed/event.ts';
-import type { AppliedBatch, ProjectionNotice, RunnerTuning } from '../feed/notices.ts';
-import type { Sql, SqlLock, Timers } from '../ports.ts';
+import type { SqlLock } from '../ports.ts';
+import type { RunnerDeps, TunedDeps } from '../runnerDeps.ts';
 import type { Slot } from './prepare.ts';
 import { prepareReadModels } from './prepare.ts';
 import { rebuildReadModels } from '../rebuild/rebuild.ts';
@@ -19,40 +18,19 @@ import {
   resume,
 } from '../registry.ts';
 import { dropRetired } from '../rebuild/retire.ts';
-import type { KnownModels, NewerModel, VersionPlan } from '../rebuild/versionPlan.ts';
+import type { NewerModel, VersionPlan } from '../rebuild/versionPlan.ts';
 import { versionPlanOf } from '../rebuild/versionPlan.ts';
 
 /** The advisory lock that one process holds at a time: the one that projects. */
 export const PROJECTOR_LEASE = 0x71756972n;
 
-export interface RunnerDeps extends KnownModels {
-  readonly sql: Sql;
-  readonly feed: KnownLog;
-  readonly decode: DecodeEvent;
-  /** False for an event type of a newer release. All are known by default. */
-  readonly isKnownType?: (type: string) => boolean;
-  readonly timers: Timers;
-  readonly notify?: (notice: ProjectionNotice) => void;
-  /** Called after each committed batch; for traces. */
-  readonly onApplied?: (applied: AppliedBatch) => void;
-  readonly tuning?: Partial<RunnerTuning>;
-  /** Read models of another log are rebuilt at once, or left to a person. */
-  readonly diverged?: 'rebuild' | 'leave';
-}
-
-export interface LeaseDeps extends RunnerDeps {
-  readonly tuning: RunnerTuning;
-}
-
-export interface LeasedProjection {
-  readonly running: () => Follower | undefined;
+interface LeasedProjection {
+  readonly running: () => Subscriber | undefined;
   /** Why this process stands aside for a newer release; null while it does not. */
   readonly aside: () => string | null;
   /** Projects whenever this process holds the lease, until `signal` aborts. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const reasonOf = (newer: readonly NewerModel[]): string =>
   `a newer release serves ${newer
@@ -71,7 +49,7 @@ interface LeaseQueue {
 }
 
 /** Waits for the lease. A process of an older release than the one that serves does not ask for it. */
-const leaseQueue = (deps: LeaseDeps): LeaseQueue => {
+const leaseQueue = (deps: TunedDeps): LeaseQueue => {
   const { sql, timers, tuning, notify } = deps;
   const evictFrozen = frozenHolderEviction(deps, PROJECTOR_LEASE);
   let said = '';
@@ -97,7 +75,7 @@ const leaseQueue = (deps: LeaseDeps): LeaseQueue => {
 };
 
 /** The slots to run. Stopped ones try again if `afresh`: the defect may be repaired by now. */
-const loadSlots = async (deps: LeaseDeps, afresh: boolean): Promise<readonly RunningSlot[]> => {
+const loadSlots = async (deps: TunedDeps, afresh: boolean): Promise<readonly RunningSlot[]> => {
   const { sql, projectors } = deps;
   await prepareReadModels(sql, projectors);
   if (!(await keepsWitnesses(sql))) await sql.transaction(lockRegistry);
@@ -125,7 +103,7 @@ const keysOf = (slots: readonly Slot[]): string =>
  * newer release has begun to serve. Never resolves after `signal`.
  */
 const outdated = async (
-  deps: LeaseDeps,
+  deps: TunedDeps,
   slots: readonly RunningSlot[],
   signal: AbortSignal,
 ): Promise<void> => {
@@ -140,7 +118,7 @@ const outdated = async (
 };
 
 /** Resolves when the log was replaced by another one than the slots are of. Never resolves after `signal`. */
-const replaced = async (deps: LeaseDeps, slots: readonly Slot[], signal: AbortSignal): Promise<void> => {
+const replaced = async (deps: TunedDeps, slots: readonly Slot[], signal: AbortSignal): Promise<void> => {
   const { timers, tuning, feed } = deps;
   for (;;) {
     await timers.sleep(tuning.compareMs, signal);
@@ -151,7 +129,7 @@ const replaced = async (deps: LeaseDeps, slots: readonly Slot[], signal: AbortSi
 };
 
 /** Reports a divergence, and rebuilds the read models where that is configured; otherwise a person has to. */
-const divergenceRepair = (deps: LeaseDeps) => {
+const divergenceRepair = (deps: TunedDeps) => {
   const { timers, tuning, notify, diverged: wanted = 'leave' } = deps;
   let said = '';
 
@@ -171,13 +149,13 @@ const divergenceRepair = (deps: LeaseDeps) => {
 
 /** Follows the log while this process holds the lease. */
 export const leasedProjection = (
-  deps: LeaseDeps,
-  waits: Pick<FollowDeps, 'isAwaited' | 'onProgress'>,
+  deps: TunedDeps,
+  waits: Pick<SubscriberDeps, 'isAwaited' | 'onProgress'>,
 ): LeasedProjection => {
   const { timers, tuning, notify } = deps;
   const queue = leaseQueue(deps);
   const repair = divergenceRepair(deps);
-  let running: Follower | undefined;
+  let running: Subscriber | undefined;
   let afresh = true;
 
   const project = async (lease: SqlLock, signal: AbortSignal): Promise<void> => {
@@ -186,7 +164,7 @@ export const leasedProjection = (
     afresh = false;
     const lost = new AbortController();
     void lease.lost.then(() => lost.abort());
-    running = follower({ ...deps, ...waits, slots });
+    running = subscriber({ ...deps, ...waits, slots });
     notify?.({ kind: 'started', projectors: slots.map(({ projector }) => projector.name) });
     const ended = new AbortController();
     void outdated(deps, slots, ended.signal).then(() => lost.abort());

@@ -1,15 +1,6 @@
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
-import type { ProjectionNotice, RunnerTuning } from '../feed/notices.ts';
-import type { Sql, Timers } from '../ports.ts';
+import type { Sql } from '../ports.ts';
+import type { TunedDeps } from '../runnerDeps.ts';
 import { generations, hasRegistry } from '../registry.ts';
-
-export interface EvictionDeps {
-  readonly sql: Sql;
-  readonly feed: EventFeed;
-  readonly timers: Timers;
-  readonly tuning: RunnerTuning;
-  readonly notify?: (notice: ProjectionNotice) => void;
-}
 
 /** A holder that made no progress while there were events to apply. */
 interface Suspect {
@@ -34,7 +25,7 @@ const furthest = async (sql: Sql): Promise<bigint | null | undefined> => {
  * gone. Call it whenever the lease is refused. Evicting a healthy process by mistake is safe: only one of two can
  * move a checkpoint, and it asks for the lease again.
  */
-export const frozenHolderEviction = (deps: EvictionDeps, key: bigint): (() => Promise<void>) => {
+export const frozenHolderEviction = (deps: TunedDeps, key: bigint): (() => Promise<void>) => {
   const { sql, feed, timers, tuning, notify } = deps;
   const { holders } = sql;
   let suspect: Suspect | undefined;

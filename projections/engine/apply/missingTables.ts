@@ -2,10 +2,10 @@ import { textOf, wholeOf } from './columns.ts';
 import type { Sql, SqlTx } from '../ports.ts';
 import type { Projector } from '../projector.ts';
 import { READ_SCHEMA } from '../projector.ts';
-import { createGeneration, hasRegistry, lockRegistry, pointViews } from '../registry.ts';
+import { createGeneration, hasRegistry, lockRegistry, pointViews, retire } from '../registry.ts';
 
 /** What queries of one read model need and is not there. */
-export interface MissingTables {
+interface MissingTables {
   readonly projector: Projector;
   readonly generation: number;
   readonly schema: string;
@@ -65,13 +65,6 @@ export const unfilled = async (sql: SqlTx, projectors: readonly Projector[]): Pr
   return rows.map((row) => textOf(row, 'name'));
 };
 
-const retire = async (tx: SqlTx, { projector, generation }: MissingTables): Promise<void> => {
-  await tx.query(
-    `update projections.registry set state = 'retired', serves = false where name = $1 and generation = $2`,
-    [projector.name, generation],
-  );
-};
-
 /**
  * Puts an empty generation in the place of one that has lost a table: the runner finds it and fills it from
  * the start of the log. A view that was dropped by itself is made again. Gives what was missing. Several
@@ -88,7 +81,7 @@ export const replaceMissing = async (
     for (const one of missing) {
       if (one.tables.length === 0) await pointViews(tx, one.projector, one.schema);
       else {
-        await retire(tx, one);
+        await retire(tx, 'name = $1 and generation = $2', [one.projector.name, one.generation]);
         await createGeneration(tx, one.projector, 'live');
       }
     }

@@ -17,9 +17,9 @@ export interface Pacing {
   readonly wake: () => void;
 }
 
-export interface PacingDeps {
+interface PacingDeps {
   readonly timers: Timers;
-  readonly tuning: Pick<RunnerTuning, 'restPerWork' | 'restMaxMs'>;
+  readonly tuning: Pick<RunnerTuning, 'pauseFactor' | 'pauseMaxMs'>;
   readonly isAwaited: () => boolean;
 }
 
@@ -48,7 +48,7 @@ export const batchPacing = ({ timers, tuning, isAwaited }: PacingDeps): Pacing =
       if (waiting >= ENOUGH_EVENTS) wake?.();
     },
     afterBatch: (workMs) => {
-      until = timers.nowMs() + Math.min(tuning.restMaxMs, workMs * tuning.restPerWork);
+      until = timers.nowMs() + Math.min(tuning.pauseMaxMs, workMs * tuning.pauseFactor);
     },
     beforeBatch: async (queue, signal) => {
       await queue.filled();

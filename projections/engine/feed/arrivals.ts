@@ -14,7 +14,7 @@ export interface Arrival {
   readonly undecodable?: string;
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Decodes each event once for all projectors; of events that none wants only the position is kept. */
 export const arrivalsFrom = (projectors: readonly Projector[], decode: DecodeEvent) => {

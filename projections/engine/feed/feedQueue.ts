@@ -30,7 +30,7 @@ const gate = (): Gate => {
   };
 };
 
-export interface FeedQueueOptions {
+interface FeedQueueOptions {
   readonly after: bigint | null;
   readonly limit: number;
   readonly signal: AbortSignal;

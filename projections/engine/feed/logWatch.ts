@@ -5,14 +5,12 @@ import type { Sql, Timers } from '../ports.ts';
 import { generations, hasRegistry, type Generation } from '../registry.ts';
 import { isSame, type Witness } from './witness.ts';
 
-export interface WatchDeps {
+interface WatchDeps {
   readonly sql: Sql;
   readonly feed: KnownLog;
   readonly timers: Timers;
   /** Between two comparisons. */
   readonly everyMs?: number;
-  /** As `everyMs`, while the read models have diverged: another process may repair them. */
-  readonly divergedMs?: number;
   /** The log was replaced: drop everything remembered of it. */
   readonly onReplaced: (logId: string | undefined) => Promise<void> | void;
   readonly onDiverged: (divergence: Divergence) => void;
@@ -34,6 +32,7 @@ export interface LogWatch {
 }
 
 const EVERY_MS = 10_000;
+/** While the read models have diverged: another process may repair them. */
 const DIVERGED_MS = 1_000;
 
 /** What this process itself has seen of the log. */
@@ -89,7 +88,7 @@ const comparing = (deps: WatchDeps) => {
 };
 
 export const logWatch = (deps: WatchDeps): LogWatch => {
-  const { timers, everyMs = EVERY_MS, divergedMs = DIVERGED_MS } = deps;
+  const { timers, everyMs = EVERY_MS } = deps;
   const { compare, diverged, logId } = comparing(deps);
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
@@ -104,7 +103,7 @@ export const logWatch = (deps: WatchDeps): LogWatch => {
   };
   const rounds = async (): Promise<void> => {
     for (;;) {
-      await timers.sleep(diverged() === undefined ? everyMs : divergedMs, stopping.signal);
+      await timers.sleep(diverged() === undefined ? everyMs : DIVERGED_MS, stopping.signal);
       if (stopping.signal.aborted) return;
       await check();
     }

@@ -39,9 +39,9 @@ export interface RunnerTuning {
   /** Most events in one transaction. */
   readonly batchMax: number;
   /** Pause after a batch, as a multiple of the time it took; 0: none. A caller that waits ends it. */
-  readonly restPerWork: number;
+  readonly pauseFactor: number;
   /** The longest pause. */
-  readonly restMaxMs: number;
+  readonly pauseMaxMs: number;
   readonly retryMs: number;
   readonly retryMaxMs: number;
   /** How often to ask for the lease while another process holds it. */
@@ -61,8 +61,8 @@ export interface RunnerTuning {
 
 export const RUNNER_TUNING: RunnerTuning = {
   batchMax: 1000,
-  restPerWork: 2,
-  restMaxMs: 250,
+  pauseFactor: 2,
+  pauseMaxMs: 250,
   retryMs: 100,
   retryMaxMs: 5_000,
   lockMs: 1_000,

@@ -1,6 +1,6 @@
 import type { Timers } from '../ports.ts';
 
-export interface Watched {
+interface Watched {
   readonly timers: Timers;
   readonly everyMs: number;
   /** How many items the subscription has delivered. */

@@ -98,7 +98,7 @@ const throwUndecodable = (batch: readonly Arrival[]): void => {
   }
 };
 
-export interface CatchUpOptions extends Omit<Stretch, 'after'> {
+interface CatchUpOptions extends Omit<Stretch, 'after'> {
   /** The caller's transaction; without it each batch has one of its own. */
   readonly within?: SqlTx;
   readonly onBatch?: (batch: readonly Arrival[]) => void;

@@ -4,7 +4,7 @@ import type { Projector } from '../projector.ts';
 import { READ_SCHEMA } from '../projector.ts';
 
 /** One table's size and a digest of its rows in the order of their key. */
-export interface TableDump {
+interface TableDump {
   readonly table: string;
   readonly rows: bigint;
   readonly digest: string;

@@ -89,7 +89,7 @@ const catchUpToServing = async (
   return serving;
 };
 
-export interface BuildOptions {
+interface BuildOptions {
   readonly batchMax: number;
   readonly signal?: AbortSignal | undefined;
   /** How often to go on to the head that the log has by then, before the last steps to the one that serves. */

@@ -14,7 +14,7 @@ const OUTAGE_MAX_MS = 10 * 60_000;
 const FIRST_PAUSE_MS = 250;
 const PAUSE_MAX_MS = 5_000;
 
-export interface OutageOptions extends RebuildOptions {
+interface OutageOptions extends RebuildOptions {
   /** Called at each outage, before waiting. */
   readonly onOutage?: (error: Error) => void;
 }

@@ -1,6 +1,6 @@
 import { flagOf, textOf } from '../apply/columns.ts';
 import type { Sql, SqlTx } from '../ports.ts';
-import { generationOf, NOW, type Generation } from '../registry.ts';
+import { generationOf, retire, type Generation } from '../registry.ts';
 
 const DROP_LOCK = 0x64726f70n;
 
@@ -38,10 +38,5 @@ export const leftBehind = async (
 };
 
 /** Retires a generation that will not be finished. */
-export const abandon = async (sql: SqlTx, { name, generation }: Generation): Promise<void> => {
-  await sql.query(
-    `update projections.registry set state = 'retired', serves = false, updated_at = ${NOW}
-     where name = $1 and generation = $2 and not serves`,
-    [name, generation],
-  );
-};
+export const abandon = (sql: SqlTx, { name, generation }: Generation): Promise<void> =>
+  retire(sql, 'name = $1 and generation = $2 and not serves', [name, generation]);

@@ -1,7 +1,8 @@
+import { messageOf } from '../feed/arrivals.ts';
 import type { RunningSlot } from '../apply/applyBatch.ts';
 import type { BuildDeps } from './catchUp.ts';
 import { buildGenerations, openGenerations, withBuildLock } from './generationBuild.ts';
-import type { ProjectionNotice, RunnerTuning } from '../feed/notices.ts';
+import type { TunedDeps } from '../runnerDeps.ts';
 import { SqlUnavailable } from '../ports.ts';
 import type { Sql, SqlTx } from '../ports.ts';
 import type { Slot } from '../apply/prepare.ts';
@@ -11,9 +12,9 @@ import { abandon, dropRetired, leftBehind } from './retire.ts';
 import type { KnownModels } from './versionPlan.ts';
 import { versionPlanOf, stoppedBuild } from './versionPlan.ts';
 
-export interface UpgradeDeps extends BuildDeps, KnownModels {}
+interface UpgradeDeps extends BuildDeps, KnownModels {}
 
-export interface UpgradeOptions {
+interface UpgradeOptions {
   readonly batchMax: number;
   readonly signal: AbortSignal;
   /** Generations that had stopped try again: the program may have been repaired. */
@@ -21,7 +22,7 @@ export interface UpgradeOptions {
 }
 
 /** What became of the read models that were due. */
-export interface Upgraded {
+interface Upgraded {
   readonly promoted: readonly Slot[];
   readonly stopped: readonly { readonly slot: Slot; readonly reason: string }[];
 }
@@ -30,8 +31,6 @@ const NOTHING: Upgraded = { promoted: [], stopped: [] };
 
 /** Each round is shorter than the one before: after three, little of the log is left for the swap. */
 const ROUNDS = 3;
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const dueNow = async (sql: SqlTx, known: KnownModels): Promise<readonly Slot[]> =>
   versionPlanOf(await generations(sql), known).due;
@@ -124,17 +123,12 @@ export const upgradeDue = async (deps: UpgradeDeps, options: UpgradeOptions): Pr
   return (await withBuildLock(sql, () => build(deps, options))) ?? NOTHING;
 };
 
-export interface UpgradingDeps extends UpgradeDeps {
-  readonly tuning: RunnerTuning;
-  readonly notify?: (notice: ProjectionNotice) => void;
-}
-
 /** Ended from outside, or overtaken by another process. */
 const isExpected = (error: unknown, signal: AbortSignal): boolean =>
   signal.aborted || error instanceof CheckpointMoved;
 
 /** Builds whatever is due, whether this process projects or not, until `signal` aborts. */
-export const upgrading = (deps: UpgradingDeps) => {
+export const upgrading = (deps: TunedDeps) => {
   const { timers, tuning, notify } = deps;
   let afresh = true;
 

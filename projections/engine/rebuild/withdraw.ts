@@ -1,5 +1,5 @@
 import type { Sql } from '../ports.ts';
-import { generations, hasRegistry, lockRegistry } from '../registry.ts';
+import { generations, hasRegistry, lockRegistry, retire } from '../registry.ts';
 import { dropRetired } from './retire.ts';
 import type { KnownModels } from './versionPlan.ts';
 import { versionPlanOf } from './versionPlan.ts';
@@ -18,11 +18,7 @@ export const foreignModels = async (sql: Sql, known: KnownModels): Promise<reado
 export const withdraw = async (sql: Sql, names: readonly string[]): Promise<void> => {
   await sql.transaction(async (tx) => {
     await lockRegistry(tx);
-    await tx.query(
-      `update projections.registry set state = 'retired', serves = false
-       where name = any($1::text[]) and state <> 'retired'`,
-      [names],
-    );
+    await retire(tx, `name = any($1::text[]) and state <> 'retired'`, [names]);
   });
   await dropRetired(sql);
 };

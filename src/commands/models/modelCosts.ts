@@ -34,7 +34,7 @@ export const costByPrice = (
   return { cost_usd: usdOfPico(modelCost(price, usage)), cost_source: 'computed' };
 };
 
-export interface ModelCostDeps extends Pick<BillingDeps, 'clock'> {
+interface ModelCostDeps extends Pick<BillingDeps, 'clock'> {
   readonly llmCosts: LlmCosts;
   readonly prices: () => Promise<readonly PublishedPrice[]>;
   readonly wrote: (tenantId: string, position: bigint) => void;

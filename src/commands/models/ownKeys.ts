@@ -12,7 +12,7 @@ export interface ModelsByFormat {
   readonly unpaged: ChosenModels | WorkProblem;
 }
 
-export interface ChoiceDeps extends Pick<ModelDeps, 'checkBase'> {
+interface ChoiceDeps extends Pick<ModelDeps, 'checkBase'> {
   readonly platformModels: PlatformModels;
 }
 

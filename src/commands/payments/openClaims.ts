@@ -5,6 +5,7 @@ import type { PaymentClaim } from '../../../domain/payment/decider.ts';
 import { paymentStream } from '../../../domain/payment/identity.ts';
 import type { EventStore, RecordedEvent } from '../../../domain/ports/eventStore.ts';
 import { accountCodec } from '../writer/accountWriter.ts';
+import { stateIn } from '../writer/streamFold.ts';
 import { claimAt } from './claimantOf.ts';
 import { tookEffect, whyStuck, type Stuck } from './finishClaim.ts';
 
@@ -23,9 +24,7 @@ export interface OpenClaim {
 }
 
 const hasEffect = async (store: EventStore, claim: PaymentClaim): Promise<boolean> => {
-  let state = account.initialState;
-  for await (const recorded of store.read(accountStream(claim.tenant_id)))
-    state = account.evolve(state, accountCodec.decode(recorded));
+  const state = await stateIn(store, accountStream(claim.tenant_id), { ...account, codec: accountCodec });
   return tookEffect(state, claim);
 };
 

@@ -17,7 +17,7 @@ import { accountCodec, AccountUnavailable, type AccountWriter } from '../writer/
 import { claimAt } from './claimantOf.ts';
 import { commandHandler, type CommandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
 import { decideBatch } from '../writer/decideBatch.ts';
-import { keyedQueue, type KeyedQueue } from '../writer/keyedQueue.ts';
+import { keyedQueue, type KeyedQueue } from './keyedQueue.ts';
 import { BUSY, type Outcome } from '../writer/outcome.ts';
 
 export interface PaymentsDeps {

@@ -71,7 +71,7 @@ const isOfAnother = async ({ claimantOf }: RefundsDeps, { data }: RefundCredits)
 };
 
 export type RefundRejection = AccountRejection | LiesAhead | { readonly code: 'sale_of_another_tenant' };
-export type Refund = (Paid & ReturnType<typeof refundIn>) | Refused<RefundRejection> | NotNow;
+type Refund = (Paid & ReturnType<typeof refundIn>) | Refused<RefundRejection> | NotNow;
 
 /** Records a refund of all or part of a sale; a repeat gives the refund that it repeats. */
 export const refundCredits =

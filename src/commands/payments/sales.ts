@@ -15,7 +15,7 @@ import type { Payments } from './payments.ts';
 import type { ReferenceData } from '../reference/referenceData.ts';
 
 /** A sale as a caller tells of it; what may be left out follows from the rest or from the price list. */
-export interface SaleRequest extends PaymentIdentity {
+interface SaleRequest extends PaymentIdentity {
   readonly tenant_id: string;
   readonly credits?: number | null | undefined;
   readonly currency: string;
@@ -160,7 +160,7 @@ export interface Paid {
 }
 
 export type SaleRejection = AccountRejection | SaleRefusal;
-export type Sale =
+type Sale =
   (Paid & { readonly sale: AccountEventOf<'CreditsGranted'>['data'] }) | Refused<SaleRejection> | NotNow;
 
 /** Records a sale of credits; a repeat gives the sale that it repeats. */

@@ -1,6 +1,5 @@
 import {
   apiKey,
-  type ApiKeyCommand,
   type ApiKeyState,
   type IssueApiKey,
   type ApiKeyKind,
@@ -11,7 +10,8 @@ import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import { deterministicEventId } from '../../../domain/kernel/eventId.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
-import { commandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
+import type { HandlerOptions } from '../writer/commandHandler.ts';
+import { streamsOf } from '../writer/streams.ts';
 import type { Outcome } from '../writer/outcome.ts';
 
 /** What is stored of a key: everything but the key. */
@@ -27,30 +27,21 @@ export interface ApiKeys {
   stateOf(keyId: string): Promise<ApiKeyState>;
 }
 
-export interface KeyRotation {
+interface KeyRotation {
   readonly next: Omit<KeyRecord, 'replaces'>;
   readonly expiresAt: string;
 }
 
-export interface ApiKeysDeps {
+interface ApiKeysDeps {
   readonly store: EventStore;
   readonly writer: AccountWriter;
   readonly options?: HandlerOptions;
 }
 
-const codec = eventCodec(apiKeyEvent);
+const rules = { decider: apiKey, codec: eventCodec(apiKeyEvent), streamOf: apiKeyStream };
 
-export const apiKeys = ({ store, writer, options = {} }: ApiKeysDeps): ApiKeys => {
-  const handlerFor = (tenantId: string | null) =>
-    commandHandler({ decider: apiKey, codec, store, tenantOf: () => tenantId, options });
-  const run = (keyId: string, command: ApiKeyCommand, tenantId: string | null) =>
-    handlerFor(tenantId)(apiKeyStream(keyId), command);
-  const stateOf = async (keyId: string): Promise<ApiKeyState> => {
-    let state = apiKey.initialState;
-    for await (const recorded of store.read(apiKeyStream(keyId)))
-      state = apiKey.evolve(state, codec.decode(recorded));
-    return state;
-  };
+export const apiKeys = ({ store, writer, options }: ApiKeysDeps): ApiKeys => {
+  const { handle: run, stateOf } = streamsOf<ApiKeyKind>(rules, store, options);
   const issueAs = (key: KeyRecord, meta: CommandMeta) =>
     run(key.key_id, { type: 'IssueApiKey', data: key, meta }, key.tenant_id);
 

@@ -1,34 +1,23 @@
 import { eventCodec } from '../../../domain/kernel/codec.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
-import {
-  rateLimits,
-  type OverrideRateLimits,
-  type RateLimitsState,
-  type ResetRateLimits,
-  type RateLimitsKind,
-} from '../../../domain/rateLimits/decider.ts';
+import { rateLimits, type RateLimitsKind } from '../../../domain/rateLimits/decider.ts';
 import { rateLimitsEvent, rateLimitsStream } from '../../../domain/rateLimits/events.ts';
-import { commandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
-import type { Outcome } from '../writer/outcome.ts';
+import type { HandlerOptions } from '../writer/commandHandler.ts';
+import { streamsOf } from '../writer/streams.ts';
 
-export interface RateLimitCommands {
-  execute(command: OverrideRateLimits | ResetRateLimits): Promise<Outcome<RateLimitsKind>>;
-  /** From the log. */
-  stateOf(tenantId: string): Promise<RateLimitsState>;
-}
+export type RateLimitCommands = ReturnType<typeof rateLimitCommands>;
 
-const codec = eventCodec(rateLimitsEvent);
+const rules = { decider: rateLimits, codec: eventCodec(rateLimitsEvent), streamOf: rateLimitsStream };
 
-export const rateLimitCommands = (store: EventStore, options: HandlerOptions = {}): RateLimitCommands => ({
-  execute: (command) => {
-    const { tenant_id } = command.data;
-    const handle = commandHandler({ decider: rateLimits, codec, store, tenantOf: () => tenant_id, options });
-    return handle(rateLimitsStream(tenant_id), command);
-  },
-  stateOf: async (tenantId) => {
-    let state = rateLimits.initialState;
-    for await (const recorded of store.read(rateLimitsStream(tenantId)))
-      state = rateLimits.evolve(state, codec.decode(recorded));
-    return state;
-  },
-});
+/** Tenants' own rate limits. */
+export const rateLimitCommands = (store: EventStore, options?: HandlerOptions) => {
+  const { handle, stateOf } = streamsOf<RateLimitsKind>(rules, store, options);
+  return {
+    execute: (command: RateLimitsKind['command']) => {
+      const { tenant_id } = command.data;
+      return handle(tenant_id, command, tenant_id);
+    },
+    /** From the log. */
+    stateOf,
+  };
+};

@@ -32,6 +32,7 @@ import {
 } from '../../../domain/providerPricing/decider.ts';
 import { PROVIDER_PRICING_STREAM, providerPricingEvent } from '../../../domain/providerPricing/events.ts';
 import { cachedStream } from '../writer/cachedStream.ts';
+import { SYSTEM } from '../writer/commandMeta.ts';
 import { commandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
 import type { Outcome } from '../writer/outcome.ts';
 
@@ -51,7 +52,7 @@ export interface ReferenceData {
   forget(): void;
 }
 
-export interface ReferenceDataDeps {
+interface ReferenceDataDeps {
   readonly store: EventStore;
   /** Age at which the log is read again. */
   readonly maxAgeMs?: number;
@@ -114,7 +115,7 @@ const published = <Kind extends AnyKind>(
 
 const systemMeta = (now: string, part: string): CommandMeta => ({
   now,
-  actor: { key_id: 'system', role: 'system' },
+  actor: SYSTEM,
   correlation_id: 'first-start',
   command_id: deterministicEventId(part, 'first-start', 0),
 });

@@ -9,7 +9,6 @@ import {
   savedConfig,
   type ChannelChange,
   type PublishConfig,
-  type SavedConfigState,
   type SavedConfigKind,
 } from '../../../domain/savedConfig/decider.ts';
 import {
@@ -18,7 +17,7 @@ import {
   type ChannelSettings,
   type ConfigVersion,
 } from '../../../domain/savedConfig/events.ts';
-import { commandHandler } from '../writer/commandHandler.ts';
+import { streamsOf } from '../writer/streams.ts';
 import type { ChannelName, ModelChannel } from '../models/models.ts';
 import type { Outcome } from '../writer/outcome.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
@@ -35,7 +34,7 @@ export type ConfigDraft = Pick<
 };
 
 /** A version with its keys opened, for one request. */
-export interface ResolvedConfig {
+interface ResolvedConfig {
   readonly kind: 'config';
   readonly version: ConfigVersion;
   readonly llm: ModelChannel;
@@ -60,22 +59,17 @@ export interface SavedConfigs {
   ) => Promise<ResolvedConfig | WorkProblem>;
 }
 
-export interface SavedConfigDeps {
+interface SavedConfigDeps {
   readonly store: EventStore;
   readonly objects: Pick<ObjectStore, 'put' | 'get' | 'remove'>;
   /** undefined: the service was given no key to seal with. */
   readonly box: SecretBox | undefined;
 }
 
-const codec = eventCodec(savedConfigEvent);
+const rules = { decider: savedConfig, codec: eventCodec(savedConfigEvent), streamOf: savedConfigStream };
 
-/** Reads a config's stream from the log. */
-export const savedConfigState = async (store: EventStore, configId: string): Promise<SavedConfigState> => {
-  let state = savedConfig.initialState;
-  for await (const recorded of store.read(savedConfigStream(configId)))
-    state = savedConfig.evolve(state, codec.decode(recorded));
-  return state;
-};
+/** The streams of saved configs. */
+export const configStreams = (store: EventStore) => streamsOf<SavedConfigKind>(rules, store);
 
 const notConfigured = (what: string): WorkProblem =>
   workProblem('field_encryption_not_configured', `${what} Ask the operator to set FIELD_ENCRYPTION_KEY.`);
@@ -104,6 +98,7 @@ interface SealedChannel {
 }
 
 const publishing = ({ store, objects, box }: SavedConfigDeps): SavedConfigs['publish'] => {
+  const { handle, stateOf } = configStreams(store);
   const seal = async (channel: ConfigDraft['llm'], tenant_id: string): Promise<SealedChannel> => {
     if (channel === null || channel === undefined) return { settings: channel, secret_id: null };
     if (channel.api_key === undefined || box === undefined)
@@ -120,7 +115,7 @@ const publishing = ({ store, objects, box }: SavedConfigDeps): SavedConfigs['pub
     const carriesKey = llm?.api_key !== undefined || ocr?.api_key !== undefined;
     if (carriesKey && box === undefined)
       return notConfigured('Own keys cannot be stored: this service has no secret to encrypt them with.');
-    const before = await savedConfigState(store, draft.config_id);
+    const before = await stateOf(draft.config_id);
     const sealedLlm = await seal(llm, draft.tenant_id);
     const sealedOcr = await seal(ocr, draft.tenant_id);
     const command: PublishConfig = {
@@ -128,9 +123,7 @@ const publishing = ({ store, objects, box }: SavedConfigDeps): SavedConfigs['pub
       meta,
       data: { ...draft, llm: sealedLlm.settings, ocr: sealedOcr.settings },
     };
-    const tenantOf = () => draft.tenant_id;
-    const handle = commandHandler({ decider: savedConfig, codec, store, tenantOf });
-    const outcome = await handle(savedConfigStream(draft.config_id), command);
+    const outcome = await handle(draft.config_id, command, draft.tenant_id);
     // What may have been published must keep its keys; a key that nothing names is rubbish.
     if (outcome.kind === 'done') {
       const live = new Set(liveSecrets(outcome.state));
@@ -143,10 +136,9 @@ const publishing = ({ store, objects, box }: SavedConfigDeps): SavedConfigs['pub
 const revoking =
   ({ store, objects }: SavedConfigDeps): SavedConfigs['revoke'] =>
   async (configId, meta) => {
-    const { latest } = await savedConfigState(store, configId);
-    const tenantOf = () => latest?.tenant_id ?? null;
-    const handle = commandHandler({ decider: savedConfig, codec, store, tenantOf });
-    const outcome = await handle(savedConfigStream(configId), { type: 'RevokeConfig', meta });
+    const { handle, stateOf } = configStreams(store);
+    const { latest } = await stateOf(configId);
+    const outcome = await handle(configId, { type: 'RevokeConfig', meta }, latest?.tenant_id ?? null);
     if (outcome.kind === 'done' && outcome.state.latest !== null)
       for (const id of liveSecrets({ latest: outcome.state.latest, revoked: false }))
         await objects.remove(secretObjectKey(id));
@@ -190,7 +182,7 @@ const opening =
 const resolving = (deps: SavedConfigDeps): SavedConfigs['resolve'] => {
   const open = opening(deps);
   const once = async (...[configId, tenantId, own]: Parameters<SavedConfigs['resolve']>) => {
-    const { latest, revoked } = await savedConfigState(deps.store, configId);
+    const { latest, revoked } = await configStreams(deps.store).stateOf(configId);
     if (latest === null || revoked || latest.tenant_id !== tenantId) return configNotFound();
     const keys: Partial<Record<ChannelName, string | undefined>> = {};
     for (const channel of ['llm', 'ocr'] as const) {

@@ -4,9 +4,8 @@ import { identityOf } from '../../../domain/eventLog/identity.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
 import { LOG_STREAM } from '../../../domain/kernel/ownStreams.ts';
 import { LogUnavailable, type EventStore } from '../../../domain/ports/eventStore.ts';
+import { SYSTEM } from '../writer/commandMeta.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
-
-const ACTOR = { key_id: 'system', role: 'system' } as const;
 
 const REFUSED = `the user that EVENTSTORE_URL names may not write to ${LOG_STREAM}: use an administrator, or give it the right to (docs/how-to/harden.md)`;
 
@@ -24,7 +23,7 @@ export const openedLog = async (store: EventStore, now: string): Promise<string>
     tenantOf: () => null,
   });
   const data = { type: 'LogOpened', data: { log_id: randomUUID(), opened_at: now } } as const;
-  const meta = { now, actor: ACTOR, correlation_id: 'log', command_id: randomUUID() };
+  const meta = { now, actor: SYSTEM, correlation_id: 'log', command_id: randomUUID() };
   const { kind } = await handle(LOG_STREAM, { type: 'Record', data, meta }).catch((error: unknown) => {
     throw new LogUnavailable(`the log cannot be named; ${REFUSED}`, { cause: error });
   });

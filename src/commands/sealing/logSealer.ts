@@ -2,7 +2,7 @@ import type { SealEvent } from '../../../domain/seal/events.ts';
 import { sealLog, type SealDeps } from './sealLog.ts';
 import { sweeperOf, type Sweeper } from '../sweeping/sweeper.ts';
 
-export interface LogSealerDeps extends SealDeps {
+interface LogSealerDeps extends SealDeps {
   readonly everyMs: number;
   /** As in `SealWish`. */
   readonly retainDays: number | null;

@@ -1,6 +1,7 @@
 import { chainHash } from '../../../domain/kernel/chain.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import { laterBy } from '../../../domain/kernel/instant.ts';
 import { isOwn, SEALS_STREAM } from '../../../domain/kernel/ownStreams.ts';
 import { LOG_DIGEST_START, logDigestAfter } from '../../../domain/kernel/logDigest.ts';
 import { recorder } from '../../../domain/kernel/recorder.ts';
@@ -102,7 +103,7 @@ const putAway = async (
   const refusal = await locked.refusal();
   if (refusal !== null) throw new CannotSeal(refusal);
   const key = `${SEALS_PREFIX}${seal.made_at.replaceAll(/[-:.]/g, '')}-${seal.position}.json`;
-  const retained_until = new Date(Date.parse(seal.made_at) + retainDays * DAY_MS).toISOString();
+  const retained_until = laterBy(seal.made_at, retainDays * DAY_MS);
   await locked.putLocked(key, Buffer.from(`${JSON.stringify(seal)}\n`), retained_until);
   return { key, retained_until };
 };

@@ -1,6 +1,9 @@
 import { accountStream } from '../../../domain/account/stream.ts';
 import { deterministicEventId } from '../../../domain/kernel/eventId.ts';
+import { laterBy } from '../../../domain/kernel/instant.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
+import { releaseHold } from '../work/holds.ts';
+import { SYSTEM } from '../writer/commandMeta.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import type { Payments } from '../payments/payments.ts';
 import { sweeperOf, type Sweeper } from './sweeper.ts';
@@ -19,14 +22,12 @@ export interface HoldSweeperDeps {
   readonly openHoldsBefore: (now: string, limit: number) => Promise<readonly OpenHold[]>;
   /** Payment streams claimed before `before` whose claim has neither an effect nor a release. */
   readonly openClaimsBefore: (before: string, limit: number) => Promise<readonly string[]>;
-  /** A younger claim may still be in its own request's hands. */
-  readonly claimAgeMs?: number;
   readonly everyMs?: number;
   readonly onSweep?: (report: SweepReport) => void;
   readonly onError?: (error: unknown) => void;
 }
 
-export interface SweepReport {
+interface SweepReport {
   readonly released: number;
   readonly finished: number;
   /** Holds and claims that could not be settled now; the next sweep tries again. */
@@ -37,6 +38,8 @@ export interface SweepReport {
 export type HoldSweeper = Sweeper<SweepReport>;
 
 const PAGE = 500;
+/** A younger claim may still be in its own request's hands. */
+const CLAIM_AGE_MS = 60_000;
 
 /** Releases holds that ran out and settles claims that a crash left open. Runs safely beside others. */
 export const holdSweeper = (deps: HoldSweeperDeps): HoldSweeper =>
@@ -46,7 +49,7 @@ const sweepOnce = async (deps: HoldSweeperDeps): Promise<SweepReport> => {
   const now = deps.clock.now();
   const holds = await deps.openHoldsBefore(now, PAGE);
   const released = await settleEach(deps, holds, (hold) => releaseExpired(deps, hold, now));
-  const before = new Date(Date.parse(now) - (deps.claimAgeMs ?? 60_000)).toISOString();
+  const before = laterBy(now, -CLAIM_AGE_MS);
   const claims = await deps.openClaimsBefore(before, PAGE);
   const finished = await settleEach(deps, claims, (stream) => finishClaim(deps, stream, now));
   const left = holds.length + claims.length - released - finished;
@@ -77,21 +80,13 @@ const settleEach = async <Item>(
  * names the instant: a retry may hold the same anew, and that has to be released anew when it runs out.
  */
 const releaseExpired = async (
-  { writer }: HoldSweeperDeps,
+  { writer: accounts }: HoldSweeperDeps,
   { tenant_id, hold_id }: OpenHold,
   now: string,
 ): Promise<boolean> => {
-  const outcome = await writer.execute({
-    type: 'ReleaseHold',
-    data: { tenant_id, hold_id, reason: 'expired' },
-    meta: {
-      now,
-      actor: { key_id: 'system', role: 'system' },
-      correlation_id: `sweep-${hold_id}`,
-      command_id: deterministicEventId(accountStream(tenant_id), `expire ${hold_id} ${now}`, 0),
-    },
-  });
-  return outcome.kind === 'done' || outcome.kind === 'rejected';
+  const command_id = deterministicEventId(accountStream(tenant_id), `expire ${hold_id} ${now}`, 0);
+  const meta = { now, actor: SYSTEM, correlation_id: `sweep-${hold_id}`, command_id };
+  return releaseHold({ accounts }, { tenant_id, hold_id, reason: 'expired' }, meta);
 };
 
 const finishClaim = async ({ payments }: HoldSweeperDeps, stream: string, now: string): Promise<boolean> => {

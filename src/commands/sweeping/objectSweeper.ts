@@ -2,6 +2,7 @@ import { documentIdOfKey, uploadKeyOf, UPLOADS_PREFIX } from '../../../domain/do
 import type { UploadPresigned } from '../../../domain/document/events.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import { systemMeta } from '../writer/commandMeta.ts';
 import type { Documents } from '../uploads/documents.ts';
 import { RESULTS_PREFIX } from '../work/storedResult.ts';
 import { sweeperOf, type Sweeper } from './sweeper.ts';
@@ -14,7 +15,7 @@ const RESULT_AGE_MS = 25 * HOUR_MS;
 const PAGE = 500;
 
 /** A document whose upload was used. */
-export type KeptDocument = Pick<UploadPresigned['data'], 'document_id' | 'tenant_id'>;
+type KeptDocument = Pick<UploadPresigned['data'], 'document_id' | 'tenant_id'>;
 
 export interface ObjectSweeperDeps {
   readonly objects: Pick<ObjectStore, 'list' | 'remove'>;
@@ -31,7 +32,7 @@ export interface ObjectSweeperDeps {
   readonly onError?: (error: unknown) => void;
 }
 
-export interface ObjectSweep {
+interface ObjectSweep {
   /** Uploads that nobody used. */
   readonly uploads: number;
   /** Used uploads that were kept for as long as uploads are. */
@@ -135,15 +136,10 @@ const expire = async (
   { documents, objects, clock, onError }: ObjectSweeperDeps,
   { document_id, tenant_id }: KeptDocument,
 ): Promise<'removed' | 'left'> => {
-  const removed_at = clock.now();
-  const data = { document_id, tenant_id, reason: 'retention', removed_at } as const;
-  const actor = { key_id: 'system', role: 'system' } as const;
-  const ids = { command_id: clock.uuid(), correlation_id: `retention-${document_id}` };
+  const meta = systemMeta({ clock }, `retention-${document_id}`);
+  const data = { document_id, tenant_id, reason: 'retention', removed_at: meta.now } as const;
   try {
-    const outcome = await documents.record(
-      { type: 'UploadRemoved', data },
-      { ...ids, actor, now: removed_at },
-    );
+    const outcome = await documents.record({ type: 'UploadRemoved', data }, meta);
     if (outcome.kind !== 'done') return 'left';
     await objects.remove(uploadKeyOf(document_id));
     return 'removed';

@@ -7,16 +7,17 @@ import {
   type ArtifactPublished,
 } from '../../../domain/artifact/artifact.ts';
 import { sha256 } from '../../../domain/kernel/chain.ts';
+import type { RecorderKind } from '../../../domain/kernel/recorder.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import { commandHandler } from '../writer/commandHandler.ts';
+import { streamsOf } from '../writer/streams.ts';
 import type { TrainingJobs } from './trainingJobs.ts';
 
 export type Artifact = ArtifactPublished['data'];
 
-export interface ArtifactsDeps {
+interface ArtifactsDeps {
   readonly store: EventStore;
   readonly objects: ObjectStore;
   readonly jobs: Pick<TrainingJobs, 'stateOf'>;
@@ -27,30 +28,16 @@ export class TamperedArtifact extends Error {
   override readonly name = 'TamperedArtifact';
 }
 
-export interface Artifacts {
-  /** Stores the bytes under their digest; the same bytes again change nothing. Gives digest and size. */
-  readonly keep: (bytes: Uint8Array) => Promise<Pick<Artifact, 'sha256' | 'bytes'>>;
-  /** Publishes once: the artifact that the stream has then, or undefined when the log did not answer. */
-  readonly publish: (published: Artifact, meta: CommandMeta) => Promise<Artifact | undefined>;
-  /** What was published under the ID, whether its job has succeeded or not. */
-  readonly published: (artifactId: string) => Promise<Artifact | undefined>;
-  /** An artifact that may be used: its tenant's, of a job that succeeded. */
-  readonly find: (tenantId: string, artifactId: string) => Promise<Artifact | undefined>;
-  /** Its bytes, held against their digest. Throws TamperedArtifact. */
-  readonly load: (found: Pick<Artifact, 'artifact_id' | 'sha256'>) => Promise<Uint8Array>;
-}
+/** What was learned: its bytes in object storage, and its event. */
+export type Artifacts = ReturnType<typeof artifacts>;
 
 const codec = eventCodec(artifactEvent);
 
 const ARTIFACT_ID = /^art_[A-Za-z0-9-]{1,64}$/;
 
-export const artifacts = ({ store, objects, jobs }: ArtifactsDeps): Artifacts => {
-  const handle = commandHandler({
-    store,
-    codec,
-    decider: artifact,
-    tenantOf: ({ data }: { readonly data: ArtifactEvent }) => data.data.tenant_id,
-  });
+export const artifacts = ({ store, objects, jobs }: ArtifactsDeps) => {
+  const rules = { decider: artifact, codec, streamOf: artifactStream };
+  const { handle } = streamsOf<RecorderKind<ArtifactEvent>>(rules, store);
   const published = async (artifactId: string): Promise<Artifact | undefined> => {
     if (!ARTIFACT_ID.test(artifactId)) return undefined;
     for await (const recorded of store.read(artifactStream(artifactId), { limit: 1 }))
@@ -58,24 +45,30 @@ export const artifacts = ({ store, objects, jobs }: ArtifactsDeps): Artifacts =>
     return undefined;
   };
   return {
+    /** What was published under the ID, whether its job has succeeded or not. */
     published,
-    keep: async (bytes) => {
+    /** Stores the bytes under their digest; the same bytes again change nothing. Gives digest and size. */
+    keep: async (bytes: Uint8Array): Promise<Pick<Artifact, 'sha256' | 'bytes'>> => {
       const digest = sha256(bytes);
       await objects.put(artifactKeyOf(digest), bytes);
       return { sha256: digest, bytes: bytes.byteLength };
     },
-    publish: async (data, meta) => {
+    /** Publishes once: the artifact that the stream has then, or undefined when the log did not answer. */
+    publish: async (data: Artifact, meta: CommandMeta): Promise<Artifact | undefined> => {
       const event = { type: 'ArtifactPublished', data } as const;
-      const outcome = await handle(artifactStream(data.artifact_id), { type: 'Record', data: event, meta });
-      return outcome.kind === 'done' ? published(data.artifact_id) : undefined;
+      const command = { type: 'Record', data: event, meta } as const;
+      const { kind } = await handle(data.artifact_id, command, data.tenant_id);
+      return kind === 'done' ? published(data.artifact_id) : undefined;
     },
-    find: async (tenantId, artifactId) => {
+    /** An artifact that may be used: its tenant's, of a job that succeeded. */
+    find: async (tenantId: string, artifactId: string): Promise<Artifact | undefined> => {
       const found = await published(artifactId);
       if (found?.tenant_id !== tenantId) return undefined;
       const { success } = await jobs.stateOf(found.job_id);
       return success?.artifact_id === artifactId ? found : undefined;
     },
-    load: async ({ artifact_id, sha256: digest }) => {
+    /** Its bytes, held against their digest. Throws TamperedArtifact. */
+    load: async ({ artifact_id, sha256: digest }: Pick<Artifact, 'artifact_id' | 'sha256'>) => {
       const bytes = await objects.get(artifactKeyOf(digest));
       if (bytes === undefined || sha256(bytes) !== digest)
         throw new TamperedArtifact(`the bytes of ${artifact_id} are missing or were changed`);

@@ -1,11 +1,11 @@
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { TrainingJobState } from '../../../domain/trainingJob/decider.ts';
 import { dropJobSecret, type JobSecretDeps } from './trainingInput.ts';
-import type { TrainingJobs } from './trainingJobs.ts';
+import type { JobName, TrainingJobs } from './trainingJobs.ts';
 import { closeJobHold, type TrainingMoneyDeps } from './trainingMoney.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 
-export type CloseDeps = TrainingMoneyDeps & JobSecretDeps;
+type CloseDeps = TrainingMoneyDeps & Pick<JobSecretDeps, 'objects'>;
 
 /** Ends a job's money, and forgets the key that it was given. False: the reaper has to ask again. */
 export const closeJob = async (deps: CloseDeps, state: TrainingJobState): Promise<boolean> => {
@@ -18,7 +18,7 @@ export const closeJob = async (deps: CloseDeps, state: TrainingJobState): Promis
 export const cancelTrainingJob =
   (deps: CloseDeps & { readonly jobs: TrainingJobs }) =>
   async (
-    job: { readonly job_id: string; readonly tenant_id: string },
+    job: JobName,
     meta: CommandMeta,
   ): Promise<{ readonly kind: 'answered'; readonly cancelled: boolean } | WorkProblem> => {
     const outcome = await deps.jobs.handle(job, { type: 'CancelTrainingJob', meta });

@@ -1,22 +1,23 @@
 import { covers } from '../../../domain/account/holds.ts';
 import { availableIn } from '../../../domain/account/state.ts';
+import { laterBy } from '../../../domain/kernel/instant.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { NO_CREDITS } from '../../../domain/kernel/units.ts';
 import type { TrainingExample } from '../../../domain/ports/trainer.ts';
 import { priceTraining } from '../../../domain/rating/trainingQuote.ts';
-import type { TrainingJobState } from '../../../domain/trainingJob/decider.ts';
+import type { TrainingJobKind, TrainingJobState } from '../../../domain/trainingJob/decider.ts';
 import { holdIdOfJob, jobIdFor } from '../../../domain/trainingJob/identity.ts';
-import { metaOf, type BillingDeps } from '../work/billedWork.ts';
-import { trainingExamples, type TrainingExamplesDeps } from './trainingExamples.ts';
+import type { BillingDeps } from '../work/billedWork.ts';
+import { planRequired, tooLittle } from '../work/holds.ts';
+import { metaOf } from '../writer/commandMeta.ts';
+import type { Outcome } from '../writer/outcome.ts';
+import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import type { Documents } from '../uploads/documents.ts';
+import { cancelTrainingJob } from './closeTrainingJob.ts';
+import { notUploadedDocument, trainingExamples, type TrainingExamplesDeps } from './trainingExamples.ts';
 import { sealJobSecret, trainingInputs, type JobSecretDeps, type TrainingInput } from './trainingInput.ts';
 import type { TrainingJobs } from './trainingJobs.ts';
-import {
-  holdForJob,
-  planRequired,
-  tooLittle,
-  type JobPrice,
-  type TrainingMoneyDeps,
-} from './trainingMoney.ts';
+import { holdForJob, type JobPrice, type TrainingMoneyDeps } from './trainingMoney.ts';
 import { checkTrainingRequest, type CheckDeps, type CreateTrainingRequest } from './trainingRequest.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 
@@ -28,6 +29,7 @@ export interface CreateTrainingDeps
     CheckDeps,
     Pick<BillingDeps, 'billingConfig'> {
   readonly jobs: TrainingJobs;
+  readonly documents: Pick<Documents, 'stateOf'>;
 }
 
 export interface CreatedTrainingJob {
@@ -43,8 +45,6 @@ export interface CreatedTrainingJob {
 export const KEPT_MS = 7 * 24 * 3_600_000;
 /** Jobs that did not end by then are given up. */
 const JOB_LIFETIME_MS = 7 * 24 * 3_600_000;
-
-const laterBy = (instant: string, ms: number): string => new Date(Date.parse(instant) + ms).toISOString();
 
 /** The job that the request's identity names: an earlier one, or a free ID. */
 const jobOf = async (
@@ -136,6 +136,27 @@ const storeInput = async (
   return trainingInputs(deps.objects).put(job_id, { ...learn, validation_split, mode, seed, llm: model });
 };
 
+/** An upload may have been removed while the job was created: then the job ends again, and costs nothing. */
+const queued = async (
+  deps: CreateTrainingDeps,
+  outcome: Exclude<Outcome<TrainingJobKind>, { readonly kind: 'rejected' }>,
+  meta: CommandMeta,
+): Promise<CreatedTrainingJob | WorkProblem> => {
+  const job = outcome.kind === 'done' ? outcome.state.job : null;
+  if (outcome.kind !== 'done' || job === null)
+    return workProblem(
+      'busy',
+      'The job could not be queued. Send the request again with the same Idempotency-Key.',
+    );
+  if (outcome.position !== undefined) deps.wrote(job.tenant_id, outcome.position);
+  for (const document_id of job.document_ids ?? []) {
+    if ((await deps.documents.stateOf(document_id)).removed === null) continue;
+    await cancelTrainingJob(deps)(job, meta);
+    return notUploadedDocument(document_id);
+  }
+  return answerOf(job, outcome.events.length === 0);
+};
+
 /** The last two steps: set the price aside, and put the job in the queue. */
 const enqueue = async (
   deps: CreateTrainingDeps,
@@ -150,7 +171,7 @@ const enqueue = async (
     readonly document_ids: string[];
   },
 ): Promise<CreatedTrainingJob | WorkProblem> => {
-  const meta = metaOf(deps, request.caller, request.correlation_id);
+  const meta = () => metaOf(deps, request.caller, request.correlation_id);
   const refused = price.isBilled ? await holdForJob(deps, price, meta) : undefined;
   if (refused !== undefined) return refused;
   const { isBilled, ...priced } = price;
@@ -163,19 +184,8 @@ const enqueue = async (
     hold_id: isBilled ? holdIdOfJob(price.job_id) : null,
     api_key_id: request.caller.key_id,
   };
-  const outcome = await deps.jobs.handle(price, {
-    type: 'CreateTrainingJob',
-    data,
-    meta: { ...meta, command_id: deps.clock.uuid() },
-  });
-  if (outcome.kind === 'rejected') return reused();
-  if (outcome.kind !== 'done' || outcome.state.job === null)
-    return workProblem(
-      'busy',
-      'The job could not be queued. Send the request again with the same Idempotency-Key.',
-    );
-  if (outcome.position !== undefined) deps.wrote(price.tenant_id, outcome.position);
-  return answerOf(outcome.state.job, outcome.events.length === 0);
+  const outcome = await deps.jobs.handle(price, { type: 'CreateTrainingJob', data, meta: meta() });
+  return outcome.kind === 'rejected' ? reused() : queued(deps, outcome, meta());
 };
 
 const create = async (

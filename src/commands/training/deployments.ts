@@ -1,5 +1,5 @@
 import { artifactUriOf } from '../../../domain/artifact/artifact.ts';
-import { deployment, type DeploymentState } from '../../../domain/deployment/decider.ts';
+import { deployment, type DeploymentKind } from '../../../domain/deployment/decider.ts';
 import {
   deploymentEvent,
   deploymentStream,
@@ -12,11 +12,10 @@ import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { Artifacts } from './artifacts.ts';
-import { commandHandler } from '../writer/commandHandler.ts';
-import { foldForward, nothingYet } from '../writer/streamFold.ts';
+import { streamsOf } from '../writer/streams.ts';
 import { misfit, workProblem, type WorkProblem } from '../work/workProblem.ts';
 
-export interface DeploymentsDeps {
+interface DeploymentsDeps {
   readonly store: EventStore;
   readonly artifacts: Pick<Artifacts, 'find'>;
   readonly clock: Pick<Clock, 'newId'>;
@@ -24,7 +23,7 @@ export interface DeploymentsDeps {
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
 
-export interface ActivationRequest {
+interface ActivationRequest {
   readonly scope: DeploymentScope;
   readonly artifact_id: string;
   /** undefined: not said. */
@@ -32,16 +31,9 @@ export interface ActivationRequest {
   readonly rollout: Rollout;
 }
 
-export interface Deployments {
-  readonly activate: (
-    request: ActivationRequest,
-    meta: CommandMeta,
-  ) => Promise<{ readonly kind: 'active'; readonly activation: Activation } | WorkProblem>;
-  /** From the log: what is active in a scope, and what was before. */
-  readonly stateOf: (scope: DeploymentScope) => Promise<DeploymentState>;
-}
+export type Deployments = ReturnType<typeof deployments>;
 
-const codec = eventCodec(deploymentEvent);
+const rules = { decider: deployment, codec: eventCodec(deploymentEvent), streamOf: deploymentStream };
 
 const artifactNotFound = (): WorkProblem =>
   workProblem(
@@ -49,36 +41,24 @@ const artifactNotFound = (): WorkProblem =>
     'There is no such artifact of this tenant. Use the artifact_id of a job that succeeded.',
   );
 
-export const deployments = (deps: DeploymentsDeps): Deployments => {
-  const { store } = deps;
-  const handle = commandHandler({
-    store,
-    codec,
-    decider: deployment,
-    tenantOf: ({ data }) => data.tenant_id,
-  });
+/** Which artifact serves a scope. */
+export const deployments = (deps: DeploymentsDeps) => {
+  const { handle, stateOf } = streamsOf<DeploymentKind, DeploymentScope>(rules, deps.store);
   return {
-    stateOf: async (scope) => {
-      const { initialState, evolve } = deployment;
-      const rules = { initialState, evolve, codec };
-      const source = { rules, store, stream: deploymentStream(scope) };
-      return (await foldForward(source, nothingYet(initialState))).state;
-    },
-    activate: async ({ scope, artifact_id, artifact_uri, rollout }, meta) => {
+    /** From the log: what is active in a scope, and what was before. */
+    stateOf,
+    activate: async (
+      { scope, artifact_id, artifact_uri, rollout }: ActivationRequest,
+      meta: CommandMeta,
+    ): Promise<{ readonly kind: 'active'; readonly activation: Activation } | WorkProblem> => {
       if ((await deps.artifacts.find(scope.tenant_id, artifact_id)) === undefined) return artifactNotFound();
       const uri = artifactUriOf(artifact_id);
       if (artifact_uri !== undefined && artifact_uri !== uri)
         return misfit(['body', 'artifact_uri'], `The artifact_uri of this artifact is ${uri}.`);
       const deployment_id = deps.clock.newId('dep');
-      const outcome = await handle(deploymentStream(scope), {
-        type: 'ActivateDeployment',
-        meta,
-        data: {
-          ...{ deployment_id, ...scope, artifact_id, rollout },
-          artifact_uri: uri,
-          activated_by: meta.actor.key_id,
-        },
-      });
+      const given = { deployment_id, ...scope, artifact_id, rollout };
+      const data = { ...given, artifact_uri: uri, activated_by: meta.actor.key_id };
+      const outcome = await handle(scope, { type: 'ActivateDeployment', meta, data }, scope.tenant_id);
       if (outcome.kind !== 'done' || outcome.state.active === null)
         return workProblem(
           'busy',

@@ -7,7 +7,7 @@ import { trainingInputs, type JobSecretDeps } from './trainingInput.ts';
 import type { TrainingJobs } from './trainingJobs.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 
-export interface ExportDeps extends Pick<JobSecretDeps, 'objects'>, Pick<BillingDeps, 'billingConfig'> {
+interface ExportDeps extends Pick<JobSecretDeps, 'objects'>, Pick<BillingDeps, 'billingConfig'> {
   readonly accounts: Pick<AccountWriter, 'stateOf'>;
   readonly jobs: Pick<TrainingJobs, 'stateOf'>;
   readonly source: ExampleSource;
@@ -18,7 +18,7 @@ export interface ExportDeps extends Pick<JobSecretDeps, 'objects'>, Pick<Billing
 }
 
 /** An example as it is exported: what goes in, and what should come out. */
-export interface ExportedExample {
+interface ExportedExample {
   readonly document_id: string;
   /** The document as markdown; null where it cannot be read any more. */
   readonly document: string | null;
@@ -59,7 +59,7 @@ const textOf = async (
   }
 };
 
-export interface ExportRequest {
+interface ExportRequest {
   readonly tenant_id: string;
   readonly job_id: string;
   /** False for keys that are not billed. */

@@ -10,7 +10,7 @@ import { misfit, workProblem, type WorkProblem } from '../work/workProblem.ts';
 export const EXAMPLES_MIN = 2;
 
 /** An example as a caller names it. */
-export interface NamedExample {
+interface NamedExample {
   readonly document_id?: string | undefined;
   readonly file_uri?: string | undefined;
   readonly expected: JsonObject;
@@ -47,13 +47,12 @@ const datasetOf = async (
   }
 };
 
+export const notUploadedDocument = (name: string): WorkProblem =>
+  workProblem('document_not_found', `${name} of the examples is no uploaded document of this tenant.`);
+
 const unusable = ({ status, document_id, file_uri }: PageCount): WorkProblem | undefined => {
   const name = document_id ?? file_uri ?? 'A document';
-  if (status === 'not_found' || (status === 'ok' && file_uri === null))
-    return workProblem(
-      'document_not_found',
-      `${name} of the examples is no uploaded document of this tenant.`,
-    );
+  if (status === 'not_found' || (status === 'ok' && file_uri === null)) return notUploadedDocument(name);
   if (status === 'not_uploaded')
     return workProblem('missing_file', `${name} of the examples has not been uploaded yet.`);
   if (status === 'unsupported')

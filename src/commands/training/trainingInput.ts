@@ -87,5 +87,5 @@ export const openJobSecret = async (
 };
 
 /** A job that ended needs its key no more. */
-export const dropJobSecret = ({ objects }: JobSecretDeps, jobId: string): Promise<void> =>
+export const dropJobSecret = ({ objects }: Pick<JobSecretDeps, 'objects'>, jobId: string): Promise<void> =>
   objects.remove(secretObjectKey(jobId));

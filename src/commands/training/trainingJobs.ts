@@ -1,38 +1,27 @@
 import { eventCodec } from '../../../domain/kernel/codec.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { TrainingJobCommand } from '../../../domain/trainingJob/commands.ts';
-import {
-  trainingJob,
-  type TrainingJobState,
-  type TrainingJobKind,
-} from '../../../domain/trainingJob/decider.ts';
+import { trainingJob, type TrainingJobKind } from '../../../domain/trainingJob/decider.ts';
 import { trainingJobEvent, trainingJobStream } from '../../../domain/trainingJob/events.ts';
-import { commandHandler } from '../writer/commandHandler.ts';
-import type { Outcome } from '../writer/outcome.ts';
-import { foldForward, nothingYet } from '../writer/streamFold.ts';
+import { streamsOf } from '../writer/streams.ts';
 
-/** The streams of training jobs: the queue, and all there is to know of a job. */
-export interface TrainingJobs {
-  readonly handle: (
-    job: { readonly job_id: string; readonly tenant_id: string },
-    command: TrainingJobCommand,
-  ) => Promise<Outcome<TrainingJobKind>>;
-  /** From the log; `job` is null for one that was never created. */
-  readonly stateOf: (jobId: string) => Promise<TrainingJobState>;
+/** A job, and whose it is. */
+export interface JobName {
+  readonly job_id: string;
+  readonly tenant_id: string;
 }
 
-const codec = eventCodec(trainingJobEvent);
+/** The streams of training jobs: the queue, and all there is to know of a job. */
+export type TrainingJobs = ReturnType<typeof trainingJobs>;
 
-export const trainingJobs = (store: EventStore): TrainingJobs => ({
-  handle: ({ job_id, tenant_id }, command) =>
-    commandHandler({ store, codec, decider: trainingJob, tenantOf: () => tenant_id })(
-      trainingJobStream(job_id),
-      command,
-    ),
-  stateOf: async (jobId) => {
-    const { initialState, evolve } = trainingJob;
-    const rules = { initialState, evolve, codec };
-    const source = { rules, store, stream: trainingJobStream(jobId) };
-    return (await foldForward(source, nothingYet(initialState))).state;
-  },
-});
+const rules = { decider: trainingJob, codec: eventCodec(trainingJobEvent), streamOf: trainingJobStream };
+
+export const trainingJobs = (store: EventStore) => {
+  const { handle, stateOf } = streamsOf<TrainingJobKind>(rules, store);
+  return {
+    handle: ({ job_id, tenant_id }: JobName, command: TrainingJobCommand) =>
+      handle(job_id, command, tenant_id),
+    /** From the log; `job` is null for one that was never created. */
+    stateOf,
+  };
+};

@@ -1,7 +1,7 @@
 import type { FactShelf } from './factShelf.ts';
 import { nameOfFact, type WorkFact } from './workFact.ts';
 
-export interface KeptFactsDeps {
+interface KeptFactsDeps {
   readonly shelf: FactShelf;
   /** Appends a fact; one that the log has already changes nothing. Throws when the log did not take it. */
   readonly append: (fact: WorkFact) => Promise<void>;
@@ -9,7 +9,7 @@ export interface KeptFactsDeps {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-export interface FactSweep {
+interface FactSweep {
   readonly model_calls: number;
   readonly work_ends: number;
   readonly left: number;

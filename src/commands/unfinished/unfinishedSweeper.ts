@@ -1,5 +1,7 @@
+import { laterBy } from '../../../domain/kernel/instant.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
 import { sweeperOf, type Sweeper } from '../sweeping/sweeper.ts';
+import { SYSTEM } from '../writer/commandMeta.ts';
 import type { KeptFacts } from './keptFacts.ts';
 import type { WorkEndFact } from './workFact.ts';
 
@@ -15,15 +17,13 @@ export interface UnrecordedWork {
   readonly burned_at: string;
 }
 
-export interface UnfinishedSweeperDeps {
+interface UnfinishedSweeperDeps {
   readonly facts: KeptFacts;
   /** Throws while the log is away: then a sweep would only wait, fact by fact. */
   readonly checkLog: () => Promise<unknown>;
   /** Burned before `before`, oldest first. May be late; the stream of the work decides. */
   readonly unrecordedBefore: (before: string, limit: number) => Promise<readonly UnrecordedWork[]>;
   readonly clock: Pick<Clock, 'now'>;
-  /** A younger burn is still in its own request's hands. */
-  readonly burnAgeMs?: number;
   readonly everyMs?: number;
   readonly onSweep?: (report: UnfinishedSweep) => void;
   readonly onError?: (error: unknown) => void;
@@ -40,6 +40,8 @@ export interface UnfinishedSweep {
 export type UnfinishedSweeper = Sweeper<UnfinishedSweep>;
 
 const PAGE = 500;
+/** A younger burn is still in its own request's hands. */
+const BURN_AGE_MS = 10_000;
 
 /** Writes the usage events and cost entries that an outage or a crash kept out of the log. Runs safely beside others. */
 export const unfinishedSweeper = (deps: UnfinishedSweeperDeps): UnfinishedSweeper =>
@@ -52,13 +54,13 @@ const endOf = ({ burned_at, status, duration_ms, free_pages, ...work }: Unrecord
   end: { kind: 'completed', status, free_pages, duration_ms },
   ended_at: burned_at,
   correlation_id: `sweep-${work.operation_id}`,
-  actor: { key_id: 'system', role: 'system' },
+  actor: SYSTEM,
 });
 
 const sweepOnce = async (deps: UnfinishedSweeperDeps): Promise<UnfinishedSweep> => {
   await deps.checkLog();
   const kept = await deps.facts.finish();
-  const before = new Date(Date.parse(deps.clock.now()) - (deps.burnAgeMs ?? 10_000)).toISOString();
+  const before = laterBy(deps.clock.now(), -BURN_AGE_MS);
   const burned = await deps.unrecordedBefore(before, PAGE);
   for (const work of burned) await deps.facts.record(endOf(work));
   const report = {

@@ -1,35 +1,22 @@
-import { document, type DocumentState, type DocumentKind } from '../../../domain/document/decider.ts';
+import { document, type DocumentKind } from '../../../domain/document/decider.ts';
 import { documentEvent, documentStream, type DocumentEvent } from '../../../domain/document/events.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
-import { commandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
-import type { Outcome } from '../writer/outcome.ts';
-import { foldForward, nothingYet } from '../writer/streamFold.ts';
+import type { HandlerOptions } from '../writer/commandHandler.ts';
+import { streamsOf } from '../writer/streams.ts';
 
 /** The streams of documents. */
-export interface Documents {
-  readonly record: (event: DocumentEvent, meta: CommandMeta) => Promise<Outcome<DocumentKind>>;
-  /** From the log. */
-  readonly stateOf: (documentId: string) => Promise<DocumentState>;
-}
+export type Documents = ReturnType<typeof documents>;
 
-const codec = eventCodec(documentEvent);
+const rules = { decider: document, codec: eventCodec(documentEvent), streamOf: documentStream };
 
-export const documents = (store: EventStore, options: HandlerOptions = {}): Documents => {
-  const handle = commandHandler({
-    store,
-    codec,
-    options,
-    decider: document,
-    tenantOf: ({ data }: { readonly data: DocumentEvent }) => data.data.tenant_id,
-  });
-  const { initialState, evolve } = document;
+export const documents = (store: EventStore, options?: HandlerOptions) => {
+  const { handle, stateOf } = streamsOf<DocumentKind>(rules, store, options);
   return {
-    record: (data, meta) => handle(documentStream(data.data.document_id), { type: 'Record', data, meta }),
-    stateOf: async (documentId) => {
-      const source = { rules: { initialState, evolve, codec }, store, stream: documentStream(documentId) };
-      return (await foldForward(source, nothingYet(initialState))).state;
-    },
+    record: (data: DocumentEvent, meta: CommandMeta) =>
+      handle(data.data.document_id, { type: 'Record', data, meta }, data.data.tenant_id),
+    /** From the log. */
+    stateOf,
   };
 };

@@ -1,6 +1,7 @@
 import type { UploadPresigned } from '../../../domain/document/events.ts';
 import { datasetIdOf, uploadKeyOf } from '../../../domain/document/uploads.ts';
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import { laterBy } from '../../../domain/kernel/instant.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
 import type { UploadTarget, UploadTargets } from '../../../domain/ports/uploadTargets.ts';
 import type { Documents } from './documents.ts';
@@ -10,7 +11,7 @@ import { fileTooLarge, workProblem, type WorkProblem } from '../work/workProblem
 /** How long an upload URL holds, seconds. */
 const UPLOAD_SECONDS = 3600;
 
-export interface PresignDeps {
+interface PresignDeps {
   readonly documents: Documents;
   readonly targets: UploadTargets;
   readonly clock: Pick<Clock, 'newId'>;
@@ -20,21 +21,18 @@ export interface PresignDeps {
 }
 
 /** What a client wants to upload; scope and name are the document's from then on. */
-export type PresignRequest = Pick<
+type PresignRequest = Pick<
   UploadPresigned['data'],
   'tenant_id' | 'project_id' | 'task_id' | 'file_name' | 'content_type' | 'bytes' | 'kind'
 >;
 
-export interface PresignedUpload {
+interface PresignedUpload {
   readonly kind: 'ok';
   readonly target: UploadTarget;
   readonly upload: UploadPresigned['data'];
   /** Where a reader has to be to see it. */
   readonly position: bigint | undefined;
 }
-
-const laterBy = (instant: string, seconds: number): string =>
-  new Date(Date.parse(instant) + seconds * 1000).toISOString();
 
 /** Gives a new document an ID and a URL to send its bytes to. Nothing is stored but that it was asked for. */
 export const presignUpload =
@@ -48,7 +46,7 @@ export const presignUpload =
       ...request,
       document_id,
       dataset_id: request.kind === 'dataset' ? datasetIdOf(document_id) : null,
-      expires_at: laterBy(meta.now, UPLOAD_SECONDS),
+      expires_at: laterBy(meta.now, UPLOAD_SECONDS * 1000),
       created_at: meta.now,
     };
     const { content_type, bytes } = upload;

@@ -15,7 +15,7 @@ import {
   type WorkProblem,
 } from '../work/workProblem.ts';
 
-export interface ReceiveDeps {
+interface ReceiveDeps {
   readonly documents: Documents;
   readonly objects: ObjectStore;
   /** undefined where clients send their files to another service. */
@@ -29,14 +29,14 @@ export interface ReceiveDeps {
 }
 
 /** How many bytes may come. `release` is called once the file is stored, or given up. */
-export interface Admission {
+interface Admission {
   readonly kind: 'ok';
   readonly bytes_max: number;
   readonly release: () => void;
 }
 
 /** What the headers say of the file that is to come. */
-export interface UploadHeaders {
+interface UploadHeaders {
   /** '' when it was not sent. */
   readonly content_type: string;
   /** undefined when it was not sent. */
@@ -55,7 +55,7 @@ export interface UploadReceiver {
 }
 
 /** Files that one tenant may send. */
-export const UPLOAD_BUCKET: Bucket = { rate_per_second: 10, burst: 100 };
+const UPLOAD_BUCKET: Bucket = { rate_per_second: 10, burst: 100 };
 
 const refused = (detail: string): WorkProblem => workProblem('tenant_mismatch', detail);
 

@@ -4,7 +4,7 @@ import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import type { Documents } from './documents.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 
-export interface UploadStockDeps {
+interface UploadStockDeps {
   readonly objects: Pick<ObjectStore, 'list'>;
   readonly documents: Pick<Documents, 'stateOf'>;
   /** Bytes of a tenant's uploads that were used and are kept. From the read models. */

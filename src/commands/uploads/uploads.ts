@@ -10,7 +10,7 @@ import type { Documents } from './documents.ts';
 import { fileTooLarge, workProblem, type WorkProblem } from '../work/workProblem.ts';
 import { digestFile, TooManyBytes, writeDigested, type DigestedFile } from './writeDigested.ts';
 
-export interface UploadsDeps {
+interface UploadsDeps {
   readonly documents: Documents;
   readonly objects: ObjectStore;
   /** A folder that exists; files in it are named at random. */
@@ -33,7 +33,7 @@ export interface UploadReference {
 }
 
 /** What was said of a document when its upload was asked for. */
-export type UploadedDocument = Pick<
+type UploadedDocument = Pick<
   UploadPresigned['data'],
   'document_id' | 'tenant_id' | 'project_id' | 'task_id' | 'file_name' | 'kind' | 'dataset_id'
 >;

@@ -1,14 +1,22 @@
-import type { AccountCommand } from '../../../domain/account/commands.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { HoldCredits } from '../../../domain/account/commands.ts';
 import type { DeliveredWork } from '../../../domain/account/events.ts';
 import type { BillingType, ExtractionMode } from '../../../domain/account/words.ts';
 import type { BillingConfig } from '../../../domain/billingConfig/decider.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { Credits } from '../../../domain/kernel/units.ts';
+import { laterBy } from '../../../domain/kernel/instant.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
 import { categoryOf, rateOf, ratedMode, type RatedOperation } from '../../../domain/rating/rating.ts';
-import type { AccountWriter } from '../writer/accountWriter.ts';
-import type { HoldNotOpen } from './settleOnce.ts';
-import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
+import { metaOf } from '../writer/commandMeta.ts';
+import {
+  holdCredits,
+  releaseHold,
+  settleOnce,
+  type Held,
+  type HoldDeps,
+  type HoldNotOpen,
+  type OtherHold,
+} from './holds.ts';
+import { misfit, type WorkProblem } from './workProblem.ts';
 
 /** Who asks, and whether they pay: service and admin keys are not billed. */
 export interface Caller {
@@ -28,13 +36,6 @@ export interface WorkToBill {
   readonly correlation_id: string;
 }
 
-/** Members of the burn that reports group by. */
-export interface BurnScope {
-  readonly project_id: string;
-  readonly task_id: string;
-  readonly document_id: string;
-}
-
 export interface Cost {
   readonly credits_used: number;
   readonly pages: number;
@@ -42,13 +43,8 @@ export interface Cost {
   readonly balance_remaining: number | null;
 }
 
-/** A hold that was placed, or null for work that is not billed. */
-export interface PlacedHold {
-  readonly kind: 'held';
-  readonly hold_id: string | null;
-  /** True where all pages are free ones of the tenant. */
-  readonly free: boolean;
-}
+/** A hold that was placed; its ID is null for work that is not billed. */
+type PlacedHold = Held & { readonly hold_id: string | null };
 
 export interface Bill {
   readonly kind: 'billed';
@@ -57,153 +53,119 @@ export interface Bill {
   readonly position: bigint | undefined;
 }
 
-export interface BillingDeps {
-  readonly accounts: AccountWriter;
+export interface BillingDeps extends HoldDeps {
   readonly billingConfig: () => Promise<BillingConfig>;
   readonly clock: Clock;
+  /** The pause after the first try to settle, ms; left out: a quarter of a second. */
+  readonly settlePauseMs?: number;
 }
 
-const isBilled = ({ role }: Caller): boolean => role === 'tenant';
+const holdOf = async (
+  { billingConfig, clock }: BillingDeps,
+  work: WorkToBill,
+  hold_id: string,
+): Promise<HoldCredits['data'] | WorkProblem> => {
+  const { operation, mode } = work;
+  const config = await billingConfig();
+  const rate = rateOf(config, { ...work, extraction_mode: mode });
+  if (rate === undefined)
+    return misfit(['body', 'mode'], `There is no rate for ${operation} in mode ${mode}.`);
+  return {
+    tenant_id: work.tenant_id,
+    hold_id,
+    operation_id: work.operation_id,
+    operation,
+    category: categoryOf(operation),
+    extraction_mode: ratedMode(operation, mode),
+    billing_type: work.billing_type,
+    pages: work.pages,
+    credits_per_page: rate,
+    free_pages_allowance: config.terms.free_pages,
+    billing_config_version: config.version,
+    expires_at: laterBy(clock.now(), config.terms.hold_ttl_seconds * 1000),
+  };
+};
 
-export const metaOf = (
-  { clock }: Pick<BillingDeps, 'clock'>,
-  caller: CommandMeta['actor'],
-  correlation_id: string,
-): CommandMeta => ({
-  now: clock.now(),
-  actor: caller,
-  correlation_id,
-  command_id: clock.uuid(),
-});
+const metaFor = (deps: BillingDeps, { caller, correlation_id }: WorkToBill) =>
+  metaOf(deps, caller, correlation_id);
 
-const laterBy = (instant: string, seconds: number): string =>
-  new Date(Date.parse(instant) + seconds * 1000).toISOString();
-
-const notNow = (kind: 'contended' | 'busy' | 'unknown'): WorkProblem =>
-  workProblem(
-    'busy',
-    kind === 'unknown'
-      ? 'The event log did not answer in time. Send the request again with the same Idempotency-Key.'
-      : 'The account is busy. Send the request again in a moment.',
-  );
-
-const tooLittle = (required: Credits, available: Credits): WorkProblem =>
-  workProblem(
-    'insufficient_credits',
-    `This needs ${required} credits and ${available} are available. Buy credits, or send fewer pages.`,
-    { required_credits: required, available_credits: available },
-  );
-
-/**
- * Sets aside what the work may cost, free pages first. Work that is not billed needs no hold.
- * `hold_not_open`: the operation was billed already, or has another hold.
- */
+/** Sets aside what the work may cost, free pages first. Work that is not billed needs no hold. */
 export const placeHold = async (
   deps: BillingDeps,
   work: WorkToBill,
-  hold_id = deps.clock.newId('hold'),
-): Promise<PlacedHold | WorkProblem | HoldNotOpen> => {
-  if (!isBilled(work.caller)) return { kind: 'held', hold_id: null, free: false };
-  const config = await deps.billingConfig();
-  const rate = rateOf(config, { ...work, extraction_mode: work.mode });
-  if (rate === undefined)
-    return misfit(['body', 'mode'], `There is no rate for ${work.operation} in mode ${work.mode}.`);
-  const meta = metaOf(deps, work.caller, work.correlation_id);
-  const outcome = await deps.accounts.execute({
-    type: 'HoldCredits',
-    meta,
-    data: {
-      tenant_id: work.tenant_id,
-      hold_id,
-      operation_id: work.operation_id,
-      operation: work.operation,
-      category: categoryOf(work.operation),
-      extraction_mode: ratedMode(work.operation, work.mode),
-      billing_type: work.billing_type,
-      pages: work.pages,
-      credits_per_page: rate,
-      free_pages_allowance: config.terms.free_pages,
-      billing_config_version: config.version,
-      expires_at: laterBy(meta.now, config.terms.hold_ttl_seconds),
-    },
-  });
-  if (outcome.kind === 'done') {
-    const free = outcome.events.some(
-      ({ type, data }) => type === 'CreditsHeld' && data.free_pages === data.pages,
-    );
-    return { kind: 'held', hold_id, free };
-  }
-  if (outcome.kind !== 'rejected') return notNow(outcome.kind);
-  const { rejection } = outcome;
-  if (rejection.code === 'insufficient_credits')
-    return tooLittle(rejection.required_credits, rejection.available_credits);
-  if (rejection.code === 'hold_not_open' || rejection.code === 'idempotency_key_reused')
-    return { kind: 'hold_not_open' };
-  throw new Error(`a hold was rejected with ${rejection.code}`);
-};
-
-/** A hold and what its settlement says. */
-export interface Settlement {
-  readonly hold_id: string | null;
-  readonly usage_id: string;
-  readonly scope: BurnScope;
-  readonly delivered: DeliveredWork;
-}
-
-/** Closes the hold by a burn of the work's pages. `hold_not_open` when it expired or was settled before. */
-export const settle = async (
-  deps: BillingDeps,
-  work: WorkToBill,
-  { hold_id, usage_id, scope, delivered }: Settlement,
-): Promise<Bill | WorkProblem | HoldNotOpen> => {
-  if (hold_id === null)
-    return {
-      kind: 'billed',
-      cost: { credits_used: 0, pages: work.pages, balance_remaining: null },
-      free_pages: 0,
-      position: undefined,
-    };
-  const outcome = await deps.accounts.execute({
-    type: 'SettleHold',
-    meta: metaOf(deps, work.caller, work.correlation_id),
-    data: {
-      tenant_id: work.tenant_id,
-      usage_id,
-      hold_id,
-      pages: work.pages,
-      ...scope,
-      delivered,
-      job_id: null,
-      api_key_id: work.caller.key_id,
-    },
-  });
-  if (outcome.kind === 'rejected') {
-    if (outcome.rejection.code === 'hold_not_open') return { kind: 'hold_not_open' };
-    throw new Error(`a settlement was rejected with ${outcome.rejection.code}`);
-  }
-  if (outcome.kind !== 'done') return notNow(outcome.kind);
-  const burn = outcome.events.find((event) => event.type === 'CreditsBurned')?.data;
-  // A repeat of a settlement that had taken effect: the caller finds its burn in the log.
-  if (burn === undefined) return { kind: 'hold_not_open' };
-  return {
-    kind: 'billed',
-    cost: { credits_used: burn.credits, pages: burn.pages, balance_remaining: outcome.state.balance },
-    free_pages: burn.free_pages,
-    position: outcome.position,
-  };
+): Promise<PlacedHold | WorkProblem | HoldNotOpen | OtherHold> => {
+  if (work.caller.role !== 'tenant') return { kind: 'held', hold_id: null, free: false };
+  const hold_id = deps.clock.newId('hold');
+  const data = await holdOf(deps, work, hold_id);
+  if ('code' in data) return data;
+  const held = await holdCredits(deps, data, metaFor(deps, work));
+  return held.kind === 'held' ? { ...held, hold_id } : held;
 };
 
 /** Gives the hold back. A failure here costs nothing: the hold expires. */
 export const release = async (
   deps: BillingDeps,
   work: WorkToBill,
-  hold: { readonly hold_id: string | null; readonly reason: 'failed' | 'cancelled' },
+  { hold_id, reason }: { readonly hold_id: string | null; readonly reason: 'failed' | 'cancelled' },
 ): Promise<void> => {
-  if (hold.hold_id === null) return;
-  const command: AccountCommand = {
-    type: 'ReleaseHold',
-    meta: metaOf(deps, work.caller, work.correlation_id),
-    data: { tenant_id: work.tenant_id, hold_id: hold.hold_id, reason: hold.reason },
+  const { tenant_id } = work;
+  if (hold_id !== null) await releaseHold(deps, { tenant_id, hold_id, reason }, metaFor(deps, work));
+};
+
+/** What the settlement of a hold says of the work. */
+interface WorkSettlement {
+  readonly hold_id: string | null;
+  readonly usage_id: string;
+  /** Members of the burn that reports group by. */
+  readonly scope: { readonly project_id: string; readonly task_id: string; readonly document_id: string };
+  readonly delivered: DeliveredWork;
+}
+
+const billOf = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  { hold_id, usage_id, scope, delivered }: WorkSettlement,
+): Promise<Bill | WorkProblem | HoldNotOpen | OtherHold> => {
+  const { pages, tenant_id, operation_id } = work;
+  const unbilled = { credits_used: 0, pages, balance_remaining: null };
+  if (hold_id === null) return { kind: 'billed', cost: unbilled, free_pages: 0, position: undefined };
+  const ids = { tenant_id, usage_id, job_id: null, api_key_id: work.caller.key_id };
+  const settling = {
+    operation_id,
+    burn: { ...ids, pages, ...scope, delivered },
+    meta: () => metaFor(deps, work),
+    again: (anew: string) => holdOf(deps, work, anew),
   };
-  await deps.accounts.execute(command);
+  const settled = await settleOnce(deps, settling, hold_id);
+  if (settled.kind !== 'settled') return settled;
+  const { burn, position } = settled;
+  // Another process may have billed it: what this one remembers can be older than the burn.
+  const balance_remaining = settled.balance ?? (await deps.accounts.stateOf(tenant_id, 0)).balance;
+  const cost = { credits_used: burn.credits, pages: burn.pages, balance_remaining };
+  return { kind: 'billed', cost, free_pages: burn.free_pages, position };
+};
+
+/** Tries to settle before the caller is told to ask again, and the pause after the first of them, ms. */
+const SETTLE_ATTEMPTS = 4;
+const SETTLE_PAUSE_MS = 250;
+
+/**
+ * Settles work that was done, once, whatever happened before: the hold may be open, settled by a request
+ * that never got its answer, or released because it ran out. An outcome that is not known, or cannot be
+ * read now, is asked for again: work that is delivered is billed, and work that is not must not be.
+ */
+export const settleDone = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  done: WorkSettlement,
+): Promise<Bill | WorkProblem> => {
+  for (let attempt = 1; attempt < SETTLE_ATTEMPTS; attempt += 1) {
+    // An error that stays is thrown by the last attempt.
+    const bill = await billOf(deps, work, done).catch(() => undefined);
+    if (bill?.kind === 'billed' || (bill?.kind === 'problem' && bill.code !== 'busy')) return bill;
+    await pause((deps.settlePauseMs ?? SETTLE_PAUSE_MS) * attempt);
+  }
+  const last = await billOf(deps, work, done);
+  if (last.kind === 'billed' || last.kind === 'problem') return last;
+  throw new Error(`hold ${String(done.hold_id)} is neither open nor settled`);
 };

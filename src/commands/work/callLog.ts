@@ -5,8 +5,10 @@ import type { CalledFor } from './work.ts';
 export type LogCall = (work: CalledFor, call: ModelCall) => Promise<void>;
 
 /** The calls of one piece of work. */
-export interface CallLog {
+interface CallLog {
   readonly onCall: (call: ModelCall) => void;
+  /** Those that were made so far. */
+  readonly made: readonly ModelCall[];
   /** Resolves when all that were made so far are recorded; throws when one is not. */
   readonly logged: () => Promise<void>;
 }
@@ -14,8 +16,11 @@ export interface CallLog {
 /** Logs each call as soon as it has ended: what a provider was paid for is known even if all else fails. */
 export const callLog = (log: LogCall, work: Omit<CalledFor, 'earlier'>): CallLog => {
   const logs: Promise<PromiseSettledResult<void>>[] = [];
+  const made: ModelCall[] = [];
   return {
+    made,
     onCall: (call) => {
+      made.push(call);
       // Nobody waits for it before `logged`, and a rejection that nobody waits for ends the process.
       logs.push(Promise.allSettled([log({ ...work, earlier: logs.length }, call)]).then(([one]) => one));
     },

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { LOCAL_MODEL } from '@quire/engine/models/modelName';
-import type { ModelCall, ModelConversionResult } from '@quire/engine/ports/modelWork';
+import type { ModelConversionResult } from '@quire/engine/ports/modelWork';
 import { deliverWork, type DeliverDeps } from './deliverWork.ts';
 import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
 import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.ts';
 import type { ModelDeps } from '../models/ownBases.ts';
-import { modelsByFormat, ownKeyUse } from '../models/ownKeys.ts';
+import { modelsByFormat } from '../models/ownKeys.ts';
 import type { PlatformModels } from '../../platformModels.ts';
 import { modelProblem, parseProblem, type WorkProblem } from './workProblem.ts';
 
@@ -48,17 +48,11 @@ const run = async (
   request: ConvertRequest,
   task: WorkTask,
 ): Promise<WorkDone | WorkProblem> => {
-  const began = performance.now();
-  const calls: ModelCall[] = [];
-  const onCall = (call: ModelCall) => {
-    calls.push(call);
-    task.onCall(call);
-  };
-  const answer = await rendered(deps, request, { ...task, onCall });
+  const answer = await rendered(deps, request, task);
   if (answer.kind === 'model_failed') return modelProblem(answer.failure);
   if (answer.kind !== 'ok') return parseProblem(answer, 'conversion_failed');
   const { rendition } = answer;
-  const use = ownKeyUse(task.models, calls);
+  const use = task.keyUse();
   return {
     kind: 'done',
     status: 'success',
@@ -75,7 +69,7 @@ const run = async (
         mode: request.mode,
         model: task.models.model,
         billing_type: use.billing_type,
-        duration_ms: Math.round(performance.now() - began),
+        duration_ms: task.elapsedMs(),
         warnings: [...rendition.warnings.map((warning) => ({ ...warning })), ...use.warnings],
       },
     },

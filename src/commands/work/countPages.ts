@@ -1,7 +1,8 @@
 import type { DocumentRegistered } from '../../../domain/document/events.ts';
 import { fileUriOf } from '../../../domain/document/uploads.ts';
 import type { DocumentParser } from '@quire/engine/ports/documentParser';
-import { metaOf, type BillingDeps, type Caller } from './billedWork.ts';
+import { metaOf } from '../writer/commandMeta.ts';
+import type { BillingDeps, Caller } from './billedWork.ts';
 import type { Documents } from '../uploads/documents.ts';
 import type { HeavySlots } from './heavySlots.ts';
 import type { RecentFailures } from './recentFailures.ts';

@@ -2,11 +2,11 @@ import type { BillingType } from '../../../domain/account/words.ts';
 import { hasPagesToSee } from '@quire/engine/document/pages';
 import type { DocumentParser, Inspection } from '@quire/engine/ports/documentParser';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import { placeHold, release, type WorkToBill } from './billedWork.ts';
+import { placeHold, release, settleDone, type BillingDeps, type WorkToBill } from './billedWork.ts';
 import { callLog, type LogCall } from './callLog.ts';
 import type { HeavySlots } from './heavySlots.ts';
 import type { ChosenModels } from '../models/models.ts';
-import { settleDone, type SettleDeps } from './settleDone.ts';
+import { ownKeyUse } from '../models/ownKeys.ts';
 import { resultShelf, type StoredResult, type WorkIdentity } from './storedResult.ts';
 import type { KeptFacts } from '../unfinished/keptFacts.ts';
 import type { WorkEndFact } from '../unfinished/workFact.ts';
@@ -14,7 +14,7 @@ import type { UsageLog } from './usageLog.ts';
 import type { Delivered, WorkDone, WorkPlan, WorkRequest } from './work.ts';
 import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
 
-export interface DeliverDeps extends SettleDeps {
+export interface DeliverDeps extends BillingDeps {
   readonly objects: ObjectStore;
   readonly parser: DocumentParser;
   readonly usage: Pick<UsageLog, 'requested'>;
@@ -54,6 +54,12 @@ const inspect = (deps: DeliverDeps, { file, signal, tenant_id }: WorkRequest): P
     share: tenant_id,
   });
 
+/** Milliseconds since now, whole. */
+const stopwatch = () => {
+  const began = performance.now();
+  return () => Math.round(performance.now() - began);
+};
+
 /** A burn says how its work ended, so a usage event that is late is only late. */
 const recordEnd = (
   { facts, clock }: DeliverDeps,
@@ -77,10 +83,13 @@ const runHeld = async (deps: DeliverDeps, work: NewWork): Promise<WorkDone | Wor
   });
   const attempt = async () => {
     await deps.usage.requested(work);
-    const { onCall } = calls;
-    const { operation_id } = bill;
     const { signal } = request;
-    const done = await plan.run({ operation_id, document_id, models, signal, onCall });
+    const { onCall, made } = calls;
+    const done = await plan.run({
+      ...{ operation_id: bill.operation_id, document_id, models, signal, onCall },
+      keyUse: () => ownKeyUse(models, made),
+      elapsedMs: stopwatch(),
+    });
     return request.signal.aborted ? parseProblem({ kind: 'aborted' }, plan.timedOut) : done;
   };
   const thrown = (error: unknown) => ({ kind: 'thrown', error }) as const;
@@ -153,8 +162,7 @@ const heldAs = async (
   await release(deps, work.bill, { hold_id: work.hold_id, reason: 'cancelled' });
   const hold = await placeHold(deps, bill);
   if (hold.kind === 'held') return { ...work, bill, hold_id: hold.hold_id };
-  if (hold.kind === 'hold_not_open')
-    throw new Error('an operation has a hold beside the one that was released');
+  if (hold.kind !== 'problem') throw new Error('an operation has a hold beside the one that was released');
   await recordEnd(deps, bill, { kind: 'failed', code: hold.code });
   return hold;
 };
@@ -177,7 +185,7 @@ const heldFor = async (
   const named = workOf(request, plan, { ...ids, billing_type: models.billing_type });
   const hold = await placeHold(deps, named.bill);
   if (hold.kind === 'problem') return hold;
-  if (hold.kind === 'hold_not_open') throw new Error('a new operation has a hold already');
+  if (hold.kind !== 'held') throw new Error('a new operation has a hold already');
   return { ...named, models, hold_id: hold.hold_id, free: hold.free, mime_type: file.mimeType };
 };
 
@@ -187,7 +195,7 @@ const deliverNew = async (
   request: WorkRequest,
   plan: WorkPlan,
 ): Promise<Delivered | WorkProblem> => {
-  const began = performance.now();
+  const elapsedMs = stopwatch();
   const file = await inspect(deps, request);
   if (file.kind !== 'ok') return parseProblem(file, plan.timedOut);
   const asked = await heldFor(deps, { request, plan }, file);
@@ -207,7 +215,7 @@ const deliverNew = async (
     stored_at: deps.clock.now(),
     status: done.status,
     billing_type: done.billing_type,
-    duration_ms: Math.round(performance.now() - began),
+    duration_ms: elapsedMs(),
     body: done.body,
   };
   if (identity !== undefined) await keep(deps, work, { identity, stored });

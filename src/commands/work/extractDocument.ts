@@ -2,13 +2,13 @@ import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { Extraction, ExtractionEngine } from '@quire/engine/ports/extractionEngine';
 import type { LearnedPrompt } from '@quire/engine/learning/prompts/learned';
 import type { ArtifactFile } from '@quire/engine/learning/artifactFile';
-import type { ModelCall, ModelExtractionResult } from '@quire/engine/ports/modelWork';
+import type { ModelExtractionResult } from '@quire/engine/ports/modelWork';
 import type { PlatformModels } from '../../platformModels.ts';
 import { deliverWork, type DeliverDeps } from './deliverWork.ts';
 import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
 import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.ts';
 import type { ModelDeps } from '../models/ownBases.ts';
-import { modelsByFormat, ownKeyUse, type OwnKeyUse } from '../models/ownKeys.ts';
+import { modelsByFormat, type OwnKeyUse } from '../models/ownKeys.ts';
 import { modelProblem, parseProblem, misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 export interface ExtractRequest extends WorkRequest {
@@ -39,8 +39,8 @@ export interface ExtractDeps extends DeliverDeps, ModelDeps {
 /** The body of the answer, but for the bill and what is known only after it. */
 const bodyOf = (
   { extraction, status }: { readonly extraction: Extraction; readonly status: WorkDone['status'] },
-  { task: { models, ...ids }, use }: { readonly task: WorkTask; readonly use: OwnKeyUse },
-  { request, duration_ms }: { readonly request: ExtractRequest; readonly duration_ms: number },
+  { task: { models, elapsedMs, ...ids }, use }: { readonly task: WorkTask; readonly use: OwnKeyUse },
+  request: ExtractRequest,
 ): JsonObject => ({
   status,
   result: extraction.value,
@@ -57,7 +57,7 @@ const bodyOf = (
     config_id: request.config?.config_id ?? null,
     config_version: request.config?.version ?? null,
     artifact_id: request.artifact_id,
-    duration_ms,
+    duration_ms: elapsedMs(),
     warnings: [...extraction.warnings.map((warning) => ({ ...warning })), ...use.warnings],
     pages: extraction.pages.map(({ page, status: pageStatus, source, detail }) => ({
       page,
@@ -101,13 +101,7 @@ const run = async (
   request: ExtractRequest,
   task: WorkTask,
 ): Promise<WorkDone | WorkProblem> => {
-  const began = performance.now();
-  const calls: ModelCall[] = [];
-  const onCall = (call: ModelCall) => {
-    calls.push(call);
-    task.onCall(call);
-  };
-  const answer = await extracted(deps, request, { ...task, onCall });
+  const answer = await extracted(deps, request, task);
   if (answer.kind === 'model_failed') return modelProblem(answer.failure);
   if (answer.kind === 'invalid_schema') return workProblem('invalid_schema', answer.detail);
   if (answer.kind !== 'ok') return parseProblem(answer, 'extraction_failed');
@@ -120,13 +114,12 @@ const run = async (
       { validation_errors: extraction.validationErrors },
     );
   const status = fits ? 'success' : 'partial';
-  const duration_ms = Math.round(performance.now() - began);
-  const use = ownKeyUse(task.models, calls);
+  const use = task.keyUse();
   return {
     kind: 'done',
     status,
     billing_type: use.billing_type,
-    body: bodyOf({ extraction, status }, { task, use }, { request, duration_ms }),
+    body: bodyOf({ extraction, status }, { task, use }, request),
   };
 };
 

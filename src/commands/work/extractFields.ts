@@ -14,7 +14,7 @@ import type { Delivered, WorkRequest } from './work.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
 /** Where saved configs, artifacts and deployments are found, and what does the work. */
-export interface ExtractFieldsDeps {
+interface ExtractFieldsDeps {
   readonly savedConfigs: Pick<SavedConfigs, 'resolve'>;
   readonly artifacts: Pick<Artifacts, 'find' | 'load'>;
   readonly deployments: Pick<Deployments, 'stateOf'>;

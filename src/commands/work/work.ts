@@ -5,7 +5,7 @@ import type { ModelCall } from '@quire/engine/ports/modelWork';
 import type { RatedOperation } from '../../../domain/rating/rating.ts';
 import type { Caller, Cost, WorkToBill } from './billedWork.ts';
 import type { ChosenModels } from '../models/models.ts';
-import type { ModelsByFormat } from '../models/ownKeys.ts';
+import type { ModelsByFormat, OwnKeyUse } from '../models/ownKeys.ts';
 import type { WorkIdentity } from './storedResult.ts';
 import type { WorkProblem } from './workProblem.ts';
 
@@ -66,6 +66,10 @@ export interface WorkTask {
   readonly signal: AbortSignal;
   /** Told of each call of a model. */
   readonly onCall: (call: ModelCall) => void;
+  /** What the own keys of the caller were used for so far. */
+  readonly keyUse: () => OwnKeyUse;
+  /** Milliseconds since the work began. */
+  readonly elapsedMs: () => number;
 }
 
 /** The work that calls of models were made for. */

@@ -9,14 +9,7 @@ import type { SnapshotStore } from '../../../domain/ports/snapshotStore.ts';
 import { accountSnapshots } from './accountSnapshot.ts';
 import type { Outcome } from './outcome.ts';
 import { streamWriter, type Forgotten, type WriterLimits } from './streamWriter.ts';
-import {
-  ATTEMPTS_MAX,
-  BATCH_MAX,
-  DEFAULT_CONFLICT_PACING,
-  DEFAULT_LIMITS,
-  DEFAULT_PERSISTENCE,
-} from './writerDefaults.ts';
-import type { WriterHooks, WriterRules } from './writerRules.ts';
+import { writerRules, type WriterOptions } from './writerRules.ts';
 
 /** The one way to change an account, and to know it for sure. */
 export interface AccountWriter {
@@ -40,53 +33,35 @@ export class AccountUnavailable extends Error {
   }
 }
 
-export interface AccountWriterDeps {
+interface AccountWriterDeps extends Omit<WriterOptions<AccountKind>, 'snapshots' | 'mayAppend' | 'stop'> {
   readonly store: EventStore;
   readonly snapshots?: SnapshotStore;
   readonly snapshotEveryEvents?: number;
   readonly limits?: Partial<WriterLimits>;
-  readonly hooks?: WriterHooks;
-  /** How long one append may be silent before it is sent again. */
-  readonly appendTimeoutMs?: number;
-  readonly batchMax?: number;
-  readonly attemptsMax?: number;
-  /** Jitter; 0 ≤ x < 1. */
-  readonly random?: () => number;
 }
 
 /** Reads and writes account events, whatever their version. */
 export const accountCodec = eventCodec(accountEvent);
 
-type AccountRules = WriterRules<AccountKind>;
-
 /** The accounts' writer in this process; others may write too, at the price of conflicts. */
-export const accountWriter = (deps: AccountWriterDeps): AccountWriter => {
-  const limits = { ...DEFAULT_LIMITS, ...deps.limits };
-  const writer = streamWriter(accountRules(deps), limits, accountStream);
+export const accountWriter = ({
+  store,
+  snapshots: kept,
+  snapshotEveryEvents,
+  limits,
+  ...options
+}: AccountWriterDeps): AccountWriter => {
+  const snapshots = kept && accountSnapshots(kept, snapshotEveryEvents);
+  const rules = writerRules({ store, decider: account, codec: accountCodec }, { ...options, snapshots });
+  const { execute, stateOf, forget, close } = streamWriter<AccountKind>(rules, accountStream, limits);
   return {
-    execute: (command) => writer.execute(command.data.tenant_id, command),
+    execute: (command) => execute(command.data.tenant_id, command),
     stateOf: async (tenantId, maxAgeMs) => {
-      const state = await writer.stateOf(tenantId, maxAgeMs);
+      const state = await stateOf(tenantId, maxAgeMs);
       if (state === undefined) throw new AccountUnavailable(tenantId);
       return state;
     },
-    forget: (what) => writer.forget(what),
-    close: () => writer.close(),
-  };
-};
-
-const accountRules = (deps: AccountWriterDeps): AccountRules => {
-  const { store, snapshots, hooks = {}, random = Math.random } = deps;
-  const { appendTimeoutMs = DEFAULT_PERSISTENCE.appendTimeoutMs } = deps;
-  return {
-    store,
-    decider: account,
-    fold: { initialState: account.initialState, evolve: account.evolve, codec: accountCodec },
-    snapshots: snapshots === undefined ? undefined : accountSnapshots(snapshots, deps.snapshotEveryEvents),
-    persistence: { ...DEFAULT_PERSISTENCE, appendTimeoutMs, random, onUnknown: hooks.onUnknown },
-    conflictPacing: { ...DEFAULT_CONFLICT_PACING, random },
-    hooks,
-    attemptsMax: deps.attemptsMax ?? ATTEMPTS_MAX,
-    batchMax: deps.batchMax ?? BATCH_MAX,
+    forget,
+    close,
   };
 };

@@ -2,7 +2,7 @@ import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import { foldOn, LogContradicts, nothingYet, type Folded, type FoldRules } from './streamFold.ts';
 
 /** The state of one small stream that everyone reads. */
-export interface CachedStream<State> {
+interface CachedStream<State> {
   /** As of the log at most `maxAgeMs` ago. Readers share one read. */
   current(): Promise<State>;
   /** Reads forward now. */

@@ -2,16 +2,15 @@ import type { AnyKind, Decider } from '../../../domain/kernel/decider.ts';
 import type { Codec } from '../../../domain/kernel/codec.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import { NO_TRACER } from '../../telemetry/noTracer.ts';
-import { stopSwitch, type StopSwitch } from './backOff.ts';
+import { stopSwitch } from './backOff.ts';
 import { newMailbox, type Entry } from './mailbox.ts';
 import type { Outcome } from './outcome.ts';
 import { beginCommand, withinCommand } from './traceCommand.ts';
 import { runTurn } from './turn.ts';
-import { DEFAULT_CONFLICT_PACING, DEFAULT_PERSISTENCE } from './writerDefaults.ts';
-import type { WriterRules } from './writerRules.ts';
+import { writerRules } from './writerRules.ts';
 
 /** The rules of one kind of stream, where it is kept, and how long a caller waits. */
-export interface HandlerRules<Kind extends AnyKind> {
+interface HandlerRules<Kind extends AnyKind> {
   readonly decider: Decider<Kind>;
   readonly codec: Codec<Kind['event']>;
   readonly store: EventStore;
@@ -46,15 +45,20 @@ export const commandHandler =
   (stream, command) => {
     const tracer = rules.store.tracer ?? NO_TRACER;
     const span = beginCommand(tracer, stream, command);
+    const { mayAppend, options: { deadlineMs = DEADLINE_MS, ...options } = {} } = rules;
     return withinCommand(tracer, span, async () => {
       const deadline = stopSwitch();
-      const timer = setTimeout(deadline.stop, rules.options?.deadlineMs ?? DEADLINE_MS);
+      const turn = writerRules<Kind>(rules, {
+        ...{ attemptsMax: ATTEMPTS_MAX, batchMax: 1, ...options, stop: deadline },
+        mayAppend: mayAppend && (() => mayAppend(command)),
+      });
+      const timer = setTimeout(deadline.stop, deadlineMs);
       try {
         return await new Promise<Outcome<Kind>>((answer, fail) => {
           const entry: Entry<Kind> = { command, deadline: Infinity, answer, fail, span, gone: false };
           const box = newMailbox<Kind>(stream, rules.tenantOf(command), 1);
           box.waiting.push(entry);
-          void runTurn(turnRules(rules, command, deadline), { ...box, recentMax: Infinity });
+          void runTurn(turn, { ...box, recentMax: Infinity });
         });
       } finally {
         clearTimeout(timer);
@@ -64,23 +68,3 @@ export const commandHandler =
 
 const DEADLINE_MS = 5000;
 const ATTEMPTS_MAX = 8;
-
-const turnRules = <Kind extends AnyKind>(
-  { decider, codec, store, mayAppend, options = {} }: HandlerRules<Kind>,
-  command: Kind['command'],
-  stop: StopSwitch,
-): WriterRules<Kind> => {
-  const { appendTimeoutMs = DEFAULT_PERSISTENCE.appendTimeoutMs, random = Math.random } = options;
-  return {
-    store,
-    decider,
-    fold: { initialState: decider.initialState, evolve: decider.evolve, codec },
-    snapshots: undefined,
-    persistence: { ...DEFAULT_PERSISTENCE, appendTimeoutMs, random, stop },
-    mayAppend: mayAppend && (() => mayAppend(command)),
-    conflictPacing: { ...DEFAULT_CONFLICT_PACING, random },
-    hooks: {},
-    attemptsMax: options.attemptsMax ?? ATTEMPTS_MAX,
-    batchMax: 1,
-  };
-};

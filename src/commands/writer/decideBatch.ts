@@ -19,7 +19,7 @@ export interface DecidedBatch<Kind extends AnyKind> {
 }
 
 /** What deciding needs to know besides state and commands. */
-export interface BatchRules<Kind extends AnyKind> {
+interface BatchRules<Kind extends AnyKind> {
   readonly decider: Decider<Kind>;
   readonly encoding: Encoding<Kind['event']>;
   /** Whether an event of this command is in the stream already. */

@@ -7,7 +7,7 @@ import type {
 import { backOff, type Pacing, type StopSwitch } from './backOff.ts';
 
 /** Events for one stream at one revision. Never changed once it was sent. */
-export interface FrozenBatch {
+interface FrozenBatch {
   readonly stream: string;
   readonly expected: ExpectedRevision;
   readonly events: readonly NewEvent[];

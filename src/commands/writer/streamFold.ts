@@ -68,6 +68,13 @@ export const foldForward = async <State, Event>(
   return folded;
 };
 
+/** The state of a stream as the log has it now. */
+export const stateIn = async <State, Event>(
+  store: EventStore,
+  stream: string,
+  rules: FoldRules<State, Event>,
+): Promise<State> => (await foldForward({ rules, store, stream }, nothingYet(rules.initialState))).state;
+
 /** The log does not have an event that this process knows: it was replaced, or a node that is behind answers. */
 export class LogContradicts extends Error {
   override readonly name = 'LogContradicts';

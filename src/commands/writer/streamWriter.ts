@@ -23,14 +23,6 @@ export interface WriterLimits {
   readonly closeTimeoutMs: number;
 }
 
-/** The mailboxes of a kind of stream, one per tenant. */
-export interface StreamWriter<Kind extends AnyKind> {
-  execute(tenantId: string, command: Kind['command']): Promise<Outcome<Kind>>;
-  stateOf(tenantId: string, maxAgeMs?: number): Promise<Kind['state'] | undefined>;
-  forget(what: Forgotten): void;
-  close(): Promise<void>;
-}
-
 /**
  * What a writer is to forget of a log that was replaced. `what_agrees`: all but the accounts whose log was
  * found shorter than it had been; those go on refusing. `all`: those too, for this log is the one now.
@@ -52,18 +44,30 @@ interface Writer<Kind extends AnyKind> {
   whenIdle: (() => void) | undefined;
 }
 
+const LIMITS: WriterLimits = {
+  queueMax: 2048,
+  warmMax: 10_000,
+  callerDeadlineMs: 10_000,
+  stateMaxAgeMs: 1000,
+  closeTimeoutMs: 10_000,
+};
+
 /** How often deadlines are looked at. */
 const TICK_MS = 25;
 
 /** A read that hangs does not keep `close` for longer than this after it gave up. */
 const LEAVE_AFTER_MS = 500;
 
-/** One writer per stream: commands of a tenant are decided one after another and appended in batches. */
+/**
+ * The mailboxes of a kind of stream, one per tenant: its commands are decided one after another and appended in
+ * batches.
+ */
 export const streamWriter = <Kind extends AnyKind>(
   rules: WriterRules<Kind>,
-  limits: WriterLimits,
   streamOf: (tenantId: string) => string,
-): StreamWriter<Kind> => {
+  given: Partial<WriterLimits> = {},
+) => {
+  const limits = { ...LIMITS, ...given };
   const givingUp = stopSwitch();
   const persistence = { ...rules.persistence, stop: givingUp };
   const writer: Writer<Kind> = {
@@ -79,9 +83,10 @@ export const streamWriter = <Kind extends AnyKind>(
     whenIdle: undefined,
   };
   return {
-    execute: (tenantId, command) => enqueue(writer, tenantId, command),
-    stateOf: (tenantId, maxAgeMs = limits.stateMaxAgeMs) => stateOf(writer, tenantId, maxAgeMs),
-    forget: (what) => forget(writer, what),
+    execute: (tenantId: string, command: Kind['command']) => enqueue(writer, tenantId, command),
+    /** undefined when the log cannot be read now, or the queue is full. */
+    stateOf: (tenantId: string, maxAgeMs = limits.stateMaxAgeMs) => stateOf(writer, tenantId, maxAgeMs),
+    forget: (what: Forgotten) => forget(writer, what),
     close: () => close(writer),
   };
 };

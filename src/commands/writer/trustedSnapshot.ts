@@ -2,7 +2,7 @@ import { canonicalJson, followChain, sha256 } from '../../../domain/kernel/chain
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
 import type { Snapshot, SnapshotStore } from '../../../domain/ports/snapshotStore.ts';
-import type { Folded, FoldSource } from './streamFold.ts';
+import { foldForward, nothingYet, type Folded, type FoldSource } from './streamFold.ts';
 
 /** What one event of the log says of a state. `silent`: nothing that could be compared; ask the one before it. */
 export type Proof = 'agrees' | 'contradicts' | 'silent';
@@ -36,7 +36,7 @@ export const SNAPSHOT_FLAWS: readonly SnapshotFlaw[] = [
 ];
 
 /** A snapshot that the log confirms, as the start of a fold; undefined where there is none for this release. */
-export const trustedSnapshot = async <State, Event>(
+const trustedSnapshot = async <State, Event>(
   source: FoldSource<State, Event>,
   rules: SnapshotRules<State, Event>,
 ): Promise<Folded<State> | SnapshotFlaw | undefined> => {
@@ -133,4 +133,25 @@ export const snapshotOf = <State, Event>(
   if (revision === 'no_stream' || hash === null) return undefined;
   const json = toJson(state);
   return { stream, revision, hash, reducer_version: reducerVersion, state: json, state_hash: digestOf(json) };
+};
+
+/** A stream that was brought into memory. */
+interface Loaded<State> {
+  readonly folded: Folded<State>;
+  /** Revision of the snapshot it was folded from; undefined: every event was read. */
+  readonly snapshot: bigint | undefined;
+  /** Why the snapshot that is there was not used. */
+  readonly flaw: SnapshotFlaw | undefined;
+}
+
+/** Snapshot + the events after it; without a snapshot that the log confirms, all events. */
+export const coldLoad = async <State, Event>(
+  source: FoldSource<State, Event>,
+  snapshots: SnapshotRules<State, Event> | undefined,
+): Promise<Loaded<State>> => {
+  const found = snapshots === undefined ? undefined : await trustedSnapshot(source, snapshots);
+  const start = typeof found === 'object' ? found : undefined;
+  const folded = await foldForward(source, start ?? nothingYet(source.rules.initialState));
+  const snapshot = start === undefined || start.revision === 'no_stream' ? undefined : start.revision;
+  return { folded, snapshot, flaw: typeof found === 'string' ? found : undefined };
 };

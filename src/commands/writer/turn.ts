@@ -2,7 +2,7 @@ import type { AnyKind } from '../../../domain/kernel/decider.ts';
 import type { AppendResult } from '../../../domain/ports/eventStore.ts';
 import { NO_TRACER } from '../../telemetry/noTracer.ts';
 import { backOff } from './backOff.ts';
-import { coldLoad } from './coldLoad.ts';
+import { coldLoad } from './trustedSnapshot.ts';
 import { decideBatch, type DecidedBatch } from './decideBatch.ts';
 import { giveBack, remember, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, CONTENDED, UNKNOWN } from './outcome.ts';

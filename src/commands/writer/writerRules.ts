@@ -1,4 +1,5 @@
 import type { AnyKind, Decider } from '../../../domain/kernel/decider.ts';
+import type { Codec } from '../../../domain/kernel/codec.ts';
 import type { AppendResult, EventStore } from '../../../domain/ports/eventStore.ts';
 import type { Pacing } from './backOff.ts';
 import type { Persistence } from './settleAppend.ts';
@@ -54,3 +55,35 @@ export interface WriterRules<Kind extends AnyKind> {
   /** Commands in one batch. */
   readonly batchMax: number;
 }
+
+/** What may be told of a writer beside its kind of stream; what is left out has its default. */
+export interface WriterOptions<Kind extends AnyKind> extends Partial<
+  Pick<WriterRules<Kind>, 'snapshots' | 'mayAppend' | 'hooks' | 'attemptsMax' | 'batchMax'>
+> {
+  /** How long one append may be silent before it is sent again. */
+  readonly appendTimeoutMs?: number | undefined;
+  /** Jitter; 0 ≤ x < 1. */
+  readonly random?: (() => number) | undefined;
+  readonly stop?: Persistence['stop'];
+}
+
+/** The rules of a kind of stream in a store. */
+export const writerRules = <Kind extends AnyKind>(
+  of: { readonly store: EventStore; readonly decider: Decider<Kind>; readonly codec: Codec<Kind['event']> },
+  options: WriterOptions<Kind> = {},
+): WriterRules<Kind> => {
+  const { store, decider, codec } = of;
+  const { random = Math.random, appendTimeoutMs = 3000, stop, hooks = {} } = options;
+  return {
+    store,
+    decider,
+    fold: { initialState: decider.initialState, evolve: decider.evolve, codec },
+    snapshots: options.snapshots,
+    persistence: { baseMs: 50, capMs: 5000, random, appendTimeoutMs, stop, onUnknown: hooks.onUnknown },
+    mayAppend: options.mayAppend,
+    conflictPacing: { baseMs: 2, capMs: 250, random },
+    hooks,
+    attemptsMax: options.attemptsMax ?? 12,
+    batchMax: options.batchMax ?? 256,
+  };
+};

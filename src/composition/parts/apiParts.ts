@@ -53,7 +53,11 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
   const registry = resolve(from, t.REGISTRY);
   const work = workDeps(from);
   const uploadParts = uploadCommands(from, work);
-  const pipelines = pipelineCommands(work, uploadParts, resolve(from, t.SECRET_BOX));
+  const pipelines = pipelineCommands(
+    { ...work, documents: resolve(from, t.DOCUMENTS) },
+    uploadParts,
+    resolve(from, t.SECRET_BOX),
+  );
   const savedConfigs = resolve(from, t.SAVED_CONFIGS);
   const sales = {
     reference: resolve(from, t.REFERENCE),

@@ -36,7 +36,7 @@ export const uploadedExamples = (uploads: Uploads): ExampleSource => ({
 
 type CreateParts = Pick<
   CreateTrainingDeps,
-  'accounts' | 'store' | 'clock' | 'wrote' | 'objects' | 'billingConfig' | 'checkBase'
+  'accounts' | 'store' | 'clock' | 'wrote' | 'objects' | 'billingConfig' | 'checkBase' | 'documents'
 > &
   Pick<CountPagesDeps, 'parser' | 'pagesMax'> & {
     readonly parser: Parameters<typeof exportExamples>[0]['parser'];

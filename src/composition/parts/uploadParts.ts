@@ -1,15 +1,18 @@
 import { documentsByIds, uploadedBytesOfTenant } from '../../../projections/documents/documents.queries.ts';
+import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import type { SqlTx } from '../../../projections/engine/ports.ts';
-import { documentsInTraining } from '../../../projections/trainingJobs/trainingJobs.queries.ts';
+import { jobsLearningFrom } from '../../../projections/trainingJobs/trainingJobs.queries.ts';
 import { bytesInFlight } from '../../commands/work/bytesInFlight.ts';
 import { countPages, type Counted, type CountPagesDeps } from '../../commands/work/countPages.ts';
 import { documents } from '../../commands/uploads/documents.ts';
 import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
 import { objectSweeper, type ObjectSweeperDeps } from '../../commands/sweeping/objectSweeper.ts';
 import { recentFailures } from '../../commands/work/recentFailures.ts';
+import { cancelTrainingJob } from '../../commands/training/closeTrainingJob.ts';
+import { trainingJobs } from '../../commands/training/trainingJobs.ts';
 import { presignUpload } from '../../commands/uploads/presignUpload.ts';
 import { uploadReceiver } from '../../commands/uploads/receiveUpload.ts';
-import { removeUpload, type RemoveUploadDeps } from '../../commands/uploads/removeUpload.ts';
+import { removeUpload } from '../../commands/uploads/removeUpload.ts';
 import { uploads } from '../../commands/uploads/uploads.ts';
 import { uploadStock, type UploadStock } from '../../commands/uploads/uploadStock.ts';
 import type { ApiDeps } from '../../http/apiDeps.ts';
@@ -32,7 +35,10 @@ export const sweptObjects = (from: Container): ObjectSweeperDeps => {
     objects: resolve(from, t.PARTS).objects,
     documents: resolve(from, t.DOCUMENTS),
     usedOf: usedOf(sql),
-    learnedOf: (documents) => documentsInTraining(sql)(documents, { open: false }),
+    learnedOf: async (documents) => {
+      const learned = await jobsLearningFrom(sql)(documents, { open: false });
+      return new Set(learned.map(({ document_id }) => document_id));
+    },
     retentionDays: resolve(from, t.CONFIG).uploadRetentionDays,
     clock: resolve(from, t.CLOCK),
     onSweep: (report) => {
@@ -79,15 +85,22 @@ const stockOf = (from: Container): UploadStock => {
 
 const removal = (
   from: Container,
-  { objects, stock }: Pick<RemoveUploadDeps, 'objects' | 'stock'>,
+  { objects, stock }: { readonly objects: ObjectStore; readonly stock: UploadStock },
 ): ApiDeps['removeUpload'] => {
   const reads = resolve(from, t.READS);
-  const learned = documentsInTraining(resolve(from, t.PARTS).sql);
+  const { sql, log: store } = resolve(from, t.PARTS);
+  const learningFrom = jobsLearningFrom(sql);
+  const clock = resolve(from, t.CLOCK);
   return removeUpload({
     documents: resolve(from, t.DOCUMENTS),
     objects,
     stock,
-    learnedNow: (documents) => learned(documents, { open: true }),
+    learningFrom: (document) => learningFrom([document], { open: true }),
+    cancelJob: cancelTrainingJob({
+      ...{ store, objects, clock, jobs: trainingJobs(store), accounts: resolve(from, t.ACCOUNTS) },
+      wrote: (tenantId, position) => reads.note(tenantId, position),
+    }),
+    clock,
     settle: async (tenantId, position) => {
       reads.note(tenantId, position);
       await reads.settle(tenantId);

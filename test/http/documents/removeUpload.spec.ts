@@ -139,6 +139,37 @@ describe('removing uploads', () => {
     expect((await remove(documents[0] ?? '')).status).to.equal(204);
   });
 
+  it('and the creation of a job from it never both take effect', async () => {
+    await api.sell(tenant, 20_000);
+    const turns = async (count: number) => {
+      for (let at = 0; at < count; at += 1) await nextTurn();
+    };
+    for (let round = 0; round < 4; round += 1) {
+      const [{ document_id: gone }, { document_id: kept }] = [await used(), await used()];
+      const examples = [gone, kept].map((document_id) => ({ document_id, expected: { total: 1 } }));
+      const json = { tenant_id: tenant, schema: SCHEMA_OF_TOTAL, examples };
+      const creation = api.call('post', '/v1/training/jobs', { key, json });
+      // Somewhere within the steps of the creation, each round a little later.
+      await turns(round * 16);
+      const [removed, created] = [await remove(gone), await creation];
+      const answers = `round ${String(round)}: ${removed.status}, ${created.status}`;
+      if (removed.status === 204 && created.status === 202) {
+        const path = `/v1/training/jobs/${String(created.body['job_id'])}?tenant_id=${tenant}`;
+        const { body } = await api.call('get', path, { key });
+        expect(body['status'], answers).to.equal('cancelled');
+      } else
+        expect([removed.code, created.code], answers).to.include.oneOf([
+          'document_in_use',
+          'document_not_found',
+        ]);
+      if (created.status === 202)
+        await api.call('post', `/v1/training/jobs/${String(created.body['job_id'])}/cancel`, { key });
+      await remove(kept);
+    }
+    const held = (await api.call('get', `/v1/billing/balance/${tenant}`)).body['held_credits'];
+    expect(held).to.equal(0);
+  });
+
   it('is done to used uploads of 30 days by itself, and not to those that examples need', async () => {
     await api.sell(tenant, 20_000);
     const [first, second, plain] = [await upload(), await upload(), await used('x'.repeat(15_000))];

@@ -17,7 +17,7 @@ import {
 } from '../../../domain/ports/snapshotStore.ts';
 import { accountSnapshots } from '../../../src/commands/writer/accountSnapshot.ts';
 import { accountCodec, accountWriter } from '../../../src/commands/writer/accountWriter.ts';
-import { coldLoad } from '../../../src/commands/writer/coldLoad.ts';
+import { coldLoad } from '../../../src/commands/writer/trustedSnapshot.ts';
 import { snapshotOf } from '../../../src/commands/writer/trustedSnapshot.ts';
 import { encodeEvents } from '../../../src/commands/writer/encode.ts';
 import { authenticator } from '../../../src/http/access/authenticate.ts';

@@ -10,8 +10,8 @@ export interface ProjectionSetup {
   readonly databaseCores: number;
   /** As `RUNNER_TUNING` has them. */
   readonly batchMax: number;
-  readonly restPerWork: number;
-  readonly restMaxMs: number;
+  readonly pauseFactor: number;
+  readonly pauseMaxMs: number;
   /** Until the database's commit is on its disk. */
   readonly syncMs: number;
 }
@@ -68,7 +68,7 @@ export const newSimProjection = (
   setup: ProjectionSetup,
   costs: Coefficients['projector'],
 ): SimProjection => {
-  const { shards, databaseCores, batchMax, restPerWork, restMaxMs, syncMs } = setup;
+  const { shards, databaseCores, batchMax, pauseFactor, pauseMaxMs, syncMs } = setup;
   const database = newStation(agenda, databaseCores);
   const processes = Array.from({ length: shards }, () => newStation(agenda, 1));
   const all = processes.map((): Shard => ({ queue: [], waiting: 0, busy: false, restsUntil: 0 }));
@@ -89,7 +89,7 @@ export const newSimProjection = (
     const now = agenda.now();
     for (const { at: arrivedAt, events } of batch) lag.add(now - arrivedAt, events);
     all[at]!.busy = false;
-    all[at]!.restsUntil = now + Math.min(restMaxMs, restPerWork * (now - began));
+    all[at]!.restsUntil = now + Math.min(pauseMaxMs, pauseFactor * (now - began));
     start(at);
   };
 

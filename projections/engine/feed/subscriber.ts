@@ -1,41 +1,30 @@
+import { messageOf } from './arrivals.ts';
 import type { FeedItem } from '../../../domain/ports/eventFeed.ts';
 import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
-import type { KnownLog } from '../../../domain/ports/knownLog.ts';
 import type { RunningSlot } from '../apply/applyBatch.ts';
 import { applyArrivals } from '../apply/applyBatch.ts';
 import type { Arrival } from './arrivals.ts';
 import { arrivalsFrom, firstRecorded } from './arrivals.ts';
 import { requireSameLog } from './divergence.ts';
 import { ReadModelsDiverged } from './divergence.ts';
-import type { DecodeEvent } from './event.ts';
 import type { FeedQueue } from './feedQueue.ts';
 import { feedQueue } from './feedQueue.ts';
-import type { AppliedBatch, ProjectionNotice, RunnerTuning } from './notices.ts';
-import type { Sql, Timers } from '../ports.ts';
+import type { TunedDeps } from '../runnerDeps.ts';
 import { SqlUnavailable } from '../ports.ts';
 import { CheckpointMoved } from '../registry.ts';
-import type { FollowState } from '../status.ts';
+import type { SubscriberState } from '../status.ts';
 import { batchPacing, type Pacing } from '../apply/pacing.ts';
 import { abortWhenSilent } from './watchdog.ts';
 
-export interface FollowDeps {
-  readonly sql: Sql;
-  readonly feed: KnownLog;
-  readonly timers: Timers;
-  readonly decode: DecodeEvent;
-  readonly isKnownType?: (type: string) => boolean;
-  readonly tuning: RunnerTuning;
+export interface SubscriberDeps extends TunedDeps {
   readonly slots: readonly RunningSlot[];
-  readonly notify?: (notice: ProjectionNotice) => void;
-  /** Called after each committed batch; for traces. */
-  readonly onApplied?: (applied: AppliedBatch) => void;
   readonly isAwaited: () => boolean;
   readonly onProgress: () => void;
 }
 
-export interface Follower {
+export interface Subscriber {
   readonly slots: readonly RunningSlot[];
-  readonly state: () => FollowState;
+  readonly state: () => SubscriberState;
   /** A caller waits: events that have arrived are applied without delay. */
   readonly wake: () => void;
   /** Follows the log until `signal` aborts; subscribes again after drops. Throws when another process took over. */
@@ -49,7 +38,7 @@ interface Subscription {
   readonly signal: AbortSignal;
 }
 
-/** What changes while a follower runs. */
+/** What changes while a subscriber runs. */
 interface Progress {
   caughtUp: boolean;
   readonly pacing: Pacing;
@@ -76,10 +65,8 @@ const oldestOf = ({ applying, queue }: Progress): RecordedEvent | undefined => {
   return firstRecorded(applying, null) ?? (next?.kind === 'event' ? next.event : undefined);
 };
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /** Applies batches and keeps count of them. */
-const batches = (deps: FollowDeps, progress: Progress) => {
+const batches = (deps: SubscriberDeps, progress: Progress) => {
   const { slots, timers, notify } = deps;
 
   const noteStopped = (before: ReadonlySet<RunningSlot>, arrivals: readonly Arrival[]) => {
@@ -115,7 +102,7 @@ const batches = (deps: FollowDeps, progress: Progress) => {
 };
 
 /** Reports events of types that only a newer release knows; no projector here uses them. */
-const tellUnknown = ({ isKnownType, notify }: FollowDeps, items: readonly FeedItem[]): void => {
+const tellUnknown = ({ isKnownType, notify }: SubscriberDeps, items: readonly FeedItem[]): void => {
   if (isKnownType === undefined) return;
   const types = items.flatMap((item) =>
     item.kind === 'event' && !isKnownType(item.event.type) ? [item.event.type] : [],
@@ -124,7 +111,7 @@ const tellUnknown = ({ isKnownType, notify }: FollowDeps, items: readonly FeedIt
 };
 
 /** Follows one subscription until it ends, by itself or through its signal. */
-const consuming = (deps: FollowDeps, progress: Progress) => {
+const consuming = (deps: SubscriberDeps, progress: Progress) => {
   const { slots } = deps;
   const toArrival = arrivalsFrom(
     slots.map(({ projector }) => projector),
@@ -154,7 +141,7 @@ const isForTheRunner = (error: unknown): boolean =>
   error instanceof CheckpointMoved || error instanceof SqlUnavailable || error instanceof ReadModelsDiverged;
 
 /** Subscribes after a position and consumes, until the subscription ends or falls silent. */
-const subscribing = (deps: FollowDeps, progress: Progress) => {
+const subscribing = (deps: SubscriberDeps, progress: Progress) => {
   const { slots, timers, tuning, feed } = deps;
   const consume = consuming(deps, progress);
 
@@ -198,7 +185,7 @@ const subscribing = (deps: FollowDeps, progress: Progress) => {
   };
 };
 
-export const follower = (deps: FollowDeps): Follower => {
+export const subscriber = (deps: SubscriberDeps): Subscriber => {
   const { slots, timers, tuning } = deps;
   const progress: Progress = {
     caughtUp: false,
