@@ -1,4 +1,5 @@
 import { hash as digestOf, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { ReadModelsDiverged } from '../../../projections/engine/feed/divergence.ts';
 import type { KeyRole } from '../../../domain/apiKey/events.ts';
 import type { Caller } from '../defineRoute.ts';
@@ -67,13 +68,6 @@ interface Entry {
   refreshAt: number;
 }
 
-/** As the newest; the oldest goes when there are too many. */
-const put = (entries: Map<string, Entry>, hash: string, entry: Entry): void => {
-  entries.delete(hash);
-  if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
-  entries.set(hash, entry);
-};
-
 const isLive = ({ expires_at, revoked_at }: KeyRecord, now: number): boolean =>
   revoked_at === null && (expires_at === null || Date.parse(expires_at) > now);
 
@@ -91,13 +85,13 @@ interface KeyCache extends Pick<Authenticator, 'refuse' | 'forget' | 'flush'> {
 }
 
 const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>): KeyCache => {
-  const entries = new Map<string, Entry>();
+  const entries = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
   /** Apart: whoever sends made-up keys by the thousand must not drive out those that are real or refused. */
-  const unknown = new Map<string, Entry>();
+  const unknown = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
 
   const remember = (hash: string, record: Entry['record'], refreshMs: number): void => {
     const now = nowMs();
-    put(entries, hash, { record, staleAt: now + TTL_MS, refreshAt: now + refreshMs });
+    entries.set(hash, { record, staleAt: now + TTL_MS, refreshAt: now + refreshMs });
     unknown.delete(hash);
   };
 
@@ -105,7 +99,7 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
     const record = Promise.resolve(found);
     if (found === undefined) {
       entries.delete(hash);
-      put(unknown, hash, { record, staleAt: nowMs() + NEGATIVE_TTL_MS, refreshAt: Infinity });
+      unknown.set(hash, { record, staleAt: nowMs() + NEGATIVE_TTL_MS, refreshAt: Infinity });
     } else remember(hash, record, REFRESH_MS);
   };
 
@@ -113,7 +107,7 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
   const lookUp = (hash: string): Promise<KeyRecord | undefined> => {
     const entry: Entry = { record: lookup(hash), staleAt: Infinity, refreshAt: Infinity };
     entries.delete(hash);
-    put(unknown, hash, entry);
+    unknown.set(hash, entry);
     const ifCurrent = (work: () => void) => {
       if (unknown.get(hash) === entry) work();
     };

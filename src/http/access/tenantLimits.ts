@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { RateLimitOverride } from '../../../domain/rateLimits/decider.ts';
 import type { Buckets } from '../middleware/limits.ts';
 import { DEFAULT_BUCKETS } from '../middleware/limits.ts';
@@ -71,11 +72,9 @@ export const bucketsUnder = (override: RateLimitOverride | null): Buckets => ({
 });
 
 export const tenantLimits = ({ lookup, nowMs, onError }: TenantLimitsDeps): TenantLimits => {
-  const entries = new Map<string, Entry>();
+  const entries = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
 
   const remember = (tenantId: string, entry: Entry): Entry => {
-    if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
-    entries.delete(tenantId);
     entries.set(tenantId, entry);
     return entry;
   };
