@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { providerNamed } from '@quire/engine/models/modelName';
 import type { ModelUsage } from '@quire/engine/ports/modelProvider';
 import type { HeavySlots, SlotRefusal } from '../../commands/work/heavySlots.ts';
-import type { BucketClass } from '../../http/defineRoute.ts';
+import type { BucketClass } from '../../http/middleware/limits.ts';
 
 /** How a call of a provider ended. */
 export type CallOutcome = 'answered' | 'provider_error' | 'timed_out' | 'unsafe_api_base' | 'aborted';

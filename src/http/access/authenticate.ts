@@ -2,7 +2,7 @@ import { hash as digestOf, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { ReadModelsDiverged } from '../../../projections/engine/feed/divergence.ts';
 import type { KeyRole } from '../../../domain/apiKey/events.ts';
-import type { Caller } from '../defineRoute.ts';
+import { BOOTSTRAP_ADMIN, type Caller } from './caller.ts';
 import { Problem, retryLater } from '../problems.ts';
 
 /** A key as looked up by its digest. */
@@ -49,9 +49,6 @@ const NEGATIVE_TTL_MS = 1_000;
 const RETRY_MS = 5_000;
 const ENTRIES_MAX = 10_000;
 const KEY_LENGTH_MAX = 512;
-
-/** The tenant of the bootstrap key. It has no account, for admin keys are not billed. */
-export const BOOTSTRAP_ADMIN: Caller = { key_id: 'key_bootstrap', tenant_id: 'quire:admin', role: 'admin' };
 
 export const digestOfKey = (key: string): string => digestOf('sha256', key, 'hex');
 

@@ -4,7 +4,8 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } 
 import type { Logger } from 'pino';
 import type { Tracer } from '../../../domain/ports/tracer.ts';
 import { beginRequest } from '../middleware/tracing.ts';
-import type { Caller, Route } from '../defineRoute.ts';
+import type { Caller } from '../access/caller.ts';
+import type { NamedRoute, Route } from '../defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { asProblem, isExpected } from './failures.ts';
 import { endUnread } from './refuseBody.ts';
@@ -17,7 +18,7 @@ import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
 
 export interface AppDeps extends Omit<ServeDeps, 'onError'> {
-  readonly routes: readonly Route[];
+  readonly routes: readonly NamedRoute[];
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
   /** Where clients reach the service, where that is said. */
@@ -148,7 +149,7 @@ const onFailure =
 type Serve = (exchange: Exchange) => Promise<void>;
 
 /** Serves requests, each within its span where requests are traced; probes and the reference are not. */
-const servedBy = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Serve => {
+const servedBy = (route: NamedRoute, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Serve => {
   const { tracer } = deps;
   if (tracer === undefined || route.always === true) return (exchange) => serveRoute(route, exchange, deps);
   return (exchange) => {
@@ -158,7 +159,7 @@ const servedBy = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Serv
   };
 };
 
-const handlerOf = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): RequestHandler => {
+const handlerOf = (route: NamedRoute, deps: ServeDeps & Pick<AppDeps, 'tracer'>): RequestHandler => {
   const serve = servedBy(route, deps);
   return async (req, res) => {
     const facts = factsOf(req);

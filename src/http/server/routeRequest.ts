@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Clock } from '../../../domain/ports/clock.ts';
-import type { Caller, Route, RouteRequest } from '../defineRoute.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Route, RouteRequest } from '../defineRoute.ts';
 import { scopeIn, tenantNamedIn } from '../middleware/access.ts';
 import { idempotencyKeyIn } from '../middleware/idempotency.ts';
 import { requestFingerprint } from '../middleware/requestFingerprint.ts';
@@ -86,7 +87,7 @@ export const checked = async (
 };
 
 /** What else a handler gets. */
-export interface HandlerContext {
+interface HandlerContext {
   readonly caller: Caller;
   readonly clock: Clock;
   /** Told of a status other than the route's own. */

@@ -1,18 +1,10 @@
-import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
+import { get } from '../../defineRoute.ts';
 import { priceListOf } from '../../money/priceLists.ts';
 import { priceListResponse } from '../../wire/prices.ts';
 
-export const getAdminCreditPrices = ({ reference }: ApiDeps) =>
-  defineRoute({
-    method: 'get',
-    path: '/v1/admin/credit-prices',
-    operationId: 'getAdminCreditPrices',
-    summary: 'The active price list of credits',
-    tag: 'Administration',
-    access: 'admin',
-    bucket: 'general',
-    reply: { status: 200, schema: priceListResponse },
-    problems: [],
-    handle: async () => priceListOf(await reference.priceLists()),
-  });
+export const getAdminCreditPrices = get('/v1/admin/credit-prices', {
+  summary: 'The active price list of credits',
+  access: 'admin',
+  reply: { status: 200, schema: priceListResponse },
+  handle: async (_request, { reference }) => priceListOf(await reference.priceLists()),
+});
