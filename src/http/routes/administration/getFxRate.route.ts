@@ -8,7 +8,8 @@ import { fxRateResponse } from '../../wire/fx.ts';
 export const getFxRate = get('/v1/admin/fx-rate', {
   summary: 'The exchange rate from one currency to another on a day',
   description:
-    'Without a rate of that day (weekends, holidays, days to come), the last one known before it: see `rate_date`. Rates between two other currencies are crossed through EUR.',
+    'Without a rate of that day (weekends, holidays, days to come), the last one known ' +
+    'before it: see `rate_date`. Rates between two other currencies are crossed through EUR.',
   access: 'admin',
   query: z.object({
     base: knownCurrencyIn.default('EUR'),

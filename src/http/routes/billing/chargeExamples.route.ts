@@ -72,7 +72,8 @@ const chargeOf = (
 export const chargeExamples = post('/v1/billing/dspy-examples-charge', {
   summary: 'Charge the flat fee for an export of examples',
   description:
-    'Idempotent on `idempotency_key` for ever: a repeat answers with the original and `charged: false`. The fee is that of the billing config in force at the first request.',
+    'Idempotent on `idempotency_key` for ever: a repeat answers with the original and ' +
+    '`charged: false`. The fee is that of the billing config in force at the first request.',
   access: 'any',
   tenant: 'body',
   body: examplesChargeRequest,

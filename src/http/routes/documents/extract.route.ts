@@ -17,7 +17,8 @@ const parsed = (schema: string | undefined): unknown => {
 export const extract = post('/v1/extract', {
   summary: 'Data from a document, by a JSON Schema',
   description:
-    'Nothing is invented: a value that is not in the document is null where the schema allows null, and left out where it is optional.',
+    'Nothing is invented: a value that is not in the document is null where the schema ' +
+    'allows null, and left out where it is optional.',
   access: 'any',
   tenant: 'body',
   serviceActsForAll: true,

@@ -6,7 +6,10 @@ import { configResponse, configUpsertRequest } from '../../wire/configs.ts';
 export const publishConfig = post('/v1/configs', {
   summary: 'Publish a saved config, or a new version of one',
   description:
-    'A version is complete, not a patch, but for its models: a channel that is left out stays as it is and `null` ends it; one without `api_key` keeps the key that it has, as long as its `provider_model` and `api_base` stay the same. Keys are stored encrypted and never shown.',
+    'A version is complete, not a patch, but for its models: a channel that is left out ' +
+    'stays as it is and `null` ends it; one without `api_key` keeps the key that it has, as ' +
+    'long as its `provider_model` and `api_base` stay the same. Keys are stored encrypted ' +
+    'and never shown.',
   access: 'admin',
   tenant: 'body',
   body: configUpsertRequest,

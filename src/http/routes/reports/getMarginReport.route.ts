@@ -11,7 +11,8 @@ const monthOf = (now: string): string => `${now.slice(0, 7)}-01T00:00:00.000Z`;
 export const getMarginReport = get('/v1/admin/margin-report', {
   summary: 'Unit margin, realized margin, and the gap between them',
   description:
-    'Both ends are inclusive; left out, it is the current UTC month until now. How it is computed: docs/explanation/margin-report.md.',
+    'Both ends are inclusive; left out, it is the current UTC month until now. How it is ' +
+    'computed: docs/explanation/margin-report.md.',
   access: 'admin',
   query: z.object({ start: fromBoundary.optional(), end: toBoundary.optional() }),
   reply: { status: 200, schema: marginReportResponse },

@@ -7,7 +7,8 @@ import { usageStatsResponse } from '../../wire/books.ts';
 export const getUsageStats = get('/v1/admin/usage-stats', {
   summary: 'Consumption of all tenants, grouped',
   description:
-    'Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts like consumption and a gift below zero. `trigger` is an old name of `category`.',
+    'Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts ' +
+    'like consumption and a gift below zero. `trigger` is an old name of `category`.',
   access: 'admin',
   query: z.object({
     from_date: fromBoundary.optional(),

@@ -5,7 +5,9 @@ import { activateDeploymentRequest, deploymentResponse } from '../../wire/pipeli
 export const activateDeployment = post('/v1/inference/deployments', {
   summary: 'Deploy an artifact in a project, task and environment',
   description:
-    'To go back, activate the artifact that `replaces` names. A canary runs beside the earlier deployment; the same document always goes to the same one of the two. Repeating an activation changes nothing.',
+    'To go back, activate the artifact that `replaces` names. A canary runs beside the ' +
+    'earlier deployment; the same document always goes to the same one of the two. Repeating ' +
+    'an activation changes nothing.',
   access: 'any',
   tenant: 'body',
   body: activateDeploymentRequest,

@@ -9,7 +9,9 @@ const KEPT_A_WEEK = { keyLengthMax: 255, keepMs: 7 * 24 * 3_600_000 };
 export const createTrainingJob = post('/v1/training/jobs', {
   summary: 'Train a pipeline on examples',
   description:
-    'The price that `GET /v1/billing/training-quote` says is held now, charged when the job succeeds and given back when it does not. Needs a paid plan. With the same `Idempotency-Key` there is one job, for seven days.',
+    'The price that `GET /v1/billing/training-quote` says is held now, charged when the job ' +
+    'succeeds and given back when it does not. Needs a paid plan. With the same ' +
+    '`Idempotency-Key` there is one job, for seven days.',
   access: 'any',
   tenant: 'body',
   idempotency: KEPT_A_WEEK,

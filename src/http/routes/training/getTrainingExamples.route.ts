@@ -7,7 +7,10 @@ import { plainText } from '../../wire/basics.ts';
 export const getTrainingExamples = get('/v1/training/jobs/{job_id}/examples', {
   summary: 'The examples of a training job, as DSPy loads them',
   description:
-    'NDJSON, a line `{document_id, document, expected}` for each example: `dspy.Example(**row).with_inputs("document")`. `document` is the text of the document as markdown. Needs the charge of `POST /v1/billing/dspy-examples-charge` for this job, or for its artifact.',
+    'NDJSON, a line `{document_id, document, expected}` for each example: ' +
+    '`dspy.Example(**row).with_inputs("document")`. `document` is the text of the document ' +
+    'as markdown. Needs the charge of `POST /v1/billing/dspy-examples-charge` for this job, ' +
+    'or for its artifact.',
   access: 'any',
   bucket: 'heavy',
   params: z.object({ job_id: plainText(1, 128) }),
