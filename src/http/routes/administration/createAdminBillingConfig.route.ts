@@ -1,12 +1,4 @@
-import { post } from '../../defineRoute.ts';
-import { publishConfig } from '../../documents/publishConfig.ts';
-import { billingConfigCreateRequest, billingConfigResponse } from '../../wire/prices.ts';
+import type { Route } from '../../defineRoute.ts';
+import { createBillingConfig } from '../billing/createBillingConfig.route.ts';
 
-export const createAdminBillingConfig = post('/v1/admin/billing-config', {
-  summary: 'Publish a billing config version',
-  access: 'admin',
-  body: billingConfigCreateRequest,
-  reply: { status: 201, schema: billingConfigResponse },
-  problems: ['busy'],
-  handle: ({ body, meta }, deps) => publishConfig(deps, body, meta),
-});
+export const createAdminBillingConfig: Route = { ...createBillingConfig, path: '/v1/admin/billing-config' };

@@ -1,10 +1,8 @@
-import { get } from '../../defineRoute.ts';
-import { priceListOf } from '../../money/priceLists.ts';
-import { priceListResponse } from '../../wire/prices.ts';
+import type { Route } from '../../defineRoute.ts';
+import { getCreditPrices } from '../billing/getCreditPrices.route.ts';
 
-export const getAdminCreditPrices = get('/v1/admin/credit-prices', {
-  summary: 'The active price list of credits',
+export const getAdminCreditPrices: Route = {
+  ...getCreditPrices,
+  path: '/v1/admin/credit-prices',
   access: 'admin',
-  reply: { status: 200, schema: priceListResponse },
-  handle: async (_request, { reference }) => priceListOf(await reference.priceLists()),
-});
+};

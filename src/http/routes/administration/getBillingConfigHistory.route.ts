@@ -1,4 +1,4 @@
-import { configResponse, newest } from '../../money/billingConfigs.ts';
+import { configOf, newestConfig } from '../../../queries/published.ts';
 import { get } from '../../defineRoute.ts';
 import { billingConfigHistory } from '../../wire/prices.ts';
 
@@ -8,7 +8,7 @@ export const getBillingConfigHistory = get('/v1/admin/billing-config', {
   reply: { status: 200, schema: billingConfigHistory },
   handle: async (_request, { reference }) => {
     const state = await reference.billingConfig();
-    const history = [...state.versions].reverse().map((config) => configResponse(state, config));
-    return { active: configResponse(state, newest(state)), history };
+    const history = [...state.versions].reverse().map((config) => configOf(state, config));
+    return { active: configOf(state, newestConfig(state)), history };
   },
 });

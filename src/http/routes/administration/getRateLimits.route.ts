@@ -1,6 +1,6 @@
 import { get } from '../../defineRoute.ts';
 import { rateLimitsAnswer } from '../../access/rateLimitsAnswer.ts';
-import { checkKnown } from '../../money/tenantBalance.ts';
+import { checkKnown } from '../../reads/knownTenant.ts';
 import { tenantParams } from '../../wire/basics.ts';
 import { rateLimitsResponse } from '../../wire/limits.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { LedgerItem } from '../../../../projections/ledger/ledger.queries.ts';
 import { get } from '../../defineRoute.ts';
-import { checkKnown } from '../../money/tenantBalance.ts';
+import { checkKnown } from '../../reads/knownTenant.ts';
 import { fromBoundary, pagingQuery, plainText, tenantParams, toBoundary } from '../../wire/basics.ts';
 import { tenantLedger } from '../../wire/books.ts';
 

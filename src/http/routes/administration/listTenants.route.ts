@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { get } from '../../defineRoute.ts';
-import { activeConfig } from '../../money/tenantBalance.ts';
+import { activeConfig } from '../../../queries/published.ts';
 import { pagingQuery, plainText } from '../../wire/basics.ts';
 import { tenantList } from '../../wire/books.ts';
 
@@ -13,7 +13,7 @@ export const listTenants = get('/v1/admin/tenants', {
   reads: 'all',
   handle: async (request, deps) => {
     const { limit, offset, search } = request.query;
-    const { free_pages: allowance } = (await activeConfig(deps)).terms;
+    const { free_pages: allowance } = (await activeConfig(deps.reference)).terms;
     const { items, total } = await deps.queries.tenants({ limit, offset, search });
     return {
       items: items.map((row) => ({

@@ -1,5 +1,5 @@
 import { get } from '../../defineRoute.ts';
-import { checkKnown } from '../../money/tenantBalance.ts';
+import { checkKnown } from '../../reads/knownTenant.ts';
 import { tenantParams } from '../../wire/basics.ts';
 import { apiKeyList } from '../../wire/keys.ts';
 

@@ -8,7 +8,7 @@ import type { Outcome } from '../../../commands/writer/outcome.ts';
 import type { ApiDeps } from '../../apiDeps.ts';
 import { post } from '../../defineRoute.ts';
 import { doneOrProblem } from '../../doneOrProblem.ts';
-import { activeConfig } from '../../money/tenantBalance.ts';
+import { activeConfig } from '../../../queries/published.ts';
 import { problem } from '../../problems.ts';
 import { examplesChargeRequest, examplesChargeResponse } from '../../wire/training.ts';
 
@@ -91,7 +91,7 @@ export const chargeExamples = post('/v1/billing/dspy-examples-charge', {
     // A key that was used is answered by its charge.
     const { charges } = await deps.accounts.stateOf(tenant_id);
     if (!charges.has(idempotency_key)) await checkOwned(deps, body);
-    const { terms, version } = await activeConfig(deps);
+    const { terms, version } = await activeConfig(deps.reference);
     const command = chargeOf(body, {
       ...{ meta, terms, version },
       usage_id: deps.clock.newId('use'),

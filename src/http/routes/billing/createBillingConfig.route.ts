@@ -1,5 +1,7 @@
 import { post } from '../../defineRoute.ts';
-import { publishConfig } from '../../documents/publishConfig.ts';
+import { publishBillingConfig } from '../../../commands/reference/billingConfigs.ts';
+import { configOf, newestConfig } from '../../../queries/published.ts';
+import { CONFIG_REJECTIONS, doneOr } from '../../doneOrProblem.ts';
 import { billingConfigCreateRequest, billingConfigResponse } from '../../wire/prices.ts';
 
 export const createBillingConfig = post('/v1/billing/config', {
@@ -8,5 +10,8 @@ export const createBillingConfig = post('/v1/billing/config', {
   body: billingConfigCreateRequest,
   reply: { status: 201, schema: billingConfigResponse },
   problems: ['busy'],
-  handle: ({ body, meta }, deps) => publishConfig(deps, body, meta),
+  handle: async ({ body, meta }, { reference }) => {
+    const { state } = doneOr(await publishBillingConfig(reference, body, meta), CONFIG_REJECTIONS);
+    return configOf(state, newestConfig(state));
+  },
 });

@@ -1,5 +1,6 @@
 import { get } from '../../defineRoute.ts';
-import { balanceMembers, tenantBalance } from '../../money/tenantBalance.ts';
+import { tenantBalance } from '../../../queries/tenantBalance.ts';
+import { tenantNotFound } from '../../reads/knownTenant.ts';
 import { tenantParams } from '../../wire/basics.ts';
 import { balanceResponse } from '../../wire/reports.ts';
 
@@ -10,9 +11,11 @@ export const getBalance = get('/v1/billing/balance/{tenant_id}', {
   tenant: 'path',
   params: tenantParams,
   reply: { status: 200, schema: balanceResponse },
+  reads: 'tenant',
   problems: ['tenant_not_found'],
-  handle: async (request, deps) => {
-    const { row, remaining } = await tenantBalance(deps, request, request.params.tenant_id);
-    return balanceMembers(row, remaining, request.meta.now);
+  handle: async ({ params, meta }, deps) => {
+    const found = await tenantBalance(deps, params.tenant_id, meta.now);
+    if (found === undefined) throw tenantNotFound();
+    return found.balance;
   },
 });

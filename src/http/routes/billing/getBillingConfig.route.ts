@@ -1,4 +1,4 @@
-import { configResponse, newest } from '../../money/billingConfigs.ts';
+import { configOf, newestConfig } from '../../../queries/published.ts';
 import { get } from '../../defineRoute.ts';
 import { billingConfigResponse } from '../../wire/prices.ts';
 
@@ -8,6 +8,6 @@ export const getBillingConfig = get('/v1/billing/config', {
   reply: { status: 200, schema: billingConfigResponse },
   handle: async (_request, { reference }) => {
     const state = await reference.billingConfig();
-    return configResponse(state, newest(state));
+    return configOf(state, newestConfig(state));
   },
 });

@@ -1,4 +1,4 @@
-import { newest, rateItems } from '../../money/billingConfigs.ts';
+import { newestConfig, ratesSince } from '../../../queries/published.ts';
 import { get } from '../../defineRoute.ts';
 import { billingRatesResponse } from '../../wire/prices.ts';
 
@@ -8,7 +8,7 @@ export const getBillingRates = get('/v1/billing/rates', {
   reply: { status: 200, schema: billingRatesResponse },
   handle: async (_request, { reference }) => {
     const state = await reference.billingConfig();
-    const config = newest(state);
-    return { version: config.version, items: rateItems(state, config) };
+    const config = newestConfig(state);
+    return { version: config.version, items: ratesSince(state, config) };
   },
 });

@@ -1,5 +1,5 @@
 import { get } from '../../defineRoute.ts';
-import { priceListOf } from '../../money/priceLists.ts';
+import { priceListOf } from '../../../queries/published.ts';
 import { priceListResponse } from '../../wire/prices.ts';
 
 export const getCreditPrices = get('/v1/billing/credit-prices', {

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { modeOf, quote, rateOf, ratedMode } from '../../../../domain/rating/rating.ts';
 import { get } from '../../defineRoute.ts';
 import { invalid } from '../../problems.ts';
-import { activeConfig, tenantNotFound } from '../../money/tenantBalance.ts';
+import { activeConfig } from '../../../queries/published.ts';
+import { tenantNotFound } from '../../reads/knownTenant.ts';
 import { tenantIdText, wholeNumberText } from '../../wire/basics.ts';
 import { quoteResponse } from '../../wire/reports.ts';
 
@@ -23,7 +24,7 @@ export const getQuote = get('/v1/billing/quote', {
   handle: async ({ query }, deps) => {
     const { tenant_id, operation, billing_type, pages } = query;
     const extraction_mode = ratedMode(operation, modeOf(query.extraction_mode) ?? 'standard');
-    const config = await activeConfig(deps);
+    const config = await activeConfig(deps.reference);
     const rate = rateOf(config, { operation, billing_type, extraction_mode });
     if (rate === undefined)
       throw invalid({

@@ -4,7 +4,8 @@ import { TRAINING_COUNT_MAX } from '../../../../domain/billingConfig/limits.ts';
 import { listValueUsd } from '../../../../domain/kernel/rounding.ts';
 import { priceTraining } from '../../../../domain/rating/trainingQuote.ts';
 import { get } from '../../defineRoute.ts';
-import { activeConfig, tenantNotFound } from '../../money/tenantBalance.ts';
+import { activeConfig } from '../../../queries/published.ts';
+import { tenantNotFound } from '../../reads/knownTenant.ts';
 import { tenantIdText, wholeNumberText } from '../../wire/basics.ts';
 import { trainingQuoteResponse } from '../../wire/training.ts';
 
@@ -24,7 +25,7 @@ export const getTrainingQuote = get('/v1/billing/training-quote', {
   problems: ['tenant_not_found'],
   handle: async ({ query }, deps) => {
     const { tenant_id, billing_type, optimizer_tier, total_examples } = query;
-    const { terms } = await activeConfig(deps);
+    const { terms } = await activeConfig(deps.reference);
     const state = await deps.accounts.stateOf(tenant_id);
     if (!state.opened) throw tenantNotFound();
     const price = priceTraining(terms, {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { get } from '../../defineRoute.ts';
-import { checkKnown } from '../../money/tenantBalance.ts';
+import { checkKnown } from '../../reads/knownTenant.ts';
 import { booleanText, fromBoundary, pagingQuery, tenantParams, toBoundary } from '../../wire/basics.ts';
 import { usageHistory } from '../../wire/reports.ts';
 

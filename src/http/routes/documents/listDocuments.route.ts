@@ -1,5 +1,5 @@
 import { get } from '../../defineRoute.ts';
-import { checkKnown } from '../../money/tenantBalance.ts';
+import { checkKnown } from '../../reads/knownTenant.ts';
 import { documentList, documentsQuery } from '../../wire/uploads.ts';
 
 export const listDocuments = get('/v1/documents', {

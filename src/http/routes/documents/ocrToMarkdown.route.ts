@@ -1,6 +1,7 @@
 import { runConversion } from '../../documents/conversion.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
-import { withFetched } from '../../documents/fetchedFile.ts';
+import { withFetched } from '../../../commands/uploads/fetchedFile.ts';
+import { workFailure } from '../../doneOrProblem.ts';
 import { ocrToMarkdownRequest } from '../../wire/canonical.ts';
 import { CHANNEL_MEMBERS } from '../../wire/channels.ts';
 import { markdownResponse } from '../../wire/documents.ts';
@@ -21,21 +22,17 @@ export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
   reply: { status: 200, schema: markdownResponse },
   problems: [...CONVERSION_PROBLEMS, ...FETCH_PROBLEMS],
   handle: async (request, deps) => {
-    const { project_id, task_id, file_uri, file_name, mode, ocr } = request.body;
-    const booking = { source: 'upload', project_id, task_id } as const;
-    return withFetched(
-      { deps, request },
-      { file_uri, file_name },
-      {
-        booking,
-        work: (subject) =>
-          runConversion(deps, {
-            ...workOf(request, subject),
-            mode,
-            ocr: looseChannel(ocr ?? {}, { members: CHANNEL_MEMBERS, at: inOcr }),
-            channelPaths: (_, member) => inOcr(member),
-          }),
-      },
+    const { tenant_id, project_id, task_id, file_uri, file_name, mode, ocr } = request.body;
+    const fetch = { tenant_id, file_uri, file_name, source: 'upload', project_id, task_id } as const;
+    const done = await withFetched(deps.uploads, fetch, (subject) =>
+      runConversion(deps, {
+        ...workOf(request, subject),
+        mode,
+        ocr: looseChannel(ocr ?? {}, { members: CHANNEL_MEMBERS, at: inOcr }),
+        channelPaths: (_, member) => inOcr(member),
+      }),
     );
+    if ('kind' in done) throw workFailure(done);
+    return done;
   },
 });

@@ -1,7 +1,21 @@
-import { configAnswer, configDraft } from '../../documents/configFields.ts';
+import { configDraft } from '../../../commands/reference/configDraft.ts';
+import type { ChannelSettings, ConfigVersion } from '../../../../domain/savedConfig/events.ts';
 import { post } from '../../defineRoute.ts';
 import { doneOr, workFailure } from '../../doneOrProblem.ts';
 import { configResponse, configUpsertRequest } from '../../wire/configs.ts';
+
+const channelAnswer = (settings: ChannelSettings | null) => {
+  if (settings === null) return null;
+  const { secret_id, ...shown } = settings;
+  return { ...shown, has_api_key: secret_id !== null };
+};
+
+/** `ConfigResponse`: never a key. */
+const configAnswer = ({ llm, ocr, ...version }: ConfigVersion) => ({
+  ...version,
+  llm: channelAnswer(llm),
+  ocr: channelAnswer(ocr),
+});
 
 export const publishConfig = post('/v1/configs', {
   summary: 'Publish a saved config, or a new version of one',
@@ -26,7 +40,9 @@ export const publishConfig = post('/v1/configs', {
     'busy',
   ],
   handle: async ({ body, meta }, deps) => {
-    const outcome = await deps.savedConfigs.publish(await configDraft(deps, body), meta);
+    const checked = await configDraft(deps, body);
+    if (checked.kind === 'problem') throw workFailure(checked);
+    const outcome = await deps.savedConfigs.publish(checked.draft, meta);
     if (outcome.kind === 'problem') throw workFailure(outcome);
     const { state } = doneOr(outcome, {
       config_not_found: 'There is no such saved config of this tenant.',

@@ -3,7 +3,7 @@ import { usdOfPico } from '../../../../domain/providerPricing/pricing.ts';
 import { COST_GROUPS } from '../../../../projections/llmCosts/llmCosts.queries.ts';
 import { costTotals } from '../../../queries/costTotals.ts';
 import { get } from '../../defineRoute.ts';
-import { checkKnown } from '../../money/tenantBalance.ts';
+import { checkKnown } from '../../reads/knownTenant.ts';
 import { fromBoundary, plainText, tenantIdText, toBoundary } from '../../wire/basics.ts';
 import { llmCostAggregate } from '../../wire/costs.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { get } from '../../defineRoute.ts';
-import { checkKnown } from '../../money/tenantBalance.ts';
+import { checkKnown } from '../../reads/knownTenant.ts';
 import { pagingQuery, plainText, tenantIdText } from '../../wire/basics.ts';
 import { costByDocument } from '../../wire/costs.ts';
 import { workCostAnswer } from '../../../queries/workCosts.ts';

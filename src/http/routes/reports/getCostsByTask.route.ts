@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { get } from '../../defineRoute.ts';
 import { booleanText, fromBoundary, plainText, tenantIdText, toBoundary } from '../../wire/basics.ts';
 import { costByTask } from '../../wire/costs.ts';
-import { checkKnown } from '../../money/tenantBalance.ts';
+import { checkKnown } from '../../reads/knownTenant.ts';
 import { workCostAnswer, workCostTotal } from '../../../queries/workCosts.ts';
 
 export const getCostsByTask = get('/v1/admin/costs/by-task', {
