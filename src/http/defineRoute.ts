@@ -6,9 +6,9 @@ import type { BucketClass } from './middleware/limits.ts';
 import type { UploadedFile } from './server/multipart.ts';
 import type { ProblemCode } from '../problemTable.ts';
 
-export type Access = 'public' | 'any' | 'admin' | 'admin_or_service';
+type Access = 'public' | 'any' | 'admin' | 'admin_or_service';
 /** `scope`: the body's member of that name. */
-export type TenantSource = 'path' | 'query' | 'body' | 'scope';
+type TenantSource = 'path' | 'query' | 'body' | 'scope';
 
 /** What a handler gets: checked input, who calls, and for which tenant. */
 export interface RouteRequest<Params, Query, Body> {
@@ -40,7 +40,7 @@ export interface RawBody {
   readonly body: string | Uint8Array;
 }
 
-export type Reply<Schema extends z.ZodType> =
+type Reply<Schema extends z.ZodType> =
   | { readonly status: 200 | 201 | 202; readonly schema: Schema }
   | { readonly status: 204 }
   | { readonly status: 200; readonly contentType: string };
@@ -56,7 +56,7 @@ const HOUR_MS = 3_600_000;
 export const KEPT_A_DAY: Idempotency = { keyLengthMax: 255, keepMs: 24 * HOUR_MS };
 
 /** How a body of plain bytes is let in. */
-export interface ByteBody<Params, Query> {
+interface ByteBody<Params, Query> {
   /** Gives the most bytes that are taken, and what is called at the end; throws what is answered instead. */
   // A method, for its parameter is checked against the same schemas before it is called.
   admit(
@@ -96,7 +96,7 @@ interface RouteFacts {
 }
 
 /** A route as data plus one function; what it is made of follows from the schemas. */
-export interface RouteSpec<
+interface RouteSpec<
   Params extends z.ZodType,
   Query extends z.ZodType,
   Body extends z.ZodType,

@@ -1,6 +1,6 @@
 import { PROBLEMS, wireCodeOf, type ProblemCode, type RequestIssue } from '../problemTable.ts';
 
-export interface ProblemDetails {
+interface ProblemDetails {
   /** A sentence for people; issues for `validation_error`. */
   readonly detail: string | readonly RequestIssue[];
   /** Members beside the standard ones. */

@@ -17,7 +17,7 @@ export interface KeyRecord {
 /** By SHA-256 of the whole key, hex. Throws when it cannot tell. */
 export type KeyLookup = (keyHash: string) => Promise<KeyRecord | undefined>;
 
-export interface AuthenticatorDeps {
+interface AuthenticatorDeps {
   readonly lookup: KeyLookup;
   readonly isWellFormed: (key: string) => boolean;
   /** The bootstrap admin key; any string. */

@@ -3,7 +3,7 @@ import type { ApiKeyState } from '../../../domain/apiKey/decider.ts';
 import { LogUnavailable } from '../../../domain/ports/eventStore.ts';
 import type { KeyLookup, KeyRecord } from './authenticate.ts';
 
-export interface ConfirmedKeysDeps {
+interface ConfirmedKeysDeps {
   /** Of the read models: it only says under which ID to look. */
   readonly lookup: KeyLookup;
   /** From the log. */

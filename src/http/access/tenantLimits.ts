@@ -7,12 +7,12 @@ import { DEFAULT_BUCKETS } from '../middleware/limits.ts';
  * A tenant's own limits as the read models have them; null: the defaults. Throws when it cannot tell, also
  * when they do not have yet what this process has written.
  */
-export type OverrideLookup = (tenantId: string) => Promise<RateLimitOverride | null>;
+type OverrideLookup = (tenantId: string) => Promise<RateLimitOverride | null>;
 
 /** Of what is noted for reads: a change of a tenant's limits, apart from all else that is written for it. */
 export const limitsScope = (tenantId: string): string => `limits of ${tenantId}`;
 
-export interface TenantLimitsDeps {
+interface TenantLimitsDeps {
   readonly lookup: OverrideLookup;
   readonly nowMs: () => number;
   readonly onError: (error: unknown) => void;

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isTooMuch } from '../server/jsonBody.ts';
 
 /** What a request is told by. */
-export interface RequestParts {
+interface RequestParts {
   readonly path: unknown;
   readonly query: unknown;
   /** As JSON, or as the fields of a form. */

@@ -3,7 +3,7 @@ import type { NamedRoute } from '../defineRoute.ts';
 import type { Exchange } from '../server/routeRequest.ts';
 
 /** `traceId`: undefined where nobody records the request. */
-export interface TracedRequest {
+interface TracedRequest {
   readonly span: Span;
   readonly traceId: string | undefined;
 }

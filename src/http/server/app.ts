@@ -17,7 +17,7 @@ import type { Exchange } from './routeRequest.ts';
 import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
 
-export interface AppDeps extends Omit<ServeDeps, 'onError'> {
+interface AppDeps extends Omit<ServeDeps, 'onError'> {
   readonly routes: readonly NamedRoute[];
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
