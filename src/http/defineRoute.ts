@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { Caller } from './access/caller.ts';
 import type { ApiDeps } from './apiDeps.ts';
+import type { DoneOr } from './doneOrProblem.ts';
 import type { BucketClass } from './middleware/limits.ts';
 import type { UploadedFile } from './server/multipart.ts';
 import type { ProblemCode } from '../problemTable.ts';
@@ -11,7 +12,12 @@ type Access = 'public' | 'any' | 'admin' | 'admin_or_service';
 type TenantSource = 'path' | 'query' | 'body' | 'scope';
 
 /** What a handler gets: checked input, who calls, and for which tenant. */
-export interface RouteRequest<Params, Query, Body> {
+export interface RouteRequest<
+  Params,
+  Query,
+  Body,
+  Listed extends ProblemCode = never,
+> extends DoneOr<Listed> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -89,8 +95,6 @@ interface RouteFacts {
   readonly idempotency?: Idempotency;
   /** Answered even while shutting down. */
   readonly always?: boolean;
-  /** Problems of its own; those of access, input and limits are added by what the route declares. */
-  readonly problems?: readonly ProblemCode[];
   /** What this process wrote, for the request's tenant or for all, is waited for before it is read. */
   readonly reads?: 'tenant' | 'all';
 }
@@ -101,7 +105,10 @@ interface RouteSpec<
   Query extends z.ZodType,
   Body extends z.ZodType,
   Answer extends z.ZodType,
+  Listed extends ProblemCode,
 > extends RouteFacts {
+  /** Problems of its own; those of access, input and limits are added by what the route declares. */
+  readonly problems?: readonly Listed[];
   readonly params?: Params;
   readonly query?: Query;
   /** JSON, or with `upload` the fields of a multipart form. */
@@ -113,7 +120,7 @@ interface RouteSpec<
   /** Other statuses that carry the same schema. */
   readonly alsoStatus?: readonly number[];
   readonly handle: (
-    request: RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>>,
+    request: RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>, Listed>,
     deps: ApiDeps,
   ) => Promise<z.input<Answer> | RawBody | undefined>;
 }
@@ -123,6 +130,7 @@ export interface Route extends RouteFacts {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** With `{name}` for a path parameter. */
   readonly path: string;
+  readonly problems?: readonly ProblemCode[];
   readonly params?: z.ZodType | undefined;
   readonly query?: z.ZodType | undefined;
   readonly body?: z.ZodType | undefined;
@@ -141,16 +149,17 @@ const routeOf =
     Query extends z.ZodType = z.ZodUndefined,
     Body extends z.ZodType = z.ZodUndefined,
     Answer extends z.ZodType = z.ZodUndefined,
+    Listed extends ProblemCode = never,
   >(
     path: string,
-    spec: RouteSpec<Params, Query, Body, Answer>,
+    spec: RouteSpec<Params, Query, Body, Answer, Listed>,
   ): Route => ({
     ...spec,
     method,
     path,
     bucket: spec.bucket ?? (spec.access === 'public' ? undefined : 'general'),
     handle: (request, deps) =>
-      spec.handle(request as RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>>, deps),
+      spec.handle(request as RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>, Listed>, deps),
   });
 
 // Each declares a route. OpenAPI, validation, access, limits and problem answers are read from it.

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { Clock } from '../../../domain/ports/clock.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Route, RouteRequest } from '../defineRoute.ts';
+import { doneOr } from '../doneOrProblem.ts';
 import { scopeIn, tenantNamedIn } from '../middleware/access.ts';
 import { idempotencyKeyIn } from '../middleware/idempotency.ts';
 import { requestFingerprint } from '../middleware/requestFingerprint.ts';
@@ -56,7 +57,10 @@ const hangUpSignal = (res: Response): AbortSignal => {
 };
 
 /** The parts of a handler's request that come from the request itself. */
-export type Checked = Omit<RouteRequest<unknown, unknown, unknown>, 'caller' | 'meta' | 'signal' | 'answer'>;
+export type Checked = Omit<
+  RouteRequest<unknown, unknown, unknown>,
+  'caller' | 'meta' | 'signal' | 'answer' | 'doneOr'
+>;
 
 /** The key under which the request is known when it comes again; null: none. */
 const keyOf = ({ idempotency }: Route, req: Request): string | null =>
@@ -110,6 +114,8 @@ export const requestOf = (
       correlation_id: requestId,
       command_id: clock.uuid(),
     },
+    // What a route lists is known where it is declared, and nowhere else.
+    doneOr: doneOr as RouteRequest<unknown, unknown, unknown>['doneOr'],
     get signal() {
       return (signal ??= hangUpSignal(res));
     },

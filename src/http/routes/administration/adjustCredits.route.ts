@@ -4,7 +4,7 @@ import { fingerprintOf } from '../../../../domain/kernel/fingerprint.ts';
 import { asCredits } from '../../../../domain/kernel/units.ts';
 import type { Outcome } from '../../../commands/writer/outcome.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
-import { doneOrProblem } from '../../doneOrProblem.ts';
+import { accountRejections } from '../../doneOrProblem.ts';
 import { tenantParams } from '../../wire/basics.ts';
 import { adjustRequest, adjustResponse } from '../../wire/money.ts';
 
@@ -20,6 +20,8 @@ const adjustmentOf = (
   return { adjustment, credited: event !== undefined };
 };
 
+const REJECTIONS = accountRejections('insufficient_balance', 'idempotency_key_reused');
+
 export const adjustCredits = post('/v1/admin/tenants/{tenant_id}/adjust-credits', {
   summary: 'Give a tenant credits, or claw them back',
   description: 'Send an `Idempotency-Key`: a repeat after any time answers with `credited: false`.',
@@ -30,7 +32,7 @@ export const adjustCredits = post('/v1/admin/tenants/{tenant_id}/adjust-credits'
   body: adjustRequest,
   reply: { status: 200, schema: adjustResponse },
   problems: ['insufficient_balance', 'idempotency_key_reused', 'busy'],
-  handle: async ({ params: { tenant_id }, body, idempotency_key, meta }, deps) => {
+  handle: async ({ params: { tenant_id }, body, idempotency_key, meta, doneOr }, deps) => {
     const command: AdjustCredits = {
       type: 'AdjustCredits',
       meta,
@@ -43,7 +45,7 @@ export const adjustCredits = post('/v1/admin/tenants/{tenant_id}/adjust-credits'
         credits: asCredits(body.credits),
       },
     };
-    const done = doneOrProblem(await deps.accounts.execute(command));
+    const done = doneOr(await deps.accounts.execute(command), REJECTIONS);
     deps.reads.note(tenant_id, done.position);
     const { adjustment, credited } = adjustmentOf(done, idempotency_key);
     const { adjustment_id, credits, reason, created_at } = adjustment;

@@ -1,5 +1,4 @@
 import { remove } from '../../defineRoute.ts';
-import { doneOr } from '../../doneOrProblem.ts';
 import { rateLimitsAnswer } from '../../access/rateLimitsAnswer.ts';
 import { limitsScope } from '../../access/tenantLimits.ts';
 import { tenantParams } from '../../wire/basics.ts';
@@ -13,7 +12,7 @@ export const deleteRateLimits = remove('/v1/admin/tenants/{tenant_id}/rate-limit
   params: tenantParams,
   reply: { status: 200, schema: rateLimitsDeleted },
   problems: ['busy'],
-  handle: async ({ params: { tenant_id }, meta }, { rateLimits, limits, reads }) => {
+  handle: async ({ params: { tenant_id }, meta, doneOr }, { rateLimits, limits, reads }) => {
     const { events, state, position } = doneOr(
       await rateLimits.execute({ type: 'ResetRateLimits', data: { tenant_id }, meta }),
       {},

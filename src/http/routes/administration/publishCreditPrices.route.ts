@@ -1,6 +1,5 @@
 import { minorUnitDigits } from '../../../../domain/kernel/currencies.ts';
 import { post } from '../../defineRoute.ts';
-import { doneOr } from '../../doneOrProblem.ts';
 import { priceListOf } from '../../../queries/published.ts';
 import { priceListResponse, publishPriceListRequest } from '../../wire/prices.ts';
 
@@ -11,7 +10,7 @@ export const publishCreditPrices = post('/v1/admin/credit-prices', {
   body: publishPriceListRequest,
   reply: { status: 200, schema: priceListResponse },
   problems: ['version_conflict', 'busy'],
-  handle: async ({ body, meta }, { reference }) => {
+  handle: async ({ body, meta, doneOr }, { reference }) => {
     const entries = body.entries.map((entry) => ({
       ...entry,
       minor_unit_digits: minorUnitDigits(entry.currency) ?? 2,

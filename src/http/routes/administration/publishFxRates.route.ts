@@ -1,5 +1,5 @@
 import { post } from '../../defineRoute.ts';
-import { checkNotAhead, doneOr } from '../../doneOrProblem.ts';
+import { checkNotAhead } from '../../doneOrProblem.ts';
 import { fxRatesResponse, publishFxRatesRequest } from '../../wire/fx.ts';
 
 export const publishFxRates = post('/v1/admin/fx-rates', {
@@ -10,7 +10,7 @@ export const publishFxRates = post('/v1/admin/fx-rates', {
   body: publishFxRatesRequest,
   reply: { status: 200, schema: fxRatesResponse },
   problems: ['busy'],
-  handle: async ({ body, meta }, { reference }) => {
+  handle: async ({ body, meta, doneOr }, { reference }) => {
     checkNotAhead(`${body.date}T00:00:00.000Z`, meta.now, 'date');
     const outcome = await reference.publishFxRates({ type: 'PublishFxRates', data: body, meta });
     const { events } = doneOr(outcome, {

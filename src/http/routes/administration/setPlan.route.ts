@@ -1,5 +1,5 @@
 import { post } from '../../defineRoute.ts';
-import { doneOrProblem } from '../../doneOrProblem.ts';
+import { accountRejections } from '../../doneOrProblem.ts';
 import { tenantParams } from '../../wire/basics.ts';
 import { setPlanRequest, setPlanResponse } from '../../wire/money.ts';
 
@@ -11,10 +11,11 @@ export const setPlan = post('/v1/admin/tenants/{tenant_id}/set-plan', {
   body: setPlanRequest,
   reply: { status: 200, schema: setPlanResponse },
   problems: ['busy'],
-  handle: async ({ params: { tenant_id }, body, meta }, { accounts, reads }) => {
+  handle: async ({ params: { tenant_id }, body, meta, doneOr }, { accounts, reads }) => {
     const data = { tenant_id, plan: body.plan, reason: body.reason ?? null };
-    const { events, state, position } = doneOrProblem(
+    const { events, state, position } = doneOr(
       await accounts.execute({ type: 'SetPlan', data, meta }),
+      accountRejections<never>(),
     );
     reads.note(tenant_id, position);
     const set = events.find(({ type }) => type === 'PlanSet');

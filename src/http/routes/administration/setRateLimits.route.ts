@@ -1,5 +1,4 @@
 import { put } from '../../defineRoute.ts';
-import { doneOr } from '../../doneOrProblem.ts';
 import { rateLimitsAnswer } from '../../access/rateLimitsAnswer.ts';
 import { limitsScope } from '../../access/tenantLimits.ts';
 import { tenantParams } from '../../wire/basics.ts';
@@ -14,7 +13,7 @@ export const setRateLimits = put('/v1/admin/tenants/{tenant_id}/rate-limits', {
   body: rateLimitsRequest,
   reply: { status: 200, schema: rateLimitsResponse },
   problems: ['busy'],
-  handle: async ({ params: { tenant_id }, body, meta }, { rateLimits, limits, reads }) => {
+  handle: async ({ params: { tenant_id }, body, meta, doneOr }, { rateLimits, limits, reads }) => {
     const data = { tenant_id, heavy: body.heavy ?? null, general: body.general ?? null };
     const { state, position } = doneOr(
       await rateLimits.execute({ type: 'OverrideRateLimits', data, meta }),

@@ -1,6 +1,6 @@
 import { post } from '../../defineRoute.ts';
-import { doneOr } from '../../doneOrProblem.ts';
 import { newKey } from '../../access/newKey.ts';
+import { neverRejected } from '../../doneOrProblem.ts';
 import { invalid } from '../../problems.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
 import { apiKeyCreateRequest, apiKeyCreateResponse } from '../../wire/keys.ts';
@@ -12,14 +12,14 @@ export const createApiKey = post('/v1/api-keys', {
   body: apiKeyCreateRequest,
   reply: { status: 201, schema: apiKeyCreateResponse },
   problems: ['busy'],
-  handle: async ({ body, meta }, deps) => {
+  handle: async ({ body, meta, doneOr }, deps) => {
     const { tenant_id, role } = body;
     const [name, expires_at] = [body.name ?? null, body.expires_at ?? null];
     if (expires_at !== null && expires_at <= meta.now)
       throw invalid({ loc: ['body', 'expires_at'], msg: 'Lies in the past.', type: 'value_error' });
     const { key, record } = newKey(deps, { tenant_id, role, name, expires_at });
     const { position } = doneOr(await deps.apiKeys.issue(record, meta), {
-      key_not_found: 'There is no such key.',
+      key_not_found: neverRejected,
     });
     deps.reads.note(tenant_id, position);
     deps.reads.note(ALL_TENANTS, position);

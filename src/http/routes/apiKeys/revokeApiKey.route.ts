@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ApiDeps } from '../../apiDeps.ts';
 import { remove } from '../../defineRoute.ts';
-import { doneOr } from '../../doneOrProblem.ts';
 import { keyNamed } from '../../access/newKey.ts';
 import { problem } from '../../problems.ts';
 import type { ApiKeyRow } from '../../../../projections/apiKeys/apiKeys.queries.ts';
@@ -40,7 +39,7 @@ export const revokeApiKey = remove('/v1/api-keys/{key}', {
   }),
   reply: { status: 204 },
   problems: ['key_not_found', 'last_admin_key', 'busy'],
-  handle: ({ params, meta }, deps) =>
+  handle: ({ params, meta, doneOr }, deps) =>
     alone(async () => {
       if (deps.keys.isBootstrap(params.key))
         throw problem(

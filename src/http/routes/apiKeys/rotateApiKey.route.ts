@@ -1,5 +1,4 @@
 import { post } from '../../defineRoute.ts';
-import { doneOr } from '../../doneOrProblem.ts';
 import { keyNamed, newKey } from '../../access/newKey.ts';
 import { problem } from '../../problems.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
@@ -16,7 +15,7 @@ export const rotateApiKey = post('/v1/api-keys/rotate', {
   body: apiKeyRotateRequest,
   reply: { status: 200, schema: apiKeyCreateResponse },
   problems: ['key_not_found', 'busy'],
-  handle: async ({ body, meta }, deps) => {
+  handle: async ({ body, meta, doneOr }, deps) => {
     await deps.reads.settle(ALL_TENANTS);
     const old = await keyNamed(deps, body.key);
     if (old === undefined || (old.expires_at !== null && old.expires_at <= meta.now))

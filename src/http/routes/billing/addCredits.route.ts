@@ -1,5 +1,5 @@
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
-import { doneOr, SALE_REJECTIONS } from '../../doneOrProblem.ts';
+import { SALE_REJECTIONS } from '../../doneOrProblem.ts';
 import { addCreditsRequest, addCreditsResponse } from '../../wire/money.ts';
 
 export const addCredits = post('/v1/billing/credits', {
@@ -19,7 +19,7 @@ export const addCredits = post('/v1/billing/credits', {
     'idempotency_key_reused',
     'busy',
   ],
-  handle: async ({ body, meta }, deps) => {
+  handle: async ({ body, meta, doneOr }, deps) => {
     const { sale, balance, credited, position } = doneOr(await deps.sellCredits(body, meta), SALE_REJECTIONS);
     deps.reads.note(body.tenant_id, position);
     const { gross_amount_minor: gross, vat_amount_minor } = sale;

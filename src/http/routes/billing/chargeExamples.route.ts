@@ -7,7 +7,7 @@ import { jobIdOfArtifact } from '../../../../domain/trainingJob/identity.ts';
 import type { Outcome } from '../../../commands/writer/outcome.ts';
 import type { ApiDeps } from '../../apiDeps.ts';
 import { post } from '../../defineRoute.ts';
-import { doneOrProblem } from '../../doneOrProblem.ts';
+import { accountRejections } from '../../doneOrProblem.ts';
 import { activeConfig } from '../../../queries/published.ts';
 import { problem } from '../../problems.ts';
 import { examplesChargeRequest, examplesChargeResponse } from '../../wire/training.ts';
@@ -69,6 +69,8 @@ const chargeOf = (
   },
 });
 
+const REJECTIONS = accountRejections('plan_required', 'insufficient_credits', 'idempotency_key_reused');
+
 export const chargeExamples = post('/v1/billing/dspy-examples-charge', {
   summary: 'Charge the flat fee for an export of examples',
   description:
@@ -86,7 +88,7 @@ export const chargeExamples = post('/v1/billing/dspy-examples-charge', {
     'idempotency_key_reused',
     'busy',
   ],
-  handle: async ({ body, caller, meta }, deps) => {
+  handle: async ({ body, caller, meta, doneOr }, deps) => {
     const { tenant_id, idempotency_key } = body;
     // A key that was used is answered by its charge.
     const { charges } = await deps.accounts.stateOf(tenant_id);
@@ -97,7 +99,7 @@ export const chargeExamples = post('/v1/billing/dspy-examples-charge', {
       usage_id: deps.clock.newId('use'),
       api_key_id: caller.key_id,
     });
-    const done = doneOrProblem(await deps.accounts.execute(command));
+    const done = doneOr(await deps.accounts.execute(command), REJECTIONS);
     deps.reads.note(tenant_id, done.position);
     const { charge, charged } = chargeIn(done, idempotency_key);
     return {

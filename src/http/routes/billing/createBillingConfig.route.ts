@@ -1,7 +1,7 @@
 import { post } from '../../defineRoute.ts';
 import { publishBillingConfig } from '../../../commands/reference/billingConfigs.ts';
 import { configOf, newestConfig } from '../../../queries/published.ts';
-import { CONFIG_REJECTIONS, doneOr } from '../../doneOrProblem.ts';
+import { CONFIG_REJECTIONS } from '../../doneOrProblem.ts';
 import { billingConfigCreateRequest, billingConfigResponse } from '../../wire/prices.ts';
 
 export const createBillingConfig = post('/v1/billing/config', {
@@ -10,7 +10,7 @@ export const createBillingConfig = post('/v1/billing/config', {
   body: billingConfigCreateRequest,
   reply: { status: 201, schema: billingConfigResponse },
   problems: ['busy'],
-  handle: async ({ body, meta }, { reference }) => {
+  handle: async ({ body, meta, doneOr }, { reference }) => {
     const { state } = doneOr(await publishBillingConfig(reference, body, meta), CONFIG_REJECTIONS);
     return configOf(state, newestConfig(state));
   },

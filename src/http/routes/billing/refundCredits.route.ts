@@ -1,5 +1,5 @@
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
-import { doneOr, REFUND_REJECTIONS } from '../../doneOrProblem.ts';
+import { REFUND_REJECTIONS } from '../../doneOrProblem.ts';
 import { refundRequest, refundResponse } from '../../wire/money.ts';
 
 export const refundCredits = post('/v1/billing/refunds', {
@@ -20,7 +20,7 @@ export const refundCredits = post('/v1/billing/refunds', {
     'insufficient_balance',
     'busy',
   ],
-  handle: async ({ body, meta }, deps) => {
+  handle: async ({ body, meta, doneOr }, deps) => {
     const done = doneOr(await deps.refundCredits(body, meta), REFUND_REJECTIONS);
     const { refund, refundable_credits, refundable_amount_minor, balance, credited } = done;
     deps.reads.note(body.tenant_id, done.position);

@@ -1,7 +1,7 @@
 import { setRate } from '../../../commands/reference/billingConfigs.ts';
 import { isSameRate, newestConfig, ratesSince } from '../../../queries/published.ts';
 import { post } from '../../defineRoute.ts';
-import { CONFIG_REJECTIONS, doneOr, workFailure } from '../../doneOrProblem.ts';
+import { CONFIG_REJECTIONS, workFailure } from '../../doneOrProblem.ts';
 import { billingRateItem, upsertRateRequest } from '../../wire/prices.ts';
 
 export const setBillingRate = post('/v1/billing/rates', {
@@ -10,7 +10,7 @@ export const setBillingRate = post('/v1/billing/rates', {
   body: upsertRateRequest,
   reply: { status: 200, schema: billingRateItem },
   problems: ['busy'],
-  handle: async ({ body, meta }, { reference }) => {
+  handle: async ({ body, meta, doneOr }, { reference }) => {
     const set = await setRate(reference, body, meta);
     if (set.kind === 'problem') throw workFailure(set);
     const { state } = doneOr(set.outcome, CONFIG_REJECTIONS);

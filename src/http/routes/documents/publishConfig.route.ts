@@ -1,7 +1,7 @@
 import { configDraft } from '../../../commands/reference/configDraft.ts';
 import type { ChannelSettings, ConfigVersion } from '../../../../domain/savedConfig/events.ts';
 import { post } from '../../defineRoute.ts';
-import { doneOr, workFailure } from '../../doneOrProblem.ts';
+import { workFailure } from '../../doneOrProblem.ts';
 import { configResponse, configUpsertRequest } from '../../wire/configs.ts';
 
 const channelAnswer = (settings: ChannelSettings | null) => {
@@ -39,7 +39,7 @@ export const publishConfig = post('/v1/configs', {
     'storage_error',
     'busy',
   ],
-  handle: async ({ body, meta }, deps) => {
+  handle: async ({ body, meta, doneOr }, deps) => {
     const checked = await configDraft(deps, body);
     if (checked.kind === 'problem') throw workFailure(checked);
     const outcome = await deps.savedConfigs.publish(checked.draft, meta);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { remove } from '../../defineRoute.ts';
-import { doneOr } from '../../doneOrProblem.ts';
 import { plainText } from '../../wire/basics.ts';
 
 export const revokeConfig = remove('/v1/configs/{config_id}', {
@@ -10,7 +9,7 @@ export const revokeConfig = remove('/v1/configs/{config_id}', {
   params: z.object({ config_id: plainText(1, 200) }),
   reply: { status: 204 },
   problems: ['config_not_found', 'storage_error', 'busy'],
-  handle: async ({ params, meta }, deps) => {
+  handle: async ({ params, meta, doneOr }, deps) => {
     const outcome = await deps.savedConfigs.revoke(params.config_id, meta);
     doneOr(outcome, { config_not_found: 'There is no such saved config.' });
     return undefined;

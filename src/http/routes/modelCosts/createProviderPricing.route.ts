@@ -1,5 +1,5 @@
 import { post } from '../../defineRoute.ts';
-import { checkNotAhead, doneOr } from '../../doneOrProblem.ts';
+import { checkNotAhead } from '../../doneOrProblem.ts';
 import { currentPrices, pricesWithNulls, providerPriceItem } from '../../../queries/modelPrices.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
 import { providerPricingItem, providerPricingRequest } from '../../wire/costs.ts';
@@ -12,7 +12,7 @@ export const createProviderPricing = post('/v1/admin/provider-pricing', {
   body: providerPricingRequest,
   reply: { status: 201, schema: providerPricingItem },
   problems: ['busy'],
-  handle: async ({ body, meta }, { reference, reads, clock }) => {
+  handle: async ({ body, meta, doneOr }, { reference, reads, clock }) => {
     const price_id = clock.newId('ppr');
     const { provider, model_name } = body;
     const effective_from = body.effective_from ?? meta.now;

@@ -4,7 +4,7 @@ import { picoOf, usdOfPico } from '../../../../domain/providerPricing/pricing.ts
 import { costByPrice } from '../../../commands/models/modelCosts.ts';
 import type { ApiDeps } from '../../apiDeps.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
-import { checkNotAhead, doneOr } from '../../doneOrProblem.ts';
+import { checkNotAhead } from '../../doneOrProblem.ts';
 import { llmCostLogged, llmCostRequest, type LlmCostRequest } from '../../wire/costs.ts';
 
 /** What left out is null, and what the caller may not know is derived. */
@@ -39,7 +39,7 @@ export const logLlmCost = post('/v1/internal/llm-cost', {
   body: llmCostRequest,
   reply: { status: 201, schema: llmCostLogged },
   problems: ['idempotency_key_reused', 'busy'],
-  handle: async ({ body, meta }, deps) => {
+  handle: async ({ body, meta, doneOr }, deps) => {
     const usage = usageOf(body, meta.now);
     checkNotAhead(usage.occurred_at, meta.now);
     // What the caller left out is the same payload at any time.

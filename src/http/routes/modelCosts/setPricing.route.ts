@@ -1,5 +1,4 @@
 import { post } from '../../defineRoute.ts';
-import { doneOr } from '../../doneOrProblem.ts';
 import { priceNamed } from '../../../../domain/providerPricing/pricing.ts';
 import { pricesWithNulls, pricingAnswer } from '../../../queries/modelPrices.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
@@ -13,7 +12,7 @@ export const setPricing = post('/v1/pricing', {
   body: pricingRequest,
   reply: { status: 200, schema: pricingResponse },
   problems: ['busy'],
-  handle: async ({ body, meta }, { reference, reads, clock }) => {
+  handle: async ({ body, meta, doneOr }, { reference, reads, clock }) => {
     const { model_name } = body;
     const data = { price_id: clock.newId('ppr'), model_name, ...pricesWithNulls(body) };
     const { state, position } = doneOr(
