@@ -24,7 +24,7 @@ import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/f
 import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
 import { marginFlows } from '../../projections/margin/margin.queries.ts';
 import { missingPrices, providerPrices } from '../../projections/llmCosts/prices.queries.ts';
-import { askTogether } from '../http/reads/askTogether.ts';
+import { askTogether } from '../queries/askTogether.ts';
 import type { Queries } from '../queries/queries.ts';
 
 /** Balances are asked for more than all else together: those asked for at once share a statement. */

@@ -6,7 +6,6 @@ import type { ProtectionFacts } from '../doctor/protectionText.ts';
 import { ConfigError, type Config } from '../config.ts';
 import { httpApp } from '../http/server/app.ts';
 import { httpMetrics } from '../http/server/metrics.ts';
-import type { Route } from '../http/defineRoute.ts';
 import { apiRoutes, operationRoutes } from '../http/routes.ts';
 import { listen, type HttpServer } from '../http/server/server.ts';
 import { runningRequests, type RunningRequests } from '../http/server/runningRequests.ts';
@@ -47,10 +46,6 @@ export interface Quire {
   readonly stop: () => Promise<void>;
 }
 
-/** A process without the role `api` answers health and metrics alone. */
-const routesOf = (from: Container, isApi: boolean): readonly Route[] =>
-  (isApi ? apiRoutes : operationRoutes)(resolve(from, t.API));
-
 /** How long requests that came during the shutdown get for their refusals, ms. */
 const REFUSALS_MS = 2_000;
 
@@ -74,7 +69,9 @@ const serve = async (from: Container, isApi: boolean): Promise<Served> => {
   const { isDraining } = resolve(from, t.READINESS);
   const running = runningRequests(isDraining);
   const app = httpApp({
-    routes: routesOf(from, isApi),
+    // A process without the role `api` answers health and metrics alone.
+    routes: isApi ? apiRoutes : operationRoutes,
+    api: resolve(from, t.API),
     logger: resolve(from, t.LOGGER),
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     publicUrl: config.publicUrl,

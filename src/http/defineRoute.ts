@@ -1,23 +1,23 @@
 import type { z } from 'zod';
-import type { KeyRole } from '../../domain/apiKey/events.ts';
 import type { CommandMeta } from '../../domain/kernel/command.ts';
+import type { Caller } from './access/caller.ts';
+import type { ApiDeps } from './apiDeps.ts';
+import type { DoneOr } from './doneOrProblem.ts';
+import type { BucketClass } from './middleware/limits.ts';
 import type { UploadedFile } from './server/multipart.ts';
 import type { ProblemCode } from '../problemTable.ts';
 
-/** Who calls: the API key, never its value. */
-export interface Caller {
-  readonly key_id: string;
-  readonly tenant_id: string;
-  readonly role: KeyRole;
-}
-
-export type Access = 'public' | 'any' | 'admin' | 'admin_or_service';
-export type BucketClass = 'heavy' | 'general';
+type Access = 'public' | 'any' | 'admin' | 'admin_or_service';
 /** `scope`: the body's member of that name. */
-export type TenantSource = 'path' | 'query' | 'body' | 'scope';
+type TenantSource = 'path' | 'query' | 'body' | 'scope';
 
 /** What a handler gets: checked input, who calls, and for which tenant. */
-export interface RouteRequest<Params, Query, Body> {
+export interface RouteRequest<
+  Params,
+  Query,
+  Body,
+  Listed extends ProblemCode = never,
+> extends DoneOr<Listed> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -46,7 +46,7 @@ export interface RawBody {
   readonly body: string | Uint8Array;
 }
 
-export type Reply<Schema extends z.ZodType> =
+type Reply<Schema extends z.ZodType> =
   | { readonly status: 200 | 201 | 202; readonly schema: Schema }
   | { readonly status: 204 }
   | { readonly status: 200; readonly contentType: string };
@@ -62,52 +62,53 @@ const HOUR_MS = 3_600_000;
 export const KEPT_A_DAY: Idempotency = { keyLengthMax: 255, keepMs: 24 * HOUR_MS };
 
 /** How a body of plain bytes is let in. */
-export interface ByteBody<Params, Query> {
+interface ByteBody<Params, Query> {
   /** Gives the most bytes that are taken, and what is called at the end; throws what is answered instead. */
   // A method, for its parameter is checked against the same schemas before it is called.
-  admit(request: {
-    readonly params: Params;
-    readonly query: Query;
-    /** '' when it was not sent. */
-    readonly content_type: string;
-    /** undefined when it was not sent. */
-    readonly content_length: number | undefined;
-  }): Promise<{ readonly bytesMax: number; readonly release: () => void }>;
+  admit(
+    request: {
+      readonly params: Params;
+      readonly query: Query;
+      /** '' when it was not sent. */
+      readonly content_type: string;
+      /** undefined when it was not sent. */
+      readonly content_length: number | undefined;
+    },
+    deps: ApiDeps,
+  ): Promise<{ readonly bytesMax: number; readonly release: () => void }>;
 }
 
 interface RouteFacts {
-  readonly method: 'get' | 'post' | 'put' | 'delete';
-  /** With `{name}` for a path parameter. */
-  readonly path: string;
   /** The path's last parameter, where it takes slashes too. */
   readonly rest?: string;
-  readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: string;
   readonly access: Access;
   /** Where `tenant_id` stands; a key of another tenant is refused before anything is looked up. */
   readonly tenant?: TenantSource;
   /** True: a service key may name any tenant. */
   readonly serviceActsForAll?: boolean;
-  /** Left out: not limited. */
-  readonly bucket?: BucketClass;
+  /** Left out: `general`; public routes are not limited. */
+  readonly bucket?: BucketClass | undefined;
   /** Where the bucket depends on what is asked for: taken from once the body is read. */
   readonly bucketOf?: (body: unknown) => BucketClass;
   readonly idempotency?: Idempotency;
   /** Answered even while shutting down. */
   readonly always?: boolean;
-  /** Problems of its own; those of access, input and limits are added by what the route declares. */
-  readonly problems: readonly ProblemCode[];
+  /** What this process wrote, for the request's tenant or for all, is waited for before it is read. */
+  readonly reads?: 'tenant' | 'all';
 }
 
 /** A route as data plus one function; what it is made of follows from the schemas. */
-export interface RouteSpec<
+interface RouteSpec<
   Params extends z.ZodType,
   Query extends z.ZodType,
   Body extends z.ZodType,
   Answer extends z.ZodType,
+  Listed extends ProblemCode,
 > extends RouteFacts {
+  /** Problems of its own; those of access, input and limits are added by what the route declares. */
+  readonly problems?: readonly Listed[];
   readonly params?: Params;
   readonly query?: Query;
   /** JSON, or with `upload` the fields of a multipart form. */
@@ -119,12 +120,17 @@ export interface RouteSpec<
   /** Other statuses that carry the same schema. */
   readonly alsoStatus?: readonly number[];
   readonly handle: (
-    request: RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>>,
+    request: RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>, Listed>,
+    deps: ApiDeps,
   ) => Promise<z.input<Answer> | RawBody | undefined>;
 }
 
 /** A route whose types are forgotten: what the server, the reference and the specs read. */
 export interface Route extends RouteFacts {
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  /** With `{name}` for a path parameter. */
+  readonly path: string;
+  readonly problems?: readonly ProblemCode[];
   readonly params?: z.ZodType | undefined;
   readonly query?: z.ZodType | undefined;
   readonly body?: z.ZodType | undefined;
@@ -133,22 +139,40 @@ export interface Route extends RouteFacts {
   readonly reply: Reply<z.ZodType>;
   readonly alsoStatus?: readonly number[] | undefined;
   // A method, for its parameter is checked against the same schemas before it is called.
-  handle(request: RouteRequest<unknown, unknown, unknown>): Promise<unknown>;
+  handle(request: RouteRequest<unknown, unknown, unknown>, deps: ApiDeps): Promise<unknown>;
 }
 
-/** Declares a route. OpenAPI, validation, access, limits and problem answers are read from it. */
-export const defineRoute = <
-  Params extends z.ZodType = z.ZodUndefined,
-  Query extends z.ZodType = z.ZodUndefined,
-  Body extends z.ZodType = z.ZodUndefined,
-  Answer extends z.ZodType = z.ZodUndefined,
->(
-  spec: RouteSpec<Params, Query, Body, Answer>,
-): Route => ({
-  ...spec,
-  handle: (request) =>
-    spec.handle(request as RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>>),
-});
+const routeOf =
+  (method: Route['method']) =>
+  <
+    Params extends z.ZodType = z.ZodUndefined,
+    Query extends z.ZodType = z.ZodUndefined,
+    Body extends z.ZodType = z.ZodUndefined,
+    Answer extends z.ZodType = z.ZodUndefined,
+    Listed extends ProblemCode = never,
+  >(
+    path: string,
+    spec: RouteSpec<Params, Query, Body, Answer, Listed>,
+  ): Route => ({
+    ...spec,
+    method,
+    path,
+    bucket: spec.bucket ?? (spec.access === 'public' ? undefined : 'general'),
+    handle: (request, deps) =>
+      spec.handle(request as RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>, Listed>, deps),
+  });
+
+// Each declares a route. OpenAPI, validation, access, limits and problem answers are read from it.
+export const get = routeOf('get');
+export const post = routeOf('post');
+export const put = routeOf('put');
+export const remove = routeOf('delete');
+
+/** A route with its name and its part of the interface, which the table of routes gives it. */
+export interface NamedRoute extends Route {
+  readonly operationId: string;
+  readonly tag: string;
+}
 
 const inputProblems = (route: Route): readonly ProblemCode[] => {
   if (route.upload === true)
@@ -176,7 +200,7 @@ export const problemsOf = (route: Route): readonly ProblemCode[] => {
         ? []
         : (['request_in_progress', 'idempotency_key_reused', 'not_ready'] as const)),
       ...(route.always === true ? [] : (['shutting_down'] as const)),
-      ...route.problems,
+      ...(route.problems ?? []),
       'internal_error',
     ]),
   ];

@@ -1,8 +1,7 @@
 import type { AccountRejection } from '../../domain/account/commands.ts';
-import type { AccountKind } from '../../domain/account/decider.ts';
 import type { BillingConfigRejection } from '../../domain/billingConfig/decider.ts';
 import { liesAhead, type LiesAhead } from '../commands/reference/liesAhead.ts';
-import type { NotNow, Outcome } from '../commands/writer/outcome.ts';
+import type { NotNow } from '../commands/writer/outcome.ts';
 import type { RefundRejection } from '../commands/payments/refunds.ts';
 import type { SaleRejection } from '../commands/payments/sales.ts';
 import type { WorkProblem } from '../commands/work/workProblem.ts';
@@ -13,24 +12,31 @@ interface Rejected {
   readonly code: string;
 }
 
-/** How a rejection is answered: a code and its sentence. Members of the rejection are members there. */
-type Sentences<Rejection extends Rejected> = {
+/** Problems that every route with a body has. */
+type OfInput = 'validation_error';
+
+/**
+ * How a rejection is answered: a code and its sentence. Members of the rejection are members there. A table for
+ * some problems has no other in it.
+ */
+type Sentences<Rejection extends Rejected, Listed extends ProblemCode = ProblemCode> = {
   readonly [Code in Rejection['code']]:
-    | (Code extends ProblemCode ? string : never)
-    | ((rejection: Extract<Rejection, { code: Code }>) => Problem);
+    | (Code extends Listed ? string : never)
+    | ((rejection: Extract<Rejection, { code: Code }>) => Problem<Listed | OfInput>);
 };
 
-const neverRejected = ({ code }: Rejected): Problem => {
+/** In the place of a sentence for what a route's command is never refused with. */
+export const neverRejected = ({ code }: Rejected): Problem<never> => {
   throw new Error(`the HTTP routes never ask for what is rejected with ${code}`);
 };
 
 /** Every reason an account has to say no: one that is not here does not compile. */
-const ACCOUNT_REJECTIONS: Sentences<AccountRejection> = {
+const ACCOUNT_REJECTIONS = {
   idempotency_key_reused: 'This identity belongs to another request.',
   credits_out_of_range: () =>
     invalid({ loc: ['body'], msg: 'A total would pass 2^53 − 1 credits.', type: 'too_big' }),
   original_grant_not_found: 'There is no sale with this provider and transaction.',
-  refund_mismatch: ({ reason }) =>
+  refund_mismatch: ({ reason }: Extract<AccountRejection, { code: 'refund_mismatch' }>) =>
     problem('refund_mismatch', `The sale to refund has another ${reason}.`, { reason }),
   refund_exceeds_original: 'The refund is more than what is left of the sale.',
   insufficient_balance: 'The available credits do not cover this.',
@@ -38,6 +44,18 @@ const ACCOUNT_REJECTIONS: Sentences<AccountRejection> = {
   plan_required: 'The plan of this tenant does not include this.',
   hold_not_open: neverRejected,
   burn_exceeds_hold: neverRejected,
+} satisfies Sentences<AccountRejection>;
+
+type AccountProblem = Extract<AccountRejection['code'], ProblemCode>;
+
+/** Why an account says no to a command that it refuses for no other reason than these. */
+export const accountRejections = <Listed extends AccountProblem>(
+  ...listed: readonly Listed[]
+): Sentences<AccountRejection, Listed> => {
+  const all: readonly [string, unknown][] = Object.entries(ACCOUNT_REJECTIONS);
+  const isListed = (code: string) => code === 'credits_out_of_range' || listed.some((one) => one === code);
+  const rows = all.map(([code, sentence]) => [code, isListed(code) ? sentence : neverRejected]);
+  return Object.fromEntries(rows) as Sentences<AccountRejection, Listed>;
 };
 
 /** What became of a command: done, with what came of it; refused by a rule; or not now. */
@@ -63,7 +81,18 @@ const NOT_NOW: Readonly<Record<'contended' | 'busy' | 'unknown', string>> = {
   unknown: 'The event log did not answer in time. Send the request again with the same identity.',
 };
 
-/** The command's result, or the problem that answers why there is none. */
+/**
+ * The command's result, or the problem that answers why there is none. A route that lists `Listed` compiles with
+ * tables of these problems alone, and has to list `busy` where a command can be tried again.
+ */
+export interface DoneOr<Listed extends ProblemCode> {
+  readonly doneOr: <Of extends ('busy' extends Listed ? Answer : Exclude<Answer, NotNow>)>(
+    answer: Of,
+    sentences: Sentences<RejectionOf<Of>, Listed>,
+  ) => DoneOf<Of>;
+}
+
+/** As routes get it with their request. */
 export const doneOr = <Of extends Answer>(answer: Of, sentences: Sentences<RejectionOf<Of>>): DoneOf<Of> => {
   switch (answer.kind) {
     case 'done':
@@ -78,12 +107,8 @@ export const doneOr = <Of extends Answer>(answer: Of, sentences: Sentences<Rejec
   }
 };
 
-/** As `doneOr`, for accounts. */
-export const doneOrProblem = (outcome: Outcome<AccountKind>): DoneOf<Outcome<AccountKind>> =>
-  doneOr(outcome, ACCOUNT_REJECTIONS);
-
 /** 422 for a time that no clock and no day of the world explain. */
-const aheadProblem = ({ member }: LiesAhead): Problem =>
+const aheadProblem = ({ member }: LiesAhead): Problem<'validation_error'> =>
   invalid({ loc: ['body', member], msg: 'Lies more than a day in the future.', type: 'value_error' });
 
 export const checkNotAhead = (at: string, now: string, member = 'occurred_at'): void => {
@@ -92,27 +117,34 @@ export const checkNotAhead = (at: string, now: string, member = 'occurred_at'): 
 };
 
 /** Why a sale is not recorded. */
-export const SALE_REJECTIONS: Sentences<SaleRejection> = {
-  ...ACCOUNT_REJECTIONS,
+export const SALE_REJECTIONS = {
+  ...accountRejections('idempotency_key_reused'),
   lies_ahead: aheadProblem,
   payment_claimed: () => problem('idempotency_key_reused', 'This payment was recorded with another payload.'),
   currency_not_offered: 'The price list has no price in this currency.',
-  price_mismatch: ({ expected_minor }) =>
+  price_mismatch: ({ expected_minor }: Extract<SaleRejection, { code: 'price_mismatch' }>) =>
     problem(
       'price_mismatch',
-      `By the price list these credits cost ${String(expected_minor)} in minor units, VAT included. Send the count and the amount that the customer was shown.`,
+      `By the price list these credits cost ${String(expected_minor)} in minor units, VAT ` +
+        'included. Send the count and the amount that the customer was shown.',
       { expected_minor },
     ),
   price_list_version_unknown: 'There is no such price list, or it was not in force then.',
-};
+} satisfies Sentences<SaleRejection>;
 
 /** Why a refund is not recorded. */
-export const REFUND_REJECTIONS: Sentences<RefundRejection> = {
-  ...ACCOUNT_REJECTIONS,
+export const REFUND_REJECTIONS = {
+  ...accountRejections(
+    'original_grant_not_found',
+    'refund_mismatch',
+    'refund_exceeds_original',
+    'idempotency_key_reused',
+    'insufficient_balance',
+  ),
   lies_ahead: aheadProblem,
   sale_of_another_tenant: () =>
     problem('refund_mismatch', 'The sale to refund belongs to another tenant.', { reason: 'tenant' }),
-};
+} satisfies Sentences<RefundRejection>;
 
 /** Why work on a document was not delivered, as an answer. */
 export const workFailure = (failure: WorkProblem): Problem => {
@@ -137,11 +169,11 @@ export const workFailure = (failure: WorkProblem): Problem => {
 };
 
 /** Why a billing config is not published. */
-export const CONFIG_REJECTIONS: Sentences<BillingConfigRejection> = {
-  beyond_exact: ({ at }) =>
+export const CONFIG_REJECTIONS = {
+  beyond_exact: ({ at }: BillingConfigRejection) =>
     invalid({
       loc: ['body', ...at],
       msg: 'The most that can be asked for would cost more than 2^53 − 1 credits.',
       type: 'too_big',
     }),
-};
+} satisfies Sentences<BillingConfigRejection>;

@@ -6,7 +6,7 @@ export interface HealthPart {
   readonly facts: () => Promise<Readonly<Record<string, unknown>>>;
 }
 
-export interface HealthDeps {
+interface HealthDeps {
   readonly version: string;
   /** Milliseconds since the process started. */
   readonly upMs: () => number;

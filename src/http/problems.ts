@@ -1,6 +1,6 @@
 import { PROBLEMS, wireCodeOf, type ProblemCode, type RequestIssue } from '../problemTable.ts';
 
-export interface ProblemDetails {
+interface ProblemDetails {
   /** A sentence for people; issues for `validation_error`. */
   readonly detail: string | readonly RequestIssue[];
   /** Members beside the standard ones. */
@@ -9,12 +9,12 @@ export interface ProblemDetails {
 }
 
 /** What a broken request is answered with. Thrown at the HTTP edge only. */
-export class Problem extends Error {
+export class Problem<out Code extends ProblemCode = ProblemCode> extends Error {
   override readonly name = 'Problem';
-  readonly code: ProblemCode;
+  readonly code: Code;
   readonly details: ProblemDetails;
 
-  constructor(code: ProblemCode, details: ProblemDetails) {
+  constructor(code: Code, details: ProblemDetails) {
     super(code);
     this.code = code;
     this.details = details;
@@ -22,17 +22,17 @@ export class Problem extends Error {
 }
 
 /** A problem with a sentence and, where the code has any, members of its own. */
-export const problem = (
-  code: ProblemCode,
+export const problem = <Code extends ProblemCode>(
+  code: Code,
   detail: string,
   members: Readonly<Record<string, unknown>> = {},
-): Problem => new Problem(code, { detail, members });
+): Problem<Code> => new Problem(code, { detail, members });
 
 /** 503 that a moment later may be none. */
 export const retryLater = (code: 'busy' | 'not_ready' | 'shutting_down', detail: string): Problem =>
   new Problem(code, { detail, headers: { 'Retry-After': '1' } });
 
-export const invalid = (...issues: readonly RequestIssue[]): Problem =>
+export const invalid = (...issues: readonly RequestIssue[]): Problem<'validation_error'> =>
   new Problem('validation_error', { detail: issues });
 
 /** RFC 9457. `type` is a path of this service, which serves the page. */

@@ -1,5 +1,4 @@
-import type { ApiDeps } from './apiDeps.ts';
-import type { Route } from './defineRoute.ts';
+import type { NamedRoute, Route } from './defineRoute.ts';
 import { activateDeployment } from './routes/training/activateDeployment.route.ts';
 import { addCredits } from './routes/billing/addCredits.route.ts';
 import { adjustCredits } from './routes/administration/adjustCredits.route.ts';
@@ -73,87 +72,118 @@ import { setPricing } from './routes/modelCosts/setPricing.route.ts';
 import { setRateLimits } from './routes/administration/setRateLimits.route.ts';
 import { toMarkdown } from './routes/documents/toMarkdown.route.ts';
 
-/** Every route of the interface, with what it calls to be given. */
-const ROUTES: readonly ((deps: ApiDeps) => Route)[] = [
-  activateDeployment,
-  addCredits,
-  adjustCredits,
-  cancelTrainingJob,
-  canonical,
-  chargeExamples,
-  countPages,
-  createAdminBillingConfig,
-  createApiKey,
-  createBillingConfig,
-  createProviderPricing,
-  createTrainingJob,
-  deleteRateLimits,
-  extract,
-  flushApiKeyCache,
-  flushRateLimitCache,
-  getAdminCreditPrices,
-  getBalance,
-  getBillingConfig,
-  getBillingConfigHistory,
-  getBillingRates,
-  getCostsByDocument,
-  getCostsByTask,
-  getCreditPrices,
-  getCurrentDeployment,
-  getFreeTierSubsidy,
-  getFxRate,
+/** Every route of the interface, by its part of it. */
+const ROUTES: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
+  'API keys': {
+    createApiKey,
+    flushApiKeyCache,
+    listApiKeys,
+    revokeApiKey,
+    rotateApiKey,
+  },
+  Administration: {
+    adjustCredits,
+    createAdminBillingConfig,
+    deleteRateLimits,
+    flushRateLimitCache,
+    getAdminCreditPrices,
+    getBillingConfigHistory,
+    getFxRate,
+    getRateLimits,
+    listTenantLedger,
+    listTenants,
+    publishCreditPrices,
+    publishFxRates,
+    setPlan,
+    setRateLimits,
+  },
+  Billing: {
+    addCredits,
+    chargeExamples,
+    createBillingConfig,
+    getBalance,
+    getBillingConfig,
+    getBillingRates,
+    getCreditPrices,
+    getQuote,
+    getTenantInfo,
+    getTrainingQuote,
+    listGrants,
+    listUsage,
+    refundCredits,
+    setBillingRate,
+  },
+  Deployments: {
+    activateDeployment,
+    getCurrentDeployment,
+  },
+  Documents: {
+    canonical,
+    countPages,
+    extract,
+    listDocuments,
+    ocrToMarkdown,
+    presignUpload,
+    putUpload,
+    removeUpload,
+    toMarkdown,
+  },
+  'Model costs': {
+    createProviderPricing,
+    getLlmCostsOfJob,
+    getMissingPricing,
+    getPricing,
+    listLlmCosts,
+    listProviderPricing,
+    logLlmCost,
+    setPricing,
+  },
+  Operations: {
+    getDocs,
+    getDocsAsset,
+    getHealth,
+    getLiveness,
+    getMetrics,
+    getProblemPage,
+    getReadiness,
+  },
+  Reports: {
+    getCostsByDocument,
+    getCostsByTask,
+    getFreeTierSubsidy,
+    getMarginReport,
+    getReconciliation,
+    getUsageStats,
+  },
+  'Saved configs': {
+    publishConfig,
+    revokeConfig,
+  },
+  Training: {
+    cancelTrainingJob,
+    createTrainingJob,
+    getTrainingExamples,
+    getTrainingJob,
+  },
+};
+
+const named = (tag: string, routes: Readonly<Record<string, Route>>): readonly NamedRoute[] =>
+  Object.entries(routes).map(([operationId, route]) => ({ ...route, operationId, tag }));
+
+const ALL = Object.entries(ROUTES)
+  .flatMap(([tag, routes]) => named(tag, routes))
+  .sort((a, b) => (a.operationId < b.operationId ? -1 : 1));
+
+/** The table of all routes: what the server, the reference and the specs read. */
+export const apiRoutes: readonly NamedRoute[] = [
+  ...ALL,
+  ...named('Operations', { getOpenApi: getOpenApi(() => apiRoutes) }),
+];
+
+/** Health and metrics alone: what a process without the role `api` answers. */
+export const operationRoutes: readonly NamedRoute[] = named('Operations', {
   getHealth,
   getLiveness,
   getReadiness,
-  getLlmCostsOfJob,
-  getMarginReport,
   getMetrics,
-  getMissingPricing,
-  getPricing,
-  getQuote,
-  getRateLimits,
-  getReconciliation,
-  getTenantInfo,
-  getTrainingExamples,
-  getTrainingJob,
-  getTrainingQuote,
-  getUsageStats,
-  listApiKeys,
-  listDocuments,
-  listGrants,
-  listLlmCosts,
-  listProviderPricing,
-  listTenantLedger,
-  listTenants,
-  listUsage,
-  logLlmCost,
-  ocrToMarkdown,
-  presignUpload,
-  publishConfig,
-  publishCreditPrices,
-  publishFxRates,
-  putUpload,
-  refundCredits,
-  removeUpload,
-  revokeApiKey,
-  revokeConfig,
-  rotateApiKey,
-  setBillingRate,
-  setPlan,
-  setPricing,
-  setRateLimits,
-  toMarkdown,
-  getDocs,
-  getDocsAsset,
-  getProblemPage,
-];
-
-/** The table of all routes: what the server, the reference and the specs read. */
-export const apiRoutes = (deps: ApiDeps): readonly Route[] => {
-  const routes = ROUTES.map((route) => route(deps));
-  return [...routes, getOpenApi(routes)];
-};
-
-/** Health and metrics alone: what a process without the role `api` answers. */
-export const operationRoutes = (deps: ApiDeps): readonly Route[] =>
-  [getHealth, getLiveness, getReadiness, getMetrics].map((route) => route(deps));
+});

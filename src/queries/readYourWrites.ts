@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** The read models' runner, as reads need it. */
 interface ProjectionWait {
   waitFor(position: bigint, options: { readonly timeoutMs: number }): Promise<boolean>;
@@ -25,7 +27,7 @@ const WAIT_MS = 1_000;
 const SCOPES_MAX = 10_000;
 
 export const readYourWrites = (projections: ProjectionWait): ReadYourWrites => {
-  const noted = new Map<string, bigint>();
+  const noted = new LRUCache<string, bigint>({ max: SCOPES_MAX });
   let newest: bigint | undefined;
 
   const isThere = async (position: bigint, scope: string): Promise<boolean> => {
@@ -40,9 +42,7 @@ export const readYourWrites = (projections: ProjectionWait): ReadYourWrites => {
       if (newest === undefined || position > newest) newest = position;
       const earlier = noted.get(scope);
       if (earlier !== undefined && earlier >= position) return;
-      noted.delete(scope);
       noted.set(scope, position);
-      if (noted.size > SCOPES_MAX) noted.delete(noted.keys().next().value ?? '');
     },
     settleAll: async () => {
       const position = newest;

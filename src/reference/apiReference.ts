@@ -1,19 +1,19 @@
-import type { Route } from '../http/defineRoute.ts';
+import type { NamedRoute } from '../http/defineRoute.ts';
 import { problemsOf } from '../http/defineRoute.ts';
 import { PROBLEM_CODES, statusOf, titleOf, wireCodeOf } from '../problemTable.ts';
 
-const ACCESS: Readonly<Record<Route['access'], string>> = {
+const ACCESS: Readonly<Record<NamedRoute['access'], string>> = {
   public: 'no key needed',
   any: 'any key',
   admin: 'admin',
   admin_or_service: 'admin, service',
 };
 
-const line = ({ method, path, operationId, summary, access }: Route): string =>
+const line = ({ method, path, operationId, summary, access }: NamedRoute): string =>
   `| \`${method.toUpperCase()} ${path}\` | ${summary} | ${ACCESS[access]} | \`${operationId}\` |`;
 
 /** Every route in a line, by its part of the interface. The full schemas are in openapi.json. */
-export const routesReference = (routes: readonly Route[]): string => {
+export const routesReference = (routes: readonly NamedRoute[]): string => {
   const tags = [...new Set(routes.map(({ tag }) => tag))].sort();
   const sections = tags.flatMap((tag) => [
     `## ${tag}`,
@@ -33,7 +33,7 @@ export const routesReference = (routes: readonly Route[]): string => {
 };
 
 /** Every problem with its status, and the operations that answer with it. */
-export const problemsReference = (routes: readonly Route[]): string => {
+export const problemsReference = (routes: readonly NamedRoute[]): string => {
   const rows = PROBLEM_CODES.map((code) => {
     const users = routes
       .filter((route) => problemsOf(route).includes(code))

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { EVENT_CATALOGUE } from '../../domain/catalogue.ts';
-import type { ApiDeps } from '../http/apiDeps.ts';
 import { openApiDocument } from '../http/openapi/openapi.ts';
 import { apiRoutes } from '../http/routes.ts';
 import { problemsReference, routesReference } from './apiReference.ts';
@@ -62,14 +61,11 @@ const eventsReference = (): string => {
 };
 
 /** Reference documents by their path below the repository's root. */
-export const referenceDocuments = (): Readonly<Record<string, string>> => {
-  const routes = apiRoutes({} as ApiDeps);
-  return {
-    'docs/reference/openapi.json': `${JSON.stringify(openApiDocument(routes), null, 2)}\n`,
-    'docs/reference/events.md': `${eventsReference().trimEnd()}\n`,
-    'docs/reference/routes.md': `${routesReference(routes).trimEnd()}\n`,
-    'docs/reference/problems.md': `${problemsReference(routes)}\n`,
-    'docs/reference/metrics.md': `${metricsReference()}\n`,
-    'docs/reference/cli.md': `${commandReference().trimEnd()}\n`,
-  };
-};
+export const referenceDocuments = (): Readonly<Record<string, string>> => ({
+  'docs/reference/openapi.json': `${JSON.stringify(openApiDocument(apiRoutes), null, 2)}\n`,
+  'docs/reference/events.md': `${eventsReference().trimEnd()}\n`,
+  'docs/reference/routes.md': `${routesReference(apiRoutes).trimEnd()}\n`,
+  'docs/reference/problems.md': `${problemsReference(apiRoutes)}\n`,
+  'docs/reference/metrics.md': `${metricsReference()}\n`,
+  'docs/reference/cli.md': `${commandReference().trimEnd()}\n`,
+});

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { canonicalJson, sha256 } from '../../kernel/canonicalJson.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 
@@ -12,13 +13,9 @@ const KEPT_MS = 60 * 60 * 1000;
 const MODELS_MAX = 1_000;
 const SCHEMAS_MAX = 100;
 
-const makeRoom = (entries: Map<string, unknown>, max: number): void => {
-  if (entries.size >= max) entries.delete(entries.keys().next().value ?? '');
-};
-
-/** Remembered for an hour, by model and schema; those that were refused first make room. */
+/** Remembered for an hour, by model and schema; the least used make room. */
 export const refusedSchemas = (nowMs: () => number): RefusedSchemas => {
-  const models = new Map<string, Map<string, number>>();
+  const models = new LRUCache<string, LRUCache<string, number>>({ max: MODELS_MAX });
   const digestOf = (schema: JsonObject): string => sha256(canonicalJson(schema));
   return {
     has: (model, schema) => {
@@ -26,10 +23,8 @@ export const refusedSchemas = (nowMs: () => number): RefusedSchemas => {
       return until !== undefined && until > nowMs();
     },
     add: (model, schema) => {
-      if (!models.has(model)) makeRoom(models, MODELS_MAX);
-      const refused = models.get(model) ?? new Map<string, number>();
+      const refused = models.get(model) ?? new LRUCache<string, number>({ max: SCHEMAS_MAX });
       models.set(model, refused);
-      makeRoom(refused, SCHEMAS_MAX);
       refused.set(digestOf(schema), nowMs() + KEPT_MS);
     },
   };

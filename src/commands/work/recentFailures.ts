@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** Failures of work that would fail again, by name, for a while. */
 export interface RecentFailures<Failure> {
   readonly find: (name: string) => Failure | undefined;
@@ -9,9 +11,11 @@ export interface RecentFailures<Failure> {
 const KEEP_MS = 60_000;
 const ENTRIES_MAX = 10_000;
 
-/** Remembers each for a minute; evicts the oldest beyond ten thousand. */
+/** Remembers each for a minute; evicts the least used beyond ten thousand. */
 export const recentFailures = <Failure>(nowMs: () => number): RecentFailures<Failure> => {
-  const failures = new Map<string, { readonly failure: Failure; readonly untilMs: number }>();
+  const failures = new LRUCache<string, { readonly failure: Failure; readonly untilMs: number }>({
+    max: ENTRIES_MAX,
+  });
   return {
     find: (name) => {
       const found = failures.get(name);
@@ -20,8 +24,6 @@ export const recentFailures = <Failure>(nowMs: () => number): RecentFailures<Fai
       return undefined;
     },
     note: (name, failure) => {
-      failures.delete(name);
-      if (failures.size >= ENTRIES_MAX) failures.delete(failures.keys().next().value ?? '');
       failures.set(name, { failure, untilMs: nowMs() + KEEP_MS });
     },
     forget: (name) => {

@@ -1,7 +1,8 @@
 import { hash as digestOf, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { ReadModelsDiverged } from '../../../projections/engine/feed/divergence.ts';
 import type { KeyRole } from '../../../domain/apiKey/events.ts';
-import type { Caller } from '../defineRoute.ts';
+import { BOOTSTRAP_ADMIN, type Caller } from './caller.ts';
 import { Problem, retryLater } from '../problems.ts';
 
 /** A key as looked up by its digest. */
@@ -16,7 +17,7 @@ export interface KeyRecord {
 /** By SHA-256 of the whole key, hex. Throws when it cannot tell. */
 export type KeyLookup = (keyHash: string) => Promise<KeyRecord | undefined>;
 
-export interface AuthenticatorDeps {
+interface AuthenticatorDeps {
   readonly lookup: KeyLookup;
   readonly isWellFormed: (key: string) => boolean;
   /** The bootstrap admin key; any string. */
@@ -49,9 +50,6 @@ const RETRY_MS = 5_000;
 const ENTRIES_MAX = 10_000;
 const KEY_LENGTH_MAX = 512;
 
-/** The tenant of the bootstrap key. It has no account, for admin keys are not billed. */
-export const BOOTSTRAP_ADMIN: Caller = { key_id: 'key_bootstrap', tenant_id: 'quire:admin', role: 'admin' };
-
 export const digestOfKey = (key: string): string => digestOf('sha256', key, 'hex');
 
 const notValid = (): Problem =>
@@ -66,13 +64,6 @@ interface Entry {
   /** When to look it up again ahead of that. */
   refreshAt: number;
 }
-
-/** As the newest; the oldest goes when there are too many. */
-const put = (entries: Map<string, Entry>, hash: string, entry: Entry): void => {
-  entries.delete(hash);
-  if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
-  entries.set(hash, entry);
-};
 
 const isLive = ({ expires_at, revoked_at }: KeyRecord, now: number): boolean =>
   revoked_at === null && (expires_at === null || Date.parse(expires_at) > now);
@@ -91,13 +82,13 @@ interface KeyCache extends Pick<Authenticator, 'refuse' | 'forget' | 'flush'> {
 }
 
 const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>): KeyCache => {
-  const entries = new Map<string, Entry>();
+  const entries = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
   /** Apart: whoever sends made-up keys by the thousand must not drive out those that are real or refused. */
-  const unknown = new Map<string, Entry>();
+  const unknown = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
 
   const remember = (hash: string, record: Entry['record'], refreshMs: number): void => {
     const now = nowMs();
-    put(entries, hash, { record, staleAt: now + TTL_MS, refreshAt: now + refreshMs });
+    entries.set(hash, { record, staleAt: now + TTL_MS, refreshAt: now + refreshMs });
     unknown.delete(hash);
   };
 
@@ -105,7 +96,7 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
     const record = Promise.resolve(found);
     if (found === undefined) {
       entries.delete(hash);
-      put(unknown, hash, { record, staleAt: nowMs() + NEGATIVE_TTL_MS, refreshAt: Infinity });
+      unknown.set(hash, { record, staleAt: nowMs() + NEGATIVE_TTL_MS, refreshAt: Infinity });
     } else remember(hash, record, REFRESH_MS);
   };
 
@@ -113,7 +104,7 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
   const lookUp = (hash: string): Promise<KeyRecord | undefined> => {
     const entry: Entry = { record: lookup(hash), staleAt: Infinity, refreshAt: Infinity };
     entries.delete(hash);
-    put(unknown, hash, entry);
+    unknown.set(hash, entry);
     const ifCurrent = (work: () => void) => {
       if (unknown.get(hash) === entry) work();
     };

@@ -1,8 +1,9 @@
+import { LRUCache } from 'lru-cache';
 import type { ApiKeyState } from '../../../domain/apiKey/decider.ts';
 import { LogUnavailable } from '../../../domain/ports/eventStore.ts';
 import type { KeyLookup, KeyRecord } from './authenticate.ts';
 
-export interface ConfirmedKeysDeps {
+interface ConfirmedKeysDeps {
   /** Of the read models: it only says under which ID to look. */
   readonly lookup: KeyLookup;
   /** From the log. */
@@ -17,14 +18,7 @@ const CONFIRMED_MAX = 10_000;
  * nothing. While the log is away, a key that was confirmed here before is believed, and no other.
  */
 export const confirmedKeys = ({ lookup, stateOf }: ConfirmedKeysDeps): KeyLookup => {
-  const confirmed = new Map<string, KeyRecord>();
-
-  const remember = (hash: string, record: KeyRecord): KeyRecord => {
-    confirmed.delete(hash);
-    if (confirmed.size >= CONFIRMED_MAX) confirmed.delete(confirmed.keys().next().value ?? '');
-    confirmed.set(hash, record);
-    return record;
-  };
+  const confirmed = new LRUCache<string, KeyRecord>({ max: CONFIRMED_MAX });
 
   const rememberedOf = (hash: string, { revoked_at }: KeyRecord, error: unknown): KeyRecord => {
     const before = confirmed.get(hash);
@@ -47,6 +41,8 @@ export const confirmedKeys = ({ lookup, stateOf }: ConfirmedKeysDeps): KeyLookup
       return undefined;
     }
     const { key_id, tenant_id, role, expires_at } = key;
-    return remember(hash, { key_id, tenant_id, role, expires_at, revoked_at: null });
+    const record = { key_id, tenant_id, role, expires_at, revoked_at: null };
+    confirmed.set(hash, record);
+    return record;
   };
 };

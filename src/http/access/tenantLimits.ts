@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { RateLimitOverride } from '../../../domain/rateLimits/decider.ts';
 import type { Buckets } from '../middleware/limits.ts';
 import { DEFAULT_BUCKETS } from '../middleware/limits.ts';
@@ -6,12 +7,12 @@ import { DEFAULT_BUCKETS } from '../middleware/limits.ts';
  * A tenant's own limits as the read models have them; null: the defaults. Throws when it cannot tell, also
  * when they do not have yet what this process has written.
  */
-export type OverrideLookup = (tenantId: string) => Promise<RateLimitOverride | null>;
+type OverrideLookup = (tenantId: string) => Promise<RateLimitOverride | null>;
 
 /** Of what is noted for reads: a change of a tenant's limits, apart from all else that is written for it. */
 export const limitsScope = (tenantId: string): string => `limits of ${tenantId}`;
 
-export interface TenantLimitsDeps {
+interface TenantLimitsDeps {
   readonly lookup: OverrideLookup;
   readonly nowMs: () => number;
   readonly onError: (error: unknown) => void;
@@ -71,11 +72,9 @@ export const bucketsUnder = (override: RateLimitOverride | null): Buckets => ({
 });
 
 export const tenantLimits = ({ lookup, nowMs, onError }: TenantLimitsDeps): TenantLimits => {
-  const entries = new Map<string, Entry>();
+  const entries = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
 
   const remember = (tenantId: string, entry: Entry): Entry => {
-    if (entries.size >= ENTRIES_MAX) entries.delete(entries.keys().next().value ?? '');
-    entries.delete(tenantId);
     entries.set(tenantId, entry);
     return entry;
   };

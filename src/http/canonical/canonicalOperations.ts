@@ -2,14 +2,15 @@ import type { ChannelName, ChannelPaths, ModelChannel } from '../../commands/mod
 import { payloadOf, type CanonicalCall, type CanonicalOperation } from './canonicalPayload.ts';
 import { runConversion } from '../documents/conversion.ts';
 import { runExtraction } from '../documents/extraction.ts';
-import { withFetched } from '../documents/fetchedFile.ts';
+import { withFetched, type WorkSubject } from '../../commands/uploads/fetchedFile.ts';
+import { workFailure } from '../doneOrProblem.ts';
 import { PIPELINE_OPERATIONS } from '../pipelines/canonicalPipelines.ts';
 import { invalid } from '../problems.ts';
 import { CHANNEL_MEMBERS } from '../wire/channels.ts';
 import { extractPayload, toMarkdownPayload } from '../wire/canonical.ts';
-import { channelOf, looseChannel, workOf, type WorkSubject } from '../documents/workFields.ts';
+import { channelOf, looseChannel, workOf } from '../documents/workFields.ts';
 
-const onDocument = <T>(
+const onDocument = async <T extends { readonly meta: object }>(
   { deps, request }: CanonicalCall,
   file_name: string | undefined,
   work: (subject: WorkSubject) => Promise<T>,
@@ -22,9 +23,11 @@ const onDocument = <T>(
       msg: 'Name the document by its file_uri or its document_id.',
       type: 'missing',
     });
-  const { project_id, task_id } = scope;
-  const booking = { source: 'canonical', project_id, task_id } as const;
-  return withFetched({ deps, request }, { file_uri, document_id, file_name }, { booking, work });
+  const { tenant_id, project_id, task_id } = scope;
+  const fetch = { tenant_id, file_uri, document_id, file_name, project_id, task_id };
+  const done = await withFetched(deps.uploads, { ...fetch, source: 'canonical' }, work);
+  if ('kind' in done) throw workFailure(done);
+  return done;
 };
 
 const PAYLOAD = { members: CHANNEL_MEMBERS, under: ['payload'] };

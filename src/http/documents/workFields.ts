@@ -1,20 +1,12 @@
 import type { z } from 'zod';
 import type { ChannelIssue, ChannelName, ModelChannel } from '../../commands/models/models.ts';
-import type { KnownDocument, ReceivedFile, WorkRequest } from '../../commands/work/work.ts';
+import type { WorkSubject } from '../../commands/uploads/fetchedFile.ts';
+import type { WorkRequest } from '../../commands/work/work.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import type { UploadedFile } from '../server/multipart.ts';
 import { problem } from '../problems.ts';
 import { issuesOf } from '../server/validate.ts';
 import { CHANNEL_FIELDS, type ChannelMember } from '../wire/channels.ts';
-
-/** What work is done on, and where it is booked. */
-export interface WorkSubject {
-  readonly file: ReceivedFile;
-  /** Left out: a new document. */
-  readonly document?: KnownDocument;
-  readonly project_id: string;
-  readonly task_id: string;
-}
 
 /** The file of a form. */
 export const fileOf = (file: UploadedFile | undefined): UploadedFile => {
@@ -34,10 +26,7 @@ export const workOf = (
     request.idempotency_key === null
       ? null
       : { idempotency_key: request.idempotency_key, fingerprint: request.fingerprint },
-  file: subject.file,
-  document: subject.document,
-  project_id: subject.project_id,
-  task_id: subject.task_id,
+  ...subject,
   signal: request.signal,
 });
 

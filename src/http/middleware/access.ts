@@ -1,4 +1,5 @@
-import type { Caller, Route } from '../defineRoute.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Route } from '../defineRoute.ts';
 import { problem } from '../problems.ts';
 
 const ROLES: Readonly<Record<Route['access'], readonly Caller['role'][]>> = {

@@ -31,7 +31,7 @@ export interface Sent {
   readonly replayed: boolean;
 }
 
-export interface Replayable {
+interface Replayable {
   readonly store: ReplayStore;
   readonly scope: ReplayScope;
   readonly fingerprint: string;

@@ -1,7 +1,8 @@
 import type { Bucket, RateDecision, RateLimiter } from '../../../domain/ports/rateLimiter.ts';
-import type { BucketClass, Caller } from '../defineRoute.ts';
+import type { Caller } from '../access/caller.ts';
 import { Problem } from '../problems.ts';
 
+export type BucketClass = 'heavy' | 'general';
 export type Buckets = Readonly<Record<BucketClass, Bucket>>;
 
 /** The interface's limits, where a tenant has no others. */

@@ -1,9 +1,9 @@
 import type { Span, Tracer } from '../../../domain/ports/tracer.ts';
-import type { Route } from '../defineRoute.ts';
+import type { NamedRoute } from '../defineRoute.ts';
 import type { Exchange } from '../server/routeRequest.ts';
 
 /** `traceId`: undefined where nobody records the request. */
-export interface TracedRequest {
+interface TracedRequest {
   readonly span: Span;
   readonly traceId: string | undefined;
 }
@@ -11,7 +11,7 @@ export interface TracedRequest {
 /** Begins the span of a request; it ends with the answer. It goes on with a caller's `traceparent`. */
 export const beginRequest = (
   tracer: Tracer,
-  { operationId, method, path }: Route,
+  { operationId, method, path }: NamedRoute,
   { req, res, requestId }: Exchange,
 ): TracedRequest => {
   const span = tracer.begin(operationId, {

@@ -15,7 +15,7 @@ export const ASSET_NAMES = [
   'favicon-32x32.png',
   'start.js',
 ] as const;
-export type AssetName = (typeof ASSET_NAMES)[number];
+type AssetName = (typeof ASSET_NAMES)[number];
 
 /** The page may load what this origin serves, and call it: nothing else, no inline script. */
 export const DOCS_POLICY = [

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { COMPONENT, schemaOf, type Components, type Json } from './openapiSchemas.ts';
-import type { Route } from '../defineRoute.ts';
+import type { NamedRoute, Route } from '../defineRoute.ts';
 import { problemsOf } from '../defineRoute.ts';
 import { statusOf, WIRE_CODES, wireCodeOf } from '../../problemTable.ts';
 
@@ -125,7 +125,7 @@ const problems = (route: Route): Json => {
   );
 };
 
-const operation = (route: Route, components: Components): Json => ({
+const operation = (route: NamedRoute, components: Components): Json => ({
   operationId: route.operationId,
   summary: route.summary,
   ...(route.description !== undefined && { description: route.description }),
@@ -180,7 +180,7 @@ const PROBLEM_SCHEMAS = {
 };
 
 /** The whole interface as OpenAPI 3.1, made from the routes. */
-export const openApiDocument = (routes: readonly Route[]): Json => {
+export const openApiDocument = (routes: readonly NamedRoute[]): Json => {
   const components: Components = { ...PROBLEM_SCHEMAS };
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) (paths[route.path] ??= {})[route.method] = operation(route, components);

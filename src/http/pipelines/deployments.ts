@@ -17,7 +17,7 @@ const membersOf = ({ replaces: _, ...activation }: Activation) => ({
 });
 
 /** What of an activation the caller says. */
-export interface ActivationFields {
+interface ActivationFields {
   readonly artifact_id: string;
   readonly artifact_uri?: string | undefined;
   readonly rollout?: Rollout | null | undefined;

@@ -18,7 +18,7 @@ import type {
 type AnyRequest = RouteRequest<unknown, unknown, unknown>;
 
 /** Where a job is booked. */
-export interface JobScope {
+interface JobScope {
   readonly tenant_id: string;
   readonly project_id: string;
   readonly task_id: string;

@@ -4,21 +4,21 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } 
 import type { Logger } from 'pino';
 import type { Tracer } from '../../../domain/ports/tracer.ts';
 import { beginRequest } from '../middleware/tracing.ts';
-import type { Caller, Route } from '../defineRoute.ts';
+import type { Caller } from '../access/caller.ts';
+import type { NamedRoute, Route } from '../defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { asProblem, isExpected } from './failures.ts';
 import { endUnread } from './refuseBody.ts';
 import type { RunningRequests } from './runningRequests.ts';
 import { statusOf, wireCodeOf } from '../../problemTable.ts';
 import { Problem, problem, problemBody } from '../problems.ts';
-import { routeTable } from './routeTable.ts';
 import { safeHeaders } from './safeHeaders.ts';
 import type { Exchange } from './routeRequest.ts';
 import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
 
-export interface AppDeps extends Omit<ServeDeps, 'onError'> {
-  readonly routes: readonly Route[];
+interface AppDeps extends Omit<ServeDeps, 'onError'> {
+  readonly routes: readonly NamedRoute[];
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
   /** Where clients reach the service, where that is said. */
@@ -36,6 +36,8 @@ interface Facts {
   caller: Caller | undefined;
   code: string | undefined;
   traceId: string | undefined;
+  /** Methods that the path has, where the request's is none of them. */
+  readonly allowed: Set<string>;
 }
 
 const FACTS = Symbol('facts');
@@ -48,6 +50,7 @@ const factsOf = (req: Request & { [FACTS]?: Facts | undefined }): Facts =>
     caller: undefined,
     code: undefined,
     traceId: undefined,
+    allowed: new Set(),
   });
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
@@ -97,33 +100,27 @@ const observe = (deps: AppDeps, req: Request, res: Response): void => {
   });
 };
 
-type Place = Pick<Route, 'path' | 'rest'>;
-
 /** Express writes `:name` where the interface writes `{name}`, and `*name` for one with slashes. */
-const expressPath = ({ path, rest }: Place): string =>
+const expressPath = ({ path, rest }: Route): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${name === rest ? '*' : ':'}${name}`);
 
-const pathPattern = ({ path, rest }: Place): RegExp => {
-  const pattern = path
-    .replaceAll('.', '\\.')
-    .replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === rest ? '.+' : '[^/]+'));
-  return new RegExp(`^${pattern}/?$`);
-};
+/** Behind all routes: notes each that has the path, so that it was the method that fitted none. */
+const noteMethod =
+  ({ method }: Route): RequestHandler =>
+  (req, _res, next) => {
+    const { allowed } = factsOf(req);
+    for (const name of method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]) allowed.add(name);
+    next();
+  };
 
 /** 404, or 405 with the methods that the path has. */
-const nothingHere = (routes: readonly Route[]): RequestHandler => {
-  const known = routes.map((route) => ({ pattern: pathPattern(route), method: route.method }));
-  return (req) => {
-    const methods = known.filter(({ pattern }) => pattern.test(req.path)).map(({ method }) => method);
-    if (methods.length === 0) throw problem('not_found', 'There is nothing at this path.');
-    const allowed = [
-      ...new Set(methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method]))),
-    ];
-    throw new Problem('method_not_allowed', {
-      detail: 'The path does not take this method.',
-      headers: { Allow: allowed.map((method) => method.toUpperCase()).join(', ') },
-    });
-  };
+const nothingHere: RequestHandler = (req) => {
+  const { allowed } = factsOf(req);
+  if (allowed.size === 0) throw problem('not_found', 'There is nothing at this path.');
+  throw new Problem('method_not_allowed', {
+    detail: 'The path does not take this method.',
+    headers: { Allow: [...allowed].join(', ') },
+  });
 };
 
 const sendProblem = (req: Request, res: Response, failure: Problem): void => {
@@ -149,11 +146,10 @@ const onFailure =
     sendProblem(req, res, failure);
   };
 
-type Handler = (req: Request, res: Response) => Promise<void>;
 type Serve = (exchange: Exchange) => Promise<void>;
 
 /** Serves requests, each within its span where requests are traced; probes and the reference are not. */
-const servedBy = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Serve => {
+const servedBy = (route: NamedRoute, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Serve => {
   const { tracer } = deps;
   if (tracer === undefined || route.always === true) return (exchange) => serveRoute(route, exchange, deps);
   return (exchange) => {
@@ -163,7 +159,7 @@ const servedBy = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Serv
   };
 };
 
-const handlerOf = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Handler => {
+const handlerOf = (route: NamedRoute, deps: ServeDeps & Pick<AppDeps, 'tracer'>): RequestHandler => {
   const serve = servedBy(route, deps);
   return async (req, res) => {
     const facts = factsOf(req);
@@ -177,26 +173,13 @@ const handlerOf = (route: Route, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Han
   };
 };
 
-/**
- * What every request goes through, in one step of Express's router: its identity, its line, and what is in
- * the table. Whatever is not goes on to the router's own patterns.
- */
-const front = (
-  deps: AppDeps,
-  served: readonly { readonly route: Route; readonly handler: Handler }[],
-): RequestHandler => {
-  const find = routeTable(served);
+/** What every request goes through before its route: its identity, its headers and its line. */
+const front = (deps: AppDeps): RequestHandler => {
   const headers = Object.entries(safeHeaders(deps.publicUrl));
   return (req, res, next) => {
     identify(req, res, headers);
     observe(deps, req, res);
-    const found = find(req.method, req.url);
-    if (found === undefined) {
-      next();
-      return;
-    }
-    req.params = found.params;
-    found.entry.handler(req, res).catch(next);
+    next();
   };
 };
 
@@ -210,10 +193,10 @@ export const httpApp = (deps: AppDeps): Express => {
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
-  const served = routes.map((route) => ({ route, handler: handlerOf(route, { ...deps, onError }) }));
-  app.use(front(deps, served));
-  for (const { route, handler } of served) app[route.method](expressPath(route), handler);
-  app.use(nothingHere(routes));
+  app.use(front(deps));
+  for (const route of routes) app[route.method](expressPath(route), handlerOf(route, { ...deps, onError }));
+  for (const route of routes) app.route(expressPath(route)).all(noteMethod(route));
+  app.use(nothingHere);
   app.use(onFailure(onError));
   return app;
 };

@@ -3,6 +3,7 @@ import { CreditsOutOfRange } from '../../../domain/kernel/units.ts';
 import { LogUnavailable } from '../../../domain/ports/eventStore.ts';
 import { DIVERGED, ReadModelsDiverged } from '../../../projections/engine/feed/divergence.ts';
 import { SqlUnavailable } from '../../../projections/engine/ports.ts';
+import { NotPublished } from '../../queries/published.ts';
 import { AccountUnavailable } from '../../commands/writer/accountWriter.ts';
 import { TamperedArtifact } from '../../commands/training/artifacts.ts';
 import { ObjectStoreFailed } from '../../commands/uploads/guardedObjects.ts';
@@ -13,7 +14,8 @@ import { statusOf } from '../../problemTable.ts';
 import { Problem, invalid, problem, retryLater } from '../problems.ts';
 
 /** What may be thrown beside a problem, by its class, and what it is answered with. */
-const FAILURES: readonly (readonly [new (...args: never[]) => Error, () => Problem])[] = [
+const FAILURES: readonly (readonly [new (...args: never[]) => Error, (error: Error) => Problem])[] = [
+  [NotPublished, ({ message }) => retryLater('not_ready', message)],
   [SqlUnavailable, () => retryLater('not_ready', 'The read models cannot be reached right now.')],
   [AccountUnavailable, () => retryLater('not_ready', 'The event log cannot be reached right now.')],
   [LogUnavailable, () => retryLater('not_ready', 'The event log cannot be reached right now.')],
@@ -39,7 +41,8 @@ const FAILURES: readonly (readonly [new (...args: never[]) => Error, () => Probl
 /** The problem that an error is answered with; undefined for a defect of ours. */
 export const asProblem = (error: unknown): Problem | undefined => {
   if (error instanceof Problem) return error;
-  return FAILURES.find(([failure]) => error instanceof failure)?.[1]();
+  if (!(error instanceof Error)) return undefined;
+  return FAILURES.find(([failure]) => error instanceof failure)?.[1](error);
 };
 
 /**
@@ -47,7 +50,8 @@ export const asProblem = (error: unknown): Problem | undefined => {
  * read models the watch over the log tells, once.
  */
 export const isExpected = (error: unknown, req: Request): boolean => {
-  if (error instanceof Problem || error instanceof ReadModelsDiverged || error === req.errored) return true;
+  if (error instanceof Problem || error === req.errored) return true;
+  if (error instanceof ReadModelsDiverged || error instanceof NotPublished) return true;
   const known = asProblem(error);
   return known !== undefined && statusOf(known.code) < 500;
 };

@@ -78,7 +78,7 @@ const isStorable = (value: unknown): boolean => {
 };
 
 /** A JSON body. */
-export interface JsonBody {
+interface JsonBody {
   readonly value: unknown;
   /** The same with 0.5 for each whole number that was written as none; undefined: it has none. */
   readonly halves: unknown;

@@ -1,6 +1,8 @@
 import type { Request, Response } from 'express';
 import type { Clock } from '../../../domain/ports/clock.ts';
-import type { Caller, Route, RouteRequest } from '../defineRoute.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Route, RouteRequest } from '../defineRoute.ts';
+import { doneOr } from '../doneOrProblem.ts';
 import { scopeIn, tenantNamedIn } from '../middleware/access.ts';
 import { idempotencyKeyIn } from '../middleware/idempotency.ts';
 import { requestFingerprint } from '../middleware/requestFingerprint.ts';
@@ -55,7 +57,10 @@ const hangUpSignal = (res: Response): AbortSignal => {
 };
 
 /** The parts of a handler's request that come from the request itself. */
-export type Checked = Omit<RouteRequest<unknown, unknown, unknown>, 'caller' | 'meta' | 'signal' | 'answer'>;
+export type Checked = Omit<
+  RouteRequest<unknown, unknown, unknown>,
+  'caller' | 'meta' | 'signal' | 'answer' | 'doneOr'
+>;
 
 /** The key under which the request is known when it comes again; null: none. */
 const keyOf = ({ idempotency }: Route, req: Request): string | null =>
@@ -86,7 +91,7 @@ export const checked = async (
 };
 
 /** What else a handler gets. */
-export interface HandlerContext {
+interface HandlerContext {
   readonly caller: Caller;
   readonly clock: Clock;
   /** Told of a status other than the route's own. */
@@ -109,6 +114,8 @@ export const requestOf = (
       correlation_id: requestId,
       command_id: clock.uuid(),
     },
+    // What a route lists is known where it is declared, and nowhere else.
+    doneOr: doneOr as RouteRequest<unknown, unknown, unknown>['doneOr'],
     get signal() {
       return (signal ??= hangUpSignal(res));
     },

@@ -4,9 +4,10 @@ import type { ReplayStore } from '../../../domain/ports/replayStore.ts';
 import type { BytesInFlight } from '../../commands/work/bytesInFlight.ts';
 import { tooMuchInFlight } from '../../commands/work/workProblem.ts';
 import type { Authenticator } from '../access/authenticate.ts';
-import { BOOTSTRAP_ADMIN } from '../access/authenticate.ts';
+import { BOOTSTRAP_ADMIN, type Caller } from '../access/caller.ts';
+import type { ApiDeps } from '../apiDeps.ts';
 import { workFailure } from '../doneOrProblem.ts';
-import type { Caller, RawBody, Route } from '../defineRoute.ts';
+import type { NamedRoute, RawBody, Route } from '../defineRoute.ts';
 import { readJson } from './jsonBody.ts';
 import { checkRole, checkTenant, scopeIn } from '../middleware/access.ts';
 import { runOnce } from '../middleware/idempotency.ts';
@@ -17,11 +18,14 @@ import type { Upload, UploadLimits } from './multipart.ts';
 import { receiveUpload } from './multipart.ts';
 import { receiveBytes } from './rawUpload.ts';
 import { retryLater } from '../problems.ts';
+import { settleAllReads, settleReads } from '../reads/settledReads.ts';
 import { addressParts, checked, requestOf } from './routeRequest.ts';
-import type { Checked, Exchange, HandlerContext, Input, Received } from './routeRequest.ts';
+import type { Checked, Exchange, Input, Received } from './routeRequest.ts';
 import { validate } from './validate.ts';
 
 export interface ServeDeps {
+  /** What the routes call. */
+  readonly api: ApiDeps;
   readonly keys: Authenticator;
   readonly limits: RateLimits;
   readonly replays: ReplayStore;
@@ -68,12 +72,12 @@ const heldUntilDiscarded = async (receiving: Promise<Upload>, release: () => voi
 const receivedBytes = async (
   bytes: NonNullable<Route['bytes']>,
   req: Request,
-  { route, uploads }: { readonly route: Route; readonly uploads: UploadLimits },
+  { route, deps: { api, uploads } }: { readonly route: Route; readonly deps: ServeDeps },
 ): Promise<Upload> => {
   const [params, query] = validate(addressParts(route, req));
   const { 'content-type': content_type = '', 'content-length': length } = req.headers;
   const content_length = length === undefined ? undefined : Number(length);
-  const { bytesMax, release } = await bytes.admit({ params, query, content_type, content_length });
+  const { bytesMax, release } = await bytes.admit({ params, query, content_type, content_length }, api);
   return heldUntilDiscarded(receiveBytes(req, { dir: uploads.dir, bytesMax }), release);
 };
 
@@ -88,14 +92,14 @@ const receivedForm = (
   return heldUntilDiscarded(receiveUpload(req, limits), release);
 };
 
-const received = async (route: Route, exchange: Exchange, { uploads }: ServeDeps): Promise<Input> => {
+const received = async (route: Route, exchange: Exchange, deps: ServeDeps): Promise<Input> => {
   const { req } = exchange;
   if (route.upload === true) {
-    const upload = await receivedForm(exchange, uploads);
+    const upload = await receivedForm(exchange, deps.uploads);
     return { body: upload.fields, upload };
   }
   if (route.bytes !== undefined)
-    return { body: undefined, upload: await receivedBytes(route.bytes, req, { route, uploads }) };
+    return { body: undefined, upload: await receivedBytes(route.bytes, req, { route, deps }) };
   if (route.body === undefined) return { body: undefined, upload: undefined };
   const { value, halves } = await readJson(req);
   return { body: value, upload: undefined, halves };
@@ -121,13 +125,17 @@ const textOf = (body: unknown): string => {
 const handled = async (
   route: Route,
   exchange: Exchange,
-  { facts, caller, clock }: Omit<HandlerContext, 'status'> & { readonly facts: Checked },
+  { facts, caller, deps }: { readonly facts: Checked; readonly caller: Caller; readonly deps: ServeDeps },
 ): Promise<Sent> => {
+  const { api, clock } = deps;
   let status: number = route.reply.status;
   const told = (other: number) => {
     status = other;
   };
-  const body = await route.handle(requestOf(facts, exchange, { caller, clock, status: told }));
+  const request = requestOf(facts, exchange, { caller, clock, status: told });
+  if (route.reads === 'tenant') await settleReads(api.reads, request, facts.tenant_id);
+  if (route.reads === 'all') await settleAllReads(api.reads, request);
+  const body = await route.handle(request, api);
   if (isRaw(route, body)) {
     const { req, res } = exchange;
     res
@@ -154,7 +162,7 @@ const send = ({ req, res }: Exchange, { status, body, replayed }: Sent): void =>
 };
 
 const answered = async (
-  route: Route,
+  route: NamedRoute,
   exchange: Exchange,
   { deps, input, caller }: Received & { readonly deps: ServeDeps },
 ): Promise<void> => {
@@ -163,7 +171,7 @@ const answered = async (
   checkTenant(route, caller, route.tenant === 'body' ? input.body : undefined);
   checkTenant(route, caller, route.tenant === 'scope' ? scopeIn(input.body) : undefined);
   const facts = await checked(route, exchange, { input, caller });
-  const run = () => handled(route, exchange, { facts, caller, clock: deps.clock });
+  const run = () => handled(route, exchange, { facts, caller, deps });
   const { idempotency } = route;
   const { tenant_id, idempotency_key } = facts;
   if (idempotency === undefined || idempotency_key === null) {
@@ -178,7 +186,7 @@ const answered = async (
 };
 
 /** One request from key to answer, in the order that the interface gives its errors. */
-export const serveRoute = async (route: Route, exchange: Exchange, deps: ServeDeps): Promise<void> => {
+export const serveRoute = async (route: NamedRoute, exchange: Exchange, deps: ServeDeps): Promise<void> => {
   if (deps.isDraining() && route.always !== true) {
     exchange.res.set('Connection', 'close');
     throw retryLater('shutting_down', 'This process is shutting down.');

@@ -21,7 +21,6 @@ export const configUpsertRequest = z
     ocr: modelChannelIn.nullish(),
   })
   .meta({ id: 'ConfigUpsertRequest' });
-export type ConfigUpsertRequest = z.output<typeof configUpsertRequest>;
 
 const savedChannel = z
   .strictObject({

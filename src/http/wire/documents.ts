@@ -29,7 +29,6 @@ export const extractForm = z
     ...channelFields('ocr'),
   })
   .meta({ id: 'ExtractForm' });
-export type ExtractForm = z.output<typeof extractForm>;
 
 export const toMarkdownForm = z
   .strictObject({
@@ -64,7 +63,7 @@ const citation = z
   })
   .meta({ id: 'Citation' });
 
-export const validationErrorItem = z
+const validationErrorItem = z
   .strictObject({
     path: z.string(),
     keyword: z.string(),

@@ -45,7 +45,6 @@ export const addCreditsRequest = z
     if (sale.provider_fee_minor > (gross ?? 0)) issue('provider_fee_minor', 'More than the gross amount.');
   })
   .meta({ id: 'AddCreditsRequest' });
-export type AddCreditsRequest = z.output<typeof addCreditsRequest>;
 
 export const addCreditsResponse = z
   .strictObject({
@@ -92,7 +91,6 @@ export const refundRequest = z
         context.addIssue({ code: 'custom', path: [member], message: 'More than the gross amount.' });
   })
   .meta({ id: 'RefundRequest' });
-export type RefundRequest = z.output<typeof refundRequest>;
 
 export const refundResponse = z
   .strictObject({

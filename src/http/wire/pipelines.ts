@@ -3,7 +3,7 @@ import { creditsOut, instantOut, plainText, tenantIdText } from './basics.ts';
 import { extractModeIn } from './documents.ts';
 
 /** Part of a stream's name: no half of a surrogate pair, which cannot be written in one. */
-export const scopeName = (max = 128) =>
+const scopeName = (max = 128) =>
   plainText(1, max).refine((text) => !/\p{Cs}/u.test(text), { error: 'Must be well-formed text.' });
 
 const example = z
@@ -17,7 +17,7 @@ const example = z
   .meta({ id: 'TrainingExample' });
 
 /** What a job is, but for whose it is: also the payload of `training.create`. */
-export const trainingJobMembers = {
+const trainingJobMembers = {
   name: plainText(1, 200).nullish(),
   schema: z.unknown().meta({ description: 'The JSON Schema that the pipeline fills in.' }),
   examples: z.array(example).max(1_000).nullish().meta({ description: 'At least 2, or a `dataset_id`.' }),

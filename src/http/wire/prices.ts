@@ -94,7 +94,6 @@ export const billingConfigCreateRequest = z
     note: plainText(1, 1000).nullish(),
   })
   .meta({ id: 'BillingConfigCreateRequest', description: 'Members that are left out carry over.' });
-export type BillingConfigCreateRequest = z.output<typeof billingConfigCreateRequest>;
 
 export const billingConfigResponse = z
   .strictObject({

@@ -9,8 +9,9 @@ import { bytesInFlight } from '../../../src/commands/work/bytesInFlight.ts';
 import { CreditsOutOfRange } from '../../../domain/kernel/units.ts';
 import { SqlUnavailable } from '../../../projections/engine/ports.ts';
 import { httpApp } from '../../../src/http/server/app.ts';
+import type { ApiDeps } from '../../../src/http/apiDeps.ts';
 import { authenticator } from '../../../src/http/access/authenticate.ts';
-import { defineRoute, type Route } from '../../../src/http/defineRoute.ts';
+import { post, type NamedRoute } from '../../../src/http/defineRoute.ts';
 import { httpMetrics } from '../../../src/http/server/metrics.ts';
 import { DEFAULT_BUCKETS } from '../../../src/http/middleware/limits.ts';
 import { listen, type HttpServer } from '../../../src/http/server/server.ts';
@@ -18,20 +19,17 @@ import { until } from '../../../engine/test/support/until.ts';
 
 const ADMIN = 'the-admin-key-of-this-spec-alone';
 
-const route = (operationId: string, handle: () => Promise<{ ok: boolean }>): Route =>
-  defineRoute({
-    method: 'post',
-    path: `/v1/${operationId}`,
-    operationId,
+const route = (operationId: string, handle: () => Promise<{ ok: boolean }>): NamedRoute => ({
+  ...post(`/v1/${operationId}`, {
     summary: operationId,
-    tag: 'Spec',
     access: 'any',
-    bucket: 'general',
     body: z.strictObject({ api_key: z.string().optional() }),
     reply: { status: 200, schema: z.strictObject({ ok: z.boolean() }) },
-    problems: [],
     handle,
-  });
+  }),
+  operationId,
+  tag: 'Spec',
+});
 
 describe('the HTTP application', () => {
   const lines: Record<string, unknown>[] = [];
@@ -44,6 +42,8 @@ describe('the HTTP application', () => {
     );
     const never = () => Promise.reject(new Error('not in this spec'));
     const app = httpApp({
+      // The routes of this spec call nothing.
+      api: {} as ApiDeps,
       routes: [
         route('fine', () => Promise.resolve({ ok: true })),
         route('defect', () => Promise.reject(new TypeError('a secret detail'))),

@@ -22,7 +22,7 @@ import type { ExtractDeps } from '../../../src/commands/work/extractDocument.ts'
 import { configFrom } from '../../../src/config.ts';
 import { httpApp } from '../../../src/http/server/app.ts';
 import type { ApiDeps } from '../../../src/http/apiDeps.ts';
-import type { Route } from '../../../src/http/defineRoute.ts';
+import type { NamedRoute } from '../../../src/http/defineRoute.ts';
 import { httpMetrics } from '../../../src/http/server/metrics.ts';
 import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
@@ -50,7 +50,7 @@ interface Faults {
 
 /** The real service over embedded parts, on a free port, and switches that break what it stands on. */
 export interface TestApi extends Client {
-  readonly routes: readonly Route[];
+  readonly routes: readonly NamedRoute[];
   readonly deps: ApiDeps;
   readonly dataDir: string;
   readonly uploadDir: string;
@@ -130,13 +130,13 @@ export const startApi = async (
   await resolve(from, t.LOG_WATCH).check();
   runner.start();
   const deps = resolve(from, t.API);
-  const routes = apiRoutes(deps);
   let limiterMs = 0;
   const passMs = (ms: number) => {
     limiterMs += ms;
   };
   const app = httpApp({
-    routes,
+    routes: apiRoutes,
+    api: deps,
     logger,
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     publicUrl: config.publicUrl,
@@ -166,7 +166,7 @@ export const startApi = async (
   const { uploadDir, objects, log, sql } = parts;
   return {
     ...api,
-    routes,
+    routes: apiRoutes,
     deps,
     dataDir,
     uploadDir,

@@ -3,9 +3,8 @@ import type { AccountKind } from '../../../../domain/account/decider.ts';
 import { fingerprintOf } from '../../../../domain/kernel/fingerprint.ts';
 import { asCredits } from '../../../../domain/kernel/units.ts';
 import type { Outcome } from '../../../commands/writer/outcome.ts';
-import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute, KEPT_A_DAY } from '../../defineRoute.ts';
-import { doneOrProblem } from '../../doneOrProblem.ts';
+import { KEPT_A_DAY, post } from '../../defineRoute.ts';
+import { accountRejections } from '../../doneOrProblem.ts';
 import { tenantParams } from '../../wire/basics.ts';
 import { adjustRequest, adjustResponse } from '../../wire/money.ts';
 
@@ -21,42 +20,38 @@ const adjustmentOf = (
   return { adjustment, credited: event !== undefined };
 };
 
-export const adjustCredits = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'post',
-    path: '/v1/admin/tenants/{tenant_id}/adjust-credits',
-    operationId: 'adjustCredits',
-    summary: 'Give a tenant credits, or claw them back',
-    description: 'Send an `Idempotency-Key`: a repeat after any time answers with `credited: false`.',
-    tag: 'Administration',
-    access: 'admin',
-    tenant: 'path',
-    bucket: 'general',
-    idempotency: { ...KEPT_A_DAY, keyLengthMax: 80 },
-    params: tenantParams,
-    body: adjustRequest,
-    reply: { status: 200, schema: adjustResponse },
-    problems: ['insufficient_balance', 'idempotency_key_reused', 'busy'],
-    handle: async ({ params: { tenant_id }, body, idempotency_key, meta }) => {
-      const command: AdjustCredits = {
-        type: 'AdjustCredits',
-        meta,
-        data: {
-          tenant_id,
-          adjustment_id: deps.clock.newId('adj'),
-          idempotency_key,
-          fingerprint: fingerprintOf({ kind: 'adjustment', ...body }),
-          ...body,
-          credits: asCredits(body.credits),
-        },
-      };
-      const done = doneOrProblem(await deps.accounts.execute(command));
-      deps.reads.note(tenant_id, done.position);
-      const { adjustment, credited } = adjustmentOf(done, idempotency_key);
-      const { adjustment_id, credits, reason, created_at } = adjustment;
-      return {
-        ...{ adjustment_id, tenant_id, credits, reason, credited, created_at },
-        balance_credits: done.state.balance,
-      };
-    },
-  });
+const REJECTIONS = accountRejections('insufficient_balance', 'idempotency_key_reused');
+
+export const adjustCredits = post('/v1/admin/tenants/{tenant_id}/adjust-credits', {
+  summary: 'Give a tenant credits, or claw them back',
+  description: 'Send an `Idempotency-Key`: a repeat after any time answers with `credited: false`.',
+  access: 'admin',
+  tenant: 'path',
+  idempotency: { ...KEPT_A_DAY, keyLengthMax: 80 },
+  params: tenantParams,
+  body: adjustRequest,
+  reply: { status: 200, schema: adjustResponse },
+  problems: ['insufficient_balance', 'idempotency_key_reused', 'busy'],
+  handle: async ({ params: { tenant_id }, body, idempotency_key, meta, doneOr }, deps) => {
+    const command: AdjustCredits = {
+      type: 'AdjustCredits',
+      meta,
+      data: {
+        tenant_id,
+        adjustment_id: deps.clock.newId('adj'),
+        idempotency_key,
+        fingerprint: fingerprintOf({ kind: 'adjustment', ...body }),
+        ...body,
+        credits: asCredits(body.credits),
+      },
+    };
+    const done = doneOr(await deps.accounts.execute(command), REJECTIONS);
+    deps.reads.note(tenant_id, done.position);
+    const { adjustment, credited } = adjustmentOf(done, idempotency_key);
+    const { adjustment_id, credits, reason, created_at } = adjustment;
+    return {
+      ...{ adjustment_id, tenant_id, credits, reason, credited, created_at },
+      balance_credits: done.state.balance,
+    };
+  },
+});

@@ -1,19 +1,4 @@
-import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
-import { publishConfig } from '../../documents/publishConfig.ts';
-import { billingConfigCreateRequest, billingConfigResponse } from '../../wire/prices.ts';
+import type { Route } from '../../defineRoute.ts';
+import { createBillingConfig } from '../billing/createBillingConfig.route.ts';
 
-export const createAdminBillingConfig = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'post',
-    path: '/v1/admin/billing-config',
-    operationId: 'createAdminBillingConfig',
-    summary: 'Publish a billing config version',
-    tag: 'Administration',
-    access: 'admin',
-    bucket: 'general',
-    body: billingConfigCreateRequest,
-    reply: { status: 201, schema: billingConfigResponse },
-    problems: ['busy'],
-    handle: ({ body, meta }) => publishConfig(deps, body, meta),
-  });
+export const createAdminBillingConfig: Route = { ...createBillingConfig, path: '/v1/admin/billing-config' };

@@ -1,18 +1,8 @@
-import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
-import { priceListOf } from '../../money/priceLists.ts';
-import { priceListResponse } from '../../wire/prices.ts';
+import type { Route } from '../../defineRoute.ts';
+import { getCreditPrices } from '../billing/getCreditPrices.route.ts';
 
-export const getAdminCreditPrices = ({ reference }: ApiDeps) =>
-  defineRoute({
-    method: 'get',
-    path: '/v1/admin/credit-prices',
-    operationId: 'getAdminCreditPrices',
-    summary: 'The active price list of credits',
-    tag: 'Administration',
-    access: 'admin',
-    bucket: 'general',
-    reply: { status: 200, schema: priceListResponse },
-    problems: [],
-    handle: async () => priceListOf(await reference.priceLists()),
-  });
+export const getAdminCreditPrices: Route = {
+  ...getCreditPrices,
+  path: '/v1/admin/credit-prices',
+  access: 'admin',
+};

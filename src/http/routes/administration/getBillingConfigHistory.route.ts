@@ -1,22 +1,14 @@
-import type { ApiDeps } from '../../apiDeps.ts';
-import { configResponse, newest } from '../../money/billingConfigs.ts';
-import { defineRoute } from '../../defineRoute.ts';
+import { configOf, newestConfig } from '../../../queries/published.ts';
+import { get } from '../../defineRoute.ts';
 import { billingConfigHistory } from '../../wire/prices.ts';
 
-export const getBillingConfigHistory = ({ reference }: ApiDeps) =>
-  defineRoute({
-    method: 'get',
-    path: '/v1/admin/billing-config',
-    operationId: 'getBillingConfigHistory',
-    summary: 'The active billing config and all versions, newest first',
-    tag: 'Administration',
-    access: 'admin',
-    bucket: 'general',
-    reply: { status: 200, schema: billingConfigHistory },
-    problems: [],
-    handle: async () => {
-      const state = await reference.billingConfig();
-      const history = [...state.versions].reverse().map((config) => configResponse(state, config));
-      return { active: configResponse(state, newest(state)), history };
-    },
-  });
+export const getBillingConfigHistory = get('/v1/admin/billing-config', {
+  summary: 'The active billing config and all versions, newest first',
+  access: 'admin',
+  reply: { status: 200, schema: billingConfigHistory },
+  handle: async (_request, { reference }) => {
+    const state = await reference.billingConfig();
+    const history = [...state.versions].reverse().map((config) => configOf(state, config));
+    return { active: configOf(state, newestConfig(state)), history };
+  },
+});

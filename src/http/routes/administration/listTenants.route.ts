@@ -1,42 +1,33 @@
 import { z } from 'zod';
-import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
-import { settleAllReads } from '../../reads/settledReads.ts';
-import { activeConfig } from '../../money/tenantBalance.ts';
+import { get } from '../../defineRoute.ts';
+import { activeConfig } from '../../../queries/published.ts';
 import { pagingQuery, plainText } from '../../wire/basics.ts';
 import { tenantList } from '../../wire/books.ts';
 
-export const listTenants = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'get',
-    path: '/v1/admin/tenants',
-    operationId: 'listTenants',
-    summary: 'All tenants with their balances, newest first',
-    description: '`search` is part of a tenant ID, in any case.',
-    tag: 'Administration',
-    access: 'admin',
-    bucket: 'general',
-    query: z.object({ ...pagingQuery, search: plainText(0, 128).optional() }),
-    reply: { status: 200, schema: tenantList },
-    problems: [],
-    handle: async (request) => {
-      const { limit, offset, search } = request.query;
-      await settleAllReads(deps.reads, request);
-      const { free_pages: allowance } = (await activeConfig(deps)).terms;
-      const { items, total } = await deps.queries.tenants({ limit, offset, search });
-      return {
-        items: items.map((row) => ({
-          tenant_id: row.tenant_id,
-          plan: row.plan,
-          balance_credits: row.balance_credits,
-          held_credits: row.held_credits,
-          total_credits_purchased: row.total_credits_purchased,
-          total_credits_used: row.total_credits_used,
-          free_pages_remaining: Math.max(0, allowance - row.free_pages_used - row.free_pages_held),
-          created_at: row.created_at,
-          last_activity_at: row.last_activity_at,
-        })),
-        ...{ total, limit, offset },
-      };
-    },
-  });
+export const listTenants = get('/v1/admin/tenants', {
+  summary: 'All tenants with their balances, newest first',
+  description: '`search` is part of a tenant ID, in any case.',
+  access: 'admin',
+  query: z.object({ ...pagingQuery, search: plainText(0, 128).optional() }),
+  reply: { status: 200, schema: tenantList },
+  reads: 'all',
+  handle: async (request, deps) => {
+    const { limit, offset, search } = request.query;
+    const { free_pages: allowance } = (await activeConfig(deps.reference)).terms;
+    const { items, total } = await deps.queries.tenants({ limit, offset, search });
+    return {
+      items: items.map((row) => ({
+        tenant_id: row.tenant_id,
+        plan: row.plan,
+        balance_credits: row.balance_credits,
+        held_credits: row.held_credits,
+        total_credits_purchased: row.total_credits_purchased,
+        total_credits_used: row.total_credits_used,
+        free_pages_remaining: Math.max(0, allowance - row.free_pages_used - row.free_pages_held),
+        created_at: row.created_at,
+        last_activity_at: row.last_activity_at,
+      })),
+      ...{ total, limit, offset },
+    };
+  },
+});

@@ -1,39 +1,32 @@
-import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
-import { doneOr } from '../../doneOrProblem.ts';
+import { post } from '../../defineRoute.ts';
 import { newKey } from '../../access/newKey.ts';
+import { neverRejected } from '../../doneOrProblem.ts';
 import { invalid } from '../../problems.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
 import { apiKeyCreateRequest, apiKeyCreateResponse } from '../../wire/keys.ts';
 
-export const createApiKey = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'post',
-    path: '/v1/api-keys',
-    operationId: 'createApiKey',
-    summary: 'Create a key for a tenant',
-    tag: 'API keys',
-    access: 'admin',
-    tenant: 'body',
-    bucket: 'general',
-    body: apiKeyCreateRequest,
-    reply: { status: 201, schema: apiKeyCreateResponse },
-    problems: ['busy'],
-    handle: async ({ body, meta }) => {
-      const { tenant_id, role } = body;
-      const [name, expires_at] = [body.name ?? null, body.expires_at ?? null];
-      if (expires_at !== null && expires_at <= meta.now)
-        throw invalid({ loc: ['body', 'expires_at'], msg: 'Lies in the past.', type: 'value_error' });
-      const { key, record } = newKey(deps, { tenant_id, role, name, expires_at });
-      const { position } = doneOr(await deps.apiKeys.issue(record, meta), {
-        key_not_found: 'There is no such key.',
-      });
-      deps.reads.note(tenant_id, position);
-      deps.reads.note(ALL_TENANTS, position);
-      // The key works from the answer on, so the look-up must know it by then.
-      await deps.reads.settle(ALL_TENANTS);
-      deps.keys.forget(record.key_hash);
-      const { key_id, prefix } = record;
-      return { key_id, key, prefix, tenant_id, role, name, created_at: meta.now, expires_at };
-    },
-  });
+export const createApiKey = post('/v1/api-keys', {
+  summary: 'Create a key for a tenant',
+  access: 'admin',
+  tenant: 'body',
+  body: apiKeyCreateRequest,
+  reply: { status: 201, schema: apiKeyCreateResponse },
+  problems: ['busy'],
+  handle: async ({ body, meta, doneOr }, deps) => {
+    const { tenant_id, role } = body;
+    const [name, expires_at] = [body.name ?? null, body.expires_at ?? null];
+    if (expires_at !== null && expires_at <= meta.now)
+      throw invalid({ loc: ['body', 'expires_at'], msg: 'Lies in the past.', type: 'value_error' });
+    const { key, record } = newKey(deps, { tenant_id, role, name, expires_at });
+    const { position } = doneOr(await deps.apiKeys.issue(record, meta), {
+      key_not_found: neverRejected,
+    });
+    deps.reads.note(tenant_id, position);
+    deps.reads.note(ALL_TENANTS, position);
+    // The key works from the answer on, so the look-up must know it by then.
+    await deps.reads.settle(ALL_TENANTS);
+    deps.keys.forget(record.key_hash);
+    const { key_id, prefix } = record;
+    return { key_id, key, prefix, tenant_id, role, name, created_at: meta.now, expires_at };
+  },
+});

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
-import { doneOr } from '../../doneOrProblem.ts';
+import { remove } from '../../defineRoute.ts';
 import { keyNamed } from '../../access/newKey.ts';
 import { problem } from '../../problems.ts';
 import type { ApiKeyRow } from '../../../../projections/apiKeys/apiKeys.queries.ts';
@@ -30,38 +29,32 @@ const checkNotLast = async ({ queries, hasBootstrapAdmin }: ApiDeps, key: ApiKey
     );
 };
 
-export const revokeApiKey = (deps: ApiDeps) => {
-  const alone = oneAtATime();
-  return defineRoute({
-    method: 'delete',
-    path: '/v1/api-keys/{key}',
-    operationId: 'revokeApiKey',
-    summary: 'Revoke a key',
-    tag: 'API keys',
-    access: 'admin',
-    bucket: 'general',
-    params: z.object({
-      key: plainText(1, 512).meta({ description: 'The key itself, or its `key_id`.' }),
+const alone = oneAtATime();
+
+export const revokeApiKey = remove('/v1/api-keys/{key}', {
+  summary: 'Revoke a key',
+  access: 'admin',
+  params: z.object({
+    key: plainText(1, 512).meta({ description: 'The key itself, or its `key_id`.' }),
+  }),
+  reply: { status: 204 },
+  problems: ['key_not_found', 'last_admin_key', 'busy'],
+  handle: ({ params, meta, doneOr }, deps) =>
+    alone(async () => {
+      if (deps.keys.isBootstrap(params.key))
+        throw problem(
+          'last_admin_key',
+          'This key is set by ADMIN_API_KEY: change that variable and restart the service to revoke it.',
+        );
+      await deps.reads.settle(ALL_TENANTS);
+      const key = await keyNamed(deps, params.key);
+      if (key === undefined) throw problem('key_not_found', 'There is no such key.');
+      await checkNotLast(deps, key, meta.now);
+      const outcome = await deps.apiKeys.revoke(key.key_id, meta);
+      const { position } = doneOr(outcome, { key_not_found: 'There is no such key.' });
+      deps.keys.refuse(key.key_hash);
+      deps.reads.note(key.tenant_id, position);
+      deps.reads.note(ALL_TENANTS, position);
+      return undefined;
     }),
-    reply: { status: 204 },
-    problems: ['key_not_found', 'last_admin_key', 'busy'],
-    handle: ({ params, meta }) =>
-      alone(async () => {
-        if (deps.keys.isBootstrap(params.key))
-          throw problem(
-            'last_admin_key',
-            'This key is set by ADMIN_API_KEY: change that variable and restart the service to revoke it.',
-          );
-        await deps.reads.settle(ALL_TENANTS);
-        const key = await keyNamed(deps, params.key);
-        if (key === undefined) throw problem('key_not_found', 'There is no such key.');
-        await checkNotLast(deps, key, meta.now);
-        const outcome = await deps.apiKeys.revoke(key.key_id, meta);
-        const { position } = doneOr(outcome, { key_not_found: 'There is no such key.' });
-        deps.keys.refuse(key.key_hash);
-        deps.reads.note(key.tenant_id, position);
-        deps.reads.note(ALL_TENANTS, position);
-        return undefined;
-      }),
-  });
-};
+});

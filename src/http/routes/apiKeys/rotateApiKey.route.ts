@@ -1,6 +1,4 @@
-import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
-import { doneOr } from '../../doneOrProblem.ts';
+import { post } from '../../defineRoute.ts';
 import { keyNamed, newKey } from '../../access/newKey.ts';
 import { problem } from '../../problems.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
@@ -11,35 +9,29 @@ const NOT_FOUND = 'There is no such key, or it is not live any more.';
 const later = (instant: string, seconds: number): string =>
   new Date(Date.parse(instant) + seconds * 1000).toISOString();
 
-export const rotateApiKey = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'post',
-    path: '/v1/api-keys/rotate',
-    operationId: 'rotateApiKey',
-    summary: 'Replace a key by a new one; the old one stops after a grace',
-    tag: 'API keys',
-    access: 'admin',
-    bucket: 'general',
-    body: apiKeyRotateRequest,
-    reply: { status: 200, schema: apiKeyCreateResponse },
-    problems: ['key_not_found', 'busy'],
-    handle: async ({ body, meta }) => {
-      await deps.reads.settle(ALL_TENANTS);
-      const old = await keyNamed(deps, body.key);
-      if (old === undefined || (old.expires_at !== null && old.expires_at <= meta.now))
-        throw problem('key_not_found', NOT_FOUND);
-      const { tenant_id, role, name, expires_at } = old;
-      const { key, record } = newKey(deps, { tenant_id, role, name, expires_at });
-      const rotation = { next: record, expiresAt: later(meta.now, body.grace_seconds) };
-      const outcome = await deps.apiKeys.rotate(old.key_id, rotation, meta);
-      const { position } = doneOr(outcome, { key_not_found: NOT_FOUND });
-      deps.reads.note(tenant_id, position);
-      deps.reads.note(ALL_TENANTS, position);
-      await deps.reads.settle(ALL_TENANTS);
-      if (body.grace_seconds === 0) deps.keys.refuse(old.key_hash);
-      else deps.keys.forget(old.key_hash);
-      deps.keys.forget(record.key_hash);
-      const { key_id, prefix } = record;
-      return { key_id, key, prefix, tenant_id, role, name, created_at: meta.now, expires_at };
-    },
-  });
+export const rotateApiKey = post('/v1/api-keys/rotate', {
+  summary: 'Replace a key by a new one; the old one stops after a grace',
+  access: 'admin',
+  body: apiKeyRotateRequest,
+  reply: { status: 200, schema: apiKeyCreateResponse },
+  problems: ['key_not_found', 'busy'],
+  handle: async ({ body, meta, doneOr }, deps) => {
+    await deps.reads.settle(ALL_TENANTS);
+    const old = await keyNamed(deps, body.key);
+    if (old === undefined || (old.expires_at !== null && old.expires_at <= meta.now))
+      throw problem('key_not_found', NOT_FOUND);
+    const { tenant_id, role, name, expires_at } = old;
+    const { key, record } = newKey(deps, { tenant_id, role, name, expires_at });
+    const rotation = { next: record, expiresAt: later(meta.now, body.grace_seconds) };
+    const outcome = await deps.apiKeys.rotate(old.key_id, rotation, meta);
+    const { position } = doneOr(outcome, { key_not_found: NOT_FOUND });
+    deps.reads.note(tenant_id, position);
+    deps.reads.note(ALL_TENANTS, position);
+    await deps.reads.settle(ALL_TENANTS);
+    if (body.grace_seconds === 0) deps.keys.refuse(old.key_hash);
+    else deps.keys.forget(old.key_hash);
+    deps.keys.forget(record.key_hash);
+    const { key_id, prefix } = record;
+    return { key_id, key, prefix, tenant_id, role, name, created_at: meta.now, expires_at };
+  },
+});

@@ -6,9 +6,9 @@ import { fingerprintOf } from '../../../../domain/kernel/fingerprint.ts';
 import { jobIdOfArtifact } from '../../../../domain/trainingJob/identity.ts';
 import type { Outcome } from '../../../commands/writer/outcome.ts';
 import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
-import { doneOrProblem } from '../../doneOrProblem.ts';
-import { activeConfig } from '../../money/tenantBalance.ts';
+import { post } from '../../defineRoute.ts';
+import { accountRejections } from '../../doneOrProblem.ts';
+import { activeConfig } from '../../../queries/published.ts';
 import { problem } from '../../problems.ts';
 import { examplesChargeRequest, examplesChargeResponse } from '../../wire/training.ts';
 
@@ -69,47 +69,44 @@ const chargeOf = (
   },
 });
 
-export const chargeExamples = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'post',
-    path: '/v1/billing/dspy-examples-charge',
-    operationId: 'chargeExamples',
-    summary: 'Charge the flat fee for an export of examples',
-    description:
-      'Idempotent on `idempotency_key` for ever: a repeat answers with the original and `charged: false`. The fee is that of the billing config in force at the first request.',
-    tag: 'Billing',
-    access: 'any',
-    tenant: 'body',
-    bucket: 'general',
-    body: examplesChargeRequest,
-    reply: { status: 200, schema: examplesChargeResponse },
-    problems: [
-      'job_not_found',
-      'artifact_not_found',
-      'plan_required',
-      'insufficient_credits',
-      'idempotency_key_reused',
-      'busy',
-    ],
-    handle: async ({ body, caller, meta }) => {
-      const { tenant_id, idempotency_key } = body;
-      // A key that was used is answered by its charge.
-      const { charges } = await deps.accounts.stateOf(tenant_id);
-      if (!charges.has(idempotency_key)) await checkOwned(deps, body);
-      const { terms, version } = await activeConfig(deps);
-      const command = chargeOf(body, {
-        ...{ meta, terms, version },
-        usage_id: deps.clock.newId('use'),
-        api_key_id: caller.key_id,
-      });
-      const done = doneOrProblem(await deps.accounts.execute(command));
-      deps.reads.note(tenant_id, done.position);
-      const { charge, charged } = chargeIn(done, idempotency_key);
-      return {
-        ...{ charge_id: charge.usage_id, tenant_id, idempotency_key, charged },
-        credits_charged: charge.credits,
-        balance_credits: done.state.balance,
-        created_at: charge.created_at,
-      };
-    },
-  });
+const REJECTIONS = accountRejections('plan_required', 'insufficient_credits', 'idempotency_key_reused');
+
+export const chargeExamples = post('/v1/billing/dspy-examples-charge', {
+  summary: 'Charge the flat fee for an export of examples',
+  description:
+    'Idempotent on `idempotency_key` for ever: a repeat answers with the original and ' +
+    '`charged: false`. The fee is that of the billing config in force at the first request.',
+  access: 'any',
+  tenant: 'body',
+  body: examplesChargeRequest,
+  reply: { status: 200, schema: examplesChargeResponse },
+  problems: [
+    'job_not_found',
+    'artifact_not_found',
+    'plan_required',
+    'insufficient_credits',
+    'idempotency_key_reused',
+    'busy',
+  ],
+  handle: async ({ body, caller, meta, doneOr }, deps) => {
+    const { tenant_id, idempotency_key } = body;
+    // A key that was used is answered by its charge.
+    const { charges } = await deps.accounts.stateOf(tenant_id);
+    if (!charges.has(idempotency_key)) await checkOwned(deps, body);
+    const { terms, version } = await activeConfig(deps.reference);
+    const command = chargeOf(body, {
+      ...{ meta, terms, version },
+      usage_id: deps.clock.newId('use'),
+      api_key_id: caller.key_id,
+    });
+    const done = doneOr(await deps.accounts.execute(command), REJECTIONS);
+    deps.reads.note(tenant_id, done.position);
+    const { charge, charged } = chargeIn(done, idempotency_key);
+    return {
+      ...{ charge_id: charge.usage_id, tenant_id, idempotency_key, charged },
+      credits_charged: charge.credits,
+      balance_credits: done.state.balance,
+      created_at: charge.created_at,
+    };
+  },
+});

@@ -1,19 +1,17 @@
-import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
-import { publishConfig } from '../../documents/publishConfig.ts';
+import { post } from '../../defineRoute.ts';
+import { publishBillingConfig } from '../../../commands/reference/billingConfigs.ts';
+import { configOf, newestConfig } from '../../../queries/published.ts';
+import { CONFIG_REJECTIONS } from '../../doneOrProblem.ts';
 import { billingConfigCreateRequest, billingConfigResponse } from '../../wire/prices.ts';
 
-export const createBillingConfig = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'post',
-    path: '/v1/billing/config',
-    operationId: 'createBillingConfig',
-    summary: 'Publish a billing config version',
-    tag: 'Billing',
-    access: 'admin',
-    bucket: 'general',
-    body: billingConfigCreateRequest,
-    reply: { status: 201, schema: billingConfigResponse },
-    problems: ['busy'],
-    handle: ({ body, meta }) => publishConfig(deps, body, meta),
-  });
+export const createBillingConfig = post('/v1/billing/config', {
+  summary: 'Publish a billing config version',
+  access: 'admin',
+  body: billingConfigCreateRequest,
+  reply: { status: 201, schema: billingConfigResponse },
+  problems: ['busy'],
+  handle: async ({ body, meta, doneOr }, { reference }) => {
+    const { state } = doneOr(await publishBillingConfig(reference, body, meta), CONFIG_REJECTIONS);
+    return configOf(state, newestConfig(state));
+  },
+});

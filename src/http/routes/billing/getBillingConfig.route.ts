@@ -1,21 +1,13 @@
-import type { ApiDeps } from '../../apiDeps.ts';
-import { configResponse, newest } from '../../money/billingConfigs.ts';
-import { defineRoute } from '../../defineRoute.ts';
+import { configOf, newestConfig } from '../../../queries/published.ts';
+import { get } from '../../defineRoute.ts';
 import { billingConfigResponse } from '../../wire/prices.ts';
 
-export const getBillingConfig = ({ reference }: ApiDeps) =>
-  defineRoute({
-    method: 'get',
-    path: '/v1/billing/config',
-    operationId: 'getBillingConfig',
-    summary: 'The active billing config',
-    tag: 'Billing',
-    access: 'admin',
-    bucket: 'general',
-    reply: { status: 200, schema: billingConfigResponse },
-    problems: [],
-    handle: async () => {
-      const state = await reference.billingConfig();
-      return configResponse(state, newest(state));
-    },
-  });
+export const getBillingConfig = get('/v1/billing/config', {
+  summary: 'The active billing config',
+  access: 'admin',
+  reply: { status: 200, schema: billingConfigResponse },
+  handle: async (_request, { reference }) => {
+    const state = await reference.billingConfig();
+    return configOf(state, newestConfig(state));
+  },
+});

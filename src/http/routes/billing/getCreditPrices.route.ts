@@ -1,18 +1,10 @@
-import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
-import { priceListOf } from '../../money/priceLists.ts';
+import { get } from '../../defineRoute.ts';
+import { priceListOf } from '../../../queries/published.ts';
 import { priceListResponse } from '../../wire/prices.ts';
 
-export const getCreditPrices = ({ reference }: ApiDeps) =>
-  defineRoute({
-    method: 'get',
-    path: '/v1/billing/credit-prices',
-    operationId: 'getCreditPrices',
-    summary: 'The active price list of credits',
-    tag: 'Billing',
-    access: 'any',
-    bucket: 'general',
-    reply: { status: 200, schema: priceListResponse },
-    problems: [],
-    handle: async () => priceListOf(await reference.priceLists()),
-  });
+export const getCreditPrices = get('/v1/billing/credit-prices', {
+  summary: 'The active price list of credits',
+  access: 'any',
+  reply: { status: 200, schema: priceListResponse },
+  handle: async (_request, { reference }) => priceListOf(await reference.priceLists()),
+});

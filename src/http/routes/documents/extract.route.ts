@@ -1,5 +1,4 @@
-import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute, KEPT_A_DAY } from '../../defineRoute.ts';
+import { KEPT_A_DAY, post } from '../../defineRoute.ts';
 import { runExtraction } from '../../documents/extraction.ts';
 import { problem } from '../../problems.ts';
 import { extractForm, extractResponse } from '../../wire/documents.ts';
@@ -15,40 +14,36 @@ const parsed = (schema: string | undefined): unknown => {
   }
 };
 
-export const extract = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'post',
-    path: '/v1/extract',
-    operationId: 'extract',
-    summary: 'Data from a document, by a JSON Schema',
-    description:
-      'Nothing is invented: a value that is not in the document is null where the schema allows null, and left out where it is optional.',
-    tag: 'Documents',
-    access: 'any',
-    tenant: 'body',
-    serviceActsForAll: true,
-    bucket: 'heavy',
-    idempotency: KEPT_A_DAY,
-    body: extractForm,
-    upload: true,
-    reply: { status: 200, schema: extractResponse },
-    problems: EXTRACTION_PROBLEMS,
-    handle: async (request) => {
-      const { project_id, task_id, schema, ...fields } = request.body;
-      const subject = { file: fileOf(request.file), project_id, task_id };
-      return runExtraction(
-        deps,
-        {
-          schema: parsed(schema),
-          mode: fields.mode,
-          artifact_id: fields.artifact_id,
-          config_id: fields.config_id,
-          allow_partial: fields.allow_partial,
-          citations: fields.citations,
-          llm: channelOf('llm', fields),
-          ocr: channelOf('ocr', fields),
-        },
-        workOf(request, subject),
-      );
-    },
-  });
+export const extract = post('/v1/extract', {
+  summary: 'Data from a document, by a JSON Schema',
+  description:
+    'Nothing is invented: a value that is not in the document is null where the schema ' +
+    'allows null, and left out where it is optional.',
+  access: 'any',
+  tenant: 'body',
+  serviceActsForAll: true,
+  bucket: 'heavy',
+  idempotency: KEPT_A_DAY,
+  body: extractForm,
+  upload: true,
+  reply: { status: 200, schema: extractResponse },
+  problems: EXTRACTION_PROBLEMS,
+  handle: async (request, deps) => {
+    const { project_id, task_id, schema, ...fields } = request.body;
+    const subject = { file: fileOf(request.file), project_id, task_id };
+    return runExtraction(
+      deps,
+      {
+        schema: parsed(schema),
+        mode: fields.mode,
+        artifact_id: fields.artifact_id,
+        config_id: fields.config_id,
+        allow_partial: fields.allow_partial,
+        citations: fields.citations,
+        llm: channelOf('llm', fields),
+        ocr: channelOf('ocr', fields),
+      },
+      workOf(request, subject),
+    );
+  },
+});

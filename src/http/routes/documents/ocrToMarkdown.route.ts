@@ -1,7 +1,7 @@
-import type { ApiDeps } from '../../apiDeps.ts';
 import { runConversion } from '../../documents/conversion.ts';
-import { defineRoute, KEPT_A_DAY } from '../../defineRoute.ts';
-import { withFetched } from '../../documents/fetchedFile.ts';
+import { KEPT_A_DAY, post } from '../../defineRoute.ts';
+import { withFetched } from '../../../commands/uploads/fetchedFile.ts';
+import { workFailure } from '../../doneOrProblem.ts';
 import { ocrToMarkdownRequest } from '../../wire/canonical.ts';
 import { CHANNEL_MEMBERS } from '../../wire/channels.ts';
 import { markdownResponse } from '../../wire/documents.ts';
@@ -10,38 +10,29 @@ import { CONVERSION_PROBLEMS, FETCH_PROBLEMS } from '../../documents/workProblem
 
 const inOcr = (member: string) => ['body', 'ocr', member];
 
-export const ocrToMarkdown = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'post',
-    path: '/v1/ocr/to-markdown',
-    operationId: 'ocrToMarkdown',
-    summary: 'An uploaded document as markdown and plain text',
-    description: 'The document is the one of a `file_uri` that presign gave and that was uploaded since.',
-    tag: 'Documents',
-    access: 'any',
-    tenant: 'body',
-    serviceActsForAll: true,
-    bucket: 'heavy',
-    idempotency: KEPT_A_DAY,
-    body: ocrToMarkdownRequest,
-    reply: { status: 200, schema: markdownResponse },
-    problems: [...CONVERSION_PROBLEMS, ...FETCH_PROBLEMS],
-    handle: async (request) => {
-      const { project_id, task_id, file_uri, file_name, mode, ocr } = request.body;
-      const booking = { source: 'upload', project_id, task_id } as const;
-      return withFetched(
-        { deps, request },
-        { file_uri, file_name },
-        {
-          booking,
-          work: (subject) =>
-            runConversion(deps, {
-              ...workOf(request, subject),
-              mode,
-              ocr: looseChannel(ocr ?? {}, { members: CHANNEL_MEMBERS, at: inOcr }),
-              channelPaths: (_, member) => inOcr(member),
-            }),
-        },
-      );
-    },
-  });
+export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
+  summary: 'An uploaded document as markdown and plain text',
+  description: 'The document is the one of a `file_uri` that presign gave and that was uploaded since.',
+  access: 'any',
+  tenant: 'body',
+  serviceActsForAll: true,
+  bucket: 'heavy',
+  idempotency: KEPT_A_DAY,
+  body: ocrToMarkdownRequest,
+  reply: { status: 200, schema: markdownResponse },
+  problems: [...CONVERSION_PROBLEMS, ...FETCH_PROBLEMS],
+  handle: async (request, deps) => {
+    const { tenant_id, project_id, task_id, file_uri, file_name, mode, ocr } = request.body;
+    const fetch = { tenant_id, file_uri, file_name, source: 'upload', project_id, task_id } as const;
+    const done = await withFetched(deps.uploads, fetch, (subject) =>
+      runConversion(deps, {
+        ...workOf(request, subject),
+        mode,
+        ocr: looseChannel(ocr ?? {}, { members: CHANNEL_MEMBERS, at: inOcr }),
+        channelPaths: (_, member) => inOcr(member),
+      }),
+    );
+    if ('kind' in done) throw workFailure(done);
+    return done;
+  },
+});

@@ -1,29 +1,23 @@
-import type { ApiDeps } from '../../apiDeps.ts';
 import { runConversion } from '../../documents/conversion.ts';
-import { defineRoute, KEPT_A_DAY } from '../../defineRoute.ts';
+import { KEPT_A_DAY, post } from '../../defineRoute.ts';
 import { markdownResponse, toMarkdownForm } from '../../wire/documents.ts';
 import { channelOf, fileOf, workOf } from '../../documents/workFields.ts';
 import { CONVERSION_PROBLEMS } from '../../documents/workProblems.ts';
 
-export const toMarkdown = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'post',
-    path: '/v1/to-markdown',
-    operationId: 'toMarkdown',
-    summary: 'A document as markdown and plain text',
-    tag: 'Documents',
-    access: 'any',
-    tenant: 'body',
-    serviceActsForAll: true,
-    bucket: 'heavy',
-    idempotency: KEPT_A_DAY,
-    body: toMarkdownForm,
-    upload: true,
-    reply: { status: 200, schema: markdownResponse },
-    problems: CONVERSION_PROBLEMS,
-    handle: async (request) => {
-      const { project_id, task_id, conversion_mode: mode, ...fields } = request.body;
-      const subject = { file: fileOf(request.file), project_id, task_id };
-      return runConversion(deps, { ...workOf(request, subject), mode, ocr: channelOf('ocr', fields) });
-    },
-  });
+export const toMarkdown = post('/v1/to-markdown', {
+  summary: 'A document as markdown and plain text',
+  access: 'any',
+  tenant: 'body',
+  serviceActsForAll: true,
+  bucket: 'heavy',
+  idempotency: KEPT_A_DAY,
+  body: toMarkdownForm,
+  upload: true,
+  reply: { status: 200, schema: markdownResponse },
+  problems: CONVERSION_PROBLEMS,
+  handle: async (request, deps) => {
+    const { project_id, task_id, conversion_mode: mode, ...fields } = request.body;
+    const subject = { file: fileOf(request.file), project_id, task_id };
+    return runConversion(deps, { ...workOf(request, subject), mode, ocr: channelOf('ocr', fields) });
+  },
+});

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { usdOfPico } from '../../../../domain/providerPricing/pricing.ts';
 import type { LlmCall } from '../../../../projections/llmCosts/llmCosts.queries.ts';
-import type { ApiDeps } from '../../apiDeps.ts';
 import { costTotals } from '../../../queries/costTotals.ts';
-import { defineRoute } from '../../defineRoute.ts';
-import { settleAllReads } from '../../reads/settledReads.ts';
+import { get } from '../../defineRoute.ts';
 import { plainText } from '../../wire/basics.ts';
 import { llmCostLog } from '../../wire/costs.ts';
 
@@ -20,23 +18,16 @@ const sumsOf = ({ input_tokens, output_tokens, cost_pico }: LlmCall) => ({
   unpriced_calls: cost_pico === null ? 1 : 0,
 });
 
-export const getLlmCostsOfJob = ({ queries, reads }: ApiDeps) =>
-  defineRoute({
-    method: 'get',
-    path: '/v1/admin/llm-costs/{job_id}',
-    operationId: 'getLlmCostsOfJob',
-    summary: 'The model calls of one job, oldest first',
-    description: 'A job that is not known has no calls.',
-    tag: 'Model costs',
-    access: 'admin',
-    bucket: 'general',
-    params: z.object({ job_id: plainText(1, 200) }),
-    reply: { status: 200, schema: llmCostLog },
-    problems: [],
-    handle: async (request) => {
-      const { job_id } = request.params;
-      await settleAllReads(reads, request);
-      const calls = await queries.llmCostsOfJob(job_id);
-      return { job_id, items: calls.map(itemOf), totals: costTotals(calls.map(sumsOf)) };
-    },
-  });
+export const getLlmCostsOfJob = get('/v1/admin/llm-costs/{job_id}', {
+  summary: 'The model calls of one job, oldest first',
+  description: 'A job that is not known has no calls.',
+  access: 'admin',
+  params: z.object({ job_id: plainText(1, 200) }),
+  reply: { status: 200, schema: llmCostLog },
+  reads: 'all',
+  handle: async (request, { queries }) => {
+    const { job_id } = request.params;
+    const calls = await queries.llmCostsOfJob(job_id);
+    return { job_id, items: calls.map(itemOf), totals: costTotals(calls.map(sumsOf)) };
+  },
+});

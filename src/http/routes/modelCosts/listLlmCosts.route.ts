@@ -1,41 +1,33 @@
 import { z } from 'zod';
 import { usdOfPico } from '../../../../domain/providerPricing/pricing.ts';
 import { COST_GROUPS } from '../../../../projections/llmCosts/llmCosts.queries.ts';
-import type { ApiDeps } from '../../apiDeps.ts';
 import { costTotals } from '../../../queries/costTotals.ts';
-import { defineRoute } from '../../defineRoute.ts';
-import { settleAllReads } from '../../reads/settledReads.ts';
-import { checkKnown } from '../../money/tenantBalance.ts';
+import { get } from '../../defineRoute.ts';
+import { checkKnown } from '../../reads/knownTenant.ts';
 import { fromBoundary, plainText, tenantIdText, toBoundary } from '../../wire/basics.ts';
 import { llmCostAggregate } from '../../wire/costs.ts';
 
-export const listLlmCosts = ({ queries, reads }: ApiDeps) =>
-  defineRoute({
-    method: 'get',
-    path: '/v1/admin/llm-costs',
-    operationId: 'listLlmCosts',
-    summary: 'Model costs, grouped',
-    tag: 'Model costs',
-    access: 'admin',
-    bucket: 'general',
-    query: z.object({
-      tenant_id: tenantIdText.optional(),
-      job_id: plainText(1, 200).optional(),
-      operation: plainText(1, 64).optional(),
-      provider: plainText(1, 64).optional(),
-      from_date: fromBoundary.optional(),
-      to_date: toBoundary.optional(),
-      group_by: z.enum(COST_GROUPS).default('provider'),
-    }),
-    reply: { status: 200, schema: llmCostAggregate },
-    problems: ['tenant_not_found'],
-    handle: async (request) => {
-      const { from_date: from, to_date: to, ...query } = request.query;
-      await settleAllReads(reads, request);
-      const found = await queries.llmCosts({ ...query, from, to });
-      const { tenant_id } = query;
-      if (tenant_id !== undefined) await checkKnown({ queries }, tenant_id, { isEmpty: found.length === 0 });
-      const items = found.map(({ cost_pico, ...item }) => ({ ...item, cost_usd: usdOfPico(cost_pico) }));
-      return { group_by: query.group_by, items, totals: costTotals(found) };
-    },
-  });
+export const listLlmCosts = get('/v1/admin/llm-costs', {
+  summary: 'Model costs, grouped',
+  access: 'admin',
+  query: z.object({
+    tenant_id: tenantIdText.optional(),
+    job_id: plainText(1, 200).optional(),
+    operation: plainText(1, 64).optional(),
+    provider: plainText(1, 64).optional(),
+    from_date: fromBoundary.optional(),
+    to_date: toBoundary.optional(),
+    group_by: z.enum(COST_GROUPS).default('provider'),
+  }),
+  reply: { status: 200, schema: llmCostAggregate },
+  problems: ['tenant_not_found'],
+  reads: 'all',
+  handle: async (request, { queries }) => {
+    const { from_date: from, to_date: to, ...query } = request.query;
+    const found = await queries.llmCosts({ ...query, from, to });
+    const { tenant_id } = query;
+    if (tenant_id !== undefined) await checkKnown({ queries }, tenant_id, { isEmpty: found.length === 0 });
+    const items = found.map(({ cost_pico, ...item }) => ({ ...item, cost_usd: usdOfPico(cost_pico) }));
+    return { group_by: query.group_by, items, totals: costTotals(found) };
+  },
+});

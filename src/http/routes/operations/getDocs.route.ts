@@ -1,21 +1,15 @@
-import { defineRoute } from '../../defineRoute.ts';
+import { get } from '../../defineRoute.ts';
 import { DOCS_PAGE, DOCS_POLICY } from '../../openapi/docsPages.ts';
 import { PAGE_HEADERS } from '../../server/safeHeaders.ts';
 
-export const getDocs = () =>
-  defineRoute({
-    method: 'get',
-    path: '/docs',
-    operationId: 'getDocs',
-    summary: 'The reference page',
-    tag: 'Operations',
-    access: 'public',
-    always: true,
-    reply: { status: 200, contentType: 'text/html' },
-    problems: [],
-    handle: ({ answer }) => {
-      answer.header('Content-Security-Policy', DOCS_POLICY);
-      for (const [name, value] of Object.entries(PAGE_HEADERS)) answer.header(name, value);
-      return Promise.resolve({ contentType: 'text/html; charset=utf-8', body: DOCS_PAGE });
-    },
-  });
+export const getDocs = get('/docs', {
+  summary: 'The reference page',
+  access: 'public',
+  always: true,
+  reply: { status: 200, contentType: 'text/html' },
+  handle: ({ answer }) => {
+    answer.header('Content-Security-Policy', DOCS_POLICY);
+    for (const [name, value] of Object.entries(PAGE_HEADERS)) answer.header(name, value);
+    return Promise.resolve({ contentType: 'text/html; charset=utf-8', body: DOCS_PAGE });
+  },
+});

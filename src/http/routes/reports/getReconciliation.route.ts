@@ -2,9 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Reconciliation } from '../../../../projections/reconciliation/reconciliation.queries.ts';
 import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
+import { get } from '../../defineRoute.ts';
 import { retryLater } from '../../problems.ts';
-import { settleAllReads } from '../../reads/settledReads.ts';
 import { booleanText } from '../../wire/basics.ts';
 import { reconciliationResponse } from '../../wire/books.ts';
 
@@ -19,37 +18,33 @@ const compared = async ({ queries }: ApiDeps, includeOk: boolean): Promise<Recon
     if (attempt === ATTEMPTS)
       throw retryLater(
         'not_ready',
-        `The read model ${found.behind} (${found.state}) is behind the others. See /health and \`quire projections status\`.`,
+        `The read model ${found.behind} (${found.state}) is behind the others. See /health and ` +
+          `\`quire projections status\`.`,
       );
     await pause(RETRY_MS);
   }
 };
 
-export const getReconciliation = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'get',
-    path: '/v1/admin/reconciliation',
-    operationId: 'getReconciliation',
-    summary: 'Compare grants, ledger and balances of every tenant',
-    description:
-      'Anything in `drifted` is an alert. `drift_credits` is what the balance has too much; where the balance is right, what the ledger has.',
-    tag: 'Reports',
-    access: 'admin',
-    bucket: 'general',
-    query: z.object({ include_ok: booleanText.default(false) }),
-    reply: { status: 200, schema: reconciliationResponse },
-    problems: ['not_ready'],
-    handle: async (request) => {
-      const { include_ok } = request.query;
-      await settleAllReads(deps.reads, request);
-      const { position, tenants_checked, rows } = await compared(deps, include_ok);
-      return {
-        checked_at: request.meta.now,
-        log_id: deps.logId(),
-        position: position === null ? null : String(position),
-        tenants_checked,
-        drifted: rows.filter(({ drift_credits }) => drift_credits !== 0),
-        ...(include_ok && { ok: rows.filter(({ drift_credits }) => drift_credits === 0) }),
-      };
-    },
-  });
+export const getReconciliation = get('/v1/admin/reconciliation', {
+  summary: 'Compare grants, ledger and balances of every tenant',
+  description:
+    'Anything in `drifted` is an alert. `drift_credits` is what the balance has too much; ' +
+    'where the balance is right, what the ledger has.',
+  access: 'admin',
+  query: z.object({ include_ok: booleanText.default(false) }),
+  reply: { status: 200, schema: reconciliationResponse },
+  problems: ['not_ready'],
+  reads: 'all',
+  handle: async (request, deps) => {
+    const { include_ok } = request.query;
+    const { position, tenants_checked, rows } = await compared(deps, include_ok);
+    return {
+      checked_at: request.meta.now,
+      log_id: deps.logId(),
+      position: position === null ? null : String(position),
+      tenants_checked,
+      drifted: rows.filter(({ drift_credits }) => drift_credits !== 0),
+      ...(include_ok && { ok: rows.filter(({ drift_credits }) => drift_credits === 0) }),
+    };
+  },
+});

@@ -1,23 +1,16 @@
 import { z } from 'zod';
-import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
+import { post } from '../../defineRoute.ts';
 import { cancelJob, sightOf } from '../../pipelines/trainingJobs.ts';
 import { plainText } from '../../wire/basics.ts';
 import { cancelledTrainingJob } from '../../wire/pipelines.ts';
 
-export const cancelTrainingJob = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'post',
-    path: '/v1/training/jobs/{job_id}/cancel',
-    operationId: 'cancelTrainingJob',
-    summary: 'Cancel a training job that has not ended',
-    description: 'Its hold is given back. A job that had ended stays as it is, with `cancelled: false`.',
-    tag: 'Training',
-    access: 'any',
-    bucket: 'general',
-    params: z.object({ job_id: plainText(1, 128) }),
-    reply: { status: 200, schema: cancelledTrainingJob },
-    problems: ['job_not_found', 'busy'],
-    handle: (request) =>
-      cancelJob(deps, request, { tenant_id: sightOf(request), job_id: request.params.job_id }),
-  });
+export const cancelTrainingJob = post('/v1/training/jobs/{job_id}/cancel', {
+  summary: 'Cancel a training job that has not ended',
+  description: 'Its hold is given back. A job that had ended stays as it is, with `cancelled: false`.',
+  access: 'any',
+  params: z.object({ job_id: plainText(1, 128) }),
+  reply: { status: 200, schema: cancelledTrainingJob },
+  problems: ['job_not_found', 'busy'],
+  handle: (request, deps) =>
+    cancelJob(deps, request, { tenant_id: sightOf(request), job_id: request.params.job_id }),
+});

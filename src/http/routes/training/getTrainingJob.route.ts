@@ -1,22 +1,15 @@
 import { z } from 'zod';
-import type { ApiDeps } from '../../apiDeps.ts';
-import { defineRoute } from '../../defineRoute.ts';
+import { get } from '../../defineRoute.ts';
 import { jobStatus, sightOf } from '../../pipelines/trainingJobs.ts';
 import { plainText } from '../../wire/basics.ts';
 import { trainingJobStatus } from '../../wire/pipelines.ts';
 
-export const getTrainingJob = (deps: ApiDeps) =>
-  defineRoute({
-    method: 'get',
-    path: '/v1/training/jobs/{job_id}',
-    operationId: 'getTrainingJob',
-    summary: 'The progress and the result of a training job',
-    tag: 'Training',
-    access: 'any',
-    bucket: 'general',
-    params: z.object({ job_id: plainText(1, 128) }),
-    reply: { status: 200, schema: trainingJobStatus },
-    problems: ['job_not_found'],
-    handle: (request) =>
-      jobStatus(deps, request, { tenant_id: sightOf(request), job_id: request.params.job_id }),
-  });
+export const getTrainingJob = get('/v1/training/jobs/{job_id}', {
+  summary: 'The progress and the result of a training job',
+  access: 'any',
+  params: z.object({ job_id: plainText(1, 128) }),
+  reply: { status: 200, schema: trainingJobStatus },
+  problems: ['job_not_found'],
+  handle: (request, deps) =>
+    jobStatus(deps, request, { tenant_id: sightOf(request), job_id: request.params.job_id }),
+});

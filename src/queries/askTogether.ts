@@ -1,7 +1,7 @@
 /** Asks for the rows of several keys in one statement; a key without a row is not in the map. */
-export type AskForMany<Row> = (keys: readonly string[]) => Promise<ReadonlyMap<string, Row>>;
+type AskForMany<Row> = (keys: readonly string[]) => Promise<ReadonlyMap<string, Row>>;
 
-export interface TogetherLimits {
+interface TogetherLimits {
   /** Keys of one statement. */
   readonly keysMax: number;
   /** Statements under way; who comes meanwhile waits for the next one. */

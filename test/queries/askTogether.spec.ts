@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { askTogether } from '../../../src/http/reads/askTogether.ts';
+import { askTogether } from '../../src/queries/askTogether.ts';
 
 /** A table that answers when it is told to. */
 const table = () => {

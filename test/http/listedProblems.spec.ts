@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import type { SaleRejection } from '../../src/commands/payments/sales.ts';
+import type { NotNow } from '../../src/commands/writer/outcome.ts';
+import { post, problemsOf } from '../../src/http/defineRoute.ts';
+import { SALE_REJECTIONS } from '../../src/http/doneOrProblem.ts';
+
+type Said =
+  { readonly kind: 'done' } | { readonly kind: 'rejected'; readonly rejection: SaleRejection } | NotNow;
+
+const said = (): Said => ({ kind: 'done' });
+
+const OF_SALES = ['currency_not_offered', 'price_list_version_unknown', 'idempotency_key_reused'] as const;
+
+/** Checked by the compiler: a route that does not list what its command can say is an error of types. */
+describe('the problems that a route lists', () => {
+  const spec = { summary: 'Spec', access: 'any', reply: { status: 204 } } as const;
+
+  it('are all that its command is refused with', () => {
+    const route = post('/v1/spec', {
+      ...spec,
+      problems: [...OF_SALES, 'price_mismatch', 'busy'],
+      handle: ({ doneOr }) => {
+        doneOr(said(), SALE_REJECTIONS);
+        return Promise.resolve(undefined);
+      },
+    });
+    expect(problemsOf(route)).to.include.members([...OF_SALES, 'price_mismatch', 'busy', 'internal_error']);
+  });
+
+  it('do not compile where one of them is left out', () => {
+    const route = post('/v1/spec', {
+      ...spec,
+      problems: [...OF_SALES, 'busy'],
+      handle: ({ doneOr }) => {
+        // @ts-expect-error -- price_mismatch is not listed
+        doneOr(said(), SALE_REJECTIONS);
+        return Promise.resolve(undefined);
+      },
+    });
+    expect(problemsOf(route)).to.not.include('price_mismatch');
+  });
+
+  it('do not compile without busy where a command may be sent again', () => {
+    const route = post('/v1/spec', {
+      ...spec,
+      problems: [...OF_SALES, 'price_mismatch'],
+      handle: ({ doneOr }) => {
+        // @ts-expect-error -- busy is not listed
+        doneOr(said(), SALE_REJECTIONS);
+        return Promise.resolve(undefined);
+      },
+    });
+    expect(problemsOf(route)).to.not.include('busy');
+  });
+});
