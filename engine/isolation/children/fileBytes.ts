@@ -17,24 +17,33 @@ export interface Recipient {
   readonly pipe: Writable;
 }
 
+/** A job, and whether the child that it goes to has kept its file open. */
+export interface Sending {
+  readonly job: Job;
+  readonly isKept: boolean;
+}
+
 /**
- * Sends a job and the bytes of its file, so that a child needs no right to read any. Gives what the job came
- * to where that cannot be done.
+ * Sends a job and the bytes of its file, so that a child needs no right to read any; a child that has kept
+ * the file is not sent it again. Gives what the job came to where that cannot be done.
  */
-export const sentTo = async ({ tell, pipe }: Recipient, job: Job): Promise<JobOutcome | undefined> => {
+export const sentTo = async (
+  { tell, pipe }: Recipient,
+  { job, isKept }: Sending,
+): Promise<JobOutcome | undefined> => {
   let file: FileHandle | undefined;
   try {
-    if (hasFile(job)) file = await open(job.file.path);
+    if (hasFile(job) && !isKept) file = await open(job.file.path);
   } catch (error) {
     return { kind: 'failed', message: error instanceof Error ? error.message : 'the file cannot be opened' };
   }
   try {
-    if (file === undefined || !hasFile(job)) await tell(job as Job<SentFile>);
+    if (!hasFile(job)) await tell(job);
     else {
       const { path: _, ...facts } = job.file;
-      const { size } = await file.stat();
-      await tell({ ...job, file: { ...facts, bytesCount: size } });
-      await copied(file, size, pipe);
+      const bytesCount = file === undefined ? null : (await file.stat()).size;
+      await tell({ ...job, file: { ...facts, bytesCount } });
+      if (file !== undefined) await copied(file, bytesCount ?? 0, pipe);
     }
     return undefined;
   } catch {
@@ -60,15 +69,21 @@ const taken = (pipe: Writable, chunk: Buffer): Promise<void> =>
     pipe.write(chunk, (error) => (error == null ? resolve() : reject(error)));
   });
 
-/** In the child: the job with the bytes of its file, which it waits for. */
-export const received = (job: Job<SentFile>): Job<ReceivedFile> => {
+/** In the child: the job with the bytes of its file, which it waits for unless they are `kept`. */
+export const received = (job: Job<SentFile>, kept?: Buffer): Job<ReceivedFile> => {
   if (!hasFile(job)) return job;
-  const { bytesCount, ...facts } = job.file;
+  const { bytesCount, keep: _, ...facts } = job.file;
+  const bytes = bytesCount === null ? kept : bytesSent(bytesCount);
+  if (bytes === undefined) throw new Error('A job goes on with a file that is not open.');
+  return { ...job, file: { ...facts, bytes } };
+};
+
+const bytesSent = (bytesCount: number): Buffer => {
   const bytes = Buffer.allocUnsafeSlow(bytesCount);
   for (let at = 0; at < bytesCount;) {
     const count = readSync(BYTES_AT, bytes, at, bytesCount - at, null);
     if (count === 0) process.exit(0);
     at += count;
   }
-  return { ...job, file: { ...facts, bytes } };
+  return bytes;
 };
