@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { fileInHand } from './fileInHand.ts';
-import type { ChildMessage, Job, SentFile, ToldToChild } from './jobs.ts';
+import type { ChildMessage, SentJob, ToldToChild } from './jobs.ts';
 import { runJob } from './runJob.ts';
 
 /*
@@ -14,7 +14,7 @@ const send = (message: ChildMessage): void => {
 
 const inHand = fileInHand();
 
-const answered = async (job: Job<SentFile>): Promise<ChildMessage> => {
+const answered = async (job: SentJob): Promise<ChildMessage> => {
   const tell = (progress: unknown): void => send({ kind: 'progress', progress });
   const answer = await runJob(inHand.take(job), { tell, open: inHand.open });
   return { kind: 'answer', answer, keeps: inHand.isKeptAfter(job), openings: inHand.openings() };

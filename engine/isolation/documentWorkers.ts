@@ -118,7 +118,7 @@ type SchemaJob = Extract<Job, { readonly kind: 'checkSchema' | 'validate' }>;
 function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
   const run = async <J extends SchemaJob>(
     job: J,
-    limits: Pick<PoolLimits, 'signal' | 'share'>,
+    limits: Pick<PoolLimits, 'signal' | 'share' | 'kept'>,
   ): Promise<AnswerTo<J> | Unavailable> => {
     const outcome = await pool.run(job, { deadlineMs, ...limits });
     if (outcome.kind === 'answered') return outcome.answer as AnswerTo<J>;
@@ -128,10 +128,10 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
     return { kind: 'unavailable', detail: 'The schema could not be checked.' };
   };
   return {
-    check: async (schema, { signal, share }) => {
+    check: async (schema, { signal, share, kept }) => {
       const verdict = checkSchemaRules(schema);
       if (verdict.kind !== 'ok') return { kind: 'invalid_schema', detail: verdict.detail };
-      return run({ kind: 'checkSchema', schema: verdict.schema } as const, { signal, share });
+      return run({ kind: 'checkSchema', schema: verdict.schema } as const, { signal, share, kept });
     },
     validate: (schema: JsonObject, value: JsonObject, { signal, share }) =>
       run({ kind: 'validate', schema, value } as const, { signal, share }),

@@ -1,7 +1,7 @@
 import { openFile, type OpenFile } from '../formats/readDocument.ts';
 import type { OpenedDocument } from '../formats/opened.ts';
 import { received } from './children/fileBytes.ts';
-import type { Job, ReceivedFile, SentFile } from './jobs.ts';
+import type { Job, ReceivedFile, SentJob } from './jobs.ts';
 
 /** What a child has open of one file, between the jobs of one request. */
 interface Hand {
@@ -9,14 +9,14 @@ interface Hand {
   readonly opened: OpenedDocument;
 }
 
-/** The one file that a child may have open. Any job that does not go on with it puts it away. */
+/** The one file that a child may have open. Any job that is not of its request puts it away. */
 export interface FileInHand {
   /** A job with the bytes of its file: those of the file in hand, or those that are sent. */
-  readonly take: (job: Job<SentFile>) => Job<ReceivedFile>;
+  readonly take: (job: SentJob) => Job<ReceivedFile>;
   /** Gives what is open already; a file that is not, or was read, is opened. */
   readonly open: OpenFile;
   /** Whether it is still there after a job that was to keep it. Every other job puts it away. */
-  readonly isKeptAfter: (job: Job<SentFile>) => boolean;
+  readonly isKeptAfter: (job: SentJob) => boolean;
   readonly putAway: () => void;
   /** Files that were opened since the last call. */
   readonly openings: () => number;
@@ -31,8 +31,8 @@ export function fileInHand(): FileInHand {
   };
   return {
     take: (job) => {
-      const goesOn = 'file' in job && job.file.bytesCount === null;
-      if (!goesOn) hand = undefined;
+      const stays = 'file' in job ? job.file.bytesCount === null : job.beside === true;
+      if (!stays) hand = undefined;
       return received(job, hand?.file.bytes);
     },
     open: async (file) => {
@@ -43,7 +43,8 @@ export function fileInHand(): FileInHand {
       return hand.opened;
     },
     isKeptAfter: (job) => {
-      if (!('file' in job && job.file.keep)) hand = undefined;
+      const stays = 'file' in job ? job.file.keep : job.beside === true;
+      if (!stays) hand = undefined;
       return hand !== undefined;
     },
     putAway: () => {

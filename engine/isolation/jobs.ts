@@ -105,8 +105,11 @@ export type ChildMessage =
     }
   | { readonly kind: 'failed'; readonly message: string };
 
+/** A job as it is sent. `beside`: the file that the child keeps is the same request's, and stays open. */
+export type SentJob = Job<SentFile> & { readonly beside?: true };
+
 /** What a child is told: a job, or that nobody needs the file any more that it keeps. */
-export type ToldToChild = Job<SentFile> | { readonly kind: 'putAway' };
+export type ToldToChild = SentJob | { readonly kind: 'putAway' };
 
 /** How a job ended for the pool. Only `answered` comes from the child's own words. */
 export type JobOutcome =

@@ -1,7 +1,7 @@
 import { startChild, type Child, type ChildOptions } from './childProcess.ts';
 import { fairShares, type FairShares } from './fairShares.ts';
 import { idleChildren, type IdleChildren } from './idleChildren.ts';
-import { keptChildren, type KeptChildren } from './keptChildren.ts';
+import { keptChildren, type Keeping, type KeptChildren } from './keptChildren.ts';
 import { pieceOf, type GivenChild, type Piece, type PoolLimits } from './piece.ts';
 import type { JobOutcome } from '../jobs.ts';
 
@@ -193,15 +193,15 @@ function seat(pool: Pool, entry: Entry): void {
 
 /** There are never more children than may run and be paused: what is kept open gives way before. */
 function childFor(pool: Pool, { share, file }: Piece): GivenChild {
-  const keeper = file && pool.kept.take(file.kept, { share, path: file.path });
-  if (keeper !== undefined) {
-    pool.wentOn += 1;
-    return { used: keeper, isKept: true };
+  const keeping = file && pool.kept.take(file.kept, { share, path: file.path });
+  if (keeping !== undefined) {
+    if (file?.path !== undefined) pool.wentOn += 1;
+    return { used: keeping.used, keeping };
   }
   const others = pool.running.size - 1 + pool.paused.size + pool.kept.count();
   const canStart = others < pool.options.processes + pool.pausedMax;
   const used = pool.idle.take() ?? pool.kept.giveWay(canStart);
-  return { used: used ?? { child: startChild(pool.options), jobs: 0 }, isKept: false };
+  return { used: used ?? { child: startChild(pool.options), jobs: 0 }, keeping: undefined };
 }
 
 const givingWay = ({ running, paused, pausedMax, sliceMs, line }: Pool): Entry | undefined =>
@@ -233,17 +233,23 @@ function end(pool: Pool, entry: Entry, outcome: JobOutcome): void {
 }
 
 function handBack(pool: Pool, piece: Piece, outcome: JobOutcome): void {
-  const { share, file } = piece;
   const used = piece.used();
   if (used === undefined) return;
   const answered = outcome.kind === 'answered' ? outcome : undefined;
   pool.opened += answered?.openings ?? 0;
-  if (file === undefined || answered?.keeps !== true) {
-    pool.idle.giveBack(used);
-    return;
-  }
-  const openedMs = answered.openings > 0 ? piece.toldMs() : 0;
-  pool.kept.keep(file.kept, { used, share, path: file.path, openedMs });
+  const keeping = answered?.keeps === true ? keptBy(piece, answered) : undefined;
+  if (piece.file === undefined || keeping === undefined) pool.idle.giveBack(used);
+  else pool.kept.keep(piece.file.kept, { ...keeping, used });
+}
+
+/** A job on the file opened or read it; one beside it left it as it was. */
+function keptBy(
+  piece: Piece,
+  { openings }: { readonly openings: number },
+): Omit<Keeping, 'used'> | undefined {
+  const path = piece.file?.path;
+  if (path === undefined) return piece.keeping();
+  return { share: piece.share, path, openedMs: openings > 0 ? piece.toldMs() : 0 };
 }
 
 function charge({ line }: Pool, { piece }: Entry, leastMs = 0): void {

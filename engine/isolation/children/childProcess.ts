@@ -19,7 +19,7 @@ export interface JobLimits {
   readonly signal?: AbortSignal | undefined;
   /** Of jobs that tell how far they are. */
   readonly onProgress?: ((progress: unknown) => void) | undefined;
-  /** The child has kept the job's file open: it is not sent again. */
+  /** The child keeps the file of the job's request open: it is not sent again, and stays. */
   readonly isKept?: boolean | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import type { Job, JobOutcome, ReceivedFile, SentFile } from '../jobs.ts';
+import type { Job, JobOutcome, ReceivedFile, SentFile, SentJob } from '../jobs.ts';
 
 /** Where children find the bytes of their job's file: after the standard streams and the channel. */
 export const BYTES_AT = 4;
@@ -13,11 +13,11 @@ const hasFile = <J extends AnyJob>(job: J): job is Extract<J, { readonly file: u
 
 /** Where a job goes: a message that tells it, and a pipe for the bytes of its file. */
 export interface Recipient {
-  readonly tell: (job: Job<SentFile>) => Promise<void>;
+  readonly tell: (job: SentJob) => Promise<void>;
   readonly pipe: Writable;
 }
 
-/** A job, and whether the child that it goes to has kept its file open. */
+/** A job, and whether the child that it goes to keeps the file of its request open. */
 export interface Sending {
   readonly job: Job;
   readonly isKept: boolean;
@@ -31,27 +31,28 @@ export const sentTo = async (
   { tell, pipe }: Recipient,
   { job, isKept }: Sending,
 ): Promise<JobOutcome | undefined> => {
-  let file: FileHandle | undefined;
+  if (!hasFile(job)) return diedUnless(tell(isKept ? { ...job, beside: true } : job));
+  const { path, ...facts } = job.file;
+  if (isKept) return diedUnless(tell({ ...job, file: { ...facts, bytesCount: null } }));
+  let file: FileHandle;
   try {
-    if (hasFile(job) && !isKept) file = await open(job.file.path);
+    file = await open(path);
   } catch (error) {
     return { kind: 'failed', message: error instanceof Error ? error.message : 'the file cannot be opened' };
   }
-  try {
-    if (!hasFile(job)) await tell(job);
-    else {
-      const { path: _, ...facts } = job.file;
-      const bytesCount = file === undefined ? null : (await file.stat()).size;
-      await tell({ ...job, file: { ...facts, bytesCount } });
-      if (file !== undefined) await copied(file, bytesCount ?? 0, pipe);
-    }
-    return undefined;
-  } catch {
-    return { kind: 'died' };
-  } finally {
-    await file?.close();
-  }
+  const send = async (): Promise<void> => {
+    const { size: bytesCount } = await file.stat();
+    await tell({ ...job, file: { ...facts, bytesCount } });
+    await copied(file, bytesCount, pipe);
+  };
+  return diedUnless(send()).finally(() => file.close());
 };
+
+const diedUnless = (sending: Promise<void>): Promise<JobOutcome | undefined> =>
+  sending.then(
+    () => undefined,
+    () => ({ kind: 'died' }),
+  );
 
 /** One chunk is in memory at a time. Fails when the child is gone, or the file is shorter than it was. */
 const copied = async (file: FileHandle, size: number, pipe: Writable): Promise<void> => {

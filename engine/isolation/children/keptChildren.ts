@@ -7,7 +7,7 @@ export interface Keeping {
   /** Whose file it is; another share never gets this child as long as the file is open. */
   readonly share: string;
   readonly path: string;
-  /** CPU time that opening it took, ms; 0 once it has been of use. */
+  /** CPU time that opening it took, ms; 0 once it was read. */
   readonly openedMs: number;
 }
 
@@ -16,8 +16,11 @@ export interface KeptChildren {
   /** Until it is taken, gives way, was kept long enough, or the request closes its file. */
   readonly keep: (file: KeptFile, keeping: Keeping) => void;
   readonly has: (file: KeptFile) => boolean;
-  /** The child that has the file open, if it is still there and the same share asks for the same path. */
-  readonly take: (file: KeptFile, wanted: Pick<Keeping, 'share' | 'path'>) => UsedChild | undefined;
+  /** The child that has the file open, if it is still there and the same share asks for the same path, or for none. */
+  readonly take: (
+    file: KeptFile,
+    wanted: { readonly share: string; readonly path: string | undefined },
+  ) => Keeping | undefined;
   /**
    * A child for the job of somebody else, which puts its file away; undefined where none is kept, or where
    * `canStart` and what was opened in vain this way has come to cost as much as another child.
@@ -68,9 +71,9 @@ export function keptChildren({ keptMs, giveBack }: KeptOptions): KeptChildren {
     has: (file) => kept.has(file),
     take: (file, { share, path }) => {
       const one = kept.get(file);
-      if (one?.share !== share || one.path !== path) return undefined;
+      if (one?.share !== share || (path !== undefined && one.path !== path)) return undefined;
       remove(file);
-      return aliveOf(one);
+      return one.used.child.alive() ? one : undefined;
     },
     giveWay: (canStart) => {
       for (let file = leastMissed(kept); file !== undefined; file = leastMissed(kept)) {
@@ -79,10 +82,9 @@ export function keptChildren({ keptMs, giveBack }: KeptOptions): KeptChildren {
           return undefined;
         }
         const one = remove(file);
-        const used = one && aliveOf(one);
-        if (used === undefined) continue;
-        lostMs += one?.openedMs ?? 0;
-        return used;
+        if (one?.used.child.alive() !== true) continue;
+        lostMs += one.openedMs;
+        return one.used;
       }
       return undefined;
     },
@@ -90,8 +92,6 @@ export function keptChildren({ keptMs, giveBack }: KeptOptions): KeptChildren {
     takeAll: () => [...kept.keys()].flatMap((file) => remove(file)?.used ?? []),
   };
 }
-
-const aliveOf = ({ used }: Keeping): UsedChild | undefined => (used.child.alive() ? used : undefined);
 
 /** Of the share that keeps most, the file that cost least to open. */
 function leastMissed(kept: ReadonlyMap<KeptFile, Keeping>): KeptFile | undefined {

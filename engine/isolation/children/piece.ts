@@ -2,6 +2,7 @@ import type { KeptFile } from '../../ports/keptFile.ts';
 import type { JobFile, JobOutcome } from '../jobs.ts';
 import type { Child, JobLimits } from './childProcess.ts';
 import type { UsedChild } from './idleChildren.ts';
+import type { Keeping } from './keptChildren.ts';
 
 /** Limits of a job, and whose it is. */
 export interface PoolLimits extends JobLimits {
@@ -11,10 +12,11 @@ export interface PoolLimits extends JobLimits {
   readonly kept?: KeptFile | undefined;
 }
 
-/** The file that a piece of work is about, where its request keeps one open. */
+/** The file that the request of a piece of work keeps open. */
 export interface FileOfPiece {
   readonly kept: KeptFile;
-  readonly path: string;
+  /** undefined where the piece itself needs no file. */
+  readonly path: string | undefined;
 }
 
 /** A job from its arrival to its end: it waits, runs, and may be paused and run again. */
@@ -24,6 +26,8 @@ export interface Piece {
   readonly limits: JobLimits;
   /** The child that does it; undefined before it began. */
   readonly used: () => UsedChild | undefined;
+  /** What its child kept open when it began. */
+  readonly keeping: () => Keeping | undefined;
   readonly begin: (given: GivenChild) => Promise<JobOutcome>;
   readonly pause: () => void;
   readonly resume: () => void;
@@ -38,17 +42,18 @@ export interface Piece {
 /** A child for a piece of work. */
 export interface GivenChild {
   readonly used: UsedChild;
-  /** It has the piece's file open. */
-  readonly isKept: boolean;
+  /** The file of the piece's request, where the child keeps it open. */
+  readonly keeping: Keeping | undefined;
 }
 
 const fileOf = (job: unknown, kept: KeptFile | undefined): FileOfPiece | undefined => {
   const { file } = job as { readonly file?: Pick<JobFile, 'path'> };
-  return file === undefined || kept === undefined ? undefined : { kept, path: file.path };
+  return kept && { kept, path: file?.path };
 };
 
 export function pieceOf(job: unknown, { share, kept, ...limits }: PoolLimits): Piece {
   let used: UsedChild | undefined;
+  let keeping: Keeping | undefined;
   let seatedAt = 0;
   let told = { atMs: 0, cpuMs: 0 };
   let toldMs = 0;
@@ -58,11 +63,13 @@ export function pieceOf(job: unknown, { share, kept, ...limits }: PoolLimits): P
     file: fileOf(job, kept),
     limits,
     used: () => used,
-    begin: ({ used: { child, jobs }, isKept }) => {
+    keeping: () => keeping,
+    begin: ({ used: { child, jobs }, keeping: given }) => {
       used = { child, jobs: jobs + 1 };
+      keeping = given;
       seatedAt = performance.now();
       told = { atMs: seatedAt, cpuMs: child.cpuMs() ?? 0 };
-      return child.run(job, { ...limits, isKept });
+      return child.run(job, { ...limits, isKept: keeping !== undefined });
     },
     pause: () => childOf()?.pause(),
     resume: () => {

@@ -75,7 +75,8 @@ describe('work on a file that was opened to count its pages', () => {
       1_000,
       inBetween(() => Promise.reject(new Error('scripted'))),
     );
-    expect(String(await extract(on, request()).catch(String))).to.include('scripted');
+    const thrown: unknown = await extract(on, request()).catch((error: unknown) => error);
+    expect(thrown).to.be.an.instanceOf(Error).with.property('message', 'scripted');
     expect(await at.account()).to.include({ balance: 1_000, open_holds: 0 });
   });
 
@@ -114,12 +115,10 @@ describe('work on a file that was opened to count its pages', () => {
   it('answers and bills the same when another tenant needed the process in between', async () => {
     const other = folder.file('b.txt', 'Total: 8.00 EUR\n');
     const rest = { fileName: 'b.txt', effort: 'fast', pagesMax: 10, deadlineMs: 30_000 } as const;
-    const on = await setUp(
-      1_000,
-      inBetween(
-        async () => void (await workers.parser.inspect({ path: other, share: `not-${TENANT}`, ...rest })),
-      ),
-    );
+    const needed = async () => {
+      await workers.parser.inspect({ path: other, share: `not-${TENANT}`, ...rest });
+    };
+    const on = await setUp(1_000, inBetween(needed));
     const answer = await extract(on, request());
     expect(answer).to.have.nested.property('body.result.total', 7);
     expect(await burned()).to.deep.equal([{ pages: 1, credits: 40 }]);
