@@ -9,7 +9,7 @@ import type { Credits } from '../kernel/units.ts';
 /** Work that has a rate by the page. */
 export type RatedOperation = BillingRate['operation'];
 
-interface RateKey {
+export interface RateKey {
   readonly operation: RatedOperation;
   readonly extraction_mode: ExtractionMode;
   readonly billing_type: BillingType;

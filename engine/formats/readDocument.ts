@@ -4,17 +4,23 @@ import type { ReceivedFile } from '../isolation/jobs.ts';
 import type { OpenedDocument, SourceFile } from './opened.ts';
 import { sniff, SUPPORTED } from './sniff.ts';
 
+/** Opens a file, or gives what is open of it already. */
+export type OpenFile = (file: ReceivedFile) => Promise<OpenedDocument | ParseFailure>;
+
 /** Type and page count. */
-export async function inspectFile(file: ReceivedFile): Promise<Inspection> {
-  const opened = await openFile(file);
+export async function inspectFile(file: ReceivedFile, open: OpenFile): Promise<Inspection> {
+  const opened = await open(file);
   if (opened.kind !== 'open') return opened;
   const { mimeType, pages } = opened;
   return { kind: 'ok', mimeType, pages };
 }
 
 /** The whole document. The page cap is checked before the pages are read. */
-export async function readFileAsDocument(file: ReceivedFile): Promise<ParseResult> {
-  const opened = await openFile(file);
+export async function readFileAsDocument(
+  file: ReceivedFile,
+  open: OpenFile = openFile,
+): Promise<ParseResult> {
+  const opened = await open(file);
   return opened.kind === 'open' ? opened.read() : opened;
 }
 

@@ -1,28 +1,36 @@
 import process from 'node:process';
-import { received } from './children/fileBytes.ts';
-import type { ChildMessage, Job, SentFile } from './jobs.ts';
+import { fileInHand } from './fileInHand.ts';
+import type { ChildMessage, SentJob, ToldToChild } from './jobs.ts';
 import { runJob } from './runJob.ts';
 
 /*
- * The process that parses. It does one job at a time. Its environment has nothing of the service, and a
- * file reaches it as bytes: what it may open itself is what `isolation/confinement.ts` leaves to it on this
- * machine. It ends with its parent.
+ * The process that parses. It does one job at a time, and may keep the file of one request open for the next
+ * job of that request. Its environment has nothing of the service, and a file reaches it as bytes: what it may
+ * open itself is what `isolation/confinement.ts` leaves to it on this machine. It ends with its parent.
  */
 const send = (message: ChildMessage): void => {
   process.send?.(message);
 };
 
+const inHand = fileInHand();
+
+const answered = async (job: SentJob): Promise<ChildMessage> => {
+  const tell = (progress: unknown): void => send({ kind: 'progress', progress });
+  const answer = await runJob(inHand.take(job), { tell, open: inHand.open });
+  return { kind: 'answer', answer, keeps: inHand.isKeptAfter(job), openings: inHand.openings() };
+};
+
+const failed = (error: unknown): ChildMessage => {
+  inHand.putAway();
+  return { kind: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : 'unknown' };
+};
+
 // Ctrl-C in a terminal reaches the children too; the parent decides what becomes of their work.
 process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit(0));
-process.on('message', (job) => {
-  runJob(received(job as Job<SentFile>), (progress) => send({ kind: 'progress', progress })).then(
-    (answer) => send({ kind: 'answer', answer }),
-    (error: unknown) =>
-      send({
-        kind: 'failed',
-        message: error instanceof Error ? (error.stack ?? error.message) : 'unknown',
-      }),
-  );
+process.on('message', (message) => {
+  const told = message as ToldToChild;
+  if (told.kind === 'putAway') inHand.putAway();
+  else void answered(told).catch(failed).then(send);
 });
 send({ kind: 'ready' });

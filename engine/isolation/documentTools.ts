@@ -5,7 +5,7 @@ import { fileOf, runDocumentJob } from './poolJobs.ts';
 /** What model work needs of documents, done by the processes that parse. */
 export const documentTools = (pool: ChildPool, languages: readonly string[]): DocumentTools => ({
   pictures: (request) =>
-    runDocumentJob(pool, { kind: 'pictures', file: fileOf(request, languages) }, request),
+    runDocumentJob(pool, { kind: 'pictures', file: fileOf(request, { languages, isLast: false }) }, request),
   documentOf: (read, limits) => runDocumentJob(pool, { kind: 'documentOf', ...read }, limits),
   render: ({ packed }, limits) => runDocumentJob(pool, { kind: 'renderDocument', packed }, limits),
   extractFrom: ({ document: { packed }, ...work }, limits) =>

@@ -2,17 +2,17 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { checkSchemaRules } from '../extraction/schema/schemaRules.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { DocumentParser } from '../ports/documentParser.ts';
+import type { DocumentParser, ParseRequest } from '../ports/documentParser.ts';
 import type { DocumentTools } from '../ports/documentTools.ts';
 import type { ExtractionEngine } from '../ports/extractionEngine.ts';
 import type { LocalLearner } from '../ports/localLearner.ts';
 import type { SchemaValidator } from '../ports/schemaValidator.ts';
 import { localLearner } from '../learning/localLearner.ts';
-import { openChildPool, type ChildPool, type Pauses } from './children/childPool.ts';
+import { openChildPool, type ChildPool, type Openings, type Pauses } from './children/childPool.ts';
 import { confinementHere, type Confinement, type Protection } from './confinement/confinement.ts';
 import type { PoolLimits } from './children/piece.ts';
 import { documentTools } from './documentTools.ts';
-import type { Job } from './jobs.ts';
+import type { Job, JobFile } from './jobs.ts';
 import { fileOf, runDocumentJob, type AnswerTo } from './poolJobs.ts';
 
 export interface DocumentWorkersOptions {
@@ -28,6 +28,8 @@ export interface DocumentWorkersOptions {
   readonly ocrLanguages?: readonly string[];
   /** The module that children run; tests give their own. */
   readonly entry?: string;
+  /** How long a request's file is kept open for its next job. Default: 10 s. */
+  readonly keptMs?: number;
   /** How children are confined. Default: as well as this machine can. */
   readonly confinement?: () => Promise<Confinement>;
 }
@@ -44,6 +46,8 @@ export interface DocumentWorkers {
   protection(): Promise<Protection>;
   /** Jobs that gave way to those of others. */
   pauses(): Readonly<Record<'documents' | 'lessons', Pauses>>;
+  /** Files that were opened for jobs, and that are kept open for the next. */
+  openings(): Openings;
   close(): Promise<void>;
 }
 
@@ -63,6 +67,7 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
     processes: options.processes ?? availableParallelism(),
     memoryMb: options.memoryMb ?? 1024,
     idleMs,
+    keptMs: options.keptMs,
     entry,
     confinement,
   });
@@ -80,17 +85,19 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
     learner: localLearner(lessons),
     protection: confinement,
     pauses: () => ({ documents: pool.pauses(), lessons: lessons.pauses() }),
+    openings: () => pool.openings(),
     close,
   };
 }
 
 function documentParser(pool: ChildPool, languages: readonly string[]): DocumentParser {
+  const opening = (request: ParseRequest): JobFile => fileOf(request, { languages, isLast: false });
+  const closing = (request: ParseRequest): JobFile => fileOf(request, { languages, isLast: true });
   return {
-    inspect: (request) =>
-      runDocumentJob(pool, { kind: 'inspect', file: fileOf(request, languages) }, request),
-    parse: (request) => runDocumentJob(pool, { kind: 'parse', file: fileOf(request, languages) }, request),
-    read: (request) => runDocumentJob(pool, { kind: 'read', file: fileOf(request, languages) }, request),
-    render: (request) => runDocumentJob(pool, { kind: 'render', file: fileOf(request, languages) }, request),
+    inspect: (request) => runDocumentJob(pool, { kind: 'inspect', file: opening(request) }, request),
+    parse: (request) => runDocumentJob(pool, { kind: 'parse', file: closing(request) }, request),
+    read: (request) => runDocumentJob(pool, { kind: 'read', file: opening(request) }, request),
+    render: (request) => runDocumentJob(pool, { kind: 'render', file: closing(request) }, request),
     close: () => pool.close(),
   };
 }
@@ -100,11 +107,8 @@ function localEngine(pool: ChildPool, languages: readonly string[]): ExtractionE
     name: LOCAL_ENGINE_NAME,
     extract: (request) => {
       const { schema, citations, learned } = request;
-      return runDocumentJob(
-        pool,
-        { kind: 'extract', file: fileOf(request, languages), schema, citations, learned },
-        request,
-      );
+      const file = fileOf(request, { languages, isLast: true });
+      return runDocumentJob(pool, { kind: 'extract', file, schema, citations, learned }, request);
     },
   };
 }
@@ -114,7 +118,7 @@ type SchemaJob = Extract<Job, { readonly kind: 'checkSchema' | 'validate' }>;
 function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
   const run = async <J extends SchemaJob>(
     job: J,
-    limits: Pick<PoolLimits, 'signal' | 'share'>,
+    limits: Pick<PoolLimits, 'signal' | 'share' | 'kept'>,
   ): Promise<AnswerTo<J> | Unavailable> => {
     const outcome = await pool.run(job, { deadlineMs, ...limits });
     if (outcome.kind === 'answered') return outcome.answer as AnswerTo<J>;
@@ -124,10 +128,10 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
     return { kind: 'unavailable', detail: 'The schema could not be checked.' };
   };
   return {
-    check: async (schema, { signal, share }) => {
+    check: async (schema, { signal, share, kept }) => {
       const verdict = checkSchemaRules(schema);
       if (verdict.kind !== 'ok') return { kind: 'invalid_schema', detail: verdict.detail };
-      return run({ kind: 'checkSchema', schema: verdict.schema } as const, { signal, share });
+      return run({ kind: 'checkSchema', schema: verdict.schema } as const, { signal, share, kept });
     },
     validate: (schema: JsonObject, value: JsonObject, { signal, share }) =>
       run({ kind: 'validate', schema, value } as const, { signal, share }),

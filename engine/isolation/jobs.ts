@@ -26,11 +26,15 @@ export interface FileFacts {
 /** The file as the pool is given it. */
 export interface JobFile extends FileFacts {
   readonly path: string;
+  /** The child keeps it open after the job, for the next one of the same request. */
+  readonly keep: boolean;
 }
 
 /** The file as a child is told of it: no path, for its bytes come by a pipe. */
 export interface SentFile extends FileFacts {
-  readonly bytesCount: number;
+  /** null: the child has kept it open. */
+  readonly bytesCount: number | null;
+  readonly keep: boolean;
 }
 
 /** The file as the child has it. */
@@ -91,12 +95,30 @@ export interface Answers {
 export type ChildMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'progress'; readonly progress: unknown }
-  | { readonly kind: 'answer'; readonly answer: unknown }
+  | {
+      readonly kind: 'answer';
+      readonly answer: unknown;
+      /** The file of the job is still open. */
+      readonly keeps: boolean;
+      /** Files that were opened for the job. */
+      readonly openings: number;
+    }
   | { readonly kind: 'failed'; readonly message: string };
+
+/** A job as it is sent. `beside`: the file that the child keeps is the same request's, and stays open. */
+export type SentJob = Job<SentFile> & { readonly beside?: true };
+
+/** What a child is told: a job, or that nobody needs the file any more that it keeps. */
+export type ToldToChild = SentJob | { readonly kind: 'putAway' };
 
 /** How a job ended for the pool. Only `answered` comes from the child's own words. */
 export type JobOutcome =
-  | { readonly kind: 'answered'; readonly answer: unknown }
+  | {
+      readonly kind: 'answered';
+      readonly answer: unknown;
+      readonly keeps: boolean;
+      readonly openings: number;
+    }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'died' }
   | { readonly kind: 'out_of_memory' }

@@ -3,16 +3,17 @@ import type { ChildPool } from './children/childPool.ts';
 import type { PoolLimits } from './children/piece.ts';
 import type { Answers, Job, JobFile, JobOutcome } from './jobs.ts';
 
-/** The file of a request, as its job has it. */
+/** The file of a request, as its job has it. `isLast`: no other job of the request needs it open. */
 export const fileOf = (
-  { path, fileName, effort, pagesMax }: ParseRequest,
-  languages: readonly string[],
+  { path, fileName, effort, pagesMax, kept }: ParseRequest,
+  { languages, isLast }: { readonly languages: readonly string[]; readonly isLast: boolean },
 ): JobFile => ({
   languages,
   path,
   fileName,
   effort,
   pagesMax,
+  keep: kept !== undefined && !isLast,
 });
 
 /** The answer that goes with a job's kind. */

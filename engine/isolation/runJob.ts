@@ -10,7 +10,7 @@ import { groundAnswer, scoreAnswer } from '../extraction/grounding/groundAnswer.
 import { learn } from '../learning/learn.ts';
 import type { Answers, Job, ReceivedFile } from './jobs.ts';
 import { picturesOfFile } from '../formats/images/pagePictures.ts';
-import { inspectFile, readFileAsDocument } from '../formats/readDocument.ts';
+import { inspectFile, readFileAsDocument, type OpenFile } from '../formats/readDocument.ts';
 import { MARKDOWN_CHARACTERS_MAX, packedResult, tooLong, unpacked } from './packing.ts';
 import { modelDocument } from '../formats/text/modelDocument.ts';
 import { checkSchema, validate } from '../extraction/schema/validation.ts';
@@ -26,12 +26,18 @@ type ValueJob = JobOf<'score'> | JobOf<'checkSchema'> | JobOf<'validate'>;
 /** Work on a file. */
 type FileJob = Extract<Job<ReceivedFile>, { readonly file: ReceivedFile }>;
 
+/** What a child lends to the job that it does. */
+interface Surroundings {
+  readonly tell: (progress: unknown) => void;
+  readonly open: OpenFile;
+}
+
 /** Does one job inside the child. Expected failures are answers; what it throws is our own fault. */
 export async function runJob(
   job: Job<ReceivedFile>,
-  tell: (progress: unknown) => void = () => undefined,
+  { tell, open }: Surroundings,
 ): Promise<Answers[Job['kind']]> {
-  if ('file' in job) return jobOnFile(job);
+  if ('file' in job) return jobOnFile(job, open);
   switch (job.kind) {
     case 'learn':
       return learn(job, tell);
@@ -44,20 +50,20 @@ export async function runJob(
   }
 }
 
-async function jobOnFile(job: FileJob): Promise<Answers[FileJob['kind']]> {
+async function jobOnFile(job: FileJob, open: OpenFile): Promise<Answers[FileJob['kind']]> {
   switch (job.kind) {
     case 'inspect':
-      return inspectFile(job.file);
+      return inspectFile(job.file, open);
     case 'parse':
-      return readFileAsDocument(job.file);
+      return readFileAsDocument(job.file, open);
     case 'read':
-      return packedResult(await readFileAsDocument(job.file));
+      return packedResult(await readFileAsDocument(job.file, open));
     case 'render':
-      return render(job.file);
+      return render(job.file, open);
     case 'extract':
-      return extractFromFile(job);
+      return extractFromFile(job, open);
     case 'pictures':
-      return picturesOfFile(job.file);
+      return picturesOfFile(job.file, open);
   }
 }
 
@@ -85,8 +91,8 @@ function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
   }
 }
 
-async function render(file: ReceivedFile): Promise<RenderResult> {
-  const parsed = await readFileAsDocument(file);
+async function render(file: ReceivedFile, open: OpenFile): Promise<RenderResult> {
+  const parsed = await readFileAsDocument(file, open);
   return parsed.kind === 'ok' ? rendered(parsed.document) : parsed;
 }
 
@@ -99,10 +105,13 @@ function rendered(document: Document): RenderResult {
 }
 
 /** The schema is checked first: a document is not read for a schema that cannot be used. */
-async function extractFromFile({ file, schema, citations, learned }: ExtractJob): Promise<ExtractionResult> {
+async function extractFromFile(
+  { file, schema, citations, learned }: ExtractJob,
+  open: OpenFile,
+): Promise<ExtractionResult> {
   const checked = checkSchema(schema);
   if (checked.kind === 'invalid_schema') return checked;
-  const parsed = await readFileAsDocument(file);
+  const parsed = await readFileAsDocument(file, open);
   return parsed.kind === 'ok' ? extracted({ document: parsed.document, schema, citations, learned }) : parsed;
 }
 

@@ -1,4 +1,5 @@
 import type { Document, DocumentWarning, PackedDocument, PageSummary } from '../document/document.ts';
+import type { KeptFile } from './keptFile.ts';
 
 /** How much work to put in: `standard` reads the text layer and OCRs pages without one. */
 export type ParseEffort = 'fast' | 'standard' | 'robust';
@@ -15,6 +16,8 @@ export interface ParseRequest {
   readonly signal?: AbortSignal | undefined;
   /** Whose work it is, a tenant's ID in the service: processes are shared out by it. */
   readonly share: string;
+  /** What the jobs of one request on this file have in common; left out: each opens it for itself. */
+  readonly kept?: KeptFile | undefined;
 }
 
 /** What a file is and how many pages it bills; the same function for quote, count, bill and ledger. */

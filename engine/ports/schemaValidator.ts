@@ -17,8 +17,8 @@ export type Validation =
     }
   | Exclude<SchemaCheck, { readonly kind: 'ok' }>;
 
-/** Whose work it is; `signal` and `share` as in `ParseRequest`. */
-export type SchemaCaller = Pick<ParseRequest, 'signal' | 'share'>;
+/** Whose work it is, as in `ParseRequest`: the process that keeps the request's file open checks its schema too. */
+export type SchemaCaller = Pick<ParseRequest, 'signal' | 'share' | 'kept'>;
 
 /** Checks schemas that callers supply, isolated: a hostile pattern costs only its own request. */
 export interface SchemaValidator {

@@ -19,6 +19,7 @@ import { driftCheck, type DriftCheckDeps } from '../telemetry/driftCheck.ts';
 import { observedLog } from '../telemetry/logMetrics.ts';
 import { watchLoopDelay } from '../telemetry/loopDelay.ts';
 import { NO_TRACER } from '../telemetry/noTracer.ts';
+import { openingMetrics } from '../telemetry/openingMetrics.ts';
 import { partMetrics } from '../telemetry/partMetrics.ts';
 import { divergenceGauge, projectionCounters, projectionGauges } from '../telemetry/projectionMetrics.ts';
 import { pauseMetrics } from '../telemetry/pauseMetrics.ts';
@@ -40,6 +41,7 @@ const metricsOf = (register: Registry): void => {
   countedAccounts({} as AccountWriter, register);
   watchedDocuments({ parser: {} as DocumentParser, localEngine: {} as ExtractionEngine }, seen);
   sweeperMetrics(register);
+  openingMetrics(register, () => ({ opened: 0, wentOn: 0, kept: 0 }));
   pauseMetrics(register, () => ({ documents: { jobs: 0, totalMs: 0 }, lessons: { jobs: 0, totalMs: 0 } }));
   projectionCounters(register);
   divergenceGauge(register, { diverged: () => undefined });

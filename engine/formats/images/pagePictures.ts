@@ -4,7 +4,7 @@ import type { ReceivedFile } from '../../isolation/jobs.ts';
 import { isBlank } from '../../recognition/drawnRules.ts';
 import type { Format } from '../opened.ts';
 import { screenshotsOf } from '../pdf/pictures.ts';
-import { openFile } from '../readDocument.ts';
+import type { OpenFile } from '../readDocument.ts';
 import { imageOf, MIME, PIXELS_MAX } from './openImage.ts';
 
 /** Models scale larger pictures down themselves. */
@@ -16,8 +16,8 @@ const SHARE_MIN = 150 * 1024;
 const SMALLER = { longSide: 1000, quality: 50 };
 
 /** The pages of a PDF or a picture as JPEGs, upright and on white; none for formats without pages to look at. */
-export async function picturesOfFile(file: ReceivedFile): Promise<PicturesResult> {
-  const opened = await openFile(file);
+export async function picturesOfFile(file: ReceivedFile, open: OpenFile): Promise<PicturesResult> {
+  const opened = await open(file);
   if (opened.kind !== 'open') return opened;
   const { mimeType, pages: count } = opened;
   const sources = await sourcesOf(file.bytes, mimeType, count);

@@ -1,7 +1,8 @@
 import { startChild, type Child, type ChildOptions } from './childProcess.ts';
 import { fairShares, type FairShares } from './fairShares.ts';
 import { idleChildren, type IdleChildren } from './idleChildren.ts';
-import { pieceOf, type Piece, type PoolLimits } from './piece.ts';
+import { keptChildren, type Keeping, type KeptChildren } from './keptChildren.ts';
+import { pieceOf, type GivenChild, type Piece, type PoolLimits } from './piece.ts';
 import type { JobOutcome } from '../jobs.ts';
 
 export interface PoolOptions extends ChildOptions {
@@ -13,6 +14,18 @@ export interface PoolOptions extends ChildOptions {
   readonly sliceMs?: number | undefined;
   /** Most jobs that are paused at the same time: each keeps its memory. Default: as many as may run. */
   readonly pausedMax?: number | undefined;
+  /** How long a child keeps a request's file open for its next job. Default: 10 s. */
+  readonly keptMs?: number | undefined;
+}
+
+/** Files that children opened, and keep open. */
+export interface Openings {
+  /** Since the pool was opened. */
+  readonly opened: number;
+  /** Jobs that went on with a file that was open, since then. */
+  readonly wentOn: number;
+  /** Kept open now. */
+  readonly kept: number;
 }
 
 /** Jobs that gave way to others. */
@@ -26,11 +39,13 @@ export interface Pauses {
 export interface ChildPool {
   run(job: unknown, limits: PoolLimits): Promise<JobOutcome>;
   pauses(): Pauses;
+  openings(): Openings;
   /** Ends the children; what runs or waits becomes `aborted`. */
   close(): Promise<void>;
 }
 
 const SLICE_MS = 100;
+const KEPT_MS = 10_000;
 /** Charged at the least for a job, ms: what is shorter than the system's clock is not free. */
 const LEAST_MS = 1;
 
@@ -45,6 +60,7 @@ interface Pool {
   readonly sliceMs: number;
   readonly pausedMax: number;
   readonly idle: IdleChildren;
+  readonly kept: KeptChildren;
   /** Jobs without a process, and paused ones. */
   readonly line: FairShares<Entry>;
   readonly waiting: Set<Entry>;
@@ -53,6 +69,8 @@ interface Pool {
   readonly paused: Map<Entry, number>;
   /** Time of the pauses that have ended, ms. */
   pausedMs: number;
+  opened: number;
+  wentOn: number;
   recheck: NodeJS.Timeout | undefined;
   closed: boolean;
 }
@@ -63,17 +81,21 @@ interface Pool {
  * first: its process is stopped where it is, and goes on when its share's turn comes. A child that was
  * killed or died is replaced by the next job; its neighbours do not notice.
  */
-export function openChildPool({ sliceMs, pausedMax, idleMs, ...options }: PoolOptions): ChildPool {
+export function openChildPool({ sliceMs, pausedMax, idleMs, keptMs, ...options }: PoolOptions): ChildPool {
+  const idle = idleChildren(idleMs);
   const pool: Pool = {
     options,
     sliceMs: sliceMs ?? SLICE_MS,
     pausedMax: pausedMax ?? options.processes,
-    idle: idleChildren(idleMs),
+    idle,
+    kept: keptChildren({ keptMs: keptMs ?? KEPT_MS, giveBack: idle.giveBack }),
     line: fairShares(),
     waiting: new Set(),
     running: new Set(),
     paused: new Map(),
     pausedMs: 0,
+    opened: 0,
+    wentOn: 0,
     recheck: undefined,
     closed: false,
   };
@@ -83,6 +105,7 @@ export function openChildPool({ sliceMs, pausedMax, idleMs, ...options }: PoolOp
         ? Promise.resolve({ kind: 'aborted' })
         : new Promise((settle) => enter(pool, { piece: pieceOf(job, limits), settle })),
     pauses: () => pausesOf(pool),
+    openings: () => ({ opened: pool.opened, wentOn: pool.wentOn, kept: pool.kept.count() }),
     close: () => close(pool),
   };
 }
@@ -117,7 +140,10 @@ function enter(pool: Pool, { piece, settle }: Entry): void {
   signal?.addEventListener('abort', giveUp, { once: true });
   pool.waiting.add(entry);
   chargeRunning(pool);
-  pool.line.add(piece.share, entry, performance.now());
+  const now = performance.now();
+  // What is open is used before more is opened: so few files are open for long.
+  if (piece.file !== undefined && pool.kept.has(piece.file.kept)) pool.line.addFirst(piece.share, entry, now);
+  else pool.line.add(piece.share, entry, now);
   dispatch(pool);
 }
 
@@ -162,8 +188,20 @@ function seat(pool: Pool, entry: Entry): void {
     return;
   }
   pool.waiting.delete(entry);
-  const used = pool.idle.take() ?? { child: startChild(pool.options), jobs: 0 };
-  void entry.piece.begin(used).then((outcome) => end(pool, entry, outcome));
+  void entry.piece.begin(childFor(pool, entry.piece)).then((outcome) => end(pool, entry, outcome));
+}
+
+/** There are never more children than may run and be paused: what is kept open gives way before. */
+function childFor(pool: Pool, { share, file }: Piece): GivenChild {
+  const keeping = file && pool.kept.take(file.kept, { share, path: file.path });
+  if (keeping !== undefined) {
+    if (file?.path !== undefined) pool.wentOn += 1;
+    return { used: keeping.used, keeping };
+  }
+  const others = pool.running.size - 1 + pool.paused.size + pool.kept.count();
+  const canStart = others < pool.options.processes + pool.pausedMax;
+  const used = pool.idle.take() ?? pool.kept.giveWay(canStart);
+  return { used: used ?? { child: startChild(pool.options), jobs: 0 }, keeping: undefined };
 }
 
 const givingWay = ({ running, paused, pausedMax, sliceMs, line }: Pool): Entry | undefined =>
@@ -189,10 +227,29 @@ function end(pool: Pool, entry: Entry, outcome: JobOutcome): void {
     charge(pool, entry, LEAST_MS);
     pool.line.end(piece.share, performance.now());
   }
-  const used = piece.used();
-  if (used !== undefined && !pool.closed) pool.idle.giveBack(used);
+  if (!pool.closed) handBack(pool, piece, outcome);
   settle(pool.closed && outcome.kind === 'died' ? { kind: 'aborted' } : outcome);
   dispatch(pool);
+}
+
+function handBack(pool: Pool, piece: Piece, outcome: JobOutcome): void {
+  const used = piece.used();
+  if (used === undefined) return;
+  const answered = outcome.kind === 'answered' ? outcome : undefined;
+  pool.opened += answered?.openings ?? 0;
+  const keeping = answered?.keeps === true ? keptBy(piece, answered) : undefined;
+  if (piece.file === undefined || keeping === undefined) pool.idle.giveBack(used);
+  else pool.kept.keep(piece.file.kept, { ...keeping, used });
+}
+
+/** A job on the file opened or read it; one beside it left it as it was. */
+function keptBy(
+  piece: Piece,
+  { openings }: { readonly openings: number },
+): Omit<Keeping, 'used'> | undefined {
+  const path = piece.file?.path;
+  if (path === undefined) return piece.keeping();
+  return { share: piece.share, path, openedMs: openings > 0 ? piece.toldMs() : 0 };
 }
 
 function charge({ line }: Pool, { piece }: Entry, leastMs = 0): void {
@@ -208,7 +265,12 @@ async function close(pool: Pool): Promise<void> {
   clearTimeout(pool.recheck);
   for (const entry of pool.waiting) leave(pool, entry);
   const begun = [...pool.running, ...pool.paused.keys()].map(({ piece }) => piece.used()?.child);
-  const children = [...pool.idle.takeAll(), ...begun.filter((child): child is Child => child !== undefined)];
+  const kept = pool.kept.takeAll().map(({ child }) => child);
+  const children = [
+    ...pool.idle.takeAll(),
+    ...kept,
+    ...begun.filter((child): child is Child => child !== undefined),
+  ];
   for (const child of children) child.kill();
   await Promise.all(children.map(({ exited }) => exited));
 }

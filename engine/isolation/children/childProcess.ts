@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
-import type { ChildMessage, Job, JobOutcome } from '../jobs.ts';
+import type { ChildMessage, Job, JobOutcome, ToldToChild } from '../jobs.ts';
 import { confinementHere, type Confinement } from '../confinement/confinement.ts';
-import { sentTo } from './fileBytes.ts';
+import { sentTo, type Sending } from './fileBytes.ts';
 import { watchMemory } from './memoryWatch.ts';
 import { keepPaused } from './pausedKeeper.ts';
 import { cpuMsOf, signalFamily } from './processFamily.ts';
@@ -19,6 +19,8 @@ export interface JobLimits {
   readonly signal?: AbortSignal | undefined;
   /** Of jobs that tell how far they are. */
   readonly onProgress?: ((progress: unknown) => void) | undefined;
+  /** The child keeps the file of the job's request open: it is not sent again, and stays. */
+  readonly isKept?: boolean | undefined;
 }
 
 /** One process that does one job at a time until it is killed or fails. */
@@ -26,6 +28,8 @@ export interface Child {
   run(job: unknown, limits: JobLimits): Promise<JobOutcome>;
   /** False once the process has ended or was killed. */
   readonly alive: () => boolean;
+  /** Has it forget the file that it keeps open. */
+  putAway(): void;
   /** Stops the process where it is, and the time of its job; `resume` lets both go on. */
   pause(): void;
   resume(): void;
@@ -74,6 +78,9 @@ export function startChild(options: ChildOptions): Child {
       return runJob({ child: running, ready, kill, memoryMb, times }, job as Job, limits);
     },
     alive: () => alive && child?.connected !== false,
+    putAway: () => {
+      if (alive && child?.connected === true) child.send({ kind: 'putAway' } satisfies ToldToChild);
+    },
     pause: () => {
       times.pause();
       stopFamily(child?.pid);
@@ -151,7 +158,7 @@ const readyOf = (child: ChildProcess): Promise<void> =>
 
 function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutcome> {
   const { child, ready, kill, memoryMb, times } = running;
-  const { deadlineMs, signal, onProgress } = limits;
+  const { deadlineMs, signal, onProgress, isKept = false } = limits;
   return new Promise((resolve) => {
     let isSettled = false;
     const settle = (outcome: JobOutcome): void => {
@@ -189,21 +196,19 @@ function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutco
     child.on('message', onMessage).once('exit', onExit).once('error', onExit);
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });
-    const sending = sent(child, job).then((failure) => {
+    const sending = sent(child, { job, isKept }).then((failure) => {
       if (failure !== undefined) killWith(failure);
     });
   });
 }
 
-const sent = (child: ChildProcess, job: Job): Promise<JobOutcome | undefined> => {
+const sent = (child: ChildProcess, sending: Sending): Promise<JobOutcome | undefined> => {
   const tell = (told: unknown): Promise<void> =>
     new Promise((resolve, reject) => {
       child.send(told as object, (error) => (error === null ? resolve() : reject(error)));
     });
-  return sentTo({ tell, pipe: bytesOf(child) }, job);
+  return sentTo({ tell, pipe: bytesOf(child) }, sending);
 };
 
 const outcomeOf = (message: Exclude<ChildMessage, { readonly kind: 'progress' | 'ready' }>): JobOutcome =>
-  message.kind === 'answer'
-    ? { kind: 'answered', answer: message.answer }
-    : { kind: 'failed', message: message.message };
+  message.kind === 'answer' ? { ...message, kind: 'answered' } : message;

@@ -2,6 +2,8 @@
 export interface FairShares<Piece> {
   /** Puts a piece at the end of its share's line. */
   add(share: string, piece: Piece, nowMs: number): void;
+  /** As `add`, but before what its share has in line. */
+  addFirst(share: string, piece: Piece, nowMs: number): void;
   /** Puts a piece that was interrupted at the head of its share's line; its seat is free. */
   putBack(share: string, piece: Piece): void;
   /** Takes a piece that waits out of line. */
@@ -97,13 +99,17 @@ const first = <Piece>({ shares }: Line<Piece>): Share<Piece> | undefined => {
   return best;
 };
 
-function add<Piece>(line: Line<Piece>, share: Share<Piece>, piece: Piece): void {
+/** The share that a piece is to be put in line for, which may have been idle. */
+function joining<Piece>(line: Line<Piece>, name: string, nowMs: number): Share<Piece> {
+  raiseLevel(line);
+  forget(line, nowMs);
+  const share = shareOf(line, name);
   if (!isAtWork(share)) {
     share.paid = Math.max(share.paid, line.level);
     toTheEnd(line, share);
   }
-  share.line.push(piece);
   line.waiting += 1;
+  return share;
 }
 
 function remove<Piece>(line: Line<Piece>, share: Share<Piece>, piece: Piece): void {
@@ -141,9 +147,10 @@ export function fairShares<Piece>(): FairShares<Piece> {
   const line: Line<Piece> = { shares: new Map(), waiting: 0, level: 0 };
   return {
     add: (name, piece, nowMs) => {
-      raiseLevel(line);
-      forget(line, nowMs);
-      add(line, shareOf(line, name), piece);
+      joining(line, name, nowMs).line.push(piece);
+    },
+    addFirst: (name, piece, nowMs) => {
+      joining(line, name, nowMs).line.unshift(piece);
     },
     putBack: (name, piece) => {
       const share = shareOf(line, name);

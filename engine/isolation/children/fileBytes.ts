@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import type { Job, JobOutcome, ReceivedFile, SentFile } from '../jobs.ts';
+import type { Job, JobOutcome, ReceivedFile, SentFile, SentJob } from '../jobs.ts';
 
 /** Where children find the bytes of their job's file: after the standard streams and the channel. */
 export const BYTES_AT = 4;
@@ -13,36 +13,46 @@ const hasFile = <J extends AnyJob>(job: J): job is Extract<J, { readonly file: u
 
 /** Where a job goes: a message that tells it, and a pipe for the bytes of its file. */
 export interface Recipient {
-  readonly tell: (job: Job<SentFile>) => Promise<void>;
+  readonly tell: (job: SentJob) => Promise<void>;
   readonly pipe: Writable;
 }
 
+/** A job, and whether the child that it goes to keeps the file of its request open. */
+export interface Sending {
+  readonly job: Job;
+  readonly isKept: boolean;
+}
+
 /**
- * Sends a job and the bytes of its file, so that a child needs no right to read any. Gives what the job came
- * to where that cannot be done.
+ * Sends a job and the bytes of its file, so that a child needs no right to read any; a child that has kept
+ * the file is not sent it again. Gives what the job came to where that cannot be done.
  */
-export const sentTo = async ({ tell, pipe }: Recipient, job: Job): Promise<JobOutcome | undefined> => {
-  let file: FileHandle | undefined;
+export const sentTo = async (
+  { tell, pipe }: Recipient,
+  { job, isKept }: Sending,
+): Promise<JobOutcome | undefined> => {
+  if (!hasFile(job)) return diedUnless(tell(isKept ? { ...job, beside: true } : job));
+  const { path, ...facts } = job.file;
+  if (isKept) return diedUnless(tell({ ...job, file: { ...facts, bytesCount: null } }));
+  let file: FileHandle;
   try {
-    if (hasFile(job)) file = await open(job.file.path);
+    file = await open(path);
   } catch (error) {
     return { kind: 'failed', message: error instanceof Error ? error.message : 'the file cannot be opened' };
   }
-  try {
-    if (file === undefined || !hasFile(job)) await tell(job as Job<SentFile>);
-    else {
-      const { path: _, ...facts } = job.file;
-      const { size } = await file.stat();
-      await tell({ ...job, file: { ...facts, bytesCount: size } });
-      await copied(file, size, pipe);
-    }
-    return undefined;
-  } catch {
-    return { kind: 'died' };
-  } finally {
-    await file?.close();
-  }
+  const send = async (): Promise<void> => {
+    const { size: bytesCount } = await file.stat();
+    await tell({ ...job, file: { ...facts, bytesCount } });
+    await copied(file, bytesCount, pipe);
+  };
+  return diedUnless(send()).finally(() => file.close());
 };
+
+const diedUnless = (sending: Promise<void>): Promise<JobOutcome | undefined> =>
+  sending.then(
+    () => undefined,
+    () => ({ kind: 'died' }),
+  );
 
 /** One chunk is in memory at a time. Fails when the child is gone, or the file is shorter than it was. */
 const copied = async (file: FileHandle, size: number, pipe: Writable): Promise<void> => {
@@ -60,15 +70,21 @@ const taken = (pipe: Writable, chunk: Buffer): Promise<void> =>
     pipe.write(chunk, (error) => (error == null ? resolve() : reject(error)));
   });
 
-/** In the child: the job with the bytes of its file, which it waits for. */
-export const received = (job: Job<SentFile>): Job<ReceivedFile> => {
+/** In the child: the job with the bytes of its file, which it waits for unless they are `kept`. */
+export const received = (job: Job<SentFile>, kept?: Buffer): Job<ReceivedFile> => {
   if (!hasFile(job)) return job;
-  const { bytesCount, ...facts } = job.file;
+  const { bytesCount, keep: _, ...facts } = job.file;
+  const bytes = bytesCount === null ? kept : bytesSent(bytesCount);
+  if (bytes === undefined) throw new Error('A job goes on with a file that is not open.');
+  return { ...job, file: { ...facts, bytes } };
+};
+
+const bytesSent = (bytesCount: number): Buffer => {
   const bytes = Buffer.allocUnsafeSlow(bytesCount);
   for (let at = 0; at < bytesCount;) {
     const count = readSync(BYTES_AT, bytes, at, bytesCount - at, null);
     if (count === 0) process.exit(0);
     at += count;
   }
-  return { ...job, file: { ...facts, bytes } };
+  return bytes;
 };

@@ -58,6 +58,15 @@ describe('fair shares', () => {
     expect([line.next(), line.next(), line.next(), line.next()]).to.deep.equal([1, 2, 3, undefined]);
   });
 
+  it('serve what goes on with an open file before the rest of its share, and before no other share', () => {
+    const line = fairShares<string>();
+    for (const piece of ['a1', 'a2']) line.add('acme', piece, 0);
+    line.add('bolt', 'b1', 0);
+    line.addFirst('acme', 'a0', 0);
+    expect([line.next(), line.next(), line.next(), line.next()]).to.deep.equal(['a0', 'b1', 'a1', 'a2']);
+    expect(line.waiting()).to.equal(0);
+  });
+
   it('let a share that comes from idleness go before the next piece of a queue', () => {
     const { add, step, ran } = machine(1);
     for (let n = 0; n < 100; n += 1) add('hostile', 50);

@@ -24,13 +24,15 @@ export interface ConvertDeps extends DeliverDeps, ModelDeps {
   readonly localDeadlinesMs: Readonly<Record<'fast' | 'standard', number>>;
 }
 
+const effortOf = ({ mode }: ConvertRequest): 'fast' | 'standard' => (mode === 'fast' ? 'fast' : 'standard');
+
 /** The local parser, unless a model reads the pages. */
 const rendered = (
   deps: ConvertDeps,
   request: ConvertRequest,
-  { models: { ocr }, signal, onCall }: WorkTask,
+  { models: { ocr }, kept, signal, onCall }: WorkTask,
 ): Promise<ModelConversionResult> => {
-  const effort = request.mode === 'fast' ? ('fast' as const) : ('standard' as const);
+  const effort = effortOf(request);
   const work = {
     path: request.file.path,
     fileName: request.file.file_name,
@@ -39,6 +41,7 @@ const rendered = (
     deadlineMs: ocr === null ? deps.localDeadlinesMs[effort] : deps.convertDeadlineMs,
     signal,
     share: request.tenant_id,
+    kept,
   };
   return ocr === null ? deps.parser.render(work) : deps.modelWork.convert(work, { llm: null, ocr, onCall });
 };
@@ -98,6 +101,7 @@ export const convertDocument =
       operation: 'to_markdown',
       endpoint: 'to-markdown',
       mode: request.mode,
+      effort: effortOf(request),
       models,
       idPrefix: 'cnv',
       timedOut: 'conversion_failed',

@@ -1,6 +1,7 @@
 import type { BillingType } from '../../../domain/account/words.ts';
 import { hasPagesToSee } from '@quire/engine/document/pages';
 import type { DocumentParser, Inspection } from '@quire/engine/ports/documentParser';
+import { keptFile, type KeptFile } from '@quire/engine/ports/keptFile';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import { placeHold, release, settleDone, type BillingDeps, type WorkToBill } from './billedWork.ts';
 import { callLog, type LogCall } from './callLog.ts';
@@ -40,14 +41,23 @@ interface Work {
   readonly free: boolean;
 }
 
-/** Work with the models for its file's format. */
-type NewWork = Work & { readonly models: ChosenModels; readonly mime_type: string };
+/** Work on a file that is open, with the models for its format. */
+type NewWork = Work & { readonly models: ChosenModels; readonly mime_type: string; readonly kept: KeptFile };
 
-const inspect = (deps: DeliverDeps, { file, signal, tenant_id }: WorkRequest): Promise<Inspection> =>
+/** A request, and the file that it keeps open while it is worked on. */
+interface Asked extends Pick<Work, 'request' | 'plan'> {
+  readonly kept: KeptFile;
+}
+
+const inspect = (
+  deps: DeliverDeps,
+  { request: { file, signal, tenant_id }, plan: { effort }, kept }: Asked,
+): Promise<Inspection> =>
   deps.parser.inspect({
     path: file.path,
     fileName: file.file_name,
-    effort: 'fast',
+    effort,
+    kept,
     pagesMax: deps.pagesMax,
     deadlineMs: deps.inspectDeadlineMs,
     signal,
@@ -74,7 +84,7 @@ const recordEnd = (
 
 /** Does the work under its hold. Whatever fails gives the hold back, and so does a caller that left. */
 const runHeld = async (deps: DeliverDeps, work: NewWork): Promise<WorkDone | WorkProblem> => {
-  const { request, plan, bill, document_id, models } = work;
+  const { request, plan, bill, document_id, models, kept } = work;
   const calls = callLog(deps.logCall, {
     bill,
     document_id,
@@ -86,7 +96,7 @@ const runHeld = async (deps: DeliverDeps, work: NewWork): Promise<WorkDone | Wor
     const { signal } = request;
     const { onCall, made } = calls;
     const done = await plan.run({
-      ...{ operation_id: bill.operation_id, document_id, models, signal, onCall },
+      ...{ operation_id: bill.operation_id, document_id, kept, models, signal, onCall },
       keyUse: () => ownKeyUse(models, made),
       elapsedMs: stopwatch(),
     });
@@ -172,7 +182,7 @@ type Opened = Extract<Inspection, { readonly kind: 'ok' }>;
 /** A new operation on a file, with its models and its hold. */
 const heldFor = async (
   deps: DeliverDeps,
-  { request, plan }: Pick<Work, 'request' | 'plan'>,
+  { request, plan, kept }: Asked,
   file: Opened,
 ): Promise<NewWork | WorkProblem> => {
   const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
@@ -186,7 +196,32 @@ const heldFor = async (
   const hold = await placeHold(deps, named.bill);
   if (hold.kind === 'problem') return hold;
   if (hold.kind !== 'held') throw new Error('a new operation has a hold already');
-  return { ...named, models, hold_id: hold.hold_id, free: hold.free, mime_type: file.mimeType };
+  return { ...named, kept, models, hold_id: hold.hold_id, free: hold.free, mime_type: file.mimeType };
+};
+
+/** Work that was done, and what it was held for. */
+interface Worked {
+  readonly kind: 'worked';
+  readonly held: NewWork;
+  readonly done: WorkDone;
+}
+
+/** Counts, holds and works on a file that is opened once, and put away however that ends. */
+const worked = async (
+  deps: DeliverDeps,
+  { request, plan }: Pick<Work, 'request' | 'plan'>,
+): Promise<Worked | WorkProblem> => {
+  const asked = { request, plan, kept: keptFile() };
+  try {
+    const file = await inspect(deps, asked);
+    if (file.kind !== 'ok') return parseProblem(file, plan.timedOut);
+    const held = await heldFor(deps, asked, file);
+    if ('code' in held) return held;
+    const done = await runHeld(deps, held);
+    return done.kind === 'problem' ? done : { kind: 'worked', held, done };
+  } finally {
+    asked.kept.close();
+  }
 };
 
 /** The work from its start: count pages, hold, run, store the result, settle, answer. */
@@ -196,13 +231,10 @@ const deliverNew = async (
   plan: WorkPlan,
 ): Promise<Delivered | WorkProblem> => {
   const elapsedMs = stopwatch();
-  const file = await inspect(deps, request);
-  if (file.kind !== 'ok') return parseProblem(file, plan.timedOut);
-  const asked = await heldFor(deps, { request, plan }, file);
-  if ('code' in asked) return asked;
-  const done = await runHeld(deps, asked);
-  if (done.kind === 'problem') return done;
-  const work = await heldAs(deps, asked, done.billing_type);
+  const outcome = await worked(deps, { request, plan });
+  if (outcome.kind === 'problem') return outcome;
+  const { held, done } = outcome;
+  const work = await heldAs(deps, held, done.billing_type);
   if ('code' in work) return work;
 
   const identity = identityOf(request, plan);

@@ -76,7 +76,7 @@ const promptIn = ({ learned }: ExtractRequest): LearnedPrompt | undefined =>
 const extracted = (
   deps: ExtractDeps,
   request: ExtractRequest,
-  { models: { llm, ocr }, signal, onCall }: WorkTask,
+  { models: { llm, ocr }, kept, signal, onCall }: WorkTask,
 ): Promise<ModelExtractionResult> => {
   const isLocal = llm === null && ocr === null;
   const work = {
@@ -87,6 +87,7 @@ const extracted = (
     deadlineMs: (isLocal ? deps.localDeadlinesMs : deps.deadlineMs)[request.mode],
     signal,
     share: request.tenant_id,
+    kept,
     schema: request.schema,
     citations: request.citations,
     learned: request.learned?.kind === 'local' ? request.learned : undefined,
@@ -159,6 +160,7 @@ export const extractDocument =
       operation: 'extract',
       endpoint: 'extract',
       mode: request.mode,
+      effort: request.mode,
       models,
       idPrefix: 'ext',
       timedOut: 'extraction_failed',

@@ -1,6 +1,8 @@
 import type { BillingType } from '../../../domain/account/words.ts';
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
+import type { ParseEffort } from '@quire/engine/ports/documentParser';
+import type { KeptFile } from '@quire/engine/ports/keptFile';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
 import type { RatedOperation } from '../../../domain/rating/rating.ts';
 import type { Caller, Cost, WorkToBill } from './billedWork.ts';
@@ -51,6 +53,8 @@ export interface WorkPlan {
   readonly operation: RatedOperation;
   readonly endpoint: string;
   readonly mode: WorkToBill['mode'];
+  /** What the file is opened for. */
+  readonly effort: ParseEffort;
   readonly models: ModelsByFormat;
   readonly idPrefix: 'ext' | 'cnv';
   readonly timedOut: 'extraction_failed' | 'conversion_failed';
@@ -61,6 +65,8 @@ export interface WorkPlan {
 export interface WorkTask {
   readonly operation_id: string;
   readonly document_id: string;
+  /** The file was opened to count its pages, and the work goes on with it. */
+  readonly kept: KeptFile;
   /** Those for the format of the file. */
   readonly models: ChosenModels;
   readonly signal: AbortSignal;

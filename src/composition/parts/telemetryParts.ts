@@ -11,6 +11,7 @@ import { observedLog } from '../../telemetry/logMetrics.ts';
 import { partMetrics } from '../../telemetry/partMetrics.ts';
 import { divergenceGauge, projectionCounters, projectionGauges } from '../../telemetry/projectionMetrics.ts';
 import { stockMetrics } from '../../telemetry/stockMetrics.ts';
+import { openingMetrics } from '../../telemetry/openingMetrics.ts';
 import { pauseMetrics } from '../../telemetry/pauseMetrics.ts';
 import { sweeperMetrics } from '../../telemetry/sweeperMetrics.ts';
 import { healthOf } from '../start/health.ts';
@@ -90,6 +91,7 @@ export const showGauges = (from: Container): void => {
   const now = () => clock.now();
   const { workers } = resolve(from, t.PARTS);
   pauseMetrics(register, () => workers.pauses());
+  openingMetrics(register, () => workers.openings());
   stockMetrics(register, { sql: resolve(from, t.READ_SQL), now });
   divergenceGauge(register, resolve(from, t.LOG_WATCH));
   projectionGauges(register, { runner: resolve(from, t.RUNNER), now });

@@ -19,6 +19,7 @@ import * as t from '../../../src/composition/tokens.ts';
 import { openedLog } from '../../../src/commands/sealing/logIdentity.ts';
 import type { ObjectSweeperDeps } from '../../../src/commands/sweeping/objectSweeper.ts';
 import type { ExtractDeps } from '../../../src/commands/work/extractDocument.ts';
+import type { DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
 import { configFrom } from '../../../src/config.ts';
 import { httpApp } from '../../../src/http/server/app.ts';
 import type { ApiDeps } from '../../../src/http/apiDeps.ts';
@@ -58,6 +59,8 @@ export interface TestApi extends Client {
   readonly log: EventStore;
   readonly sql: Sql;
   readonly faults: Faults;
+  /** Files that its children opened. */
+  readonly openings: DocumentWorkers['openings'];
   /** Empties the replay cache, as a lost database would. */
   readonly forgetReplays: () => Promise<void>;
   /** Time as the rate limits see it: it stands still but for this. */
@@ -174,6 +177,7 @@ export const startApi = async (
     log,
     sql,
     faults,
+    openings: () => parts.workers.openings(),
     forgetReplays,
     passMs,
     swept: sweptObjects(from),
