@@ -7,7 +7,7 @@ import type { ParseFailure } from '../../ports/documentParser.ts';
 import { unzip, type Archive } from '../archive.ts';
 import { linesOfBlock, markupPage } from '../flow.ts';
 import type { Format, OpenedDocument, Opener } from '../opened.ts';
-import { chartsBySheet, type PlacedChart } from './charts.ts';
+import { chartsBySheet, type PlacedChart } from '../office/charts.ts';
 import { sheetBlocks, type SheetTexts } from './sheetTables.ts';
 
 const CELLS_MAX = 2_000_000;

@@ -1,5 +1,5 @@
 import type { Block, TableCell } from '../../document/document.ts';
-import type { PlacedChart } from './charts.ts';
+import type { PlacedChart } from '../office/charts.ts';
 import type { TableBlock } from '../../document/tableGrid.ts';
 
 /** A cell that covers several places. */

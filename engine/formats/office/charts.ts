@@ -2,8 +2,8 @@ import type { Block } from '../../document/document.ts';
 import { escapeText } from '../../document/inline.ts';
 import { tableOf } from '../../document/tableGrid.ts';
 import { RefusedDocument } from '../pieces/blocks.ts';
-import { readPart, relationshipsOf } from '../office/ooxmlPackage.ts';
-import { childAt, elementsOf, findAll, textIn, type XmlElement } from '../office/xmlTree.ts';
+import { readPart, relationshipsOf } from './ooxmlPackage.ts';
+import { childAt, elementsOf, findAll, textIn, type XmlElement } from './xmlTree.ts';
 
 /** A chart at the row where its upper edge lies. */
 export interface PlacedChart {
@@ -45,14 +45,24 @@ const chartsOf = (members: Members, sheet: string): readonly PlacedChart[] =>
 function chartsInDrawing(members: Members, drawing: string): readonly PlacedChart[] {
   const targets = new Map(relationshipsOf(members, drawing).map(({ id, target }) => [id, target]));
   return elementsOf(readPart(members.get(drawing))).flatMap((anchor) => {
-    const [frame] = findAll(anchor, 'c:chart');
-    const part = targets.get(frame?.attributes['r:id'] ?? '');
-    const chart = childAt(part === undefined ? undefined : readPart(members.get(part)), 'c:chart');
-    const blocks = chart === undefined ? [] : chartBlocks(chart);
+    const blocks = chartsIn(anchor, { targets, members });
     return blocks.length === 0
       ? []
       : [{ row: Number(textIn(childAt(anchor, 'xdr:from', 'xdr:row'))) || 0, blocks }];
   });
+}
+
+/** Where the parts that a part points to are. */
+export interface Package {
+  readonly targets: ReadonlyMap<string, string>;
+  readonly members: Members;
+}
+
+/** What the chart in a frame shows; nothing where the frame holds none. */
+export function chartsIn(frame: XmlElement, { targets, members }: Package): readonly Block[] {
+  const part = targets.get(findAll(frame, 'c:chart')[0]?.attributes['r:id'] ?? '');
+  const chart = childAt(part === undefined ? undefined : readPart(members.get(part)), 'c:chart');
+  return chart === undefined ? [] : chartBlocks(chart);
 }
 
 function chartBlocks(chart: XmlElement): readonly Block[] {
