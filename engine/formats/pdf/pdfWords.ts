@@ -12,12 +12,6 @@ export interface InkedWord extends PlacedWord {
   readonly rotation: number;
 }
 
-/** Degrees off the level that a text may lie. */
-const LEVEL = 5;
-
-/** Whether a word lies level, as lines of text do. */
-export const isLevel = ({ rotation }: InkedWord): boolean => Math.abs(((rotation + 180) % 360) - 180) < LEVEL;
-
 /** The words of a page's text layer, each with its place, look and link. */
 export function pdfWords(page: ParsedPage): readonly InkedWord[] {
   const links = linksOf(page);
