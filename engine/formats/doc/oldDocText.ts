@@ -93,15 +93,21 @@ function piecesOf(text: string): readonly Piece[] {
     if (cells.length > 0) rows.push(cells.splice(0).map(slotOf));
     if (rows.length > 0) pieces.push(...tablePieces(rows.splice(0), null));
   };
-  for (const [, content = '', end = ''] of text.matchAll(/([^\r\f\u0007]*)([\r\f\u0007]|$)/g)) {
-    if (end !== CELL_END) {
-      if (content.trim() === '') continue;
+  const endRow = (): void => {
+    rows.push(cells.map(slotOf));
+    cells = [];
+  };
+  // The parts alternate: a content, then the sign that ends it.
+  const parts = text.split(/([\r\f\u0007])/);
+  for (let at = 0; at < parts.length; at += 2) {
+    const content = parts[at] ?? '';
+    if (parts[at + 1] === CELL_END) {
+      if (content === '' && cells.length > 0 && cells.length >= (rows[0]?.length ?? 1)) endRow();
+      else cells.push(content);
+    } else if (content.trim() !== '') {
       endTable();
       pieces.push(pieceOf(content));
-    } else if (content === '' && cells.length > 0 && cells.length >= (rows[0]?.length ?? 1)) {
-      rows.push(cells.map(slotOf));
-      cells = [];
-    } else cells.push(content);
+    }
   }
   endTable();
   return pieces;

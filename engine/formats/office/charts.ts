@@ -1,56 +1,12 @@
 import type { Block } from '../../document/document.ts';
 import { escapeText } from '../../document/inline.ts';
 import { tableOf } from '../../document/tableGrid.ts';
-import { RefusedDocument } from '../pieces/blocks.ts';
-import { readPart, relationshipsOf } from './ooxmlPackage.ts';
-import { childAt, elementsOf, findAll, textIn, type XmlElement } from './xmlTree.ts';
-
-/** A chart at the row where its upper edge lies. */
-export interface PlacedChart {
-  readonly row: number;
-  readonly blocks: readonly Block[];
-}
+import { readPart } from './ooxmlPackage.ts';
+import { childAt, findAll, textIn, type XmlElement } from './xmlTree.ts';
 
 type Members = ReadonlyMap<string, Uint8Array>;
 
-const CHARTS_MAX = 100;
 const POINTS_MAX = 10_000;
-
-/** What charts show, as the workbook keeps it: their titles, and a table of their values, by sheet name. */
-export function chartsBySheet(members: Members): ReadonlyMap<string, readonly PlacedChart[]> {
-  try {
-    const targets = new Map(
-      relationshipsOf(members, 'xl/workbook.xml').map(({ id, target }) => [id, target]),
-    );
-    const sheets = elementsOf(childAt(readPart(members.get('xl/workbook.xml')), 'sheets'), 'sheet');
-    return new Map(
-      sheets.map(({ attributes }) => {
-        const part = targets.get(attributes['r:id'] ?? '') ?? '';
-        return [attributes['name'] ?? '', chartsOf(members, part)];
-      }),
-    );
-  } catch (error) {
-    if (error instanceof RefusedDocument) return new Map();
-    throw error;
-  }
-}
-
-const chartsOf = (members: Members, sheet: string): readonly PlacedChart[] =>
-  relationshipsOf(members, sheet)
-    .filter(({ type }) => type === 'drawing')
-    .flatMap(({ target }) => chartsInDrawing(members, target))
-    .slice(0, CHARTS_MAX)
-    .sort((a, b) => a.row - b.row);
-
-function chartsInDrawing(members: Members, drawing: string): readonly PlacedChart[] {
-  const targets = new Map(relationshipsOf(members, drawing).map(({ id, target }) => [id, target]));
-  return elementsOf(readPart(members.get(drawing))).flatMap((anchor) => {
-    const blocks = chartsIn(anchor, { targets, members });
-    return blocks.length === 0
-      ? []
-      : [{ row: Number(textIn(childAt(anchor, 'xdr:from', 'xdr:row'))) || 0, blocks }];
-  });
-}
 
 /** Where the parts that a part points to are. */
 export interface Package {

@@ -1,3 +1,4 @@
+import { textPieces } from '../office/drawingText.ts';
 import { unzip } from '../archive.ts';
 import { readPart, relationshipsOf, type Relationship } from '../office/ooxmlPackage.ts';
 import { childAt, elementsOf, findAll, type XmlElement } from '../office/xmlTree.ts';
@@ -5,7 +6,7 @@ import type { Opener } from '../opened.ts';
 import { OFFICE_LIMITS, RefusedDocument, type Piece } from '../pieces/blocks.ts';
 import { openSlides, spokenNotes } from './openSlides.ts';
 import { pptxLook } from './pptxLook.ts';
-import { shapePieces, textPieces } from './pptxShapes.ts';
+import { shapePieces } from './pptxShapes.ts';
 
 const MIME_TYPE = 'application/vnd.openxmlformats-officedocument.presentationml.presentation';
 const UNWANTED = /(?:^|\/)(?:theme|customXml|docProps|media|embeddings|fonts|handoutMasters|tags)\//;

@@ -1,10 +1,10 @@
+import { ALONE, textPieces } from '../office/drawingText.ts';
 import { chartsIn, type Package } from '../office/charts.ts';
 import { readPart } from '../office/ooxmlPackage.ts';
 import { childAt, elementsOf, findAll, type XmlElement } from '../office/xmlTree.ts';
-import { imagePieces, type Piece, type TextPiece } from '../pieces/blocks.ts';
+import { imagePieces, type Piece } from '../pieces/blocks.ts';
 import { spanOf, tablePieces, type Slot } from '../pieces/tables.ts';
 import { kindOf, placeholderOf, type Place, type PptxLook } from './pptxLook.ts';
-import { bulletOf, runsOfParagraph, type Bullet } from './pptxText.ts';
 
 /** A slide while it is read. */
 export interface Slide extends Package {
@@ -70,49 +70,6 @@ function placeholderPieces(shape: XmlElement, { look, targets }: Slide): readonl
 }
 
 const SPACE = { bold: false, italic: false, strike: false, link: null, note: null } as const;
-
-interface Around {
-  readonly levelsOf: (level: number) => readonly XmlElement[];
-  readonly targets: ReadonlyMap<string, string>;
-}
-
-const ALONE: Around = { levelsOf: () => [], targets: new Map() };
-
-/** The paragraphs of a text body; those with a bullet or number are items. */
-export function textPieces(
-  body: XmlElement | undefined,
-  { levelsOf, targets }: Around = ALONE,
-): readonly TextPiece[] {
-  const numbers = new Map<number, number>();
-  return elementsOf(body, 'a:p').map((paragraph) => {
-    const properties = childAt(paragraph, 'a:pPr');
-    const level = Math.min(8, Math.max(0, Number(properties?.attributes['lvl'] ?? '0') || 0));
-    const runs = runsOfParagraph(paragraph, targets);
-    const chain = properties === undefined ? levelsOf(level) : [properties, ...levelsOf(level)];
-    const bullet = runs.length === 0 ? null : bulletOf(chain);
-    for (const deeper of [...numbers.keys()]) if (deeper > level) numbers.delete(deeper);
-    return itemOf({ bullet, level, numbers }, runs);
-  });
-}
-
-interface Item {
-  readonly bullet: Bullet | null;
-  readonly level: number;
-  /** The last number of each level. */
-  readonly numbers: Map<number, number>;
-}
-
-function itemOf({ bullet, level, numbers }: Item, runs: TextPiece['runs']): TextPiece {
-  if (bullet === null) {
-    if (runs.length > 0) numbers.delete(level);
-    return { kind: 'text', role: { kind: 'paragraph' }, label: null, runs };
-  }
-  const role = { kind: 'list_item', level: level + 1 } as const;
-  if (bullet.kind === 'sign') return { kind: 'text', role, label: null, runs };
-  const number = (numbers.get(level) ?? bullet.start - 1) + 1;
-  numbers.set(level, number);
-  return { kind: 'text', role, label: bullet.labelOf(number), runs };
-}
 
 function framePieces(frame: XmlElement, slide: Slide): readonly Piece[] {
   const data = childAt(frame, 'a:graphic', 'a:graphicData');
