@@ -1,6 +1,5 @@
 import type { Block, Box, Line } from '../../document/document.ts';
 import type { PageContent } from '../../layout/content.ts';
-import type { InkedWord } from './pdfWords.ts';
 
 /** How far a page's text is turned from the level, clockwise. */
 export type Turn = 0 | 90 | 180 | 270;
@@ -8,8 +7,14 @@ export type Turn = 0 | 90 | 180 | 270;
 /** Degrees off a quarter that a text may lie. */
 const QUARTER_TOLERANCE = 5;
 
+/** What can be turned. */
+interface Turned {
+  /** Degrees, counted clockwise. */
+  readonly rotation: number;
+}
+
 /** The quarter turn at which a word lies; undefined where it lies aslant. */
-export function turnOfWord({ rotation }: Pick<InkedWord, 'rotation'>): Turn | undefined {
+export function turnOfWord({ rotation }: Turned): Turn | undefined {
   const turn = ((Math.round(rotation / 90) * 90) % 360) + (rotation < -45 ? 360 : 0);
   const off = Math.abs(((rotation - turn + 540) % 360) - 180);
   return off < QUARTER_TOLERANCE ? ((turn % 360) as Turn) : undefined;
@@ -19,7 +24,7 @@ export function turnOfWord({ rotation }: Pick<InkedWord, 'rotation'>): Turn | un
 const TURNED_SHARE = 0.6;
 
 /** The turn at which most of a page's letters lie. */
-export function turnOfPage(words: readonly InkedWord[]): Turn {
+export function turnOfPage(words: readonly (Turned & { readonly text: string })[]): Turn {
   const letters = new Map<Turn | undefined, number>();
   let all = 0;
   for (const word of words) {
