@@ -11,6 +11,7 @@ import { pdfRules } from './pdfRules.ts';
 import { fieldWords } from './fieldWords.ts';
 import { pdfWords, type InkedWord } from './pdfWords.ts';
 import { picturesOf } from './pictures.ts';
+import { isGarbled } from './garbled.ts';
 import { hasInk, sightOf } from './hiddenText.ts';
 import { recognisePages, type Recognised } from './recognise.ts';
 import {
@@ -196,7 +197,7 @@ interface RecognisedPage {
 /** A good text layer stays, and only what it does not cover is added; else what was recognised stands. */
 function recognisedContent({ page, own, ocr }: RecognisedPage): PageContent {
   const rules = page === undefined || ocr.turned !== 0 ? [] : pdfRules(page);
-  const isGood = own.length >= 0.5 * ocr.words.length && ocr.turned === 0;
+  const isGood = own.length >= 0.5 * ocr.words.length && ocr.turned === 0 && !isGarbled(own);
   const added = ocr.words.filter(
     ({ box, confidence }) => confidence > 0.6 && !own.some((word) => overlap(word.box, box)),
   );
