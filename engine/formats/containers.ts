@@ -13,15 +13,29 @@ export function containerFormat(bytes: Uint8Array, fileName: string | null): Sni
   return undefined;
 }
 
-/** Told by the members' names, which stand in plain in the local headers and in the directory at the end. */
+/** What OpenDocument files and books declare; templates have the same types with an ending. */
+const DECLARED: readonly (readonly [string, Format])[] = [
+  ['application/vnd.oasis.opendocument.text', 'odt'],
+  ['application/vnd.oasis.opendocument.spreadsheet', 'ods'],
+  ['application/vnd.oasis.opendocument.presentation', 'odp'],
+  ['application/epub+zip', 'epub'],
+];
+
+/** The main part of each format, in the order in which they are looked for. */
+const MAIN_PARTS: readonly (readonly [string, Format])[] = [
+  ['word/document', 'docx'],
+  ['xl/workbook', 'xlsx'],
+  ['ppt/presentation', 'pptx'],
+  ['META-INF/container.xml', 'epub'],
+];
+
+/** Told by what the file declares, else by its members' names. */
 function zipFormat(buffer: Buffer, fileName: string | null): Sniffed {
-  const openDocument = /application\/vnd\.oasis\.opendocument\.(text|spreadsheet)/.exec(
-    declaredTypes(buffer),
-  )?.[1];
-  if (openDocument !== undefined) return known(openDocument === 'text' ? 'odt' : 'ods');
-  if (buffer.includes('word/document')) return known('docx');
-  if (buffer.includes('xl/workbook')) return known('xlsx');
-  if (/\.(?:docx|xlsx|odt|ods)$/i.test(fileName ?? ''))
+  const declared = declaredTypes(buffer);
+  for (const [type, format] of DECLARED) if (declared.includes(type)) return known(format);
+  const has = memberTest(buffer);
+  for (const [part, format] of MAIN_PARTS) if (has(part)) return known(format);
+  if (/\.(?:docx|xlsx|pptx|odt|ods|odp|epub)$/i.test(fileName ?? ''))
     return {
       kind: 'damaged',
       detail: 'The file is named like an Office document, but it is damaged or something else.',
@@ -30,6 +44,17 @@ function zipFormat(buffer: Buffer, fileName: string | null): Sniffed {
     kind: 'unsupported',
     detail: 'An archive cannot be read. Unpack it and send each document by itself.',
   };
+}
+
+/**
+ * By the directory, for a file may hold others whose names stand in plain in it; where the directory is
+ * gone, as in a file that was cut, by what stands in plain.
+ */
+function memberTest(buffer: Buffer): (part: string) => boolean {
+  const names: string[] = [];
+  const archive = unzip(buffer, (name) => names.push(name) === 0, MANIFEST_LIMITS);
+  if (archive.kind !== 'archive') return (part) => buffer.includes(part);
+  return (part) => names.some((name) => name.startsWith(part));
 }
 
 /** What an OpenDocument says of itself: in its first member, as it should, or in its manifest. */
@@ -47,11 +72,15 @@ function declaredTypes(buffer: Buffer): string {
 
 /** The names of a compound file's streams are UTF-16 in its directory. */
 function compoundFormat(buffer: Buffer): Sniffed {
-  const holds = (name: string): boolean => buffer.includes(Buffer.from(name, 'utf16le'));
+  const holds = (name: string): boolean =>
+    [name, name.toUpperCase(), name.toLowerCase()].some((one) =>
+      buffer.includes(Buffer.from(one, 'utf16le')),
+    );
   if (holds('EncryptedPackage'))
     return { kind: 'damaged', detail: 'The file is encrypted and needs a password. Send it without one.' };
   if (holds('WordDocument')) return known('doc');
   if (holds('Workbook') || holds('Book')) return known('xls');
+  if (holds('__properties_version1.0')) return known('msg');
   return {
     kind: 'unsupported',
     detail: 'An Office file of this kind cannot be read. Save it as PDF and send that.',

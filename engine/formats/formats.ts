@@ -7,9 +7,13 @@ import { openDocx } from './docx/openDocx.ts';
 import { openOdt } from './odt/openOdt.ts';
 import { openRtf } from './rtf/openRtf.ts';
 import { openPdf } from './pdf/readPdf.ts';
+import { openEpub } from './epub/openEpub.ts';
 import { openMail } from './mail/openMail.ts';
+import { openMsg } from './mail/openMsg.ts';
 import { openCsv } from './sheets/openCsv.ts';
 import { openWorkbook } from './sheets/openWorkbook.ts';
+import { openOdp } from './slides/openOdp.ts';
+import { openPptx } from './slides/openPptx.ts';
 import { openHtml } from './web/openHtml.ts';
 import { markdownDocument } from './text/markdownDocument.ts';
 import { textDocument } from './text/textDocument.ts';
@@ -44,6 +48,10 @@ export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   ods: openWorkbook('ods'),
   csv: openCsv,
   eml: openMail,
+  msg: openMsg,
+  pptx: openPptx,
+  odp: openOdp,
+  epub: openEpub,
   html: openHtml,
   rtf: openRtf,
   markdown: openText(markdownDocument),

@@ -18,6 +18,10 @@ export type Format =
   | 'ods'
   | 'csv'
   | 'eml'
+  | 'msg'
+  | 'pptx'
+  | 'odp'
+  | 'epub'
   | 'html'
   | 'markdown'
   | 'text';

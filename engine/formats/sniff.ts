@@ -7,7 +7,8 @@ import { textFormat } from './textFormat.ts';
 /** A PDF may begin with up to so much else (ISO 32000, annex H). */
 const PDF_HEADER_WITHIN = 1024;
 export const SUPPORTED =
-  'PDF, PNG, JPEG, WebP, GIF, BMP, TIFF, DOCX, DOC, ODT, RTF, XLSX, XLS, ODS, CSV, EML, HTML, Markdown or plain text';
+  'PDF, PNG, JPEG, WebP, GIF, BMP, TIFF, DOCX, DOC, ODT, RTF, PPTX, ODP, XLSX, XLS, ODS, CSV, EPUB, EML, MSG, ' +
+  'HTML, Markdown or plain text';
 
 const BY_MIME: Readonly<Record<string, Format>> = {
   'image/png': 'png',
@@ -51,7 +52,7 @@ function textual(bytes: Uint8Array, fileName: string | null): Sniffed {
   return known(textFormat(text, fileName), text);
 }
 
-const BINARY_NAME = /\.(pdf|docx?|odt|xlsx?|ods|png|jpe?g|webp|gif|bmp|tiff?)$/i;
+const BINARY_NAME = /\.(pdf|docx?|odt|xlsx?|ods|pptx|odp|epub|msg|png|jpe?g|webp|gif|bmp|tiff?)$/i;
 
 const known = (format: Format, text?: string): Sniffed => ({ kind: 'known', format, text });
 

@@ -23,7 +23,7 @@ describe('a range of time as days and pieces', () => {
         const isWanted = (from === undefined || from <= time) && (to === undefined || time <= to);
         expect(inDays + inPieces, `${from ?? ''} to ${to ?? ''} at ${time}`).to.equal(isWanted ? 1 : 0);
       }),
-      { numRuns: Number(process.env['QUIRE_PROPERTY_RUNS'] ?? 2_000) },
+      { numRuns: 2_000 },
     );
   });
 });

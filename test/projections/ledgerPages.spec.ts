@@ -12,6 +12,7 @@ import type { LedgerQuery } from '../../projections/ledger/ledgerPages.ts';
 import { isSparse, pagePlan } from '../../projections/ledger/pagePlan.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
 import { emptySql } from '../support/emptySql.ts';
+import { propertyRuns } from '../../engine/test/support/properties.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');
 const HOUR = 3_600_000;
@@ -93,7 +94,7 @@ describe('pages of a large ledger', function () {
         const ids = wanted.slice(asked.offset, asked.offset + asked.limit).map(({ id }) => id);
         expect(page.items.map(({ id }) => id)).to.deep.equal(ids);
       }),
-      { numRuns: Number(process.env['QUIRE_PROPERTY_RUNS'] ?? 60) },
+      { numRuns: propertyRuns(0.2) },
     );
   });
 

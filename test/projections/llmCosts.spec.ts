@@ -8,6 +8,7 @@ import { llmCostsProjector } from '../../projections/llmCosts/llmCosts.projector
 import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
 import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/freeShare.queries.ts';
 import { emptySql } from '../support/emptySql.ts';
+import { propertyRuns } from '../../engine/test/support/properties.ts';
 
 const at = (day: number, hour = 0) => new Date(Date.UTC(2026, 0, day, hour)).toISOString();
 
@@ -80,7 +81,7 @@ describe('model costs, read', function () {
         const [found] = await llmCostsOfJob(sql)('c');
         expect(found?.cost_pico).to.equal(expected === undefined ? null : modelCost(expected, usage));
       }),
-      { numRuns: Number(process.env['QUIRE_PROPERTY_RUNS'] ?? 150) },
+      { numRuns: propertyRuns(0.2) },
     );
   });
 

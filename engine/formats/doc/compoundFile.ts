@@ -18,7 +18,7 @@ interface Entry {
   readonly size: number;
 }
 
-/** The streams of a compound file (MS-CFB) by their names; damage is a `RefusedDocument` or a `RangeError`. */
+/** The streams of a compound file (MS-CFB) by their names, whose case does not count; damage is a `RefusedDocument` or a `RangeError`. */
 export function compoundStreams(file: Buffer): (name: string) => Buffer | undefined {
   const sectorSize = 1 << file.readUInt16LE(0x1e);
   if (sectorSize !== 512 && sectorSize !== 4096) throw new RefusedDocument('The document is damaged.');
@@ -29,7 +29,7 @@ export function compoundStreams(file: Buffer): (name: string) => Buffer | undefi
   const cutoff = file.readUInt32LE(0x38);
   const mini: Chains = miniChains(chains, file.readUInt32LE(0x3c), root);
   return (name) => {
-    const entry = entries.find((one) => one.type === 2 && one.name === name);
+    const entry = entries.find((one) => one.type === 2 && one.name.toLowerCase() === name.toLowerCase());
     if (entry === undefined) return undefined;
     const bytes = readChain(entry.size < cutoff ? mini : chains, entry.start);
     return bytes.subarray(0, entry.size);

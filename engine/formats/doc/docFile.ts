@@ -33,17 +33,28 @@ const CLX = 33;
 /** Pieces may overlap, so a small file could claim any amount of text. */
 const CHARACTERS_MAX = 20_000_000;
 
-/** Opens a Word 97 to 2003 file. */
-export function docFile(bytes: Buffer): DocFile {
+/** The main stream of a Word file, and what gives its other streams. */
+export interface DocStreams {
+  readonly main: Buffer;
+  readonly streamOf: (name: string) => Buffer | undefined;
+}
+
+/** The streams of a Word file of any release from 6 on. */
+export function docStreams(bytes: Buffer): DocStreams {
   const streamOf = compoundStreams(bytes);
   const main = streamOf('WordDocument');
-  if (main === undefined || main.readUInt16LE(0) !== MAGIC)
-    throw new RefusedDocument('The document is damaged.');
+  if (main === undefined) throw new RefusedDocument('The document is damaged.');
+  return { main, streamOf };
+}
+
+/** A Word 97 to 2003 file. */
+export function docFile({ main, streamOf }: DocStreams): DocFile {
+  if (main.readUInt16LE(0) !== MAGIC) throw new RefusedDocument('The document is damaged.');
   const flags = main.readUInt16LE(0x0a);
   if ((flags & 0x0100) !== 0)
     throw new RefusedDocument('The file is encrypted and needs a password. Send it without one.');
   if (main.readUInt16LE(2) < WORD_97)
-    throw new RefusedDocument('The file was written by Word 95 or older. Save it as DOCX and send that.');
+    throw new RefusedDocument('The file was written by Word 2 or older. Save it as DOCX and send that.');
   const tables = streamOf((flags & 0x0200) === 0 ? '0Table' : '1Table') ?? Buffer.alloc(0);
   const rangeOf = (index: number): readonly [number, number] => [
     main.readUInt32LE(FC_LCB_AT + index * 8),

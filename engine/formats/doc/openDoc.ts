@@ -8,11 +8,12 @@ import {
   type Role,
   type TextPiece,
 } from '../pieces/blocks.ts';
-import { docFile, type DocFile } from './docFile.ts';
+import { docFile, docStreams, type DocFile } from './docFile.ts';
 import { docNumbering } from './docNumbering.ts';
 import { numberOf } from './docProperties.ts';
 import { docStyles, type DocStyles } from './docStyles.ts';
 import { docRow } from './docRows.ts';
+import { isOldDoc, oldDocPieces } from './oldDocText.ts';
 import { docText, type DocParagraph, type DocText } from './docText.ts';
 import type { Numbering } from '../office/numbering.ts';
 import { tableOfEdges, type EdgeRow } from '../office/edgeTables.ts';
@@ -27,10 +28,15 @@ const LEVEL = 0x260a;
 const LIST = 0x460b;
 const OUTLINE_LEVEL = 0x2640;
 
-/** Opens a Word 97 to 2003 document: its body in reading order and its notes, without headers and footers. */
+/**
+ * Opens a Word document: its body in reading order and its notes, without headers and footers; of Word 6 and
+ * 95 its paragraphs and tables.
+ */
 export const openDoc: Opener = ({ bytes }) =>
   openOffice(MIME_TYPE, () => {
-    const file = docFile(bytes);
+    const streams = docStreams(bytes);
+    if (isOldDoc(streams.main)) return { blocks: blocksOf(oldDocPieces(streams.main)), warnings: [] };
+    const file = docFile(streams);
     const marks = noteMarks(file);
     const text = docText(file, (cp) => marks.numbers.get(cp) ?? null);
     const reader: Reader = { text, styles: docStyles(file), numbering: docNumbering(file) };

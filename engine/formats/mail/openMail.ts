@@ -1,26 +1,9 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
-import type { Block, DocumentPage, DocumentWarning } from '../../document/document.ts';
-import { escapeText } from '../../document/inline.ts';
-import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
-import { openFlow } from '../flow.ts';
-import { blocksOf, HIDDEN_TEXT, RefusedDocument } from '../pieces/blocks.ts';
+import type { ParseFailure } from '../../ports/documentParser.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
-import { textDocument } from '../text/textDocument.ts';
-import { htmlPieces } from '../web/htmlPieces.ts';
+import { openMessage, type Mailbox } from './message.ts';
 
-const MIME_TYPE = 'message/rfc822';
-const DEPTH_MAX = 3;
-const ATTACHMENTS_MAX = 50;
-
-interface Part {
-  readonly name: string;
-  readonly opened: OpenedDocument;
-}
-
-/**
- * Opens a mail: its headers and its body, then each attachment that can be read, with its own pages. What
- * cannot be read is named in a warning.
- */
+/** Opens a mail as it travels (RFC 5322). */
 export async function openMail(file: SourceFile): Promise<OpenedDocument | ParseFailure> {
   let mail: Email;
   try {
@@ -32,93 +15,27 @@ export async function openMail(file: SourceFile): Promise<OpenedDocument | Parse
   } catch {
     return { kind: 'unreadable', detail: 'The mail is damaged and cannot be read.' };
   }
-  try {
-    const { blocks, warnings } = bodyOf(mail);
-    const body = openFlow({ mimeType: MIME_TYPE, blocks: [...headerBlocks(mail), ...blocks], warnings });
-    const { parts, lost } = await openAttachments(mail.attachments, file);
-    const pages = parts.reduce((sum, { opened }) => sum + opened.pages, body.pages);
-    return { kind: 'open', mimeType: MIME_TYPE, pages, read: () => readAll({ body, parts, lost }) };
-  } catch (error) {
-    if (error instanceof RefusedDocument) return { kind: 'unreadable', detail: error.message };
-    throw error;
-  }
+  const { subject = '', from, to = [], cc = [], date, html = '', text = '', attachments } = mail;
+  const message = {
+    mimeType: 'message/rfc822',
+    subject: subject.trim(),
+    from: from === undefined ? [] : mailboxes([from]),
+    to: mailboxes(to),
+    cc: mailboxes(cc),
+    date,
+    html,
+    text,
+    attachments: attachments
+      .filter((attachment) => !isDecoration(attachment))
+      .map((attachment) => ({ name: attachment.filename, bytes: bytesOf(attachment) })),
+  };
+  return openMessage(message, file);
 }
 
-function headerBlocks({ subject, from, to, cc, date }: Email): readonly Block[] {
-  const lines = [
-    ...addressLine('From', from === undefined ? [] : [from]),
-    ...addressLine('To', to ?? []),
-    ...addressLine('Cc', cc ?? []),
-    ...(date === undefined ? [] : [`Date: ${date}`]),
-  ];
-  const title: readonly Block[] =
-    subject === undefined || subject.trim() === ''
-      ? []
-      : [
-          {
-            kind: 'heading',
-            level: 1,
-            text: subject.trim(),
-            markdown: escapeText(subject.trim()),
-            box: null,
-          },
-        ];
-  const text = lines.join('\n');
-  return lines.length === 0
-    ? title
-    : [...title, { kind: 'paragraph', text, markdown: escapeText(text), box: null }];
-}
-
-const addressLine = (label: string, addresses: readonly Address[]): readonly string[] => {
-  const names = addresses.flatMap((address) => (address.address === undefined ? address.group : [address]));
-  const shown = names
-    .map(({ name, address }) => (name === '' ? address : `${name} (${address})`))
-    .filter((one) => one !== '');
-  return shown.length === 0 ? [] : [`${label}: ${shown.join(', ')}`];
-};
-
-interface Body {
-  readonly blocks: readonly Block[];
-  readonly warnings: readonly DocumentWarning[];
-}
-
-/** HTML says more of a body's form than plain text does: it is read where there is any. */
-function bodyOf({ html, text }: Email): Body {
-  if (html !== undefined && html.trim() !== '') {
-    const { pieces, hasHidden } = htmlPieces(html);
-    const blocks = blocksOf(pieces);
-    if (blocks.length > 0) return { blocks, warnings: hasHidden ? [HIDDEN_TEXT] : [] };
-  }
-  const [page] = textDocument((text ?? '').replace(/\r\n?/g, '\n').trim(), 1).pages;
-  return { blocks: page?.blocks ?? [], warnings: [] };
-}
-
-interface Opened {
-  readonly parts: readonly Part[];
-  /** Names of attachments that could not be read, and why. */
-  readonly lost: readonly string[];
-}
-
-async function openAttachments(attachments: readonly Attachment[], file: SourceFile): Promise<Opened> {
-  const parts: Part[] = [];
-  const lost: string[] = [];
-  let pages = 0;
-  for (const [index, attachment] of attachments.entries()) {
-    const name = attachment.filename ?? `attachment ${index + 1}`;
-    if (isDecoration(attachment)) continue;
-    if (index >= ATTACHMENTS_MAX || file.depth >= DEPTH_MAX) {
-      lost.push(`${name}: too many attachments, or too deep.`);
-      continue;
-    }
-    const opened = await file.openPart({ bytes: bytesOf(attachment), fileName: name });
-    if (opened.kind === 'open') {
-      parts.push({ name, opened });
-      pages += opened.pages;
-      if (pages > file.pagesMax * 2) break;
-    } else lost.push(`${name}: ${opened.kind === 'aborted' ? 'it was not read.' : opened.detail}`);
-  }
-  return { parts, lost };
-}
+const mailboxes = (addresses: readonly Address[]): readonly Mailbox[] =>
+  addresses
+    .flatMap((address) => (address.address === undefined ? address.group : [address]))
+    .map(({ name, address }) => ({ name, address }));
 
 /** Pictures that the HTML shows in place (logos, signatures) are no attachments of their own. */
 const isDecoration = ({ related, mimeType }: Attachment): boolean =>
@@ -128,57 +45,3 @@ const bytesOf = ({ content }: Attachment): Buffer =>
   typeof content === 'string'
     ? Buffer.from(content, 'utf8')
     : Buffer.from(content instanceof Uint8Array ? content : new Uint8Array(content));
-
-interface All extends Opened {
-  readonly body: OpenedDocument;
-}
-
-async function readAll({ body, parts, lost }: All): Promise<ParseResult> {
-  const first = await body.read();
-  if (first.kind !== 'ok') return first;
-  const pages: DocumentPage[] = [...first.document.pages];
-  const warnings: DocumentWarning[] = [...first.document.warnings];
-  for (const { name, opened } of parts) {
-    const read = await opened.read();
-    if (read.kind === 'ok') {
-      pages.push(...renumbered(read.document.pages, { from: pages.length, name }));
-      warnings.push(...read.document.warnings);
-    } else {
-      pages.push(...failedPages(opened.pages, pages.length, name));
-      lost = [...lost, `${name}: ${read.kind === 'aborted' ? 'it was not read.' : read.detail}`];
-    }
-  }
-  const failures = lost.map((detail): DocumentWarning => ({
-    code: 'page_failed',
-    message: `Attachment ${detail}`,
-  }));
-  return { kind: 'ok', document: { mimeType: MIME_TYPE, pages, warnings: [...warnings, ...failures] } };
-}
-
-interface Place {
-  readonly from: number;
-  readonly name: string;
-}
-
-/** The pages of an attachment after those before it, under its name. */
-const renumbered = (pages: readonly DocumentPage[], { from, name }: Place): readonly DocumentPage[] =>
-  pages.map((page, index) => ({
-    ...page,
-    page: from + index + 1,
-    blocks:
-      index === 0
-        ? [{ kind: 'heading', level: 2, text: name, markdown: escapeText(name), box: null }, ...page.blocks]
-        : page.blocks,
-  }));
-
-const failedPages = (count: number, from: number, name: string): readonly DocumentPage[] =>
-  Array.from({ length: count }, (_, index) => ({
-    page: from + index + 1,
-    width: null,
-    height: null,
-    status: 'failed',
-    source: 'markup',
-    detail: `The attachment ${name} could not be read.`,
-    lines: [],
-    blocks: [],
-  }));

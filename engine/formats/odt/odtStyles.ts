@@ -11,6 +11,7 @@ export const ODT_PREFIXES: Prefixes = {
   [`${OASIS}:text:1.0`]: 'text',
   [`${OASIS}:table:1.0`]: 'table',
   [`${OASIS}:drawing:1.0`]: 'draw',
+  [`${OASIS}:presentation:1.0`]: 'presentation',
   [`${OASIS}:style:1.0`]: 'style',
   [`${OASIS}:xsl-fo-compatible:1.0`]: 'fo',
   [`${OASIS}:svg-compatible:1.0`]: 'svg',

@@ -21,6 +21,10 @@ const PREFIXES: Prefixes = {
   'http://schemas.openxmlformats.org/spreadsheetml/2006/main': '',
   'http://purl.oclc.org/ooxml/spreadsheetml/main': '',
   'http://schemas.openxmlformats.org/markup-compatibility/2006': 'mc',
+  'http://schemas.openxmlformats.org/presentationml/2006/main': 'p',
+  'http://purl.oclc.org/ooxml/presentationml/main': 'p',
+  'http://schemas.openxmlformats.org/drawingml/2006/diagram': 'dgm',
+  'http://purl.oclc.org/ooxml/drawingml/diagram': 'dgm',
   'urn:schemas-microsoft-com:vml': 'v',
   'http://schemas.openxmlformats.org/package/2006/relationships': '',
 };

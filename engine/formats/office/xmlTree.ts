@@ -12,9 +12,11 @@ export type XmlNode = XmlElement | string;
 export interface XmlLimits {
   readonly depthMax: number;
   readonly elementsMax: number;
+  /** A document type that declares something of its own is refused in any case. */
+  readonly doctype: 'refused' | 'ignored';
 }
 
-export const XML_LIMITS: XmlLimits = { depthMax: 256, elementsMax: 1_000_000 };
+export const XML_LIMITS: XmlLimits = { depthMax: 256, elementsMax: 1_000_000, doctype: 'refused' };
 
 export type Xml =
   | { readonly kind: 'xml'; readonly root: XmlElement }
@@ -35,8 +37,8 @@ interface Open {
  * A part of an office file as a tree. A document type is refused, for it can declare entities; so are
  * too deep nesting, too many elements and a part that ends before its elements do.
  */
-export function parseXml(bytes: Uint8Array, prefixes: Prefixes, limits: XmlLimits = XML_LIMITS): Xml {
-  const builder = treeBuilder(prefixes, limits);
+export function parseXml(bytes: Uint8Array, prefixes: Prefixes, limits: Partial<XmlLimits> = {}): Xml {
+  const builder = treeBuilder(prefixes, { ...XML_LIMITS, ...limits });
   try {
     const parser = new Parser(builder.handler, { xmlMode: true });
     parser.write(decodeXml(bytes));
@@ -86,8 +88,8 @@ function treeBuilder(prefixes: Prefixes, limits: XmlLimits) {
     ontext: (text: string): void => {
       top()?.children.push(text);
     },
-    onprocessinginstruction: (name: string): void => {
-      if (name.toLowerCase() === '!doctype')
+    onprocessinginstruction: (name: string, data: string): void => {
+      if (name.toLowerCase() === '!doctype' && (limits.doctype === 'refused' || data.includes('[')))
         throw new Refused('The document declares a document type, which is refused.');
     },
   };

@@ -1,12 +1,11 @@
 import { LiteParse, type ParsedPage } from '@llamaindex/liteparse';
 import type { ParseEffort } from '../../ports/documentParser.ts';
+import { isGarbled } from './garbled.ts';
 import type { InkedWord } from './pdfWords.ts';
 
 /** With fewer characters a page that is mostly picture is taken for a scan. */
 const SPARSE_CHARACTERS = 200;
 const MOSTLY_PICTURE = 0.6;
-/** Of a text layer's characters this share may be unreadable. */
-const GARBLED = 0.15;
 
 export interface Reading {
   readonly pages: readonly ParsedPage[];
@@ -24,18 +23,15 @@ export async function pageNeeds(
 ): Promise<ReadonlySet<number>> {
   if (effort === 'fast') return new Set();
   if (effort === 'robust') return new Set(pages.map(({ pageNum }) => pageNum));
-  const textOf = ({ pageNum }: ParsedPage): string =>
-    (words.get(pageNum) ?? []).map(({ text }) => text).join('');
-  const empty = pages.filter((page) => textOf(page) === '' || isGarbled(textOf(page)));
+  const wordsOf = ({ pageNum }: ParsedPage): readonly InkedWord[] => words.get(pageNum) ?? [];
+  const textOf = (page: ParsedPage): string =>
+    wordsOf(page)
+      .map(({ text }) => text)
+      .join('');
+  const empty = pages.filter((page) => textOf(page) === '' || isGarbled(wordsOf(page)));
   const sparse = pages.filter((page) => !empty.includes(page) && textOf(page).length < SPARSE_CHARACTERS);
   const scans = await picturePages(bytes, sparse);
   return new Set([...empty.map(({ pageNum }) => pageNum), ...scans]);
-}
-
-/** Private use, replacement and control characters: a font without a way back to text. */
-function isGarbled(text: string): boolean {
-  const odd = text.match(/[\ufffd\ue000-\uf8ff\u0000-\u001f]/g)?.length ?? 0;
-  return odd > GARBLED * text.length;
 }
 
 async function picturePages(bytes: Buffer, pages: readonly ParsedPage[]): Promise<readonly number[]> {

@@ -3,6 +3,7 @@ import { cleanText } from '../../document/cleanText.ts';
 import type { Box } from '../../document/document.ts';
 import { around, type PlacedWord } from '../../layout/content.ts';
 import { mendedLigatures } from '../../layout/direction.ts';
+import { levelBox, turnOfWord } from './turnedPages.ts';
 
 /** A word with what tells whether it can be seen. */
 export interface InkedWord extends PlacedWord {
@@ -12,16 +13,10 @@ export interface InkedWord extends PlacedWord {
   readonly rotation: number;
 }
 
-/** Degrees off the level that a text may lie. */
-const LEVEL = 5;
-
-/** Whether a word lies level, as lines of text do. */
-export const isLevel = ({ rotation }: InkedWord): boolean => Math.abs(((rotation + 180) % 360) - 180) < LEVEL;
-
 /** The words of a page's text layer, each with its place, look and link. */
 export function pdfWords(page: ParsedPage): readonly InkedWord[] {
   const links = linksOf(page);
-  const words = page.textItems.flatMap(wordsOf);
+  const words = page.textItems.flatMap((item) => wordsOf(item, page));
   return links.length === 0 ? words : words.map((word) => withLink(word, links));
 }
 
@@ -29,22 +24,62 @@ export function pdfWords(page: ParsedPage): readonly InkedWord[] {
 const PLAIN_WORD = /^[\x21-\x7e]+$/;
 
 /** The parser's pieces may break within a word; its text says where the words end. */
-function wordsOf(item: TextItem): readonly InkedWord[] {
+function wordsOf(item: TextItem, page: ParsedPage): readonly InkedWord[] {
   const { fontName = '', confidence = 1, fillColor: color = null, rotation = 0 } = item;
   const size = sizeOf(item);
   const bold = isBold(item);
   const italic = /ital|obliq|slant|cmti|sfti/i.test(fontName);
   const mono = /mono|courier|consol|menlo|typewriter|cmtt|sftt/i.test(fontName);
-  const texts = item.text.split(/\s+/).filter((text) => text !== '');
-  const boxes = boxesOf(texts, item);
   const words: InkedWord[] = [];
-  for (const [index, raw] of texts.entries()) {
-    const box = boxes[index];
+  for (const { raw, box } of turnedParts(item, page) ?? levelParts(item)) {
     const text = PLAIN_WORD.test(raw) ? raw : mended(raw);
-    if (box === undefined || text === '') continue;
+    if (text === '') continue;
     words.push({ text, box, size, bold, italic, mono, link: null, confidence, color, rotation });
   }
   return words;
+}
+
+interface WordPart {
+  readonly raw: string;
+  readonly box: Box;
+}
+
+function levelParts(item: TextItem): readonly WordPart[] {
+  const texts = item.text.split(/\s+/).filter((text) => text !== '');
+  const boxes = boxesOf(texts, item);
+  return texts.flatMap((raw, index) => {
+    const box = boxes[index];
+    return box === undefined ? [] : [{ raw, box }];
+  });
+}
+
+/** Of the font's size: wider gaps part words. */
+const GAP = 0.12;
+
+/**
+ * The words of a text that is turned by quarters: the parser puts their letters in no sure order, and parts
+ * them anywhere, so its pieces are joined by where they lie. Undefined of a text that lies otherwise.
+ */
+function turnedParts(item: TextItem, page: ParsedPage): readonly WordPart[] | undefined {
+  const turn = turnOfWord({ rotation: item.rotation ?? 0 });
+  if (turn === undefined || turn === 0 || item.words === undefined) return undefined;
+  const pieces = item.words.map(({ text, x, y, width, height }) => {
+    const box: Box = [x, y, x + width, y + height];
+    return { raw: text.trim(), box, level: levelBox(box, turn, page) };
+  });
+  const parts: { raw: string; box: Box; end: number }[] = [];
+  for (const { raw, box, level } of pieces.sort((a, b) => a.level[0] - b.level[0])) {
+    if (raw === '') continue;
+    const last = parts.at(-1);
+    if (last === undefined || level[0] - last.end > GAP * sizeOf(item))
+      parts.push({ raw, box, end: level[2] });
+    else {
+      last.raw += raw;
+      last.box = around([last.box, box]);
+      last.end = level[2];
+    }
+  }
+  return parts.map(({ raw, box }) => ({ raw, box: rounded(box) }));
 }
 
 const mended = (raw: string): string => mendedLigatures(cleanText(raw).replace(/\s+/g, ' ').trim());

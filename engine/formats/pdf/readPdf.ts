@@ -8,10 +8,21 @@ import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { pageNeeds } from './pageNeeds.ts';
 import { pdfLines } from './pdfLines.ts';
 import { pdfRules } from './pdfRules.ts';
-import { isLevel, pdfWords, type InkedWord } from './pdfWords.ts';
+import { fieldWords } from './fieldWords.ts';
+import { pdfWords, type InkedWord } from './pdfWords.ts';
 import { picturesOf } from './pictures.ts';
+import { isGarbled } from './garbled.ts';
 import { hasInk, sightOf } from './hiddenText.ts';
 import { recognisePages, type Recognised } from './recognise.ts';
+import {
+  blocksAsShown,
+  levelContent,
+  levelSize,
+  linesAsShown,
+  turnOfPage,
+  turnOfWord,
+  type Turn,
+} from './turnedPages.ts';
 
 /** Nothing is converted or fetched; OCR is a step of its own. */
 const CONFIG: Partial<LiteParseConfig> = {
@@ -24,10 +35,11 @@ const CONFIG: Partial<LiteParseConfig> = {
 
 /** Counts the pages; the pages themselves are read when asked for. */
 export async function openPdf({
-  bytes,
+  bytes: sent,
   effort,
   languages,
 }: SourceFile): Promise<OpenedDocument | ParseFailure> {
+  const bytes = fromHeader(sent);
   const inspected = await inspectPdf(bytes);
   if (inspected.kind !== 'ok') return inspected;
   const pages = pagesOf({ by: 'pages', pages: inspected.pages });
@@ -38,6 +50,9 @@ export async function openPdf({
     read: () => readPdf(bytes, { pages, effort, languages }),
   };
 }
+
+/** Places in a file are counted from its header, also where something else stands before it. */
+const fromHeader = (bytes: Buffer): Buffer => bytes.subarray(Math.max(0, bytes.indexOf('%PDF-')));
 
 /** The page count, from the page tree: only the first page is read. */
 async function inspectPdf(
@@ -69,6 +84,7 @@ async function readPdf(bytes: Buffer, { pages, effort, languages }: Reading): Pr
     extractTextMetadata: true,
     extractVectorGraphics: true,
     extractAnnotations: true,
+    extractFormFields: true,
     preserveVerySmallText: true,
   };
   try {
@@ -108,9 +124,15 @@ async function visibleWords(bytes: Buffer, pages: readonly ParsedPage[]): Promis
       picture === undefined ? sight.doubtful : sight.doubtful.filter(({ box }) => hasInk(picture, box)),
     );
     if (sight.hidden.length + sight.doubtful.length > inked.size) hiddenOn.push(page.pageNum);
-    words.set(page.pageNum, [...sight.visible, ...inked]);
+    const seen = [...sight.visible, ...inked];
+    words.set(page.pageNum, [...seen, ...fieldWords(page, seen)]);
   }
   return { words, hiddenOn };
+}
+
+/** A page's content, turned so that most of its text is level. */
+interface TurnedContent extends PageContent {
+  readonly turn: Turn;
 }
 
 interface Read extends Seen {
@@ -121,18 +143,20 @@ interface Read extends Seen {
 
 /** Every page of the file appears: those that failed too, so that nothing is lost in silence. */
 function documentOf({ pages, read, words, hiddenOn, recognised }: Read): Document {
-  const contents = Array.from({ length: pages }, (_, i): PageContent => {
+  const contents = Array.from({ length: pages }, (_, i): TurnedContent => {
     const page = read.get(i + 1);
     const ocr = recognised.get(i + 1);
     const own = words.get(i + 1) ?? [];
-    if (ocr?.kind === 'words') return recognisedContent({ page, own, ocr });
-    return {
+    if (ocr?.kind === 'words') return { ...recognisedContent({ page, own, ocr }), turn: 0 };
+    const turn = turnOfPage(own);
+    const content = {
       width: page?.width ?? 0,
       height: page?.height ?? 0,
-      words: own.filter(isLevel),
+      words: own.filter((word) => turnOfWord(word) === turn),
       rules: page === undefined ? [] : pdfRules(page),
-      aside: asideOf(own),
+      aside: asideOf(own, turn),
     };
+    return { ...levelContent(content, turn), turn };
   });
   const blocks = layoutPages(contents);
   const all = contents.map((content, i) =>
@@ -173,25 +197,25 @@ interface RecognisedPage {
 /** A good text layer stays, and only what it does not cover is added; else what was recognised stands. */
 function recognisedContent({ page, own, ocr }: RecognisedPage): PageContent {
   const rules = page === undefined || ocr.turned !== 0 ? [] : pdfRules(page);
-  const isGood = own.length >= 0.5 * ocr.words.length && ocr.turned === 0;
+  const isGood = own.length >= 0.5 * ocr.words.length && ocr.turned === 0 && !isGarbled(own);
   const added = ocr.words.filter(
     ({ box, confidence }) => confidence > 0.6 && !own.some((word) => overlap(word.box, box)),
   );
-  const words = isGood ? [...own.filter(isLevel), ...added] : ocr.words;
+  const words = isGood ? [...own.filter((word) => turnOfWord(word) === 0), ...added] : ocr.words;
   return {
     width: ocr.width,
     height: ocr.height,
     words,
     rules: [...rules, ...ocr.rules],
-    aside: isGood ? asideOf(own) : [],
+    aside: isGood ? asideOf(own, 0) : [],
   };
 }
 
-/** Words that do not lie level, by how they are turned. */
-function asideOf(words: readonly InkedWord[]): readonly AsideText[] {
+/** Words that do not lie as most do, by how they are turned. */
+function asideOf(words: readonly InkedWord[], turn: Turn): readonly AsideText[] {
   const turned = new Map<number, InkedWord[]>();
   for (const word of words) {
-    if (isLevel(word)) continue;
+    if (turnOfWord(word) === turn) continue;
     const same = turned.get(Math.round(word.rotation));
     if (same === undefined) turned.set(Math.round(word.rotation), [word]);
     else same.push(word);
@@ -206,7 +230,7 @@ const overlap = (a: Box, b: Box): boolean => a[0] < b[2] && b[0] < a[2] && a[1] 
 
 interface PageParts {
   readonly page: number;
-  readonly content: PageContent;
+  readonly content: TurnedContent;
   readonly isRead: boolean;
   readonly ocr: Recognised | undefined;
   readonly blocks: DocumentPage['blocks'];
@@ -214,7 +238,8 @@ interface PageParts {
 
 function pageOf({ page, content, isRead, ocr, blocks }: PageParts): DocumentPage {
   const source = ocr?.kind === 'words' ? 'ocr' : 'text_layer';
-  const size = isRead ? { width: content.width, height: content.height } : { width: null, height: null };
+  const { turn } = content;
+  const size = isRead ? levelSize(content, turn) : { width: null, height: null };
   const base = { page, source, ...size } as const;
   if (!isRead)
     return { ...base, status: 'failed', detail: 'The page could not be read.', lines: [], blocks: [] };
@@ -222,7 +247,8 @@ function pageOf({ page, content, isRead, ocr, blocks }: PageParts): DocumentPage
     return { ...base, source: 'ocr', status: 'failed', detail: ocr.detail, lines: [], blocks: [] };
   if (content.words.length === 0)
     return { ...base, status: 'skipped', detail: emptyDetail(ocr), lines: [], blocks: [] };
-  return { ...base, status: 'ok', detail: null, lines: pdfLines(content.words), blocks };
+  const lines = linesAsShown(pdfLines(content.words), turn, content);
+  return { ...base, status: 'ok', detail: null, lines, blocks: blocksAsShown(blocks, turn, content) };
 }
 
 const emptyDetail = (ocr: Recognised | undefined): string =>

@@ -7,7 +7,8 @@ import type { ParseFailure } from '../../ports/documentParser.ts';
 import { unzip, type Archive } from '../archive.ts';
 import { linesOfBlock, markupPage } from '../flow.ts';
 import type { Format, OpenedDocument, Opener } from '../opened.ts';
-import { chartsBySheet, type PlacedChart } from './charts.ts';
+import { drawingsBySheet, type PlacedDrawing } from './drawings.ts';
+import { xlsTextBoxes } from './xlsTextBoxes.ts';
 import { sheetBlocks, type SheetTexts } from './sheetTables.ts';
 
 const CELLS_MAX = 2_000_000;
@@ -26,10 +27,19 @@ export const openWorkbook =
   ({ bytes }) => {
     const parts = format === 'xls' ? NO_PARTS : partsOf(bytes);
     if (parts.kind === 'unreadable') return Promise.resolve(parts);
-    const charts =
-      format === 'xlsx' ? chartsBySheet(parts.members) : new Map<string, readonly PlacedChart[]>();
-    return Promise.resolve(opened(bytes, { mimeType: MIME[format] ?? 'application/octet-stream', charts }));
+    const drawings = DRAWINGS[format]?.(bytes, parts.members) ?? new Map<string, readonly PlacedDrawing[]>();
+    return Promise.resolve(opened(bytes, { mimeType: MIME[format] ?? 'application/octet-stream', drawings }));
   };
+
+type Drawings = ReadonlyMap<string, readonly PlacedDrawing[]>;
+
+/** Where each format keeps what lies over its cells. */
+const DRAWINGS: Readonly<Partial<Record<Format, (bytes: Buffer, members: Members) => Drawings>>> = {
+  xlsx: (_, members) => drawingsBySheet(members),
+  xls: xlsTextBoxes,
+};
+
+type Members = ReadonlyMap<string, Uint8Array>;
 
 const NO_PARTS: Archive = { kind: 'archive', members: new Map() };
 
@@ -45,10 +55,10 @@ function partsOf(bytes: Buffer): Archive {
 
 interface Opening {
   readonly mimeType: string;
-  readonly charts: ReadonlyMap<string, readonly PlacedChart[]>;
+  readonly drawings: Drawings;
 }
 
-function opened(bytes: Buffer, { mimeType, charts }: Opening): OpenedDocument | ParseFailure {
+function opened(bytes: Buffer, { mimeType, drawings }: Opening): OpenedDocument | ParseFailure {
   try {
     const book = read(bytes, {
       dense: false,
@@ -60,7 +70,7 @@ function opened(bytes: Buffer, { mimeType, charts }: Opening): OpenedDocument | 
     });
     const sheets = visibleSheets(book);
     const filled = sheets.flatMap(({ name, sheet }) => {
-      const blocks = sheetBlocks(textsOf(sheet), charts.get(name) ?? []);
+      const blocks = sheetBlocks(textsOf(sheet), drawings.get(name) ?? []);
       return blocks.length === 0 ? [] : [{ name, blocks }];
     });
     const pages = pagesOf({ by: 'pages', pages: filled.length });

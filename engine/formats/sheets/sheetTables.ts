@@ -1,5 +1,5 @@
 import type { Block, TableCell } from '../../document/document.ts';
-import type { PlacedChart } from './charts.ts';
+import type { PlacedDrawing } from './drawings.ts';
 import type { TableBlock } from '../../document/tableGrid.ts';
 
 /** A cell that covers several places. */
@@ -25,11 +25,11 @@ interface Region {
 
 /**
  * The tables of a sheet, from top to bottom: what stands together, parted by empty rows and columns. A
- * text by itself, or one above a table and as wide as it, is a paragraph. Charts stand where they begin.
+ * text by itself, or one above a table and as wide as it, is a paragraph. Charts and text boxes stand where they begin.
  */
-export function sheetBlocks(sheet: SheetTexts, charts: readonly PlacedChart[]): readonly Block[] {
+export function sheetBlocks(sheet: SheetTexts, drawings: readonly PlacedDrawing[]): readonly Block[] {
   const tables = regionsOf(sheet).map((region) => ({ row: region.top, blocks: regionBlocks(sheet, region) }));
-  return [...tables, ...charts].sort((a, b) => a.row - b.row).flatMap(({ blocks }) => blocks);
+  return [...tables, ...drawings].sort((a, b) => a.row - b.row).flatMap(({ blocks }) => blocks);
 }
 
 /** Filled places that touch, also at their corners, are one region; a merged cell fills all its places. */

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import iconv from 'iconv-lite';
 import { openDoc } from '../../formats/doc/openDoc.ts';
 import { plainTextOf } from '../../document/plainText.ts';
 import { documentBy, markdownBy, openedBy } from '../support/officeFiles.ts';
@@ -101,13 +102,79 @@ describe('Word 97 documents', () => {
   });
 });
 
+/** A file of Word 6 or 95 of one text, as it was saved at once or, with `parts`, in pieces. */
+function oldWordFile(text: string, { flags = 0, language = 0x0409, parts = 1 } = {}): Buffer {
+  const bytes = iconv.encode(text, language === 0x0419 ? 'windows-1251' : 'windows-1252');
+  const main = Buffer.alloc(0x1000);
+  main.writeUInt16LE(0xa5dc, 0);
+  main.writeUInt16LE(0x68, 2);
+  main.writeUInt16LE(language, 0x06);
+  main.writeUInt16LE(flags | (parts > 1 ? 0x0004 : 0), 0x0a);
+  main.writeUInt32LE(0x300, 0x18);
+  main.writeUInt32LE(bytes.length, 0x34);
+  if (parts === 1) bytes.copy(main, 0x300);
+  else piecesInReverse(main, bytes, parts);
+  return compoundFile({ worddocument: main });
+}
+
+/** The pieces of a text stand in the file from the last to the first; a table says where each is. */
+function piecesInReverse(main: Buffer, bytes: Buffer, parts: number): void {
+  const length = Math.ceil(bytes.length / parts);
+  const starts = Array.from({ length: parts }, (_, index) => index * length);
+  const table = Buffer.alloc((parts + 1) * 4 + parts * 8);
+  let at = 0x300;
+  for (const index of starts.keys()) table.writeUInt32LE(index * length, index * 4);
+  table.writeUInt32LE(bytes.length, parts * 4);
+  for (const [index, start] of [...starts.entries()].reverse()) {
+    table.writeUInt32LE(at, (parts + 1) * 4 + index * 8 + 2);
+    at += bytes.copy(main, at, start, start + length);
+  }
+  const clx = Buffer.concat([Buffer.from([1, 2, 0, 9, 9, 2, 0, 0, 0, 0]), table]);
+  clx.writeUInt32LE(table.length, 6);
+  clx.copy(main, 0x800);
+  main.writeUInt32LE(0x800, 0x160);
+  main.writeUInt32LE(clx.length, 0x164);
+}
+
+describe('Word 6 and Word 95 documents', () => {
+  const old = (...file: Parameters<typeof oldWordFile>): Promise<string> =>
+    markdownBy(openDoc, oldWordFile(...file));
+
+  it('have their paragraphs, in the letters of their language', async () => {
+    expect(await old('Zürich\rtwo\u000blines\r')).to.equal('Zürich\n\ntwo\nlines\n');
+    expect(await old('Привет\r', { language: 0x0419 })).to.equal('Привет\n');
+  });
+
+  it('are put together from their pieces', async () => {
+    expect(await old('one and two and three\r', { parts: 3 })).to.equal('one and two and three\n');
+  });
+
+  it('have their tables, also with empty cells, and the results of their fields', async () => {
+    const table = 'a\u0007b\u0007\u0007\u0007x\u0007\u0007';
+    expect(await old(`before\r${table}after \u0013PAGE \u001412\u0015\r`)).to.equal(
+      'before\n\n| a | b |\n| --- | --- |\n|  | x |\n\nafter 12\n',
+    );
+  });
+
+  it('are refused when encrypted, and never crash for a changed byte', async () => {
+    expect(await openedBy(openDoc, oldWordFile('a', { flags: 0x0100 }))).to.include({ kind: 'unreadable' });
+    const whole = oldWordFile('some text\r', { parts: 2 });
+    for (let at = 30; at < whole.length; at += 7) {
+      const changed = Buffer.from(whole);
+      changed.writeUInt8((changed.readUInt8(at) + 101) & 0xff, at);
+      const opened = await openedBy(openDoc, changed);
+      if ('kind' in opened) expect(opened.kind).to.equal('unreadable');
+    }
+  });
+});
+
 describe('Word 97 files that cannot be read', () => {
   const whole = wordFile({ paragraphs: [p('text')] });
   const circular = Buffer.from(whole);
   circular.writeUInt32LE(2, 512 + 2 * 4);
   const files: readonly (readonly [string, Buffer, RegExp])[] = [
     ['encrypted', wordFile({ paragraphs: [p('a')], flags: 0x0300 }), /password/],
-    ['of Word 95', wordFile({ paragraphs: [p('a')], version: 0x65 }), /Word 95/],
+    ['of Word 2', wordFile({ paragraphs: [p('a')], version: 0x65 }), /Word 2/],
     ['of another program', compoundFile({ Contents: Buffer.alloc(10) }), /damaged/],
     ['cut off', whole.subarray(0, 700), /damaged/],
     ['empty but for their header', whole.subarray(0, 512), /damaged/],

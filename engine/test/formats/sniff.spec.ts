@@ -46,6 +46,15 @@ describe('telling the type of a file', () => {
       expect(await sniff(zipSync(members), null)).to.include({ kind: 'known', format });
     });
 
+  it('knows a workbook by its own members, not by those of a file that it holds', async () => {
+    const inner = zipSync({ 'word/document.xml': strToU8('<a/>') }, { level: 0 });
+    const bytes = zipSync(
+      { 'xl/workbook.xml': strToU8('<a/>'), 'xl/embeddings/a.docx': inner },
+      { level: 0 },
+    );
+    expect(await sniff(bytes, null)).to.include({ format: 'xlsx' });
+  });
+
   it('refuses an archive of something else', async () => {
     const bytes = zipSync({ 'a.txt': strToU8('a') });
     expect((await sniff(bytes, 'a.zip')).kind).to.equal('unsupported');

@@ -8,9 +8,12 @@ const W = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006/relationships';
 
-const zipOf = (parts: Readonly<Record<string, string>>): Buffer =>
+/** An archive of texts by their names. */
+export const zipOf = (parts: Readonly<Record<string, string>>): Buffer =>
   Buffer.from(
-    zipSync(Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, strToU8(text)]))),
+    zipSync(Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, strToU8(text)])), {
+      level: 0,
+    }),
   );
 
 const wordPart = (name: string, content: string): string =>
@@ -57,7 +60,7 @@ export const p = (content: string, properties = ''): string =>
 export const r = (text: string, properties = ''): string =>
   `<w:r><w:rPr>${properties}</w:rPr><w:t xml:space="preserve">${text}</w:t></w:r>`;
 
-const OASIS = 'urn:oasis:names:tc:opendocument:xmlns';
+export const OASIS = 'urn:oasis:names:tc:opendocument:xmlns';
 const ODT_NAMESPACES = `${Object.entries({
   office: 'office',
   text: 'text',

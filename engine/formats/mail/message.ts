@@ -1,0 +1,180 @@
+import type { Block, DocumentPage, DocumentWarning } from '../../document/document.ts';
+import { escapeText } from '../../document/inline.ts';
+import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
+import { openFlow } from '../flow.ts';
+import { blocksOf, HIDDEN_TEXT, RefusedDocument } from '../pieces/blocks.ts';
+import type { OpenedDocument, SourceFile } from '../opened.ts';
+import { textDocument } from '../text/textDocument.ts';
+import { htmlPieces } from '../web/htmlPieces.ts';
+
+const DEPTH_MAX = 3;
+const ATTACHMENTS_MAX = 50;
+
+/** A mail, whatever file it came in. */
+export interface Mail {
+  readonly mimeType: string;
+  readonly subject: string;
+  readonly from: readonly Mailbox[];
+  readonly to: readonly Mailbox[];
+  readonly cc: readonly Mailbox[];
+  readonly date: string | undefined;
+  /** '' where there is none. */
+  readonly html: string;
+  readonly text: string;
+  readonly attachments: readonly Attached[];
+}
+
+export interface Mailbox {
+  readonly name: string;
+  readonly address: string;
+}
+
+export interface Attached {
+  /** Null: it has none. */
+  readonly name: string | null;
+  readonly bytes: Buffer;
+}
+
+interface Part {
+  readonly name: string;
+  readonly opened: OpenedDocument;
+}
+
+/**
+ * Opens a mail: its headers and its body, then each attachment that can be read, with its own pages. What
+ * cannot be read is named in a warning.
+ */
+export async function openMessage(mail: Mail, file: SourceFile): Promise<OpenedDocument | ParseFailure> {
+  const { mimeType } = mail;
+  try {
+    const { blocks, warnings } = bodyOf(mail);
+    const body = openFlow({ mimeType, blocks: [...headerBlocks(mail), ...blocks], warnings });
+    const { parts, lost } = await openAttachments(mail.attachments, file);
+    const pages = parts.reduce((sum, { opened }) => sum + opened.pages, body.pages);
+    return { kind: 'open', mimeType, pages, read: () => readAll({ mimeType, body, parts, lost }) };
+  } catch (error) {
+    if (error instanceof RefusedDocument) return { kind: 'unreadable', detail: error.message };
+    throw error;
+  }
+}
+
+function headerBlocks({ subject, from, to, cc, date }: Mail): readonly Block[] {
+  const lines = [
+    ...addressLine('From', from),
+    ...addressLine('To', to),
+    ...addressLine('Cc', cc),
+    ...(date === undefined ? [] : [`Date: ${date}`]),
+  ];
+  const title: readonly Block[] =
+    subject === ''
+      ? []
+      : [{ kind: 'heading', level: 1, text: subject, markdown: escapeText(subject), box: null }];
+  const text = lines.join('\n');
+  return lines.length === 0
+    ? title
+    : [...title, { kind: 'paragraph', text, markdown: escapeText(text), box: null }];
+}
+
+const addressLine = (label: string, mailboxes: readonly Mailbox[]): readonly string[] => {
+  const shown = mailboxes
+    .map(({ name, address }) => (name === '' || address === '' ? name + address : `${name} (${address})`))
+    .filter((one) => one !== '');
+  return shown.length === 0 ? [] : [`${label}: ${shown.join(', ')}`];
+};
+
+interface Body {
+  readonly blocks: readonly Block[];
+  readonly warnings: readonly DocumentWarning[];
+}
+
+/** HTML says more of a body's form than plain text does: it is read where there is any. */
+function bodyOf({ html, text }: Mail): Body {
+  if (html.trim() !== '') {
+    const { pieces, hasHidden } = htmlPieces(html);
+    const blocks = blocksOf(pieces);
+    if (blocks.length > 0) return { blocks, warnings: hasHidden ? [HIDDEN_TEXT] : [] };
+  }
+  const [page] = textDocument(text.replace(/\r\n?/g, '\n').trim(), 1).pages;
+  return { blocks: page?.blocks ?? [], warnings: [] };
+}
+
+interface Opened {
+  readonly parts: readonly Part[];
+  /** Names of attachments that could not be read, and why. */
+  readonly lost: readonly string[];
+}
+
+async function openAttachments(attachments: readonly Attached[], file: SourceFile): Promise<Opened> {
+  const parts: Part[] = [];
+  const lost: string[] = [];
+  let pages = 0;
+  for (const [index, attachment] of attachments.entries()) {
+    const name = attachment.name ?? `attachment ${index + 1}`;
+    if (index >= ATTACHMENTS_MAX || file.depth >= DEPTH_MAX) {
+      lost.push(`${name}: too many attachments, or too deep.`);
+      continue;
+    }
+    const opened = await file.openPart({ bytes: attachment.bytes, fileName: name });
+    if (opened.kind === 'open') {
+      parts.push({ name, opened });
+      pages += opened.pages;
+      if (pages > file.pagesMax * 2) break;
+    } else lost.push(`${name}: ${opened.kind === 'aborted' ? 'it was not read.' : opened.detail}`);
+  }
+  return { parts, lost };
+}
+
+interface All extends Opened {
+  readonly mimeType: string;
+  readonly body: OpenedDocument;
+}
+
+async function readAll({ mimeType, body, parts, lost }: All): Promise<ParseResult> {
+  const first = await body.read();
+  if (first.kind !== 'ok') return first;
+  const pages: DocumentPage[] = [...first.document.pages];
+  const warnings: DocumentWarning[] = [...first.document.warnings];
+  for (const { name, opened } of parts) {
+    const read = await opened.read();
+    if (read.kind === 'ok') {
+      pages.push(...renumbered(read.document.pages, { from: pages.length, name }));
+      warnings.push(...read.document.warnings);
+    } else {
+      pages.push(...failedPages(opened.pages, pages.length, name));
+      lost = [...lost, `${name}: ${read.kind === 'aborted' ? 'it was not read.' : read.detail}`];
+    }
+  }
+  const failures = lost.map((detail): DocumentWarning => ({
+    code: 'page_failed',
+    message: `Attachment ${detail}`,
+  }));
+  return { kind: 'ok', document: { mimeType, pages, warnings: [...warnings, ...failures] } };
+}
+
+interface Place {
+  readonly from: number;
+  readonly name: string;
+}
+
+/** The pages of an attachment after those before it, under its name. */
+const renumbered = (pages: readonly DocumentPage[], { from, name }: Place): readonly DocumentPage[] =>
+  pages.map((page, index) => ({
+    ...page,
+    page: from + index + 1,
+    blocks:
+      index === 0
+        ? [{ kind: 'heading', level: 2, text: name, markdown: escapeText(name), box: null }, ...page.blocks]
+        : page.blocks,
+  }));
+
+const failedPages = (count: number, from: number, name: string): readonly DocumentPage[] =>
+  Array.from({ length: count }, (_, index) => ({
+    page: from + index + 1,
+    width: null,
+    height: null,
+    status: 'failed',
+    source: 'markup',
+    detail: `The attachment ${name} could not be read.`,
+    lines: [],
+    blocks: [],
+  }));
