@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { resolveLocal } from '../schema/schemaReference.ts';
 import { conceptOf, isVague, type Naming } from './fieldConcepts.ts';
-import { CONCEPTS, type Concept, type ValueKind } from './lexicon.ts';
+import { conceptNamed, type Concept, type ValueKind } from './lexicon.ts';
 import { roleIn, type Role } from './roles.ts';
 import { labelWords, nameWords } from './words.ts';
 
@@ -190,7 +190,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
 /** The same field by its concept's stand-in; undefined where there is none. */
 export function standIn(field: Field): Field | undefined {
   const id = STAND_INS[field.concept?.id ?? ''];
-  const concept = CONCEPTS.find((one) => one.id === id);
+  const concept = conceptNamed(id);
   if (concept === undefined || field.inRow) return undefined;
   return { ...field, concept, kind: field.kind === 'number' ? 'number' : concept.kind, phrases: [] };
 }

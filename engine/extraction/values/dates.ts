@@ -1,4 +1,5 @@
 import { folded } from '../fields/words.ts';
+import months from '../lexicon/months.json' with { type: 'json' };
 
 export interface DateShape {
   readonly text: string;
@@ -9,9 +10,7 @@ export interface DateShape {
 }
 
 /** By their first letters, folded: English, German, French, Spanish, Italian, Dutch, Portuguese. */
-const MONTHS: readonly string[] = [
-  'jan|ene|gen', 'feb|fev|fevr', 'mar|marz|mars|maer|maa|mrt|mae', 'apr|abr|avr', 'may|mai|mag|mei|maggio', 'jun|juin|giu', 'jul|juil|lug', 'aug|aou|ago', 'sep|set|sept', 'oct|okt|ott|out', 'nov', 'dec|dez|dic|des',
-]; // prettier-ignore
+const MONTHS: readonly (readonly string[])[] = months;
 
 const NUMERIC = /(?<![\p{L}\p{N}./-])(\d{1,4})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{2,4})(?![\p{N}]|[./-]\d)/gu;
 const DAY_MONTH =
@@ -84,7 +83,7 @@ function yearOf(text = ''): number {
 
 function monthOf(text = ''): number {
   const word = folded(text);
-  return MONTHS.findIndex((starts) => starts.split('|').some((start) => word.startsWith(start))) + 1;
+  return MONTHS.findIndex((starts) => starts.some((start) => word.startsWith(start))) + 1;
 }
 
 function calendarDay(year: number, month: number, day: number): string | undefined {

@@ -1,3 +1,5 @@
+import ibanLengths from '../lexicon/ibanLengths.json' with { type: 'json' };
+
 /** A typed token in a text. `value` is its normal form. */
 export interface Found {
   readonly value: string;
@@ -19,9 +21,7 @@ const all = (text: string, pattern: RegExp, normal: (raw: string) => string | un
     return value === undefined ? [] : [found(match, value)];
   });
 
-const IBAN_LENGTHS: Readonly<Record<string, number>> = {
-  AD: 24, AE: 23, AT: 20, BE: 16, BG: 22, CH: 21, CY: 28, CZ: 24, DE: 22, DK: 18, EE: 20, ES: 24, FI: 18, FR: 27, GB: 22, GR: 27, HR: 21, HU: 28, IE: 22, IL: 23, IS: 26, IT: 27, LI: 21, LT: 20, LU: 20, LV: 21, MC: 27, MT: 31, NL: 18, NO: 15, PL: 28, PT: 25, RO: 24, RS: 22, SE: 24, SI: 19, SK: 24, SM: 27, TR: 26, UA: 29,
-}; // prettier-ignore
+const IBAN_LENGTHS: Readonly<Record<string, number>> = ibanLengths;
 
 /** IBANs with their country's length; `valid` tells whether the check digits agree (ISO 7064, mod 97). */
 export function ibansIn(text: string): readonly (Found & { readonly valid: boolean })[] {
