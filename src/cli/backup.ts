@@ -31,7 +31,8 @@ const replacedBy = async (target: string, force: boolean): Promise<Manifest | un
   const earlier = await manifestAt(target);
   if (earlier === undefined)
     throw new OperatorError(
-      `${target} exists and is no backup: name a folder that is not there yet, like ${join(target, 'quire-2026-01-31')}.`,
+      `${target} exists and is no backup: name a folder that is not there yet, like ` +
+        `${join(target, 'quire-2026-01-31')}.`,
     );
   if (!force)
     throw new OperatorError(
@@ -99,7 +100,8 @@ const run = async (
   const earlier = await replacedBy(target, force);
   for (const name of await leftovers(target, earlier !== undefined))
     note(
-      `${join(dirname(target), name)} is left of a backup that was cut short, or is running: remove it when this one is made.\n`,
+      `${join(dirname(target), name)} is left of a backup that was cut short, or is running: ` +
+        'remove it when this one is made.\n',
     );
   const { manifest, findings } = await makeIn(target, earlier, signal).catch((error: unknown) => {
     throw explained(error, target, earlier);
@@ -147,7 +149,10 @@ export const addBackup = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      '\nIn it are the event log as it is at one moment, all objects, and the secret of upload URLs. Read models\nare left out: the service builds them from the log. The folder gets its name when it is whole and on\nthe disk. The log is audited; exit code 1 when something in it or of it is wrong.',
+      '\nIn it are the event log as it is at one moment, all objects, and the secret of upload ' +
+        'URLs. Read models\nare left out: the service builds them from the log. The folder gets ' +
+        'its name when it is whole and on\nthe disk. The log is audited; exit code 1 when ' +
+        'something in it or of it is wrong.',
     )
     .action((folder: string, options: BackupOptions) =>
       runCommand((signal, output) => run(folder, { ...options, signal }, output)),

@@ -69,7 +69,8 @@ export const addFx = (program: Command): void => {
     .option('--json', 'print a line of JSON for each file')
     .addHelpText(
       'after',
-      '\nDays that are known are passed over, so a file can be imported again.\nA rate that is known otherwise is a conflict, and then nothing of that file is imported.',
+      '\nDays that are known are passed over, so a file can be imported again.\nA rate that is ' +
+        'known otherwise is a conflict, and then nothing of that file is imported.',
     )
     .action((files: string[], options: ImportOptions) =>
       runCommand((signal, output) => importFiles(files, { ...options, signal }, output)),

@@ -82,7 +82,9 @@ export const addPayments = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      '\nRelease what will not be asked for again, or was settled in another way. A claim that took effect is\nnever released. The release is an event, with the reason and `released_by: operator`; the audit shows it.',
+      '\nRelease what will not be asked for again, or was settled in another way. A claim that ' +
+        'took effect is\nnever released. The release is an event, with the reason and ' +
+        '`released_by: operator`; the audit shows it.',
     )
     .action((provider: string, id: string, options: { readonly reason: string; readonly json?: boolean }) => {
       const { reason, ...rest } = options;

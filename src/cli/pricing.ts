@@ -125,7 +125,10 @@ export const addPricing = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      `\nPrices that are known are passed over, so a table can be imported again. A price that differs is published\nas a further one; what was priced before stays as it was. Of prices by tier the base tier is taken.\nThe packaged table has prices by the page of Azure Document Intelligence as of ${OCR_PRICES_AS_OF}.`,
+      '\nPrices that are known are passed over, so a table can be imported again. A price that ' +
+        'differs is published\nas a further one; what was priced before stays as it was. Of ' +
+        'prices by tier the base tier is taken.\nThe packaged table has prices by the page of ' +
+        `Azure Document Intelligence as of ${OCR_PRICES_AS_OF}.`,
     )
     .action((file: string | undefined, options: ImportOptions) =>
       runCommand((signal, output) => importTable(file, { ...options, signal }, output)),

@@ -84,7 +84,10 @@ export const rebuiltText = (one: Rebuilt): string => {
     ({ table: name, column, before, after }) =>
       `    ${name}, ${column === undefined ? 'rows' : `sum of ${column}`}: ${before} before, ${after} now\n`,
   );
-  return `${one.name} v${String(one.version)}: rebuilt at ${one.position ?? 'an empty log'}${from}, ${verdict}\n${lines.join('')}`;
+  return (
+    `${one.name} v${String(one.version)}: rebuilt at ${one.position ?? 'an empty log'}${from}` +
+    `, ${verdict}\n${lines.join('')}`
+  );
 };
 
 const STOPPED = {
@@ -143,7 +146,8 @@ export const addProjections = (program: Command): void => {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nThe service goes on serving. A rebuild that was interrupted is continued by the next.\nUse --fresh after the code of a read model has changed.',
+      '\nThe service goes on serving. A rebuild that was interrupted is continued by the ' +
+        'next.\nUse --fresh after the code of a read model has changed.',
     )
     .action((names: string[], options: { fresh?: boolean; keep?: boolean; json?: boolean }) => {
       const { fresh = false, keep = false, json: asJson = false } = options;

@@ -45,7 +45,9 @@ export const addRestore = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      '\nFirst every file is compared with its digest; afterwards the log is audited, and compared with the seal\nthat was made with it. A folder that holds anything is left alone.',
+      '\nFirst every file is compared with its digest; afterwards the log is audited, and ' +
+        'compared with the seal\nthat was made with it. A folder that holds anything is left ' +
+        'alone.',
     )
     .action((backup: string, options: RestoreOptions) =>
       runCommand((signal, output) => run(backup, { ...options, signal }, output)),

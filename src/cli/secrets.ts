@@ -42,7 +42,8 @@ export const addSecrets = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      '\nTo change the secret: put the old one into FIELD_ENCRYPTION_KEYS_OLD and the new one into\nFIELD_ENCRYPTION_KEY, start the service, rotate, and take the old one away.',
+      '\nTo change the secret: put the old one into FIELD_ENCRYPTION_KEYS_OLD and the new one ' +
+        'into\nFIELD_ENCRYPTION_KEY, start the service, rotate, and take the old one away.',
     )
     .action((options: { readonly json?: boolean }) =>
       runCommand((signal, output) => rotate({ ...options, signal }, output)),

@@ -100,7 +100,8 @@ export const SALE_REJECTIONS: Sentences<SaleRejection> = {
   price_mismatch: ({ expected_minor }) =>
     problem(
       'price_mismatch',
-      `By the price list these credits cost ${String(expected_minor)} in minor units, VAT included. Send the count and the amount that the customer was shown.`,
+      `By the price list these credits cost ${String(expected_minor)} in minor units, VAT ` +
+        'included. Send the count and the amount that the customer was shown.',
       { expected_minor },
     ),
   price_list_version_unknown: 'There is no such price list, or it was not in force then.',

@@ -1,8 +1,8 @@
 import { Counter, type Registry } from 'prom-client';
 
 /**
- * What sweepers settle: expired holds, open claims, unused uploads, uploads whose retention is over, results that are no longer kept, model
- * calls and usage events that an outage or a crash kept out of the log.
+ * What sweepers settle: expired holds, open claims, unused uploads, uploads whose retention is over, results
+ * that are no longer kept, model calls and usage events that an outage or a crash kept out of the log.
  */
 export type Swept = (typeof SHOWN)[number][0];
 

@@ -184,8 +184,15 @@ function namesOf(schema: JsonObject, place: Place): Omit<Naming, 'kind' | 'inRow
 
 /** What is meant where a document has nothing under the first name: a receipt's number for an invoice's. */
 const STAND_INS: Readonly<Record<string, string>> = {
-  tax_number: 'vat_id', phone: 'mobile', mobile: 'phone', invoice_number: 'receipt_number', receipt_number: 'invoice_number', account_number: 'iban', amount_due: 'grand_total', order_date: 'invoice_date',
-}; // prettier-ignore
+  tax_number: 'vat_id',
+  phone: 'mobile',
+  mobile: 'phone',
+  invoice_number: 'receipt_number',
+  receipt_number: 'invoice_number',
+  account_number: 'iban',
+  amount_due: 'grand_total',
+  order_date: 'invoice_date',
+};
 
 /** The same field by its concept's stand-in; undefined where there is none. */
 export function standIn(field: Field): Field | undefined {

@@ -18,11 +18,13 @@ const CITY = String.raw`(?<city>\p{Lu}[\p{L}'’.-]*(?: (?:\p{L}[\p{L}'’.-]*|\
 /** Region or province after the city. */
 const REGION = String.raw`(?:,? \(?(?<region>[A-Z]{2})\)?|, ?(?<state>\p{Lu}[\p{L} ]{2,30}))?`;
 const CODE_FIRST = new RegExp(
-  String.raw`(?:^|[\s,])(?:[A-Z]{1,2}-)?(?<code>\d{5}-\d{3}|\d{4}-\d{3}|\d{4} ?[A-Z]{2}(?= )|\d{4,6})(?: -)?,? +${CITY}${REGION}[.,]?$`,
+  String.raw`(?:^|[\s,])(?:[A-Z]{1,2}-)?(?<code>\d{5}-\d{3}|\d{4}-\d{3}|\d{4} ?[A-Z]{2}(?= )|\d{4,6})` +
+    String.raw`(?: -)?,? +${CITY}${REGION}[.,]?$`,
   'du',
 );
 const US = new RegExp(
-  String.raw`(?:^|, ?)${CITY.replaceAll(String.raw`\p{Lu}`, '[A-Z]')},? (?<region>[A-Z]{2}),? (?<code>\d{5}(?:-\d{4})?)[.,]?$`,
+  String.raw`(?:^|, ?)${CITY.replaceAll(String.raw`\p{Lu}`, '[A-Z]')}` +
+    String.raw`,? (?<region>[A-Z]{2}),? (?<code>\d{5}(?:-\d{4})?)[.,]?$`,
   'du',
 );
 const UK = new RegExp(

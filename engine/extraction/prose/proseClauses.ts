@@ -4,23 +4,35 @@ import { spanFinding, type Prose, type Sentence, type Span } from './prose.ts';
 import { oneOf } from '../../kernel/text.ts';
 import contracts from '../lexicon/contracts.json' with { type: 'json' };
 
-const PLACE =
-  "\\p{Lu}[\\p{L}.'’-]*(?:\\s(?:(?:of|and|the|de|der|des|du|della|van|do|da|und|et|y|e)\\s){0,2}\\p{Lu}[\\p{L}'’-]*){0,4}";
-const AREA =
-  "(?:(?:the|der|des|de|del|la|du|dello|della|di|do|da|van|het|l[’']|State|Commonwealth|Province|Kingdom|Stato|Staat|Estado|État)\\s+(?:of\\s+|de\\s+|di\\s+)?|d[’'])*";
+const JOINT = '(?:of|and|the|de|der|des|du|della|van|do|da|und|et|y|e)';
+const PLACE = `\\p{Lu}[\\p{L}.'’-]*(?:\\s(?:${JOINT}\\s){0,2}\\p{Lu}[\\p{L}'’-]*){0,4}`;
+const AREA = `(?:${oneOf(contracts.before_place)}\\s+(?:of\\s+|de\\s+|di\\s+)?|d[’'])*`;
+const OF = '(?:of|der|des|de|du|del|della|dello|di|do|da|van|von)';
 const LAWS: readonly RegExp[] = [
   new RegExp(`laws?\\s+(?:of|in)\\s+(?:force\\s+in\\s+)?${AREA}(?<place>${PLACE})`, 'u'),
-  new RegExp(`(?:Recht|recht|droit|lois?|leyes|ley|legislación|leggi|legge|leis|lei|legislação|legislation)\\s+(?:of|der|des|de|du|del|della|dello|di|do|da|van|von)\\s+${AREA}(?<place>${PLACE})`, 'u'),
-  new RegExp(`(?:by|under|with)\\s+(?:the\\s+)?(?:internal\\s+|substantive\\s+)?(?<place>\\p{Lu}\\p{L}+(?:\\s\\p{Lu}\\p{L}+)?)\\s+laws?(?!\\p{L})`, 'u'),
+  new RegExp(`${oneOf(contracts.law)}\\s+${OF}\\s+${AREA}(?<place>${PLACE})`, 'u'),
+  new RegExp(
+    String.raw`(?:by|under|with)\s+(?:the\s+)?(?:internal\s+|substantive\s+)?` +
+      String.raw`(?<place>\p{Lu}\p{L}+(?:\s\p{Lu}\p{L}+)?)\s+laws?(?!\p{L})`,
+    'u',
+  ),
   /(?<place>\p{L}{1,40}(?:es|em|s)\s{1,9}[Rr]echt)(?!\p{L})/u,
   /(?<place>(?:droit|loi|ley|legislación|legge|lei|legislação)\s+\p{Ll}{5,})/u,
-]; // prettier-ignore
+];
 const GOVERNED = new RegExp(oneOf(contracts.governed), 'i');
 const COURTS: readonly RegExp[] = [
-  new RegExp(`(?:courts?|tribunals?)\\s+(?:of|in|located\\s+in|sitting\\s+in|situated\\s+in)\\s+${AREA}(?<place>${PLACE})`, 'u'),
+  new RegExp(
+    String.raw`(?:courts?|tribunals?)\s+(?:of|in|located\s+in|sitting\s+in|situated\s+in)\s+` +
+      `${AREA}(?<place>${PLACE})`,
+    'u',
+  ),
   new RegExp(`(?:Gerichtsstand|Erfüllungsort)[^.]{0,60}?\\s(?:ist|in)\\s+(?<place>${PLACE})`, 'u'),
-  new RegExp(`(?:tribunaux|tribunal|tribunales|juzgados|foro|tribunale|rechtbank|rechter|tribunais|comarca)(?:\\s+(?:compétents|y\\s+tribunales|competente|bevoegde))?\\s+(?:de|di|te|van|in|d[’'])\\s*${AREA}(?<place>${PLACE})`, 'u'),
-]; // prettier-ignore
+  new RegExp(
+    `${oneOf(contracts.courts)}(?:\\s+(?:compétents|y\\s+tribunales|competente|bevoegde))?` +
+      `\\s+(?:de|di|te|van|in|d[’'])\\s*${AREA}(?<place>${PLACE})`,
+    'u',
+  ),
+];
 
 const firstOf = (
   { sentences }: Prose,
@@ -64,9 +76,10 @@ const UNITS: readonly (readonly [RegExp, number])[] = [
   [/^(?:week|woche|semaine|semana|settiman)/i, 12 / 52],
   [/^(?:day|tag|jour|día|giorn|dag|dia)/i, 12 / 365],
 ];
-const UNIT_WORDS = oneOf(contracts.unit_words);
 const DURATION = new RegExp(
-  `(?<!\\p{L})(?:(?<word>${Object.keys(NUMBERS).join('|')})|(?<digits>\\d{1,3}))(?:\\s?\\(\\s?(?<inner>\\d{1,3}|\\p{L}+)\\s?\\))?[\\s-]+(?:(?:full|consecutive|calendar|volle)\\s)?(?<unit>${UNIT_WORDS})(?!\\p{L})`,
+  `(?<!\\p{L})(?:(?<word>${oneOf(Object.keys(NUMBERS))})|(?<digits>\\d{1,3}))` +
+    String.raw`(?:\s?\(\s?(?<inner>\d{1,3}|\p{L}+)\s?\))?[\s-]+` +
+    `(?:(?:full|consecutive|calendar|volle)\\s)?(?<unit>${oneOf(contracts.unit_words)})(?!\\p{L})`,
   'giu',
 );
 const NOTICE = /notice|k[uü]ndigungsfrist|frist von|pr[eé]avis|preaviso|preavviso|opzegtermijn|aviso prévio/i;

@@ -15,7 +15,8 @@ export interface ProseParty {
 
 const FORMS = oneOf(contracts.legal_forms);
 const TOKEN =
-  "(?!(?:AND|UND|ET|BETWEEN|WITH|DATED)(?!\\p{L}))(?:\\p{Lu}\\.(?:\\p{L}\\.?)+|\\p{Lu}\\.|[\\p{Lu}\\d][\\p{L}\\p{N}'’&+/-]*|&)";
+  '(?!(?:AND|UND|ET|BETWEEN|WITH|DATED)(?!\\p{L}))(?:\\p{Lu}\\.(?:\\p{L}\\.?)+|\\p{Lu}\\.|' +
+  "[\\p{Lu}\\d][\\p{L}\\p{N}'’&+/-]*|&)";
 const LINK = '(?:of|the|de|del|della|di|da|do|dos|du|des|la|le|van|von|der|den|zu|for|für)';
 /** Names begin with a capital; small words stand only inside, a comma only before a legal form. */
 const NAME = new RegExp(
@@ -24,8 +25,11 @@ const NAME = new RegExp(
 );
 const HAS_FORM = new RegExp(`(?:^|[\\s,])${FORMS}\\.?$`, 'u');
 const IS_FORM = new RegExp(`^${FORMS}\\.?$`, 'u');
-const OPENERS =
-  /(?<!\p{L})(?:by\s+and\s+(?:between|among|amongst)|by\s+and\s+amongst|between|among|entre|zwischen|tussen|tra|fra)(?!\p{L})\s*:?\s*/giu;
+const OPENERS = new RegExp(
+  String.raw`(?<!\p{L})(?:by\s+and\s+(?:between|among|amongst)|by\s+and\s+amongst|between|among|entre` +
+    String.raw`|zwischen|tussen|tra|fra)(?!\p{L})\s*:?\s*`,
+  'giu',
+);
 const OF_CONTRACT = new RegExp(oneOf(contracts.agreement), 'i');
 /** Words that say that another contract is meant than the one that is read. */
 const OTHER =
@@ -124,25 +128,32 @@ function opensParty(area: string, at: number, joint: string): boolean {
   return isBare ? HAS_FORM.test(area.slice(name.from, name.to)) : isParty(area, name);
 }
 
+const STOP = new RegExp(
+  String.raw`(?<!(?:\s|\()\p{Lu}|Inc|Ltd|Corp|Co|No|Nr|St|Str|S\.A|B\.V|N\.V|L\.P|C|V|L|A)\.` +
+    String.raw`["”»)]?\s+\p{Lu}|WHEREAS|WITNESSETH|Recitals|RECITALS|Präambel|§ ?1|wird folgend` +
+    String.raw`|il a été convenu|is dated|is entered|dated as of`,
+  'u',
+);
+
 /** The end of the preamble: a full stop that ends no short form, or the word that opens the next part. */
 function nextStop(area: string, from: number): number {
   const rest = area.slice(from);
-  const stop =
-    /(?<!(?:\s|\()\p{Lu}|Inc|Ltd|Corp|Co|No|Nr|St|Str|S\.A|B\.V|N\.V|L\.P|C|V|L|A)\.["”»)]?\s+\p{Lu}|WHEREAS|WITNESSETH|Recitals|RECITALS|Präambel|§ ?1|wird folgend|il a été convenu|is dated|is entered|dated as of/u.exec(
-      rest,
-    );
+  const stop = STOP.exec(rest);
   return stop === null ? area.length : from + stop.index;
 }
 
-/** The first line of the address above "Dear …". */
+const GREETING = new RegExp(
+  String.raw`\n(?:Dear|Sehr geehrte[rs]?|Lieber?|Cher|Chère|Madame|Monsieur|Estimad[oa]|Gentile` +
+    String.raw`|Egregio|Geachte|Beste|Prezad[oa]|Exm[oa])\s`,
+  'u',
+);
+
 /** Without digits, with a blank inside. */
 const isTwoWords = (line: string): boolean => !/\d/.test(line) && /\s/.test(line.slice(1, -1));
 
+/** The first line of the address above "Dear …". */
 function addressee({ text }: Prose): readonly ProseParty[] {
-  const greeting =
-    /\n(?:Dear|Sehr geehrte[rs]?|Lieber?|Cher|Chère|Madame|Monsieur|Estimad[oa]|Gentile|Egregio|Geachte|Beste|Prezad[oa]|Exm[oa])\s/u.exec(
-      text,
-    );
+  const greeting = GREETING.exec(text);
   if (greeting === null) return [];
   const from = Math.max(0, greeting.index - 400);
   const lines = [...text.slice(from, greeting.index).matchAll(/[^\n]+/g)];
@@ -157,7 +168,10 @@ function addressee({ text }: Prose): readonly ProseParty[] {
 
 /** Names with a legal form that get an alias: `Alpha, Inc. ("Alpha")`. */
 function definedNames({ text }: Prose): readonly ProseParty[] {
-  const form = new RegExp(`(?<=[\\s,])${FORMS}\\.?,?\\s*\\((?:[^()]{0,60})["“„«]([^"”“»]{2,40})["”“»]`, 'gu');
+  const form = new RegExp(
+    `(?<=[\\s,])${FORMS}\\.?,?\\s*\\((?:[^()]{0,60})` + '["“„«]([^"”“»]{2,40})["”“»]',
+    'gu',
+  );
   return [...text.matchAll(form)].flatMap((match) => {
     const start = Math.max(0, match.index - 90);
     const before = text.slice(start, match.index);

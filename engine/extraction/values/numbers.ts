@@ -18,7 +18,11 @@ const MONEY_WORD = `${oneOf(money.codes)}\\b|US\\$|R\\$|A\\$|C\\$|[€$£¥₹�
 
 /** A number stands by itself: no letter, digit or joint of an identifier touches it. */
 const NUMBER = new RegExp(
-  `(?<![\\p{L}\\p{N}_/.,:-]|\\d[ ’'](?=\\d{3}\\b))(?<before>(?:${MONEY_WORD})\\s?)?(?<sign>[-−–+(]\\s?)?(?<pre>[€$£¥₹]\\s?)?(?<digits>\\d{1,3}(?:[ \\u00a0\\u202f’'](?=\\d{3}(?!\\d))\\d{3})+(?:[.,]\\d{1,4})?|\\d+(?:[.,]\\d+)*)(?<trail>\\)|-(?![\\p{L}\\p{N}]))?(?<after>\\s?(?:%|‰|${MONEY_WORD}))?(?![\\p{L}\\p{N}_/:]|[.,-]\\d|-\\p{L})`,
+  String.raw`(?<![\p{L}\p{N}_/.,:-]|\d[ ’'](?=\d{3}\b))` +
+    `(?<before>(?:${MONEY_WORD})\\s?)?(?<sign>[-−–+(]\\s?)?(?<pre>[€$£¥₹]\\s?)?` +
+    String.raw`(?<digits>\d{1,3}(?:[ \u00a0\u202f’'](?=\d{3}(?!\d))\d{3})+(?:[.,]\d{1,4})?|\d+(?:[.,]\d+)*)` +
+    `(?<trail>\\)|-(?![\\p{L}\\p{N}]))?(?<after>\\s?(?:%|‰|${MONEY_WORD}))?` +
+    String.raw`(?![\p{L}\p{N}_/:]|[.,-]\d|-\p{L})`,
   'gu',
 );
 

@@ -20,7 +20,9 @@ const checkText = (findings: Findings, { stored, data, metadata, ...event }: Sto
         check: 'stored',
         ...placeOf(event),
         column,
-        message: `The ${column} of ${event.stream} revision ${event.revision} is not as the log writes it: white space, a member twice, or another way to write a value.`,
+        message:
+          `The ${column} of ${event.stream} revision ${event.revision} is not as the log writes ` +
+          'it: white space, a member twice, or another way to write a value.',
       });
 };
 
@@ -31,7 +33,9 @@ const checkCategory = (findings: Findings, { stored, ...event }: Stored): void =
     check: 'stored',
     ...placeOf(event),
     column: 'category',
-    message: `${event.stream} revision ${event.revision} has another category than its stream: readers of one category pass it over.`,
+    message:
+      `${event.stream} revision ${event.revision} has another category than its stream: ` +
+      'readers of one category pass it over.',
     expected,
     found: stored.category,
   });
@@ -55,7 +59,9 @@ export const storedCheck = (findings: Findings) => {
         check: 'stored',
         ...placeOf(event),
         column: 'log_digest',
-        message: `At position ${event.position} the log is not the one that was written: this event or one before it was changed, moved, put in or taken out.`,
+        message:
+          `At position ${event.position} the log is not the one that was written: this event or ` +
+          'one before it was changed, moved, put in or taken out.',
         expected: expected.slice(0, 16),
         found: (found ?? 'none').slice(0, 16),
       });
@@ -70,7 +76,9 @@ export const storedCheck = (findings: Findings) => {
       findings.add({
         check: 'stored',
         ...placeOf(event),
-        message: `Position ${event.position} has hash version 1 after events of version ${HASH_VERSION}: it was not written by this service.`,
+        message:
+          `Position ${event.position} has hash version 1 after events of version ${HASH_VERSION}: ` +
+          'it was not written by this service.',
       });
     }
     byVersion2 ||= isVersion2;

@@ -40,7 +40,9 @@ const checkClock = (findings: Findings, event: RecordedEvent, before: Link | und
     findings.add({
       check: 'time',
       ...placeOf(event),
-      message: `${event.stream} revision ${event.revision} was recorded before the event before it: its time runs backwards.`,
+      message:
+        `${event.stream} revision ${event.revision} was recorded before the event before it: its ` +
+        'time runs backwards.',
       expected: `not before ${new Date(latest).toISOString()}`,
       found: at,
     });
@@ -67,14 +69,18 @@ const checkPlace = (findings: Findings, event: RecordedEvent, before: Link | und
   if (revision !== next)
     findings.add({
       ...place,
-      message: `${stream} goes on with revision ${revision} where ${next} belongs: events were removed, or put in twice.`,
+      message:
+        `${stream} goes on with revision ${revision} where ${next} belongs: events were removed, ` +
+        'or put in twice.',
       expected: next.toString(),
       found: revision.toString(),
     });
   else if (due !== UNKNOWN && named !== due)
     findings.add({
       ...place,
-      message: `${stream} revision ${revision} does not name the event before it: one of the two was changed, moved or put in.`,
+      message:
+        `${stream} revision ${revision} does not name the event before it: one of the two was ` +
+        'changed, moved or put in.',
       expected: short(due),
       found: short(named),
     });
@@ -121,7 +127,9 @@ const checkLink = (findings: Findings, event: RecordedEvent, before: Link | unde
     findings.add({
       check: 'chain',
       ...placeOf(event),
-      message: `${stream} revision ${revision} goes back to hash version ${hashVersion}: it was not written by this service.`,
+      message:
+        `${stream} revision ${revision} goes back to hash version ${hashVersion}: it was not ` +
+        'written by this service.',
       expected: String(before?.hashVersion),
       found: String(hashVersion),
     });

@@ -46,7 +46,9 @@ const checkRate = (books: Books, event: Held | Burned): void => {
   if (rate !== data.credits_per_page)
     wrong(books, event, {
       check: 'rate',
-      message: `Billing config ${version} has another rate for ${data.operation} ${data.extraction_mode ?? ''} ${data.billing_type}.`,
+      message:
+        `Billing config ${version} has another rate for ${data.operation} ` +
+        `${data.extraction_mode ?? ''} ${data.billing_type}.`,
       expected: rate ?? 'none',
       found: data.credits_per_page,
     });
@@ -201,6 +203,7 @@ export const noteStaleHolds = ({ findings }: Books, book: AccountBook, before: s
   for (const hold of book.holds.values())
     if (hold.expires_at < before)
       findings.note(
-        `Hold ${hold.hold_id} of ${book.tenant_id} ran out at ${hold.expires_at} and is still open; the service releases it.`,
+        `Hold ${hold.hold_id} of ${book.tenant_id} ran out at ${hold.expires_at} and is still ` +
+          'open; the service releases it.',
       );
 };

@@ -48,7 +48,9 @@ const headsCheck = (
           stream,
           revision: revision.toString(),
           position: position.toString(),
-          message: `${stream} revision ${revision} is not the event that was sealed at ${made_at}: the stream was rewritten.`,
+          message:
+            `${stream} revision ${revision} is not the event that was sealed at ${made_at}: the ` +
+            'stream was rewritten.',
           expected: sealed.hash.slice(0, 16),
           found: hash.slice(0, 16),
         });
@@ -116,7 +118,9 @@ const digestsCheck = (findings: Findings, seals: readonly Sealed[]): SealCheck =
         findings.add({
           check: 'seal',
           position: broken.position,
-          message: `Up to position ${broken.position} the log is not the one that was sealed at ${broken.made_at} (${from}): events were changed, moved, put in or taken out.${since}`,
+          message:
+            `Up to position ${broken.position} the log is not the one that was sealed at ` +
+            `${broken.made_at} (${from}): events were changed, moved, put in or taken out.${since}`,
           expected: broken.log_digest.slice(0, 16),
         });
       }

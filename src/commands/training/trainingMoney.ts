@@ -94,7 +94,8 @@ export const planRequired = (plan: string): WorkProblem =>
 export const tooLittle = (required_credits: number, available_credits: number): WorkProblem =>
   workProblem(
     'insufficient_credits',
-    `This job costs ${String(required_credits)} credits and ${String(available_credits)} are available. Buy credits, or lower the tier or max_metric_calls.`,
+    `This job costs ${String(required_credits)} credits and ${String(available_credits)} are ` +
+      'available. Buy credits, or lower the tier or max_metric_calls.',
     { required_credits, available_credits },
   );
 

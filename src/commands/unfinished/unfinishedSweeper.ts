@@ -41,7 +41,7 @@ export type UnfinishedSweeper = Sweeper<UnfinishedSweep>;
 
 const PAGE = 500;
 
-/** Writes the usage events and cost entries that an outage or a crash kept out of the log. Runs safely beside others. */
+/** Writes the usage events and cost entries that an outage or a crash kept out of the log. Many may run at once. */
 export const unfinishedSweeper = (deps: UnfinishedSweeperDeps): UnfinishedSweeper =>
   sweeperOf(() => sweepOnce(deps), { everyMs: deps.everyMs ?? 60_000, onError: deps.onError });
 

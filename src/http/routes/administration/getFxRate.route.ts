@@ -13,7 +13,8 @@ export const getFxRate = ({ reference, clock }: ApiDeps) =>
     operationId: 'getFxRate',
     summary: 'The exchange rate from one currency to another on a day',
     description:
-      'Without a rate of that day (weekends, holidays, days to come), the last one known before it: see `rate_date`. Rates between two other currencies are crossed through EUR.',
+      'Without a rate of that day (weekends, holidays, days to come), the last one known ' +
+      'before it: see `rate_date`. Rates between two other currencies are crossed through EUR.',
     tag: 'Administration',
     access: 'admin',
     bucket: 'general',

@@ -76,7 +76,8 @@ export const chargeExamples = (deps: ApiDeps) =>
     operationId: 'chargeExamples',
     summary: 'Charge the flat fee for an export of examples',
     description:
-      'Idempotent on `idempotency_key` for ever: a repeat answers with the original and `charged: false`. The fee is that of the billing config in force at the first request.',
+      'Idempotent on `idempotency_key` for ever: a repeat answers with the original and ' +
+      '`charged: false`. The fee is that of the billing config in force at the first request.',
     tag: 'Billing',
     access: 'any',
     tenant: 'body',

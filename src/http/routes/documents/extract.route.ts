@@ -22,7 +22,8 @@ export const extract = (deps: ApiDeps) =>
     operationId: 'extract',
     summary: 'Data from a document, by a JSON Schema',
     description:
-      'Nothing is invented: a value that is not in the document is null where the schema allows null, and left out where it is optional.',
+      'Nothing is invented: a value that is not in the document is null where the schema ' +
+      'allows null, and left out where it is optional.',
     tag: 'Documents',
     access: 'any',
     tenant: 'body',

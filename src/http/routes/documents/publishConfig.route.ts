@@ -11,7 +11,10 @@ export const publishConfig = (deps: ApiDeps) =>
     operationId: 'publishConfig',
     summary: 'Publish a saved config, or a new version of one',
     description:
-      'A version is complete, not a patch, but for its models: a channel that is left out stays as it is and `null` ends it; one without `api_key` keeps the key that it has, as long as its `provider_model` and `api_base` stay the same. Keys are stored encrypted and never shown.',
+      'A version is complete, not a patch, but for its models: a channel that is left out ' +
+      'stays as it is and `null` ends it; one without `api_key` keeps the key that it has, as ' +
+      'long as its `provider_model` and `api_base` stay the same. Keys are stored encrypted ' +
+      'and never shown.',
     tag: 'Saved configs',
     access: 'admin',
     tenant: 'body',

@@ -33,7 +33,9 @@ export const logLlmCost = (deps: ApiDeps) =>
     operationId: 'logLlmCost',
     summary: 'Log what one call of a model used',
     description:
-      'Without `cost_usd` the cost follows from the price in force at `occurred_at`. Without a price it is null, reports list the call as unpriced, and a price published later fills it in.',
+      'Without `cost_usd` the cost follows from the price in force at `occurred_at`. Without a ' +
+      'price it is null, reports list the call as unpriced, and a price published later fills ' +
+      'it in.',
     tag: 'Model costs',
     access: 'admin_or_service',
     tenant: 'body',

@@ -9,7 +9,10 @@ export const getReadiness = ({ ready }: ApiDeps) =>
     operationId: 'getReadiness',
     summary: 'Whether requests should be sent here',
     description:
-      '503 with the same body while shutting down, while the event log or the read models cannot be reached, and in a process that projects until the read models have caught up after its start. So is a process that finds tables of read models dropped, until they are filled again. `waiting_for` says why, and names such tables.',
+      '503 with the same body while shutting down, while the event log or the read models ' +
+      'cannot be reached, and in a process that projects until the read models have caught up ' +
+      'after its start. So is a process that finds tables of read models dropped, until they ' +
+      'are filled again. `waiting_for` says why, and names such tables.',
     tag: 'Operations',
     access: 'public',
     always: true,

@@ -17,7 +17,8 @@ export const getMarginReport = ({ queries, reads, logId }: ApiDeps) =>
     operationId: 'getMarginReport',
     summary: 'Unit margin, realized margin, and the gap between them',
     description:
-      'Both ends are inclusive; left out, it is the current UTC month until now. How it is computed: docs/explanation/margin-report.md.',
+      'Both ends are inclusive; left out, it is the current UTC month until now. How it is ' +
+      'computed: docs/explanation/margin-report.md.',
     tag: 'Reports',
     access: 'admin',
     bucket: 'general',

@@ -19,7 +19,8 @@ const compared = async ({ queries }: ApiDeps, includeOk: boolean): Promise<Recon
     if (attempt === ATTEMPTS)
       throw retryLater(
         'not_ready',
-        `The read model ${found.behind} (${found.state}) is behind the others. See /health and \`quire projections status\`.`,
+        `The read model ${found.behind} (${found.state}) is behind the others. See /health and ` +
+          `\`quire projections status\`.`,
       );
     await pause(RETRY_MS);
   }
@@ -32,7 +33,8 @@ export const getReconciliation = (deps: ApiDeps) =>
     operationId: 'getReconciliation',
     summary: 'Compare grants, ledger and balances of every tenant',
     description:
-      'Anything in `drifted` is an alert. `drift_credits` is what the balance has too much; where the balance is right, what the ledger has.',
+      'Anything in `drifted` is an alert. `drift_credits` is what the balance has too much; ' +
+      'where the balance is right, what the ledger has.',
     tag: 'Reports',
     access: 'admin',
     bucket: 'general',

@@ -13,7 +13,8 @@ export const getUsageStats = ({ queries, reads, logId }: ApiDeps) =>
     operationId: 'getUsageStats',
     summary: 'Consumption of all tenants, grouped',
     description:
-      'Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts like consumption and a gift below zero. `trigger` is an old name of `category`.',
+      'Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts ' +
+      'like consumption and a gift below zero. `trigger` is an old name of `category`.',
     tag: 'Reports',
     access: 'admin',
     bucket: 'general',

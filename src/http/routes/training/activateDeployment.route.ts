@@ -10,7 +10,9 @@ export const activateDeployment = (deps: ApiDeps) =>
     operationId: 'activateDeployment',
     summary: 'Deploy an artifact in a project, task and environment',
     description:
-      'To go back, activate the artifact that `replaces` names. A canary runs beside the earlier deployment; the same document always goes to the same one of the two. Repeating an activation changes nothing.',
+      'To go back, activate the artifact that `replaces` names. A canary runs beside the ' +
+      'earlier deployment; the same document always goes to the same one of the two. Repeating ' +
+      'an activation changes nothing.',
     tag: 'Deployments',
     access: 'any',
     tenant: 'body',

@@ -14,7 +14,9 @@ export const createTrainingJob = (deps: ApiDeps) =>
     operationId: 'createTrainingJob',
     summary: 'Train a pipeline on examples',
     description:
-      'The price that `GET /v1/billing/training-quote` says is held now, charged when the job succeeds and given back when it does not. Needs a paid plan. With the same `Idempotency-Key` there is one job, for seven days.',
+      'The price that `GET /v1/billing/training-quote` says is held now, charged when the job ' +
+      'succeeds and given back when it does not. Needs a paid plan. With the same ' +
+      '`Idempotency-Key` there is one job, for seven days.',
     tag: 'Training',
     access: 'any',
     tenant: 'body',

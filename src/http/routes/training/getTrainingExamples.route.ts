@@ -12,7 +12,10 @@ export const getTrainingExamples = (deps: ApiDeps) =>
     operationId: 'getTrainingExamples',
     summary: 'The examples of a training job, as DSPy loads them',
     description:
-      'NDJSON, a line `{document_id, document, expected}` for each example: `dspy.Example(**row).with_inputs("document")`. `document` is the text of the document as markdown. Needs the charge of `POST /v1/billing/dspy-examples-charge` for this job, or for its artifact.',
+      'NDJSON, a line `{document_id, document, expected}` for each example: ' +
+      '`dspy.Example(**row).with_inputs("document")`. `document` is the text of the document ' +
+      'as markdown. Needs the charge of `POST /v1/billing/dspy-examples-charge` for this job, ' +
+      'or for its artifact.',
     tag: 'Training',
     access: 'any',
     bucket: 'heavy',
