@@ -37,8 +37,8 @@ export interface HttpOptions {
 /** How long a provider may take to be connected with, to begin its answer, and between two parts of it. */
 const LIMITS_MS = { connect: 10_000, headers: 600_000, body: 60_000 } as const;
 
-/** Loaded when a model is asked first: many services never ask one. */
-const undici = () => import('undici');
+/** Loaded when a model is asked first: many services never ask one. Bundled, it has nothing but its default. */
+const undici = async () => (await import('undici')).default;
 
 /** Connections that are made to the given addresses only; any, where there are none. */
 export const agentFor = async (addresses?: readonly LookupAddress[]): Promise<Agent> => {
