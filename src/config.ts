@@ -121,7 +121,8 @@ const s3From = (env: Environment): S3Config | undefined => {
   if (missing.length === S3_VARIABLES.length) return undefined;
   if (missing.length > 0)
     throw new ConfigError(
-      `${missing.join(', ')}: missing. Object storage on S3 needs all of ${S3_VARIABLES.join(', ')}; unset them all to use a folder.`,
+      `${missing.join(', ')}: missing. Object storage on S3 needs all of ` +
+        `${S3_VARIABLES.join(', ')}; unset them all to use a folder.`,
     );
   const { S3_ENDPOINT = '', S3_BUCKET = '', S3_ACCESS_KEY = '', S3_SECRET_KEY = '', S3_REGION } = env;
   return {
@@ -161,8 +162,11 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 };
 
 /** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
-const OURS =
-  /^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW|QUIRE_)/;
+const OURS = new RegExp(
+  String.raw`^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_` +
+    String.raw`|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
+    String.raw`|QUIRE_)`,
+);
 
 const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(env).filter((name) => OURS.test(name) && !(name in environment.shape));

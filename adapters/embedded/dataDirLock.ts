@@ -87,7 +87,8 @@ const unusable = (dataDir: string, error: unknown): unknown => {
 const refuseHalfRestored = (dataDir: string): void => {
   if (!existsSync(join(dataDir, RESTORING))) return;
   throw new DataDirInUse(
-    `${dataDir} holds a restore that was cut short, or that is running. When none is running, remove what is in the folder and run \`quire restore\` again.`,
+    `${dataDir} holds a restore that was cut short, or that is running. When none is running,` +
+      ` remove what is in the folder and run \`quire restore\` again.`,
   );
 };
 

@@ -35,7 +35,9 @@ export const minioLockedObjects = (options: MinioOptions): LockedObjects => {
     refusal: async () =>
       (await hasLock(client, bucket))
         ? null
-        : `The bucket ${bucket} has no object lock, so seals in it could be removed. A lock is given to a bucket when it is made (mc mb --with-lock): name such a bucket with S3_BUCKET, or leave seals out of the object store.`,
+        : `The bucket ${bucket} has no object lock, so seals in it could be removed. A lock is ` +
+          'given to a bucket when it is made (mc mb --with-lock): name such a bucket with ' +
+          'S3_BUCKET, or leave seals out of the object store.',
     putLocked: async (key, bytes, until) => {
       const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const { versionId } = await client.putObject(bucket, checkObjectKey(key), body, body.length);

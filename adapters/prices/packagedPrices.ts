@@ -1,10 +1,4 @@
-import {
-  waitForUpdate,
-  type MatchLogic,
-  type ModelInfo,
-  type ModelPrice,
-  type Provider,
-} from '@pydantic/genai-prices';
+import type { MatchLogic, ModelInfo, ModelPrice, Provider } from '@pydantic/genai-prices';
 import { OCR_PRICES } from '../../domain/providerPricing/ocrPrices.ts';
 import {
   distinctRows,
@@ -95,6 +89,8 @@ const modelsOf = (provider: Provider, all: readonly Provider[]): readonly ModelI
  * providers that this service knows, base tier, and those by the page that it lacks. Asks no network.
  */
 export const packagedPrices = async (day: string): Promise<readonly TablePrice[]> => {
+  // most of a megabyte of prices, which no one asks a running service for
+  const { waitForUpdate } = await import('@pydantic/genai-prices');
   const all = (await waitForUpdate()) ?? [];
   const rows = all.flatMap((provider) => {
     const name = PROVIDERS[provider.id];

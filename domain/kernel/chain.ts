@@ -52,7 +52,10 @@ const VARIANT = '89ab89ab89ab89ab';
  */
 export const eventIdOfHash = (hash: string): string => {
   const variant = VARIANT.charAt(Number.parseInt(hash.charAt(16), 16));
-  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+  return (
+    `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}` +
+    `${hash.slice(17, 20)}-${hash.slice(20, 32)}`
+  );
 };
 
 /** The first place where a stream's chain does not hold. */

@@ -10,7 +10,10 @@ const VARIANT = '89ab89ab89ab89ab';
 export const uuidOfName = (name: string): string => {
   const hex = digest('sha1', Buffer.concat([NAMESPACE, Buffer.from(name)]));
   const variant = VARIANT.charAt(Number.parseInt(hex.charAt(16), 16));
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  return (
+    `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}` +
+    `${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  );
 };
 
 /** The ID of the `index`-th event that a command yields in a stream: the same command, the same IDs. */

@@ -20,7 +20,10 @@ export interface ObjectStore {
    * Left out where objects do not lie on this disk.
    */
   readonly link?: (key: string, path: string) => Promise<boolean>;
-  /** Objects whose key begins with `prefix` (all of them for ''), in no order; what is put meanwhile may be left out. */
+  /**
+   * Objects whose key begins with `prefix` (all of them for ''), in no order; what is put meanwhile may be
+   * left out.
+   */
   list(prefix: string): AsyncIterable<ListedObject>;
   remove(key: string): Promise<void>;
   /** Throws when the store cannot be reached. */

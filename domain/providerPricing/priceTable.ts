@@ -26,7 +26,7 @@ const shifted = (number: string, shift: number): Decimal | undefined => {
 const priceText = (price: Decimal, decimals: number): string =>
   decimalOf(atScale(price, decimals), decimals).replace(new RegExp(`0{1,${String(decimals - 2)}}$`), '');
 
-/** Of one token, as a JSON number such as `1.5e-07`: the price of a million, `0.15`; from the digits, never by float. */
+/** Of one token, as a JSON number such as `1.5e-07`: the price of a million, `0.15`; by its digits, never as float. */
 export const perMillionOfToken = (number: string): string | undefined => {
   const price = shifted(number, 6);
   return price && priceText(price, TOKEN_PRICE_DECIMALS);

@@ -33,8 +33,9 @@ interface SavedConfigState {
 const NOT_FOUND = { code: 'config_not_found' } as const;
 
 /**
- * The channel that the version before has, where the next one says nothing of it; or with the key that the version before has, where it names none itself and asks the same
- * model at the same address: a key goes nowhere but where it was published for.
+ * The channel that the version before has, where the next one says nothing of it; or with the key that the
+ * version before has, where it names none itself and asks the same model at the same address: a key goes
+ * nowhere but where it was published for.
  */
 const withKept = (next: ChannelChange, before: ChannelSettings | null | undefined) => {
   if (next === undefined) return before ?? null;

@@ -10,8 +10,11 @@ export interface InlineLink {
  * What follows a label: a destination with one level of brackets, and a title. The bounds are far beyond any
  * real one; without them an opened title would be looked for to the end of the text, again at each link.
  */
-const TARGET =
-  /\(\s{0,99}<?([^\s<>()]{0,4000}(?:\([^\s<>()]{0,4000}\)[^\s<>()]{0,4000})*)>?(?:\s{1,99}(?:"[^"]{0,1000}"|'[^']{0,1000}'|\([^)]{0,1000}\)))?\s{0,99}\)/y;
+const TARGET = new RegExp(
+  String.raw`\(\s{0,99}<?([^\s<>()]{0,4000}(?:\([^\s<>()]{0,4000}\)[^\s<>()]{0,4000})*)>?(?:\s{1,99}` +
+    String.raw`(?:"[^"]{0,1000}"|'[^']{0,1000}'|\([^)]{0,1000}\)))?\s{0,99}\)`,
+  'y',
+);
 
 interface Found {
   readonly link: InlineLink;

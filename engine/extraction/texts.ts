@@ -137,9 +137,11 @@ export function yesOrNo(text: string): boolean | undefined {
   return NO.has(word) ? false : undefined;
 }
 
+const BEFORE_BOX = /(?=[☐☑☒✓✔✗✘]|\[[ xX]?\]|\([xX]\))/u;
+
 /** Of several options with boxes, the text of the one that is ticked. */
 export function tickedOption(text: string): string | undefined {
-  const options = text.split(/(?=[☐☑☒✓✔✗✘]|\[[ xX]?\]|\([xX]\))/u).filter((option) => option.trim() !== '');
+  const options = text.split(BEFORE_BOX).filter((option) => option.trim() !== '');
   if (options.length < 2) return undefined;
   const ticked = options.filter((option) => TICKED.test(option));
   return ticked.length === 1 ? ticked[0]?.replace(/^[^\p{L}\p{N}]*x?\]?\)?\s*/u, '') : undefined;

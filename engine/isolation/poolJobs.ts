@@ -30,7 +30,8 @@ export async function runDocumentJob<K extends DocumentJob['kind']>(
 ): Promise<Answers[K] | ParseFailure> {
   const outcome = await pool.run(job, limits);
   if (outcome.kind !== 'answered') return failureOf(outcome, limits.deadlineMs);
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion -- without it the compiler makes the union of all answers, which is too large for it
+  // Without the assertion the compiler makes the union of all answers, which is too large for it.
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion
   return outcome.answer as Answers[K];
 }
 

@@ -47,12 +47,17 @@ export function inLogicalOrder(words: readonly PlacedWord[]): readonly PlacedWor
 
 const isLeftToRight = (text: string): boolean => !RIGHT_TO_LEFT.test(text) && /[\p{L}\p{N}]/u.test(text);
 
+/** Characters of one direction; what stands between numbers and letters goes with them. */
+const RUN = new RegExp(
+  String.raw`[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}]` +
+    String.raw`[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}.,:/%_+-]{0,400}(?<=[\p{L}\p{N}%])|` +
+    String.raw`[^\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}]+`,
+  'gu',
+);
+
 /** A word of two directions as words of one, each with its share of the box. */
 function byScript(word: PlacedWord): readonly PlacedWord[] {
-  const parts =
-    word.text.match(
-      /[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}][\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}.,:/%_+-]{0,400}(?<=[\p{L}\p{N}%])|[^\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{N}]+/gu,
-    ) ?? [];
+  const parts = word.text.match(RUN) ?? [];
   if (parts.length < 2) return [word];
   const [x0, y0, x1, y1] = word.box;
   const step = (x1 - x0) / word.text.length;

@@ -38,10 +38,12 @@ const textOf = ({ segments }: Row): string =>
     .map(({ text }) => text)
     .join(' ');
 
-const isPageNumber = (text: string): boolean =>
-  /^[-–—|\s]*(?:(?:page|seite|p\.|página|pagina|blatt|s\.)\s*)?(?:\d{1,4}|[ivxl]{1,6})(?:\s*(?:\/|of|von|de|di|van|sur)\s*\d{1,4})?[-–—|\s.]*$/i.test(
-    text,
-  );
+const PAGE_NUMBER = new RegExp(
+  String.raw`^[-–—|\s]*(?:(?:page|seite|p\.|página|pagina|blatt|s\.)\s*)?(?:\d{1,4}|[ivxl]{1,6})` +
+    String.raw`(?:\s*(?:\/|of|von|de|di|van|sur)\s*\d{1,4})?[-–—|\s.]*$`,
+  'i',
+);
+const isPageNumber = (text: string): boolean => PAGE_NUMBER.test(text);
 
 const isOutermost = (row: Row, rows: readonly Row[]): boolean => {
   const tops = rows.map(({ box }) => box[1]);

@@ -16,7 +16,7 @@ interface GrowingCell extends PlacedCell {
 /** Rules stand at a place when they are this near. */
 const NEAR = 3;
 
-/** Cells between rules of both directions; where no rule parts two places they are one cell. Every word goes into one. */
+/** Cells between rules of both directions; places that no rule parts are one cell. Every word goes into one. */
 export function ruledCells(grid: Grid, words: readonly PlacedWord[]): readonly PlacedCell[] {
   const rows = grid.rowEdges.length - 1;
   const columns = grid.columnEdges.length - 1;

@@ -2,19 +2,10 @@ import { z } from 'zod';
 import { canonicalJson, sha256 } from '../kernel/canonicalJson.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Field } from '../extraction/fields/fields.ts';
-import { CONCEPTS } from '../extraction/fields/lexicon.ts';
 import { FEATURES } from './weights/hashing.ts';
 
 /** Raised when features or weights mean something else than before. */
 export const ENGINE_VERSION = 'local-1';
-
-/** Names the vocabulary that the rules knew when an artifact was made. */
-export const lexiconVersion = (): string =>
-  sha256(
-    CONCEPTS.map(({ id, phrases }) => `${id}:${phrases.map((words) => words.join(' ')).join('|')}`).join(
-      '\n',
-    ),
-  ).slice(0, 16);
 
 const path = z.string().max(1_000);
 const label = z.string().max(400);

@@ -1,13 +1,8 @@
+import { lexiconVersion } from '../extraction/fields/lexiconVersion.ts';
 import type { Document } from '../document/document.ts';
 import { canonicalJson, sha256 } from '../kernel/canonicalJson.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import {
-  ENGINE_VERSION,
-  lexiconVersion,
-  schemaHash,
-  type LocalArtifact,
-  type TrainingReport,
-} from './artifact.ts';
+import { ENGINE_VERSION, schemaHash, type LocalArtifact, type TrainingReport } from './artifact.ts';
 import { validationFolds } from './scoring/folds.ts';
 import { decideGates, gateCalls, type Gated } from './weights/gates.ts';
 import { partsOf } from './weights/packing.ts';

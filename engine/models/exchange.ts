@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { Agent, fetch, type Dispatcher, type Response } from 'undici';
+import type { Agent, Dispatcher, Response } from 'undici';
 import type { Fault } from './faults.ts';
 import { retryAfterMs } from './retryAfter.ts';
 
@@ -37,13 +37,18 @@ export interface HttpOptions {
 /** How long a provider may take to be connected with, to begin its answer, and between two parts of it. */
 const LIMITS_MS = { connect: 10_000, headers: 600_000, body: 60_000 } as const;
 
+/** Loaded when a model is asked first: many services never ask one. Bundled, it has nothing but its default. */
+const undici = async () => (await import('undici')).default;
+
 /** Connections that are made to the given addresses only; any, where there are none. */
-export const agentFor = (addresses?: readonly LookupAddress[]): Agent =>
-  new Agent({
+export const agentFor = async (addresses?: readonly LookupAddress[]): Promise<Agent> => {
+  const { Agent } = await undici();
+  return new Agent({
     connect: { timeout: LIMITS_MS.connect, ...(addresses !== undefined && { lookup: pinned(addresses) }) },
     headersTimeout: LIMITS_MS.headers,
     bodyTimeout: LIMITS_MS.body,
   });
+};
 
 /** Whatever a name stands for by now, it is the addresses that were checked. */
 const pinned =
@@ -70,6 +75,7 @@ export const httpOver =
   async ({ url, method, headers, body }) => {
     if (new URL(url).origin !== origin) return fault(ELSEWHERE);
     try {
+      const { fetch } = await undici();
       const sent = { method, headers, redirect: 'manual', dispatcher, signal } as const;
       const response = await fetch(url, { ...sent, ...(body !== undefined && { body }) });
       if (response.ok) return await answerOf(response, bytesMax);

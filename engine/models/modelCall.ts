@@ -10,8 +10,8 @@ import { checkCallersBase, type BasePolicy } from './guard/checkBase.ts';
 
 export interface CallParts {
   readonly policy: BasePolicy;
-  /** Of the platform's own bases. */
-  readonly agent: Agent;
+  /** Of the platform's own bases; the same each time. */
+  readonly agent: () => Promise<Agent>;
   readonly breakerOf: (name: string) => Breaker;
   readonly bytesMax: number;
   readonly nowMs: () => number;
@@ -84,11 +84,11 @@ async function withConnections<T>(call: Call, once: Once<T>): Promise<Called<T>>
       detail: `Give the API base of ${access.ref.provider} as a URL.`,
     });
   if (access.owner === 'platform' || access.apiBase === undefined)
-    return attempts(call, { base, agent: parts.agent }, once);
+    return attempts(call, { base, agent: await parts.agent() }, once);
   const checked = await unlessAborted(checkCallersBase(access.apiBase, parts.policy), clocked.signal);
   if (checked === undefined) return interrupted(call);
   if (checked.kind !== 'ok') return failed(checked);
-  const agent = agentFor(checked.addresses);
+  const agent = await agentFor(checked.addresses);
   try {
     return await attempts(call, { base, agent }, once);
   } finally {

@@ -1,3 +1,4 @@
+import type { Agent } from 'undici';
 import { abilitiesOf } from './abilities.ts';
 import type { ModelRef, ProviderName } from './modelName.ts';
 import type {
@@ -50,7 +51,8 @@ const PAGES_BYTES_MAX = 16 * 1024 * 1024;
 export function openModelProviders(options: ModelProvidersOptions): ModelProviders {
   const { allowPrivateNetwork, resolve = systemResolve, nowMs = Date.now, random = Math.random } = options;
   const policy = { allowPrivateNetwork, resolve };
-  const agent = agentFor();
+  let opened: Promise<Agent> | undefined;
+  const agent = (): Promise<Agent> => (opened ??= agentFor());
   const refused = refusedSchemas(nowMs);
   const parts = { policy, agent, breakerOf: openBreakers(nowMs), nowMs, random };
   const asking: CallParts = { ...parts, bytesMax: options.bytesMax ?? ANSWER_BYTES_MAX };
@@ -64,7 +66,7 @@ export function openModelProviders(options: ModelProvidersOptions): ModelProvide
     },
     ask: (request) => observed(request.access.ref, () => ask(asking, request, refused)),
     readPages: (request) => observed(request.access.ref, () => readPages(reading, request)),
-    close: () => agent.destroy(),
+    close: async () => (await opened)?.destroy(),
   };
 }
 

@@ -1,8 +1,12 @@
-/** Common short words of each language, by Tesseract's names. A language that is not here is only used when it comes first. */
+/** Common short words of each language, by Tesseract's names. One that is not here is only used when it comes first. */
 const COMMON: Readonly<Record<string, string>> = {
   eng: 'the of and to in is for that with on as are this by be from at or an it not have you your',
-  deu: 'der die das und ist in den von zu mit für auf ein eine nicht dem des im sie werden bei auch als wird zum zur einer oder sich wir ihre bitte',
-  fra: 'le la les de des du et est en un une pour que qui dans par sur au avec pas plus vous nous votre ce cette sont aux ou',
+  deu:
+    'der die das und ist in den von zu mit für auf ein eine nicht dem des im sie werden bei ' +
+    'auch als wird zum zur einer oder sich wir ihre bitte',
+  fra:
+    'le la les de des du et est en un une pour que qui dans par sur au avec pas plus vous ' +
+    'nous votre ce cette sont aux ou',
   spa: 'el la los las de del y en que un una por para con no se es su al lo más como pero sus este esta',
   ita: 'il la i le di del della e in che un una per con non si è al dei delle sono nel alla come più da',
   nld: 'de het een en van in is dat op te voor met niet zijn aan er ook als bij door naar wij',

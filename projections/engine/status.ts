@@ -64,7 +64,10 @@ export const statusOfSlots = (
 const asideOf = (name: string, { newer }: VersionPlan): string | null => {
   const model = newer.find((one) => one.name === name);
   if (model === undefined) return null;
-  return `a newer release serves version ${String(model.version)}: this process, which knows ${String(model.known)}, stands aside`;
+  return (
+    `a newer release serves version ${String(model.version)}: this process, which knows ` +
+    `${String(model.known)}, stands aside`
+  );
 };
 
 /** As the registry has it: `building` where what serves is older than this process knows. */

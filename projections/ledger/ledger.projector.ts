@@ -19,7 +19,8 @@ const NEWEST = (schema: string) => `
   ) l`;
 
 const POST = (schema: string) => `
-  insert into ${schema}.ledger (${postings.names}) select ${postings.names} from ${postings.source(`${schema}.ledger`)}`;
+  insert into ${schema}.ledger (${postings.names})
+  select ${postings.names} from ${postings.source(`${schema}.ledger`)}`;
 
 /** Numbers new rows from their tenant's next ordinal on. */
 const number = async (tx: SqlTx, schema: string, rows: readonly LedgerRow[]): Promise<void> => {

@@ -32,7 +32,8 @@ const headerText = ({ facts, read_models }: AuditReport): string => {
       ? 'the event log alone'
       : `the event log and ${String(read_models.length)} read models`;
   return [
-    `${grouped(facts.events)} events in ${grouped(facts.streams)} streams of ${grouped(facts.tenants)} tenants, up to position ${facts.position ?? '-'}\n`,
+    `${grouped(facts.events)} events in ${grouped(facts.streams)} streams of ` +
+      `${grouped(facts.tenants)} tenants, up to position ${facts.position ?? '-'}\n`,
     `${span}\n`,
     `audited: ${compared}\n\n`,
   ].join('');

@@ -20,7 +20,8 @@ export const backupText = (folder: string, { made_at, log, objects, files }: Man
   const kept = objects === null ? 'objects are in S3 and not in it' : `${grouped(objects.count)} objects`;
   return (
     `${folder}: backup of ${made_at}, ${size}\n` +
-    `log up to position ${log.position ?? '- (empty)'}: ${grouped(log.events)} events in ${grouped(log.streams)} streams; ${kept}\n`
+    `log up to position ${log.position ?? '- (empty)'}: ${grouped(log.events)} events in ` +
+    `${grouped(log.streams)} streams; ${kept}\n`
   );
 };
 
@@ -66,9 +67,8 @@ export const logComplaint = (
 export const findingsText = (total: number, findings: readonly Finding[]): string =>
   total === 0
     ? ''
-    : `The audit of the log found ${grouped(total)} things that are wrong; \`quire audit --log-only\` shows all:\n${listed(
-        findings.map(placed),
-      )}`;
+    : `The audit of the log found ${grouped(total)} things that are wrong; ` +
+      `\`quire audit --log-only\` shows all:\n${listed(findings.map(placed))}`;
 
 /** The backup, when it is whole. Throws OperatorError with all that is wrong with it. */
 export const wholeOrRefuse = (

@@ -34,7 +34,8 @@ const doctorText = (findings: readonly Finding[]): string => {
   const verdict =
     problems + warnings === 0
       ? 'Nothing is wrong.'
-      : `${String(problems)} ${problems === 1 ? 'problem' : 'problems'}, ${String(warnings)} ${warnings === 1 ? 'warning' : 'warnings'}.`;
+      : `${String(problems)} ${problems === 1 ? 'problem' : 'problems'}, ${String(warnings)} ` +
+        `${warnings === 1 ? 'warning' : 'warnings'}.`;
   return `${table(['', 'CHECK', 'FINDING'], lines)}\n${verdict}\n`;
 };
 
@@ -72,7 +73,10 @@ export const addDoctor = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      '\nRun it with the environment of the service, beside it or before its first start. It changes nothing\nbut an object in the bucket, which it removes again, and asks no model provider. Secrets are never shown.\nExit codes: 0 nothing is wrong or there are only warnings, 1 there are problems.',
+      '\nRun it with the environment of the service, beside it or before its first start. It ' +
+        'changes nothing\nbut an object in the bucket, which it removes again, and asks no model ' +
+        'provider. Secrets are never shown.\nExit codes: 0 nothing is wrong or there are only ' +
+        'warnings, 1 there are problems.',
     )
     .action(command(run));
 };

@@ -81,7 +81,9 @@ export const addKeys = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      '\nA service that shares the data folder refuses the key at once, others within 60 seconds.\nThe key_id is the better name: a key on a command line stays in the history of the shell.',
+      '\nA service that shares the data folder refuses the key at once, others within 60 ' +
+        'seconds.\nThe key_id is the better name: a key on a command line stays in the history ' +
+        'of the shell.',
     )
     .action(command(revoke));
 };

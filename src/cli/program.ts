@@ -30,7 +30,8 @@ export const quireProgram = (): Command => {
     .showHelpAfterError('(add --help to see the options)')
     .addHelpText(
       'after',
-      '\nConfiguration comes from the environment, as for the service: see README.\nExit codes: 0 done, 1 failed, 2 wrong usage.',
+      '\nConfiguration comes from the environment, as for the service: see README.\nExit ' +
+        'codes: 0 done, 1 failed, 2 wrong usage.',
     );
   addServe(program);
   addExtract(program);

@@ -74,7 +74,10 @@ const rebuiltText = (one: Rebuilt): string => {
     ({ table: name, column, before, after }) =>
       `    ${name}, ${column === undefined ? 'rows' : `sum of ${column}`}: ${before} before, ${after} now\n`,
   );
-  return `${one.name} v${String(one.version)}: rebuilt at ${one.position ?? 'an empty log'}${from}, ${verdict}\n${lines.join('')}`;
+  return (
+    `${one.name} v${String(one.version)}: rebuilt at ${one.position ?? 'an empty log'}${from}` +
+    `, ${verdict}\n${lines.join('')}`
+  );
 };
 
 const STOPPED = {
@@ -137,7 +140,8 @@ export const addProjections = (program: Command): void => {
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nThe service goes on serving. A rebuild that was interrupted is continued by the next.\nUse --fresh after the code of a read model has changed.',
+      '\nThe service goes on serving. A rebuild that was interrupted is continued by the ' +
+        'next.\nUse --fresh after the code of a read model has changed.',
     )
     .action(command(rebuild));
 };

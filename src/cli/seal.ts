@@ -65,7 +65,9 @@ export const addSeal = (program: Command): void => {
     .option('--file <file>', 'also add each seal to a file, as a line, to keep elsewhere')
     .addHelpText(
       'after',
-      '\nA seal is an event of the stream $seals, beside a running service or without one. --retain needs a bucket\nwith object lock. `quire audit` checks the log against all seals that it finds.',
+      '\nA seal is an event of the stream $seals, beside a running service or without one. ' +
+        '--retain needs a bucket\nwith object lock. `quire audit` checks the log against all ' +
+        'seals that it finds.',
     )
     .action(command(seal));
 };

@@ -39,7 +39,8 @@ export const addSecrets = (program: Command): void => {
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',
-      '\nTo change the secret: put the old one into FIELD_ENCRYPTION_KEYS_OLD and the new one into\nFIELD_ENCRYPTION_KEY, start the service, rotate, and take the old one away.',
+      '\nTo change the secret: put the old one into FIELD_ENCRYPTION_KEYS_OLD and the new one ' +
+        'into\nFIELD_ENCRYPTION_KEY, start the service, rotate, and take the old one away.',
     )
     .action(command(rotate));
 };

@@ -54,7 +54,8 @@ const listenOn = (app: RequestListener, { host, port }: Config): Promise<HttpSer
   listen(app, { host, port }).catch((error: unknown) => {
     if (codeOf(error) !== 'EADDRINUSE') throw error;
     throw new ConfigError(
-      `PORT: ${String(port)} on ${host} is in use. Stop that process, or name another port; each process of one machine needs its own.`,
+      `PORT: ${String(port)} on ${host} is in use. Stop that process, or name another port; ` +
+        'each process of one machine needs its own.',
     );
   });
 

@@ -46,7 +46,9 @@ const lookWithin = async ({ look, limitMs }: Check, asked: AbortSignal): Promise
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Verdict>((resolve) => {
     timer = setTimeout(() => {
-      const text = `It did not answer within ${String(limitMs / 1000)} s: check that it runs, and that no firewall drops the connection.`;
+      const text =
+        `It did not answer within ${String(limitMs / 1000)} s: check that it runs, and that no ` +
+        'firewall drops the connection.';
       resolve(problem(text));
     }, limitMs);
   });

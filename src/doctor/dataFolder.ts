@@ -42,7 +42,8 @@ const notWritable = (folder: string, code: string): Verdict =>
   problem(
     code === 'EROFS'
       ? `${folder} is mounted for reading only: mount it for writing, or set DATA_DIR to another folder.`
-      : `${folder} cannot be written to by this user (${code}): give it the folder (chown), or set DATA_DIR to another one.`,
+      : `${folder} cannot be written to by this user (${code}): give it the folder (chown), or ` +
+          'set DATA_DIR to another one.',
   );
 
 /** The folder, and who may look into it. */
@@ -65,7 +66,8 @@ export const dataFolderVerdict = async (dataDir: string): Promise<Verdict> => {
   return (found.mode & OTHERS) === 0
     ? ok(dataDir)
     : warning(
-        `${dataDir} can be entered by other users (mode ${(found.mode & 0o777).toString(8)}): chmod 700 ${dataDir}, because it holds documents and secrets.`,
+        `${dataDir} can be entered by other users (mode ${(found.mode & 0o777).toString(8)}): ` +
+          `chmod 700 ${dataDir}, because it holds documents and secrets.`,
       );
 };
 
@@ -87,7 +89,8 @@ export const diskVerdict = async (dataDir: string): Promise<Verdict> => {
   const network = NETWORK.get(type);
   if (network !== undefined)
     return problem(
-      `${folder} is on ${network}, where the locks of the embedded event log do not work: set DATA_DIR to a folder on a disk of this machine.`,
+      `${folder} is on ${network}, where the locks of the embedded event log do not work: set ` +
+        'DATA_DIR to a folder on a disk of this machine.',
     );
   return freeSpaceVerdict(folder, bavail * bsize);
 };

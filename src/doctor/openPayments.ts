@@ -22,12 +22,16 @@ export const openPaymentsVerdict = (claims: readonly OpenClaim[], nowMs: number)
   const stranded = claims.filter(({ stuck }) => stuck !== null);
   if (stranded.length > 0)
     return problem(
-      `${String(stranded.length)} payments are claimed and cannot be finished by rule: ${named(stranded)}. Have them sent again, or give them up: \`quire payments list-open\`, \`quire payments release\`.`,
+      `${String(stranded.length)} payments are claimed and cannot be finished by rule: ` +
+        `${named(stranded)}. Have them sent again, or give them up: \`quire payments list-open\`,` +
+        ` \`quire payments release\`.`,
     );
   const old = claims.filter(({ claimed_at }) => nowMs - Date.parse(claimed_at) > SETTLED_WITHIN_MS);
   if (old.length > 0)
     return warning(
-      `${String(old.length)} payments have been claimed for long and are not done: ${named(old)}. The service finishes or releases them when it runs; if it runs, look for "sweep failed" in its log.`,
+      `${String(old.length)} payments have been claimed for long and are not done: ` +
+        `${named(old)}. The service finishes or releases them when it runs; if it runs, look for ` +
+        '"sweep failed" in its log.',
     );
   return ok('No payment is claimed and left undone.');
 };

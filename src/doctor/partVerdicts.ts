@@ -30,17 +30,21 @@ const RESTORE = 'stop the service and restore a backup (docs/how-to/back-up-and-
 /** Events cannot be newer than now, unless one clock was wrong. */
 const fromTheFuture = (newestAt: string | null, nowMs: number): string | undefined =>
   newestAt !== null && Date.parse(newestAt) > nowMs + MINUTE_MS
-    ? `Its newest event was recorded at ${newestAt}, which is in the future: the clock is wrong now or was wrong then. Set it, and let it be kept (timedatectl set-ntp true).`
+    ? `Its newest event was recorded at ${newestAt}, which is in the future: the clock is ` +
+      'wrong now or was wrong then. Set it, and let it be kept (timedatectl set-ntp true).'
     : undefined;
 
 /** A log that no release with identities has opened has neither name. */
 const otherLog = (path: string, { header, opened }: EmbeddedLog['log_id']): string | undefined =>
   header === null || header === opened
     ? undefined
-    : `${path} says in its header that it is the log ${header}, and its first event ${opened === null ? 'names none' : `says ${opened}`}: it was put together of two logs, or edited; ${RESTORE}.`;
+    : `${path} says in its header that it is the log ${header}, and its first event ` +
+      `${opened === null ? 'names none' : `says ${opened}`}: it was put together of two logs, ` +
+      `or edited; ${RESTORE}.`;
 
 const chainsText = ({ streams, events }: ChainsSeen, deep: boolean): string =>
-  `the hash chains of ${grouped(streams)} streams hold (${grouped(events)} events${deep ? '' : '; --deep looks at all'})`;
+  `the hash chains of ${grouped(streams)} streams hold (${grouped(events)} ` +
+  `events${deep ? '' : '; --deep looks at all'})`;
 
 /** The embedded log: file, layout, chains, times. */
 export const embeddedLogVerdict = (
@@ -53,7 +57,8 @@ export const embeddedLogVerdict = (
     return problem(`${path} is damaged (${fileComplaints.join('; ')}): ${RESTORE}.`);
   if (chains !== undefined && chains.breaks > 0)
     return problem(
-      `Hash chains do not hold, ${grouped(chains.breaks)} times: ${chains.broken.join('; ')}. \`quire audit --log-only\` shows all; ${RESTORE}.`,
+      `Hash chains do not hold, ${grouped(chains.breaks)} times: ${chains.broken.join('; ')}. ` +
+        `\`quire audit --log-only\` shows all; ${RESTORE}.`,
     );
   const other = otherLog(path, log_id);
   if (other !== undefined) return problem(other);
@@ -79,7 +84,9 @@ export const serverLogVerdict = (
     skewMs,
   }: { position: bigint | undefined; answerMs: number; skewMs: number | undefined },
 ): Verdict => {
-  const facts = `EventStoreDB at ${host} answers in ${ms(answerMs)}, ${position === undefined ? 'the log is empty' : `the log ends at ${position.toString()}`}`;
+  const facts =
+    `EventStoreDB at ${host} answers in ${ms(answerMs)}, ` +
+    (position === undefined ? 'the log is empty' : `the log ends at ${position.toString()}`);
   if (skewMs === undefined) return ok(`${facts}; it does not tell the time of its clock.`);
   const apart = Math.abs(skewMs);
   const seconds = (apart / 1000).toFixed(0);
@@ -92,7 +99,8 @@ export const serverLogVerdict = (
 
 export const rightsVerdict = (host: string, missing: readonly string[]): Verdict =>
   problem(
-    `The user of EVENTSTORE_URL at ${host} may not ${missing.join(', ')}: give it these rights (docs/how-to/run-replicas.md, "A user of EventStoreDB").`,
+    `The user of EVENTSTORE_URL at ${host} may not ${missing.join(', ')}: give it these ` +
+      'rights (docs/how-to/run-replicas.md, "A user of EventStoreDB").',
   );
 
 export interface PostgresFacts {
@@ -140,7 +148,8 @@ export const postgresVerdict = (host: string, facts: PostgresFacts, projects: bo
   if (wrong !== undefined) return problem(`${text}. ${wrong}`);
   return facts.connectionsFree < CONNECTIONS
     ? warning(
-        `${text}; ${String(facts.connectionsFree)} connections are free, and a process of Quire uses up to ${String(CONNECTIONS)}: raise max_connections.`,
+        `${text}; ${String(facts.connectionsFree)} connections are free, and a process of Quire ` +
+          `uses up to ${String(CONNECTIONS)}: raise max_connections.`,
       )
     : ok(`${text}; the user has the rights that it needs.`);
 };
@@ -164,17 +173,21 @@ export const readModelsVerdict = (statuses: readonly ReadModelStatus[]): Verdict
   const stopped = stoppedText(statuses);
   if (stopped !== undefined)
     return problem(
-      `${stopped}: install the release that mends it and restart, or \`quire projections rebuild\` (docs/how-to/rebuild.md).`,
+      `${stopped}: install the release that mends it and restart, or \`quire projections ` +
+        `rebuild\` (docs/how-to/rebuild.md).`,
     );
   const lags = statuses.map(({ lag_events }) => lag_events ?? Infinity);
   const lag = Math.max(...lags);
   const how = Number.isFinite(lag) ? `${grouped(lag)} events` : 'more than 100,000 events';
   const late = statuses.filter(({ lag_events }) => (lag_events ?? Infinity) === lag).map(({ name }) => name);
   const building = statuses.filter(({ next }) => next !== null).length;
-  const text = `${String(statuses.length)} read models${building === 0 ? '' : `, ${String(building)} of them with a new version being built`}`;
+  const text =
+    `${String(statuses.length)} read ` +
+    `models${building === 0 ? '' : `, ${String(building)} of them with a new version being built`}`;
   return lag > LAG_MAX
     ? warning(
-        `${text}; ${late.slice(0, 3).join(', ')} ${how} behind the log: look whether a process with the role projector runs.`,
+        `${text}; ${late.slice(0, 3).join(', ')} ${how} behind the log: look whether a process ` +
+          'with the role projector runs.',
       )
     : ok(`${text}, at most ${how} behind the log.`);
 };
@@ -191,7 +204,9 @@ export const redisVerdict = (host: string, answerMs: number, version: string): V
 
 export const redisAway = (host: string, reason: string): Verdict =>
   warning(
-    `Redis at ${host} cannot be reached (${reason}): each process counts its limits alone meanwhile, so with several processes callers get several times their limits. Start it, or check REDIS_URL.`,
+    `Redis at ${host} cannot be reached (${reason}): each process counts its limits alone ` +
+      'meanwhile, so with several processes callers get several times their limits. Start it, ' +
+      'or check REDIS_URL.',
   );
 
 /** What the keys that saved configs hold were found to be. */
@@ -211,15 +226,19 @@ export const encryptionVerdict = (isSet: boolean, { opened, old, lost }: SealedS
           'FIELD_ENCRYPTION_KEY is not set: configs with own keys are refused. `openssl rand -base64 32` makes one.',
         )
       : problem(
-          `FIELD_ENCRYPTION_KEY is not set, and saved configs hold ${grouped(total)} keys: set the one that sealed them.`,
+          `FIELD_ENCRYPTION_KEY is not set, and saved configs hold ${grouped(total)} keys: set the ` +
+            'one that sealed them.',
         );
   if (lost.length > 0)
     return problem(
-      `${grouped(lost.length)} of ${grouped(total)} keys in saved configs cannot be opened (${lost.slice(0, 3).join(', ')}): put the key that sealed them into FIELD_ENCRYPTION_KEYS_OLD, or publish these configs again.`,
+      `${grouped(lost.length)} of ${grouped(total)} keys in saved configs cannot be opened ` +
+        `(${lost.slice(0, 3).join(', ')}): put the key that sealed them into ` +
+        'FIELD_ENCRYPTION_KEYS_OLD, or publish these configs again.',
     );
   if (old > 0)
     return warning(
-      `FIELD_ENCRYPTION_KEY is set; ${grouped(old)} of ${grouped(total)} keys in saved configs are sealed with an old one: \`quire secrets rotate\`.`,
+      `FIELD_ENCRYPTION_KEY is set; ${grouped(old)} of ${grouped(total)} keys in saved configs ` +
+        `are sealed with an old one: \`quire secrets rotate\`.`,
     );
   return ok(`FIELD_ENCRYPTION_KEY is set and opens the ${grouped(total)} keys in saved configs.`);
 };

@@ -25,7 +25,8 @@ export const openFilesVerdict = (soft: string): Verdict => {
   return limit >= OPEN_FILES_MIN
     ? ok(`A process may have ${shown} files open.`)
     : warning(
-        `A process may have ${shown} files and sockets open, which many callers at once use up: start the service with \`ulimit -n 65536\`, or LimitNOFILE= of systemd.`,
+        `A process may have ${shown} files and sockets open, which many callers at once use up: ` +
+          `start the service with \`ulimit -n 65536\`, or LimitNOFILE= of systemd.`,
       );
 };
 
@@ -46,7 +47,9 @@ export const clockVerdict = (nowMs: number): Verdict =>
   nowMs >= RELEASED_AT
     ? ok(new Date(nowMs).toISOString())
     : problem(
-        `The clock shows ${new Date(nowMs).toISOString()}, before this release was made: set it, and let it be kept (timedatectl set-ntp true). Events would be recorded with wrong times.`,
+        `The clock shows ${new Date(nowMs).toISOString()}, before this release was made: set it, ` +
+          'and let it be kept (timedatectl set-ntp true). Events would be recorded with wrong ' +
+          'times.',
       );
 
 /** What concerns the machine and Node, whatever the configuration says. */

@@ -24,7 +24,8 @@ export const protectionText = ({ launcher, permissionModel, open }: ProtectionFa
 };
 
 const WHAT_TO_DO =
-  'Let the kernel have Landlock (Linux 5.13, perl-base installed), or install bubblewrap where user namespaces are allowed; see docs/how-to/harden.md';
+  'Let the kernel have Landlock (Linux 5.13, perl-base installed), or install bubblewrap ' +
+  'where user namespaces are allowed; see docs/how-to/harden.md';
 
 /** As `quire doctor` shows it. */
 export const protectionVerdict = (facts: ProtectionFacts): Verdict =>

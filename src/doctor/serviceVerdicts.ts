@@ -13,7 +13,9 @@ const named = ({ owner, isHere, command }: FolderOwner): string => {
 
 const servedBy = (facts: ServiceFacts, version: string): Verdict => {
   const { pid, roles, up_seconds } = facts;
-  const text = `The service runs: process ${String(pid)}, version ${facts.version}, ${roles.join(', ')}, up ${hours(up_seconds)}`;
+  const text =
+    `The service runs: process ${String(pid)}, version ${facts.version}, ${roles.join(', ')},` +
+    ` up ${hours(up_seconds)}`;
   return facts.version === version
     ? ok(`${text}.`)
     : warning(`${text}; this command is of version ${version}: use the one of the service.`);
@@ -36,7 +38,9 @@ export const ownerVerdict = (
     );
   if (found.isLocked)
     return warning(
-      `The folder is locked by ${named(found)}, and no service answers on its socket: it is a command at work, a service that starts or ends, or one that hangs. If it stays so, stop that process.`,
+      `The folder is locked by ${named(found)}, and no service answers on its socket: it is a ` +
+        'command at work, a service that starts or ends, or one that hangs. If it stays so, stop ' +
+        'that process.',
     );
   return ok('The folder is free: no service runs on it.');
 };
@@ -63,7 +67,8 @@ const answered = (
 ): Verdict => {
   if (!isOwn)
     return warning(
-      `Quire ${version} answers at ${address}, and it is not the service of this data folder: set PORT or DATA_DIR as that one has it, or to others.`,
+      `Quire ${version} answers at ${address}, and it is not the service of this data folder: ` +
+        'set PORT or DATA_DIR as that one has it, or to others.',
     );
   return status === 'ok'
     ? ok(`Our own service answers at ${address}, and is well.`)

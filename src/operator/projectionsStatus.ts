@@ -82,7 +82,10 @@ const reasonOf = (
   return reason ?? beside?.reason ?? (model === undefined ? null : newerText(model));
 };
 
-/** The read models in their order, then those that a newer release has brought. Empty before a service has run for the first time. */
+/**
+ * The read models in their order, then those that a newer release has brought. Empty before a service has run
+ * for the first time.
+ */
 export const projectionsStatus = async (
   { sql, feed }: { readonly sql: Sql; readonly feed: KnownLog },
   known: KnownModels,

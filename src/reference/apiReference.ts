@@ -26,7 +26,8 @@ export const routesReference = (routes: readonly NamedRoute[]): string => {
   return [
     '# Routes',
     '',
-    'Generated from the routes by `npm run docs:generate`. For requests and answers see [openapi.json](openapi.json), or `/docs` of a running service.',
+    'Generated from the routes by `npm run docs:generate`. For requests and answers see ' +
+      '[openapi.json](openapi.json), or `/docs` of a running service.',
     '',
     ...sections,
   ].join('\n');

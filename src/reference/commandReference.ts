@@ -15,7 +15,10 @@ export const commandReference = (): string =>
   [
     '# The `quire` command',
     '',
-    'Generated from the commands by `npm run docs:generate`. In the checkout, run it as `npx quire`. It takes its configuration from the environment, as the service does. Data goes to stdout, progress and messages to stderr. Exit codes: 0 done, 1 failed or something was found, 2 wrong usage, 130 ended by Ctrl-C.',
+    'Generated from the commands by `npm run docs:generate`. In the checkout, run it as `npx ' +
+      'quire`. It takes its configuration from the environment, as the service does. Data goes ' +
+      'to stdout, progress and messages to stderr. Exit codes: 0 done, 1 failed or something ' +
+      'was found, 2 wrong usage, 130 ended by Ctrl-C.',
     '',
     ...sectionsOf(quireProgram(), 'quire'),
   ].join('\n');

@@ -54,7 +54,16 @@ const eventsReference = (): string => {
   return [
     '# Events',
     '',
-    'Generated from the schemas in `domain/` by `npm run docs:generate`. The name of a stream is its category; if there are many of a kind, a hyphen and an ID follow. All events are version 1. Their metadata: `schema_version`, `correlation_id`, `causation_id`, `actor`, `tenant_id`, `recorded_at`, `prev_hash`, `hash_version` (2; absent in version 1), `traceparent` (W3C trace context of the append; absent if no trace was recorded), `hash` (SHA-256 over the canonical JSON, RFC 8785, of `stream`, `revision` as text, `type`, `data` and `metadata` without `hash`; version 1 does not cover `stream` and `revision`). The event ID is the first 16 bytes of the hash as a UUID of version 8. [How to verify a hash by hand](../how-to/audit.md#verify-a-hash-by-hand).',
+    'Generated from the schemas in `domain/` by `npm run docs:generate`. The name of a ' +
+      'stream is its category; if there are many of a kind, a hyphen and an ID follow. All ' +
+      'events are version 1. Their metadata: `schema_version`, `correlation_id`, ' +
+      '`causation_id`, `actor`, `tenant_id`, `recorded_at`, `prev_hash`, `hash_version` (2; ' +
+      'absent in version 1), `traceparent` (W3C trace context of the append; absent if no ' +
+      'trace was recorded), `hash` (SHA-256 over the canonical JSON, RFC 8785, of `stream`, ' +
+      '`revision` as text, `type`, `data` and `metadata` without `hash`; version 1 does not ' +
+      'cover `stream` and `revision`). The event ID is the first 16 bytes of the hash as a ' +
+      'UUID of version 8. [How to verify a hash by ' +
+      'hand](../how-to/audit.md#verify-a-hash-by-hand).',
     '',
     ...sections,
   ].join('\n');

@@ -78,9 +78,14 @@ export const metricsReference = (): string => {
   return [
     '# Metrics',
     '',
-    'Generated from the code by `npm run docs:generate`. `GET /metrics` returns these metrics for Prometheus, and those of every Node.js process: `process_*` (CPU, memory, file handles) and `nodejs_*` (event loop, heap, garbage collection). No label contains a tenant, a key or a document.',
+    'Generated from the code by `npm run docs:generate`. `GET /metrics` returns these ' +
+      'metrics for Prometheus, and those of every Node.js process: `process_*` (CPU, memory, ' +
+      'file handles) and `nodejs_*` (event loop, heap, garbage collection). No label contains ' +
+      'a tenant, a key or a document.',
     '',
-    'Metrics from Postgres are read when the page is requested, at most every 15 s. They are left out while Postgres cannot be reached. [How to observe](../how-to/observe.md) explains how to use the metrics.',
+    'Metrics from Postgres are read when the page is requested, at most every 15 s. They are ' +
+      'left out while Postgres cannot be reached. [How to observe](../how-to/observe.md) ' +
+      'explains how to use the metrics.',
     '',
     '| metric | type | labels | what it says |',
     '|---|---|---|---|',

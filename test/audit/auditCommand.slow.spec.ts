@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import Database from 'libsql';
 import { lockDataDir } from '../../adapters/embedded/dataDirLock.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { history, POOR, RICH } from './auditedHistory.ts';
-
-const CLI = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
+import { CLI } from '../support/program.ts';
 
 interface Ran {
   readonly code: number;

@@ -142,7 +142,9 @@ describe('the audit of read models', function () {
             ([column, type]) =>
               `'${column}', ${type === 'text' ? `r.${column} || 'x'` : `coalesce(r.${column}, 0) + 1000`}`,
           );
-        const extra = `select (jsonb_populate_record(r, jsonb_build_object(${changes.join(', ')}))).* from ${table()} r where r.${aRow()}`;
+        const extra =
+          `select (jsonb_populate_record(r, jsonb_build_object(${changes.join(', ')}))).* from ` +
+          `${table()} r where r.${aRow()}`;
         const report = await auditAfter(table(), (tx) => tx.script(`insert into ${table()} ${extra}`));
         const found = report.findings.filter((finding) => finding.table === name);
         expect(found.map(({ message }) => message).join()).to.contain('not in the events');

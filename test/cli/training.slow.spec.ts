@@ -36,7 +36,9 @@ describe('training on the command line', function () {
     const right = { voucher: `KX-${random.between(1000, 9999)}`, fee: random.between(100, 99_999) / 100 };
     const other = random.between(100, 99_999) / 100;
     mkdirSync(join(folder.path, below), { recursive: true });
-    const text = `Hixel blatt\n\nPlimtar: ${right.voucher}\nQuendrel: ${other.toFixed(2)}\nVostrel: ${right.fee.toFixed(2)}\nGrontab: KX-1\n`;
+    const text =
+      `Hixel blatt\n\nPlimtar: ${right.voucher}\nQuendrel: ${other.toFixed(2)}\nVostrel: ` +
+      `${right.fee.toFixed(2)}\nGrontab: KX-1\n`;
     writeFileSync(join(folder.path, below, `${name}.txt`), text);
     writeFileSync(join(folder.path, below, `${name}.expected.json`), JSON.stringify(right));
     return right;

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
+import { answers, startScriptedProvider } from '../../engine/test/support/scriptedProvider.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -21,7 +22,11 @@ describe('the bundle that is started', function () {
 
   before(async () => {
     await node('tools/build/build.js');
-    service = await startService(data.path, {}, join(ROOT, 'dist/main.js'));
+    service = await startService(
+      data.path,
+      { LLM_ALLOW_PRIVATE_NETWORK: 'true' },
+      join(ROOT, 'dist/main.js'),
+    );
   });
 
   after(async () => {
@@ -58,6 +63,29 @@ describe('the bundle that is started', function () {
     const text = await answer.text();
     expect(answer.status, text).to.equal(200);
     expect(text).to.contain('LF-2031-0417');
+  });
+
+  it('asks a model with a client that it loads when it is asked', async () => {
+    const provider = await startScriptedProvider();
+    try {
+      provider.script('*', answers({ invoice_number: 'Q-1001' }));
+      const form = new FormData();
+      const fields = {
+        schema: JSON.stringify({ type: 'object', properties: { invoice_number: { type: 'string' } } }),
+        llm_provider_model: 'openai_compatible/m',
+        llm_api_key: 'sk-1',
+        llm_api_base: `${provider.url}/v1`,
+      };
+      for (const [name, value] of Object.entries(fields)) form.set(name, value);
+      form.set('file', new Blob([await readFile(join(ROOT, FIXTURE))]), 'invoice.pdf');
+      const headers = { 'X-API-KEY': ADMIN_KEY };
+      const answer = await fetch(`${service.url}/v1/extract`, { method: 'POST', headers, body: form });
+      const text = await answer.text();
+      expect(answer.status, text).to.equal(200);
+      expect(text).to.contain('Q-1001');
+    } finally {
+      await provider.stop();
+    }
   });
 
   it('reads documents, by the command line', async () => {

@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { startService } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+import { MAIN } from '../support/program.ts';
 
 /** A port that nobody listens on. */
 const freePort = async (): Promise<number> => {

@@ -96,7 +96,7 @@ describe('EventStoreDB adapter over the double', () => {
       expect((await log.append('account-b', 0n, batchOf(1))).kind).to.equal('appended');
     });
 
-    it('a second answer surfaces as an error of the process, with the append answered and nothing doubled', async () => {
+    it('a second answer is an error of the process; the append is answered, nothing doubled', async () => {
       double.faults.nextAppend({ kind: 'twice' });
       const surfaced = nextProcessError();
       const result = await log.append('account-a', 'no_stream', batchOf(1));

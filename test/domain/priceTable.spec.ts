@@ -95,12 +95,14 @@ describe('the price table of LiteLLM', () => {
 
   it('gives exact prices by names of this service', () => {
     const json = `{
-      "sample_spec": {"litellm_provider":"one of \\"many\\" 1e5","mode":"chat","input_cost_per_token":0.0,"output_cost_per_token":0.0},
+      "sample_spec": {"litellm_provider":"one of \\"many\\" 1e5","mode":"chat",
+        "input_cost_per_token":0.0,"output_cost_per_token":0.0},
       "gpt-4o-mini": ${chat('openai', `${both},"cache_read_input_token_cost":7.5e-08,"max_tokens":16384`)},
       "gemini/gemini-2.5-flash": ${chat('gemini', both)},
       "together_ai/meta/llama-3": ${chat('together_ai', both)},
       "bedrock/claude": ${chat('bedrock', both)},
-      "text-embedding-3": {"litellm_provider":"openai","mode":"embedding","input_cost_per_token":2e-08,"output_cost_per_token":0},
+      "text-embedding-3": {"litellm_provider":"openai","mode":"embedding",
+        "input_cost_per_token":2e-08,"output_cost_per_token":0},
       "no-output": ${chat('openai', '"input_cost_per_token":1e-06')},
       "mistral/mistral-ocr-latest": {"litellm_provider":"mistral","mode":"ocr","ocr_cost_per_page":1e-3},
       "azure_ai/doc-intelligence/prebuilt-layout": {"litellm_provider":"azure_ai","mode":"ocr","ocr_cost_per_page":1e-2}

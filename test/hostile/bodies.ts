@@ -65,7 +65,8 @@ const TEXTS: Readonly<Record<string, string>> = Object.fromEntries(
 const ROUTES: Readonly<Record<string, (tenant: string, text: string) => string>> = {
   '/v1/configs': (tenant, text) => `{"tenant_id":"${tenant}","schema":${text}}`,
   '/v1/canonical': (tenant, text) =>
-    `{"schema_version":"1.0","operation":"training.create","scope":{"tenant_id":"${tenant}"},"payload":{"schema":${text}}}`,
+    `{"schema_version":"1.0","operation":"training.create","scope":{"tenant_id":"${tenant}"},` +
+    `"payload":{"schema":${text}}}`,
   '/v1/training/jobs': (tenant, text) =>
     `{"tenant_id":"${tenant}","schema":{},"examples":[{"document_id":"doc_1","expected":${text}}]}`,
   '/v1/documents/page-count': (_tenant, text) => `{"documents":${text}}`,

@@ -45,7 +45,8 @@ describe('usage statistics', function () {
   before(async () => {
     sql = await emptySql();
     await sql.script(
-      `create schema read; create schema rm; ${ddlOf(ledgerProjector.tables, 'rm')};${ddlOf(usageProjector.tables, 'rm')}`,
+      `create schema read; create schema rm; ${ddlOf(ledgerProjector.tables, 'rm')}` +
+        `;${ddlOf(usageProjector.tables, 'rm')}`,
     );
     for (const { name } of [...ledgerProjector.tables, ...usageProjector.tables])
       await sql.script(`create view read.${name} as select * from rm.${name}`);

@@ -179,7 +179,9 @@ describe('bodies', function () {
         const { status } = await post(path, bodyOf(value));
         expect(status, path).to.be.within(400, 422);
       }
-      const schema = `{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"},"a":{"type":"string"}}}`;
+      const schema =
+        `{"type":"object","properties":{"__proto__":{"type":"string"},` +
+        `"constructor":{"type":"string"},"a":{"type":"string"}}}`;
       const saved = await post('/v1/configs', `{"tenant_id":"bodies","schema":${schema}}`);
       expect(saved.status, saved.text).to.be.oneOf([200, 400]);
       const form = formOf({ schema }, INVOICE);
@@ -217,7 +219,9 @@ describe('bodies', function () {
         ['1.5', 422],
         ['1e-400', 422],
       ] as const) {
-        const body = `{"tenant_id":"bodies","provider_txn_id":"${randomUUID()}","credits":${number},"gross_amount_minor":1}`;
+        const body =
+          `{"tenant_id":"bodies","provider_txn_id":"${randomUUID()}","credits":${number},` +
+          '"gross_amount_minor":1}';
         const { status } = await post('/v1/billing/credits', body);
         expect(status, number).to.equal(due);
       }
@@ -228,7 +232,8 @@ describe('bodies', function () {
     const send = (body: string) =>
       sendRaw(
         api.url,
-        `POST /v1/extract HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${ADMIN_KEY}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`,
+        `POST /v1/extract HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${ADMIN_KEY}\r\nContent-Type: ` +
+          `${MULTIPART}\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`,
         { answers: 1 },
       );
     const field = (name: string, value: string) =>

@@ -9,7 +9,8 @@ import { docx } from '../../engine/test/support/officeFiles.ts';
 const PLANTED = 'pl4nted-in-the-environment';
 
 const entity = (target: string, name: string): string =>
-  `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e SYSTEM "${target}"><!ENTITY % p SYSTEM "${target}">%p;]><${name}>&e;</${name}>`;
+  `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e SYSTEM "${target}"><!ENTITY % p SYSTEM ` +
+  `"${target}">%p;]><${name}>&e;</${name}>`;
 
 const LAUGHS = `<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha">${Array.from(
   { length: 30 },

@@ -297,7 +297,9 @@ describe('OWASP API Security Top 10 (2023)', function () {
         });
         expect(reply.code, file_uri).to.equal('document_not_found');
       }
-      const page = `<html><body><img src="http://${base}/x.png"><iframe src="http://${base}/y"></iframe><p>Total: 1</p></body></html>`;
+      const page =
+        `<html><body><img src="http://${base}/x.png"><iframe src="http://${base}/y"></iframe><p>` +
+        'Total: 1</p></body></html>';
       const html = formOf({ schema: INVOICE_SCHEMA }, new Blob([page], { type: 'text/html' }), 'a.html');
       await api.call('post', '/v1/extract', { key: attackerKey, form: html });
       expect(hits).to.equal(0);

@@ -2,14 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { REDACTED, redactor, SECRET_VARIABLES, URL_VARIABLES } from '../../src/redact.ts';
 import { client, formOf, INVOICE, INVOICE_SCHEMA } from '../http/support/client.ts';
 import { startService } from '../support/serviceProcess.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+import { MAIN } from '../support/program.ts';
 
 describe('secrets of the environment', () => {
   const PLANTED = 'pl4nted-secret-0123456789';
@@ -72,7 +70,7 @@ describe('secrets of the environment', () => {
   const printedBy = async (folder: string, env: Readonly<Record<string, string>>): Promise<string> => {
     const { PATH = '', HOME = '' } = process.env;
     const child = spawn(process.execPath, [MAIN], {
-      env: { PATH, HOME, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'trace', ...env },
+      env: { PATH, HOME, DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'trace', START_WAIT_SECONDS: '2', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let text = '';

@@ -9,7 +9,8 @@ export interface LockedS3 extends S3Server {
 }
 
 const CONFIG =
-  '<ObjectLockConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>';
+  '<ObjectLockConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">' +
+  '<ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>';
 const errorXml = (code: string): string => `<Error><Code>${code}</Code><Message>${code}</Message></Error>`;
 
 const bodyOf = async (incoming: IncomingMessage): Promise<string> => {

@@ -1,9 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { until } from '../../engine/test/support/until.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
+import { MAIN } from './program.ts';
 
 /** The admin key that services started here are given. */
 export const ADMIN_KEY = 'an-admin-key-for-specs-only-0123456789';

@@ -31,7 +31,8 @@ export const tableOf = (files: readonly FileSeconds[]): string => {
   const slowest = [...files].sort((a, b) => b.specMs + b.hookMs - a.specMs - a.hookMs).slice(0, SHOWN);
   const rows = slowest.map(
     ({ file, specs, specMs, hookMs, worst }) =>
-      `| \`${file}\` | ${seconds(specMs + hookMs)} | ${seconds(hookMs)} | ${specs} | ${worst.title} (${seconds(worst.ms)}) |`,
+      `| \`${file}\` | ${seconds(specMs + hookMs)} | ${seconds(hookMs)} | ${specs} | ` +
+      `${worst.title} (${seconds(worst.ms)}) |`,
   );
   return [
     '| file | seconds | of these in hooks | specs | longest |',

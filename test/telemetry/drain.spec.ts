@@ -38,7 +38,8 @@ describe('a service that shuts down', function () {
     await once(slow, 'connect');
     // Half of a body: the request has begun and waits for the rest.
     slow.write(
-      `POST /v1/canonical HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${ADMIN_KEY}\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{`,
+      `POST /v1/canonical HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${ADMIN_KEY}` +
+        '\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{',
     );
     expect(await statusOf(`${quire.url}/health/ready`)).to.equal(200);
     let stopped = false;

@@ -106,8 +106,9 @@ describe('training jobs and their worker', () => {
   });
 
   for (const committed of [false, true])
-    for (let at = 1; at <= STAGES; at += 1)
-      it(`ends, charged once, whose worker dies at write ${at}, ${committed ? 'after' : 'before'} it took effect`, async () => {
+    for (let at = 1; at <= STAGES; at += 1) {
+      const moment = `at write ${at}, ${committed ? 'after' : 'before'}`;
+      it(`ends, charged once, whose worker dies ${moment} it took effect`, async () => {
         const job_id = idOf(await bench.process().create(jobAsked('k')));
         const first = bench.process({ at, committed });
         await Promise.race([first.worker.drain(), first.happened]);
@@ -117,10 +118,12 @@ describe('training jobs and their worker', () => {
         await second.worker.reap();
         await paidOnce(job_id);
       });
+    }
 
   for (const committed of [false, true])
-    for (let at = 1; at <= 3; at += 1)
-      it(`is created once by a retry after the request died at write ${at}, ${committed ? 'after' : 'before'} it`, async () => {
+    for (let at = 1; at <= 3; at += 1) {
+      const moment = `at write ${at}, ${committed ? 'after' : 'before'}`;
+      it(`is created once by a retry after the request died ${moment} it`, async () => {
         const dying = bench.process({ at, committed });
         await Promise.race([dying.create(jobAsked('k')), dying.happened]);
         const job_id = idOf(await bench.process().create(jobAsked('k')));
@@ -128,6 +131,7 @@ describe('training jobs and their worker', () => {
         await bench.process().worker.drain();
         await paidOnce(job_id);
       });
+    }
 
   it('gives the hold of a request back that died before its job was created, and was never sent again', async () => {
     const dying = bench.process({ at: 3, committed: false });
@@ -156,7 +160,7 @@ describe('training jobs and their worker', () => {
     [true, 1],
     [false, 3],
   ] as const)
-    it(`fails after ${runs} of its attempts when the error ${lasting ? 'lasts' : 'may pass'}, and costs nothing`, async () => {
+    it(`fails after ${runs} attempts when the error ${lasting ? 'lasts' : 'may pass'}, at no cost`, async () => {
       const trainer = failing(lasting);
       const { create, worker } = bench.process(null, trainer);
       const job_id = idOf(await create(jobAsked('k')));

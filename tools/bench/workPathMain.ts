@@ -67,7 +67,8 @@ try {
   }
   console.table(Object.fromEntries(rooms));
   console.log(
-    `one paid extraction and the balance after it, in the service's own process: ${files.length} files, ${functions} functions`,
+    "one paid extraction and the balance after it, in the service's own process: " +
+      `${files.length} files, ${functions} functions`,
   );
 } finally {
   await quire.stop();

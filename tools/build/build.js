@@ -1,4 +1,5 @@
-// Bundles the service; with --watch again with every change.
-import { bundle, watch } from './bundle.js';
+// Bundles the service where a source is newer; with --watch again with every change.
+import { bundle, isFresh, watch } from './bundle.js';
 
-await (process.argv.includes('--watch') ? watch() : bundle());
+if (process.argv.includes('--watch')) await watch();
+else if (!isFresh()) await bundle();

@@ -60,7 +60,8 @@ export const printFaults = (struck: readonly Struck[]): void => {
     const both = (values: readonly number[]) =>
       `${seconds(quantile(values, 0.5))} s, ${seconds(values.at(-1) ?? 0)} s`;
     console.log(
-      `| ${name} | ${all.length} | ${seconds(quantile(of('mendedMs'), 0.5))} s | ${both(of('writesMs'))} | ${both(of('readsMs'))} |`,
+      `| ${name} | ${all.length} | ${seconds(quantile(of('mendedMs'), 0.5))} s | ` +
+        `${both(of('writesMs'))} | ${both(of('readsMs'))} |`,
     );
   }
 };

@@ -208,7 +208,8 @@ export const fuzzDocuments = async (): Promise<boolean> => {
   );
   console.log(`${String(sent)} inputs in ${seconds.toFixed(0)} s, seed ${String(seed)}`);
   console.log(
-    `longest: ${longest.ms.toFixed(0)} ms (input ${String(longest.input)}, ${longest.name}), deadline ${String(deadlineMs)} ms`,
+    `longest: ${longest.ms.toFixed(0)} ms (input ${String(longest.input)}, ${longest.name}), ` +
+      `deadline ${String(deadlineMs)} ms`,
   );
   console.log(`not as documented, or late: ${String(broken)}; other flaws: ${String(flaws.length)}`);
   return broken === 0 && flaws.length === 0;

@@ -66,8 +66,10 @@ const shown = ({ wire, key, heard }: Exchange): string => {
   const body = wire.body?.toString('latin1') ?? '';
   const answer = heard.kind === 'answer' ? `${String(heard.status)} ${heard.text}` : heard.kind;
   return [
-    `  ${wire.method} ${wire.path.slice(0, BODY_SHOWN)} with a key of kind ${key} (${wire.changes.join(', ') || 'valid'})`,
-    `  ${JSON.stringify(wire.headers).slice(0, BODY_SHOWN)} ${body.slice(0, BODY_SHOWN)} (${String(body.length)} bytes)`,
+    `  ${wire.method} ${wire.path.slice(0, BODY_SHOWN)} with a key of kind ${key} ` +
+      `(${wire.changes.join(', ') || 'valid'})`,
+    `  ${JSON.stringify(wire.headers).slice(0, BODY_SHOWN)} ${body.slice(0, BODY_SHOWN)} ` +
+      `(${String(body.length)} bytes)`,
     `  → ${answer.slice(0, BODY_SHOWN)}`,
   ].join('\n');
 };
@@ -117,7 +119,8 @@ const started = async (target: FuzzTarget, modelBase: string): Promise<Run> => {
 /** Requests of all kinds to the running service; gives whether all was well. */
 export const fuzzRequests = async (): Promise<boolean> => {
   console.log(
-    `${String(settings.inputs)} requests, seed ${String(settings.seed)} (FUZZ_SEED repeats it, FUZZ_ONLY=<input> shows one)`,
+    `${String(settings.inputs)} requests, seed ${String(settings.seed)} (FUZZ_SEED repeats ` +
+      'it, FUZZ_ONLY=<input> shows one)',
   );
   const provider = await startScriptedProvider();
   provider.script('*', answers({ name: 'pear' }));

@@ -39,12 +39,33 @@ const cell = (text: string): string =>
 const docx = (): Uint8Array =>
   zipped({
     '[Content_Types].xml':
-      '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
-    '_rels/.rels': `<Relationships xmlns="${RELATIONS}"><Relationship Id="r1" Type="${OFFICE}/officeDocument" Target="word/document.xml"/></Relationships>`,
-    'word/_rels/document.xml.rels': `<Relationships xmlns="${RELATIONS}"><Relationship Id="r2" Type="${OFFICE}/styles" Target="styles.xml"/><Relationship Id="r3" Type="${OFFICE}/numbering" Target="numbering.xml"/></Relationships>`,
-    'word/styles.xml': `<w:styles ${W}><w:style w:type="paragraph" w:styleId="H1"><w:name w:val="heading 1"/><w:basedOn w:val="N"/></w:style><w:style w:type="paragraph" w:styleId="N"><w:name w:val="Normal"/></w:style></w:styles>`,
-    'word/numbering.xml': `<w:numbering ${W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>`,
-    'word/document.xml': `<w:document ${W}><w:body>${paragraph('Order', '<w:pStyle w:val="H1"/>')}${paragraph(WORDS)}${paragraph('one', '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>')}<w:tbl><w:tr>${cell('item')}${cell('price')}</w:tr><w:tr>${cell('pear')}${cell('3.00')}</w:tr></w:tbl></w:body></w:document>`,
+      '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default ' +
+      'Extension="rels" ' +
+      'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default ' +
+      'Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ' +
+      'ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>' +
+      '</Types>',
+    '_rels/.rels':
+      `<Relationships xmlns="${RELATIONS}"><Relationship Id="r1" Type="${OFFICE}` +
+      '/officeDocument" Target="word/document.xml"/></Relationships>',
+    'word/_rels/document.xml.rels':
+      `<Relationships xmlns="${RELATIONS}"><Relationship Id="r2" Type="${OFFICE}/styles" ` +
+      `Target="styles.xml"/><Relationship Id="r3" Type="${OFFICE}/numbering" ` +
+      'Target="numbering.xml"/></Relationships>',
+    'word/styles.xml':
+      `<w:styles ${W}><w:style w:type="paragraph" w:styleId="H1"><w:name w:val="heading 1"/>` +
+      '<w:basedOn w:val="N"/></w:style><w:style w:type="paragraph" w:styleId="N"><w:name ' +
+      'w:val="Normal"/></w:style></w:styles>',
+    'word/numbering.xml':
+      `<w:numbering ${W}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:start ` +
+      'w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl></w:abstractNum>' +
+      '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>',
+    'word/document.xml':
+      `<w:document ${W}><w:body>${paragraph('Order', '<w:pStyle w:val="H1"/>')}` +
+      paragraph(WORDS) +
+      `${paragraph('one', '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr>')}<w:tbl>` +
+      `<w:tr>${cell('item')}${cell('price')}</w:tr><w:tr>${cell('pear')}${cell('3.00')}</w:tr>` +
+      '</w:tbl></w:body></w:document>',
   });
 
 const ODF = 'urn:oasis:names:tc:opendocument:xmlns';
@@ -53,7 +74,15 @@ const odt = (): Uint8Array =>
     mimetype: 'application/vnd.oasis.opendocument.text',
     'META-INF/manifest.xml': `<manifest:manifest xmlns:manifest="${ODF}:manifest:1.0"/>`,
     'styles.xml': `<office:document-styles xmlns:office="${ODF}:office:1.0"/>`,
-    'content.xml': `<office:document-content xmlns:office="${ODF}:office:1.0" xmlns:text="${ODF}:text:1.0" xmlns:table="${ODF}:table:1.0"><office:body><office:text><text:h text:outline-level="1">Order</text:h><text:p>${WORDS.replaceAll('&', '&amp;')}</text:p><text:list><text:list-item><text:p>one</text:p></text:list-item></text:list><table:table><table:table-row><table:table-cell><text:p>pear</text:p></table:table-cell><table:table-cell table:number-columns-repeated="2"><text:p>3</text:p></table:table-cell></table:table-row></table:table></office:text></office:body></office:document-content>`,
+    'content.xml':
+      `<office:document-content xmlns:office="${ODF}:office:1.0" xmlns:text="${ODF}:text:1.0" ` +
+      `xmlns:table="${ODF}:table:1.0"><office:body><office:text><text:h text:outline-level="1">` +
+      `Order</text:h><text:p>${WORDS.replaceAll('&', '&amp;')}</text:p><text:list>` +
+      '<text:list-item><text:p>one</text:p></text:list-item></text:list><table:table>' +
+      '<table:table-row><table:table-cell><text:p>pear</text:p></table:table-cell>' +
+      '<table:table-cell table:number-columns-repeated="2"><text:p>3</text:p>' +
+      '</table:table-cell></table:table-row></table:table></office:text></office:body>' +
+      '</office:document-content>',
   });
 
 /** The package types its compound files as `any`. */
@@ -102,7 +131,10 @@ const sheet = (bookType: xlsx.BookType): Uint8Array => {
   return xlsx.write(book, { type: 'buffer', bookType }) as Buffer;
 };
 
-const SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="360" height="80"><rect width="360" height="80" fill="white"/><text x="12" y="48" font-family="sans-serif" font-size="24">Order O-17, total 119.00</text></svg>`;
+const SVG =
+  `<svg xmlns="http://www.w3.org/2000/svg" width="360" height="80"><rect width="360" ` +
+  `height="80" fill="white"/><text x="12" y="48" font-family="sans-serif" font-size="24">` +
+  `Order O-17, total 119.00</text></svg>`;
 
 const pictures = async (): Promise<readonly Seed[]> => {
   const drawn = () => sharp(Buffer.from(SVG)).flatten({ background: 'white' });
@@ -139,10 +171,18 @@ const mail = (attached: Uint8Array): string =>
     '',
   ].join('\r\n');
 
-const RTF = `{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}\\f0\\fs24 ${WORDS}\\par{\\b bold}\\par\\trowd\\cellx2000\\cellx4000 a\\cell b\\cell\\row}`;
+const RTF =
+  `{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}\\f0\\fs24 ${WORDS}\\par{\\b ` +
+  'bold}\\par\\trowd\\cellx2000\\cellx4000 a\\cell b\\cell\\row}';
 const CSV = 'item;count;price\r\n"pear; green";3;"1,50"\r\nplum;4;2,00\r\n';
-const HTML = `<!doctype html><html><head><title>Order</title><style>p{}</style></head><body><h1>Order</h1><p>${WORDS}</p><ul><li>one<ul><li>two</li></ul></li></ul><table><tr><th colspan="2">items</th></tr><tr><td>pear</td><td>3</td></tr></table><a href="https://example.org">link</a></body></html>`;
-const MARKDOWN = `# Order\n\n${WORDS}\n\n- one\n  - two\n\n| item | price |\n| --- | ---: |\n| pear | 3.00 |\n\n\`\`\`js\nlet x;\n\`\`\`\n`;
+const HTML =
+  '<!doctype html><html><head><title>Order</title><style>p{}</style></head><body><h1>' +
+  `Order</h1><p>${WORDS}</p><ul><li>one<ul><li>two</li></ul></li></ul><table><tr><th ` +
+  'colspan="2">items</th></tr><tr><td>pear</td><td>3</td></tr></table><a ' +
+  'href="https://example.org">link</a></body></html>';
+const MARKDOWN =
+  `# Order\n\n${WORDS}\n\n- one\n  - two\n\n| item | price |\n| --- | ---: |\n| pear | ` +
+  `3.00 |\n\n\`\`\`js\nlet x;\n\`\`\`\n`;
 
 /** One sound document of every format, the same in every run. */
 export const generatedSeeds = async (): Promise<readonly Seed[]> => {

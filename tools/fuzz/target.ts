@@ -172,6 +172,7 @@ export const delayText = ({ delay }: WatchedService, worstMs: number): string =>
   const { maxMs, p99Ms } = delay();
   return (
     `event loop of the service: longest delay ${maxMs.toFixed(0)} ms, 99th percentile ${p99Ms.toFixed(0)} ms by ` +
-    `the clock; longest stretch without an answer ${worstMs.toFixed(0)} ms of its own CPU (limit ${String(HELD_MS_MAX)})`
+    `the clock; longest stretch without an answer ${worstMs.toFixed(0)} ms of its own CPU ` +
+    `(limit ${String(HELD_MS_MAX)})`
   );
 };

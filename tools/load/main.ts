@@ -108,7 +108,8 @@ const main = async (): Promise<boolean> => {
   const third = Math.floor(memory.length / 3);
   const [early, late] = [median(memory.slice(third, 2 * third)), median(memory.slice(2 * third))];
   console.log(
-    `memory: start ${memory[0]?.toFixed(0)} MB, middle third ${early.toFixed(0)} MB, last third ${late.toFixed(0)} MB, most ${Math.max(...memory).toFixed(0)} MB`,
+    `memory: start ${memory[0]?.toFixed(0)} MB, middle third ${early.toFixed(0)} MB, last ` +
+      `third ${late.toFixed(0)} MB, most ${Math.max(...memory).toFixed(0)} MB`,
   );
   const unexplained = sent.filter(
     ({ status, code }) => (status >= 500 || status === 0) && !EXPLAINED.has(code ?? ''),

@@ -82,7 +82,11 @@ export const costTable = (coefficients: Coefficients, prices: Prices): string =>
   return [
     table(['kept a year', 'processors', 'SSD, all copies', 'objects', 'together'], shown),
     '',
-    `Fixed costs a month: ${dollars(fixedMonth('embedded', prices))} for one machine of 2 cores; ${dollars(fixedMonth('replicas', prices))} for replicas (event store, Postgres, Redis, 6 cores). If a language model reads the pages, its provider charges ${dollars(modelCost(1e6, prices))} for a million pages, at ${number(ASSUMED_PAGE.input_tokens)} + ${ASSUMED_PAGE.output_tokens} tokens a page.`,
+    `Fixed costs a month: ${dollars(fixedMonth('embedded', prices))} for one machine of 2 ` +
+      `cores; ${dollars(fixedMonth('replicas', prices))} for replicas (event store, Postgres, ` +
+      'Redis, 6 cores). If a language model reads the pages, its provider charges ' +
+      `${dollars(modelCost(1e6, prices))} for a million pages, at ` +
+      `${number(ASSUMED_PAGE.input_tokens)} + ${ASSUMED_PAGE.output_tokens} tokens a page.`,
   ].join('\n');
 };
 

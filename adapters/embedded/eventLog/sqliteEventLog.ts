@@ -171,7 +171,8 @@ const OWN = `category IN (${OWN_STREAMS.map((stream) => `'${stream}'`).join(', '
 const LAST_VISIBLE = `SELECT position FROM events WHERE ${VISIBLE} ORDER BY position DESC LIMIT 1`;
 
 const allOf = (columns: string, own: boolean): string => `SELECT ${columns} FROM events
-  WHERE position > ? AND position <= ? AND ${own ? `(${OWN} OR ${VISIBLE})` : VISIBLE} ORDER BY position LIMIT ${FEED_PAGE}`;
+  WHERE position > ? AND position <= ? AND ${own ? `(${OWN} OR ${VISIBLE})` : VISIBLE}
+  ORDER BY position LIMIT ${FEED_PAGE}`;
 
 const ONE_CATEGORY = `SELECT position FROM (SELECT position FROM events
   WHERE category = ? AND position > ? AND position <= ? ORDER BY position LIMIT ${FEED_PAGE})`;

@@ -1,8 +1,10 @@
 import { isOnlyRowConcept, isRowConcept } from './rowConcepts.ts';
-import { CONCEPTS, type Concept, type ValueKind } from './lexicon.ts';
+import { conceptNamed, concepts, type Concept, type ValueKind } from './lexicon.ts';
 import { withoutRole, type Role } from './roles.ts';
 import { vocabulary, type Vocabulary } from './vocabulary.ts';
 import { phraseSimilarity } from './words.ts';
+import { oneOf } from '../../kernel/text.ts';
+import labels from '../lexicon/labels.json' with { type: 'json' };
 
 /** What the schema says of a field. */
 export interface Naming {
@@ -14,9 +16,7 @@ export interface Naming {
   readonly inRow: boolean;
 }
 
-const UNITS = new Set(
-  'kwh kg eur usd gbp chf km m2 sqm cm mm percent pct days hours months years excl incl iso'.split(' '),
-);
+const UNITS = new Set(labels.units);
 
 /** A name may end in the unit of its value. */
 const withoutUnit = (words: readonly string[]): readonly string[] =>
@@ -31,15 +31,14 @@ const NAMES_ENOUGH = 0.6;
 const WITHOUT_ROLE = 0.95;
 const BY_DESCRIPTION = 0.9;
 /** A name that says next to nothing leaves the word to the description. */
-const VAGUE = new Set('nr name date code type value amount text data id number'.split(' '));
+const VAGUE = new Set(labels.vague);
 const VAGUE_WEIGHT = 0.7;
 /** A number is seldom asked for as text. */
 const NUMBER_AS_TEXT = 0.8;
 
 /** A date is seldom asked for as text by a name that does not speak of days. */
 const DATE_UNSAID = 0.6;
-const DATE_WORD =
-  /^(?:dat|fecha|day|tag|jour|dia|giorno|dag|on$|when$|wann$|quand$|since$|from$|until$|till$|bis$|ab$|due|fall|scad|venc|echeance|time|period|zeitraum|birth|geburt|naissance|nacim|nascita|dob$|issued|expir|valid|gultig|effective|start|end$|begin|beginn|ende$)/;
+const DATE_WORD = new RegExp(`^${oneOf(labels.date_words)}`);
 
 /** How well the names say each concept; the description counts a little less. */
 function conceptScorer({ phrases, about, kind }: Naming): (concept: Concept) => number {
@@ -62,7 +61,7 @@ function conceptScorer({ phrases, about, kind }: Naming): (concept: Concept) => 
 function bestConcept(naming: Naming): Concept | undefined {
   const scoreOf = conceptScorer(naming);
   let best: { concept: Concept; score: number } | undefined;
-  for (const concept of CONCEPTS) {
+  for (const concept of concepts()) {
     const score = fits(concept, naming.kind, naming.inRow) ? scoreOf(concept) : 0;
     if (score >= NAMES_ENOUGH && score > (best?.score ?? 0)) best = { concept, score };
   }
@@ -95,7 +94,7 @@ function likeness(names: readonly (readonly string[])[]): ReadonlyMap<Concept, n
 function namedParty({ name, role, kind }: Naming): Concept | undefined {
   const bare = withoutRole(name);
   const isName = bare.length === 0 || (bare.length === 1 && bare[0] === 'name');
-  return isName && kind === undefined ? CONCEPTS.find(({ id }) => id === role) : undefined;
+  return isName && kind === undefined ? conceptNamed(role) : undefined;
 }
 
 /** What a field means: the party that its role names, else the concept that its names say best. */

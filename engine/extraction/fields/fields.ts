@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { resolveLocal } from '../schema/schemaReference.ts';
 import { conceptOf, isVague, type Naming } from './fieldConcepts.ts';
-import { CONCEPTS, type Concept, type ValueKind } from './lexicon.ts';
+import { conceptNamed, type Concept, type ValueKind } from './lexicon.ts';
 import { roleIn, type Role } from './roles.ts';
 import { labelWords, nameWords } from './words.ts';
 
@@ -184,13 +184,20 @@ function namesOf(schema: JsonObject, place: Place): Omit<Naming, 'kind' | 'inRow
 
 /** What is meant where a document has nothing under the first name: a receipt's number for an invoice's. */
 const STAND_INS: Readonly<Record<string, string>> = {
-  tax_number: 'vat_id', phone: 'mobile', mobile: 'phone', invoice_number: 'receipt_number', receipt_number: 'invoice_number', account_number: 'iban', amount_due: 'grand_total', order_date: 'invoice_date',
-}; // prettier-ignore
+  tax_number: 'vat_id',
+  phone: 'mobile',
+  mobile: 'phone',
+  invoice_number: 'receipt_number',
+  receipt_number: 'invoice_number',
+  account_number: 'iban',
+  amount_due: 'grand_total',
+  order_date: 'invoice_date',
+};
 
 /** The same field by its concept's stand-in; undefined where there is none. */
 export function standIn(field: Field): Field | undefined {
   const id = STAND_INS[field.concept?.id ?? ''];
-  const concept = CONCEPTS.find((one) => one.id === id);
+  const concept = conceptNamed(id);
   if (concept === undefined || field.inRow) return undefined;
   return { ...field, concept, kind: field.kind === 'number' ? 'number' : concept.kind, phrases: [] };
 }

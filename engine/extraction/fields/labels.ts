@@ -1,5 +1,5 @@
 import type { Field } from './fields.ts';
-import { CONCEPTS, type Concept, type ValueKind } from './lexicon.ts';
+import { concepts, type Concept, type ValueKind } from './lexicon.ts';
 import { isOnlyRowConcept, isRowConcept } from './rowConcepts.ts';
 import { vocabulary, type Vocabulary } from './vocabulary.ts';
 import { labelWords, phraseSimilarity } from './words.ts';
@@ -8,8 +8,8 @@ import { labelWords, phraseSimilarity } from './words.ts';
 export interface LabelMatcher {
   /** 0..1: the label says the field, less what it says another of its kind better. */
   score(field: Field, label: readonly string[]): number;
-  /** 0..1: the label says the concept. */
-  concept(concept: Concept, label: readonly string[]): number;
+  /** 0..1: the label says the concept with this id. */
+  concept(id: string, label: readonly string[]): number;
   /** 0..1: the label says any concept. */
   any(label: readonly string[]): number;
 }
@@ -52,7 +52,7 @@ export function labelMatcher(asked: readonly (readonly string[])[] = []): LabelM
   return {
     any: (label) =>
       [...scoresOf(label).values()].reduce((most, score) => Math.max(most, score), bestPhrase(asked, label)),
-    concept: (concept, label) => scoresOf(label).get(concept.id) ?? 0,
+    concept: (id, label) => scoresOf(label).get(id) ?? 0,
     score: (field, label) => {
       const ofField = remembered(byField, field, () => ({
         rivals: rivalsOf(field),
@@ -85,7 +85,7 @@ const bestPhrase = (phrases: readonly (readonly string[])[], label: readonly str
 /** In rows every other column competes, elsewhere what has values that look alike. */
 function rivalsOf({ kind, concept, inRow }: Field): readonly Concept[] {
   const kinds = RIVALS[kind];
-  return CONCEPTS.filter((other) => {
+  return concepts().filter((other) => {
     if (other.id === concept?.id) return false;
     return inRow ? isRowConcept(other) : kinds.includes(other.kind) && !isOnlyRowConcept(other);
   });

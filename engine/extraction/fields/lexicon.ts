@@ -1,13 +1,32 @@
-import { AMOUNTS } from '../lexicon/amounts.ts';
-import type { ConceptRow, ValueKind } from '../lexicon/concept.ts';
-import { DATES } from '../lexicon/dates.ts';
-import { IDENTIFIERS } from '../lexicon/identifiers.ts';
-import { PARTIES } from '../lexicon/parties.ts';
-import { ROWS } from '../lexicon/rows.ts';
-import { TERMS } from '../lexicon/terms.ts';
+import amounts from '../lexicon/amounts.json' with { type: 'json' };
+import dates from '../lexicon/dates.json' with { type: 'json' };
+import identifiers from '../lexicon/identifiers.json' with { type: 'json' };
+import parties from '../lexicon/parties.json' with { type: 'json' };
+import rows from '../lexicon/rows.json' with { type: 'json' };
+import terms from '../lexicon/terms.json' with { type: 'json' };
 import { labelWords } from './words.ts';
 
-export type { ValueKind } from '../lexicon/concept.ts';
+const KINDS = [
+  'date',
+  'number',
+  'integer',
+  'percent',
+  'currency',
+  'id',
+  'iban',
+  'bic',
+  'vat_id',
+  'email',
+  'phone',
+  'url',
+  'party',
+  'address',
+  'text',
+  'boolean',
+] as const;
+
+/** What kind of value a concept has. */
+export type ValueKind = (typeof KINDS)[number];
 
 /** An idea that documents and schemas name in many ways. */
 export interface Concept {
@@ -16,11 +35,24 @@ export interface Concept {
   readonly phrases: readonly (readonly string[])[];
 }
 
+const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt'] as const;
+type Language = (typeof LANGUAGES)[number];
+
+/** A concept as `../lexicon` has it: its kind, and the phrases of each language without case and diacritics. */
+type Entry = Readonly<Record<Language, readonly string[]>> & { readonly kind: string };
+
 /** German and Dutch write two words as one as often as apart. */
-const COMPOUNDING = new Set([1, 5]);
+const COMPOUNDING: ReadonlySet<Language> = new Set(['de', 'nl']);
+
+function kindOf(id: string, name: string): ValueKind {
+  const kind = KINDS.find((one) => one === name);
+  if (kind === undefined) throw new Error(`The lexicon's "${id}" is of a kind that is unknown: "${name}"`);
+  return kind;
+}
 
 /** A phrase that ends in an article or preposition says another thing without it: "facture du". */
-function conceptOf([id, kind, ...languages]: ConceptRow): Concept {
+function conceptOf(id: string, entry: Entry): Concept {
+  const kind = kindOf(id, entry.kind);
   const phrases = new Map<string, readonly string[]>();
   const add = (phrase: string): void => {
     const words = labelWords(phrase);
@@ -33,8 +65,8 @@ function conceptOf([id, kind, ...languages]: ConceptRow): Concept {
       !/(?:nr|no|id)$/.test(phrase);
     if (says !== '' && !isCut && (says !== 'nr' || id === 'line_number')) phrases.set(says, words);
   };
-  for (const [language, texts] of languages.entries()) {
-    for (const phrase of texts.split('|')) {
+  for (const language of LANGUAGES) {
+    for (const phrase of entry[language]) {
       add(phrase);
       const pair = phrase.split(' ');
       if (COMPOUNDING.has(language) && pair.length === 2) add(pair.join(''));
@@ -43,15 +75,28 @@ function conceptOf([id, kind, ...languages]: ConceptRow): Concept {
   return { id, kind, phrases: [...phrases.values()] };
 }
 
+const TABLES: readonly Readonly<Record<string, Entry>>[] = [
+  amounts,
+  dates,
+  identifiers,
+  parties,
+  rows,
+  terms,
+];
+
+let known: readonly Concept[] | undefined;
+
 /**
  * The shipped vocabulary: English, German, French, Spanish, Italian, Dutch, Portuguese. Competing concepts
- * are there so that their labels are not taken for ours ("due date" for the invoice date).
+ * are there so that their labels are not taken for ours ("due date" for the invoice date). Read at first use,
+ * for not every process extracts.
  */
-export const CONCEPTS: readonly Concept[] = [
-  ...AMOUNTS,
-  ...DATES,
-  ...IDENTIFIERS,
-  ...PARTIES,
-  ...ROWS,
-  ...TERMS,
-].map(conceptOf);
+export const concepts = (): readonly Concept[] =>
+  (known ??= TABLES.flatMap((table) => Object.entries(table).map(([id, entry]) => conceptOf(id, entry))));
+
+/** Ids of the concepts of tables' rows. */
+export const ROW_IDS: ReadonlySet<string> = new Set(Object.keys(rows));
+
+/** The concept with an id, the first where two tables have it; undefined where none has. */
+export const conceptNamed = (id: string | undefined): Concept | undefined =>
+  concepts().find((one) => one.id === id);

@@ -1,13 +1,9 @@
+import roles from '../lexicon/roles.json' with { type: 'json' };
+
 /** Whose a field is. */
 export type Role = 'seller' | 'buyer' | 'delivery_party' | 'payee';
 
-const WORDS: Readonly<Record<Role, readonly string[]>> = {
-  seller: 'seller vendor supplier issuer merchant provider creditor company shop store sender issued verkaufer lieferant aussteller absender fournisseur vendeur emetteur proveedor vendedor emisor fornitore venditore emittente leverancier verkoper fornecedor emitente'.split(' '), // prettier-ignore
-  buyer: 'buyer customer client recipient billing bill billed purchaser debtor guest kunde kaufer empfanger kaufers kunden acheteur destinataire cliente comprador destinatario acquirente klant koper ontvanger adquirente receives'.split(' '), // prettier-ignore
-  delivery_party:
-    'ship shipping delivery deliver consignee lieferung livraison entrega consegna levering'.split(' '),
-  payee: 'payee beneficiary'.split(' '),
-};
+const WORDS: Readonly<Record<Role, readonly string[]>> = roles;
 const ROLES = Object.keys(WORDS) as readonly Role[];
 
 /** The role that words name; the first of them that names one decides. */

@@ -1,9 +1,17 @@
-import type { Concept } from './lexicon.ts';
-import { ROWS } from '../lexicon/rows.ts';
+import { ROW_IDS, type Concept } from './lexicon.ts';
 
-const ROW_IDS: ReadonlySet<string> = new Set(ROWS.map(([id]) => id));
 /** Concepts that columns may have though they are no row's own. */
-const ALSO_COLUMNS = new Set('article_number tax_rate discount discount_rate reference serial_number order_number delivery_date tax_total'.split(' ')); // prettier-ignore
+const ALSO_COLUMNS = new Set([
+  'article_number',
+  'tax_rate',
+  'discount',
+  'discount_rate',
+  'reference',
+  'serial_number',
+  'order_number',
+  'delivery_date',
+  'tax_total',
+]);
 
 /** Concepts that rows of tables may ask for. */
 export const isRowConcept = ({ id }: Concept): boolean => ROW_IDS.has(id) || ALSO_COLUMNS.has(id);

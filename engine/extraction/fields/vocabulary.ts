@@ -1,4 +1,4 @@
-import { CONCEPTS, type Concept } from './lexicon.ts';
+import { concepts, type Concept } from './lexicon.ts';
 import { wordSimilarity } from './words.ts';
 
 interface Phrase {
@@ -6,20 +6,31 @@ interface Phrase {
   readonly words: readonly string[];
 }
 
-const PHRASES: readonly Phrase[] = CONCEPTS.flatMap((concept) =>
-  concept.phrases.map((words) => ({ concept, words })),
-);
-
-/** Where each word of the lexicon stands: phrase and place in it. */
-const PLACES = new Map<string, [phrase: number, place: number][]>();
-for (const [phrase, { words }] of PHRASES.entries()) {
-  for (const [place, word] of words.entries()) {
-    const known = PLACES.get(word);
-    if (known === undefined) PLACES.set(word, [[phrase, place]]);
-    else known.push([phrase, place]);
-  }
+/** The lexicon by its words. */
+interface Index {
+  readonly phrases: readonly Phrase[];
+  /** Where each word stands: phrase and place in it. */
+  readonly places: ReadonlyMap<string, readonly (readonly [phrase: number, place: number])[]>;
+  readonly longWords: readonly string[];
 }
-const LONG_WORDS = [...PLACES.keys()].filter((word) => word.length >= 5);
+
+let known: Index | undefined;
+
+/** Made once, at first use. */
+const index = (): Index => (known ??= indexOf(concepts()));
+
+function indexOf(all: readonly Concept[]): Index {
+  const phrases = all.flatMap((concept) => concept.phrases.map((words) => ({ concept, words })));
+  const places = new Map<string, [phrase: number, place: number][]>();
+  for (const [phrase, { words }] of phrases.entries()) {
+    for (const [place, word] of words.entries()) {
+      const earlier = places.get(word);
+      if (earlier === undefined) places.set(word, [[phrase, place]]);
+      else earlier.push([phrase, place]);
+    }
+  }
+  return { phrases, places, longWords: [...places.keys()].filter((word) => word.length >= 5) };
+}
 
 export interface PhraseScore extends Phrase {
   /** 0..1 as `phraseSimilarity` tells it. */
@@ -44,11 +55,12 @@ export function vocabulary(): Vocabulary {
 }
 
 function similarWords(word: string): readonly (readonly [string, number])[] {
-  const exact = PLACES.has(word) ? [[word, 1] as const] : [];
+  const { places, longWords } = index();
+  const exact = places.has(word) ? [[word, 1] as const] : [];
   if (word.length < 5) return exact;
-  const others = LONG_WORDS.flatMap((known) => {
-    const similarity = known === word ? 0 : wordSimilarity(known, word);
-    return similarity > 0 ? [[known, similarity] as const] : [];
+  const others = longWords.flatMap((other) => {
+    const similarity = other === word ? 0 : wordSimilarity(other, word);
+    return similarity > 0 ? [[other, similarity] as const] : [];
   });
   return [...exact, ...others];
 }
@@ -57,18 +69,19 @@ function scored(
   label: readonly string[],
   likeWords: (word: string) => readonly (readonly [string, number])[],
 ): readonly PhraseScore[] {
+  const { phrases, places } = index();
   const matches = new Map<number, number[]>();
   for (const word of new Set(label)) {
-    for (const [known, similarity] of likeWords(word)) {
-      for (const [phrase, place] of PLACES.get(known) ?? []) {
+    for (const [other, similarity] of likeWords(word)) {
+      for (const [phrase, place] of places.get(other) ?? []) {
         const best = matches.get(phrase) ?? [];
         best[place] = Math.max(best[place] ?? 0, similarity);
         matches.set(phrase, best);
       }
     }
   }
-  return [...matches].flatMap(([index, best]) => {
-    const phrase = PHRASES[index];
+  return [...matches].flatMap(([at, best]) => {
+    const phrase = phrases[at];
     return phrase === undefined ? [] : scoreOf(phrase, best, label.length);
   });
 }

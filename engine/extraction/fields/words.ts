@@ -1,39 +1,12 @@
-/** Spellings of one short word that labels use for another. */
-const SAME: Readonly<Record<string, string>> = {
-  no: 'nr', num: 'nr', number: 'nr', numero: 'nr', nummer: 'nr', n: 'nr', numer: 'nr', nro: 'nr', nbr: 'nr',
-  '#': 'nr', id: 'nr', ident: 'nr', identification: 'nr', identifikation: 'nr', identnr: 'nr',
-  qty: 'quantity', amt: 'amount', inv: 'invoice', tel: 'phone', telephone: 'phone', telefon: 'phone',
-  ust: 'vat', mwst: 'vat', tva: 'vat', iva: 'vat', btw: 'vat', gst: 'vat', umsatzsteuer: 'vat',
-  inclusive: 'incl', including: 'incl', inkl: 'incl', inclusief: 'incl', inc: 'incl', exclusive: 'excl', excluding: 'excl', exkl: 'excl', exclusief: 'excl',
-  mehrwertsteuer: 'vat', vats: 'vat', igst: 'vat', ustid: 'vat', uid: 'vat', dates: 'date', datum: 'date', fecha: 'date', data: 'date',
-}; // prettier-ignore
+import labels from '../lexicon/labels.json' with { type: 'json' };
 
-const STOP = new Set(
-  'the of der die das des dem den de du la le les los las del della dello di da el il lo a an van het l d your our ihre ihr unsere uw votre notre vos su in im en em do et und and y e o or oder ou is are which who that'.split(
-    ' ',
-  ),
-);
+/** Spellings of one short word that labels use for another. */
+const SAME: Readonly<Record<string, string>> = labels.same;
+
+const ARTICLES = new Set(labels.articles);
 
 /** Second halves of German and Dutch compounds that labels are made of. */
-const HEADS = [
-  'nummer',
-  'datum',
-  'betrag',
-  'summe',
-  'nr',
-  'bedrag',
-  'preis',
-  'prijs',
-  'name',
-  'adresse',
-  'total',
-  'saldo',
-  'satz',
-  'kosten',
-  'gewicht',
-  'termin',
-  'percentage',
-];
+const HEADS: readonly string[] = labels.compound_heads;
 
 /** Text for comparing: without case and diacritics. */
 export const folded = (text: string): string =>
@@ -59,7 +32,7 @@ export function labelWords(text: string): readonly string[] {
   return words
     .flatMap(splitCompound)
     .map(unified)
-    .filter((word, i, all) => !STOP.has(word) && !(word === 'nr' && all[i - 1] === 'nr'));
+    .filter((word, i, all) => !ARTICLES.has(word) && !(word === 'nr' && all[i - 1] === 'nr'));
 }
 
 /** A total of a part is another thing than a total. */

@@ -31,7 +31,8 @@ export interface TextIndex {
 export const KEY_MAX = 40;
 
 const UNSPACED =
-  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}' +
+  '\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
 const TOKEN = new RegExp(
   `[${UNSPACED}]\\p{M}*|(?:(?![${UNSPACED}])[\\p{L}\\p{N}])(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}])*`,
   'gu',

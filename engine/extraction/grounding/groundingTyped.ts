@@ -10,6 +10,7 @@ import {
 } from '../values/numbers.ts';
 import { occurrenceIn, type Occurrence } from './groundingSearch.ts';
 import { asciiDigits } from './groundingText.ts';
+import money from '../lexicon/money.json' with { type: 'json' };
 
 /** Where each number, day (`YYYY-MM-DD`) and currency (ISO code) of a document stands. */
 export interface TypedIndex {
@@ -71,9 +72,7 @@ interface Line {
 }
 
 const SCALE = /^\s?(thousand|tsd|million|mio|mn|billion|bn|mrd|milliarden|millionen)\b/i;
-const SCALES: Readonly<Record<string, number>> = {
-  thousand: 1e3, tsd: 1e3, million: 1e6, mio: 1e6, mn: 1e6, millionen: 1e6, billion: 1e9, bn: 1e9, mrd: 1e9, milliarden: 1e9,
-}; // prettier-ignore
+const SCALES: Readonly<Record<string, number>> = money.scales;
 
 function addNumbers(line: Line, add: Add<number>): void {
   const { segment, text, conventions } = line;

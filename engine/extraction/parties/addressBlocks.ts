@@ -80,7 +80,16 @@ function inlineBlock(segment: Segment): AddressBlock | undefined {
   const street = parts.slice(1, at).findLast((part) => isStreet(textOf(part)));
   if (street === undefined) return undefined;
   const lines = parts.slice(parts.indexOf(street), at + 1);
-  return { role: undefined, isTitled: false, name: parts[0], lines, street, postal, parts: postalParts, country: undefined }; // prettier-ignore
+  return {
+    role: undefined,
+    isTitled: false,
+    name: parts[0],
+    lines,
+    street,
+    postal,
+    parts: postalParts,
+    country: undefined,
+  };
 }
 
 function blockAround(postal: Segment, parts: PostalLine, around: Around): AddressBlock {

@@ -1,13 +1,14 @@
 import type { Segment } from '../places/layout.ts';
 import { postalLine } from './postal.ts';
 import { folded } from '../fields/words.ts';
+import { oneOf } from '../../kernel/text.ts';
+import names from '../lexicon/names.json' with { type: 'json' };
 
 const NAME_CHARACTERS_MAX = 80;
 const LINE_CHARACTERS_MAX = 200;
 
 /** The legal form of a company, as a word of its name. */
-export const LEGAL_FORM =
-  /(?:^|[\s,])(?:GmbH(?: & Co\.? KG(?:aA)?)?|AG|KG|OHG|UG|e\.?K\.?|e\.?V\.?|Ltd\.?|Limited|LLC|LLP|Inc\.?|Corp\.?|Corporation|Company|PLC|S\.?A\.?R\.?L\.?|S\.?A\.?S\.?|SA|S\.?A\.?|S\.?L\.?U?|S\.?r\.?l\.?|S\.?p\.?A\.?|B\.?V\.?|N\.?V\.?|Oy|AB|A\/S|ApS|Lda\.?|Sp\. z o\.o\.|Pvt\.? Ltd\.?|Sdn\.? Bhd\.?|SDN\.? BHD\.?|BHD|LTD\.?|INC\.?|GMBH|S\.?L\.?|S\.?n\.?c\.?|SRL|SARL|SAS|EURL|BV|NV|V\.?O\.?F\.?|Ltda\.?|LTDA\.?|LDA\.?|S\.?N\.?C\.?|S\.?R\.?L\.?|S\.?P\.?A\.?|OHG|Pte\.? Ltd\.?)(?=$|[\s,.;)])/u;
+export const LEGAL_FORM = new RegExp(`(?:^|[\\s,])${oneOf(names.legal_forms)}(?=$|[\\s,.;)])`, 'u');
 
 /** A name where it stands. */
 export interface Place {
@@ -17,11 +18,7 @@ export interface Place {
   readonly text: string;
 }
 
-const DOCUMENT_WORDS = new Set(
-  'invoice receipt tax bill statement payment order purchase quotation quote estimate delivery note credit memo debit proforma pro forma copy original duplicate cash simplified page commercial sales guest check account bank summary slip official confirmation rechnung gutschrift lieferschein angebot mahnung quittung kassenbon bestellung auftrag auftragsbestatigung kontoauszug facture avoir devis recu ticket commande releve factura albaran recibo presupuesto extracto simplificada fattura ricevuta scontrino preventivo ordine documento commerciale factuur bon offerte pakbon kassabon creditnota afschrift fatura recibo orcamento extrato encomenda vat customer'.split(
-    ' ',
-  ),
-);
+const DOCUMENT_WORDS = new Set(names.document_words);
 
 /** The title of a document, which names no one. */
 export const isDocumentTitle = (text: string): boolean =>

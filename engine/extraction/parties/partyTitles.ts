@@ -1,9 +1,8 @@
 import { wholeScore } from '../fields/labels.ts';
 import { overlap, type Segment } from '../places/layout.ts';
-import { CONCEPTS, type Concept } from '../fields/lexicon.ts';
+import { concepts, type Concept } from '../fields/lexicon.ts';
 import type { Source } from '../source.ts';
 
-const PARTIES = CONCEPTS.filter(({ kind }) => kind === 'party');
 const IS_TITLE = 0.8;
 
 /** A line that opens the section of a party: "Seller:", "Bill to". */
@@ -50,17 +49,20 @@ function titlesByPage(source: Source): ReadonlyMap<number, readonly Title[]> {
 }
 
 function findTitles({ layout, labels }: Source): readonly Title[] {
+  const parties = concepts().filter(({ kind }) => kind === 'party');
   return layout.segments.flatMap((segment) => {
     const label = segment.text.split(':')[0] ?? '';
     if (label.length > 40 || /\d/.test(label)) return [];
-    const best = PARTIES.map((concept) => ({
-      segment,
-      concept,
-      score: wholeScore(label, (words) => labels.concept(concept, words)),
-    })).reduce<Title | undefined>(
-      (most, title) => (title.score > (most?.score ?? 0) ? title : most),
-      undefined,
-    );
+    const best = parties
+      .map((concept) => ({
+        segment,
+        concept,
+        score: wholeScore(label, (words) => labels.concept(concept.id, words)),
+      }))
+      .reduce<Title | undefined>(
+        (most, title) => (title.score > (most?.score ?? 0) ? title : most),
+        undefined,
+      );
     return best !== undefined && best.score >= IS_TITLE ? [best] : [];
   });
 }

@@ -1,3 +1,6 @@
+import { oneOf } from '../../kernel/text.ts';
+import places from '../lexicon/places.json' with { type: 'json' };
+
 /** A range of a text. */
 export interface Range {
   readonly from: number;
@@ -15,11 +18,13 @@ const CITY = String.raw`(?<city>\p{Lu}[\p{L}'’.-]*(?: (?:\p{L}[\p{L}'’.-]*|\
 /** Region or province after the city. */
 const REGION = String.raw`(?:,? \(?(?<region>[A-Z]{2})\)?|, ?(?<state>\p{Lu}[\p{L} ]{2,30}))?`;
 const CODE_FIRST = new RegExp(
-  String.raw`(?:^|[\s,])(?:[A-Z]{1,2}-)?(?<code>\d{5}-\d{3}|\d{4}-\d{3}|\d{4} ?[A-Z]{2}(?= )|\d{4,6})(?: -)?,? +${CITY}${REGION}[.,]?$`,
+  String.raw`(?:^|[\s,])(?:[A-Z]{1,2}-)?(?<code>\d{5}-\d{3}|\d{4}-\d{3}|\d{4} ?[A-Z]{2}(?= )|\d{4,6})` +
+    String.raw`(?: -)?,? +${CITY}${REGION}[.,]?$`,
   'du',
 );
 const US = new RegExp(
-  String.raw`(?:^|, ?)${CITY.replaceAll(String.raw`\p{Lu}`, '[A-Z]')},? (?<region>[A-Z]{2}),? (?<code>\d{5}(?:-\d{4})?)[.,]?$`,
+  String.raw`(?:^|, ?)${CITY.replaceAll(String.raw`\p{Lu}`, '[A-Z]')}` +
+    String.raw`,? (?<region>[A-Z]{2}),? (?<code>\d{5}(?:-\d{4})?)[.,]?$`,
   'du',
 );
 const UK = new RegExp(
@@ -52,8 +57,10 @@ function postalParts(groups: Groups, code: readonly [number, number]): PostalLin
 
 const rangeOf = ([from, to]: readonly [number, number]): Range => ({ from, to });
 
-const STREET_WORD =
-  /(?:stra(?:ß|ss)e|str\.|weg|platz|allee|gasse|ring|damm|ufer|straat|laan|plein|kade|dijk|gracht)(?=[\s,.\d]|$)|(?:^|[\s,])(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd|bd|court|square|highway|way|suite|floor|unit|rue|place|chemin|all[ée]e|impasse|quai|route|calle|c\/|avda|avenida|av|plaza|paseo|camino|carretera|via|viale|corso|piazza|vicolo|largo|strada|rua|travessa|pra[çc]a|estrada|jalan|jln|lorong|taman|lot|no|p\.?o\.? ?box|postfach|apartado|casella postale)(?=[\s,.:]|$)/iu;
+const STREET_WORD = new RegExp(
+  `${oneOf(places.street_ends)}(?=[\\s,.\\d]|$)|(?:^|[\\s,])${oneOf(places.street_words)}(?=[\\s,.:]|$)`,
+  'iu',
+);
 
 /** A line with a street: its word or a name with a house number. */
 export const isStreet = (text: string): boolean =>
@@ -64,12 +71,7 @@ export const isStreet = (text: string): boolean =>
     /^\d{1,5}[a-z]?,? \p{Lu}\p{L}+/u.test(text)) &&
   !/@|https?:|www\.|:\s/.test(text);
 
-const COUNTRIES = new Set(
-  'germany deutschland austria osterreich switzerland schweiz suisse svizzera france frankreich francia spain espana spanien espagne italy italia italien italie netherlands nederland niederlande pays-bas paises bajos holanda belgium belgie belgique belgien portugal united kingdom great britain england scotland wales uk usa united states united states of america brazil brasil ireland luxembourg luxemburg denmark danmark sweden sverige norway norge finland suomi poland polska czech republic ceska republika hungary magyarorszag romania bulgaria greece canada australia new zealand india malaysia singapore china japan mexico argentina chile colombia'
-    .replace(/united kingdom|great britain|united states of america|united states|czech republic|ceska republika|new zealand|paises bajos/g, (name) => name.replace(/ /g, '_'))
-    .split(' '),
-); // prettier-ignore
+const COUNTRIES = new Set(places.countries);
 
 /** The name of a country alone on a line. */
-export const isCountry = (folded: string): boolean =>
-  COUNTRIES.has(folded.trim().replace(/[.,]$/, '').replace(/ /g, '_'));
+export const isCountry = (folded: string): boolean => COUNTRIES.has(folded.trim().replace(/[.,]$/, ''));

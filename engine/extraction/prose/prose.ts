@@ -92,8 +92,12 @@ const opensBlock = (before: Segment, after: Segment): boolean =>
   OPENS_BLOCK.test(after.text) ||
   (before.page === after.page && after.y0 - before.y1 > 1.2 * Math.max(1, before.y1 - before.y0));
 
-const SHORTENED =
-  /(?:^|[\s("“])(?:\p{Lu}|Inc|Ltd|Corp|Co|No|Nr|Mr|Mrs|Ms|Dr|Prof|St|Art|Sec|Abs|bzw|z\.B|ca|vs|M|Mme|Sr|Sra|Sig|Dhr|Mevr|S\.A|S\.L|S\.p\.A|S\.r\.l|B\.V|N\.V|L\.P|P\.C|U\.S|art|nº|n)$/u;
+const SHORTENED = new RegExp(
+  String.raw`(?:^|[\s("“])(?:\p{Lu}|Inc|Ltd|Corp|Co|No|Nr|Mr|Mrs|Ms|Dr|Prof|St|Art|Sec|Abs|bzw|z\.B` +
+    String.raw`|ca|vs|M|Mme|Sr|Sra|Sig|Dhr|Mevr|S\.A|S\.L|S\.p\.A|S\.r\.l|B\.V|N\.V|L\.P|P\.C|U\.S|art` +
+    String.raw`|nº|n)$`,
+  'u',
+);
 
 function sentencesOf(text: string): readonly Sentence[] {
   const sentences: Sentence[] = [];

@@ -2,27 +2,52 @@ import { datesIn, type DateShape } from '../values/dates.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
 import { sentenceAt, spanFinding, type Prose } from './prose.ts';
+import { oneOf } from '../../kernel/text.ts';
+import contracts from '../lexicon/contracts.json' with { type: 'json' };
 
 /** What is said right before a date, and how surely it then is the one. */
 type Cue = readonly [RegExp, number];
 
-/* eslint-disable regexp/no-super-linear-backtracking, regexp/no-super-linear-move -- they meet the 160 characters before a date, no more */
+/** A cue from the pieces of its expression. It is looked for in the 160 characters before a date, no more. */
+const cue = (weight: number, ...pieces: readonly string[]): Cue => [
+  new RegExp(`${pieces.join('')}\\s*$`, 'iu'),
+  weight,
+];
+
 const MADE: readonly Cue[] = [
-  [/(?:made|entered\s+into|executed|concluded|signed)(?:\s+and\s+\p{L}+(?:\s+into)?)?(?:,)?\s*(?:effective\s+)?(?:as\s+of|as\s+effective\s+of|on|this|the|effective)?(?:\s+the)?\s*$/iu, 0.85],
-  [/(?:dated|dated\s+as\s+of|dated\s+the|is\s+dated(?:\s+as\s+of)?)\s*$/iu, 0.8],
-  [/(?:^|[\s(])(?:as\s+of|le|il|el|em|am|vom|op|en\s+date\s+du|con\s+fecha|in\s+data|op\s+datum|datado\s+de|en\s+fecha)\s*$/iu, 0.62],
-  [/(?:^|\n)\s*(?:date[d]?|datum|fecha|data)\s*:?\s*$/iu, 0.58],
-]; // prettier-ignore
+  cue(
+    0.85,
+    String.raw`(?:made|entered\s+into|executed|concluded|signed)(?:\s+and\s+\p{L}+(?:\s+into)?)?(?:,)?\s*`,
+    String.raw`(?:effective\s+)?(?:as\s+of|as\s+effective\s+of|on|this|the|effective)?(?:\s+the)?`,
+  ),
+  cue(0.8, String.raw`(?:dated|dated\s+as\s+of|dated\s+the|is\s+dated(?:\s+as\s+of)?)`),
+  cue(0.62, String.raw`(?:^|[\s(])`, oneOf(contracts.on_day)),
+  cue(0.58, String.raw`(?:^|\n)\s*(?:date[d]?|datum|fecha|data)\s*:?`),
+];
 const EFFECTIVE: readonly Cue[] = [
-  [/(?:effective|in\s+effect|in\s+force)(?:\s+(?:date|as|of|from|on|is|shall|be|the))*\s*[:,]?\s*$/iu, 1],
-  [/(?:commenc\p{L}+|begin\p{L}*|start\p{L}*)(?:\s+\p{L}+){0,3}\s*[:,]?\s*$/iu, 0.9],
-  [/(?:tritt\s+(?:am|mit\s+wirkung\s+(?:vom|zum|ab))|mit\s+wirkung\s+(?:vom|zum|ab)|beginnt\s+am|gültig\s+ab)(?:\s+dem)?\s*$/iu, 1],
-  [/(?:prend\s+effet|entre\s+en\s+vigueur|à\s+compter|prise\s+d['’]effet|entr(?:a|ará)\s+en\s+vigor|surt(?:e|irá)\s+efectos|a\s+partir|decorr\p{L}+|entra\s+in\s+vigore|con\s+effetto|treedt\s+in\s+werking|gaat\s+in|met\s+ingang|entra\s+em\s+vigor|produz\s+efeitos)(?:\s+(?:le|du|el|del|de|dal|da|il|op|van|em|partir|día|dia|desde|a|al)){0,4}\s*$/iu, 1],
-]; // prettier-ignore
+  cue(
+    1,
+    String.raw`(?:effective|in\s+effect|in\s+force)(?:\s+(?:date|as|of|from|on|is|shall|be|the))*\s*[:,]?`,
+  ),
+  cue(0.9, String.raw`(?:commenc\p{L}+|begin\p{L}*|start\p{L}*)(?:\s+\p{L}+){0,3}\s*[:,]?`),
+  cue(
+    1,
+    String.raw`(?:tritt\s+(?:am|mit\s+wirkung\s+(?:vom|zum|ab))|mit\s+wirkung\s+(?:vom|zum|ab)|`,
+    String.raw`beginnt\s+am|gültig\s+ab)(?:\s+dem)?`,
+  ),
+  cue(
+    1,
+    oneOf(contracts.takes_effect),
+    String.raw`(?:\s+(?:le|du|el|del|de|dal|da|il|op|van|em|partir|día|dia|desde|a|al)){0,4}`,
+  ),
+];
 const EXPIRY: readonly Cue[] = [
-  [/(?:expir\p{L}*|terminat\p{L}*|ends?|until|through|endet|bis\s+zum|läuft\s+bis|prend\s+fin|jusqu['’]au|hasta|vence|finaliza|termina|fino\s+al|scade|eindigt|tot|até|cessa)(?:\s+(?:on|date|is|at|of|the|automatically|am|zum|le|el|il|op|em|al|a|in|und\s+mit))*\s*:?\s*$/iu, 0.95],
-]; // prettier-ignore
-/* eslint-enable regexp/no-super-linear-backtracking, regexp/no-super-linear-move */
+  cue(
+    0.95,
+    oneOf(contracts.expires),
+    String.raw`(?:\s+(?:on|date|is|at|of|the|automatically|am|zum|le|el|il|op|em|al|a|in|und\s+mit))*\s*:?`,
+  ),
+];
 
 const wordsOf = ({ phrases }: Field): string => phrases.flat().join(' ');
 

@@ -2,6 +2,8 @@ import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
 import { sentenceAt, spanFinding, type Prose, type Span } from './prose.ts';
 import { folded } from '../fields/words.ts';
+import { oneOf } from '../../kernel/text.ts';
+import contracts from '../lexicon/contracts.json' with { type: 'json' };
 
 /** A party as its document names it, with what is said about it up to the next. */
 export interface ProseParty {
@@ -11,32 +13,32 @@ export interface ProseParty {
   readonly strength: number;
 }
 
-const FORMS =
-  'Incorporated|INCORPORATED|Inc|INC|LTD|LIMITED|CORPORATION|CORP|COMPANY|GMBH|LTDA|L\\.?L\\.?C|L\\.?L\\.?P|L\\.?P|Ltd|Limited|Corporation|Corp|Company|Co|PLC|plc|P\\.C|N\\.A|GmbH(?: & Co\\.? KG)?|gGmbH|AG|KG|OHG|UG|SE|e\\.\\s?V|e\\.K|S\\.?A\\.?R\\.?L|S\\.?A\\.?S|S\\.?A|S\\.?L\\.?U?|S\\.?r\\.?l|S\\.?p\\.?A|B\\.?V|N\\.?V|Lda|Ltda|Oy|AB|ApS|A/S';
+const FORMS = oneOf(contracts.legal_forms);
 const TOKEN =
-  "(?!(?:AND|UND|ET|BETWEEN|WITH|DATED)(?!\\p{L}))(?:\\p{Lu}\\.(?:\\p{L}\\.?)+|\\p{Lu}\\.|[\\p{Lu}\\d][\\p{L}\\p{N}'’&+/-]*|&)";
+  '(?!(?:AND|UND|ET|BETWEEN|WITH|DATED)(?!\\p{L}))(?:\\p{Lu}\\.(?:\\p{L}\\.?)+|\\p{Lu}\\.|' +
+  "[\\p{Lu}\\d][\\p{L}\\p{N}'’&+/-]*|&)";
 const LINK = '(?:of|the|de|del|della|di|da|do|dos|du|des|la|le|van|von|der|den|zu|for|für)';
 /** Names begin with a capital; small words stand only inside, a comma only before a legal form. */
 const NAME = new RegExp(
-  `^\\p{Lu}[\\p{L}\\p{N}'’&+/.-]*(?:(?: (?:${LINK} ){0,2}${TOKEN}){0,9})(?:,? (?:${FORMS})(?![\\p{L}])\\.?){0,2}`,
+  `^\\p{Lu}[\\p{L}\\p{N}'’&+/.-]*(?:(?: (?:${LINK} ){0,2}${TOKEN}){0,9})(?:,? ${FORMS}(?![\\p{L}])\\.?){0,2}`,
   'u',
 );
-const HAS_FORM = new RegExp(`(?:^|[\\s,])(?:${FORMS})\\.?$`, 'u');
-const IS_FORM = new RegExp(`^(?:${FORMS})\\.?$`, 'u');
-const OPENERS =
-  /(?<!\p{L})(?:by\s+and\s+(?:between|among|amongst)|by\s+and\s+amongst|between|among|entre|zwischen|tussen|tra|fra)(?!\p{L})\s*:?\s*/giu;
-const OF_CONTRACT =
-  /agreement|contract|lease|deed|nda|vertrag|vereinbarung|contrat|accord|convention|contrato|acuerdo|contratto|accordo|overeenkomst|acordo|bail|is made|entered into|geschlossen|conclu|celebra|stipulat|gesloten/i;
+const HAS_FORM = new RegExp(`(?:^|[\\s,])${FORMS}\\.?$`, 'u');
+const IS_FORM = new RegExp(`^${FORMS}\\.?$`, 'u');
+const OPENERS = new RegExp(
+  String.raw`(?<!\p{L})(?:by\s+and\s+(?:between|among|amongst)|by\s+and\s+amongst|between|among|entre` +
+    String.raw`|zwischen|tussen|tra|fra)(?!\p{L})\s*:?\s*`,
+  'giu',
+);
+const OF_CONTRACT = new RegExp(oneOf(contracts.agreement), 'i');
 /** Words that say that another contract is meant than the one that is read. */
 const OTHER =
   /that certain|such term|pursuant to|as defined|reference is|referred to|dispute|conflict|relationship/i;
-const LEAD =
-  /^(?:(?:\(?(?:[ivx]{1,4}|\d|[a-c])[).]|\[\s*\]|[“"„«:,;–-]|the company|the|der firma|der|die|dem|firma|la société|société|la sociedad|la empresa|la società|la sociedade|a sociedade|l['’]entreprise|herrn?|frau|mr\.?|mrs\.?|ms\.?|dr\.?|m\.|mme|monsieur|madame|don|doña|d\.|sig\.(?:ra)?|de heer|mevrouw|(?:dem|der|den)?\s?(?:vermieter|mieter|verkäufer|käufer|arbeitgeber|arbeitnehmer)(?:in)?|the (?:undersigned|parties|following)|les soussignés|las partes|le parti)(?=[\s“"„«:,]|$)\s*)+/i;
+const LEAD = new RegExp(`^(?:${oneOf(contracts.leads)}(?=[\\s“"„«:,]|$)\\s*)+`, 'i');
 /** Forms that are written with a full stop at their end. */
 const ABBREVIATED =
   /\s(?:Inc|INC|Ltd|LTD|Ltda|Corp|CORP|Co|L\.P|P\.C|N\.A|S\.A|S\.L|S\.p\.A|S\.r\.l|B\.V|N\.V|e\.\s?V|e\.K)$/u;
-const NO_NAME =
-  /^(?:This|That|The|Each|Any|All|In|It|Its|Party|Parties|Company|Agreement|Section|Whereas|WHEREAS|Exhibit|State|Date|Effective|Dear|Recipient|Provider|Employee|Contractor|You|Title|Name|By|Address)(?![\p{L}].*\s)\.?$/u;
+const NO_NAME = new RegExp(`^${oneOf(contracts.no_names)}(?![\\p{L}].*\\s)\\.?$`, 'u');
 const PREAMBLE_CHARACTERS = 1800;
 const PARTIES_MAX = 10;
 /** So many places that may open a preamble are looked at. */
@@ -126,25 +128,32 @@ function opensParty(area: string, at: number, joint: string): boolean {
   return isBare ? HAS_FORM.test(area.slice(name.from, name.to)) : isParty(area, name);
 }
 
+const STOP = new RegExp(
+  String.raw`(?<!(?:\s|\()\p{Lu}|Inc|Ltd|Corp|Co|No|Nr|St|Str|S\.A|B\.V|N\.V|L\.P|C|V|L|A)\.` +
+    String.raw`["”»)]?\s+\p{Lu}|WHEREAS|WITNESSETH|Recitals|RECITALS|Präambel|§ ?1|wird folgend` +
+    String.raw`|il a été convenu|is dated|is entered|dated as of`,
+  'u',
+);
+
 /** The end of the preamble: a full stop that ends no short form, or the word that opens the next part. */
 function nextStop(area: string, from: number): number {
   const rest = area.slice(from);
-  const stop =
-    /(?<!(?:\s|\()\p{Lu}|Inc|Ltd|Corp|Co|No|Nr|St|Str|S\.A|B\.V|N\.V|L\.P|C|V|L|A)\.["”»)]?\s+\p{Lu}|WHEREAS|WITNESSETH|Recitals|RECITALS|Präambel|§ ?1|wird folgend|il a été convenu|is dated|is entered|dated as of/u.exec(
-      rest,
-    );
+  const stop = STOP.exec(rest);
   return stop === null ? area.length : from + stop.index;
 }
 
-/** The first line of the address above "Dear …". */
+const GREETING = new RegExp(
+  String.raw`\n(?:Dear|Sehr geehrte[rs]?|Lieber?|Cher|Chère|Madame|Monsieur|Estimad[oa]|Gentile` +
+    String.raw`|Egregio|Geachte|Beste|Prezad[oa]|Exm[oa])\s`,
+  'u',
+);
+
 /** Without digits, with a blank inside. */
 const isTwoWords = (line: string): boolean => !/\d/.test(line) && /\s/.test(line.slice(1, -1));
 
+/** The first line of the address above "Dear …". */
 function addressee({ text }: Prose): readonly ProseParty[] {
-  const greeting =
-    /\n(?:Dear|Sehr geehrte[rs]?|Lieber?|Cher|Chère|Madame|Monsieur|Estimad[oa]|Gentile|Egregio|Geachte|Beste|Prezad[oa]|Exm[oa])\s/u.exec(
-      text,
-    );
+  const greeting = GREETING.exec(text);
   if (greeting === null) return [];
   const from = Math.max(0, greeting.index - 400);
   const lines = [...text.slice(from, greeting.index).matchAll(/[^\n]+/g)];
@@ -160,7 +169,7 @@ function addressee({ text }: Prose): readonly ProseParty[] {
 /** Names with a legal form that get an alias: `Alpha, Inc. ("Alpha")`. */
 function definedNames({ text }: Prose): readonly ProseParty[] {
   const form = new RegExp(
-    `(?<=[\\s,])(?:${FORMS})\\.?,?\\s*\\((?:[^()]{0,60})["“„«]([^"”“»]{2,40})["”“»]`,
+    `(?<=[\\s,])${FORMS}\\.?,?\\s*\\((?:[^()]{0,60})` + '["“„«]([^"”“»]{2,40})["”“»]',
     'gu',
   );
   return [...text.matchAll(form)].flatMap((match) => {
@@ -182,23 +191,7 @@ function distinct({ text }: Prose, parties: readonly ProseParty[]): readonly Pro
 }
 
 /** Roles and their names in seven languages, folded. */
-const ROLES: readonly string[] = [
-  'landlord|lessor|vermieter|vermieterin|bailleur|arrendador|arrendadora|locatore|verhuurder|senhorio|locador',
-  'tenant|lessee|mieter|mieterin|locataire|preneur|arrendatario|conduttore|huurder|inquilino|locatario|arrendataria',
-  'employer|arbeitgeber|arbeitgeberin|employeur|empleador|empresa|datore|werkgever|empregador',
-  'employee|arbeitnehmer|arbeitnehmerin|salarie|salariee|employe|empleado|trabajador|lavoratore|dipendente|werknemer|trabalhador|empregado',
-  'seller|vendor|verkaufer|verkauferin|vendeur|vendedor|vendedora|venditore|verkoper',
-  'buyer|purchaser|kaufer|kauferin|acheteur|acquereur|comprador|compradora|acquirente|compratore|koper',
-  'licensor|lizenzgeber|lizenzgeberin|concedant|licenciante|licenziante|licentiegever',
-  'licensee|lizenznehmer|lizenznehmerin|licencie|licenciatario|licenziatario|licentienemer',
-  'disclosing|discloser|offenlegende|divulgatrice|divulgadora|divulgante|reveladora|verstrekkende',
-  'receiving|recipient|empfangende|empfanger|receptrice|receptora|ricevente|ontvangende',
-  'client|customer|auftraggeber|auftraggeberin|kunde|cliente|mandant|opdrachtgever|committente',
-  'contractor|consultant|provider|supplier|auftragnehmer|auftragnehmerin|dienstleister|prestataire|proveedor|prestador|fornitore|opdrachtnemer|fornecedor',
-  'lender|darlehensgeber|preteur|prestamista|mutuante|geldgever|kredietgever',
-  'borrower|darlehensnehmer|emprunteur|prestatario|mutuatario|geldnemer|kredietnemer',
-];
-const ROLE_SETS = ROLES.map((role) => new Set(role.split('|')));
+const ROLE_SETS = Object.values(contracts.party_roles).map((names) => new Set(names));
 const wordsOf = (text: string): readonly string[] => text.split(/[^\p{L}\p{N}]+/u);
 
 /** The role that a field's own words name, as the set of its names. */

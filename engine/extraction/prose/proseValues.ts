@@ -8,13 +8,13 @@ import { proseOf, spanFinding, type Prose, type Sentence } from './prose.ts';
 import { pick } from '../ranking.ts';
 import type { Source } from '../source.ts';
 import { labelWords, wordSimilarity } from '../fields/words.ts';
+import { oneOf } from '../../kernel/text.ts';
+import contracts from '../lexicon/contracts.json' with { type: 'json' };
 
-const PARTY =
-  /^(?:part(?:y|ies|ei|eien|ie|e|es|i|ij|ijen)|vertragsparte(?:i|ien)|vertragspartner|counterpart(?:y|ies)|signator(?:y|ies)|contractant|contraente|contraenti|contratantes)$/;
+const PARTY = new RegExp(`^${oneOf(contracts.party_field)}$`);
 const LAW = /^(?:law|laws|jurisdiction|recht|droit|loi|ley|legge|lei|gesetz|legislation)$/;
 const VENUE = /^(?:venue|court|courts|forum|gerichtsstand|tribunal|foro)$/;
-const LASTING =
-  /^(?:term|terms|duration|period|notice|laufzeit|dauer|kundigungsfrist|duree|preavis|duracion|plazo|vigencia|preaviso|durata|preavviso|looptijd|duur|opzegtermijn|prazo|duracao)$/;
+const LASTING = new RegExp(`^${oneOf(contracts.lasting_field)}$`);
 
 const says = ({ phrases }: Field, shape: RegExp): boolean =>
   phrases.some((words) => words.some((word) => shape.test(word)));

@@ -91,7 +91,10 @@ const tooDeep = (path: string): string =>
 function checkReference(schema: Unknowns, reference: unknown, place: Place): string | undefined {
   if (typeof reference !== 'string') return undefined;
   if (reference !== '#' && !reference.startsWith('#/'))
-    return `The "$ref" at ${pathOf(place)} points to "${reference.slice(0, 80)}"; only local references ("#/$defs/…") are followed.`;
+    return (
+      `The "$ref" at ${pathOf(place)} points to "${reference.slice(0, 80)}"; only local ` +
+      'references ("#/$defs/…") are followed.'
+    );
   return resolveLocal(schema, reference) === undefined
     ? `The "$ref" at ${pathOf(place)} points to "${reference.slice(0, 80)}", which is not in the schema.`
     : undefined;

@@ -66,8 +66,18 @@ export function validate(
 
 /** These speak about a container as a whole; what it holds may still be right. */
 const KEEPS_CONTAINER = new Set([
-  'required', 'dependentRequired', 'dependencies', 'minProperties', 'minItems', 'anyOf', 'oneOf', 'allOf', 'if', 'not', 'contains',
-]); // prettier-ignore
+  'required',
+  'dependentRequired',
+  'dependencies',
+  'minProperties',
+  'minItems',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'if',
+  'not',
+  'contains',
+]);
 
 /** Errors that name a member of the object they stand at. */
 const MEMBER_OF: Readonly<Record<string, string>> = {

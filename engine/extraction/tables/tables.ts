@@ -3,7 +3,6 @@ import { wholeScore } from '../fields/labels.ts';
 import type { Row } from '../places/layout.ts';
 import { columnsOf, isNumeric, type Column } from './tableColumns.ts';
 import { numbersApart } from '../places/segmentParts.ts';
-import { CONCEPTS } from '../fields/lexicon.ts';
 import type { Source } from '../source.ts';
 import { labelWords } from '../fields/words.ts';
 
@@ -23,9 +22,7 @@ const HEADER_HIT = 0.75;
 /** Rows next to the header row that still belong to it, in points between their tops. */
 const HEADER_BAND = 36;
 const GAP_MAX = 70;
-const TOTAL_CONCEPTS = CONCEPTS.filter(({ id }) =>
-  ['grand_total', 'net_total', 'tax_total', 'line_sum'].includes(id),
-);
+const TOTALS = ['grand_total', 'net_total', 'tax_total', 'line_sum'];
 
 /** The tables whose headers say at least two of the fields, pages of one table joined. */
 export function tablesFor(fields: readonly Field[], source: Source): readonly Table[] {
@@ -141,8 +138,6 @@ export function isTotalRow(row: Row, { labels, endsRows }: Source): boolean {
   if (segments.length - texts.length > 3 || !segments.some(({ text }) => /\d/.test(text))) return false;
   return texts.some(({ text }) => {
     const label = text.replace(/[:\d.,€$£%-]+/g, ' ');
-    return TOTAL_CONCEPTS.some(
-      (concept) => wholeScore(label, (words) => labels.concept(concept, words)) >= 0.8,
-    );
+    return TOTALS.some((id) => wholeScore(label, (words) => labels.concept(id, words)) >= 0.8);
   });
 }

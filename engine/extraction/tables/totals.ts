@@ -1,6 +1,6 @@
 import type { Field } from '../fields/fields.ts';
 import { findingOf, type Finding } from '../finding.ts';
-import { CONCEPTS } from '../fields/lexicon.ts';
+import { conceptNamed } from '../fields/lexicon.ts';
 import { LABELLED, ranked, type Ranked } from '../ranking.ts';
 import type { Source } from '../source.ts';
 
@@ -82,7 +82,7 @@ function labelledAs(id: string, source: Source): readonly Ranked[] {
     type: 'number',
     withTime: false,
     choices: [],
-    concept: CONCEPTS.find((one) => one.id === id),
+    concept: conceptNamed(id),
     role: undefined,
     inRow: false,
     phrases: [],

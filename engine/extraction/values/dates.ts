@@ -1,4 +1,5 @@
 import { folded } from '../fields/words.ts';
+import months from '../lexicon/months.json' with { type: 'json' };
 
 export interface DateShape {
   readonly text: string;
@@ -9,17 +10,20 @@ export interface DateShape {
 }
 
 /** By their first letters, folded: English, German, French, Spanish, Italian, Dutch, Portuguese. */
-const MONTHS: readonly string[] = [
-  'jan|ene|gen', 'feb|fev|fevr', 'mar|marz|mars|maer|maa|mrt|mae', 'apr|abr|avr', 'may|mai|mag|mei|maggio', 'jun|juin|giu', 'jul|juil|lug', 'aug|aou|ago', 'sep|set|sept', 'oct|okt|ott|out', 'nov', 'dec|dez|dic|des',
-]; // prettier-ignore
+const MONTHS: readonly (readonly string[])[] = months;
 
 const NUMERIC = /(?<![\p{L}\p{N}./-])(\d{1,4})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{2,4})(?![\p{N}]|[./-]\d)/gu;
-const DAY_MONTH =
-  /(?<![\p{N}.])(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?\s?(?:de |of |day of )?[-\s]?([\p{L}]{3,10})\.?,?\s?(?:de |del )?[-\s]?(\d{4}|\d{2}(?!\d))(?!\d)/gu;
+const DAY_MONTH = new RegExp(
+  String.raw`(?<![\p{N}.])(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?\s?(?:de |of |day of )?[-\s]?` +
+    String.raw`([\p{L}]{3,10})\.?,?\s?(?:de |del )?[-\s]?(\d{4}|\d{2}(?!\d))(?!\d)`,
+  'gu',
+);
 const MONTH_DAY = /(?<!\p{L})(\p{L}{3,10})\.?\s(\d{1,2})(?:st|nd|rd|th)?\s?,?\s(\d{4})(?!\d)/gu;
 
-const US_TOWN =
-  /, (?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY]),? \d{5}(?:-\d{4})?\b/;
+const US_STATE =
+  '(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|' +
+  'V[AT]|W[AIVY])';
+const US_TOWN = new RegExp(String.raw`, ${US_STATE},? \d{5}(?:-\d{4})?\b`);
 
 /** Whether most dates put the day first: a part above 12 says so, else it is assumed but for US towns. */
 export function voteDayFirst(texts: Iterable<string>): boolean {
@@ -84,7 +88,7 @@ function yearOf(text = ''): number {
 
 function monthOf(text = ''): number {
   const word = folded(text);
-  return MONTHS.findIndex((starts) => starts.split('|').some((start) => word.startsWith(start))) + 1;
+  return MONTHS.findIndex((starts) => starts.some((start) => word.startsWith(start))) + 1;
 }
 
 function calendarDay(year: number, month: number, day: number): string | undefined {

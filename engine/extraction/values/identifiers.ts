@@ -1,3 +1,6 @@
+import { oneOf } from '../../kernel/text.ts';
+import ibanLengths from '../lexicon/ibanLengths.json' with { type: 'json' };
+
 /** A typed token in a text. `value` is its normal form. */
 export interface Found {
   readonly value: string;
@@ -19,9 +22,7 @@ const all = (text: string, pattern: RegExp, normal: (raw: string) => string | un
     return value === undefined ? [] : [found(match, value)];
   });
 
-const IBAN_LENGTHS: Readonly<Record<string, number>> = {
-  AD: 24, AE: 23, AT: 20, BE: 16, BG: 22, CH: 21, CY: 28, CZ: 24, DE: 22, DK: 18, EE: 20, ES: 24, FI: 18, FR: 27, GB: 22, GR: 27, HR: 21, HU: 28, IE: 22, IL: 23, IS: 26, IT: 27, LI: 21, LT: 20, LU: 20, LV: 21, MC: 27, MT: 31, NL: 18, NO: 15, PL: 28, PT: 25, RO: 24, RS: 22, SE: 24, SI: 19, SK: 24, SM: 27, TR: 26, UA: 29,
-}; // prettier-ignore
+const IBAN_LENGTHS: Readonly<Record<string, number>> = ibanLengths;
 
 /** IBANs with their country's length; `valid` tells whether the check digits agree (ISO 7064, mod 97). */
 export function ibansIn(text: string): readonly (Found & { readonly valid: boolean })[] {
@@ -54,8 +55,44 @@ function mod97(iban: string): number {
   return rest;
 }
 
-const VAT =
-  /(?<![\p{L}\p{N}])(?:ATU(?: ?\d){8}|BE ?[01]?(?:[ .]?\d){9}|BG ?\d{9,10}|CHE[- ]?\d{3}\.?\d{3}\.?\d{3}|CY ?\d{8}[A-Z]|CZ ?\d{8,10}|DE(?:[ .]?\d){9}|DK ?(?:\d{2} ?){3}\d{2}|EE ?\d{9}|EL ?\d{9}|ES ?[A-Z\d]\d{7}[A-Z\d]|FI ?\d{8}|FR ?[A-Z\d] ?[A-Z\d](?:[ .]?\d){9}|GB ?\d{3} ?\d{4} ?\d{2}(?: ?\d{3})?|HR ?\d{11}|HU ?\d{8}|IE ?\d[A-Z\d+*]\d{5}[A-Z]{1,2}|IT(?: ?\d){11}|LT ?\d{9,12}|LU ?\d{8}|LV ?\d{11}|MT ?\d{8}|NL(?:[ .]?\d){9}[ .]?B[ .]?\d{2}|NL ?\d{11}|NO ?\d{9} ?MVA|PL ?\d{10}|PT(?: ?\d){9}|RO ?\d{2,10}|SE ?\d{12}|SI ?\d{8}|SK ?\d{10})(?![\p{L}\p{N}])/gu;
+/** The forms of VAT numbers, by country. */
+const VAT_FORMS: readonly RegExp[] = [
+  /ATU(?: ?\d){8}/,
+  /BE ?[01]?(?:[ .]?\d){9}/,
+  /BG ?\d{9,10}/,
+  /CHE[- ]?\d{3}\.?\d{3}\.?\d{3}/,
+  /CY ?\d{8}[A-Z]/,
+  /CZ ?\d{8,10}/,
+  /DE(?:[ .]?\d){9}/,
+  /DK ?(?:\d{2} ?){3}\d{2}/,
+  /EE ?\d{9}/,
+  /EL ?\d{9}/,
+  /ES ?[A-Z\d]\d{7}[A-Z\d]/,
+  /FI ?\d{8}/,
+  /FR ?[A-Z\d] ?[A-Z\d](?:[ .]?\d){9}/,
+  /GB ?\d{3} ?\d{4} ?\d{2}(?: ?\d{3})?/,
+  /HR ?\d{11}/,
+  /HU ?\d{8}/,
+  /IE ?\d[A-Z\d+*]\d{5}[A-Z]{1,2}/,
+  /IT(?: ?\d){11}/,
+  /LT ?\d{9,12}/,
+  /LU ?\d{8}/,
+  /LV ?\d{11}/,
+  /MT ?\d{8}/,
+  /NL(?:[ .]?\d){9}[ .]?B[ .]?\d{2}/,
+  /NL ?\d{11}/,
+  /NO ?\d{9} ?MVA/,
+  /PL ?\d{10}/,
+  /PT(?: ?\d){9}/,
+  /RO ?\d{2,10}/,
+  /SE ?\d{12}/,
+  /SI ?\d{8}/,
+  /SK ?\d{10}/,
+];
+const VAT = new RegExp(
+  String.raw`(?<![\p{L}\p{N}])${oneOf(VAT_FORMS.map(({ source }) => source))}(?![\p{L}\p{N}])`,
+  'gu',
+);
 
 export const vatIdsIn = (text: string): readonly Found[] =>
   all(text, VAT, (raw) => raw.replace(/[\s.-]/g, ''));

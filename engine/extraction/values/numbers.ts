@@ -1,4 +1,5 @@
-import { withoutEnd } from '../../kernel/text.ts';
+import { oneOf, withoutEnd } from '../../kernel/text.ts';
+import money from '../lexicon/money.json' with { type: 'json' };
 
 /** Which mark parts the decimals in a document. */
 export type DecimalMark = ',' | '.';
@@ -12,16 +13,16 @@ export interface NumberShape {
   readonly currency: string | undefined;
 }
 
-const SYMBOLS: Readonly<Record<string, string>> = {
-  '€': 'EUR', $: 'USD', '£': 'GBP', '¥': 'JPY', '₹': 'INR', '₽': 'RUB', '₩': 'KRW', 'zł': 'PLN', Kč: 'CZK', Fr: 'CHF', Rs: 'INR', 'Rs.': 'INR', 'R$': 'BRL', 'US$': 'USD', 'A$': 'AUD', 'C$': 'CAD', RM: 'MYR', Euro: 'EUR', Euros: 'EUR',
-}; // prettier-ignore
-const CODES =
-  'EUR|USD|GBP|CHF|JPY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|BRL|MXN|CNY|HKD|SGD|KRW|ZAR|MYR|AED|ILS|THB|IDR|PHP|RUB|UAH';
-const MONEY_WORD = `(?:${CODES})\\b|US\\$|R\\$|A\\$|C\\$|[€$£¥₹₽₩]|Rs\\.?|zł|Kč|RM|Euros?\\b`;
+const SYMBOLS: Readonly<Record<string, string>> = money.symbols;
+const MONEY_WORD = `${oneOf(money.codes)}\\b|US\\$|R\\$|A\\$|C\\$|[€$£¥₹₽₩]|Rs\\.?|zł|Kč|RM|Euros?\\b`;
 
 /** A number stands by itself: no letter, digit or joint of an identifier touches it. */
 const NUMBER = new RegExp(
-  `(?<![\\p{L}\\p{N}_/.,:-]|\\d[ ’'](?=\\d{3}\\b))(?<before>(?:${MONEY_WORD})\\s?)?(?<sign>[-−–+(]\\s?)?(?<pre>[€$£¥₹]\\s?)?(?<digits>\\d{1,3}(?:[ \\u00a0\\u202f’'](?=\\d{3}(?!\\d))\\d{3})+(?:[.,]\\d{1,4})?|\\d+(?:[.,]\\d+)*)(?<trail>\\)|-(?![\\p{L}\\p{N}]))?(?<after>\\s?(?:%|‰|${MONEY_WORD}))?(?![\\p{L}\\p{N}_/:]|[.,-]\\d|-\\p{L})`,
+  String.raw`(?<![\p{L}\p{N}_/.,:-]|\d[ ’'](?=\d{3}\b))` +
+    `(?<before>(?:${MONEY_WORD})\\s?)?(?<sign>[-−–+(]\\s?)?(?<pre>[€$£¥₹]\\s?)?` +
+    String.raw`(?<digits>\d{1,3}(?:[ \u00a0\u202f’'](?=\d{3}(?!\d))\d{3})+(?:[.,]\d{1,4})?|\d+(?:[.,]\d+)*)` +
+    `(?<trail>\\)|-(?![\\p{L}\\p{N}]))?(?<after>\\s?(?:%|‰|${MONEY_WORD}))?` +
+    String.raw`(?![\p{L}\p{N}_/:]|[.,-]\d|-\p{L})`,
   'gu',
 );
 
@@ -40,7 +41,7 @@ export function numbersIn(text: string): readonly NumberShape[] {
   });
 }
 
-const CODE = new RegExp(`^(?:${CODES})$`);
+const CODE = new RegExp(`^${oneOf(money.codes)}$`);
 
 /** The ISO 4217 code that a symbol or code means. */
 export function currencyOf(text: string): string | undefined {

@@ -60,7 +60,9 @@ const damaged: ParseFailure = { kind: 'unreadable', detail: 'The image is damage
 
 const tooLarge = (width: number, height: number): ParseFailure => ({
   kind: 'unreadable',
-  detail: `The image has ${width} x ${height} pixels; at most ${PIXELS_MAX / 1_000_000} million are read. Send it smaller.`,
+  detail:
+    `The image has ${width} x ${height} pixels; at most ${PIXELS_MAX / 1_000_000} million ` +
+    'are read. Send it smaller.',
 });
 
 interface Wanted {

@@ -1,14 +1,12 @@
 import type { Role } from '../pieces/blocks.ts';
+import { oneOf } from '../../kernel/text.ts';
+import names from './styleNames.json' with { type: 'json' };
 
-const HEADING =
-  /^(?:heading|überschrift|berschrift|titre|titulo|título|titolo|encabezado|intestazione|kop|rubrik|overskrift|otsikko|nagłówek|naglowek|nadpis|címsor|заголовок|cabeçalho|cabealho|başlık|標題|标题|標題|見出し|제목)\s*([1-9])$/i;
-const TITLE =
-  /^(?:title|titel|titre|título|titulo|titolo|otsikko|tytuł|název|название|标题|標題|表題|제목)$/i;
-const SUBTITLE =
-  /^(?:subtitle|untertitel|sous-titre|subtítulo|subtitulo|sottotitolo|ondertitel|underrubrik|undertitel|podtytuł|подзаголовок)$/i;
-const CONTENTS_TITLE = /^(?:toc heading|contents heading|toa heading)$/i;
-const CODE =
-  /^(?:source ?code|code(?: ?block)?|html preformatted|macro ?text|preformatted ?text|quelltext|listing|code listing)$/i;
+const HEADING = new RegExp(`^${oneOf(names.heading)}\\s*([1-9])$`, 'i');
+const TITLE = new RegExp(`^${oneOf(names.title)}$`, 'i');
+const SUBTITLE = new RegExp(`^${oneOf(names.subtitle)}$`, 'i');
+const CONTENTS_TITLE = new RegExp(`^${oneOf(names.contents)}$`, 'i');
+const CODE = new RegExp(`^${oneOf(names.code)}$`, 'i');
 
 /** What a style's name says that its paragraphs are; undefined where it says nothing. */
 export function roleOfName(styleName: string): Role | undefined {

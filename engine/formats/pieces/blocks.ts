@@ -144,8 +144,13 @@ export const HIDDEN_TEXT: DocumentWarning = {
 };
 
 /** Descriptions that an office suite made up by itself, in the languages we ship. */
-const MADE_UP =
-  /(?:description automatically generated|AI-generated content may be incorrect|automatisch generierte beschreibung|KI-generierte Inhalte können fehlerhaft sein|description générée automatiquement|descripción generada automáticamente|descrizione generata automaticamente)/i;
+const MADE_UP = new RegExp(
+  String.raw`(?:description automatically generated|AI-generated content may be incorrect` +
+    String.raw`|automatisch generierte beschreibung|KI-generierte Inhalte können fehlerhaft sein` +
+    String.raw`|description générée automatiquement|descripción generada automáticamente` +
+    String.raw`|descrizione generata automaticamente)`,
+  'i',
+);
 const FILE_NAME = /^\S+\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg|webp)$/i;
 
 /** An image by the description that its author gave it; none where there is none. */

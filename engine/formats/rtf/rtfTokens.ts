@@ -8,8 +8,11 @@ export type RtfToken =
   | { readonly kind: 'byte'; readonly code: number }
   | { readonly kind: 'text'; readonly text: string };
 
-const TOKEN =
-  /([{}])|\\([A-Za-z]{1,32})(-?\d{1,10})?(?:\r\n|[ \r\n])?|\\'([\dA-Fa-f]{2})|\\([\s\S])|[\r\n\0]+|([^\\{}\r\n\0]+)|\\$/y;
+const TOKEN = new RegExp(
+  String.raw`([{}])|\\([A-Za-z]{1,32})(-?\d{1,10})?(?:\r\n|[ \r\n])?|\\'([\dA-Fa-f]{2})|\\([\s\S])|` +
+    String.raw`[\r\n\0]+|([^\\{}\r\n\0]+)|\\$`,
+  'y',
+);
 const GROUPS_MAX = 256;
 
 /** Control symbols that stand for words or signs. */

@@ -16,9 +16,11 @@ const ELEMENTS_MAX = 1_000_000;
 const DEPTH_MAX = 2000;
 const UNSEEN = new Set('script style template noscript head title object iframe svg math canvas'.split(' '));
 const BLOCKS = new Set(
-  'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form header hr html legend main nav ol p section summary ul table tr tbody thead tfoot'.split(
-    ' ',
-  ),
+  (
+    'address article aside blockquote body caption center dd details dialog div dl dt ' +
+    'fieldset figcaption figure footer form header hr html legend main nav ol p section ' +
+    'summary ul table tr tbody thead tfoot'
+  ).split(' '),
 );
 const BOLD = new Set(['b', 'strong', 'th']);
 const ITALIC = new Set(['i', 'em', 'cite', 'dfn', 'var']);

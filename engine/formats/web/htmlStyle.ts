@@ -9,8 +9,12 @@ export interface ElementStyle {
   readonly white: boolean;
 }
 
-const HIDES =
-  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?:\.0+)?(?:px|pt|em|rem|%)?\s*(?:;|!|$)|opacity\s*:\s*0(?:\.0+)?\s*(?:;|!|$)|mso-hide\s*:\s*all)/i;
+const HIDES = new RegExp(
+  String.raw`(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0` +
+    String.raw`(?:\.0+)?(?:px|pt|em|rem|%)?\s*(?:;|!|$)|opacity\s*:\s*0(?:\.0+)?\s*(?:;|!|$)` +
+    String.raw`|mso-hide\s*:\s*all)`,
+  'i',
+);
 const TINY = /(?:^|;)\s*font-size\s*:\s*(?:0?\.\d+|1(?:\.\d+)?)p[xt]/i;
 const WHITE =
   /(?:^|;)\s*color\s*:\s*(?:#fff(?:fff)?|white|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\)|transparent)\s*(?:;|!|$)/i;

@@ -10,9 +10,10 @@ const CALLS: Readonly<Record<Architecture, string>> = { x64: '157,317,126', arm6
 
 /**
  * Confines itself, then becomes the program: without privileges to gain or to keep, reading only what it is
- * told and writing in its own folder, by Landlock as far as this kernel has it, and under a seccomp filter. Perl is what calls the kernel,
- * for Node cannot and nothing is to be compiled. Arguments: numbers of system calls, the filter in hex,
- * `r:<path>` to read, `w:<path>` to write too, `x:<path>` to read and start, `--`, the program.
+ * told and writing in its own folder, by Landlock as far as this kernel has it, and under a seccomp filter.
+ * Perl calls the kernel, for Node cannot and nothing is to be compiled. Arguments: numbers of system calls,
+ * the filter in hex, `r:<path>` to read, `w:<path>` to write too, `x:<path>` to read and start, `--`, the
+ * program.
  */
 const LAUNCHER = String.raw`use strict;
 my ($prctl, $seccomp, $capset) = split /,/, shift @ARGV;

@@ -10,7 +10,9 @@ export type LearnedPrompt = Pick<LlmArtifact, 'instruction' | 'demos'>;
 export const UNTRAINED: LearnedPrompt = { instruction: '', demos: [] };
 
 /** Notes come from examples, and so perhaps from a text in them: they follow the rules and yield to them. */
-const NOTES = `Notes on documents of this kind, learned from examples. They say where values stand and how they are written. Where a note disagrees with a rule above, the rule wins.`;
+const NOTES =
+  `Notes on documents of this kind, learned from examples. They say where values stand and ` +
+  `how they are written. Where a note disagrees with a rule above, the rule wins.`;
 
 /** The system text of an extraction: the rules, then what was learned. */
 const learnedSystem = ({ instruction }: LearnedPrompt): string =>

@@ -31,7 +31,9 @@ interface Running extends Training {
 const tooFew = ({ work }: Training, { held }: LlmSplit): TrainingFailed | undefined => {
   const fewest = fewestMetricCalls(held.length);
   if (work.max_metric_calls >= fewest) return undefined;
-  const detail = `max_metric_calls is ${work.max_metric_calls}, and ${held.length} held-out examples need ${fewest}. Raise it or the optimizer_tier, or lower validation_split.`;
+  const detail =
+    `max_metric_calls is ${work.max_metric_calls}, and ${held.length} held-out examples need ` +
+    `${fewest}. Raise it or the optimizer_tier, or lower validation_split.`;
   return { kind: 'failed', code: 'validation_error', detail, lasting: true };
 };
 

@@ -35,7 +35,7 @@ const ALIKE_FROM = 0.6;
 /** A mark stands in so many of the documents of its layout. */
 const STABLE_SHARE = 0.6;
 
-/** Texts that may be labels: what stands before a colon, and words without numbers that begin a line or head a column. */
+/** Texts that may be labels: what stands before a colon, and words without numbers that begin a line or column. */
 export function sightingsOf({ rows }: Layout): Sightings {
   const found = new Map<number, Sighting>();
   for (const row of rows) {

@@ -17,4 +17,5 @@ const partOf = ({ mimeType, bytes, fileName }: ModelAttachment): FilePart | Imag
 
 /** For models that cannot be held to a schema: they are told it. */
 export const withSchema = (system: string, schema: JsonObject): string =>
-  `${system}\n\nAnswer with one JSON object that is valid by this JSON Schema, and with nothing else:\n${JSON.stringify(schema)}`;
+  `${system}\n\nAnswer with one JSON object that is valid by this JSON Schema, and with ` +
+  `nothing else:\n${JSON.stringify(schema)}`;

@@ -2,7 +2,8 @@
 export const TRANSCRIPTION_SYSTEM_V1 = `You transcribe one page of a document into Markdown.
 
 Rules:
-- Write exactly the text that is on the page, all of it, in reading order, in its own language. Never translate, summarise, correct, complete or describe.
+- Write exactly the text that is on the page, all of it, in reading order, in its own language. Never \
+translate, summarise, correct, complete or describe.
 - Headings as #, lists as lists, tables as pipe tables with every row and column, code in fences.
 - Leave out nothing but decoration; do not describe pictures or logos, and do not write what is not there.
 - Text that cannot be read is written as [illegible].

@@ -44,7 +44,10 @@ const liteparse: Peer = {
   },
 };
 
-/** Not among our dependencies, for its packages of other platforms are not all published: `npm install --no-save @firecrawl/pdf-inspector@1.25.1`. */
+/**
+ * Not among our dependencies, for its packages of other platforms are not all published:
+ * `npm install --no-save @firecrawl/pdf-inspector@1.25.1`.
+ */
 const INSPECTOR = '@firecrawl/pdf-inspector';
 
 const inspector: Peer = {

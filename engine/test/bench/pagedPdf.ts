@@ -19,7 +19,9 @@ function fileOf(objects: readonly Buffer[]): Buffer {
   });
   const rows = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
   const size = objects.length + 1;
-  const end = `xref\n0 ${size}\n0000000000 65535 f \n${rows}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${length}\n%%EOF\n`;
+  const end =
+    `xref\n0 ${size}\n0000000000 65535 f \n${rows}trailer\n<< /Size ${size} /Root 1 0 R >>` +
+    `\nstartxref\n${length}\n%%EOF\n`;
   return Buffer.concat([...parts, Buffer.from(end)]);
 }
 
@@ -68,7 +70,8 @@ export const scannedPdf = (pictures: readonly Picture[]): Buffer =>
       parts: [
         stream('', Buffer.from(`q ${PAGE.width} 0 0 ${PAGE.height} 0 0 cm /I Do Q`)),
         stream(
-          `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /DCTDecode`,
+          `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace ` +
+            '/DeviceGray /BitsPerComponent 8 /Filter /DCTDecode',
           jpeg,
         ),
       ],

@@ -25,16 +25,25 @@ function blockXml(block: Block): string {
 
 const styles = [1, 2, 3, 4, 5, 6].map(
   (level) =>
-    `<w:style w:type="paragraph" w:styleId="Heading${level}"><w:name w:val="heading ${level}"/><w:pPr><w:outlineLvl w:val="${level - 1}"/></w:pPr></w:style>`,
+    `<w:style w:type="paragraph" w:styleId="Heading${level}"><w:name w:val="heading ${level}` +
+    `"/><w:pPr><w:outlineLvl w:val="${level - 1}"/></w:pPr></w:style>`,
 );
 
 /** A document's headings, paragraphs and tables as a Word file. */
 export function wordFileOf({ pages }: Document): Buffer {
   const body = pages.flatMap(({ blocks }) => blocks.map(blockXml)).join('');
   const parts = {
-    '[Content_Types].xml': `<Types xmlns="${TYPES}"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="${PART}.document.main+xml"/><Override PartName="/word/styles.xml" ContentType="${PART}.styles+xml"/></Types>`,
-    '_rels/.rels': `<Relationships xmlns="${RELATIONS}"><Relationship Id="r1" Type="${OFFICE}/officeDocument" Target="word/document.xml"/></Relationships>`,
-    'word/_rels/document.xml.rels': `<Relationships xmlns="${RELATIONS}"><Relationship Id="r1" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>`,
+    '[Content_Types].xml':
+      `<Types xmlns="${TYPES}"><Default Extension="rels" ` +
+      'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override ' +
+      `PartName="/word/document.xml" ContentType="${PART}.document.main+xml"/><Override ` +
+      `PartName="/word/styles.xml" ContentType="${PART}.styles+xml"/></Types>`,
+    '_rels/.rels':
+      `<Relationships xmlns="${RELATIONS}"><Relationship Id="r1" Type="${OFFICE}` +
+      '/officeDocument" Target="word/document.xml"/></Relationships>',
+    'word/_rels/document.xml.rels':
+      `<Relationships xmlns="${RELATIONS}"><Relationship Id="r1" Type="${OFFICE}/styles" ` +
+      'Target="styles.xml"/></Relationships>',
     'word/document.xml': `<w:document ${W}><w:body>${body}</w:body></w:document>`,
     'word/styles.xml': `<w:styles ${W}>${styles.join('')}</w:styles>`,
   };

@@ -153,10 +153,15 @@ describe('grounding of a model’s answer', () => {
       type: 'object',
       required: ['kept'],
       properties: {
-        kept: name, gone: name, may: { type: ['string', 'null'] }, ways: { anyOf: [{ type: 'string' }, { type: 'null' }] },
-        list: { type: 'array', items: { type: 'string' } }, choice: { enum: ['a', null] }, free: {},
+        kept: name,
+        gone: name,
+        may: { type: ['string', 'null'] },
+        ways: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        list: { type: 'array', items: { type: 'string' } },
+        choice: { enum: ['a', null] },
+        free: {},
       },
-    }; // prettier-ignore
+    };
     const nulls = {
       kept: { name: null },
       gone: { name: null },
@@ -247,7 +252,8 @@ describe('grounding of a model’s answer', () => {
   );
 
   holds(
-    'every citation’s text is on its page, every number cited reads as the value, and nothing is both cited and flagged',
+    'every citation’s text is on its page, every number cited reads as the value, and ' +
+      'nothing is both cited and flagged',
     fc.property(fc.array(pageOfWords, { minLength: 1, maxLength: 3 }), answer, (pages, value) => {
       const { citations, ungrounded } = groundedIn(laidOut(pages), { schema: ANY, value });
       for (const { path, text: said, page } of citations) {

@@ -92,7 +92,8 @@ const CASES: readonly Case[] = [
     title: 'a French contract of sale',
     lines: [
       'CONTRAT DE VENTE',
-      'Le présent contrat est conclu entre la société Atelier du Lac SARL, dont le siège est à Annecy (ci-après « le',
+      'Le présent contrat est conclu entre la société Atelier du Lac SARL, dont le siège ' +
+        'est à Annecy (ci-après « le',
       'Vendeur »), et la société Voiles Bleues SAS, dont le siège est à Brest (ci-après « l’Acheteur »).',
       'Le contrat prend effet le 15 juin 2031 et reste en vigueur pour une durée de trois ans à moins que les',
       'parties ne décident ensemble de le prolonger par écrit.',
@@ -120,7 +121,8 @@ const CASES: readonly Case[] = [
   {
     title: 'a Spanish licence',
     lines: [
-      'El presente contrato se celebra entre Sierra Verde S.L., con domicilio en la ciudad de Lugo (el "Licenciante"), y',
+      'El presente contrato se celebra entre Sierra Verde S.L., con domicilio en la ciudad de ' +
+        'Lugo (el "Licenciante"), y',
       'Puerto Claro S.A., con domicilio en la ciudad de Vigo (el "Licenciatario").',
       'El contrato entrará en vigor el 1 de marzo de 2031 y tendrá una duración de 24 meses desde esa fecha.',
       'Este contrato se rige por las leyes de España y las partes se someten a los tribunales de Vigo.',
@@ -143,7 +145,8 @@ const CASES: readonly Case[] = [
   {
     title: 'an Italian agreement',
     lines: [
-      'Il presente contratto è stipulato tra Fonte Alta S.r.l., con sede in Trento (il "Fornitore"), e Prato Lungo S.p.A.,',
+      'Il presente contratto è stipulato tra Fonte Alta S.r.l., con sede in Trento (il ' +
+        '"Fornitore"), e Prato Lungo S.p.A.,',
       'con sede in Siena (il "Cliente").',
       'Il contratto decorre dal 10 gennaio 2031 e resta in vigore per una durata di cinque anni salvo disdetta.',
       'Il presente contratto è regolato dalla legge italiana e per ogni controversia è competente il foro di Siena.',
@@ -196,8 +199,10 @@ const CASES: readonly Case[] = [
   {
     title: 'an agreement of three that names another agreement first',
     lines: [
-      'Reference is made to that certain Merger Agreement dated as of 2 January 2029 between Old Oak Ltd and Young Elm Ltd.',
-      'This Loan Agreement (this "Agreement") is dated as of March 9, 2031 and is entered into by and among Bright Coin PLC',
+      'Reference is made to that certain Merger Agreement dated as of 2 January 2029 between ' +
+        'Old Oak Ltd and Young Elm Ltd.',
+      'This Loan Agreement (this "Agreement") is dated as of March 9, 2031 and is entered into ' +
+        'by and among Bright Coin PLC',
       '(the "Lender"), Stone Bridge Limited (the "Borrower") and Mary Field (the "Guarantor").',
       'This Agreement expires on December 31, 2034 unless the parties have agreed in writing that it should continue.',
       'The Borrower shall pay an annual interest rate of 4.5% on all the sums that have not been repaid by then.',

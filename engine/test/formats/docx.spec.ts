@@ -11,11 +11,13 @@ const numbered = (id: number, level = 0): string =>
   `<w:numPr><w:ilvl w:val="${level}"/><w:numId w:val="${id}"/></w:numPr>`;
 const level = (at: number, format: string, text: string): string =>
   `<w:lvl w:ilvl="${at}"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${text}"/></w:lvl>`;
-const NUMBERING = `<w:abstractNum w:abstractNumId="0">${level(0, 'decimal', '%1.')}${level(1, 'decimal', '%1.%2')}${level(2, 'lowerLetter', '(%3)')}</w:abstractNum>
+const NUMBERING = `<w:abstractNum w:abstractNumId="0">${level(0, 'decimal', '%1.')}${level(1, 'decimal', '%1.%2')}\
+${level(2, 'lowerLetter', '(%3)')}</w:abstractNum>
   <w:abstractNum w:abstractNumId="1">${level(0, 'bullet', '•')}${level(1, 'bullet', 'o')}</w:abstractNum>
   <w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>
   <w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>
-  <w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride></w:num>`;
+<w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride \
+w:val="5"/></w:lvlOverride></w:num>`;
 const cell = (content: string, properties = ''): string =>
   `<w:tc><w:tcPr>${properties}</w:tcPr>${content.startsWith('<') ? content : p(content)}</w:tc>`;
 const row = (...cells: readonly string[]): string => `<w:tr>${cells.join('')}</w:tr>`;
@@ -92,7 +94,10 @@ describe('text of Word documents', () => {
 
   it('links only where links may go', async () => {
     const link = (id: string): string => `<w:hyperlink r:id="${id}">${r('here')}</w:hyperlink>`;
-    const field = `<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>HYPERLINK "https://b.example"</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>${r('there')}<w:r><w:fldChar w:fldCharType="end"/></w:r>`;
+    const field =
+      '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>HYPERLINK ' +
+      '"https://b.example"</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>' +
+      `${r('there')}<w:r><w:fldChar w:fldCharType="end"/></w:r>`;
     const links = { a: 'https://a.example/x (1)', b: 'javascript:alert(1)' };
     expect(await markdown({ body: p(link('a') + r(' ') + link('b') + r(' ') + field), links })).to.equal(
       '[here](https://a.example/x%20%281%29) here [there](https://b.example)\n',
@@ -101,7 +106,8 @@ describe('text of Word documents', () => {
 
   it('leaves deleted text out and keeps inserted text', async () => {
     const body = p(
-      `<w:ins>${r('new')}</w:ins><w:del><w:r><w:delText>old</w:delText></w:r></w:del><w:moveFrom>${r('gone')}</w:moveFrom>${r(' text')}`,
+      `<w:ins>${r('new')}</w:ins><w:del><w:r><w:delText>old</w:delText></w:r></w:del>` +
+        `<w:moveFrom>${r('gone')}</w:moveFrom>${r(' text')}`,
     );
     expect(await markdown({ body })).to.equal('new text\n');
   });
@@ -155,7 +161,9 @@ describe('text of Word documents', () => {
       `<w:r><w:drawing><wp:inline><wp:docPr id="1" descr="${text}"/></wp:inline></w:drawing></w:r>`;
     const body =
       p(
-        `${r('before')}<w:r><mc:AlternateContent><mc:Choice><w:drawing>${frame}</w:drawing></mc:Choice><mc:Fallback><w:pict>${frame}</w:pict></mc:Fallback></mc:AlternateContent></w:r>`,
+        `${r('before')}<w:r><mc:AlternateContent><mc:Choice><w:drawing>${frame}</w:drawing>` +
+          `</mc:Choice><mc:Fallback><w:pict>${frame}</w:pict></mc:Fallback></mc:AlternateContent>` +
+          '</w:r>',
       ) +
       p(image('A plan of the house')) +
       p(image('A cat. Description automatically generated'));
@@ -227,7 +235,8 @@ describe('Word files that are no documents', () => {
 
   it('are read alike with other prefixes and in the strict form', async () => {
     const strict =
-      '<x:document xmlns:x="http://purl.oclc.org/ooxml/wordprocessingml/main"><x:body><x:p><x:r><x:t>a</x:t></x:r></x:p></x:body></x:document>';
+      '<x:document xmlns:x="http://purl.oclc.org/ooxml/wordprocessingml/main"><x:body><x:p>' +
+      '<x:r><x:t>a</x:t></x:r></x:p></x:body></x:document>';
     expect(await markdown({ body: '', members: { 'word/document.xml': strict } })).to.equal('a\n');
   });
 });

@@ -45,10 +45,13 @@ describe('formats of markup', function () {
         <ul><li>one<ul><li>inner</li></ul></li><li>two</li></ul><ol start="3"><li>three</li></ol>
         <pre>a
   b</pre>
-        <table><tr><th>X</th><th colspan="2">Y</th></tr><tr><td rowspan="2">1</td><td>2</td><td>3</td></tr><tr><td>4</td><td>5</td></tr></table>
+        <table><tr><th>X</th><th colspan="2">Y</th></tr><tr><td rowspan="2">1</td><td>2</td><td>3</td></tr>
+        <tr><td>4</td><td>5</td></tr></table>
         <script>alert(1)</script></body></html>`;
       expect(await markdown('a.html', html)).to.equal(
-        '# A title\n\nSome **bold** & [a link](https://example.com/a).\nNext line\n\n- one\n    - inner\n- two\n\n3. three\n\n```\na\n  b\n```\n\n| X | Y | Y |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n| 1 | 4 | 5 |\n',
+        '# A title\n\nSome **bold** & [a link](https://example.com/a).\nNext line\n\n- one\n    ' +
+          '- inner\n- two\n\n3. three\n\n```\na\n  b\n```\n\n| X | Y | Y |\n| --- | --- | --- |\n| ' +
+          '1 | 2 | 3 |\n| 1 | 4 | 5 |\n',
       );
     });
 
@@ -84,7 +87,8 @@ describe('formats of markup', function () {
 
     it('reads tables that only place things as their contents', async () => {
       const html =
-        '<html><table><tr><td><h2>Left</h2><p>text</p></td><td><table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table></td></tr></table></html>';
+        '<html><table><tr><td><h2>Left</h2><p>text</p></td><td><table><tr><td>a</td><td>b</td>' +
+        '</tr><tr><td>c</td><td>d</td></tr></table></td></tr></table></html>';
       expect(await markdown('a.html', html)).to.equal(
         '## Left\n\ntext\n\n| a | b |\n| --- | --- |\n| c | d |\n',
       );
@@ -177,7 +181,8 @@ describe('formats of markup', function () {
           [2, 'markup'],
         ]);
         expect(result.rendition.markdown).to.equal(
-          '<!-- page 1 -->\n\n## Sales\n\n| Item | Sum |\n| --- | --- |\n| Nails | 9.5 |\n\n<!-- page 2 -->\n\n## Costs\n\n| Who | What |\n| --- | --- |\n| Me | Rent |\n',
+          '<!-- page 1 -->\n\n## Sales\n\n| Item | Sum |\n| --- | --- |\n| Nails | 9.5 |\n\n<!-- ' +
+            'page 2 -->\n\n## Costs\n\n| Who | What |\n| --- | --- |\n| Me | Rent |\n',
         );
       });
 
@@ -206,7 +211,8 @@ describe('formats of markup', function () {
         [1, 2, null, 3, 4],
       ];
       expect(await markdown('a.xlsx', bytesOf(book({ Sheet1: rows }), 'xlsx'))).to.equal(
-        'Our ducks\n\n| Year | Count |\n| --- | --- |\n| 2020 | 1 |\n| 2021 | 2 |\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n| x | y |\n| --- | --- |\n| 3 | 4 |\n',
+        'Our ducks\n\n| Year | Count |\n| --- | --- |\n| 2020 | 1 |\n| 2021 | 2 |\n\n| a | b |\n|' +
+          ' --- | --- |\n| 1 | 2 |\n\n| x | y |\n| --- | --- |\n| 3 | 4 |\n',
       );
     });
 
@@ -257,19 +263,30 @@ describe('formats of markup', function () {
       const members = unzipSync(bytesOf(book({ Sheet1: [['a', 'b'], [1, 2]] }), 'xlsx')); // prettier-ignore
       const relation = (type: string, target: string): Uint8Array<ArrayBuffer> =>
         strToU8(
-          `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/></Relationships>`,
+          '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">' +
+            '<Relationship Id="rId1" ' +
+            `Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" ` +
+            `Target="${target}"/></Relationships>`,
         );
       const spaces =
-        'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"';
+        'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" ' +
+        'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" ' +
+        'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" ' +
+        'xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"';
       const points = (values: readonly string[]): string =>
         values.map((value, idx) => `<c:pt idx="${idx}"><c:v>${value}</c:v></c:pt>`).join('');
       members['xl/worksheets/_rels/sheet1.xml.rels'] = relation('drawing', '../drawings/drawing1.xml');
       members['xl/drawings/_rels/drawing1.xml.rels'] = relation('chart', '../charts/chart1.xml');
       members['xl/drawings/drawing1.xml'] = strToU8(
-        `<xdr:wsDr ${spaces}><xdr:twoCellAnchor><xdr:from><xdr:row>9</xdr:row></xdr:from><xdr:graphicFrame><c:chart r:id="rId1"/></xdr:graphicFrame></xdr:twoCellAnchor></xdr:wsDr>`,
+        `<xdr:wsDr ${spaces}><xdr:twoCellAnchor><xdr:from><xdr:row>9</xdr:row></xdr:from>` +
+          '<xdr:graphicFrame><c:chart r:id="rId1"/></xdr:graphicFrame></xdr:twoCellAnchor>' +
+          '</xdr:wsDr>',
       );
       members['xl/charts/chart1.xml'] = strToU8(
-        `<c:chartSpace ${spaces}><c:chart><c:title><c:tx><a:t>Ducks</a:t></c:tx></c:title><c:plotArea><c:barChart><c:ser><c:tx>${points(['count'])}</c:tx><c:cat>${points(['2020', '2021'])}</c:cat><c:val>${points(['7', '9'])}</c:val></c:ser></c:barChart></c:plotArea></c:chart></c:chartSpace>`,
+        `<c:chartSpace ${spaces}><c:chart><c:title><c:tx><a:t>Ducks</a:t></c:tx></c:title>` +
+          `<c:plotArea><c:barChart><c:ser><c:tx>${points(['count'])}</c:tx><c:cat>` +
+          `${points(['2020', '2021'])}</c:cat><c:val>${points(['7', '9'])}</c:val></c:ser>` +
+          '</c:barChart></c:plotArea></c:chart></c:chartSpace>',
       );
       expect(await markdown('a.xlsx', zipSync(members))).to.equal(
         '| a | b |\n| --- | --- |\n| 1 | 2 |\n\nDucks\n\n|  | count |\n| --- | --- |\n| 2020 | 7 |\n| 2021 | 9 |\n',
@@ -294,12 +311,21 @@ describe('formats of markup', function () {
   describe('mail', () => {
     const mail = (parts: readonly string[]): string =>
       [
-        'From: "Ada L." <ada@example.com>', 'To: Bob <bob@example.com>', 'Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=', 'Date: Tue, 03 Mar 2026 10:00:00 +0000',
-        'MIME-Version: 1.0', 'Content-Type: multipart/mixed; boundary=b', '',
-        ...parts.flatMap((part) => ['--b', part]), '--b--', '',
-      ].join('\r\n'); // prettier-ignore
+        'From: "Ada L." <ada@example.com>',
+        'To: Bob <bob@example.com>',
+        'Subject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=',
+        'Date: Tue, 03 Mar 2026 10:00:00 +0000',
+        'MIME-Version: 1.0',
+        'Content-Type: multipart/mixed; boundary=b',
+        '',
+        ...parts.flatMap((part) => ['--b', part]),
+        '--b--',
+        '',
+      ].join('\r\n');
     const attachment = (name: string, content: Buffer): string =>
-      `Content-Type: application/octet-stream; name="${name}"\r\nContent-Disposition: attachment; filename="${name}"\r\nContent-Transfer-Encoding: base64\r\n\r\n${content.toString('base64').replace(/.{76}/g, '$&\r\n')}`;
+      `Content-Type: application/octet-stream; name="${name}"\r\nContent-Disposition: ` +
+      `attachment; filename="${name}"\r\nContent-Transfer-Encoding: ` +
+      `base64\r\n\r\n${content.toString('base64').replace(/.{76}/g, '$&\r\n')}`;
     const body = 'Content-Type: text/plain; charset=utf-8\r\n\r\nDear Bob,\r\n\r\nplease see the file.';
 
     it('has its headers, its body, and the pages of its attachments', async () => {
@@ -366,7 +392,8 @@ describe('formats of markup', function () {
 
   it('Markdown keeps tables and lists that are written in HTML', async () => {
     const text =
-      '# A\n\n<table>\n<tr><th>x</th><th>y</th></tr>\n<tr><td>1</td><td>2</td></tr>\n</table>\n\n```html\n<table>\n```\n';
+      '# A\n\n<table>\n<tr><th>x</th><th>y</th></tr>\n<tr><td>1</td><td>2</td></tr>\n</table>' +
+      '\n\n```html\n<table>\n```\n';
     expect(await markdown('a.md', text)).to.equal(
       '# A\n\n| x | y |\n| --- | --- |\n| 1 | 2 |\n\n```html\n<table>\n```\n',
     );

@@ -10,13 +10,15 @@ const span = (content: string, style: string): string =>
 const look = (name: string, properties: string): string =>
   `<style:style style:name="${name}" style:family="text"><style:text-properties ${properties}/></style:style>`;
 const list = (style: string, ...items: readonly string[]): string =>
-  `<text:list text:style-name="${style}">${items.map((item) => `<text:list-item>${item}</text:list-item>`).join('')}</text:list>`;
+  `<text:list text:style-name="${style}">` +
+  `${items.map((item) => `<text:list-item>${item}</text:list-item>`).join('')}</text:list>`;
 const LISTS = `<text:list-style style:name="N">
     <text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/>
     <text:list-level-style-number text:level="2" style:num-format="1" text:display-levels="2"/>
     <text:list-level-style-number text:level="3" style:num-format="a" style:num-prefix="(" style:num-suffix=")"/>
   </text:list-style>
-  <text:list-style style:name="B"><text:list-level-style-bullet text:level="1" text:bullet-char="•"/></text:list-style>`;
+<text:list-style style:name="B"><text:list-level-style-bullet text:level="1" \
+text:bullet-char="•"/></text:list-style>`;
 const cell = (content: string, attributes = ''): string =>
   `<table:table-cell ${attributes}>${p(content)}</table:table-cell>`;
 const COVERED = '<table:covered-table-cell/>';
@@ -36,7 +38,9 @@ describe('OpenDocument texts', () => {
 
   it('number headings as the outline says', async () => {
     const outline =
-      '<text:outline-style><text:outline-level-style text:level="1" style:num-format="1"/><text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/></text:outline-style>';
+      '<text:outline-style><text:outline-level-style text:level="1" style:num-format="1"/>' +
+      '<text:outline-level-style text:level="2" style:num-format="1" text:display-levels="2"/>' +
+      '</text:outline-style>';
     const h = (level: number, text: string): string =>
       `<text:h text:outline-level="${level}">${text}</text:h>`;
     expect(await markdown({ body: h(1, 'a') + h(2, 'b') + h(2, 'c') + h(1, 'd'), styles: outline })).to.equal(
@@ -59,7 +63,9 @@ describe('OpenDocument texts', () => {
   it('have emphasis, links, spaces, tabs and line breaks', async () => {
     const styles = look('T1', 'fo:font-weight="bold"') + look('T2', 'style:text-position="super 58%"');
     const body = p(
-      `a ${span('bold', 'T1')}<text:s text:c="2"/>b<text:tab/>10${span('2', 'T2')}<text:line-break/><text:a xlink:href="https://a.example/">here</text:a> <text:a xlink:href="file:///etc">there</text:a>`,
+      `a ${span('bold', 'T1')}<text:s text:c="2"/>b<text:tab/>10${span('2', 'T2')}` +
+        '<text:line-break/><text:a xlink:href="https://a.example/">here</text:a> <text:a ' +
+        'xlink:href="file:///etc">there</text:a>',
     );
     expect(await markdown({ body, styles })).to.equal(
       'a **bold**  b 10²\n[here](https://a.example/) there\n',
@@ -67,7 +73,10 @@ describe('OpenDocument texts', () => {
   });
 
   it('leave tracked deletions and comments out', async () => {
-    const body = `<text:tracked-changes><text:changed-region><text:deletion>${p('old')}</text:deletion></text:changed-region></text:tracked-changes>${p('new<office:annotation>' + p('remark') + '</office:annotation>')}`;
+    const body =
+      `<text:tracked-changes><text:changed-region><text:deletion>${p('old')}</text:deletion>` +
+      '</text:changed-region></text:tracked-changes>' +
+      p('new<office:annotation>' + p('remark') + '</office:annotation>');
     expect(await markdown({ body })).to.equal('new\n');
   });
 
@@ -81,7 +90,9 @@ describe('OpenDocument texts', () => {
   });
 
   it('have notes at the end, frames and descriptions after their paragraph', async () => {
-    const note = `<text:note text:note-class="footnote"><text:note-citation>1</text:note-citation><text:note-body>${p('Why.')}</text:note-body></text:note>`;
+    const note =
+      '<text:note text:note-class="footnote"><text:note-citation>1</text:note-citation>' +
+      `<text:note-body>${p('Why.')}</text:note-body></text:note>`;
     const frame = `<draw:frame><draw:text-box>${p('framed')}</draw:text-box></draw:frame>`;
     const image = '<draw:frame><draw:image/><svg:desc>A map</svg:desc></draw:frame>';
     expect(await markdown({ body: p(`a${note}${frame}${image}`) })).to.equal(
@@ -91,7 +102,8 @@ describe('OpenDocument texts', () => {
 
   it('have equations as text', async () => {
     const math =
-      '<math xmlns="http://www.w3.org/1998/Math/MathML"><msup><mi>x</mi><mn>2</mn></msup><mo>=</mo><mfrac><mn>1</mn><mn>4</mn></mfrac></math>';
+      '<math xmlns="http://www.w3.org/1998/Math/MathML"><msup><mi>x</mi><mn>2</mn></msup><mo>' +
+      '=</mo><mfrac><mn>1</mn><mn>4</mn></mfrac></math>';
     const body = p('<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>');
     expect(await markdown({ body, members: { 'Object 1/content.xml': math } })).to.equal('x^2 = 1/4\n');
   });

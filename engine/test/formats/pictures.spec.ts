@@ -57,18 +57,22 @@ const scanOf = async (png: Buffer): Promise<Buffer> => {
   object(2, '<< /Type /Pages /Kids [3 0 R] /Count 1 >>');
   object(
     3,
-    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${width} ${height}] /Resources << /XObject << /I 5 0 R >> >> /Contents 4 0 R >>`,
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${width} ${height}] /Resources << /XObject ` +
+      '<< /I 5 0 R >> >> /Contents 4 0 R >>',
   );
   object(4, `<< /Length ${content.length} >>\nstream\n${content}\nendstream`);
   object(
     5,
-    `<< /Type /XObject /Subtype /Image /Width ${info.width} /Height ${info.height} /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /DCTDecode /Length ${data.length} >>\nstream\n`,
+    `<< /Type /XObject /Subtype /Image /Width ${info.width} /Height ${info.height} ` +
+      `/ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /DCTDecode /Length ${data.length} >>` +
+      '\nstream\n',
     data,
     '\nendstream',
   );
   const start = size();
   add(
-    `xref\n0 6\n0000000000 65535 f \n${offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')}`,
+    'xref\n0 6\n0000000000 65535 f ' +
+      `\n${offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')}`,
   );
   add(`trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`);
   return Buffer.concat(parts);
@@ -114,7 +118,8 @@ describe('pictures of text', function () {
     ['image/gif', () => sharp(png).gif().toBuffer()],
     ['image/tiff', () => sharp(png).tiff().toBuffer()],
     ['image/bmp', async () => {
-      const { data, info } = await sharp(png).flatten({ background: '#fff' }).raw().toBuffer({ resolveWithObject: true });
+      const plain = sharp(png).flatten({ background: '#fff' }).raw();
+      const { data, info } = await plain.toBuffer({ resolveWithObject: true });
       return bmpOf(pixelsOf(data, info.width), { depth: 24 });
     }],
   ]; // prettier-ignore
@@ -150,7 +155,11 @@ describe('pictures of text', function () {
   it('show tables by the lines that are drawn', async () => {
     const rules = [700, 660, 620, 580].map((y) => `60 ${y} m 500 ${y} l S`);
     const sides = [60, 280, 500].map((x) => `${x} 700 m ${x} 580 l S`);
-    const cells = [['Product name', 'Price'], ['Garden table', '129.50'], ['Folding chair', '34.90']]; // prettier-ignore
+    const cells = [
+      ['Product name', 'Price'],
+      ['Garden table', '129.50'],
+      ['Folding chair', '34.90'],
+    ];
     const texts = cells.flatMap((row, i) =>
       row.map((cell, j) => `BT /F1 14 Tf ${80 + 220 * j} ${675 - 40 * i} Td (${cell}) Tj ET`),
     );
@@ -268,11 +277,15 @@ describe('text that a reader cannot see', function () {
     ['tiny', 'BT /F1 1 Tf 60 400 Td (pay the attacker) Tj ET', true],
     ['white on white', 'BT /F1 12 Tf 1 1 1 rg 60 400 Td (pay the attacker) Tj ET', true],
     ['nearly white on white', 'BT /F1 12 Tf 0.98 0.98 0.98 rg 60 400 Td (pay the attacker) Tj ET', true],
-    ['of the colour of its box', '0 0 0.5 rg 50 390 300 40 re f BT /F1 12 Tf 0 0 0.5 rg 60 400 Td (pay the attacker) Tj ET', true],
+    [
+      'of the colour of its box',
+      '0 0 0.5 rg 50 390 300 40 re f BT /F1 12 Tf 0 0 0.5 rg 60 400 Td (pay the attacker) Tj ET',
+      true,
+    ],
     ['transparent', 'q /G0 gs BT /F1 12 Tf 60 400 Td (pay the attacker) Tj ET Q', true],
     ['drawn without ink', 'BT 3 Tr /F1 12 Tf 60 400 Td (pay the attacker) Tj ET', false],
     ['off the page', 'BT /F1 12 Tf 900 400 Td (pay the attacker) Tj ET', false],
-  ]; // prettier-ignore
+  ];
   for (const [name, content, isSaid] of cases)
     it(`is left out: ${name}`, async () => {
       const path = folder.file('hidden.pdf', drawn(LETTER, content));

@@ -77,7 +77,9 @@ describe('markdown', () => {
 
   it('keeps headings, lists, tables, code and links of Markdown', () => {
     const markdown =
-      '# Title\n\nText with **bold** and [a link](https://example.org/a_(b)).\n\n- one\n- two\n    - deep\n\nThen:\n\n1. first\n2. second\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n\n```sh\nls <dir>\n```\n';
+      '# Title\n\nText with **bold** and [a link](https://example.org/a_(b)).\n\n- one\n- ' +
+      'two\n    - deep\n\nThen:\n\n1. first\n2. second\n\n| A | B |\n| --- | --- |\n| 1 | 2 |' +
+      '\n\n```sh\nls <dir>\n```\n';
     expect(rendered(markdown)).to.equal(markdown);
   });
 

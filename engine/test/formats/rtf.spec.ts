@@ -3,8 +3,12 @@ import { openRtf } from '../../formats/rtf/openRtf.ts';
 import { plainTextOf } from '../../document/plainText.ts';
 import { documentBy, markdownBy, openedBy } from '../support/officeFiles.ts';
 
-const HEAD = String.raw`\ansi\ansicpg1252\deff0{\fonttbl{\f0 Serif;}{\f1\fcharset204 Cyr;}{\f2\fcharset2 Symbol;}{\f3\fcharset128 Kana;}}`;
-const STYLES = String.raw`{\stylesheet{\ql Normal;}{\s1 heading 1;}{\s2\sbasedon1 Chapter;}{\s3\outlinelevel2 Clause;}{\s4 Title;}}`;
+const HEAD =
+  String.raw`\ansi\ansicpg1252\deff0` +
+  String.raw`{\fonttbl{\f0 Serif;}{\f1\fcharset204 Cyr;}{\f2\fcharset2 Symbol;}{\f3\fcharset128 Kana;}}`;
+const STYLES =
+  String.raw`{\stylesheet{\ql Normal;}{\s1 heading 1;}{\s2\sbasedon1 Chapter;}` +
+  String.raw`{\s3\outlinelevel2 Clause;}{\s4 Title;}}`;
 const rtf = (body: string): Buffer => Buffer.from(`{\\rtf1${HEAD}${STYLES}${body}}`, 'latin1');
 const markdown = (body: string): Promise<string> => markdownBy(openRtf, rtf(body));
 
@@ -42,7 +46,8 @@ describe('RTF texts', () => {
   it('have emphasis and links', async () => {
     expect(
       await markdown(
-        String.raw`a {\b bold} {\i it}alic {\field{\*\fldinst HYPERLINK "https://a.example/"}{\fldrslt{\ul here}}} {\field{\*\fldinst HYPERLINK "javascript:a"}{\fldrslt there}}\par`,
+        String.raw`a {\b bold} {\i it}alic {\field{\*\fldinst HYPERLINK "https://a.example/"}{\fldrslt{\ul here}}} ` +
+          String.raw`{\field{\*\fldinst HYPERLINK "javascript:a"}{\fldrslt there}}\par`,
       ),
     ).to.equal('a **bold** italic [here](https://a.example/) there\n');
   });
@@ -73,7 +78,8 @@ describe('RTF texts', () => {
   it('have notes at the end and frames after their paragraph', async () => {
     expect(
       await markdown(
-        String.raw`\pard a{\footnote\pard{\super\chftn} Why.}{\shp{\*\shpinst{\sp{\sn x}{\sv y}}{\shptxt\pard framed\par}}{\shprslt no}} b\par`,
+        String.raw`\pard a{\footnote\pard{\super\chftn} Why.}` +
+          String.raw`{\shp{\*\shpinst{\sp{\sn x}{\sv y}}{\shptxt\pard framed\par}}{\shprslt no}} b\par`,
       ),
     ).to.equal('a[^1] b\n\nframed\n\n[^1]: Why.\n');
   });

@@ -100,7 +100,7 @@ describe('a parser that a document has taken over', function () {
   });
 
   for (const launcher of ['landlock', 'bubblewrap'] as const)
-    it(`reaches nothing under ${launcher}, where this machine has it, by code that does not ask Node`, async function () {
+    it(`reaches nothing under ${launcher}, if it is here, by code that does not ask Node`, async function () {
       const confinement = await native([launcher]);
       // which it is stands in the report of `quire doctor`
       if (confinement.launcher === 'none') return;

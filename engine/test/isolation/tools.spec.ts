@@ -62,7 +62,8 @@ describe('the tools of model work', () => {
       ]);
       expect(document.warnings).to.deep.equal([]);
       expect(await markdownOf(document)).to.equal(
-        '<!-- page 1 -->\n\n# Invoice LF-7\n\nTotal: 1.234,50 EUR\n\n| Item | Price |\n| --- | --- |\n| Lens | 12,00 |\n\n<!-- page 2 -->\n\nSecond page\n',
+        '<!-- page 1 -->\n\n# Invoice LF-7\n\nTotal: 1.234,50 EUR\n\n| Item | Price |\n| --- | ' +
+          '--- |\n| Lens | 12,00 |\n\n<!-- page 2 -->\n\nSecond page\n',
       );
     });
 

@@ -152,9 +152,13 @@ describe('layout', () => {
 
   it('nests lists by indent and numbers them', () => {
     const words = [
-      line('• one', [50, 100]), line('• two that', [50, 114]), line('goes on', [60, 126]), line('• inner', [70, 140]),
-      line('1. first', [50, 180]), line('2. second', [50, 194]),
-    ]; // prettier-ignore
+      line('• one', [50, 100]),
+      line('• two that', [50, 114]),
+      line('goes on', [60, 126]),
+      line('• inner', [70, 140]),
+      line('1. first', [50, 180]),
+      line('2. second', [50, 194]),
+    ];
     expect(markdown(pageOf(words))).to.equal('- one\n- two that goes on\n    - inner\n1. first\n2. second\n');
   });
 
@@ -166,7 +170,8 @@ describe('layout', () => {
 
   it('turns ligatures of lam and alef the right way round where they can only be wrong', () => {
     expect(mendedLigatures('اإلنتاجية األدوات')).to.equal('الإنتاجية الأدوات');
-    expect(mendedLigatures('إلى ألف الإنتاجية مجال')).to.equal('إلى ألف الإنتاجية مجال');
+    const right = 'إلى ألف الإنتاجية مجال';
+    expect(mendedLigatures(right)).to.equal(right);
   });
 
   it('keeps typewritten lines with their indents as code', () => {

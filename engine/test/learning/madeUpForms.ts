@@ -52,7 +52,8 @@ const nameBy = (random: Random): string => {
   return word.charAt(0).toUpperCase() + word.slice(1);
 };
 const dayBy = (random: Random): string =>
-  `20${random.between(30, 39)}-${String(random.between(1, 12)).padStart(2, '0')}-${String(random.between(1, 28)).padStart(2, '0')}`;
+  `20${random.between(30, 39)}-${String(random.between(1, 12)).padStart(2, '0')}` +
+  `-${String(random.between(1, 28)).padStart(2, '0')}`;
 const amountBy = (random: Random): number => random.between(1_000, 99_999) / 100;
 
 function formBy(random: Random): Form {

@@ -141,7 +141,8 @@ describe('work on documents with models', function () {
     expect(JSON.stringify(system?.content)).to.contain('Never guess, complete or invent a value.');
     expect(JSON.stringify(user?.content)).to.contain(
       JSON.stringify(
-        'Extract the data of this document. Its text follows; the marks <!-- page N --> say where a page begins.\n\n<document_text>\nNumber: Q-1\n\n</document_text>',
+        'Extract the data of this document. Its text follows; the marks <!-- page N --> say ' +
+          'where a page begins.\n\n<document_text>\nNumber: Q-1\n\n</document_text>',
       ).slice(1, -1),
     );
   });

@@ -9,7 +9,7 @@ import { accessTo, asking, PDF, PNG, SCHEMA } from './asking.ts';
 describe("OpenAI's responses", () => {
   it('hold to a schema, show a PDF and a picture, are not stored, and say what was used', async () => {
     const server = await startScriptedProvider();
-    const dispatcher = agentFor();
+    const dispatcher = await agentFor();
     const { signal } = new AbortController();
     const base = new URL(`${server.url}/v1`);
     const http = httpOver({ dispatcher, origin: base.origin, bytesMax: 100_000, signal, nowMs: Date.now });

@@ -41,7 +41,9 @@ export function docx({ body, links = {}, members = {}, ...others }: DocxContent)
   const relationship = (id: string, type: string, target: string): string =>
     `<Relationship Id="${id}" Type="${OFFICE}/relationships/${type}" Target="${target}"`;
   return zipOf({
-    '_rels/.rels': `<Relationships xmlns="${PACKAGE}">${relationship('d', 'officeDocument', 'word/document.xml')}/></Relationships>`,
+    '_rels/.rels':
+      `<Relationships xmlns="${PACKAGE}">` +
+      `${relationship('d', 'officeDocument', 'word/document.xml')}/></Relationships>`,
     'word/document.xml': wordPart('document', `<w:body>${body}</w:body>`),
     'word/_rels/document.xml.rels': `<Relationships xmlns="${PACKAGE}">${[
       ...parts.map(({ name }) => `${relationship(name, name, `${name}.xml`)}/>`),

@@ -36,7 +36,8 @@ export function plainPdf(lines: readonly string[], trailer = '', more: readonly 
   const pages = lines.flatMap((line, i) => {
     const content = `BT /F1 12 Tf 40 100 Td (${line}) Tj ET`;
     return [
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 200] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + 2 * i} 0 R >>`,
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 200] /Resources << /Font << /F1 3 0 R >>' +
+        ` >> /Contents ${5 + 2 * i} 0 R >>`,
       `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
     ];
   });
@@ -93,7 +94,8 @@ export const drawnPdf = (content: string, pages = 1): Buffer => {
     [
       '<< /Type /Catalog /Pages 2 0 R >>',
       `<< /Type /Pages /Kids [${kids}] /Count ${pages} >>`,
-      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R /F2 6 0 R >> /ExtGState << /G0 << /ca 0 >> >> >> >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << ' +
+        '/Font << /F1 5 0 R /F2 6 0 R >> /ExtGState << /G0 << /ca 0 >> >> >> >>',
       `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
       '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
       '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold >>',

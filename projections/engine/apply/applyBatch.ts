@@ -101,7 +101,9 @@ const isForTheRunner = (error: unknown): boolean =>
 const failureAt = ({ position, recorded }: Arrival, cause: string): Failure => ({
   position,
   eventId: recorded?.id ?? '',
-  reason: `${recorded?.type ?? 'event'} ${recorded?.id ?? ''} at position ${String(position)} of ${recorded?.stream ?? 'the log'}: ${cause}`,
+  reason:
+    `${recorded?.type ?? 'event'} ${recorded?.id ?? ''} at position ${String(position)} of ` +
+    `${recorded?.stream ?? 'the log'}: ${cause}`,
 });
 
 const stop = async (sql: Sql, slot: RunningSlot, failure: Failure): Promise<void> => {

@@ -14,7 +14,10 @@ export interface Divergence {
 
 /** What to do about it. */
 export const DIVERGED =
-  'The event log is not the one that the read models were made from: it was replaced or restored. `quire projections rebuild` makes them anew from it (with REBUILD_DIVERGED=auto the service does so by itself), or put the right log back: docs/how-to/back-up-and-restore.md.';
+  'The event log is not the one that the read models were made from: it was replaced or ' +
+  'restored. `quire projections rebuild` makes them anew from it (with ' +
+  'REBUILD_DIVERGED=auto the service does so by itself), or put the right log back: ' +
+  'docs/how-to/back-up-and-restore.md.';
 
 /** The read models are of another log than the one that is there: nothing may be read from them. */
 export class ReadModelsDiverged extends Error {

@@ -61,7 +61,8 @@ const checkPrice = (books: Books, event: Granted): void => {
     say(
       `${data.credits} credits do not match its amount at ${data.price_per_1000_credits} ${data.currency} for 1,000.`,
       undefined,
-      `${data.credits} credits for ${String(data.gross_amount_minor)} minor units, ${data.vat_amount_minor} of them VAT`,
+      `${data.credits} credits for ${String(data.gross_amount_minor)} minor units, ` +
+        `${data.vat_amount_minor} of them VAT`,
     );
 };
 

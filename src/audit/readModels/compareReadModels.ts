@@ -163,7 +163,9 @@ const checkCheckpoint = (findings: Findings, { name, position }: SnapshotModel, 
   if (position === null || position <= end) return;
   findings.add({
     check: 'read_models',
-    message: `Read model ${name} has applied position ${position}, and the log ends at ${end}: the end of the log was cut off.`,
+    message:
+      `Read model ${name} has applied position ${position}, and the log ends at ${end}: the ` +
+      'end of the log was cut off.',
     position: position.toString(),
     expected: `at most ${end}`,
     found: position.toString(),

@@ -91,7 +91,8 @@ const finish = ({ findings }: Books, works: ReadonlyMap<string, Work>, newest: s
   }
   if (old > 0)
     findings.note(
-      `${old} ${old === 1 ? 'burn has' : 'burns have'} no usage event: from a release whose burns do not say how the work ended.`,
+      `${old} ${old === 1 ? 'burn has' : 'burns have'} no usage event: from a release whose ` +
+        'burns do not say how the work ended.',
     );
 };
 

@@ -72,7 +72,8 @@ const verdict = ({
   unseen_templates: unseen,
 }: TrainingReport): string =>
   [
-    `Scored on ${String(validation.documents)} documents that were left out; 95 % interval ${shown(low)} to ${shown(high)}.`,
+    `Scored on ${String(validation.documents)} documents that were left out; 95 % interval ` +
+      `${shown(low)} to ${shown(high)}.`,
     unseen === null
       ? 'All examples have one layout: other layouts are read as before.'
       : `On layouts left out: ${shown(unseen.baseline)} untrained, ${shown(unseen.best)} trained.`,

@@ -80,7 +80,8 @@ export const trainingExamples = async (
   const asked = await askedIn(folder, output);
   if (asked.length < least)
     throw new OperatorError(
-      `${folder}: ${String(asked.length)} documents have a file <name>.expected.json beside them; at least ${String(least)} are needed.`,
+      `${folder}: ${String(asked.length)} documents have a file <name>.expected.json beside ` +
+        `them; at least ${String(least)} are needed.`,
       2,
     );
   const examples: TrainingExample[] = [];

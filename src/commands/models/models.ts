@@ -75,7 +75,8 @@ const refOf = (
   if (ref === undefined)
     return workProblem(
       'unknown_model_provider',
-      `There is no model "${name.slice(0, 120)}" here. Name it as <provider>/<model>, with a provider like openai, azure, anthropic, google, mistral or openai_compatible.`,
+      `There is no model "${name.slice(0, 120)}" here. Name it as <provider>/<model>, with a ` +
+        'provider like openai, azure, anthropic, google, mistral or openai_compatible.',
     );
   const where = paths(channel, 'api_key').slice(1).join('.');
   if (ref.provider === 'local')

@@ -43,7 +43,7 @@ const PAGE = 500;
 /** A younger burn is still in its own request's hands. */
 const BURN_AGE_MS = 10_000;
 
-/** Writes the usage events and cost entries that an outage or a crash kept out of the log. Runs safely beside others. */
+/** Writes the usage events and cost entries that an outage or a crash kept out of the log. Many may run at once. */
 export const unfinishedSweeper = (deps: UnfinishedSweeperDeps): UnfinishedSweeper =>
   sweeperOf(() => sweepOnce(deps), { everyMs: deps.everyMs ?? 60_000, onError: deps.onError });
 

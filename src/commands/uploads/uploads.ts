@@ -73,7 +73,8 @@ const notFound = (): WorkProblem =>
 const notKept = (): WorkProblem =>
   workProblem(
     'document_not_found',
-    'This document came with a request, and its file is not kept. To use a document again, upload it by POST /v1/uploads/presign and name it by its file_uri or document_id.',
+    'This document came with a request, and its file is not kept. To use a document again, ' +
+      'upload it by POST /v1/uploads/presign and name it by its file_uri or document_id.',
   );
 
 const gone = (): WorkProblem =>

@@ -111,7 +111,8 @@ const run = async (
   if (!fits && !request.allow_partial)
     return workProblem(
       'output_schema_mismatch',
-      'What the document says does not fit the schema, and nothing was billed. Send allow_partial=true to get what fits.',
+      'What the document says does not fit the schema, and nothing was billed. Send ' +
+        'allow_partial=true to get what fits.',
       { validation_errors: extraction.validationErrors },
     );
   const status = fits ? 'success' : 'partial';

@@ -44,7 +44,8 @@ const embeddedLog = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal)
   if (found !== undefined && (looked.error === null || until.aborted))
     return embeddedLogVerdict(path, found, { deep, nowMs: nowMs() });
   return problem(
-    `${path} cannot be read (${looked.error ?? 'nothing was found'}): look at the folder's rights, or restore a backup (docs/how-to/back-up-and-restore.md).`,
+    `${path} cannot be read (${looked.error ?? 'nothing was found'}): look at the folder's ` +
+      'rights, or restore a backup (docs/how-to/back-up-and-restore.md).',
   );
 };
 
@@ -66,7 +67,9 @@ const serverLog = async (url: string, signal: AbortSignal): Promise<Verdict> => 
     return serverLogVerdict(host, { position, answerMs, skewMs: (await clock)?.skewMs });
   } catch (error) {
     return problem(
-      `EventStoreDB at ${host} cannot be read (${reasonOf(error)}): look whether it runs, whether tls= in EVENTSTORE_URL is as the server has it, and whether user and password are right.`,
+      `EventStoreDB at ${host} cannot be read (${reasonOf(error)}): look whether it runs, ` +
+        'whether tls= in EVENTSTORE_URL is as the server has it, and whether user and password ' +
+        'are right.',
     );
   } finally {
     await log.close();
@@ -98,7 +101,8 @@ const encryption = async (config: Config, signal: AbortSignal): Promise<Verdict>
     return await opened(config, signal);
   } catch (error) {
     return warning(
-      `Whether keys in saved configs can be opened could not be seen (${reasonOf(error)}): mend the event log and the objects first.`,
+      `Whether keys in saved configs can be opened could not be seen (${reasonOf(error)}): ` +
+        'mend the event log and the objects first.',
     );
   }
 };

@@ -63,7 +63,8 @@ const postgres = async (url: string, { roles }: Config): Promise<Verdict> => {
     return postgresVerdict(hostOf(url), await withPostgres(url, factsOf), roles.includes('projector'));
   } catch (error) {
     return problem(
-      `PostgreSQL at ${hostOf(url)} cannot be used (${reasonOf(error)}): look whether it runs, and whether user, password and database in DATABASE_URL are right.`,
+      `PostgreSQL at ${hostOf(url)} cannot be used (${reasonOf(error)}): look whether it runs, ` +
+        'and whether user, password and database in DATABASE_URL are right.',
     );
   }
 };
@@ -125,7 +126,8 @@ const objects = async (s3: S3Config): Promise<Verdict> => {
     return ok(`${where} takes, gives and removes an object.`);
   } catch (error) {
     return problem(
-      `${where} cannot be used (${reasonOf(error)}): look at S3_ENDPOINT, at S3_ACCESS_KEY and S3_SECRET_KEY, and whether the key may put, get and delete objects.`,
+      `${where} cannot be used (${reasonOf(error)}): look at S3_ENDPOINT, at S3_ACCESS_KEY and ` +
+        'S3_SECRET_KEY, and whether the key may put, get and delete objects.',
     );
   }
 };

@@ -40,7 +40,8 @@ const refuseToBackUp = (config: Config, target: string): void => {
   const { dataDir, eventStoreUrl } = config;
   if (eventStoreUrl !== undefined)
     throw new OperatorError(
-      'The event log is in EventStoreDB (EVENTSTORE_URL): back it up with the means of that server. This command backs up an embedded data folder.',
+      'The event log is in EventStoreDB (EVENTSTORE_URL): back it up with the means of that ' +
+        'server. This command backs up an embedded data folder.',
       2,
     );
   if (existsSync(join(dataDir, RESTORING)))
@@ -88,7 +89,8 @@ const refuseFull = async (dataDir: string): Promise<void> => {
   if (found.length === 0 || (found.length === 1 && found[0] === RESTORING)) return;
   const what = found.includes(RESTORING)
     ? 'what is left of a restore that was cut short: remove all of it, and restore again'
-    : `${found.slice(0, 5).join(', ')}: a backup is restored into an empty folder only. Name another one with --data-dir, or move this one away`;
+    : `${found.slice(0, 5).join(', ')}: a backup is restored into an empty folder only. Name ` +
+      'another one with --data-dir, or move this one away';
   throw new OperatorError(`${dataDir} holds ${what}.`);
 };
 

@@ -14,7 +14,9 @@ import { bind, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 
 const FOLDER =
-  'The embedded folder of objects cannot lock them, so seals in it could be removed: set S3_ENDPOINT and its fellows to a bucket with object lock, or leave seals out of the object store.';
+  'The embedded folder of objects cannot lock them, so seals in it could be removed: set ' +
+  'S3_ENDPOINT and its fellows to a bucket with object lock, or leave seals out of the ' +
+  'object store.';
 
 /** Where seals can be put so that nobody changes them. */
 export const openLockedObjects = async ({ s3 }: Pick<Config, 's3'>): Promise<LockedObjects> => {

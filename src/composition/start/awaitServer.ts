@@ -21,7 +21,8 @@ export interface StartWait {
 export class ServerAway extends OperatorError {
   constructor({ name, variable }: NeededServer, waitMs: number, reason: string) {
     super(
-      `${name} did not answer within ${String(waitMs / 1000)} s (${reason}): look whether it runs, and whether ${variable} is right.`,
+      `${name} did not answer within ${String(waitMs / 1000)} s (${reason}): look whether it ` +
+        `runs, and whether ${variable} is right.`,
     );
   }
 }

@@ -66,7 +66,7 @@ for (const { name, open } of LOGS)
     };
 
     for (const processes of [1, 3])
-      it(`answers seven of eight sales that pass 2^53 together with a no, and none is credited later: ${processes} processes`, async () => {
+      it(`refuses seven of eight sales that pass 2^53 together, for good: ${processes} processes`, async () => {
         const { store, writer, types } = setUp();
         const all = Array.from({ length: processes }, () =>
           payments({ store, writer: accountWriter({ store }) }),

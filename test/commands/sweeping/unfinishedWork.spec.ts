@@ -125,8 +125,9 @@ describe('what a burn did', () => {
     const named = request.idempotency === null ? 'without' : 'with';
 
     for (const committed of [false, true])
-      for (let at = 1; at <= STEPS; at += 1)
-        it(`is in the log in the end, ${named} a key, though its process dies at step ${at}, ${committed ? 'after' : 'before'} it took effect`, async () => {
+      for (let at = 1; at <= STEPS; at += 1) {
+        const moment = `at step ${at}, ${committed ? 'after' : 'before'} it took effect`;
+        it(`is in the log in the end, ${named} a key, though its process dies ${moment}`, async () => {
           const plain = bench.process();
           const { noted, objects } = notedIn(plain.objects);
           const end = death();
@@ -155,9 +156,10 @@ describe('what a burn did', () => {
           await expectComplete(noted);
           expect(await bench.account()).to.include({ held: 0, open_holds: 0 });
         });
+      }
 
     for (let at = 1; at <= STEPS; at += 1)
-      it(`is in the log in the end, ${named} a key, though the log is away from step ${at} until the answer`, async () => {
+      it(`is in the log in the end, ${named} a key, though it is away from step ${at} until the answer`, async () => {
         const plain = bench.process();
         let count = 0;
         let away = false;

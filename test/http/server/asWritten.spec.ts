@@ -97,7 +97,8 @@ describe('numbers, members and times as they were written', () => {
           ['/v1/training/jobs', `{"tenant_id":"w","schema":${schema(number)},"examples":[]}`],
           [
             '/v1/canonical',
-            `{"schema_version":"1.0","operation":"artifact.list","scope":{"tenant_id":"w"},"payload":{"a":[${number}]}}`,
+            '{"schema_version":"1.0","operation":"artifact.list","scope":{"tenant_id":"w"},' +
+              `"payload":{"a":[${number}]}}`,
           ],
         ] as const) {
           const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };

@@ -201,7 +201,8 @@ export const rollingSuite = (name: string, open: () => Promise<readonly [Sql, Sq
       let failure: unknown;
       await rebuildReadModels(deps).catch((error: unknown) => (failure = error));
       expect(String(failure)).to.equal(
-        'NewerServes: a newer release serves ledger (2, here 1): name these read models to go back to the older version',
+        'NewerServes: a newer release serves ledger (2, here 1): name these read models to go ' +
+          'back to the older version',
       );
       await rebuildReadModels(deps, { names: ['ledger'] });
       expect(await old.runner.waitFor(burn(5), WAIT)).to.equal(true);

@@ -1,11 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { ADMIN_KEY } from '../serviceProcess.ts';
 import { freePort } from './servers.ts';
+import { MAIN } from '../program.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/main.js', import.meta.url));
 const HEAP_ON_SIGNAL = new URL('./heapOnSignal.js', import.meta.url).href;
 const OUTPUT_MAX = 20_000;
 /** A process that has not said it by then is busy or away, ms. */

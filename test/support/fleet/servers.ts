@@ -156,7 +156,9 @@ export const postgresServer = async (folder: string): Promise<FleetServer & { re
   await mkdir(data);
   if (process.getuid?.() === 0) await chown(data, await idOfPostgres('-u'), await idOfPostgres('-g'));
   await asPostgres(`'${bin}/initdb' -D '${data}' -A trust -U quire --no-instructions >/dev/null`);
-  const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='${data}' -c max_connections=200`;
+  const options =
+    `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='${data}' -c ` +
+    'max_connections=200';
   const start = async () => {
     await asPostgres(`'${bin}/pg_ctl' -D '${data}' -w -l '${data}/log' -o "${options}" start >/dev/null`);
   };

@@ -11,9 +11,15 @@ export interface HostileFile {
 }
 
 const CONTENT_TYPES =
-  '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>';
+  '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override ' +
+  'PartName="/word/document.xml" ' +
+  'ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>' +
+  '</Types>';
 const RELATIONS =
-  '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>';
+  '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">' +
+  '<Relationship Id="r1" ' +
+  'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" ' +
+  'Target="word/document.xml"/></Relationships>';
 const DOCUMENT =
   '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>';
 
@@ -53,7 +59,10 @@ const hugePng = (side: number): Buffer => {
 const entityBomb = (): string => {
   const levels = Array.from({ length: 12 }, (_, n) => n + 1);
   const entities = levels.map((n) => `<!ENTITY e${n} "${`&e${n - 1};`.repeat(10)}">`).join('');
-  return `<!DOCTYPE d [<!ENTITY e0 "lol">${entities}]>${DOCUMENT}<w:p><w:r><w:t>&e12;</w:t></w:r></w:p></w:body></w:document>`;
+  return (
+    `<!DOCTYPE d [<!ENTITY e0 "lol">${entities}]>${DOCUMENT}<w:p><w:r><w:t>&e12;</w:t></w:r>` +
+    '</w:p></w:body></w:document>'
+  );
 };
 
 const nested = (depth: number): string =>
@@ -74,7 +83,8 @@ const endlessPdf = (levels: number): Buffer => {
     [
       '<< /Type /Catalog /Pages 2 0 R >>',
       '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 200] /Contents 4 0 R /Resources << /XObject << /X ${first} 0 R >> >> >>`,
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 200] /Contents 4 0 R /Resources << ' +
+        `/XObject << /X ${first} 0 R >> >> >>`,
       stream('', draw),
       '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
       ...forms,

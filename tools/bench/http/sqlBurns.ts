@@ -66,7 +66,8 @@ export const prepareBurns = async (pool: pg.Pool, tenants: number): Promise<void
 /** Sum of the ledger = what the balances lost, each key once, one row for each burn acknowledged. */
 export const verifyBurns = async (pool: pg.Pool, tenants: number, done: number): Promise<void> => {
   const { rows } = await pool.query<{ drift: string; rows: string; keys: string }>(`
-    select (select sum(balance) from bench_burns.balances) - coalesce(sum(credits), 0) - ${tenants} * ${START_CREDITS}::bigint as drift,
+    select (select sum(balance) from bench_burns.balances) - coalesce(sum(credits), 0)
+      - ${tenants} * ${START_CREDITS}::bigint as drift,
       count(*) as rows, count(distinct (tenant_id, idempotency_key)) as keys from bench_burns.ledger`);
   const [books] = rows;
   if (books?.drift !== '0' || books.rows !== String(done) || books.keys !== books.rows)

@@ -108,7 +108,10 @@ const wordOf = ({ wire, heard }: Exchange): string => {
   if (heard.kind !== 'answer') return heard.kind;
   if (heard.status < 400) return String(heard.status);
   const code = parsed(heard.text)['code'];
-  return `${String(heard.status)} ${typeof code === 'string' ? code : wire.method === 'HEAD' ? 'HEAD' : 'by the HTTP parser'}`;
+  return (
+    `${String(heard.status)} ` +
+    (typeof code === 'string' ? code : wire.method === 'HEAD' ? 'HEAD' : 'by the HTTP parser')
+  );
 };
 
 /** Holds exchanges against what every answer has to be. */
