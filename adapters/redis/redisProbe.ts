@@ -2,7 +2,10 @@ import { redisClient } from './redisClient.ts';
 
 const CONNECT_MS = 3_000;
 
-/** Connects to Redis, asks it one thing, and hangs up. Throws what the server or the network says. `answerMs`: of one question and its answer. */
+/**
+ * Connects to Redis, asks it one thing, and hangs up. Throws what the server or the network says. `answerMs`:
+ * of one question and its answer.
+ */
 export const redisProbe = async (
   url: string,
 ): Promise<{ readonly answerMs: number; readonly version: string }> => {

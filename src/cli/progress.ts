@@ -23,7 +23,10 @@ export const durationText = (seconds: number): string => {
 /** One line: share, events, pace, time left. */
 export const progressText = ({ eventsDone, eventsPerSecond, secondsLeft, share }: Progress): string => {
   const left = secondsLeft === null ? '' : `, ${durationText(secondsLeft)} left`;
-  return `${String(Math.floor(share * 100))} %, ${grouped(Math.round(eventsDone))} events, ${grouped(Math.round(eventsPerSecond))}/s${left}`;
+  return (
+    `${String(Math.floor(share * 100))} %, ${grouped(Math.round(eventsDone))} ` +
+    `events, ${grouped(Math.round(eventsPerSecond))}/s${left}`
+  );
 };
 
 /** `share` from 0 to 1. */

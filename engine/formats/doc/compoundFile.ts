@@ -18,7 +18,10 @@ interface Entry {
   readonly size: number;
 }
 
-/** The streams of a compound file (MS-CFB) by their names, whose case does not count; damage is a `RefusedDocument` or a `RangeError`. */
+/**
+ * The streams of a compound file (MS-CFB) by their names, whose case does not count; damage is a
+ * `RefusedDocument` or a `RangeError`.
+ */
 export function compoundStreams(file: Buffer): (name: string) => Buffer | undefined {
   const sectorSize = 1 << file.readUInt16LE(0x1e);
   if (sectorSize !== 512 && sectorSize !== 4096) throw new RefusedDocument('The document is damaged.');

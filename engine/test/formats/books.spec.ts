@@ -4,9 +4,11 @@ import { sniff } from '../../formats/sniff.ts';
 import { documentBy, markdownBy, openedBy, zipOf } from '../support/officeFiles.ts';
 
 const CONTAINER =
-  '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="book/main.opf"/></rootfiles></container>';
+  '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>' +
+  '<rootfile full-path="book/main.opf"/></rootfiles></container>';
 const page = (body: string): string =>
-  `<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><head><title>no</title></head><body>${body}</body></html>`;
+  '<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml">' +
+  `<head><title>no</title></head><body>${body}</body></html>`;
 
 function epub(
   pages: Readonly<Record<string, string>>,
@@ -40,7 +42,9 @@ describe('electronic books', () => {
 
   it('are refused when protected, unless their fonts alone are', async () => {
     const encryption = (algorithm: string): Record<string, string> => ({
-      'META-INF/encryption.xml': `<encryption xmlns:e="http://www.w3.org/2001/04/xmlenc#"><e:EncryptedData><e:EncryptionMethod Algorithm="${algorithm}"/></e:EncryptedData></encryption>`,
+      'META-INF/encryption.xml':
+        '<encryption xmlns:e="http://www.w3.org/2001/04/xmlenc#"><e:EncryptedData>' +
+        `<e:EncryptionMethod Algorithm="${algorithm}"/></e:EncryptedData></encryption>`,
     });
     const pages = { 'a.xhtml': '<p>text</p>' };
     const locked = epub(pages, encryption('http://www.w3.org/2001/04/xmlenc#aes128-cbc'));

@@ -72,10 +72,12 @@ describe('what viewers draw on a page of a PDF', () => {
   const page = (annotation: string, content = ''): Buffer =>
     pdfOf(
       [
-        '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] /DA (/F1 10 Tf) /DR << /Font << /F1 3 0 R >> >> >> >>',
+        '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] /DA (/F1 10 ' +
+          'Tf) /DR << /Font << /F1 3 0 R >> >> >> >>',
         '<< /Type /Pages /Kids [4 0 R] /Count 1 >>',
         '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
-        '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 200] /Resources << /Font << /F1 3 0 R >> >> /Contents 5 0 R /Annots [6 0 R] >>',
+        '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 200] /Resources << /Font ' +
+          '<< /F1 3 0 R >> >> /Contents 5 0 R /Annots [6 0 R] >>',
         `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
         `<< /Type /Annot /Rect [50 100 250 120] ${annotation} >>`,
       ],

@@ -23,7 +23,8 @@ describe('PowerPoint presentations', () => {
 
   it('have bullets where the paragraph, the layout or the master says so', async () => {
     const styles =
-      '<p:bodyStyle><a:lvl1pPr><a:buChar char="•"/></a:lvl1pPr><a:lvl2pPr><a:buChar char="–"/></a:lvl2pPr></p:bodyStyle>';
+      '<p:bodyStyle><a:lvl1pPr><a:buChar char="•"/></a:lvl1pPr><a:lvl2pPr><a:buChar ' +
+      'char="–"/></a:lvl2pPr></p:bodyStyle>';
     const shapes = shape(
       text('a') + text('b', 'lvl="1"') + text('plain', '<a:buNone/>') + text('', '') + text('c'),
       { kind: 'body' },
@@ -64,7 +65,8 @@ describe('PowerPoint presentations', () => {
     const table = `<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tblPr firstRow="1"/>
       <a:tr>${cell('wide', 'gridSpan="2"')}${cell('', 'hMerge="1"')}${cell('c')}</a:tr>
       <a:tr>${cell('tall', 'rowSpan="2"')}${cell('x')}${cell('y')}</a:tr>
-      <a:tr>${cell('', 'vMerge="1"')}${cell('z')}${cell('w')}</a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>`;
+      <a:tr>${cell('', 'vMerge="1"')}${cell('z')}${cell('w')}</a:tr>
+      </a:tbl></a:graphicData></a:graphic></p:graphicFrame>`;
     const link = '<a:hlinkClick r:id="h"/>';
     const linked = shape(
       text(run('bold', 'b="1"') + run(' and ') + run('there', link) + '<a:br/>' + run('below')),
@@ -79,13 +81,15 @@ describe('PowerPoint presentations', () => {
   it('have the texts of diagrams, groups and alternatives', async () => {
     const data = `<dgm:dataModel xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram"
       xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><dgm:ptLst>
-      <dgm:pt><dgm:t>${text('step')}</dgm:t></dgm:pt><dgm:pt><dgm:t>${text('')}</dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>`;
+      <dgm:pt><dgm:t>${text('step')}</dgm:t></dgm:pt><dgm:pt><dgm:t>${text('')}</dgm:t></dgm:pt>
+      </dgm:ptLst></dgm:dataModel>`;
     const diagram =
       '<p:graphicFrame><a:graphic><a:graphicData><dgm:relIds r:dm="d"/></a:graphicData></a:graphic></p:graphicFrame>';
     const mc = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"';
     const shapes =
       `<p:grpSp>${shape(text('inner'))}</p:grpSp>${diagram}` +
-      `<mc:AlternateContent ${mc}><mc:Choice>${shape(text('new'))}</mc:Choice><mc:Fallback>${shape(text('old'))}</mc:Fallback></mc:AlternateContent>`;
+      `<mc:AlternateContent ${mc}><mc:Choice>${shape(text('new'))}</mc:Choice>` +
+      `<mc:Fallback>${shape(text('old'))}</mc:Fallback></mc:AlternateContent>`;
     const slides = [{ shapes, near: [['d', 'diagramData', '../diagrams/data1.xml']] as const }];
     expect(await markdown({ slides, members: { 'ppt/diagrams/data1.xml': data } })).to.equal(
       'inner\n\n- step\n\nnew\n',
@@ -136,8 +140,11 @@ describe('OpenDocument presentations', () => {
 
   it('leave hidden slides out', async () => {
     const styles =
-      '<style:style style:name="dp" style:family="drawing-page"><style:drawing-page-properties presentation:visibility="hidden"/></style:style>';
-    const pages = `<draw:page draw:style-name="dp">${frame(p('secret'))}</draw:page><draw:page>${frame(p('shown'))}</draw:page>`;
+      '<style:style style:name="dp" style:family="drawing-page"><style:drawing-page-properties ' +
+      'presentation:visibility="hidden"/></style:style>';
+    const pages =
+      `<draw:page draw:style-name="dp">${frame(p('secret'))}</draw:page><draw:page>` +
+      `${frame(p('shown'))}</draw:page>`;
     const document = await documentBy(openOdp, odp(pages, styles));
     expect(document.pages).to.have.length(1);
     expect(document.warnings.map(({ code }) => code)).to.deep.equal(['hidden_text']);

@@ -88,12 +88,18 @@ it('text boxes of Excel workbooks stand at the row where they begin', () => {
   const a = 'http://schemas.openxmlformats.org/drawingml/2006/main';
   const r = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
   const near = (type: string, target: string): string =>
-    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${r}/${type}" Target="${target}"/></Relationships>`;
+    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">' +
+    `<Relationship Id="r1" Type="${r}/${type}" Target="${target}"/></Relationships>`;
   const parts = {
-    'xl/workbook.xml': `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${r}"><sheets><sheet name="One" r:id="r1"/></sheets></workbook>`,
+    'xl/workbook.xml':
+      '<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ' +
+      `xmlns:r="${r}"><sheets><sheet name="One" r:id="r1"/></sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': near('worksheet', 'worksheets/sheet1.xml'),
     'xl/worksheets/_rels/sheet1.xml.rels': near('drawing', '../drawings/drawing1.xml'),
-    'xl/drawings/drawing1.xml': `<xdr:wsDr xmlns:xdr="${xdr}" xmlns:a="${a}"><xdr:twoCellAnchor><xdr:from><xdr:row>7</xdr:row></xdr:from><xdr:sp><xdr:txBody><a:p><a:r><a:t>a note</a:t></a:r></a:p></xdr:txBody></xdr:sp></xdr:twoCellAnchor></xdr:wsDr>`,
+    'xl/drawings/drawing1.xml':
+      `<xdr:wsDr xmlns:xdr="${xdr}" xmlns:a="${a}"><xdr:twoCellAnchor><xdr:from>` +
+      '<xdr:row>7</xdr:row></xdr:from><xdr:sp><xdr:txBody><a:p><a:r><a:t>a note</a:t>' +
+      '</a:r></a:p></xdr:txBody></xdr:sp></xdr:twoCellAnchor></xdr:wsDr>',
   };
   const members = new Map(Object.entries(parts).map(([name, text]) => [name, Buffer.from(text)]));
   const drawings = drawingsBySheet(members);

@@ -81,12 +81,17 @@ export interface ShapeLook {
 export function shape(paragraphs: string, { kind, at }: ShapeLook = {}): string {
   const placeholder = kind === undefined ? '' : `<p:ph type="${kind}"/>`;
   const place = at === undefined ? '' : `<a:xfrm><a:off x="${at[0]}" y="${at[1]}"/></a:xfrm>`;
-  return `<p:sp><p:nvSpPr><p:cNvPr id="2" name=""/><p:nvPr>${placeholder}</p:nvPr></p:nvSpPr><p:spPr>${place}</p:spPr><p:txBody>${paragraphs}</p:txBody></p:sp>`;
+  return (
+    `<p:sp><p:nvSpPr><p:cNvPr id="2" name=""/><p:nvPr>${placeholder}</p:nvPr>` +
+    `</p:nvSpPr><p:spPr>${place}</p:spPr><p:txBody>${paragraphs}</p:txBody>` +
+    '</p:sp>'
+  );
 }
 
 /** A paragraph; a text stands for a plain run, other XML for itself. */
 export const text = (content: string, properties = ''): string =>
-  `<a:p><a:pPr ${properties.startsWith('<') ? '>' + properties : properties + '>'}</a:pPr>${content.startsWith('<') ? content : run(content)}</a:p>`;
+  `<a:p><a:pPr ${properties.startsWith('<') ? '>' + properties : properties + '>'}</a:pPr>` +
+  `${content.startsWith('<') ? content : run(content)}</a:p>`;
 export const run = (content: string, properties = ''): string =>
   `<a:r><a:rPr ${properties.startsWith('<') ? '>' + properties : properties + '>'}</a:rPr><a:t>${content}</a:t></a:r>`;
 

@@ -39,8 +39,8 @@ const writeWhole = async (path: string, text: string): Promise<void> => {
 };
 
 /**
- * Writes one file for each document into `folder`; undefined where answers are printed. Throws OperatorError when an answer would take the
- * place of a document, and when the folder cannot be written.
+ * Writes one file for each document into `folder`; undefined where answers are printed. Throws OperatorError
+ * when an answer would take the place of a document, and when the folder cannot be written.
  */
 export const answerWriter = (
   folder: string | undefined,

@@ -7,7 +7,9 @@ import { LogUnavailable, type EventStore } from '../../../domain/ports/eventStor
 import { SYSTEM } from '../writer/commandMeta.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 
-const REFUSED = `the user that EVENTSTORE_URL names may not write to ${LOG_STREAM}: use an administrator, or give it the right to (docs/how-to/harden.md)`;
+const REFUSED =
+  `the user that EVENTSTORE_URL names may not write to ${LOG_STREAM}: use ` +
+  'an administrator, or give it the right to (docs/how-to/harden.md)';
 
 /**
  * Which log this is. One that has no name gets one: of several processes that start at once the first names
