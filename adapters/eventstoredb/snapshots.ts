@@ -11,8 +11,7 @@ const TYPE = 'AccountSnapshot';
 const LIMITED_MAX = 10_000;
 
 /** `accountSnapshot-<tenant>` for `account-<tenant>`: a stream of its own beside it. */
-const snapshotStream = (stream: string): string =>
-  `${SNAPSHOT_CATEGORY}${stream.slice(stream.indexOf('-'))}`;
+const snapshotStream = (stream: string): string => `${SNAPSHOT_CATEGORY}${stream.slice(stream.indexOf('-'))}`;
 
 /** What snapshots need of the log that they lie in. */
 interface SnapshotLog {
