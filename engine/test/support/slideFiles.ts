@@ -41,17 +41,24 @@ export interface PptxContent {
 /** A PowerPoint presentation whose slides share one layout and one master. */
 export function pptx({ slides, layout = '', styles = '', members = {} }: PptxContent): Buffer {
   const ids = slides.map((_, i) => `<p:sldId id="${256 + i}" r:id="s${i}"/>`).join('');
-  const parts = slides.flatMap(({ shapes, isHidden = false, notes, near = [] }, i) => {
-    const own: [string, string, string][] = [['l', 'slideLayout', '../slideLayouts/layout.xml']];
-    if (notes !== undefined) own.push(['n', 'notesSlide', `../notesSlides/notes${i}.xml`]);
-    return [
-      [`ppt/slides/slide${i}.xml`, part('sld', tree(shapes), isHidden ? 'show="0"' : '')],
-      [`ppt/slides/_rels/slide${i}.xml.rels`, relationships([...own, ...near])],
-      ...(notes === undefined
-        ? []
-        : [[`ppt/notesSlides/notes${i}.xml`, part('notes', tree(shape(text(notes), { kind: 'body' })))]]),
-    ];
-  });
+  const parts = slides.flatMap(
+    ({ shapes, isHidden = false, notes, near = [] }, i): (readonly [string, string])[] => {
+      const own: [string, string, string][] = [['l', 'slideLayout', '../slideLayouts/layout.xml']];
+      if (notes !== undefined) own.push(['n', 'notesSlide', `../notesSlides/notes${i}.xml`]);
+      return [
+        [`ppt/slides/slide${i}.xml`, part('sld', tree(shapes), isHidden ? 'show="0"' : '')],
+        [`ppt/slides/_rels/slide${i}.xml.rels`, relationships([...own, ...near])],
+        ...(notes === undefined
+          ? []
+          : [
+              [
+                `ppt/notesSlides/notes${i}.xml`,
+                part('notes', tree(shape(text(notes), { kind: 'body' }))),
+              ] as const,
+            ]),
+      ];
+    },
+  );
   return zipOf({
     '_rels/.rels': relationships([['d', 'officeDocument', 'ppt/presentation.xml']]),
     'ppt/presentation.xml': part('presentation', `<p:sldIdLst>${ids}</p:sldIdLst>`),

@@ -177,13 +177,11 @@ const heldAs = async (
   return hold;
 };
 
-type Opened = Extract<Inspection, { readonly kind: 'ok' }>;
-
 /** A new operation on a file, with its models and its hold. */
 const heldFor = async (
   deps: DeliverDeps,
   { request, plan, kept }: Asked,
-  file: Opened,
+  file: Extract<Inspection, { readonly kind: 'ok' }>,
 ): Promise<NewWork | WorkProblem> => {
   const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
   if (models.kind === 'problem') return models;
@@ -200,11 +198,7 @@ const heldFor = async (
 };
 
 /** Work that was done, and what it was held for. */
-interface Worked {
-  readonly kind: 'worked';
-  readonly held: NewWork;
-  readonly done: WorkDone;
-}
+type Worked = { readonly kind: 'worked'; readonly held: NewWork; readonly done: WorkDone };
 
 /** Counts, holds and works on a file that is opened once, and put away however that ends. */
 const worked = async (
@@ -233,8 +227,8 @@ const deliverNew = async (
   const elapsedMs = stopwatch();
   const outcome = await worked(deps, { request, plan });
   if (outcome.kind === 'problem') return outcome;
-  const { held, done } = outcome;
-  const work = await heldAs(deps, held, done.billing_type);
+  const { done } = outcome;
+  const work = await heldAs(deps, outcome.held, done.billing_type);
   if ('code' in work) return work;
 
   const identity = identityOf(request, plan);

@@ -103,7 +103,7 @@ describe('the authenticator', () => {
       adminKey,
       nowMs: () => now,
     });
-    const codeOf = async (key: string | undefined) => {
+    const codeOf = async (key: string | undefined): Promise<unknown> => {
       try {
         return (await keys.authenticate(key)).key_id;
       } catch (error) {
