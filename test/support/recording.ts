@@ -27,15 +27,18 @@ export interface RecordingParts {
   readonly store: EventStore;
   readonly objects: ObjectStore;
   readonly clock: Clock;
-  /** Gives up soon on a log that is away. */
-  readonly impatient?: boolean;
+  /** How long it waits for a log that is away, ms; by default as long as the service. */
+  readonly patienceMs?: number;
 }
 
-export const recordingOn = ({ store, objects, clock, impatient = false }: RecordingParts): Recording => {
+export const recordingOn = ({ store, objects, clock, patienceMs }: RecordingParts): Recording => {
   const wrote = () => undefined;
-  const options = impatient ? { deadlineMs: 60, appendTimeoutMs: 20 } : {};
+  const options = patienceMs === undefined ? {} : { deadlineMs: patienceMs, appendTimeoutMs: patienceMs / 3 };
   const usage = usageLog({ store, clock, wrote, options });
-  const costs = llmCosts(store, impatient ? { callerDeadlineMs: 60, closeTimeoutMs: 0 } : {});
+  const costs = llmCosts(
+    store,
+    patienceMs === undefined ? {} : { callerDeadlineMs: patienceMs, closeTimeoutMs: 0 },
+  );
   const log = logModelCall({ llmCosts: costs, prices: () => Promise.resolve([]), clock, wrote });
   const append = (fact: WorkFact) => (fact.kind === 'model_call' ? log(fact) : usage.ended(fact));
   const facts = keptFacts({ shelf: factShelf(objects), append });

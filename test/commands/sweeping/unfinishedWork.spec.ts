@@ -49,6 +49,9 @@ const TWO_CALLS = {
 /** Appends, puts and removals of an extraction that asks a model twice, at most. */
 const STEPS = 14;
 
+/** Longer than a busy machine needs for what a log that is there is asked. */
+const PATIENT_MS = 1500;
+
 type Step = <T>(work: () => Promise<T>) => Promise<T>;
 
 const numbered = (store: EventStore, objects: ObjectStore, step: Step) => ({
@@ -81,12 +84,12 @@ describe('what a burn did', () => {
     await bench.dispose();
   });
 
-  /** A process over a log and objects as it sees them, which gives up on them soon. */
-  const processOn = (store: EventStore, objects: ObjectStore): Process => {
-    const limits = { callerDeadlineMs: 40, closeTimeoutMs: 0 };
-    const accounts = accountWriter({ store, random: () => 0, appendTimeoutMs: 20, limits });
+  /** A process over a log and objects as it sees them, which gives up on them after `patienceMs`. */
+  const processOn = (store: EventStore, objects: ObjectStore, patienceMs = 60): Process => {
+    const limits = { callerDeadlineMs: patienceMs, closeTimeoutMs: 0 };
+    const accounts = accountWriter({ store, random: () => 0, appendTimeoutMs: patienceMs / 3, limits });
     const own = bench.process();
-    const recording = recordingOn({ store, objects, clock: own.clock, impatient: true });
+    const recording = recordingOn({ store, objects, clock: own.clock, patienceMs });
     writers.push(accounts);
     recordings.push(recording);
     return { ...own, ...recording, ...TWO_CALLS, accounts, store, objects, settlePauseMs: 1 };
@@ -224,6 +227,7 @@ describe('what a burn did', () => {
     const on = processOn(
       awayWhile(store, () => away),
       objects,
+      PATIENT_MS,
     );
     const modelWork: Process['modelWork'] = {
       ...on.modelWork,
@@ -258,6 +262,7 @@ describe('what a burn did', () => {
             : store.append(...args),
       },
       { ...objects, put: (...args) => (away ? gone() : objects.put(...args)) },
+      PATIENT_MS,
     );
     away = true;
     const answer = await extract(on, asked(1)).catch((error: unknown) => error);
