@@ -328,7 +328,7 @@ describe('backup and restore', function () {
       'It replaced the backup of',
     );
     mkdirSync(at('mine'));
-    expect((await quire(dataDir, 'backup', '--force', at('mine'))).err).to.contain('is no backup');
+    expect((await quire(dataDir, 'backup', '--force', at('mine'))).err).to.contain('is not a backup');
     expect((await quire(dataDir, 'backup', join(dataDir, 'backup'))).code).to.equal(2);
     expect((await quire(at('nowhere'), 'backup', at('other'))).err).to.contain('There is no event log');
     writeFileSync(join(at('mine'), 'letter.txt'), '');

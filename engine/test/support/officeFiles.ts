@@ -8,12 +8,17 @@ const W = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006/relationships';
 
-/** An archive of texts by their names. */
+/** An archive of texts by their names; the type that a file declares is stored as it is. */
 export const zipOf = (parts: Readonly<Record<string, string>>): Buffer =>
   Buffer.from(
-    zipSync(Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, strToU8(text)])), {
-      level: 0,
-    }),
+    zipSync(
+      Object.fromEntries(
+        Object.entries(parts).map(([name, text]) => [
+          name,
+          [strToU8(text), { level: name === 'mimetype' ? 0 : 6 }] as const,
+        ]),
+      ),
+    ),
   );
 
 const wordPart = (name: string, content: string): string =>
