@@ -5,7 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import sharp from 'sharp';
 import { bmpOf, pixelsOf } from '../../engine/test/support/bmps.ts';
+import { epub } from '../../engine/test/support/bookFiles.ts';
+import { msg } from '../../engine/test/support/outlookFiles.ts';
 import { drawnPdf, encryptedPdf, plainPdf } from '../../engine/test/support/pdfs.ts';
+import { odp, pptx, shape, text } from '../../engine/test/support/slideFiles.ts';
 
 /** A sound document that mutations begin at. */
 export interface Seed {
@@ -206,6 +209,18 @@ export const generatedSeeds = async (): Promise<readonly Seed[]> => {
     'wide.csv': iconv.encode(CSV, 'utf-16le', { addBOM: true }),
     'kana.csv': iconv.encode('品目,数\r\nなし,3\r\n', 'shift_jis'),
     'order.eml': mail(pdf),
+    'order.msg': msg({
+      properties: { '0037': 'Order', '1000': WORDS },
+      attachments: [{ '3701': Buffer.from(pdf) }],
+    }),
+    'order.pptx': pptx({
+      slides: [{ shapes: shape(text(WORDS.replace('&', '&amp;')), { kind: 'body' }), notes: 'a note' }],
+    }),
+    'order.odp': odp(
+      `<draw:page><draw:frame><draw:text-box><text:p>${WORDS.replace('&', '&amp;')}</text:p>` +
+        '</draw:text-box></draw:frame></draw:page>',
+    ),
+    'order.epub': epub({ 'a.xhtml': `<h1>Order</h1><p>${WORDS.replace('&', '&amp;')}</p>` }),
     'order.html': HTML,
     'order.md': MARKDOWN,
     'order.txt': `${WORDS}\n`.repeat(5),
