@@ -1,5 +1,6 @@
 import outlook, { type FieldsData } from '@kenjiuno/msgreader';
 import iconv from 'iconv-lite';
+import { z } from 'zod';
 import type { ParseFailure } from '../../ports/documentParser.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { decodeText } from '../text/decodeText.ts';
@@ -19,57 +20,84 @@ export function openMsg(file: SourceFile): Promise<OpenedDocument | ParseFailure
   return openMessage(mail, file);
 }
 
+/** A file may give any property any type, and the package hands it on as it is: another type says nothing. */
+const text = z.string().catch('');
+const Recipient = z.object({
+  recipType: z.enum(['to', 'cc', 'bcc']).catch('to'),
+  name: text,
+  smtpAddress: text,
+  email: text,
+});
+const Message = z.object({
+  subject: text,
+  senderName: text,
+  senderSmtpAddress: text,
+  senderEmail: text,
+  clientSubmitTime: text,
+  messageDeliveryTime: text,
+  body: text,
+  bodyHtml: text,
+  html: z.instanceof(Uint8Array).optional().catch(undefined),
+  internetCodepage: z.number().optional().catch(undefined),
+  recipients: z.array(Recipient).catch([]),
+});
+const Attachment = z.object({
+  attachmentHidden: z.boolean().catch(false),
+  pidContentId: text,
+  attachMimeTag: text,
+  innerMsgContent: z.literal(true).optional().catch(undefined),
+});
+type Message = z.infer<typeof Message>;
+
 function mailIn(bytes: Buffer): Mail {
   const reader = new MsgReader(
     bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer,
   );
   const fields = reader.getFileData();
   if (fields.error !== undefined) throw new Error(fields.error);
-  const { recipients = [], attachments = [] } = fields;
-  const of = (type: FieldsData['recipType']): readonly Mailbox[] =>
-    recipients.filter(({ recipType = 'to' }) => recipType === type).map(mailboxOf);
+  const message = Message.parse(fields);
+  const of = (type: 'to' | 'cc'): readonly Mailbox[] =>
+    message.recipients.filter(({ recipType }) => recipType === type).map(mailboxOf);
+  const { senderName, senderSmtpAddress, senderEmail } = message;
   return {
     mimeType: 'application/vnd.ms-outlook',
-    subject: (fields.subject ?? '').trim(),
-    from: [
-      { name: fields.senderName ?? '', address: fields.senderSmtpAddress ?? smtpOnly(fields.senderEmail) },
-    ],
+    subject: message.subject.trim(),
+    from: [mailboxOf({ name: senderName, smtpAddress: senderSmtpAddress, email: senderEmail })],
     to: of('to'),
     cc: of('cc'),
-    date: dateOf(fields),
-    html: htmlOf(fields),
-    text: fields.body ?? '',
-    attachments: attachments.flatMap((attachment) => attachedOf(attachment, reader)),
+    date: dateOf(message),
+    html: htmlOf(message),
+    text: message.body,
+    attachments: (fields.attachments ?? []).flatMap((attachment) => attachedOf(attachment, reader)),
   };
 }
 
-const mailboxOf = ({ name = '', smtpAddress, email }: FieldsData): Mailbox => {
-  const address = smtpAddress ?? smtpOnly(email);
+type Named = Pick<z.infer<typeof Recipient>, 'name' | 'smtpAddress' | 'email'>;
+
+/** Inside of an organisation, addresses are paths of a directory, which nobody reads. */
+const mailboxOf = ({ name, smtpAddress, email }: Named): Mailbox => {
+  const address = smtpAddress !== '' || !email.includes('@') ? smtpAddress : email;
   return { name: name === address ? '' : name, address };
 };
 
-/** Inside of an organisation, addresses are paths of a directory, which nobody reads. */
-const smtpOnly = (address = ''): string => (address.includes('@') ? address : '');
-
-function dateOf({ clientSubmitTime, messageDeliveryTime }: FieldsData): string | undefined {
-  const date = new Date(clientSubmitTime ?? messageDeliveryTime ?? '');
+function dateOf({ clientSubmitTime, messageDeliveryTime }: Message): string | undefined {
+  const date = new Date(clientSubmitTime === '' ? messageDeliveryTime : clientSubmitTime);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-function htmlOf({ bodyHtml, html, internetCodepage }: FieldsData): string {
-  if (bodyHtml !== undefined) return bodyHtml;
-  if (html === undefined) return '';
+function htmlOf({ bodyHtml, html, internetCodepage }: Message): string {
+  if (bodyHtml !== '' || html === undefined) return bodyHtml;
   const encoding = internetCodepage === 65001 ? 'utf-8' : `cp${String(internetCodepage)}`;
   const bytes = Buffer.from(html);
   return iconv.encodingExists(encoding) ? iconv.decode(bytes, encoding) : (decodeText(bytes) ?? '');
 }
 
 /** Pictures that the text shows in place are no attachments of their own. */
-function attachedOf(attachment: FieldsData, reader: InstanceType<typeof MsgReader>): readonly Attached[] {
-  const { attachmentHidden = false, pidContentId = '', attachMimeTag = '', innerMsgContent } = attachment;
+function attachedOf(fields: FieldsData, reader: InstanceType<typeof MsgReader>): readonly Attached[] {
+  const { attachmentHidden, pidContentId, attachMimeTag, innerMsgContent } = Attachment.parse(fields);
   if (attachmentHidden || (pidContentId !== '' && attachMimeTag.startsWith('image/'))) return [];
-  const { fileName, content } = reader.getAttachment(attachment);
-  return [{ name: nameOf(fileName, innerMsgContent === true), bytes: Buffer.from(content) }];
+  const { fileName, content } = reader.getAttachment(fields);
+  return [{ name: nameOf(text.parse(fileName), innerMsgContent === true), bytes: Buffer.from(content) }];
 }
 
 const nameOf = (fileName: string, isMessage: boolean): string | null => {

@@ -43,6 +43,14 @@ describe("Outlook's messages", () => {
     expect(await markdownBy(openMsg, mail)).to.equal('# Hi\n\nDear **Bob**\n');
   });
 
+  it('leave out what has another type than it should', async () => {
+    const odd = Buffer.from('odd');
+    const properties = { '0037': odd, '0C1A': odd, '1000': odd, '0C1F': odd };
+    const recipients = [{ kind: 1 as const, properties: { '3001': odd, '39FE': 'bob@example.com' } }];
+    const mail = msg({ properties, recipients, attachments: [{ '3707': odd, '370E': odd, '3701': odd }] });
+    expect(await markdownBy(openMsg, mail)).to.equal('To: bob@example.com\n');
+  });
+
   it('are refused when damaged, and come to an end', async () => {
     for (const end of [600, 1500, bytes.length - 900])
       expect(await openedBy(openMsg, bytes.subarray(0, end))).to.have.property('kind');
