@@ -1,8 +1,8 @@
 import { LiteParse, type LiteParseConfig, type ParsedPage } from '@llamaindex/liteparse';
-import type { Box, Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
+import type { Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
 import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
-import { around, type AsideText, type PageContent } from '../../layout/content.ts';
+import type { PageContent } from '../../layout/content.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { pageNeeds } from './pageNeeds.ts';
@@ -11,7 +11,7 @@ import { pdfRules } from './pdfRules.ts';
 import { fieldWords } from './fieldWords.ts';
 import { pdfWords, type InkedWord } from './pdfWords.ts';
 import { picturesOf } from './pictures.ts';
-import { isGarbled } from './garbled.ts';
+import { asideOf, recognisedContent } from './pageContent.ts';
 import { hasInk, sightOf } from './hiddenText.ts';
 import { recognisePages, type Recognised } from './recognise.ts';
 import {
@@ -187,46 +187,6 @@ function warningsOf(pages: readonly DocumentPage[], hiddenOn: readonly number[])
     warnings.push({ code: 'no_text_found', message: 'No text was found in the document.' });
   return warnings;
 }
-
-interface RecognisedPage {
-  readonly page: ParsedPage | undefined;
-  readonly own: readonly InkedWord[];
-  readonly ocr: Extract<Recognised, { readonly kind: 'words' }>;
-}
-
-/** A good text layer stays, and only what it does not cover is added; else what was recognised stands. */
-function recognisedContent({ page, own, ocr }: RecognisedPage): PageContent {
-  const rules = page === undefined || ocr.turned !== 0 ? [] : pdfRules(page);
-  const isGood = own.length >= 0.5 * ocr.words.length && ocr.turned === 0 && !isGarbled(own);
-  const added = ocr.words.filter(
-    ({ box, confidence }) => confidence > 0.6 && !own.some((word) => overlap(word.box, box)),
-  );
-  const words = isGood ? [...own.filter((word) => turnOfWord(word) === 0), ...added] : ocr.words;
-  return {
-    width: ocr.width,
-    height: ocr.height,
-    words,
-    rules: [...rules, ...ocr.rules],
-    aside: isGood ? asideOf(own, 0) : [],
-  };
-}
-
-/** Words that do not lie as most do, by how they are turned. */
-function asideOf(words: readonly InkedWord[], turn: Turn): readonly AsideText[] {
-  const turned = new Map<number, InkedWord[]>();
-  for (const word of words) {
-    if (turnOfWord(word) === turn) continue;
-    const same = turned.get(Math.round(word.rotation));
-    if (same === undefined) turned.set(Math.round(word.rotation), [word]);
-    else same.push(word);
-  }
-  return [...turned.values()].map((same) => ({
-    text: same.map(({ text }) => text).join(' '),
-    box: around(same.map(({ box }) => box)),
-  }));
-}
-
-const overlap = (a: Box, b: Box): boolean => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
 interface PageParts {
   readonly page: number;
