@@ -93,6 +93,8 @@ interface RouteFacts {
   /** Where the bucket depends on what is asked for: taken from once the body is read. */
   readonly bucketOf?: (body: unknown) => BucketClass;
   readonly idempotency?: Idempotency;
+  /** The body as the reference shows it, where that says more than what is checked at first. */
+  readonly documentedBody?: z.ZodType;
   /** Answered even while shutting down. */
   readonly always?: boolean;
   /** What this process wrote, for the request's tenant or for all, is waited for before it is read. */
