@@ -11,7 +11,8 @@ import { openEpub } from './epub/openEpub.ts';
 import { openMail } from './mail/openMail.ts';
 import { openMsg } from './mail/openMsg.ts';
 import { openCsv } from './sheets/openCsv.ts';
-import { openWorkbook } from './sheets/openWorkbook.ts';
+import { openOds } from './sheets/openOds.ts';
+import { openXls, openXlsx } from './sheets/openWorkbook.ts';
 import { openOdp } from './slides/openOdp.ts';
 import { openPptx } from './slides/openPptx.ts';
 import { openHtml } from './web/openHtml.ts';
@@ -43,9 +44,9 @@ export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   doc: openDoc,
   docx: openDocx,
   odt: openOdt,
-  xlsx: openWorkbook('xlsx'),
-  xls: openWorkbook('xls'),
-  ods: openWorkbook('ods'),
+  xlsx: openXlsx,
+  xls: openXls,
+  ods: openOds,
   csv: openCsv,
   eml: openMail,
   msg: openMsg,
