@@ -6,6 +6,8 @@ import { openDoc } from './doc/openDoc.ts';
 import { openDocx } from './docx/openDocx.ts';
 import { openOdt } from './odt/openOdt.ts';
 import { openRtf } from './rtf/openRtf.ts';
+import { openIcs } from './records/openIcs.ts';
+import { openVcf } from './records/openVcf.ts';
 import { openPdf } from './pdf/readPdf.ts';
 import { openEpub } from './epub/openEpub.ts';
 import { openMail } from './mail/openMail.ts';
@@ -41,6 +43,7 @@ export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   gif: openImage('gif'),
   bmp: openImage('bmp'),
   tiff: openImage('tiff'),
+  avif: openImage('avif'),
   doc: openDoc,
   docx: openDocx,
   odt: openOdt,
@@ -53,6 +56,8 @@ export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   pptx: openPptx,
   odp: openOdp,
   epub: openEpub,
+  vcf: openVcf,
+  ics: openIcs,
   html: openHtml,
   rtf: openRtf,
   markdown: openText(markdownDocument),
