@@ -1,6 +1,7 @@
-import type { Document } from '../document/document.ts';
+import type { Document, SeenValue } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Citation } from '../ports/extractionEngine.ts';
+import { aboveFloor, MIN_CONFIDENCE } from './confidenceFloor.ts';
 import { findAddress } from './parties/addresses.ts';
 import { findCurrency } from './values/currencies.ts';
 import { schemaTree, standIn, type Field, type SchemaNode } from './fields/fields.ts';
@@ -17,7 +18,16 @@ import { findTotals, isTotal } from './tables/totals.ts';
 export interface LocalExtraction {
   readonly value: JsonObject;
   readonly citations: readonly Citation[];
+  /** Found, but less sure than asked for: left out of the value. */
+  readonly seen: readonly SeenValue[];
 }
+
+export interface ExtractOptions {
+  /** 0..1; less sure values are left out. Default: `MIN_CONFIDENCE`. */
+  readonly minConfidence?: number | undefined;
+}
+
+export const NOTHING_FOUND: LocalExtraction = { value: {}, citations: [], seen: [] };
 
 type ObjectNode = Extract<SchemaNode, { readonly kind: 'object' }>;
 
@@ -42,9 +52,13 @@ export interface Taught {
  * Fills a schema from a document, without a model: typed values that stand in the document, chosen by the
  * labels around them. Pure and reproducible; what is not found is left out, nothing is made up.
  */
-export function extract(document: Document, schema: JsonObject): LocalExtraction {
+export function extract(
+  document: Document,
+  schema: JsonObject,
+  options: ExtractOptions = {},
+): LocalExtraction {
   const reading = readingOf(document, schema);
-  return reading === undefined ? { value: {}, citations: [] } : extractFrom(reading);
+  return reading === undefined ? NOTHING_FOUND : extractFrom(reading, options);
 }
 
 /** Lays a document out and finds its typed values; undefined for a schema that no object fills. */
@@ -60,10 +74,16 @@ export function readingOf(document: Document, schema: JsonObject): Reading | und
 }
 
 /** Fills the schema from what was read. */
-export function extractFrom({ tree, source, totals }: Reading, taught: Taught = {}): LocalExtraction {
+export function extractFrom(
+  { tree, source, totals }: Reading,
+  { minConfidence = MIN_CONFIDENCE }: ExtractOptions,
+  taught: Taught = {},
+): LocalExtraction {
   const citations: Citation[] = [];
   const cite = (path: string, finding: Finding): unknown => citations.push(...cited(path, finding));
-  return { value: objectOf(tree, { source, totals, taught, cite }) ?? {}, citations };
+  const found = objectOf(tree, { source, totals, taught, cite }) ?? {};
+  const { value, citations: kept, seen } = aboveFloor({ value: found, citations }, minConfidence);
+  return { value, citations: kept, seen };
 }
 
 /** The value of one part of the schema alone; undefined where the document does not say it. */
@@ -159,11 +179,13 @@ function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
   const field = fill.taught.list?.(asked) ?? asked;
   const parties = field.type === 'string' ? listInProse(field, fill.source) : [];
   const findings = parties.length > 0 ? parties : allOf(field, fill.source);
-  const values = distinct(findings).flatMap((finding, index) => {
+  const values: Json[] = [];
+  for (const finding of distinct(findings)) {
     const value = coerced(field, finding.value);
-    if (value !== undefined) fill.cite(`${pointer}/${index}`, finding);
-    return value === undefined ? [] : [value];
-  });
+    if (value === undefined) continue;
+    fill.cite(`${pointer}/${values.length}`, finding);
+    values.push(value);
+  }
   return values.length === 0 ? undefined : values;
 }
 
