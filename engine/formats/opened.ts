@@ -9,6 +9,7 @@ export type Format =
   | 'gif'
   | 'bmp'
   | 'tiff'
+  | 'avif'
   | 'docx'
   | 'odt'
   | 'doc'
@@ -22,6 +23,8 @@ export type Format =
   | 'pptx'
   | 'odp'
   | 'epub'
+  | 'vcf'
+  | 'ics'
   | 'html'
   | 'markdown'
   | 'text';

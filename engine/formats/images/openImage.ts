@@ -27,16 +27,24 @@ export const MIME: Readonly<Partial<Record<Format, string>>> = {
   gif: 'image/gif',
   bmp: 'image/bmp',
   tiff: 'image/tiff',
+  avif: 'image/avif',
 };
 
-/** Opens pictures of one format. Each page of a TIFF is a page; of an animation only the first picture is read. */
+/** Formats whose files may have several pictures; of others only the first is looked at. */
+const MANY: ReadonlySet<Format> = new Set(['tiff', 'gif', 'webp']);
+/** An animation of more pictures is a film, and its first picture stands for it. */
+const ANIMATION_PICTURES_MAX = 100;
+
+/** Opens pictures of one format. Each picture of a file is a page; of a film only the first is read. */
 export const openImage =
   (format: Format): Opener =>
   async (file) => {
     try {
       const { frames, width, height } = await sizeOf(file.bytes, format);
       if (width * height > PIXELS_MAX) return tooLarge(width, height);
-      const pages = pagesOf({ by: 'pages', pages: format === 'tiff' ? frames : 1 });
+      const isFilm =
+        format !== 'tiff' && (frames > ANIMATION_PICTURES_MAX || frames * width * height > PIXELS_MAX);
+      const pages = pagesOf({ by: 'pages', pages: isFilm || !MANY.has(format) ? 1 : frames });
       const mimeType = MIME[format] ?? 'image/png';
       return { kind: 'open', mimeType, pages, read: () => read(file, { format, mimeType, pages }) };
     } catch {
@@ -75,7 +83,7 @@ interface Wanted {
 /** One picture of a file, not yet unpacked. Throws when the file is damaged. */
 export function imageOf(bytes: Buffer, { format, page = 0, limit }: Wanted): Sharp {
   const options = { limitInputPixels: limit, failOn: 'error' } as const;
-  if (format !== 'bmp') return sharp(bytes, { ...options, page });
+  if (format !== 'bmp') return sharp(bytes, MANY.has(format) ? { ...options, page } : options);
   const { width, height, rgb } = bmpPixels(bytes);
   return sharp(rgb, { ...options, raw: { width, height, channels: 3 } });
 }

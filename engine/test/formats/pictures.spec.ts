@@ -117,6 +117,7 @@ describe('pictures of text', function () {
     ['image/webp', () => sharp(png).webp().toBuffer()],
     ['image/gif', () => sharp(png).gif().toBuffer()],
     ['image/tiff', () => sharp(png).tiff().toBuffer()],
+    ['image/avif', () => sharp(png).flatten({ background: '#fff' }).avif({ effort: 0 }).toBuffer()],
     ['image/bmp', async () => {
       const plain = sharp(png).flatten({ background: '#fff' }).raw();
       const { data, info } = await plain.toBuffer({ resolveWithObject: true });
@@ -131,6 +132,30 @@ describe('pictures of text', function () {
       expect(result.rendition.mimeType).to.equal(mimeType);
       expect(result.rendition.pages).to.deep.equal([{ page: 1, status: 'ok', source: 'ocr', detail: null }]);
     });
+
+  const framed = async (count: number, format: 'gif' | 'webp' | 'tiff'): Promise<Buffer> => {
+    const frames = Array.from({ length: count }, (_, at) => {
+      const background = at % 2 === 0 ? '#fff' : '#000';
+      return sharp({ create: { width: 40, height: 30, channels: 3, background } })
+        .png()
+        .toBuffer();
+    });
+    return sharp(await Promise.all(frames), { join: { animated: true } })
+      .toFormat(format)
+      .toBuffer();
+  };
+  for (const format of ['gif', 'webp', 'tiff'] as const)
+    it(`are a page for each picture of a ${format}`, async () => {
+      const result = await render(await framed(3, format), 'fast');
+      if (result.kind !== 'ok') throw new Error(result.kind);
+      expect(result.rendition.pages.map(({ page }) => page)).to.deep.equal([1, 2, 3]);
+    });
+
+  it('are one page of a film', async () => {
+    const result = await render(await framed(101, 'gif'), 'fast');
+    if (result.kind !== 'ok') throw new Error(result.kind);
+    expect(result.rendition.pages).to.have.length(1);
+  });
 
   it('are read whatever density they claim', async () => {
     expect(
