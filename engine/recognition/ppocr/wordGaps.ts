@@ -15,6 +15,9 @@ const GAP_MIN = 0.12;
 /** A space is this many times as wide as the white that usually parts letters of the line, and a little more. */
 const GAP_TIMES = 1.6;
 const GAP_MORE = 0.08;
+/** The white of so few pairs may be all spaces: letters of no usual font stand wider apart than this, in heights. */
+const PAIRS_FEW = 4;
+const GAP_USUAL_MAX = 0.12;
 
 interface Gap {
   /** Columns of the strip. */
@@ -31,14 +34,18 @@ export function stripWords(strip: Strip, characters: readonly ReadCharacter[]): 
     const before = characters[i] ?? first;
     return { gap: widestGap(inked, before.at, character.at), step: character.at - before.at };
   });
-  const usualGap = median(pairs.map(({ gap }) => gap.to - gap.from));
+  const usualGap = usualOf(pairs.map(({ gap }) => gap.to - gap.from));
+  const few = pairs.length < PAIRS_FEW;
   const usualStep = median(pairs.map(({ step }) => step));
   const space = Math.max(GAP_MIN * STRIP_HEIGHT, GAP_TIMES * usualGap + GAP_MORE * STRIP_HEIGHT);
   const breaks = pairs.map(({ gap, step }) =>
-    gap.to - gap.from > space && step > usualStep ? gap : undefined,
+    gap.to - gap.from > space && (few || step > usualStep) ? gap : undefined,
   );
   return wordsBetween(characters, breaks, edgesOf(inked));
 }
+
+const usualOf = (gaps: readonly number[]): number =>
+  gaps.length < PAIRS_FEW ? Math.min(median(gaps), GAP_USUAL_MAX * STRIP_HEIGHT) : median(gaps);
 
 function wordsBetween(
   characters: readonly ReadCharacter[],

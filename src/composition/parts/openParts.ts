@@ -198,9 +198,8 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     const address: Parts['address'] = { url: undefined };
     const uploads = await openUploads(config, address);
     const [limiter, limits] = await openLimiter(config, opened, on.redisOutage);
-    const workers = opened.keep(openDocumentWorkers({ ocrLanguages: config.ocrLanguages }), (part) =>
-      part.close(),
-    );
+    const { ocrLanguages, ocrEngines } = config;
+    const workers = opened.keep(openDocumentWorkers({ ocrLanguages, ocrEngines }), (part) => part.close());
     const names = { ...storeNames(config), objects: objectsName, limits };
     return {
       log,
