@@ -6,7 +6,7 @@ import { textLines, type FoundLines, type TextLine } from './textLines.ts';
 /** The network halves a picture five times. */
 const STEP = 32;
 /** Letters of this height, in pixels, are found well and cost little. */
-const LETTER_HEIGHT = 16;
+const LETTER_HEIGHT = 12;
 /** A picture is given to the network with at most so many pixels: its memory and time grow with them. */
 const PIXELS_MAX = 1_500_000;
 /** Means and deviations of the pictures that the network was trained on: red, green, blue. */
