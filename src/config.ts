@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { RECOGNITION_ENGINES, type RecognitionEngine } from '@quire/engine/document/document';
 import { modelNamed } from '@quire/engine/models/modelName';
 import { ConfigError } from './configError.ts';
 import { eraseInitialValues } from './initialEnvironment.ts';
@@ -48,6 +49,15 @@ const languages = z
     z.array(z.string().regex(/^[a-z]{3}(?:_[a-z]+)?$/i, 'must be a list of languages like eng,deu')).min(1),
   );
 
+const recognitionEngines = z
+  .string()
+  .transform((value) => value.split(',').map((engine) => engine.trim()))
+  .pipe(
+    z
+      .array(z.enum(RECOGNITION_ENGINES, { error: `must be a list of ${RECOGNITION_ENGINES.join(', ')}` }))
+      .min(1),
+  );
+
 const modelText = z.string().refine((name) => modelNamed(name) !== undefined, {
   error: 'must be a model as <provider>/<model>, like local/default or openai/gpt-5-mini',
 });
@@ -75,6 +85,7 @@ const environment = z.object({
   OCR_API_BASE: urlOf('http', 'https').optional(),
   OCR_API_KEY: z.string().min(1).optional(),
   OCR_LANGUAGES: languages.default(['eng', 'deu', 'fra', 'spa', 'ita']),
+  OCR_ENGINES: recognitionEngines.default([...RECOGNITION_ENGINES]),
   OPENAI_API_KEY: z.string().min(1).optional(),
   ANTHROPIC_API_KEY: z.string().min(1).optional(),
   GOOGLE_API_KEY: z.string().min(1).optional(),
@@ -197,6 +208,7 @@ const configOf = (checked: Environment, together: Together) => ({
   redisUrl: checked.REDIS_URL,
   adminApiKey: checked.ADMIN_API_KEY,
   ocrLanguages: checked.OCR_LANGUAGES as readonly string[],
+  ocrEngines: checked.OCR_ENGINES as readonly RecognitionEngine[],
   /** Of work on documents in this installation's own processes, by mode; calls of models are not counted. */
   localDeadlinesMs: {
     fast: checked.LOCAL_DEADLINE_FAST_SECONDS * 1000,

@@ -6,12 +6,18 @@ export type Box = readonly [number, number, number, number];
 /** Where a text comes from. */
 export type TextSource = 'text_layer' | 'ocr' | 'model' | 'markup';
 
+/** What reads pictures: both run in the processes that parse. */
+export const RECOGNITION_ENGINES = ['tesseract', 'ppocr'] as const;
+export type RecognitionEngine = (typeof RECOGNITION_ENGINES)[number];
+
 /** A word as placed on a page. `confidence` 0..1 is that of OCR; 1 elsewhere. */
 export interface Word {
   readonly text: string;
   /** null where the format has no geometry. */
   readonly box: Box | null;
   readonly confidence: number;
+  /** Left out where the word was not recognised. */
+  readonly readBy?: RecognitionEngine | undefined;
   readonly fontSize: number | null;
   readonly bold: boolean;
 }

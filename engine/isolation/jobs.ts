@@ -1,5 +1,4 @@
 import type {
-  ParseEffort,
   Inspection,
   ParseFailure,
   ParseResult,
@@ -12,15 +11,13 @@ import type { SchemaCheck, Validation } from '../ports/schemaValidator.ts';
 import type { LearningResult, LearningTask } from '../ports/localLearner.ts';
 import type { LocalArtifact } from '../learning/artifact.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import type { RecognitionWish } from '../recognition/engines.ts';
 import type { ScoredAnswer } from '../learning/scoring/feedback.ts';
 
 /** What is known of a file that a job reads. */
-export interface FileFacts {
+export interface FileFacts extends RecognitionWish {
   readonly fileName: string | null;
-  readonly effort: ParseEffort;
   readonly pagesMax: number;
-  /** Of recognition, by Tesseract's names, the most likely first. */
-  readonly languages: readonly string[];
 }
 
 /** The file as the pool is given it. */

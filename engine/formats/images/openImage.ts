@@ -6,7 +6,8 @@ import type { Rule } from '../../layout/content.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
 import { greyImage, type GreyImage } from '../../recognition/greyImage.ts';
 import { bmpPixels, bmpSize } from './bmp.ts';
-import { recogniseImage } from '../../recognition/recogniseImage.ts';
+import { recognitionOf } from '../../recognition/engines.ts';
+import { recogniseImage, type RecogniseOptions } from '../../recognition/recogniseImage.ts';
 import type { Format, Opener, SourceFile } from '../opened.ts';
 import { pdfLines } from '../pdf/pdfLines.ts';
 
@@ -96,17 +97,21 @@ interface Opened {
 
 async function read(file: SourceFile, { format, mimeType, pages }: Opened): Promise<ParseResult> {
   const all: DocumentPage[] = [];
-  for (let page = 1; page <= pages; page += 1) all.push(await readPage(file, format, page));
+  const options = recognitionOf(file, pages);
+  for (let page = 1; page <= pages; page += 1)
+    all.push(await readPage(file.bytes, { format, page, options }));
   if (all.every(({ status }) => status === 'failed')) return damaged;
   return { kind: 'ok', document: { mimeType, pages: all, warnings: warningsOf(all) } };
 }
 
+interface PageToRead {
+  readonly format: Format;
+  readonly page: number;
+  readonly options: RecogniseOptions;
+}
+
 /** Boxes are in pixels of the picture as sent (turned upright where it lay on its side). */
-async function readPage(
-  { bytes, effort, languages }: SourceFile,
-  format: Format,
-  page: number,
-): Promise<DocumentPage> {
+async function readPage(bytes: Buffer, { format, page, options }: PageToRead): Promise<DocumentPage> {
   const base = { page, source: 'ocr', width: null, height: null, lines: [], blocks: [] } as const;
   let prepared: { readonly image: GreyImage; readonly scale: number };
   try {
@@ -115,11 +120,7 @@ async function readPage(
     return { ...base, status: 'failed', detail: 'The image is damaged.' };
   }
   const { image, scale } = prepared;
-  const seen = await recogniseImage(image, {
-    languages,
-    thorough: effort !== 'fast',
-    secondLook: effort !== 'fast',
-  });
+  const seen = await recogniseImage(image, options);
   const words = seen.words.map((word) => {
     const [x0, y0, x1, y1] = word.box;
     return {

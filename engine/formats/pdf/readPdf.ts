@@ -4,6 +4,7 @@ import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
 import type { PageContent } from '../../layout/content.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
+import { recognitionOf, type RecognitionWish } from '../../recognition/engines.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { pageNeeds } from './pageNeeds.ts';
 import { pdfLines } from './pdfLines.ts';
@@ -34,12 +35,8 @@ const CONFIG: Partial<LiteParseConfig> = {
 };
 
 /** Counts the pages; the pages themselves are read when asked for. */
-export async function openPdf({
-  bytes: sent,
-  effort,
-  languages,
-}: SourceFile): Promise<OpenedDocument | ParseFailure> {
-  const bytes = fromHeader(sent);
+export async function openPdf(file: SourceFile): Promise<OpenedDocument | ParseFailure> {
+  const bytes = fromHeader(file.bytes);
   const inspected = await inspectPdf(bytes);
   if (inspected.kind !== 'ok') return inspected;
   const pages = pagesOf({ by: 'pages', pages: inspected.pages });
@@ -47,7 +44,7 @@ export async function openPdf({
     kind: 'open',
     mimeType: 'application/pdf',
     pages,
-    read: () => readPdf(bytes, { pages, effort, languages }),
+    read: () => readPdf(bytes, pages, file),
   };
 }
 
@@ -68,14 +65,8 @@ async function inspectPdf(
   }
 }
 
-interface Reading {
-  readonly pages: number;
-  readonly effort: SourceFile['effort'];
-  readonly languages: readonly string[];
-}
-
 /** Words with their boxes, and blocks, of every page; pages without a usable text layer are recognised. */
-async function readPdf(bytes: Buffer, { pages, effort, languages }: Reading): Promise<ParseResult> {
+async function readPdf(bytes: Buffer, pages: number, wish: RecognitionWish): Promise<ParseResult> {
   const config: Partial<LiteParseConfig> = {
     ...CONFIG,
     outputFormat: 'json',
@@ -91,13 +82,12 @@ async function readPdf(bytes: Buffer, { pages, effort, languages }: Reading): Pr
     const parsed = await new LiteParse(config).parse(bytes);
     const read = new Map(parsed.pages.map((page) => [page.pageNum, page]));
     const seen = await visibleWords(bytes, parsed.pages);
-    const wanted = await pageNeeds(bytes, { pages: parsed.pages, words: seen.words, effort });
+    const wanted = await pageNeeds(bytes, { pages: parsed.pages, words: seen.words, effort: wish.effort });
     const recognised = await recognisePages(bytes, {
       pages: parsed.pages,
       wanted,
-      languages,
-      thorough: true,
-      secondLook: effort === 'robust',
+      ...recognitionOf(wish, wanted.size),
+      secondLook: wish.effort === 'robust',
     });
     return { kind: 'ok', document: documentOf({ pages, read, ...seen, recognised }) };
   } catch (error) {

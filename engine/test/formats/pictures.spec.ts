@@ -1,10 +1,10 @@
-import { LiteParse } from '@llamaindex/liteparse';
 import { expect } from 'chai';
 import sharp from 'sharp';
 import { bmpOf, pixelsOf } from '../support/bmps.ts';
 import { drawnRules } from '../../recognition/drawnRules.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
 import type { ParseEffort, RenderResult } from '../../ports/documentParser.ts';
+import { pictureOf } from '../support/pagePictures.ts';
 import { drawnPdf } from '../support/pdfs.ts';
 import { tempFolder } from '../support/tempFolder.ts';
 
@@ -17,20 +17,6 @@ const drawn = (lines: readonly string[], more = ''): Buffer =>
   drawnPdf(
     `${lines.map((text, i) => `BT /F1 14 Tf 60 ${700 - 24 * i} Td (${text}) Tj ET`).join('\n')}\n${more}`,
   );
-
-const pictureOf = async (pdf: Buffer, dpi = 150): Promise<Buffer> => {
-  const parser = new LiteParse({
-    ocrEnabled: false,
-    quiet: true,
-    outputFormat: 'json',
-    extractScreenshots: true,
-    dpi,
-  });
-  const { screenshots } = await parser.parse(pdf);
-  const [first] = screenshots;
-  if (first === undefined) throw new Error('the page was not drawn');
-  return first.imageBuffer;
-};
 
 /** A PDF whose pages are one JPEG picture. */
 const scanOf = async (png: Buffer): Promise<Buffer> => {

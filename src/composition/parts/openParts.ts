@@ -204,9 +204,8 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     const baseUrl = baseUrlOf(config, address);
     const uploads = await openUploads(config, baseUrl);
     const [limiter, limits] = await openLimiter(config, opened, on.redisOutage);
-    const workers = opened.keep(openDocumentWorkers({ ocrLanguages: config.ocrLanguages }), (part) =>
-      part.close(),
-    );
+    const { ocrLanguages, ocrEngines } = config;
+    const workers = opened.keep(openDocumentWorkers({ ocrLanguages, ocrEngines }), (part) => part.close());
     const names = { ...storeNames(config), objects: objectsName, limits };
     return {
       log,
