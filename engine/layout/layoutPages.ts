@@ -12,7 +12,7 @@ import {
 } from './content.ts';
 import { runningRows } from './furniture.ts';
 import { gridTable, type GridTable } from './tables/gridTables.ts';
-import { headingLevels, isHeading, type DocumentLook } from './headings.ts';
+import { headingLevels, headingsOf, type DocumentLook } from './headings.ts';
 import { documentLook } from './look.ts';
 import { passagesOf, textLine, type Passage } from './paragraphs.ts';
 import { wordsByHeight } from './tables/looseRules.ts';
@@ -43,10 +43,7 @@ export function layoutPages(pages: readonly PageContent[]): readonly (readonly B
   const passages = pieces.map((page) =>
     page.flatMap((piece) => (piece.kind === 'passage' ? [piece.passage] : [])),
   );
-  const headings = passages.flatMap((page) =>
-    page.filter((passage, index) => isHeading(passage, page[index + 1], look)),
-  );
-  const levels = headingLevels(headings);
+  const levels = headingLevels(headingsOf(passages, look));
   return pieces.map((page, index) => [
     ...nestedLists(page.flatMap((piece) => blocksOf(piece, { look, levels }))),
     ...(pages[index]?.aside ?? []).map(asideBlock),

@@ -9,6 +9,7 @@ import {
   type Row,
   type Rule,
 } from '../content.ts';
+import { isCaption } from '../captions.ts';
 import { segmentRows, segmentsOf } from '../segments.ts';
 
 /** Rules of one table begin and end this near to each other. */
@@ -79,16 +80,12 @@ function isOfOne(host: Box, box: Box, isLoose: boolean): boolean {
   return isSame || isPart;
 }
 
-/** A caption stands between tables, never in one. */
-const CAPTION =
-  /^(?:tab(?:le|elle|leau|ella|la)?|fig(?:ure|ur)?|abb(?:ildung)?|exhibit|chart|grafik|cuadro)\.?\s*\d/i;
-
 /** Whether what stands between two rules are rows of a table: not prose, a caption or empty space. */
 function isTabular(words: WordsByHeight, band: Box): boolean {
   const lines = linesIn(words, band);
   const [first, last] = [lines[0], lines.at(-1)];
   if (first === undefined || last === undefined) return heightOf(band) <= EMPTY_BAND * words.size + NEAR;
-  if (lines.some(isCaption)) return false;
+  if (lines.some((line) => isCaption(textOf(line)))) return false;
   const single = lines.filter(({ segments }) => segments.length === 1);
   const wide = single.filter(({ box }) => widthOf(box) > PROSE_WIDTH * widthOf(band)).length;
   if (wide > 0.3 * lines.length || (single.length === lines.length && lines.length > 3)) return false;
@@ -96,5 +93,5 @@ function isTabular(words: WordsByHeight, band: Box): boolean {
   return space < 2 * EMPTY_BAND * words.size || lines.length > 3;
 }
 
-const isCaption = ({ segments }: Row): boolean =>
-  CAPTION.test(segments.flatMap(({ words }) => words.map(({ text }) => text)).join(' '));
+const textOf = ({ segments }: Row): string =>
+  segments.flatMap(({ words }) => words.map(({ text }) => text)).join(' ');
