@@ -11,6 +11,8 @@ export interface TextLine extends Inline {
   readonly bold: boolean;
   readonly italic: boolean;
   readonly mono: boolean;
+  /** The font of its last word; empty where it is not known. */
+  readonly face: string;
   readonly marker: Marker | undefined;
 }
 
@@ -40,6 +42,7 @@ export function textLine({ segments }: Row): TextLine {
     bold: isMost(shown.bold),
     italic: isMost(shown.italic),
     mono: isMost(shown.mono),
+    face: words.at(-1)?.face ?? '',
     marker: markerOf(inline.text),
   };
 }
