@@ -1,5 +1,5 @@
 import { read, utils, type WorkBook, type WorkSheet } from '@e965/xlsx';
-import type { Block, DocumentPage, DocumentWarning } from '../../document/document.ts';
+import type { Block, DocumentPage, DocumentWarning, Line } from '../../document/document.ts';
 import { pagesOf } from '../../document/pages.ts';
 import { escapeText } from '../../document/inline.ts';
 import { cleanText, oneLine } from '../../document/cleanText.ts';
@@ -9,6 +9,7 @@ import { linesOfBlock, markupPage } from '../flow.ts';
 import type { Format, OpenedDocument, Opener } from '../opened.ts';
 import { drawingsBySheet, type PlacedDrawing } from './drawings.ts';
 import { xlsTextBoxes } from './xlsTextBoxes.ts';
+import { sheetLines } from './sheetLines.ts';
 import { sheetBlocks, type SheetTexts } from './sheetTables.ts';
 
 const CELLS_MAX = 2_000_000;
@@ -70,14 +71,16 @@ function opened(bytes: Buffer, { mimeType, drawings }: Opening): OpenedDocument 
     });
     const sheets = visibleSheets(book);
     const filled = sheets.flatMap(({ name, sheet }) => {
-      const blocks = sheetBlocks(textsOf(sheet), drawings.get(name) ?? []);
-      return blocks.length === 0 ? [] : [{ name, blocks }];
+      const [texts, drawn] = [textsOf(sheet), drawings.get(name) ?? []];
+      const blocks = sheetBlocks(texts, drawn);
+      return blocks.length === 0 ? [] : [{ name, blocks, lines: sheetLines(texts, drawn, blocks) }];
     });
     const pages = pagesOf({ by: 'pages', pages: filled.length });
-    const all = filled.map(({ name, blocks }, index) =>
-      pageOf(index, filled.length > 1 || !isDefaultName(name) ? [title(name), ...blocks] : blocks),
-    );
-    const shown = all.length > 0 ? all : [pageOf(0, [])];
+    const all = filled.map(({ name, blocks, lines }, index) => {
+      const titles = filled.length > 1 || !isDefaultName(name) ? [title(name)] : [];
+      return pageOf(index, [...titles, ...blocks], [...titles.flatMap(linesOfBlock), ...lines]);
+    });
+    const shown = all.length > 0 ? all : [pageOf(0, [], [])];
     const warnings = warningsOf(book, sheets.length, filled.length);
     return {
       kind: 'open',
@@ -149,8 +152,8 @@ const title = (name: string): Block => ({
   box: null,
 });
 
-const pageOf = (index: number, blocks: readonly Block[]): DocumentPage =>
-  markupPage({ page: index + 1, blocks, lines: blocks.flatMap(linesOfBlock) });
+const pageOf = (index: number, blocks: readonly Block[], lines: readonly Line[]): DocumentPage =>
+  markupPage({ page: index + 1, blocks, lines });
 
 function warningsOf(book: WorkBook, visible: number, filled: number): readonly DocumentWarning[] {
   const warnings: DocumentWarning[] = [];
