@@ -14,7 +14,9 @@ export function cellValue(field: Field, cell: Cell | undefined, reading: CellRea
   if (field.choices.length > 0) return withValue(whole(cell, reading), choiceIn(field, cell.text));
   if (field.type === 'boolean') return withValue(whole(cell, reading), yesOrNo(cell.text));
   if (field.type === 'string' && field.kind !== 'date' && !isStrict(field)) return whole(cell, reading);
-  return typed(field, cell, reading) ?? (isDateAsText(field) ? whole(cell, reading) : undefined);
+  return (
+    typed(field, cell, reading) ?? (isDateAsText(field) && isShort(cell) ? whole(cell, reading) : undefined)
+  );
 }
 
 export interface CellReading {
@@ -39,12 +41,14 @@ function typed(field: Field, cell: Cell, { source, evidence }: CellReading): Fin
 const withValue = (finding: Finding | undefined, value: string | boolean | undefined): Finding | undefined =>
   finding === undefined || value === undefined ? undefined : { ...finding, value };
 
+const DAY_CHARACTERS_MAX = 12;
+const isShort = ({ text }: Cell): boolean => text.length <= DAY_CHARACTERS_MAX;
+
 /** Formats that the schema demands; a cell's text is no address of a mail without them. */
 const isStrict = ({ kind }: Field): boolean => kind === 'email' || kind === 'url';
 
-/** A day that is asked for as text, which the document writes as it likes: "spring", "May". */
-const isDateAsText = ({ kind, type, about }: Field): boolean =>
-  kind === 'date' && type === 'string' && about.length === 0;
+/** A day that is asked for as text, which the document may write without its year: "01-02", "May". */
+const isDateAsText = ({ kind, type }: Field): boolean => kind === 'date' && type === 'string';
 
 const NUMBERS: ReadonlySet<string> = new Set(['number', 'percent']);
 const kindsOf = ({ kind }: Field): ReadonlySet<string> =>
@@ -92,7 +96,7 @@ export function profileOf(cells: readonly (Cell | undefined)[], { conventions }:
     numbers: share((cell) => has(cell, ['number', 'percent'])),
     dates: share((cell) => has(cell, ['date'])),
     emails: share((cell) => has(cell, ['email', 'url'])),
-    words: share(({ text }) => /\p{L}{2}/u.test(text)),
+    words: share(({ text }) => /\p{L}/u.test(text)),
     distinct: filled.length === 0 ? 0 : new Set(filled.map(({ text }) => text)).size / filled.length,
     filled: sample.length === 0 ? 0 : filled.length / sample.length,
   };
@@ -100,7 +104,7 @@ export function profileOf(cells: readonly (Cell | undefined)[], { conventions }:
 
 /** 0..1: what a column holds may be what the field asks for. */
 export function typeFit(field: Field, { numbers, dates, emails, filled }: Profile): number {
-  if (filled === 0) return 0.5;
+  if (filled === 0) return 0;
   if (field.type === 'number' || field.type === 'integer') return fitOf(numbers);
   if (field.kind === 'date') return fitOf(Math.max(dates, isDateAsText(field) ? 0.5 : 0));
   if (field.kind === 'email' || field.kind === 'url') return fitOf(emails);

@@ -23,7 +23,18 @@ export interface Grid {
   readonly above: readonly string[];
   /** Nothing stands between it and the table before it but the end of the page. */
   readonly follows: boolean;
+  /** A row of names of groups of columns, each over all columns of its group. */
+  readonly overColumns: (row: number) => GridRow;
 }
+
+/** A name over several columns that is no spanning cell stands over the first of them. */
+export const fromTheLeft = (row: GridRow): GridRow => {
+  let group: Cell | undefined;
+  return row.map((cell, column) => {
+    group = cell ?? (column === 0 ? undefined : group);
+    return cell ?? group;
+  });
+};
 
 /** A cell as the text that typed values are read from. */
 export function segmentOf({ text, page, words }: Cell): Segment {

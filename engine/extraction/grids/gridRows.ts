@@ -5,8 +5,10 @@ import type { RowFindings } from '../tables/rowValues.ts';
 import { cellValue } from './cellValues.ts';
 import { contextScore } from './context.ts';
 import { cellsIn, isEmpty, sameText, type Cell, type Grid, type GridRow } from './grid.ts';
-import { headedBy, headerTexts, type Headed, type Place } from './headerRows.ts';
+import { headedBy, headerTexts, type Asked, type Headed, type Place } from './headerRows.ts';
 import { headerMatcher } from './likeness.ts';
+import { lineGrids } from './lineGrids.ts';
+import { withoutSums } from './sums.ts';
 import { rowChoice, type RowChoice } from './rowChoice.ts';
 import { gridsOf } from './tableGrids.ts';
 
@@ -20,7 +22,9 @@ export interface GridAnswer {
 /** Tables of a document that are looked at. */
 const GRIDS_MAX = 400;
 /** Below this a table answers something else. */
-const ANSWERS = 0.42;
+const ANSWERS = 0.5;
+/** Lines that only stand like a table must be headed better than one that is drawn. */
+const LINES_ANSWER = 0.85;
 
 /**
  * The rows of the tables whose headers name the fields best, in all places where the same header stands or
@@ -30,13 +34,41 @@ export function gridRows(fields: readonly Field[], called: Called, source: Sourc
   const none = { rows: [], score: 0 };
   if (fields.length === 0) return none;
   const matcher = headerMatcher(source.labels);
-  const grids = gridsOf(source.document).slice(0, GRIDS_MAX);
-  const headed = grids.map((grid) => headedBy(grid, { fields, matcher, source }));
+  const asked = { fields, matcher, source };
+  const answers = [
+    answerOf(gridsOf(source.document).slice(0, GRIDS_MAX), { ...asked, called, least: ANSWERS }),
+    answerOf(lineGrids(asked).slice(0, GRIDS_MAX), { ...asked, called, least: LINES_ANSWER }),
+  ];
+  return answers.reduce((best, one) => (isBetter(one, best) ? one : best), none);
+}
+
+/** Scores that are so near say the same. */
+const NEAR = 0.12;
+
+/** Headers that fit better; of those that fit alike, the ones with more values below them. */
+function isBetter(one: GridAnswer, than: GridAnswer): boolean {
+  if (one.rows.length === 0 || than.rows.length === 0) return one.rows.length > 0;
+  if (Math.abs(one.score - than.score) > NEAR) return one.score > than.score;
+  return valuesIn(one) > valuesIn(than);
+}
+
+const valuesIn = ({ rows }: GridAnswer): number => rows.reduce((sum, { size }) => sum + size, 0);
+
+interface Answering extends Asked {
+  readonly called: Called;
+  /** The score below which nothing is answered. */
+  readonly least: number;
+}
+
+function answerOf(grids: readonly Grid[], { called, least, ...asked }: Answering): GridAnswer {
+  const none = { rows: [], score: 0 };
+  const { fields, source } = asked;
+  const headed = grids.map((grid) => headedBy(grid, asked));
   const context = (one: Headed): number => contextScore(called, one);
   let best: Headed | undefined;
   for (const one of headed)
     if (one !== undefined && (best === undefined || rank(one, context) > rank(best, context))) best = one;
-  if (best === undefined || rank(best, context) < ANSWERS) return none;
+  if (best === undefined || rank(best, context) < least) return none;
   const choice = rowChoice(called);
   const parts = sections(best, { grids, headed, called });
   return { rows: parts.flatMap((part) => rowsOf(part, { fields, choice, source })), score: best.score };
@@ -130,6 +162,7 @@ function rowsOf(
       group = only;
       continue;
     }
+    if (rows.length > 0 && beginsAnother(row, mapped)) break;
     if (choice.leavesOut(labelOf(row, mapped))) continue;
     const found = valuesOf(row, mapped, source);
     if (found === undefined) continue;
@@ -138,7 +171,27 @@ function rowsOf(
     if (grouped !== undefined && named !== undefined) found.set(grouped.pointer, named);
     rows.push(found);
   }
-  return rows;
+  const whole = wholeRows(rows);
+  return choice.asksTotals ? whole : withoutSums(whole, mapped);
+}
+
+/** Without rows that have less than half of what rows have: signatures, remarks, ends of a page. */
+function wholeRows(rows: readonly RowFindings[]): readonly RowFindings[] {
+  const sizes = rows.map(({ size }) => size).sort((a, b) => a - b);
+  const usual = sizes[Math.floor(sizes.length / 2)] ?? 0;
+  return rows.filter(({ size }) => 2 * size >= usual);
+}
+
+/** Words in the columns of numbers: another table's header. */
+function beginsAnother(row: GridRow, mapped: Part['mapped']): boolean {
+  const numeric = [...mapped].flatMap(([{ type }, { column }]) =>
+    type === 'number' || type === 'integer' ? (row[column] ?? []) : [],
+  );
+  return (
+    numeric.length > 1 &&
+    new Set(numeric).size > 1 &&
+    numeric.every(({ text }) => /^\P{N}*\p{L}{3}/u.test(text))
+  );
 }
 
 const LEFT_EVIDENCE = { label: 0.6, margin: 0.2, agreement: 0 };

@@ -84,23 +84,15 @@ function mayBeHeader(row: GridRow | undefined): boolean {
 
 const YEAR = /^(?:19|20)\d{2}$/;
 
-/** The header of each column, its rows together; a group's name stands over all columns up to the next. */
+/** The header of each column, its rows together. */
 export function headerTexts(grid: Grid, header: number, depth: number): readonly string[] {
-  const rows = grid.rows
-    .slice(header - depth + 1, header + 1)
-    .map((row, i) => (i < depth - 1 ? spread(row) : row));
+  const first = header - depth + 1;
+  const rows = Array.from({ length: depth }, (_, i) =>
+    i < depth - 1 ? grid.overColumns(first + i) : (grid.rows[header] ?? []),
+  );
   return Array.from({ length: grid.columns }, (_, column) => {
     const cells = new Set(rows.flatMap((row) => row[column] ?? []));
     return [...cells].map(({ text }) => text).join(' ');
-  });
-}
-
-/** Over columns of their own, a group's name may stand in the first cell only. */
-function spread(row: GridRow): GridRow {
-  let group: Cell | undefined;
-  return row.map((cell, column) => {
-    group = cell ?? (column === 0 ? undefined : group);
-    return cell ?? group;
   });
 }
 
@@ -183,13 +175,12 @@ function leftOver(
   const [column] = free;
   if (column === undefined) return undefined;
   const isSure = free.length === 1 || (typing.texts[column] ?? '').trim() === '';
-  return isSure || (field.type === 'string' && column === 0)
-    ? [field, { column, score: LEFT_OVER }]
-    : undefined;
+  const namesRows = field.type === 'string' && column === 0 && profile(column).distinct > 0.5;
+  return isSure || namesRows ? [field, { column, score: LEFT_OVER }] : undefined;
 }
 
-/** Most cells are filled and of the type; texts are words, and not all the same. */
-function mayHold(field: Field, profile: Profile): boolean {
-  if (profile.filled < 0.6 || typeFit(field, profile) < 1) return false;
-  return field.type !== 'string' || (profile.words > 0.6 && profile.distinct > 0.5);
-}
+/** Most cells are filled and of the type. */
+const mayHold = (field: Field, profile: Profile): boolean =>
+  profile.filled >= 0.6 &&
+  typeFit(field, profile) >= 1 &&
+  (field.type !== 'string' || (profile.words > 0.5 && profile.numbers < 0.5));

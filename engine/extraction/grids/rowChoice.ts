@@ -8,6 +8,7 @@ const WITHOUT = new Set(lists.without);
 
 /** Which rows a list leaves out, as its description says. */
 export interface RowChoice {
+  readonly asksTotals: boolean;
   /** By what the row is called: a sum of others, or what the description excludes. */
   readonly leavesOut: (label: string) => boolean;
 }
@@ -16,6 +17,7 @@ export function rowChoice({ description, phrases }: Called): RowChoice {
   const { asked, excluded } = parted(description);
   const asksTotals = [...asked, ...phrases.flat()].some((word) => TOTALS.has(word));
   return {
+    asksTotals,
     leavesOut: (label) => {
       const words = wordsOf(label);
       if (words.length === 0) return false;

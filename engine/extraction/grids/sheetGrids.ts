@@ -1,5 +1,5 @@
 import type { Document, DocumentPage } from '../../document/document.ts';
-import { plainWords, type Cell, type Grid, type GridRow } from './grid.ts';
+import { fromTheLeft, plainWords, type Cell, type Grid, type GridRow } from './grid.ts';
 
 /** A sheet is one grid: its lines keep the columns of its cells, with tabs between them. */
 export const sheetGrids = ({ pages }: Document): readonly Grid[] => pages.flatMap(sheetGrid);
@@ -13,7 +13,9 @@ function sheetGrid({ page, lines, blocks }: DocumentPage): readonly Grid[] {
     return [...row, ...Array<undefined>(columns - row.length).fill(undefined)];
   });
   const [first] = blocks;
-  return [{ rows, columns, page, above: first?.kind === 'heading' ? [first.text] : [], follows: false }];
+  const above = first?.kind === 'heading' ? [first.text] : [];
+  const overColumns = (row: number): GridRow => fromTheLeft(rows[row] ?? []);
+  return [{ rows, columns, page, above, follows: false, overColumns }];
 }
 
 const cellOf = (text: string, page: number): Cell | undefined =>

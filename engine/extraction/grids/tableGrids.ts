@@ -1,6 +1,7 @@
 import type { Block, Box, Document, DocumentPage, Line, TableCell, Word } from '../../document/document.ts';
 import type { TableBlock } from '../../document/tableGrid.ts';
-import { plainWords, type Cell, type Grid } from './grid.ts';
+import { fromTheLeft, plainWords, type Cell, type Grid, type GridRow } from './grid.ts';
+import { nearestOver, type PlacedCell, type Span } from './lineColumns.ts';
 import { sheetGrids } from './sheetGrids.ts';
 
 /** Places of a table that is looked at. */
@@ -60,7 +61,34 @@ function gridOf(table: TableBlock, { page, lines, above, follows }: Placing): Gr
     for (const row of rows.slice(raw.row, raw.row + raw.rowSpan))
       row.fill(cell, raw.column, raw.column + raw.columnSpan);
   }
-  return { rows, columns: table.columns, page: page.page, above, follows };
+  const overColumns = (row: number): GridRow => groupsOver(row, rows, table);
+  return { rows, columns: table.columns, page: page.page, above, follows, overColumns };
+}
+
+/** Names of groups, by their places on the page where the table has no cells that span. */
+function groupsOver(at: number, rows: readonly GridRow[], table: TableBlock): GridRow {
+  const row = rows[at] ?? [];
+  const own = table.cells.filter((cell) => cell.row === at && cell.text.trim() !== '');
+  if (own.some(({ columnSpan, box }) => columnSpan > 1 || box === null)) return fromTheLeft(row);
+  const columns = columnPlaces(table, at);
+  if (columns === undefined) return fromTheLeft(row);
+  const placed = own.flatMap(({ box, column }): PlacedCell[] => {
+    const cell = row[column];
+    return box === null || cell === undefined ? [] : [{ cell, x0: box[0], x1: box[2] }];
+  });
+  return nearestOver(placed, columns);
+}
+
+/** Where the cells of each column stand below a row; undefined where a column has none. */
+function columnPlaces({ cells, columns }: TableBlock, below: number): readonly Span[] | undefined {
+  const places = Array.from({ length: columns }, () => ({ x0: Number.POSITIVE_INFINITY, x1: 0 }));
+  for (const { row, column, columnSpan, box } of cells) {
+    const place = places[column];
+    if (row <= below || columnSpan > 1 || box === null || place === undefined) continue;
+    place.x0 = Math.min(place.x0, box[0]);
+    place.x1 = Math.max(place.x1, box[2]);
+  }
+  return places.every(({ x0 }) => Number.isFinite(x0)) ? places : undefined;
 }
 
 function cellOf({ text, box, columnSpan }: TableCell, page: number, lines: readonly PlacedLine[]): Cell {

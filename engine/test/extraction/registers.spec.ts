@@ -6,6 +6,7 @@ import type { Block, Document } from '../../document/document.ts';
 import { tableOf } from '../../document/tableGrid.ts';
 import { openFlow } from '../../formats/flow.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { laidOut, type Placed } from '../support/laidOut.ts';
 import { documentBy } from '../support/officeFiles.ts';
 
 const text = (content: string): Block => ({ kind: 'paragraph', text: content, markdown: content, box: null });
@@ -76,6 +77,37 @@ describe('rows of a register', () => {
     expect(rowsOf(document, schema)).to.deep.equal([
       { pond: 'Mill', frogs_spring: 1, newts_autumn: 4 },
       { pond: 'Church', frogs_spring: 5, newts_autumn: 8 },
+    ]);
+  });
+
+  const seasons = (pond: string, numbers: readonly string[], y: number): readonly Placed[] => [
+    [40, y, pond],
+    ...numbers.map((number, i): Placed => [180 + 45 * i, y, number, 'right']),
+  ];
+  const counts = [
+    ...seasons('Mill', ['1', '2', '-50', '11', '12', '-8'], 140),
+    ...seasons('Church', ['3', '4', '-25', '13', '14', '-7'], 154),
+    ...seasons('Manor', ['5', '6', '-17', '15', '16', '-6'], 168),
+  ];
+  const years = ['2022', '2021', '% chg', '2022', '2021', '% chg'];
+
+  it('have groups of columns that are named in their middle, without rules', () => {
+    const page: readonly Placed[] = [
+      [190, 110, 'Week to date'],
+      [325, 110, 'Year to date'],
+      ...seasons('', years, 124).slice(1),
+      ...counts,
+    ];
+    const schema = listOf({
+      pond: { type: 'string' },
+      week_2022: { type: 'integer', description: 'Frogs in the week to date, 2022' },
+      week_2021: { type: 'integer', description: 'Frogs in the week to date, 2021' },
+      year_to_date_2022: { type: 'integer' },
+    });
+    expect(rowsOf(laidOut([page]), schema)).to.deep.equal([
+      { pond: 'Mill', week_2022: 1, week_2021: 2, year_to_date_2022: 11 },
+      { pond: 'Church', week_2022: 3, week_2021: 4, year_to_date_2022: 13 },
+      { pond: 'Manor', week_2022: 5, week_2021: 6, year_to_date_2022: 15 },
     ]);
   });
 
