@@ -122,9 +122,10 @@ async function readPage(
   });
   const rules = seen.rules.map(([x0, y0, x1, y1]): Rule => [x0 / scale, y0 / scale, x1 / scale, y1 / scale]);
   const size = { width: Math.round(seen.width / scale), height: Math.round(seen.height / scale) };
-  if (words.length === 0) return { ...base, ...size, status: 'skipped', detail: 'The image shows no text.' };
+  const place = { ...base, ...size, rotation: seen.turned };
+  if (words.length === 0) return { ...place, status: 'empty', detail: 'The image shows no text.' };
   const [blocks = []] = layoutPages([{ ...size, words, rules, aside: [] }]);
-  return { ...base, ...size, status: 'ok', detail: null, lines: pdfLines(words), blocks };
+  return { ...place, status: 'ok', detail: null, lines: pdfLines(words), blocks };
 }
 
 /** Upright by its own mark, without transparency, grey, and of a size that can be recognised. */

@@ -2,7 +2,6 @@ import { LiteParse, type LiteParseConfig, type ParsedPage } from '@llamaindex/li
 import type { Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
 import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
-import type { PageContent } from '../../layout/content.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { pageNeeds } from './pageNeeds.ts';
@@ -11,7 +10,7 @@ import { pdfRules } from './pdfRules.ts';
 import { fieldWords } from './fieldWords.ts';
 import { pdfWords, type InkedWord } from './pdfWords.ts';
 import { picturesOf } from './pictures.ts';
-import { asideOf, recognisedContent } from './pageContent.ts';
+import { asideOf, recognisedContent, type SourcedContent } from './pageContent.ts';
 import { hasInk, sightOf } from './hiddenText.ts';
 import { recognisePages, type Recognised } from './recognise.ts';
 import {
@@ -131,7 +130,7 @@ async function visibleWords(bytes: Buffer, pages: readonly ParsedPage[]): Promis
 }
 
 /** A page's content, turned so that most of its text is level. */
-interface TurnedContent extends PageContent {
+interface TurnedContent extends SourcedContent {
   readonly turn: Turn;
 }
 
@@ -155,6 +154,7 @@ function documentOf({ pages, read, words, hiddenOn, recognised }: Read): Documen
       words: own.filter((word) => turnOfWord(word) === turn),
       rules: page === undefined ? [] : pdfRules(page),
       aside: asideOf(own, turn),
+      source: 'text_layer' as const,
     };
     return { ...levelContent(content, turn), turn };
   });
@@ -197,22 +197,31 @@ interface PageParts {
 }
 
 function pageOf({ page, content, isRead, ocr, blocks }: PageParts): DocumentPage {
-  const source = ocr?.kind === 'words' ? 'ocr' : 'text_layer';
-  const { turn } = content;
+  const { turn, source } = content;
   const size = isRead ? levelSize(content, turn) : { width: null, height: null };
-  const base = { page, source, ...size } as const;
+  const base = { page, source, ...size, rotation: rotationOf(ocr) } as const;
   if (!isRead)
     return { ...base, status: 'failed', detail: 'The page could not be read.', lines: [], blocks: [] };
   if (ocr?.kind === 'failed' && content.words.length === 0)
     return { ...base, source: 'ocr', status: 'failed', detail: ocr.detail, lines: [], blocks: [] };
-  if (content.words.length === 0)
-    return { ...base, status: 'skipped', detail: emptyDetail(ocr), lines: [], blocks: [] };
+  if (content.words.length === 0) return { ...base, ...emptiness(ocr), lines: [], blocks: [] };
   const lines = linesAsShown(pdfLines(content.words), turn, content);
-  return { ...base, status: 'ok', detail: null, lines, blocks: blocksAsShown(blocks, turn, content) };
+  return { ...base, ...fullness(ocr), lines, blocks: blocksAsShown(blocks, turn, content) };
 }
 
-const emptyDetail = (ocr: Recognised | undefined): string =>
-  ocr === undefined ? 'The page has no text layer.' : 'The page is blank.';
+const rotationOf = (ocr: Recognised | undefined) => (ocr?.kind === 'words' ? ocr.turned : 0);
+
+/** Where recognition failed, the text layer stands, but what is drawn was not read. */
+const fullness = (ocr: Recognised | undefined) =>
+  ocr?.kind === 'failed'
+    ? ({ status: 'partial', detail: ocr.detail } as const)
+    : ({ status: 'ok', detail: null } as const);
+
+/** A page that was not looked at may have text that is drawn. */
+const emptiness = (ocr: Recognised | undefined) =>
+  ocr === undefined
+    ? ({ status: 'skipped', detail: 'The page has no text layer.' } as const)
+    : ({ status: 'empty', source: 'ocr', detail: 'The page is blank.' } as const);
 
 function unreadable(error: unknown): ParseFailure {
   const message = error instanceof Error ? error.message : '';

@@ -16,7 +16,7 @@ export type Recognised =
       /** Points, of the page as it reads. */
       readonly width: number;
       readonly height: number;
-      readonly turned: number;
+      readonly turned: 0 | 90 | 180 | 270;
     }
   | { readonly kind: 'blank' }
   | { readonly kind: 'failed'; readonly detail: string };

@@ -178,7 +178,10 @@ describe('files of all kinds', () => {
         mimeType: 'application/pdf',
         markdown: '<!-- page 1 -->\n\nFirst page\n\n<!-- page 2 -->\n\nSecond page\n',
         plainText: 'First page\fSecond page\n',
-        pages: [1, 2].map((page) => ({ page, status: 'ok', source: 'text_layer', detail: null })),
+        pages: [1, 2].map((page) => ({
+          ...{ page, status: 'ok', source: 'text_layer', detail: null },
+          ...{ width: 400, height: 200, rotation: 0 },
+        })),
         warnings: [],
       },
     });
@@ -187,6 +190,6 @@ describe('files of all kinds', () => {
   it('warns of a document without text', async () => {
     const rendered = await workers.parser.render(request('a.pdf', plainPdf([''])));
     expect(rendered).to.have.nested.property('rendition.warnings[0].code', 'no_text_found');
-    expect(rendered).to.have.nested.property('rendition.pages[0].status', 'skipped');
+    expect(rendered).to.have.nested.property('rendition.pages[0].status', 'empty');
   });
 });

@@ -53,12 +53,26 @@ const cost = z
   })
   .meta({ id: 'Cost' });
 
-const page = z.strictObject({
-  page: z.int(),
-  status: z.enum(['ok', 'failed', 'skipped']),
-  source: z.enum(['text_layer', 'ocr', 'model', 'markup']),
-  detail: z.string().nullable(),
+const points = z.number().nullable().meta({
+  description: 'Points, of the page as boxes on it are measured; null for formats without geometry.',
 });
+
+const page = z
+  .strictObject({
+    page: z.int().meta({ description: 'From 1.' }),
+    status: z.enum(['ok', 'partial', 'empty', 'failed', 'skipped']).meta({
+      description:
+        '`partial`: some of it could not be read; `empty`: nothing is on it; `skipped`: the mode does not read it.',
+    }),
+    source: z.enum(['text', 'recognised', 'both']),
+    detail: z.string().nullable().meta({ description: 'Why the status is not `ok`.' }),
+    width: points,
+    height: points,
+    rotation: z
+      .union([z.literal(0), z.literal(90), z.literal(180), z.literal(270)])
+      .meta({ description: 'Degrees, clockwise, that the page is turned by before boxes are measured.' }),
+  })
+  .meta({ id: 'PageSummary' });
 
 const citation = z
   .strictObject({
@@ -131,7 +145,8 @@ export const markdownResponse = z
       document_id: z.string(),
       file_name: z.string().nullable(),
       mime_type: z.string(),
-      pages: z.int(),
+      page_count: z.int(),
+      pages: z.array(page),
       mode: z.enum(['default', 'fast']),
       model: z.string(),
       billing_type: billingType,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { encryptedPdf } from '../../../engine/test/support/pdfs.ts';
+import { encryptedPdf, plainPdf } from '../../../engine/test/support/pdfs.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn, type CallOptions } from '../support/client.ts';
 import { testApi, type TestApi } from '../support/testApi.ts';
 import { until } from '../../../engine/test/support/until.ts';
@@ -280,7 +280,22 @@ describe('documents over HTTP', () => {
       expect(reply.status, reply.text).to.equal(200);
       expect(reply.body['markdown']).to.equal('# Title\n\nA *word*.\n');
       expect(reply.body['plain_text']).to.include('A word.');
-      expect(reply.body['meta']).to.include({ pages: 1, mode: 'fast', billing_type: 'full_service' });
+      expect(reply.body['meta']).to.include({ page_count: 1, mode: 'fast', billing_type: 'full_service' });
+    });
+
+    it('says what became of each page, and warns', async () => {
+      const pdf = new Blob([new Uint8Array(plainPdf(['Some text', '']))], { type: 'application/pdf' });
+      const reply = await convert({ conversion_mode: 'fast' }, pdf, 'a.pdf');
+      const { meta } = reply.body as { readonly meta: Record<string, readonly object[]> };
+      const size = { width: 400, height: 200, rotation: 0 };
+      expect(meta['pages'], reply.text).to.deep.equal([
+        { page: 1, status: 'ok', source: 'text', detail: null, ...size },
+        { page: 2, status: 'skipped', source: 'text', detail: 'The page has no text layer.', ...size },
+      ]);
+      const blank = new Blob([new Uint8Array(plainPdf(['']))], { type: 'application/pdf' });
+      const nothing = await convert({}, blank, 'a.pdf');
+      expect(nothing.body, nothing.text).to.have.nested.property('meta.warnings[0].code', 'no_text_found');
+      expect(nothing.body).to.have.nested.property('meta.pages[0].status', 'empty');
     });
 
     it('refuses a mode that does not exist', async () => {
