@@ -39,6 +39,8 @@ export interface SourceFile {
   readonly fileName: string | null;
   readonly effort: ParseEffort;
   readonly pagesMax: number;
+  /** Opens an encrypted PDF. */
+  readonly password?: string | undefined;
   /** Of recognition, by Tesseract's names, the most likely first. */
   readonly languages: readonly string[];
   /** The decoded text, of formats that are text. */
@@ -57,7 +59,10 @@ export interface OpenedDocument {
   readonly kind: 'open';
   readonly mimeType: string;
   readonly pages: number;
-  read(): Promise<ParseResult>;
+  /** Where only some are chosen: their numbers, and how many the whole document has. */
+  readonly chosen?: { readonly numbers: readonly number[]; readonly total: number };
+  /** `numbers`: only these pages are wanted, and others need not be read. */
+  read(numbers?: readonly number[]): Promise<ParseResult>;
 }
 
 /** Counts the pages of a file of one format; what cannot be read is a failure value, never thrown. */

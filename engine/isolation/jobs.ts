@@ -19,6 +19,9 @@ export interface FileFacts {
   readonly fileName: string | null;
   readonly effort: ParseEffort;
   readonly pagesMax: number;
+  /** As in `ParseRequest`. */
+  readonly pages?: string | undefined;
+  readonly password?: string | undefined;
   /** Of recognition, by Tesseract's names, the most likely first. */
   readonly languages: readonly string[];
 }

@@ -5,7 +5,7 @@ import type { Answers, Job, JobFile, JobOutcome } from './jobs.ts';
 
 /** The file of a request, as its job has it. `isLast`: no other job of the request needs it open. */
 export const fileOf = (
-  { path, fileName, effort, pagesMax, kept }: ParseRequest,
+  { path, fileName, effort, pagesMax, pages, password, kept }: ParseRequest,
   { languages, isLast }: { readonly languages: readonly string[]; readonly isLast: boolean },
 ): JobFile => ({
   languages,
@@ -13,6 +13,8 @@ export const fileOf = (
   fileName,
   effort,
   pagesMax,
+  pages,
+  password,
   keep: kept !== undefined && !isLast,
 });
 

@@ -38,11 +38,18 @@ export const openImage =
       if (width * height > PIXELS_MAX) return tooLarge(width, height);
       const pages = pagesOf({ by: 'pages', pages: format === 'tiff' ? frames : 1 });
       const mimeType = MIME[format] ?? 'image/png';
-      return { kind: 'open', mimeType, pages, read: () => read(file, { format, mimeType, pages }) };
+      return {
+        kind: 'open',
+        mimeType,
+        pages,
+        read: (numbers) => read(file, { format, mimeType, numbers: numbers ?? allOf(pages) }),
+      };
     } catch {
       return damaged;
     }
   };
+
+const allOf = (pages: number): readonly number[] => Array.from({ length: pages }, (_, i) => i + 1);
 
 interface Size {
   readonly frames: number;
@@ -83,12 +90,12 @@ export function imageOf(bytes: Buffer, { format, page = 0, limit }: Wanted): Sha
 interface Opened {
   readonly format: Format;
   readonly mimeType: string;
-  readonly pages: number;
+  readonly numbers: readonly number[];
 }
 
-async function read(file: SourceFile, { format, mimeType, pages }: Opened): Promise<ParseResult> {
+async function read(file: SourceFile, { format, mimeType, numbers }: Opened): Promise<ParseResult> {
   const all: DocumentPage[] = [];
-  for (let page = 1; page <= pages; page += 1) all.push(await readPage(file, format, page));
+  for (const page of numbers) all.push(await readPage(file, format, page));
   if (all.every(({ status }) => status === 'failed')) return damaged;
   return { kind: 'ok', document: { mimeType, pages: all, warnings: warningsOf(all) } };
 }

@@ -117,6 +117,7 @@ describe('files of all kinds', () => {
       kind: 'ok',
       mimeType: 'application/pdf',
       pages: 3,
+      total: 3,
     });
   });
 
@@ -125,6 +126,7 @@ describe('files of all kinds', () => {
       kind: 'ok',
       mimeType: 'text/plain',
       pages: 2,
+      total: 2,
     });
   });
 
@@ -142,7 +144,7 @@ describe('files of all kinds', () => {
     const inspected = await inspect('a.pdf', encryptedPdf('open sesame'));
     expect(inspected).to.have.property(
       'detail',
-      'The PDF is encrypted and needs a password. Send it without one.',
+      'The PDF is encrypted: send its password with it, or send it without one.',
     );
     expect(inspected.kind).to.equal('unreadable');
   });

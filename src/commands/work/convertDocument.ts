@@ -39,6 +39,8 @@ const rendered = (
     fileName: request.file.file_name,
     effort,
     pagesMax: deps.pagesMax,
+    pages: request.opening.pages,
+    password: request.opening.password,
     deadlineMs: ocr === null ? deps.localDeadlinesMs[effort] : deps.convertDeadlineMs,
     signal,
     share: request.tenant_id,

@@ -82,6 +82,8 @@ const extracted = (
     fileName: request.file.file_name,
     effort: request.mode,
     pagesMax: deps.pagesMax,
+    pages: request.opening.pages,
+    password: request.opening.password,
     deadlineMs: (isLocal ? deps.localDeadlinesMs : deps.deadlineMs)[request.mode],
     signal,
     share: request.tenant_id,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageChoice } from '@quire/engine/document/pageChoice';
 import { billingType } from '../../../domain/account/words.ts';
 import { booleanText, creditsOut, numberText, plainText, tenantIdText } from './basics.ts';
 import { channelFields } from './channels.ts';
@@ -8,6 +9,30 @@ const MIN_CONFIDENCE =
 
 /** As numbers are spelled in JSON. */
 export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_CONFIDENCE });
+
+/** Pages of a document, spelled alike whoever names them. */
+const pageChoiceIn = z
+  .string()
+  .max(1000)
+  .transform((text, context) => {
+    const choice = pageChoice(text);
+    if (choice.kind === 'choice') return choice.text;
+    context.addIssue({ code: 'custom', message: choice.detail });
+    return z.NEVER;
+  })
+  .meta({ 'x-wire': { type: 'string', maxLength: 1000 } });
+
+/** How a document is opened. */
+export const openingFields = {
+  pages: pageChoiceIn.optional().meta({
+    description:
+      'Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. ' +
+      'At most 100 ranges; a range may end beyond the last page, but not begin there.',
+  }),
+  password: plainText(1, 200)
+    .optional()
+    .meta({ description: 'Of an encrypted PDF. It is never stored or logged.' }),
+};
 
 const scope = {
   tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
@@ -31,6 +56,7 @@ export const extractForm = z
     allow_partial: booleanText.default(false),
     citations: booleanText.default(true),
     min_confidence: numberText(0, 1).optional(),
+    ...openingFields,
     ...scope,
     ...channelFields('llm'),
     ...channelFields('ocr'),
@@ -40,6 +66,7 @@ export const extractForm = z
 export const toMarkdownForm = z
   .strictObject({
     conversion_mode: z.enum(['default', 'fast']).default('default'),
+    ...openingFields,
     ...scope,
     ...channelFields('ocr'),
   })

@@ -235,6 +235,7 @@ export const uploadsSuite = (
         idempotency: null,
         file: file.file,
         document: { document_id: document.document_id, source: 'upload' },
+        opening: { at: ['body'] },
         signal: new AbortController().signal,
         mode: 'default',
         ocr: {},
