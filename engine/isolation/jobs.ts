@@ -18,6 +18,9 @@ import type { ScoredAnswer } from '../learning/scoring/feedback.ts';
 export interface FileFacts extends RecognitionWish {
   readonly fileName: string | null;
   readonly pagesMax: number;
+  /** As in `ParseRequest`. */
+  readonly pages?: string | undefined;
+  readonly password?: string | undefined;
 }
 
 /** The file as the pool is given it. */

@@ -11,6 +11,10 @@ export interface ParseRequest {
   readonly fileName: string | null;
   readonly effort: ParseEffort;
   readonly pagesMax: number;
+  /** Pages to read, as `pageChoice` spells them; left out: all. */
+  readonly pages?: string | undefined;
+  /** Opens an encrypted PDF. */
+  readonly password?: string | undefined;
   /** Of the work itself, not of waiting for a free process. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -22,13 +26,23 @@ export interface ParseRequest {
 
 /** What a file is and how many pages it bills; the same function for quote, count, bill and ledger. */
 export type Inspection =
-  { readonly kind: 'ok'; readonly mimeType: string; readonly pages: number } | ParseFailure;
+  | {
+      readonly kind: 'ok';
+      readonly mimeType: string;
+      /** Those that are chosen: they are read and billed. */
+      readonly pages: number;
+      /** Of the whole document. */
+      readonly total: number;
+    }
+  | ParseFailure;
 
 /** `detail` is a sentence for the caller; it names no path and no content. */
 export type ParseFailure =
   | { readonly kind: 'empty'; readonly detail: string }
   | { readonly kind: 'unsupported'; readonly detail: string }
   | { readonly kind: 'unreadable'; readonly detail: string }
+  | { readonly kind: 'wrong_password'; readonly detail: string }
+  | { readonly kind: 'no_such_page'; readonly detail: string }
   | {
       readonly kind: 'too_many_pages';
       readonly pages: number;

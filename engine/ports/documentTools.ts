@@ -22,7 +22,7 @@ export type PicturesResult =
 /** A page that a model was to read, and what came of it. */
 export type PageReading =
   | { readonly status: 'ok'; readonly page: ReadPage }
-  | { readonly status: 'failed' | 'skipped'; readonly number: number; readonly detail: string };
+  | { readonly status: 'failed' | 'empty'; readonly number: number; readonly detail: string };
 
 /** How long a piece of work may take; its own deadline, not the request's. */
 export interface ToolLimits {

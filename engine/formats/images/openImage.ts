@@ -47,11 +47,18 @@ export const openImage =
         format !== 'tiff' && (frames > ANIMATION_PICTURES_MAX || frames * width * height > PIXELS_MAX);
       const pages = pagesOf({ by: 'pages', pages: isFilm || !MANY.has(format) ? 1 : frames });
       const mimeType = MIME[format] ?? 'image/png';
-      return { kind: 'open', mimeType, pages, read: () => read(file, { format, mimeType, pages }) };
+      return {
+        kind: 'open',
+        mimeType,
+        pages,
+        read: (numbers) => read(file, { format, mimeType, numbers: numbers ?? allOf(pages) }),
+      };
     } catch {
       return damaged;
     }
   };
+
+const allOf = (pages: number): readonly number[] => Array.from({ length: pages }, (_, i) => i + 1);
 
 interface Size {
   readonly frames: number;
@@ -92,14 +99,13 @@ export function imageOf(bytes: Buffer, { format, page = 0, limit }: Wanted): Sha
 interface Opened {
   readonly format: Format;
   readonly mimeType: string;
-  readonly pages: number;
+  readonly numbers: readonly number[];
 }
 
-async function read(file: SourceFile, { format, mimeType, pages }: Opened): Promise<ParseResult> {
+async function read(file: SourceFile, { format, mimeType, numbers }: Opened): Promise<ParseResult> {
   const all: DocumentPage[] = [];
-  const options = recognitionOf(file, pages);
-  for (let page = 1; page <= pages; page += 1)
-    all.push(await readPage(file.bytes, { format, page, options }));
+  const options = recognitionOf(file, numbers.length);
+  for (const page of numbers) all.push(await readPage(file.bytes, { format, page, options }));
   if (all.every(({ status }) => status === 'failed')) return damaged;
   return { kind: 'ok', document: { mimeType, pages: all, warnings: warningsOf(all) } };
 }
@@ -131,9 +137,10 @@ async function readPage(bytes: Buffer, { format, page, options }: PageToRead): P
   });
   const rules = seen.rules.map(([x0, y0, x1, y1]): Rule => [x0 / scale, y0 / scale, x1 / scale, y1 / scale]);
   const size = { width: Math.round(seen.width / scale), height: Math.round(seen.height / scale) };
-  if (words.length === 0) return { ...base, ...size, status: 'skipped', detail: 'The image shows no text.' };
+  const place = { ...base, ...size, rotation: seen.turned };
+  if (words.length === 0) return { ...place, status: 'empty', detail: 'The image shows no text.' };
   const [blocks = []] = layoutPages([{ ...size, words, rules, aside: [] }]);
-  return { ...base, ...size, status: 'ok', detail: null, lines: pdfLines(words), blocks };
+  return { ...place, status: 'ok', detail: null, lines: pdfLines(words), blocks };
 }
 
 /** Upright by its own mark, without transparency, grey, and of a size that can be recognised. */

@@ -46,7 +46,9 @@ const pagesThemselves = async (
   request: ParseRequest,
   { pdf, images, mimeType }: ModelAbilities & { readonly mimeType: string },
 ): Promise<ModelAttachment[]> => {
-  if (pdf && mimeType === PDF) {
+  // The file is all pages, and its password stays here.
+  const isWhole = request.pages === undefined && request.password === undefined;
+  if (pdf && mimeType === PDF && isWhole) {
     const bytes = await running.deps.readFile(request.path);
     if (bytes.length <= PDF_BYTES_MAX) return [{ mimeType, bytes, fileName: request.fileName }];
   }

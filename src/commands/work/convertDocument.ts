@@ -7,6 +7,7 @@ import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.
 import type { ModelDeps } from '../models/ownBases.ts';
 import { modelsByFormat } from '../models/ownKeys.ts';
 import type { PlatformModels } from '../../platformModels.ts';
+import { pageAnswers } from './pageAnswers.ts';
 import { modelProblem, parseProblem, type WorkProblem } from './workProblem.ts';
 
 export interface ConvertRequest extends WorkRequest {
@@ -38,6 +39,8 @@ const rendered = (
     fileName: request.file.file_name,
     effort,
     pagesMax: deps.pagesMax,
+    pages: request.opening.pages,
+    password: request.opening.password,
     deadlineMs: ocr === null ? deps.localDeadlinesMs[effort] : deps.convertDeadlineMs,
     signal,
     share: request.tenant_id,
@@ -68,7 +71,8 @@ const run = async (
         document_id: task.document_id,
         file_name: request.file.file_name,
         mime_type: rendition.mimeType,
-        pages: rendition.pages.length,
+        page_count: rendition.pages.length,
+        pages: pageAnswers(rendition.pages),
         mode: request.mode,
         model: task.models.model,
         billing_type: use.billing_type,

@@ -2,6 +2,7 @@ import type { ChannelName, ChannelPaths, ModelChannel } from '../../commands/mod
 import { payloadOf, type CanonicalCall, type CanonicalOperation } from './canonicalPayload.ts';
 import { runConversion } from '../documents/conversion.ts';
 import { runExtraction } from '../documents/extraction.ts';
+import type { Opening } from '../../commands/work/work.ts';
 import { withFetched, type WorkSubject } from '../../commands/uploads/fetchedFile.ts';
 import { workFailure } from '../doneOrProblem.ts';
 import { PIPELINE_OPERATIONS, PIPELINE_PAYLOADS } from '../pipelines/canonicalPipelines.ts';
@@ -34,6 +35,10 @@ const PAYLOAD = { members: CHANNEL_MEMBERS, under: ['payload'] };
 
 const IN_RESOURCE = ['body', 'resource', 'config_id'];
 const IN_PAYLOAD = ['body', 'payload', 'config_id'];
+
+const opened = ({ pages, password }: Pick<Opening, 'pages' | 'password'>): Opening => ({
+  ...{ pages, password, at: ['body', 'payload'] },
+});
 
 type Payload = Readonly<Record<string, unknown>>;
 
@@ -82,7 +87,7 @@ const extract: CanonicalOperation = (call) => {
         configPath: payload.config_id === undefined ? IN_RESOURCE : IN_PAYLOAD,
         deployed: { project_id, task_id, environment },
       },
-      workOf(request, subject),
+      workOf(request, opened(payload), subject),
     ),
   );
 };
@@ -95,7 +100,7 @@ const toMarkdown: CanonicalOperation = (call) => {
     throw twice('mode', 'conversion_mode');
   return onDocument(call, payload.file_name, (subject) =>
     runConversion(deps, {
-      ...workOf(request, subject),
+      ...workOf(request, opened(payload), subject),
       mode: mode ?? conversion_mode ?? 'default',
       ocr: channelIn('ocr', payload),
       channelPaths: pathsIn(payload),

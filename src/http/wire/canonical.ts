@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { orAbsent, plainText, tenantIdText } from './basics.ts';
 import { channelFields, llmChannelIn, ocrChannelIn } from './channels.ts';
-import { extractModeIn, minConfidenceIn } from './documents.ts';
+import { extractModeIn, minConfidenceIn, openingFields } from './documents.ts';
 
 export const ocrToMarkdownRequest = z
   .strictObject({
@@ -12,6 +12,7 @@ export const ocrToMarkdownRequest = z
     ocr: ocrChannelIn.nullish(),
     project_id: plainText(1, 128).default('default'),
     task_id: plainText(1, 128).default('default'),
+    ...openingFields,
   })
   .meta({ id: 'ToMarkdownRequest' });
 
@@ -67,6 +68,7 @@ export const extractPayload = z.strictObject({
   citations: z.boolean().default(true),
   min_confidence: minConfidenceIn.optional(),
   file_name: orAbsent(plainText(1, 255)),
+  ...openingFields,
   llm: llmChannelIn.nullish(),
   ocr: ocrChannelIn.nullish(),
   ...channelFields('llm'),
@@ -87,6 +89,7 @@ export const toMarkdownPayload = z.strictObject({
   mode: z.enum(['default', 'fast']).optional(),
   conversion_mode: z.enum(['default', 'fast']).optional(),
   file_name: orAbsent(plainText(1, 255)),
+  ...openingFields,
   ocr: ocrChannelIn.nullish(),
   ...channelFields('ocr'),
 });

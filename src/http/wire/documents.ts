@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageChoice } from '@quire/engine/document/pageChoice';
 import { billingType } from '../../../domain/account/words.ts';
 import { booleanText, creditsOut, numberText, plainText, tenantIdText } from './basics.ts';
 import { channelFields } from './channels.ts';
@@ -8,6 +9,30 @@ const MIN_CONFIDENCE =
 
 /** As numbers are spelled in JSON. */
 export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_CONFIDENCE });
+
+/** Pages of a document, spelled alike whoever names them. */
+const pageChoiceIn = z
+  .string()
+  .max(1000)
+  .transform((text, context) => {
+    const choice = pageChoice(text);
+    if (choice.kind === 'choice') return choice.text;
+    context.addIssue({ code: 'custom', message: choice.detail });
+    return z.NEVER;
+  })
+  .meta({ 'x-wire': { type: 'string', maxLength: 1000 } });
+
+/** How a document is opened. */
+export const openingFields = {
+  pages: pageChoiceIn.optional().meta({
+    description:
+      'Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. ' +
+      'At most 100 ranges; a range may end beyond the last page, but not begin there.',
+  }),
+  password: plainText(1, 200)
+    .optional()
+    .meta({ description: 'Of an encrypted PDF. It is never stored or logged.' }),
+};
 
 const scope = {
   tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
@@ -31,6 +56,7 @@ export const extractForm = z
     allow_partial: booleanText.default(false),
     citations: booleanText.default(true),
     min_confidence: numberText(0, 1).optional(),
+    ...openingFields,
     ...scope,
     ...channelFields('llm'),
     ...channelFields('ocr'),
@@ -40,6 +66,7 @@ export const extractForm = z
 export const toMarkdownForm = z
   .strictObject({
     conversion_mode: z.enum(['default', 'fast']).default('default'),
+    ...openingFields,
     ...scope,
     ...channelFields('ocr'),
   })
@@ -53,12 +80,26 @@ const cost = z
   })
   .meta({ id: 'Cost' });
 
-const page = z.strictObject({
-  page: z.int(),
-  status: z.enum(['ok', 'failed', 'skipped']),
-  source: z.enum(['text_layer', 'ocr', 'model', 'markup']),
-  detail: z.string().nullable(),
+const points = z.number().nullable().meta({
+  description: 'Points, of the page as boxes on it are measured; null for formats without geometry.',
 });
+
+const page = z
+  .strictObject({
+    page: z.int().meta({ description: 'From 1.' }),
+    status: z.enum(['ok', 'partial', 'empty', 'failed', 'skipped']).meta({
+      description:
+        '`partial`: some of it could not be read; `empty`: nothing is on it; `skipped`: the mode does not read it.',
+    }),
+    source: z.enum(['text', 'recognised', 'both']),
+    detail: z.string().nullable().meta({ description: 'Why the status is not `ok`.' }),
+    width: points,
+    height: points,
+    rotation: z
+      .union([z.literal(0), z.literal(90), z.literal(180), z.literal(270)])
+      .meta({ description: 'Degrees, clockwise, that the page is turned by before boxes are measured.' }),
+  })
+  .meta({ id: 'PageSummary' });
 
 const citation = z
   .strictObject({
@@ -131,7 +172,8 @@ export const markdownResponse = z
       document_id: z.string(),
       file_name: z.string().nullable(),
       mime_type: z.string(),
-      pages: z.int(),
+      page_count: z.int(),
+      pages: z.array(page),
       mode: z.enum(['default', 'fast']),
       model: z.string(),
       billing_type: billingType,

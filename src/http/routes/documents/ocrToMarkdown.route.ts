@@ -26,7 +26,7 @@ export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
     const fetch = { tenant_id, file_uri, file_name, source: 'upload', project_id, task_id } as const;
     const done = await withFetched(deps.uploads, fetch, (subject) =>
       runConversion(deps, {
-        ...workOf(request, subject),
+        ...workOf(request, request.body, subject),
         mode,
         ocr: looseChannel(ocr ?? {}, { members: CHANNEL_MEMBERS, at: inOcr }),
         channelPaths: (_, member) => inOcr(member),

@@ -21,6 +21,6 @@ export const toMarkdown = post('/v1/to-markdown', {
   handle: async (request, deps) => {
     const { project_id, task_id, conversion_mode: mode, ...fields } = request.body;
     const subject = { file: fileOf(request.file), project_id, task_id };
-    return runConversion(deps, { ...workOf(request, subject), mode, ocr: channelOf('ocr', fields) });
+    return runConversion(deps, { ...workOf(request, fields, subject), mode, ocr: channelOf('ocr', fields) });
   },
 });
