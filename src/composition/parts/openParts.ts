@@ -112,10 +112,7 @@ const baseUrlOf =
     return withoutEnd(reachable(url), /\//);
   };
 
-const openUploads = async (
-  { s3, dataDir }: Config,
-  baseUrl: Parts['baseUrl'],
-): Promise<Parts['uploads']> => {
+const openUploads = async ({ s3, dataDir }: Config, baseUrl: Parts['baseUrl']): Promise<Parts['uploads']> => {
   if (s3 !== undefined) {
     const { minioUploadTargets } = await import('../../../adapters/minio/uploadTargets.ts');
     return { targets: minioUploadTargets(s3), signatures: undefined };

@@ -77,11 +77,12 @@ const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Com
   const content =
     'schema' in reply
       ? { 'application/json': { schema: schemaOf(reply.schema, 'output', components) } }
-      : {
-          [reply.contentType]: {
-            schema: { type: /[/+]json$/.test(reply.contentType) ? 'object' : 'string' },
-          },
-        };
+      : Object.fromEntries(
+          [reply.contentType, ...(reply.alsoContentTypes ?? [])].map((type) => [
+            type,
+            { schema: { type: /[/+]json$/.test(type) ? 'object' : 'string' } },
+          ]),
+        );
   const headers =
     idempotency === undefined
       ? {}
