@@ -72,7 +72,7 @@ const levelOf = (heading: string): number => HEADING.exec(heading)?.[1]?.length 
 
 /** A block cut between lines where it is too long; each part of a table has the table's header. */
 function withinBytes(block: string, bytesMax: number): readonly string[] {
-  if (Buffer.byteLength(block) <= bytesMax) return [block.slice(0, HEADING_MAX)];
+  if (Buffer.byteLength(block) <= bytesMax) return [block];
   const lines = block.split('\n').flatMap((line) => cutLine(line, bytesMax));
   const header = /^\|[ :|-]+\|$/.test(lines[1] ?? '') ? lines.slice(0, 2) : [];
   const parts: string[][] = [];
