@@ -63,7 +63,8 @@ function piecesOf(markdown: string, bytesMax: number): readonly Piece[] {
     const isBeginning = marked !== undefined || level !== undefined;
     for (const text of withinBytes(block, bytesMax))
       pieces.push({ text, bytes: Buffer.byteLength(text) + APART, page, isBeginning, headings });
-    if (level !== undefined) headings = [...headings.filter((one) => levelOf(one) < level), block.slice(0, HEADING_MAX)];
+    if (level !== undefined)
+      headings = [...headings.filter((one) => levelOf(one) < level), block.slice(0, HEADING_MAX)];
   }
   return pieces;
 }
