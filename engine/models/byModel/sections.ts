@@ -45,6 +45,8 @@ export function sectionsOf(markdown: string, tokensMax: number): readonly Sectio
   return sections;
 }
 
+/** Lines of a table's header that its parts repeat. */
+const HEADER_ROWS_MAX = 4;
 /** The empty line after each piece. */
 const APART = 2;
 const PAGE_MARK = /^<!-- page (\d+) -->$/;
@@ -75,7 +77,7 @@ const levelOf = (heading: string): number => HEADING.exec(heading)?.[1]?.length 
 function withinBytes(block: string, bytesMax: number): readonly string[] {
   if (Buffer.byteLength(block) <= bytesMax) return [block];
   const lines = block.split('\n').flatMap((line) => cutLine(line, bytesMax));
-  const header = /^\|[ :|-]+\|$/.test(lines[1] ?? '') ? lines.slice(0, 2) : [];
+  const header = headerOf(lines);
   const parts: string[][] = [];
   let bytes = Infinity;
   for (const line of lines) {
@@ -88,6 +90,13 @@ function withinBytes(block: string, bytesMax: number): readonly string[] {
     bytes += more;
   }
   return parts.map((part) => part.join('\n'));
+}
+
+/** The lines that name the columns of a table, of either kind that models are shown. */
+function headerOf(lines: readonly string[]): readonly string[] {
+  if (/^\|[ :|-]+\|$/.test(lines[1] ?? '')) return lines.slice(0, 2);
+  const rows = lines[0] === '<table>' ? lines.findIndex((line) => line.startsWith('<tr><td')) : 0;
+  return lines.slice(0, Math.max(0, Math.min(rows, HEADER_ROWS_MAX)));
 }
 
 /** A letter may have four bytes. */
