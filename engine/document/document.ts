@@ -139,7 +139,7 @@ export interface PackedDocument {
   readonly warnings: readonly DocumentWarning[];
   /** Some page has text. */
   readonly hasText: boolean;
-  /** As models are shown it. */
+  /** As models are shown it (`modelTextOf`). */
   readonly markdown: string;
   readonly packed: Uint8Array;
 }

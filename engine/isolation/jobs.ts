@@ -72,6 +72,7 @@ export type Job<File extends FileFacts = JobFile> =
       readonly schema: JsonObject;
       readonly minConfidence: number | undefined;
       readonly answer: string;
+      readonly pages?: readonly [number, number] | undefined;
     }
   | { readonly kind: 'score'; readonly expected: JsonObject; readonly answer: string }
   | { readonly kind: 'checkSchema'; readonly schema: JsonObject }
