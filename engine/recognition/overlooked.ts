@@ -1,7 +1,6 @@
 import type { Box } from '../document/document.ts';
 import type { PlacedWord } from '../layout/content.ts';
 import { packed, pixelsOf, type GreyImage } from './greyImage.ts';
-import { tesseractWords } from './tesseract.ts';
 
 /** Words below this are not taken from a second look at what was left. */
 const SECOND_LOOK = 0.6;
@@ -12,7 +11,7 @@ const LEFT_OVER = 0.012;
 export async function withOverlooked(
   upright: GreyImage,
   words: readonly PlacedWord[],
-  language: string,
+  look: (rest: GreyImage) => Promise<readonly PlacedWord[]>,
 ): Promise<readonly PlacedWord[]> {
   const sure = words.filter(({ confidence }) => confidence >= SECOND_LOOK);
   const rest = await paintedOver(
@@ -20,7 +19,7 @@ export async function withOverlooked(
     sure.map(({ box }) => box),
   );
   if (rest === undefined) return words;
-  const more = (await tesseractWords(rest, language)).filter(
+  const more = (await look(rest)).filter(
     ({ confidence, text, box }) =>
       confidence >= SECOND_LOOK &&
       /[\p{L}\p{N}]/u.test(text) &&
@@ -34,6 +33,14 @@ export async function withOverlooked(
 
 const overlaps = (a: Box, b: Box): boolean =>
   Math.min(a[2], b[2]) - Math.max(a[0], b[0]) > 1 && Math.min(a[3], b[3]) - Math.max(a[1], b[1]) > 1;
+
+/** Whether there is much on a picture that belongs to none of its words. */
+export const isMuchLeft = async (image: GreyImage, words: readonly PlacedWord[]): Promise<boolean> =>
+  undefined !==
+  (await paintedOver(
+    image,
+    words.map(({ box }) => box),
+  ));
 
 /** The picture with the boxes white; undefined when hardly anything dark is left. */
 async function paintedOver(

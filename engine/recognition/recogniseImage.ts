@@ -5,9 +5,9 @@ import { drawnRules, isBlank } from './drawnRules.ts';
 import { pixelsOf, type GreyImage } from './greyImage.ts';
 import { likelyLanguage } from './languages.ts';
 import { meanConfidence } from './bestReading.ts';
-import { withOverlooked } from './overlooked.ts';
+import { isMuchLeft, withOverlooked } from './overlooked.ts';
 import { networks, type Networks } from './ppocr/runtime.ts';
-import { SURE, withSecondEngine } from './secondEngine.ts';
+import { DOUBTFUL, SURE, withDoubtfulLines, withSecondEngine, type SecondReading } from './secondEngine.ts';
 import { tesseractWords } from './tesseract.ts';
 import { available } from './tessdata.ts';
 import { turn, turnByLines, type Turned } from './turning.ts';
@@ -83,11 +83,28 @@ async function lookedAtAgain(
   const standing = await turn(image, turned.turned);
   const words = await inItsLanguage(standing, turned.words, reader);
   const { second, known } = reader;
-  if (second !== undefined && (both || meanConfidence(words) < SURE)) {
-    const reading = { networks: second, allowance, all: both };
-    return { ...turned, words: await withSecondEngine(await pixelsOf(standing), words, reading) };
+  if (second === undefined) {
+    const look = (rest: GreyImage) => reader.first(rest, known[0] ?? '');
+    return { ...turned, words: secondLook ? await withOverlooked(standing, words, look) : words };
   }
-  return { ...turned, words: secondLook ? await withOverlooked(standing, words, known[0] ?? '') : words };
+  const wish = { networks: second, allowance, both, secondLook };
+  return { ...turned, words: await readTwice(standing, words, wish) };
+}
+
+interface Twice extends Omit<SecondReading, 'below'>, Pick<RecogniseOptions, 'both' | 'secondLook'> {}
+
+/** All that is in doubt is read by the second engine, be it the whole picture or single lines. */
+async function readTwice(
+  standing: GreyImage,
+  words: readonly PlacedWord[],
+  { networks, allowance, both, secondLook }: Twice,
+): Promise<readonly PlacedWord[]> {
+  const pixels = await pixelsOf(standing);
+  const reading = (below: number): SecondReading => ({ networks, allowance, below });
+  if (both) return withSecondEngine(pixels, words, reading(1));
+  if (meanConfidence(words) < SURE) return withSecondEngine(pixels, words, reading(SURE));
+  const find = secondLook && (await isMuchLeft(standing, words)) ? withSecondEngine : withDoubtfulLines;
+  return find(pixels, words, reading(DOUBTFUL));
 }
 
 interface Turning {

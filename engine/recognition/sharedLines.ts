@@ -1,5 +1,5 @@
 import type { Box } from '../document/document.ts';
-import type { PlacedWord } from '../layout/content.ts';
+import { around, type PlacedWord } from '../layout/content.ts';
 import type { TextLine } from './ppocr/textLines.ts';
 
 /** A line that one engine found, with the words of the other that lie on it. */
@@ -21,6 +21,28 @@ export function sharedLines(
     else own.push(word);
   }
   return { lines: lines.map((line, i) => ({ line, words: inOrder(on[i] ?? []) })), apart };
+}
+
+/** What lies above and below the letters of a line, as a share of the whole: lines are read with white around them. */
+const WHITE = 0.28;
+
+/** The lines of words as they came: neighbours of one height are one line. */
+export function ownLines(words: readonly PlacedWord[]): readonly SharedLine[] {
+  const lines: PlacedWord[][] = [];
+  for (const word of words) {
+    const last = lines.at(-1)?.at(-1);
+    const goesOn = last !== undefined && last.box[1] === word.box[1] && last.box[3] === word.box[3];
+    if (goesOn && word.box[0] >= last.box[0]) lines.at(-1)?.push(word);
+    else lines.push([word]);
+  }
+  return lines.map((own) => ({ line: lineAround(own), words: own }));
+}
+
+function lineAround(words: readonly PlacedWord[]): TextLine {
+  const [x0, y0, x1, y1] = around(words.map(({ box }) => box));
+  const height = (y1 - y0) / (1 - WHITE);
+  const white = height * WHITE;
+  return { x: (x0 + x1) / 2, y: (y0 + y1) / 2, width: x1 - x0 + white, height, angle: 0 };
 }
 
 const inOrder = (words: readonly PlacedWord[]): readonly PlacedWord[] =>
