@@ -56,12 +56,14 @@ const kindsOf = ({ kind }: Field): ReadonlySet<string> =>
 /** Letters that may stand beside a number in its cell: a unit, a currency, a mark of a footnote. */
 const UNIT_LETTERS_MAX = 12;
 
-/** Nothing but marks before the value, and little more than a unit after it. */
+/** Nothing but marks before the value, and little more than a unit after it: two numbers are two columns. */
 function fillsCell({ from, to, kind }: Candidate, text: string): boolean {
   const before = text.slice(0, from).replace(/\p{Sc}/gu, '');
   if (kind === 'date' || kind === 'email' || kind === 'url') return true;
   if (/[\p{L}\p{N}]{4}/u.test(before) || /\p{N}/u.test(before)) return false;
-  return text.slice(to).replace(/[^\p{L}]/gu, '').length <= UNIT_LETTERS_MAX;
+  const after = text.slice(to);
+  if (/^[^(]*\d/.test(after.replace(/\^\d+|[²³]/g, ''))) return false;
+  return after.replace(/[^\p{L}]/gu, '').length <= UNIT_LETTERS_MAX;
 }
 
 /** What most cells of a column are. */

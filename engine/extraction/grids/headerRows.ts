@@ -32,7 +32,7 @@ const DEEPER = 0.015;
 const NAMED = 0.45;
 /** A column that no header names, taken because nothing else is left for the field. */
 const LEFT_OVER = 0.3;
-const LEFT_COSTS = 0.04;
+const LEFT_COSTS = 0.08;
 
 /** What a header is looked for with. */
 export interface Asked {
