@@ -13,11 +13,13 @@ export function cellValue(field: Field, cell: Cell | undefined, reading: CellRea
   if (cell === undefined || isEmpty(cell)) return undefined;
   if (field.choices.length > 0) return withValue(whole(cell, reading), choiceIn(field, cell.text));
   if (field.type === 'boolean') return withValue(whole(cell, reading), yesOrNo(cell.text));
-  if (field.type === 'string' && field.kind !== 'date' && !isStrict(field)) return whole(cell, reading);
-  return (
-    typed(field, cell, reading) ?? (isDateAsText(field) && isShort(cell) ? whole(cell, reading) : undefined)
-  );
+  if (isFreeText(field)) return whole(cell, reading);
+  return typed(field, cell, reading) ?? (isDateAsText(field, cell) ? whole(cell, reading) : undefined);
 }
+
+/** Formats that the schema demands are typed: a cell's text is no address of a mail without them. */
+const isFreeText = ({ type, kind }: Field): boolean =>
+  type === 'string' && kind !== 'date' && kind !== 'email' && kind !== 'url';
 
 export interface CellReading {
   readonly source: Source;
@@ -42,13 +44,10 @@ const withValue = (finding: Finding | undefined, value: string | boolean | undef
   finding === undefined || value === undefined ? undefined : { ...finding, value };
 
 const DAY_CHARACTERS_MAX = 12;
-const isShort = ({ text }: Cell): boolean => text.length <= DAY_CHARACTERS_MAX;
-
-/** Formats that the schema demands; a cell's text is no address of a mail without them. */
-const isStrict = ({ kind }: Field): boolean => kind === 'email' || kind === 'url';
 
 /** A day that is asked for as text, which the document may write without its year: "01-02", "May". */
-const isDateAsText = ({ kind, type }: Field): boolean => kind === 'date' && type === 'string';
+const isDateAsText = ({ kind, type }: Field, { text }: Cell): boolean =>
+  kind === 'date' && type === 'string' && text.length <= DAY_CHARACTERS_MAX;
 
 const NUMBERS: ReadonlySet<string> = new Set(['number', 'percent']);
 const kindsOf = ({ kind }: Field): ReadonlySet<string> =>
@@ -57,12 +56,14 @@ const kindsOf = ({ kind }: Field): ReadonlySet<string> =>
 /** Letters that may stand beside a number in its cell: a unit, a currency, a mark of a footnote. */
 const UNIT_LETTERS_MAX = 12;
 
-/** Nothing but marks before the value, and little more than a unit after it. */
+/** Nothing but marks before the value, and little more than a unit after it: two numbers are two columns. */
 function fillsCell({ from, to, kind }: Candidate, text: string): boolean {
   const before = text.slice(0, from).replace(/\p{Sc}/gu, '');
   if (kind === 'date' || kind === 'email' || kind === 'url') return true;
   if (/[\p{L}\p{N}]{4}/u.test(before) || /\p{N}/u.test(before)) return false;
-  return text.slice(to).replace(/[^\p{L}]/gu, '').length <= UNIT_LETTERS_MAX;
+  const after = text.slice(to);
+  if (/^[^(]*\d/.test(after.replace(/\^\d+|[²³]/g, ''))) return false;
+  return after.replace(/[^\p{L}]/gu, '').length <= UNIT_LETTERS_MAX;
 }
 
 /** What most cells of a column are. */
@@ -106,7 +107,7 @@ export function profileOf(cells: readonly (Cell | undefined)[], { conventions }:
 export function typeFit(field: Field, { numbers, dates, emails, filled }: Profile): number {
   if (filled === 0) return 0;
   if (field.type === 'number' || field.type === 'integer') return fitOf(numbers);
-  if (field.kind === 'date') return fitOf(Math.max(dates, isDateAsText(field) ? 0.5 : 0));
+  if (field.kind === 'date') return fitOf(Math.max(dates, field.type === 'string' ? 0.3 : 0));
   if (field.kind === 'email' || field.kind === 'url') return fitOf(emails);
   return 1;
 }

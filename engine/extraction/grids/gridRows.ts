@@ -147,32 +147,35 @@ interface Reading {
 }
 
 /** The rows that fit, without sums; a row of one text over several columns names the group of those below. */
-function rowsOf(
-  { grid, from, to, mapped }: Part,
-  { fields, choice, source }: Reading,
-): readonly RowFindings[] {
+function rowsOf({ grid, from, to, mapped }: Part, reading: Reading): readonly RowFindings[] {
   const rows: RowFindings[] = [];
-  const grouped = groupField(fields, mapped);
   let group: Cell | undefined;
   for (const row of grid.rows.slice(from, to)) {
-    const cells = cellsIn(row);
-    const [only, ...others] = cells;
-    if (only === undefined) continue;
-    if (others.length === 0 && grid.columns > 2) {
-      group = only;
-      continue;
+    const [only, ...others] = cellsIn(row);
+    if (only !== undefined && others.length === 0 && grid.columns > 2) group = only;
+    else {
+      if (rows.length > 0 && beginsAnother(row, mapped)) break;
+      const found = rowFindings(row, { ...reading, mapped, group });
+      if (found !== undefined) rows.push(found);
     }
-    if (rows.length > 0 && beginsAnother(row, mapped)) break;
-    if (choice.leavesOut(labelOf(row, mapped))) continue;
-    const found = valuesOf(row, mapped, source);
-    if (found === undefined) continue;
-    const named =
-      grouped === undefined ? undefined : cellValue(grouped, group, { source, evidence: LEFT_EVIDENCE });
-    if (grouped !== undefined && named !== undefined) found.set(grouped.pointer, named);
-    rows.push(found);
   }
   const whole = wholeRows(rows);
-  return choice.asksTotals ? whole : withoutSums(whole, mapped);
+  return reading.choice.asksTotals ? whole : withoutSums(whole, mapped);
+}
+
+interface RowReading extends Reading {
+  readonly mapped: Part['mapped'];
+  readonly group: Cell | undefined;
+}
+
+function rowFindings(row: GridRow, reading: RowReading): RowFindings | undefined {
+  const { mapped, source, choice, group, fields } = reading;
+  if (choice.leavesOut(labelOf(row, mapped))) return undefined;
+  const found = valuesOf(row, mapped, source);
+  const grouped = groupField(fields, mapped);
+  if (found === undefined || grouped === undefined) return found;
+  const named = cellValue(grouped, group, { source, evidence: LEFT_EVIDENCE });
+  return named === undefined ? found : new Map([...found, [grouped.pointer, named]]);
 }
 
 /** Without rows that have less than half of what rows have: signatures, remarks, ends of a page. */

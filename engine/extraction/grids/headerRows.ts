@@ -1,4 +1,5 @@
 import type { Field } from '../fields/fields.ts';
+import { remembered } from '../fields/labels.ts';
 import type { Source } from '../source.ts';
 import { profileOf, typeFit, type Profile } from './cellValues.ts';
 import { cellsIn, type Cell, type Grid, type GridRow } from './grid.ts';
@@ -31,6 +32,7 @@ const DEEPER = 0.015;
 const NAMED = 0.45;
 /** A column that no header names, taken because nothing else is left for the field. */
 const LEFT_OVER = 0.3;
+const LEFT_COSTS = 0.08;
 
 /** What a header is looked for with. */
 export interface Asked {
@@ -60,19 +62,17 @@ interface HeaderPlace {
   readonly least: number;
 }
 
-function headedAt(
-  grid: Grid,
-  { header, depth, least }: HeaderPlace,
-  { fields, matcher, source }: Asked,
-): Headed | undefined {
-  const texts = headerTexts(grid, header, depth);
-  const named = namedColumns(texts, fields, matcher);
+function headedAt(grid: Grid, { header, depth, least }: HeaderPlace, asked: Asked): Headed | undefined {
+  const { fields } = asked;
+  const columns = namedColumns(grid, { header, depth }, asked);
   const enough = Math.min(2, fields.length);
-  const scoreOf = (places: ReadonlyMap<Field, Place>): number =>
-    ([...places.values()].reduce((sum, { score }) => sum + score, 0) - DEEPER * (depth - 1)) / fields.length;
-  if (named.size < enough || scoreOf(named) <= least) return undefined;
-  const mapped = withTypes(named, { grid, header, fields, source, texts });
-  return mapped.size < enough ? undefined : { grid, header, depth, mapped, score: scoreOf(mapped) };
+  const said = [...columns.mapped.values()].reduce((sum, { score }) => sum + score, 0) - DEEPER * (depth - 1);
+  if (columns.mapped.size < enough) return undefined;
+  if (said / Math.max(1, fields.length - 1) <= least) return undefined;
+  const left = leftOver(columns, fields, grid.columns);
+  const mapped = left === undefined ? columns.mapped : new Map([...columns.mapped, left]);
+  const score = said / (fields.length - (left === undefined ? 0 : 1)) - (left === undefined ? 0 : LEFT_COSTS);
+  return { grid, header, depth, mapped, score };
 }
 
 /** Words rather than values: a header has letters in half of its cells at least. */
@@ -100,84 +100,86 @@ interface Pair extends Place {
   readonly field: Field;
 }
 
-/** One column for each field and one field for each column, the best names first. */
+/** The columns that a header names for the fields, with what it says and what stands below it. */
+interface Named {
+  readonly mapped: ReadonlyMap<Field, Place>;
+  readonly texts: readonly string[];
+  readonly profile: (column: number) => Profile;
+}
+
+/** One column for each field and one field for each column, the best names first, by words and types. */
 function namedColumns(
-  texts: readonly string[],
-  fields: readonly Field[],
-  matcher: HeaderMatcher,
-): ReadonlyMap<Field, Place> {
-  return assigned(
-    fields.flatMap((field) =>
-      texts.map((text, column): Pair => ({ field, column, score: matcher(field, text) })),
-    ),
+  grid: Grid,
+  { header, depth }: Pick<HeaderPlace, 'header' | 'depth'>,
+  { fields, matcher, source }: Asked,
+): Named {
+  const texts = headerTexts(grid, header, depth);
+  const body = grid.rows.slice(header + 1);
+  const profiles = new Map<number, Profile>();
+  const profile = (column: number): Profile =>
+    remembered(profiles, column, () => profileOf(columnOf(body, column), source));
+  const pairs = fields.flatMap((field) =>
+    texts.flatMap((text, column): readonly Pair[] => {
+      const named = matcher(field, text);
+      return named < NAMED ? [] : [{ field, column, score: named * typeFit(field, profile(column)) }];
+    }),
   );
+  return { mapped: assigned(withoutDoubtful(pairs, texts)), texts, profile };
+}
+
+const columnOf = (rows: readonly GridRow[], column: number): readonly (Cell | undefined)[] =>
+  rows.map((row) => row[column]);
+
+/** A header that stands over more columns than there are fields that it names tells none of them apart. */
+function withoutDoubtful(pairs: readonly Pair[], texts: readonly string[]): readonly Pair[] {
+  const fitting = pairs.filter(({ score }) => score >= NAMED);
+  const best = new Map<Field, Pair>();
+  for (const pair of fitting) if (pair.score > (best.get(pair.field)?.score ?? 0)) best.set(pair.field, pair);
+  const claims = [...best.values()].map(({ column }) => texts[column]);
+  return fitting.filter(({ field, column }) => {
+    const text = texts[column];
+    const columns = fitting.filter((other) => other.field === field && texts[other.column] === text);
+    return columns.length === 1 || columns.length <= claims.filter((claim) => claim === text).length;
+  });
 }
 
 function assigned(pairs: readonly Pair[]): ReadonlyMap<Field, Place> {
   const mapped = new Map<Field, Place>();
   const used = new Set<number>();
-  for (const { field, column, score } of [...pairs].sort(
-    (a, b) => b.score - a.score || a.column - b.column,
-  )) {
-    if (score < NAMED || mapped.has(field) || used.has(column)) continue;
+  const ordered = [...pairs].sort((a, b) => b.score - a.score || a.column - b.column);
+  for (const { field, column, score } of ordered) {
+    if (mapped.has(field) || used.has(column)) continue;
     mapped.set(field, { column, score });
     used.add(column);
   }
   return mapped;
 }
 
-interface Typing {
-  readonly grid: Grid;
-  readonly header: number;
-  readonly fields: readonly Field[];
-  readonly source: Source;
-  readonly texts: readonly string[];
-}
-
-/** Without the columns whose cells are of another type; a last field may take the only column left for it. */
-function withTypes(named: ReadonlyMap<Field, Place>, typing: Typing): ReadonlyMap<Field, Place> {
-  const { grid, header, source } = typing;
-  const body = grid.rows.slice(header + 1);
-  const profiles = new Map<number, Profile>();
-  const profile = (column: number): Profile => {
-    const known = profiles.get(column) ?? profileOf(columnOf(body, column), source);
-    profiles.set(column, known);
-    return known;
-  };
-  const kept = new Map<Field, Place>();
-  for (const [field, { column, score }] of named) {
-    const fit = typeFit(field, profile(column));
-    if (fit > 0) kept.set(field, { column, score: score * fit });
-  }
-  const left = leftOver(kept, typing, profile);
-  return left === undefined ? kept : new Map([...kept, left]);
-}
-
-const columnOf = (rows: readonly GridRow[], column: number): readonly (Cell | undefined)[] =>
-  rows.map((row) => row[column]);
-
 /**
  * The only field without a column takes the only column without a field that may hold it; the first column
  * names the rows, so a text may take it though others are left.
  */
 function leftOver(
-  kept: ReadonlyMap<Field, Place>,
-  typing: Typing,
-  profile: (column: number) => Profile,
+  { mapped, texts, profile }: Named,
+  fields: readonly Field[],
+  columns: number,
 ): readonly [Field, Place] | undefined {
-  const missing = typing.fields.filter((field) => !kept.has(field));
-  const [field] = missing;
-  if (field === undefined || missing.length > 1 || 2 * kept.size < typing.fields.length) return undefined;
-  const used = new Set([...kept.values()].map(({ column }) => column));
-  const free = Array.from({ length: typing.grid.columns }, (_, column) => column).filter(
+  const [field, ...others] = fields.filter((one) => !mapped.has(one));
+  if (field === undefined || others.length > 0 || 2 * mapped.size < fields.length) return undefined;
+  const used = new Set([...mapped.values()].map(({ column }) => column));
+  const free = Array.from({ length: columns }, (_, column) => column).filter(
     (column) => !used.has(column) && mayHold(field, profile(column)),
   );
   const [column] = free;
   if (column === undefined) return undefined;
-  const isSure = free.length === 1 || (typing.texts[column] ?? '').trim() === '';
-  const namesRows = field.type === 'string' && column === 0 && profile(column).distinct > 0.5;
-  return isSure || namesRows ? [field, { column, score: LEFT_OVER }] : undefined;
+  const isUnnamed = free.length === 1 || (texts[column] ?? '').trim() === '';
+  const isSure = isUnnamed || namesRows(field, column, profile(column));
+  return isSure ? [field, { column, score: LEFT_OVER }] : undefined;
 }
+
+/** Texts in the first column that differ. */
+const namesRows = ({ type }: Field, column: number, { distinct }: Profile): boolean =>
+  type === 'string' && column === 0 && distinct > 0.5;
 
 /** Most cells are filled and of the type. */
 const mayHold = (field: Field, profile: Profile): boolean =>

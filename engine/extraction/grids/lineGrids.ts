@@ -20,7 +20,7 @@ const SEGMENT_WORDS_MAX = 10;
 const NAMED = 0.6;
 /** Rows right above or below a header row that may belong to it, and how near they stand, in heights. */
 const BAND_MAX = 2;
-const NEAR = 1.9;
+const NEAR = 2.6;
 /** Rows end where so much is white, in heights of a line. */
 const WHITE_MAX = 5;
 const BODY_MAX = 5000;
@@ -110,17 +110,19 @@ function bandAround(header: Row, rows: readonly Row[]): readonly Row[] {
 const isPart = (row: Row, next: Row): boolean =>
   row.page === next.page && isNear(row, next) && row.segments.length > 1 && !isNumbers(row);
 
+const isNumber = (text: string): boolean => /\d/.test(text) && !/\p{L}/u.test(text);
+
 /** Most of it are numbers, but for years. */
 const isNumbers = ({ segments }: Row): boolean =>
-  2 * segments.filter(({ text }) => /^[^\p{L}]*\d[^\p{L}]*$/u.test(text) && !YEAR.test(text)).length >
-  segments.length;
+  2 * segments.filter(({ text }) => isNumber(text) && !YEAR.test(text)).length > segments.length;
 
 /** Rows down to white, or to the next header; on the next page while they look alike. */
 function bodyBelow(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>): readonly Row[] {
   const body: Row[] = [];
   let last = header;
   for (const row of rows.slice(header.index + 1, header.index + 1 + BODY_MAX)) {
-    if (starts.has(row) || row.page !== header.page || beginsAnother(row, body)) break;
+    const isNext = starts.has(row) && body.some((one) => /\d/.test(textOf(one)));
+    if (isNext || row.page !== header.page || beginsAnother(row, body)) break;
     if (top(row) - top(last) > WHITE_MAX * height(row)) break;
     body.push(row);
     last = row;
@@ -165,11 +167,7 @@ function isContinued(
   columns: readonly Span[],
 ): boolean {
   const step = top(row) - top(before);
-  if (
-    step > WRAPPED * height(row) ||
-    row.segments.some(({ text }) => /^[^\p{L}]*\d[\d.,]*\D{0,3}$/u.test(text))
-  )
-    return false;
+  if (step > WRAPPED * height(row) || row.segments.some(({ text }) => isNumber(text))) return false;
   const own = new Set(row.segments.map((segment) => columnAt(columns, segment)));
   const filled = new Set(above.map((segment) => columnAt(columns, segment)));
   if (2 * own.size > filled.size || [...own].some((column) => !filled.has(column))) return false;

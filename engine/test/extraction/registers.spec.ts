@@ -95,7 +95,7 @@ describe('rows of a register', () => {
     const page: readonly Placed[] = [
       [190, 110, 'Week to date'],
       [325, 110, 'Year to date'],
-      ...seasons('', years, 124).slice(1),
+      ...seasons('Pond', years, 124),
       ...counts,
     ];
     const schema = listOf({
