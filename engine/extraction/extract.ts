@@ -10,6 +10,7 @@ import { findParty } from './parties/parties.ts';
 import { findInProse, listInProse } from './prose/proseValues.ts';
 import { LABELLED, pick, ranked } from './ranking.ts';
 import { findRows, type RowFindings } from './tables/rowValues.ts';
+import { singlesOf } from './singles/singles.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findBoolean, findChoice, findText, findTexts } from './texts.ts';
 import { findTotals, isTotal } from './tables/totals.ts';
@@ -26,6 +27,8 @@ export interface Reading {
   readonly tree: ObjectNode;
   readonly source: Source;
   readonly totals: ReadonlyMap<string, Finding>;
+  /** The values of the single fields by their pointers; made when they are asked for first. */
+  readonly singles: () => ReadonlyMap<string, Finding>;
 }
 
 /** What examples taught. Each is asked for its field first; without it the rules decide alone. */
@@ -56,23 +59,26 @@ export function readingOf(document: Document, schema: JsonObject): Reading | und
     document,
     fields.flatMap(({ phrases }) => phrases),
   );
-  return { tree, source, totals: findTotals(fields.filter(isTotal), source) };
+  const totals = findTotals(fields.filter(isTotal), source);
+  let singles: ReadonlyMap<string, Finding> | undefined;
+  const byRules = (field: Field): Finding | undefined => byLexicon(field, { totals, source });
+  return { tree, source, totals, singles: () => (singles ??= singlesOf(fields, source, byRules)) };
 }
 
 /** Fills the schema from what was read. */
-export function extractFrom({ tree, source, totals }: Reading, taught: Taught = {}): LocalExtraction {
+export function extractFrom({ tree, source, singles }: Reading, taught: Taught = {}): LocalExtraction {
   const citations: Citation[] = [];
   const cite = (path: string, finding: Finding): unknown => citations.push(...cited(path, finding));
-  return { value: objectOf(tree, { source, totals, taught, cite }) ?? {}, citations };
+  return { value: objectOf(tree, { source, singles, taught, cite }) ?? {}, citations };
 }
 
 /** The value of one part of the schema alone; undefined where the document does not say it. */
-export const valueAt = (node: SchemaNode, { source, totals }: Reading, taught: Taught = {}) =>
-  valueOf(node, { source, totals, taught, cite: () => undefined });
+export const valueAt = (node: SchemaNode, { source, singles }: Reading, taught: Taught = {}) =>
+  valueOf(node, { source, singles, taught, cite: () => undefined });
 
 interface Fill {
   readonly source: Source;
-  readonly totals: ReadonlyMap<string, Finding>;
+  readonly singles: Reading['singles'];
   readonly taught: Taught;
   readonly cite: (path: string, finding: Finding) => unknown;
 }
@@ -115,8 +121,17 @@ function leafOf(field: Field, fill: Fill): Json | undefined {
   return value;
 }
 
-/** What labels, sums and sentences say of a leaf. */
-export const foundByRules = (field: Field, { totals, source }: Pick<Reading, 'totals' | 'source'>) =>
+/** Below this a value is left out. */
+const CONFIDENCE_MIN = 0.5;
+
+/** What labels, sums and sentences say of a leaf; undefined where that is too little. */
+export function foundByRules({ pointer }: Field, { singles }: Pick<Reading, 'singles'>): Finding | undefined {
+  const found = singles().get(pointer);
+  return found !== undefined && found.confidence >= CONFIDENCE_MIN ? found : undefined;
+}
+
+/** What the rules of the field's concept find. */
+export const byLexicon = (field: Field, { totals, source }: Pick<Reading, 'totals' | 'source'>) =>
   totals.get(field.pointer) ?? findInProse(field, source) ?? findLeaf(field, source);
 
 function findLeaf(field: Field, source: Source): Finding | undefined {

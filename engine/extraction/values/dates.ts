@@ -86,7 +86,7 @@ function yearOf(text = ''): number {
   return year < 50 ? 2000 + year : 1900 + year;
 }
 
-function monthOf(text = ''): number {
+export function monthOf(text = ''): number {
   const word = folded(text);
   return MONTHS.findIndex((starts) => starts.some((start) => word.startsWith(start))) + 1;
 }

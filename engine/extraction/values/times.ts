@@ -1,0 +1,13 @@
+import type { Found } from './identifiers.ts';
+
+const CLOCK =
+  /(?<![\p{L}\p{N}.,:/-])(?:[01]?\d|2[0-4])(?:[:.h]\d{2}(?::\d{2})?(?:\s?(?:[ap]\.?\s?m\b\.?|Uhr\b))?|\s?(?:[ap]\.?\s?m\b\.?|Uhr\b|heures?\b|h\b|Std\b|o['’]clock\b))(?![\p{L}\p{N}])/giu;
+
+/** Times of the day as they are written: `7:30 a.m.`, `16h00`, `14.30 Uhr`. */
+export const timesIn = (text: string): readonly Found[] =>
+  [...text.matchAll(CLOCK)].map((match) => ({
+    value: match[0].trim(),
+    text: match[0].trim(),
+    from: match.index,
+    to: match.index + match[0].trimEnd().length,
+  }));
