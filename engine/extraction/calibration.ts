@@ -26,10 +26,21 @@ export function calibrated(raw: number): number {
   return lower[1] + ((upper[1] - lower[1]) * (raw - lower[0])) / (upper[0] - lower[0]);
 }
 
-/** The share of offers that were right, by kind of evidence and how well the label says the field. */
-export function calibratedOffer(kind: EvidenceKind, isFree: boolean, score: number): number {
+/** Who found a value: the rules of a known concept, the labels by the schema's own words, or both the same. */
+export type Origin = 'rules' | 'labels' | 'both';
+
+interface Way {
+  readonly origin: Origin;
+  readonly kind: EvidenceKind;
+  /** Any text would do: only its label speaks for it. */
+  readonly isFree: boolean;
+}
+
+/** The share of single values that were right, by how they were won. */
+export function calibratedSingle({ origin, kind, isFree }: Way, raw: number): number {
+  if (origin !== 'labels') return raw;
   const [sure, likely] = OFFERS[kind]?.[isFree ? 1 : 0] ?? [0.3, 0.2];
-  return score >= 0.9 ? sure : score >= 0.75 ? likely : likely * 0.5;
+  return raw >= 0.9 ? sure : raw >= 0.75 ? likely : likely * 0.5;
 }
 
 type Levels = readonly [sure: number, likely: number];

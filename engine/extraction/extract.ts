@@ -130,9 +130,19 @@ export function foundByRules({ pointer }: Field, { singles }: Pick<Reading, 'sin
   return found !== undefined && found.confidence >= CONFIDENCE_MIN ? found : undefined;
 }
 
-/** What the rules of the field's concept find. */
+/** What the rules of the field's concept find; of a field that means none, what sentences of contracts say. */
 export const byLexicon = (field: Field, { totals, source }: Pick<Reading, 'totals' | 'source'>) =>
-  totals.get(field.pointer) ?? findInProse(field, source) ?? findLeaf(field, source);
+  totals.get(field.pointer) ??
+  findInProse(field, source) ??
+  (field.concept === undefined ? byForm(field, source) : findLeaf(field, source));
+
+/** Without a concept only a value's form, or a choice of the schema, is looked for. */
+const byForm = (field: Field, source: Source): Finding | undefined =>
+  FORMS.has(field.kind) || field.choices.length > 0 || field.type === 'boolean'
+    ? findByKind(field, source)
+    : undefined;
+
+const FORMS: ReadonlySet<Field['kind']> = new Set<Field['kind']>(['email', 'url', 'iban', 'bic', 'vat_id', 'currency']);
 
 function findLeaf(field: Field, source: Source): Finding | undefined {
   const found = findByKind(field, source);

@@ -1,6 +1,6 @@
 import type { Word } from '../../document/document.ts';
 import type { EvidenceKind } from '../evidence.ts';
-import type { Layout, Segment } from '../places/layout.ts';
+import { wordsIn, type Layout, type Segment } from '../places/layout.ts';
 import { above, below } from './neighbours.ts';
 import { numberingOf } from './numbering.ts';
 import { colonPairs } from './colons.ts';
@@ -28,6 +28,8 @@ export interface Form {
   readonly pairs: readonly Pair[];
   /** What shows itself as a label by a mark, or by its place in a column of labels. */
   readonly labels: ReadonlySet<Segment>;
+  /** The labels that a word is the first of the value of, by a colon, a cell or a column of labels. */
+  readonly claims: ReadonlyMap<Word, readonly Pair[]>;
   /** The words of what is printed. */
   readonly printedWords: ReadonlySet<Word>;
   /** Numbers of lines and boxes, blanks and marks of templates, instructions. */
@@ -57,12 +59,26 @@ export function formOf(layout: Layout): Form {
   });
   const labels = new Set(pairs.flatMap(({ at, kind }) => (SURE.has(kind) ? [at] : [])));
   const printedWords = new Set(layout.segments.filter(isPrinted).flatMap(({ words }) => words));
-  return { pairs, labels, printedWords, isPrinted };
+  return { pairs, labels, claims: claimsOf(pairs), printedWords, isPrinted };
 }
 
 const SURE: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'right', 'cell']);
 
 type Draft = Omit<Pair, 'context'>;
+function claimsOf(pairs: readonly Pair[]): ReadonlyMap<Word, readonly Pair[]> {
+  const claims = new Map<Word, Pair[]>();
+  for (const pair of pairs) {
+    if (!SURE.has(pair.kind)) continue;
+    const { segment, from, to } = pair.value;
+    for (const word of wordsIn(segment, from, to)) {
+      const known = claims.get(word);
+      if (known === undefined) claims.set(word, [pair]);
+      else known.push(pair);
+    }
+  }
+  return claims;
+}
+
 type Test = (segment: Segment) => boolean;
 
 const whole = (segment: Segment): Spot => ({ segment, from: 0, to: segment.text.length });
@@ -73,7 +89,12 @@ function draftsOf(segment: Segment, layout: Layout, isPrinted: Test): readonly D
   );
   const open = openLabel(segment.text, own.at(-1));
   if (open === undefined) return own;
-  return [...own, ...besideOf(segment, open, layout, isPrinted), ...belowOf(segment, open, layout, isPrinted)];
+  const under = belowOf(segment, open, layout, isPrinted);
+  const beside = besideOf(segment, open, layout, isPrinted).map((draft): Draft => {
+    const isBoth = draft.kind === 'right' && under.some(({ kind }) => kind === 'below') && !POINTS.test(open);
+    return isBoth ? { ...draft, kind: 'beside' } : draft;
+  });
+  return [...own, ...beside, ...under];
 }
 
 /** The text that waits for a value elsewhere: all of a short text, or its end from the last value on. */

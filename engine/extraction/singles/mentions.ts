@@ -70,7 +70,7 @@ function saidAround(field: Field, { segment, from, to }: Reading, { layout }: So
   const joined = previous !== undefined && Math.abs(previous.x0 - segment.x0) < 30 ? `${previous.text} ` : '';
   const before = sentenceEnd(joined + segment.text.slice(0, from)).slice(-BEFORE_CHARACTERS);
   const after = sentenceStart(segment.text.slice(to)).slice(0, AFTER_CHARACTERS);
-  const near = [...termsIn(before).slice(-2), ...termsIn(after).slice(0, 1)];
+  const near = nearest(shapeOf(field), termsIn(before), termsIn(after));
   const around = [...termsIn(before), ...termsIn(after)];
   return field.terms.calls.reduce((most, { words, weight }) => {
     if (!words.some((word) => !implied.has(word) && weightOf(word) === 1 && near.some((other) => likeWord(word, other) > 0))) return most;
@@ -82,6 +82,15 @@ function saidAround(field: Field, { segment, from, to }: Reading, { layout }: So
     }
     return all === 0 ? most : Math.max(most, (weight * hit) / all);
   }, 0);
+}
+
+/**
+ * The words right beside a value. What follows a bare number is what it counts; an identifier follows its name.
+ */
+function nearest(shape: Shape, before: readonly string[], after: readonly string[]): readonly string[] {
+  if (shape === 'code') return before.filter((word) => word !== 'nr').slice(-1);
+  const isCount = shape === 'integer' || shape === 'number';
+  return isCount && after.length > 0 ? after.slice(0, 1) : [...before.slice(-2), ...after.slice(0, 1)];
 }
 
 const sentenceEnd = (text: string): string => text.split(/[.;!?]\s+(?=\p{Lu})/u).at(-1) ?? '';

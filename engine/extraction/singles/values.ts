@@ -5,7 +5,8 @@ import type { ValueKind } from '../fields/lexicon.ts';
 import type { Spot } from '../form/form.ts';
 import { isPlaceholder, isSentence } from '../form/printed.ts';
 import { choiceIn, tickedOption, yesOrNo } from '../texts.ts';
-import { monthOf } from '../values/dates.ts';
+import { datesIn, monthOf } from '../values/dates.ts';
+import { currenciesIn } from '../values/numbers.ts';
 import { scaledIn } from '../values/scales.ts';
 import { timesIn } from '../values/times.ts';
 import { codeLength, isShare, shapeOf, type Shape } from './shapes.ts';
@@ -42,8 +43,8 @@ const READERS: Readonly<Partial<Record<Shape, Reader>>> = {
   integer: (spot, asked) => numbers(spot, asked).filter(({ value }) => Number.isInteger(value)),
   number: (spot, asked) => numbers(spot, asked),
   code: (spot, { field }) => codes(spot).filter(({ text }) => text.replace(/[^\p{L}\p{N}]/gu, '').length >= codeLength(field)),
-  name: (spot) => texts(spot, isNameLike),
-  text: (spot) => texts(spot, () => true),
+  name: (spot) => texts(spot, NAME_ENDS, isNameLike),
+  text: (spot) => texts(spot, TEXT_ENDS, () => true),
 };
 
 const textOf = ({ segment, from, to }: Spot): string => segment.text.slice(from, to).trim();
@@ -95,7 +96,7 @@ function numbers(spot: Spot, { field, conventions }: Asked): readonly Reading[] 
       one.to <= to &&
       !scaled.some((other) => one.from < other.to && other.from < one.to) &&
       !isInParentheses(segment.text, one) &&
-      !isYearOfDate(segment.text, one),
+      !isPartOfDate(segment.text, one),
   );
   const percents = plain.filter(({ kind }) => kind === 'percent');
   const chosen = isShare(field) && percents.length > 0 ? percents : plain;
@@ -104,15 +105,17 @@ function numbers(spot: Spot, { field, conventions }: Asked): readonly Reading[] 
     .sort((a, b) => a.from - b.from);
 }
 
-/** A year after the name of a month is a part of a date. */
-const isYearOfDate = (text: string, { from, to }: { readonly from: number; readonly to: number }): boolean => {
-  if (!/^\D*[12]\d{3}\D*$/.test(text.slice(from, to))) return false;
-  const [word] = /\p{L}{3,12}(?=\.?,?\s*$)/u.exec(text.slice(Math.max(0, from - 16), from)) ?? [];
-  return word !== undefined && monthOf(word) > 0;
-};
+/** A day before the name of a month, or a year after it, is a part of a date. */
+function isPartOfDate(text: string, { from, to }: { readonly from: number; readonly to: number }): boolean {
+  const number = text.slice(from, to).replace(/\D/g, '');
+  const [before] = /\p{L}{3,12}(?=\.?,?\s*$)/u.exec(text.slice(Math.max(0, from - 16), from)) ?? [];
+  const [, after] = /^\.?\s(?:de\s)?(\p{L}{3,12})(?!\p{L})/u.exec(text.slice(to, to + 20)) ?? [];
+  if (/^[12]\d{3}$/.test(number)) return before !== undefined && monthOf(before) > 0;
+  return Number(number) <= 31 && after !== undefined && after.length <= 9 && monthOf(after) > 0;
+}
 
 /** A number in a parenthesis that has letters belongs to what it explains. */
-function isInParentheses(text: string, { from, to }: { readonly from: number; readonly to: number }): boolean {
+export function isInParentheses(text: string, { from, to }: { readonly from: number; readonly to: number }): boolean {
   const open = text.lastIndexOf('(', from + 1);
   const close = text.indexOf(')', to - 1);
   if (open < 0 || close < 0 || text.slice(open, from).includes(')')) return false;
@@ -124,6 +127,7 @@ const CODE_MAX = 40;
 /** What identifies: a digit in it as a rule, all of a short text or its first token that has one. */
 function codes(spot: Spot): readonly Reading[] {
   const text = textOf(spot);
+  if (datesIn(text, true).length > 0 || currenciesIn(text).length > 0) return [];
   const lead = spot.segment.text.slice(spot.from, spot.to).search(/\S/);
   const at = spot.from + Math.max(0, lead);
   const isWhole = text.length <= CODE_MAX && /\d/.test(text) && !/\p{Ll}{3}/u.test(text) && text.split(' ').length <= 6;
@@ -139,12 +143,27 @@ function codes(spot: Spot): readonly Reading[] {
 
 const TEXT_MAX = 200;
 
-function texts(spot: Spot, isOne: (text: string) => boolean): readonly Reading[] {
+/** Where a name ends: at a description in small letters, another piece of a line, an address of mail. */
+const NAME_ENDS: readonly RegExp[] = [/,\s(?=\p{Ll})/u, /\s[·•|–—]\s/u, /\s?[(<][^)>]*@/u, /\s?\S+@/u];
+const TEXT_ENDS: readonly RegExp[] = [/\s[·•|]\s/u];
+
+function texts(spot: Spot, ends: readonly RegExp[], isOne: (text: string) => boolean): readonly Reading[] {
   const raw = spot.segment.text.slice(spot.from, spot.to);
-  const text = raw.trim().replace(/[,;|]$/, '').trim();
-  if (text === '' || text.length > TEXT_MAX || !/[\p{L}\p{N}]/u.test(text) || isPlaceholder(text) || !isOne(text)) return [];
+  const end = ends.reduce((first, pattern) => {
+    const at = raw.search(pattern);
+    return at > 0 && at < first ? at : first;
+  }, raw.length);
+  const text = withoutDate(raw.slice(0, end).trim()).replace(/[,;|]$/, '').trim();
+  if (text === '' || text.length > TEXT_MAX || !/[\p{L}\p{N}]/u.test(text) || isPlaceholder(text) || !isOne(text))
+    return [];
   const from = spot.from + raw.indexOf(text);
   return [{ segment: spot.segment, from, to: from + text.length, value: text, text, strictness: 0.6 }];
+}
+
+/** A date at the end of a text is another value that stands beside it. */
+function withoutDate(text: string): string {
+  const last = datesIn(text, true).at(-1);
+  return last === undefined || last.to < text.length || last.from < 3 ? text : text.slice(0, last.from).trim();
 }
 
 const NAME_MAX = 80;

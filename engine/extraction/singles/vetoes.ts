@@ -1,3 +1,6 @@
+import type { Word } from '../../document/document.ts';
+import { endingScore, judgedFor } from '../fields/labels.ts';
+import type { Pair } from '../form/form.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
 import { isInstruction, isPlaceholder } from '../form/printed.ts';
@@ -16,7 +19,23 @@ export function isNoValue(field: Field, { text, words }: Finding, source: Source
   const { form } = labelIndexOf(source);
   const [first] = words;
   if (first !== undefined && form.printedWords.has(first)) return true;
+  if (first !== undefined && isOthers(field, first, source)) return true;
   const shape = shapeOf(field);
   if (shape !== 'text' && shape !== 'name') return false;
   return likeness(field.terms, { label: termsIn(text), context: [], implied: impliedBy(shape) }) >= LABEL_FROM;
+}
+
+/** A label that says so much of the field may be the field's. */
+const SAYS = 0.45;
+
+/** Stands after the colon, or in the cell, of a label that is another's. */
+function isOthers(field: Field, first: Word, source: Source): boolean {
+  const claims = labelIndexOf(source).form.claims.get(first) ?? [];
+  const implied = impliedBy(shapeOf(field));
+  const says = ({ label, context }: Pair): boolean => {
+    const words = termsIn(label);
+    const own = likeness(field.terms, { label: words, context: termsIn(context), implied });
+    return Math.max(own, endingScore(label, judgedFor(field, source.labels))) >= SAYS;
+  };
+  return claims.length > 0 && !claims.some(says);
 }
