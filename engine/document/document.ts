@@ -1,3 +1,5 @@
+import type { Json } from '../kernel/json.ts';
+
 /** Points (1/72 inch) from the top left of the page: x0, y0, x1, y1. */
 export type Box = readonly [number, number, number, number];
 
@@ -88,9 +90,25 @@ export interface DocumentPage extends PageSummary {
   readonly blocks: readonly Block[];
 }
 
-export interface DocumentWarning {
-  readonly code: 'no_text_found' | 'hidden_text' | 'page_failed' | 'not_grounded';
-  readonly message: string;
+/** `low_confidence`: a value that was seen, but left out; without one it counts the rest of them. */
+export type DocumentWarning =
+  | {
+      readonly code: 'no_text_found' | 'hidden_text' | 'page_failed' | 'not_grounded';
+      readonly message: string;
+    }
+  | ({ readonly code: 'low_confidence'; readonly message: string } & Partial<SeenValue>);
+
+/** A value that was read somewhere, and how sure it is. */
+export interface SeenValue {
+  /** JSON Pointer into the answer; of an item that was left out, that of its list. */
+  readonly path: string;
+  readonly value: Json;
+  readonly text: string;
+  /** From 1. */
+  readonly page: number;
+  /** null where the format has no geometry. */
+  readonly bbox: Box | null;
+  readonly confidence: number;
 }
 
 /** A parsed document: what markdown renders and extraction cites. Its pages are the billing unit. */

@@ -1,6 +1,7 @@
-import type { Document } from '../document/document.ts';
+import type { Document, SeenValue } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Citation } from '../ports/extractionEngine.ts';
+import { aboveFloor, MIN_CONFIDENCE } from './confidenceFloor.ts';
 import { findAddress } from './parties/addresses.ts';
 import { findCurrency } from './values/currencies.ts';
 import { schemaTree, standIn, type Field, type SchemaNode } from './fields/fields.ts';
@@ -18,7 +19,16 @@ import { findTotals, isTotal } from './tables/totals.ts';
 export interface LocalExtraction {
   readonly value: JsonObject;
   readonly citations: readonly Citation[];
+  /** Found, but less sure than asked for: left out of the value. */
+  readonly seen: readonly SeenValue[];
 }
+
+export interface ExtractOptions {
+  /** 0..1; less sure values are left out. Default: `MIN_CONFIDENCE`. */
+  readonly minConfidence?: number | undefined;
+}
+
+export const NOTHING_FOUND: LocalExtraction = { value: {}, citations: [], seen: [] };
 
 type ObjectNode = Extract<SchemaNode, { readonly kind: 'object' }>;
 
@@ -45,9 +55,13 @@ export interface Taught {
  * Fills a schema from a document, without a model: typed values that stand in the document, chosen by the
  * labels around them. Pure and reproducible; what is not found is left out, nothing is made up.
  */
-export function extract(document: Document, schema: JsonObject): LocalExtraction {
+export function extract(
+  document: Document,
+  schema: JsonObject,
+  options: ExtractOptions = {},
+): LocalExtraction {
   const reading = readingOf(document, schema);
-  return reading === undefined ? { value: {}, citations: [] } : extractFrom(reading);
+  return reading === undefined ? NOTHING_FOUND : extractFrom(reading, options);
 }
 
 /** Lays a document out and finds its typed values; undefined for a schema that no object fills. */
@@ -66,21 +80,29 @@ export function readingOf(document: Document, schema: JsonObject): Reading | und
 }
 
 /** Fills the schema from what was read. */
-export function extractFrom({ tree, source, singles }: Reading, taught: Taught = {}): LocalExtraction {
+export function extractFrom(
+  { tree, source, singles }: Reading,
+  { minConfidence = MIN_CONFIDENCE }: ExtractOptions,
+  taught: Taught = {},
+): LocalExtraction {
   const citations: Citation[] = [];
   const cite = (path: string, finding: Finding): unknown => citations.push(...cited(path, finding));
-  return { value: objectOf(tree, { source, singles, taught, cite }) ?? {}, citations };
+  const found = objectOf(tree, { source, singles, taught, cite, least: SEEN_MIN }) ?? {};
+  const { value, citations: kept, seen } = aboveFloor({ value: found, citations }, minConfidence);
+  return { value, citations: kept, seen };
 }
 
 /** The value of one part of the schema alone; undefined where the document does not say it. */
 export const valueAt = (node: SchemaNode, { source, singles }: Reading, taught: Taught = {}) =>
-  valueOf(node, { source, singles, taught, cite: () => undefined });
+  valueOf(node, { source, singles, taught, cite: () => undefined, least: MIN_CONFIDENCE });
 
 interface Fill {
   readonly source: Source;
   readonly singles: Reading['singles'];
   readonly taught: Taught;
   readonly cite: (path: string, finding: Finding) => unknown;
+  /** Less sure findings of the rules are as good as none. */
+  readonly least: number;
 }
 
 /** The leaves outside arrays. */
@@ -112,8 +134,8 @@ function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
 }
 
 function leafOf(field: Field, fill: Fill): Json | undefined {
-  const found = foundByRules(field, fill);
   const { leaf } = fill.taught;
+  const found = foundByRules(field, fill, leaf === undefined ? fill.least : MIN_CONFIDENCE);
   const finding = leaf === undefined ? found : leaf(field, found);
   if (finding === undefined) return undefined;
   const value = coerced(field, finding.value);
@@ -121,13 +143,17 @@ function leafOf(field: Field, fill: Fill): Json | undefined {
   return value;
 }
 
-/** Below this a value is left out. */
-const CONFIDENCE_MIN = 0.5;
+/** Less sure than this nothing was seen. */
+const SEEN_MIN = 0.2;
 
 /** What labels, sums and sentences say of a leaf; undefined where that is too little. */
-export function foundByRules({ pointer }: Field, { singles }: Pick<Reading, 'singles'>): Finding | undefined {
+export function foundByRules(
+  { pointer }: Field,
+  { singles }: Pick<Reading, 'singles'>,
+  least = MIN_CONFIDENCE,
+): Finding | undefined {
   const found = singles().get(pointer);
-  return found !== undefined && found.confidence >= CONFIDENCE_MIN ? found : undefined;
+  return found !== undefined && found.confidence >= least ? found : undefined;
 }
 
 /** What the rules of the field's concept find; of a field that means none, what sentences of contracts say. */
@@ -184,11 +210,13 @@ function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
   const field = fill.taught.list?.(asked) ?? asked;
   const parties = field.type === 'string' ? listInProse(field, fill.source) : [];
   const findings = parties.length > 0 ? parties : allOf(field, fill.source);
-  const values = distinct(findings).flatMap((finding, index) => {
+  const values: Json[] = [];
+  for (const finding of distinct(findings)) {
     const value = coerced(field, finding.value);
-    if (value !== undefined) fill.cite(`${pointer}/${index}`, finding);
-    return value === undefined ? [] : [value];
-  });
+    if (value === undefined) continue;
+    fill.cite(`${pointer}/${values.length}`, finding);
+    values.push(value);
+  }
   return values.length === 0 ? undefined : values;
 }
 

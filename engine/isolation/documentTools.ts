@@ -8,9 +8,9 @@ export const documentTools = (pool: ChildPool, languages: readonly string[]): Do
     runDocumentJob(pool, { kind: 'pictures', file: fileOf(request, { languages, isLast: false }) }, request),
   documentOf: (read, limits) => runDocumentJob(pool, { kind: 'documentOf', ...read }, limits),
   render: ({ packed }, limits) => runDocumentJob(pool, { kind: 'renderDocument', packed }, limits),
-  extractFrom: ({ document: { packed }, ...work }, limits) =>
-    runDocumentJob(pool, { kind: 'extractFrom', packed, ...work }, limits),
-  ground: ({ document: { packed }, ...work }, limits) =>
-    runDocumentJob(pool, { kind: 'ground', packed, ...work }, limits),
+  extractFrom: ({ document: { packed }, minConfidence, ...work }, limits) =>
+    runDocumentJob(pool, { kind: 'extractFrom', packed, minConfidence, ...work }, limits),
+  ground: ({ document: { packed }, minConfidence, ...work }, limits) =>
+    runDocumentJob(pool, { kind: 'ground', packed, minConfidence, ...work }, limits),
   score: (work, limits) => runDocumentJob(pool, { kind: 'score', ...work }, limits),
 });

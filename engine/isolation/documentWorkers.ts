@@ -106,9 +106,10 @@ function localEngine(pool: ChildPool, languages: readonly string[]): ExtractionE
   return {
     name: LOCAL_ENGINE_NAME,
     extract: (request) => {
-      const { schema, citations, learned } = request;
+      const { schema, citations, minConfidence, learned } = request;
       const file = fileOf(request, { languages, isLast: true });
-      return runDocumentJob(pool, { kind: 'extract', file, schema, citations, learned }, request);
+      const job = { kind: 'extract', file, schema, citations, minConfidence, learned } as const;
+      return runDocumentJob(pool, job, request);
     },
   };
 }

@@ -50,6 +50,7 @@ export type Job<File extends FileFacts = JobFile> =
       readonly file: File;
       readonly schema: JsonObject;
       readonly citations: boolean;
+      readonly minConfidence: number | undefined;
       /** What the engine was taught before. */
       readonly learned?: LocalArtifact | undefined;
     }
@@ -62,12 +63,14 @@ export type Job<File extends FileFacts = JobFile> =
       readonly packed: Uint8Array;
       readonly schema: JsonObject;
       readonly citations: boolean;
+      readonly minConfidence: number | undefined;
       readonly learned?: LocalArtifact | undefined;
     }
   | {
       readonly kind: 'ground';
       readonly packed: Uint8Array;
       readonly schema: JsonObject;
+      readonly minConfidence: number | undefined;
       readonly answer: string;
     }
   | { readonly kind: 'score'; readonly expected: JsonObject; readonly answer: string }

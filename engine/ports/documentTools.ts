@@ -1,4 +1,4 @@
-import type { PackedDocument } from '../document/document.ts';
+import type { DocumentWarning, PackedDocument } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { ScoredAnswer } from '../learning/scoring/feedback.ts';
 import type { ParseFailure, ParseRequest, ReadResult, RenderResult } from './documentParser.ts';
@@ -42,6 +42,8 @@ export interface GroundedValue {
   readonly citations: readonly Citation[];
   /** JSON Pointers of values that stand nowhere; judgements (booleans, enums) are never among them. */
   readonly ungrounded: readonly string[];
+  /** Of values that were left out, for they are less sure than asked for. */
+  readonly warnings: readonly DocumentWarning[];
 }
 
 /** An answer that holds no whole JSON object. */
@@ -60,12 +62,17 @@ export interface DocumentTools {
   readonly render: (document: PackedDocument, limits: ToolLimits) => Promise<RenderResult>;
   /** The local extractor on a document that was read before. */
   readonly extractFrom: (
-    work: Pick<ExtractionRequest, 'schema' | 'citations' | 'learned'> & { readonly document: PackedDocument },
+    work: Pick<ExtractionRequest, 'schema' | 'citations' | 'minConfidence' | 'learned'> & {
+      readonly document: PackedDocument;
+    },
     limits: ToolLimits,
   ) => Promise<ExtractionResult>;
   /** `answer`: what the model wrote. */
   readonly ground: (
-    work: { readonly document: PackedDocument; readonly schema: JsonObject; readonly answer: string },
+    work: Pick<ExtractionRequest, 'schema' | 'minConfidence'> & {
+      readonly document: PackedDocument;
+      readonly answer: string;
+    },
     limits: ToolLimits,
   ) => Promise<GroundedValue | NoObject | ParseFailure>;
   /** How what a model wrote compares with what was expected: rows are paired, which takes time by their cube. */

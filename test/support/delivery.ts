@@ -226,6 +226,7 @@ export const asked = (pages: number, over: Partial<ExtractRequest> = {}): Extrac
   mode: 'standard',
   allow_partial: false,
   citations: true,
+  min_confidence: undefined,
   config: null,
   artifact_id: null,
   llm: {},

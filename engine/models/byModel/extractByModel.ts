@@ -16,6 +16,7 @@ interface Asked {
   readonly running: Running;
   readonly llm: ModelAccess;
   readonly schema: JsonObject;
+  readonly minConfidence: number | undefined;
   readonly shown: ShownDocument;
 }
 
@@ -51,13 +52,13 @@ interface ReadAnswer {
 }
 
 const readAnswer = async (
-  { running, schema, shown, llm }: Asked,
+  { running, schema, minConfidence, shown, llm }: Asked,
   answer: Answered,
 ): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
   if (answer.finish === 'refused') return useless(llm, 'refused to answer.');
   const { document } = shown;
   const grounded = await running.deps.tools.ground(
-    { document, schema, answer: answer.text },
+    { document, schema, minConfidence, answer: answer.text },
     limitsOf(running),
   );
   if (grounded.kind === 'no_object') return { kind: 'read', grounded: undefined };
@@ -110,7 +111,7 @@ const groundingWarnings = (ungrounded: readonly string[], hasText: boolean): rea
 
 const extractionOf = (
   { document }: ShownDocument,
-  { value, validationErrors, citations, ungrounded }: GroundedValue,
+  { value, validationErrors, citations, ungrounded, warnings }: GroundedValue,
   withCitations: boolean,
 ): Extraction => ({
   mimeType: document.mimeType,
@@ -118,7 +119,7 @@ const extractionOf = (
   validationErrors,
   citations: withCitations ? citations : [],
   pages: document.pages,
-  warnings: [...document.warnings, ...groundingWarnings(ungrounded, document.hasText)],
+  warnings: [...document.warnings, ...groundingWarnings(ungrounded, document.hasText), ...warnings],
 });
 
 /** Asks the model, repairs its answer at most once, and holds it against schema and document. */
@@ -127,7 +128,8 @@ export const extractByModel = async (
   { llm, shown }: { readonly llm: ModelAccess; readonly shown: ShownDocument },
   request: ExtractionRequest,
 ): Promise<ModelExtractionResult> => {
-  const asked = { running, llm, schema: request.schema, shown };
+  const { schema, minConfidence } = request;
+  const asked = { running, llm, schema, minConfidence, shown };
   const { text, attachments } = shown;
   const turn = extractionTurnV1({ text, pictures: attachments.length > 0 });
   const turns: readonly ModelTurn[] = [{ role: 'user', text: turn, attachments }];

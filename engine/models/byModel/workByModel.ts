@@ -31,14 +31,15 @@ const extract = async (
   models: WorkModels,
 ): Promise<ModelExtractionResult> => {
   const running = started(deps, models, request);
-  const { schema, citations, learned } = request;
+  const { schema, citations, minConfidence, learned } = request;
   const checked = await deps.schemas.check(schema, request);
   if (checked.kind !== 'ok') return { kind: 'invalid_schema', detail: checked.detail };
   const { llm } = models;
   const shown = await showDocument(running, request, llm && deps.providers.abilitiesOf(llm.ref));
   if (shown.kind !== 'ok') return shown;
   if (llm !== null) return extractByModel(running, { llm, shown }, request);
-  return deps.tools.extractFrom({ document: shown.document, schema, citations, learned }, limitsOf(running));
+  const work = { document: shown.document, schema, citations, minConfidence, learned };
+  return deps.tools.extractFrom(work, limitsOf(running));
 };
 
 const convert = async (

@@ -16,6 +16,8 @@ export interface ExtractRequest extends WorkRequest {
   readonly mode: 'fast' | 'standard' | 'robust';
   readonly allow_partial: boolean;
   readonly citations: boolean;
+  /** 0..1; values less sure are left out. undefined: the engine's default. */
+  readonly min_confidence: number | undefined;
   /** The saved config that the request was completed by. */
   readonly config: { readonly config_id: string; readonly version: number } | null;
   readonly artifact_id: string | null;
@@ -90,6 +92,7 @@ const extracted = (
     kept,
     schema: request.schema,
     citations: request.citations,
+    minConfidence: request.min_confidence,
     learned: request.learned?.kind === 'local' ? request.learned : undefined,
   };
   return isLocal

@@ -75,6 +75,7 @@ const extract: CanonicalOperation = (call) => {
         config_id: payload.config_id ?? resource.config_id,
         allow_partial: payload.allow_partial,
         citations: payload.citations,
+        min_confidence: payload.min_confidence,
         llm: channelIn('llm', payload),
         ocr: channelIn('ocr', payload),
         channelPaths: pathsIn(payload),

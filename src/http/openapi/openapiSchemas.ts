@@ -31,7 +31,7 @@ const orEmpty = (jsonSchema: Record<string, unknown>): void => {
   const { 'x-or-empty': _, description, ...rest } = jsonSchema;
   for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
   Object.assign(jsonSchema, description === undefined ? {} : { description }, {
-    anyOf: [rest, { const: '' }],
+    anyOf: [rest, { type: 'string', enum: [''] }],
   });
 };
 

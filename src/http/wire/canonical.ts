@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { orAbsent, plainText, tenantIdText } from './basics.ts';
 import { channelFields, llmChannelIn, ocrChannelIn } from './channels.ts';
-import { extractModeIn } from './documents.ts';
+import { extractModeIn, minConfidenceIn } from './documents.ts';
 
 export const ocrToMarkdownRequest = z
   .strictObject({
@@ -53,6 +53,7 @@ export const extractPayload = z.strictObject({
   config_id: orAbsent(plainText(1, 200)),
   allow_partial: z.boolean().default(false),
   citations: z.boolean().default(true),
+  min_confidence: minConfidenceIn.optional(),
   file_name: orAbsent(plainText(1, 255)),
   llm: llmChannelIn.nullish(),
   ocr: ocrChannelIn.nullish(),

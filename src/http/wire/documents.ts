@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { billingType } from '../../../domain/account/words.ts';
-import { booleanText, creditsOut, plainText, tenantIdText } from './basics.ts';
+import { booleanText, creditsOut, numberText, plainText, tenantIdText } from './basics.ts';
 import { channelFields } from './channels.ts';
+
+const MIN_CONFIDENCE =
+  'A value less sure than this, 0 to 1, is left out, and `meta.warnings` has it as `low_confidence`. Default: 0.5.';
+
+/** As numbers are spelled in JSON. */
+export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_CONFIDENCE });
 
 const scope = {
   tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
@@ -24,6 +30,7 @@ export const extractForm = z
     config_id: plainText(1, 200).optional(),
     allow_partial: booleanText.default(false),
     citations: booleanText.default(true),
+    min_confidence: numberText(0, 1).optional(),
     ...scope,
     ...channelFields('llm'),
     ...channelFields('ocr'),
@@ -73,7 +80,20 @@ const validationErrorItem = z
   })
   .meta({ id: 'OutputValidationError' });
 
-const warning = z.strictObject({ code: z.string(), message: z.string() });
+const warning = z
+  .strictObject({
+    code: z.string(),
+    message: z.string(),
+    path: z.string().optional().meta({
+      description: 'Of `low_confidence`: JSON Pointer into `result`; of an item that was left out, its list.',
+    }),
+    value: z.unknown().optional().meta({ description: 'Of `low_confidence`: the value as it was read.' }),
+    text: z.string().optional(),
+    page: z.int().optional(),
+    bbox: z.array(z.number()).length(4).nullish().meta({ description: 'Points from the top left.' }),
+    confidence: z.number().min(0).max(1).optional(),
+  })
+  .meta({ id: 'Warning' });
 
 export const extractResponse = z
   .strictObject({

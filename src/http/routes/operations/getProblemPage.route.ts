@@ -6,6 +6,7 @@ import { problem } from '../../problems.ts';
 
 export const getProblemPage = get('/docs/problems/{code}', {
   summary: 'What a problem means and what to do',
+  description: 'The page that the `type` of a problem names.',
   access: 'public',
   always: true,
   params: z.object({ code: z.enum(WIRE_CODES) }),
