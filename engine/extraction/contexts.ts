@@ -40,7 +40,10 @@ export function contextOf(candidate: Candidate, layout: Layout, judged: Judged):
       },
     );
   const [best, second] = contexts.sort((a, b) => b.score - a.score);
-  return { kind: best?.kind ?? 'inline', score: Math.min(1, (best?.score ?? 0) + AGREEMENT * (second?.score ?? 0)) };
+  return {
+    kind: best?.kind ?? 'inline',
+    score: Math.min(1, (best?.score ?? 0) + AGREEMENT * (second?.score ?? 0)),
+  };
 }
 
 /** The score of the context alone. */

@@ -168,7 +168,14 @@ const byForm = (field: Field, source: Source): Finding | undefined =>
     ? findByKind(field, source)
     : undefined;
 
-const FORMS: ReadonlySet<Field['kind']> = new Set<Field['kind']>(['email', 'url', 'iban', 'bic', 'vat_id', 'currency']);
+const FORMS: ReadonlySet<Field['kind']> = new Set<Field['kind']>([
+  'email',
+  'url',
+  'iban',
+  'bic',
+  'vat_id',
+  'currency',
+]);
 
 function findLeaf(field: Field, source: Source): Finding | undefined {
   const found = findByKind(field, source);

@@ -65,5 +65,12 @@ export function textFinding(
   const text = parts.map(({ segment, from, to }) => segment.text.slice(from, to).trim()).join(' ');
   if (first === undefined || text === '') return undefined;
   const words = parts.flatMap(({ segment, from, to }) => wordsIn(segment, from, to));
-  return { value: text, text, page: first.segment.page, words, confidence: confidenceOf(evidence, words), kind: evidence.kind };
+  return {
+    value: text,
+    text,
+    page: first.segment.page,
+    words,
+    confidence: confidenceOf(evidence, words),
+    kind: evidence.kind,
+  };
 }

@@ -96,5 +96,10 @@ function pickLabelled(field: Field, source: Source): Finding | undefined {
   const least = UNLABELLED[field.kind] === undefined ? LABELLED : 0.35;
   if (best === undefined || best.score < least) return undefined;
   const rival = next !== undefined && next.candidate.value !== best.candidate.value ? next.score : 0;
-  return findingOf(best.candidate, { label: best.score, margin: best.score - rival, agreement: 0, kind: best.kind });
+  return findingOf(best.candidate, {
+    label: best.score,
+    margin: best.score - rival,
+    agreement: 0,
+    kind: best.kind,
+  });
 }

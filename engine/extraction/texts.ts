@@ -56,7 +56,13 @@ interface Valued {
 
 function valueOf({ segment, valueFrom, score }: Label, source: Source): Valued | undefined {
   const placed = (parts: Parts, weight: number, kind: EvidenceKind): Valued | undefined => {
-    const finding = textFinding(parts, { label: score * weight, strictness: 0.5, margin: 0.2, agreement: 0, kind });
+    const finding = textFinding(parts, {
+      label: score * weight,
+      strictness: 0.5,
+      margin: 0.2,
+      agreement: 0,
+      kind,
+    });
     return finding === undefined ? undefined : { finding, score: score * weight };
   };
   if (segment.text.slice(valueFrom).trim() !== '')
@@ -162,7 +168,9 @@ export function findChoice(field: Field, source: Source): Finding | undefined {
   const currency = source.candidates
     .get('currency')
     ?.find(({ value }) => typeof value === 'string' && field.choices.includes(value));
-  return currency === undefined ? undefined : findingOf(currency, { label: 0.5, margin: 0, agreement: 0, kind: 'form' });
+  return currency === undefined
+    ? undefined
+    : findingOf(currency, { label: 0.5, margin: 0, agreement: 0, kind: 'form' });
 }
 
 export function choiceIn({ choices }: Field, text: string): string | undefined {

@@ -13,7 +13,10 @@ const LATER_WORDS = 3;
 
 /** The pairs of label and value that colons part on one line: `Date: 3 May  Place: Leeds` has two. */
 export function colonPairs(text: string): readonly ColonPair[] {
-  const colons = [...text.matchAll(COLON)].map(({ index, 0: mark }) => ({ at: index, end: index + mark.length }));
+  const colons = [...text.matchAll(COLON)].map(({ index, 0: mark }) => ({
+    at: index,
+    end: index + mark.length,
+  }));
   const starts = colons.map(({ at }, i) => (i === 0 ? 0 : laterStart(text, colons[i - 1]?.end ?? 0, at)));
   return colons.flatMap(({ at, end }, i): readonly ColonPair[] => {
     const start = starts[i] ?? 0;

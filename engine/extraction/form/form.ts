@@ -33,7 +33,7 @@ export interface Form {
   /** The words of what is printed. */
   readonly printedWords: ReadonlySet<Word>;
   /** Numbers of lines and boxes, blanks and marks of templates, instructions. */
-  isPrinted(segment: Segment): boolean;
+  readonly isPrinted: (segment: Segment) => boolean;
 }
 
 const LABEL_WORDS_MAX = 12;
@@ -48,49 +48,60 @@ export function formOf(layout: Layout): Form {
   const numbering = numberingOf(layout);
   const isPrinted = (segment: Segment): boolean =>
     numbering.has(segment) || isPlaceholder(segment.text) || isInstruction(segment.text);
+  const page = { layout, isPrinted };
   const drafts = layout.segments.flatMap((segment): readonly Draft[] =>
-    isPrinted(segment) ? [] : draftsOf(segment, layout, isPrinted),
+    isPrinted(segment) ? [] : draftsOf(segment, page),
   );
   const counts = new Map<string, number>();
   for (const draft of drafts) counts.set(columnOf(draft), (counts.get(columnOf(draft)) ?? 0) + 1);
   const pairs = drafts.map((draft): Pair => {
     const isColumn = draft.kind === 'beside' && (counts.get(columnOf(draft)) ?? 0) >= ALIGNED_MIN;
-    return { ...draft, kind: isColumn ? 'right' : draft.kind, context: contextOf(draft.at, layout, isPrinted) };
+    return {
+      ...draft,
+      kind: isColumn ? 'right' : draft.kind,
+      context: contextOf(draft.at, page),
+    };
   });
-  const labels = new Set(pairs.flatMap(({ at, kind }) => (SURE.has(kind) ? [at] : [])));
+  const sure = pairs.filter((_, i) => SURE.has(drafts[i]?.kind ?? 'under'));
+  const labels = new Set(sure.map(({ at }) => at));
   const printedWords = new Set(layout.segments.filter(isPrinted).flatMap(({ words }) => words));
-  return { pairs, labels, claims: claimsOf(pairs), printedWords, isPrinted };
+  return { pairs, labels, claims: claimsOf(sure), printedWords, isPrinted };
 }
 
 const SURE: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'right', 'cell']);
 
 type Draft = Omit<Pair, 'context'>;
-function claimsOf(pairs: readonly Pair[]): ReadonlyMap<Word, readonly Pair[]> {
+function claimsOf(sure: readonly Pair[]): ReadonlyMap<Word, readonly Pair[]> {
   const claims = new Map<Word, Pair[]>();
-  for (const pair of pairs) {
-    if (!SURE.has(pair.kind)) continue;
+  for (const pair of sure) {
     const { segment, from, to } = pair.value;
-    for (const word of wordsIn(segment, from, to)) {
-      const known = claims.get(word);
-      if (known === undefined) claims.set(word, [pair]);
-      else known.push(pair);
-    }
+    const [first] = wordsIn(segment, from, to);
+    if (first === undefined) continue;
+    const known = claims.get(first);
+    if (known === undefined) claims.set(first, [pair]);
+    else known.push(pair);
   }
   return claims;
 }
 
-type Test = (segment: Segment) => boolean;
+interface Page {
+  readonly layout: Layout;
+  readonly isPrinted: (segment: Segment) => boolean;
+}
 
 const whole = (segment: Segment): Spot => ({ segment, from: 0, to: segment.text.length });
 
-function draftsOf(segment: Segment, layout: Layout, isPrinted: Test): readonly Draft[] {
-  const own = colonPairs(segment.text).map(
-    ({ label, from, to }): Draft => ({ label, at: segment, value: { segment, from, to }, kind: 'colon' }),
-  );
+function draftsOf(segment: Segment, page: Page): readonly Draft[] {
+  const own = colonPairs(segment.text).map(({ label, from, to }): Draft => ({
+    label,
+    at: segment,
+    value: { segment, from, to },
+    kind: 'colon',
+  }));
   const open = openLabel(segment.text, own.at(-1));
   if (open === undefined) return own;
-  const under = belowOf(segment, open, layout, isPrinted);
-  const beside = besideOf(segment, open, layout, isPrinted).map((draft): Draft => {
+  const under = belowOf(segment, open, page);
+  const beside = besideOf(segment, open, page).map((draft): Draft => {
     const isBoth = draft.kind === 'right' && under.some(({ kind }) => kind === 'below') && !POINTS.test(open);
     return isBoth ? { ...draft, kind: 'beside' } : draft;
   });
@@ -104,9 +115,14 @@ function openLabel(text: string, last: Draft | undefined): string | undefined {
   return isShort && /\p{L}/u.test(text) && (POINTS.test(text) || !isSentence(text)) ? text : undefined;
 }
 
-function besideOf(segment: Segment, label: string, layout: Layout, isPrinted: Test): readonly Draft[] {
+/** Marks and units between a label and its value. */
+const JOINTS_MAX = 3;
+const isBetween = (text: string): boolean => isJoint(text) || isUnit(text);
+
+function besideOf(segment: Segment, label: string, { layout, isPrinted }: Page): readonly Draft[] {
   let next = nextOf(segment, layout);
-  while (next !== undefined && (isJoint(next.text) || isUnit(next.text))) next = nextOf(next, layout);
+  for (let i = 0; i < JOINTS_MAX && next !== undefined && isBetween(next.text); i += 1)
+    next = nextOf(next, layout);
   if (next === undefined || isPrinted(next) || POINTS.test(next.text)) return [];
   const isCell = segment.words.every(({ box }) => box === null);
   const kind = isCell ? 'cell' : isMarked(segment, next) ? 'right' : 'beside';
@@ -120,14 +136,17 @@ function nextOf({ index, row }: Segment, { segments }: Layout): Segment | undefi
 }
 
 /** A unit may stand between a label and its number. */
-const isUnit = (text: string): boolean => /^(?:[\p{L}°º%²³/]{1,4}|\([\p{L}°º%²³/]{1,4}\))$/u.test(text) && !/^\p{Lu}\p{Ll}/u.test(text) && !/^(?:yes|no|ja|nein|oui|non|si|sí)$/iu.test(text);
+const isUnit = (text: string): boolean =>
+  /^(?:[\p{L}°º%²³/]{1,4}|\([\p{L}°º%²³/]{1,4}\))$/u.test(text) &&
+  !/^\p{Lu}\p{Ll}/u.test(text) &&
+  !/^(?:yes|no|ja|nein|oui|non|si|sí)$/iu.test(text);
 
 const valueSpot = (segment: Segment): Spot => ({
   ...whole(segment),
   from: /^[:▶►\s]*/u.exec(segment.text)?.[0].length ?? 0,
 });
 
-function belowOf(segment: Segment, label: string, layout: Layout, isPrinted: Test): readonly Draft[] {
+function belowOf(segment: Segment, label: string, { layout, isPrinted }: Page): readonly Draft[] {
   const height = Math.max(6, segment.y1 - segment.y0);
   const next = below(segment, layout, BELOW_LINES * height);
   if (next === undefined || isPrinted(next) || POINTS.test(next.text)) return [];
@@ -153,7 +172,7 @@ const columnOf = ({ at, value, kind }: Draft): string =>
   kind === 'beside' ? `${at.page} ${Math.round(at.x0 / 4)} ${Math.round(value.segment.x0 / 4)}` : '';
 
 /** The nearest text above in the column that has no value of its own and is no sentence. */
-function contextOf(segment: Segment, layout: Layout, isPrinted: Test): string {
+function contextOf(segment: Segment, { layout, isPrinted }: Page): string {
   const heading = above(segment, layout).find((other) => {
     if (isPrinted(other) || !/\p{L}{3}/u.test(other.text) || isSentence(other.text)) return false;
     const next = nextOf(other, layout);

@@ -27,9 +27,12 @@ export function numberingOf({ rows, segments }: Layout): ReadonlySet<Segment> {
 
 /** The column by its left and its right side; each place counts for two columns that overlap by half. */
 const columnsOf = ({ page, x0, x1 }: Segment): readonly string[] =>
-  [`l${Math.floor(x0 / ALIGNED)}`, `L${Math.round(x0 / ALIGNED)}`, `r${Math.floor(x1 / ALIGNED)}`, `R${Math.round(x1 / ALIGNED)}`].map(
-    (side) => `${page} ${side}`,
-  );
+  [
+    `l${Math.floor(x0 / ALIGNED)}`,
+    `L${Math.round(x0 / ALIGNED)}`,
+    `r${Math.floor(x1 / ALIGNED)}`,
+    `R${Math.round(x1 / ALIGNED)}`,
+  ].map((side) => `${page} ${side}`);
 
 /** Forms print a line's number at its beginning and again before its box. */
 function twice({ segments }: Row): readonly Segment[] {

@@ -1,17 +1,19 @@
 import { oneOf } from '../../kernel/text.ts';
 import forms from '../lexicon/forms.json' with { type: 'json' };
 
-/** Filler characters alone, however many words of them. */
-const FILLER = /^[\s_.…·•*#Xx\-–—]*(?:[_.…·#\-–—]{3}|[Xx*]{3})[\s_.…·•*#Xx\-–—]*$/;
+/** Filler characters alone, and three of a kind among them. */
+const FILLERS = /^[\s_.…·•*#Xx\-–—]+$/;
+const FILLER = /([_.…·#\-–—Xx*])\1\1|…/;
 /** A name between marks that a program, or a person, puts a value for: `[Name]`, `<date>`, `{{total}}`. */
 const TEMPLATE = /^(?:#{2,}[^#]+#{2,}|<<?[^<>]+>?>|\{\{?[^{}]+\}?\}|\[{1,2}[^[\]]{2,}\]{1,2}|\$\{[^{}]+\})$/;
 
 /** Stands where a value will stand: a blank to be filled, or a template's mark. */
-export const isPlaceholder = (text: string): boolean => FILLER.test(text) || TEMPLATE.test(text.trim());
+export const isPlaceholder = (text: string): boolean =>
+  (FILLERS.test(text) && FILLER.test(text)) || TEMPLATE.test(text.trim());
 
 const ASKS = new RegExp(`^[("]?${oneOf(forms.asks)}(?![\\p{L}\\p{N}])`, 'iu');
 /** A text all in parentheses says how to fill in, unless it has a number. */
-const ASIDE = /^\([^()\d]*\p{L}[^()\d]*\)\.?$/u;
+const ASIDE = /^\([^()\d]+\)\.?$/u;
 const INSTRUCTION_WORDS_MIN = 3;
 
 /** Tells the reader what to do, as forms do: "See instructions", "(if applicable)". */

@@ -8,19 +8,23 @@ const STEMMED = 0.85;
 /** "Rev." for revision: a label may shorten a word to its first letters. */
 const SHORTENED = 0.85;
 const SHORT_MIN = 3;
+const SHORT_MAX = 5;
+/** As much as a word says that is a part of another. */
+const PART = 0.3;
 
 /** How far a label's word says a field's word, 0..1. */
 export function likeWord(own: string, other: string): number {
   if (own === other) return 1;
-  if (/\d/.test(own) || /\d/.test(other)) return 0;
+  if (/\d/.test(own + other)) return 0;
   const alike = wordSimilarity(own, other);
   if (alike >= SHORTENED) return alike;
   const common = commonStart(own, other);
-  const [short, long] = [Math.min(own.length, other.length), Math.max(own.length, other.length)];
-  if (common >= STEM_MIN && common >= STEM_SHARE * long) return STEMMED;
-  if (common === short && short === other.length && short >= SHORT_MIN && short <= 5) return SHORTENED;
-  return alike > 0.3 ? alike : 0;
+  if (common >= STEM_MIN && common >= STEM_SHARE * Math.max(own.length, other.length)) return STEMMED;
+  if (common === other.length && isShort(other)) return SHORTENED;
+  return alike > PART ? alike : 0;
 }
+
+const isShort = ({ length }: string): boolean => length >= SHORT_MIN && length <= SHORT_MAX;
 
 function commonStart(a: string, b: string): number {
   let i = 0;

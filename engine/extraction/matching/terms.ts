@@ -59,7 +59,12 @@ export function termsOf({ name, parents, schema }: Named): Terms {
   const titled = typeof title === 'string' ? [call(termsIn(title), 1)] : [];
   const told = typeof description === 'string' ? described(description) : [];
   const withParent = around.length === 0 ? [] : [call([...around, ...own], 1)];
-  const calls = [...(around.length === 0 ? [call(own, 1)] : [call(own, 0.9)]), ...withParent, ...titled, ...told];
+  const calls = [
+    ...(around.length === 0 ? [call(own, 1)] : [call(own, 0.9)]),
+    ...withParent,
+    ...titled,
+    ...told,
+  ];
   const good = calls.filter(({ words }) => words.length > 0 && words.length <= CALL_WORDS_MAX);
   return { name: bare, calls: good, all: new Set([...calls.flatMap(({ words }) => words), ...bare]), unit };
 }

@@ -11,13 +11,18 @@ export interface Label {
   readonly pairs: readonly Pair[];
 }
 
+export interface ScoredLabel {
+  readonly label: Label;
+  readonly score: number;
+}
+
 /** What a document prints, by its words: a field looks only at what has one of its own. */
 export interface LabelIndex {
   readonly form: Form;
   /** The labels that have a word like one of the field's, with how well each says it. */
-  labelled(terms: Terms, implied: ReadonlySet<string>): readonly { readonly label: Label; readonly score: number }[];
+  readonly labelled: (terms: Terms, implied: ReadonlySet<string>) => readonly ScoredLabel[];
   /** The segments that have a word like one of the field's. */
-  speaking(terms: Terms): readonly Segment[];
+  readonly speaking: (terms: Terms) => readonly Segment[];
 }
 
 const KNOWN = new WeakMap<Source, LabelIndex>();

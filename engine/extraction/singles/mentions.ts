@@ -39,10 +39,22 @@ const VALUES_MAX = 12;
 
 function valuesIn(field: Field, segment: Segment, source: Source): readonly Reading[] {
   const spot = { segment, from: 0, to: segment.text.length };
-  if (shapeOf(field) !== 'code') return valuesAt(spot, { field, conventions: source.conventions }).slice(0, VALUES_MAX);
-  return [...segment.text.matchAll(/(?<![\p{L}\p{N}])(?:[\p{L}\p{N}]+[-/.])*[\p{L}\p{N}]*\d[\p{L}\p{N}]*(?:[-/.][\p{L}\p{N}]+)*/gu)]
+  if (shapeOf(field) !== 'code')
+    return valuesAt(spot, { field, conventions: source.conventions }).slice(0, VALUES_MAX);
+  return [
+    ...segment.text.matchAll(
+      /(?<![\p{L}\p{N}])(?:[\p{L}\p{N}]+[-/.])*[\p{L}\p{N}]*\d[\p{L}\p{N}]*(?:[-/.][\p{L}\p{N}]+)*/gu,
+    ),
+  ]
     .slice(0, VALUES_MAX)
-    .map(({ 0: text, index }) => ({ segment, from: index, to: index + text.length, value: text, text, strictness: 0.6 }));
+    .map(({ 0: text, index }) => ({
+      segment,
+      from: index,
+      to: index + text.length,
+      value: text,
+      text,
+      strictness: 0.6,
+    }));
 }
 
 function mentionOf(field: Field, value: Reading, source: Source): Offer | undefined {
@@ -57,7 +69,10 @@ function mentionOf(field: Field, value: Reading, source: Source): Offer | undefi
     score >= 0.5 ? { ...value, kind, score } : undefined;
   if (!isSentence(segment.text)) {
     const own = likeness(field.terms, { label: termsIn(before), context: [], implied });
-    const counted = isCount && before.trim() === '' ? likeness(field.terms, { label: termsIn(after), context: [], implied }) : 0;
+    const counted =
+      isCount && before.trim() === ''
+        ? likeness(field.terms, { label: termsIn(after), context: [], implied })
+        : 0;
     if (Math.max(own, counted) >= 0.5) return own >= counted ? of('inline', own) : of('count', counted);
   }
   return of('prose', PROSE_SCORE * saidAround(field, value, source));
@@ -73,7 +88,13 @@ function saidAround(field: Field, { segment, from, to }: Reading, { layout }: So
   const near = nearest(shapeOf(field), termsIn(before), termsIn(after));
   const around = [...termsIn(before), ...termsIn(after)];
   return field.terms.calls.reduce((most, { words, weight }) => {
-    if (!words.some((word) => !implied.has(word) && weightOf(word) === 1 && near.some((other) => likeWord(word, other) > 0))) return most;
+    if (
+      !words.some(
+        (word) =>
+          !implied.has(word) && weightOf(word) === 1 && near.some((other) => likeWord(word, other) > 0),
+      )
+    )
+      return most;
     let [all, hit] = [0, 0];
     for (const word of words) {
       const worth = implied.has(word) ? 0 : weightOf(word);

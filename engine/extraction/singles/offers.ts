@@ -3,7 +3,7 @@ import type { Pair } from '../form/form.ts';
 import type { Source } from '../source.ts';
 import { isValue } from '../texts.ts';
 import { mentions } from './mentions.ts';
-import { labelIndexOf } from './labelIndex.ts';
+import { labelIndexOf, type ScoredLabel } from './labelIndex.ts';
 import { impliedBy, shapeOf } from './shapes.ts';
 import type { Offer } from './offer.ts';
 import { valuesAt, type Reading } from './values.ts';
@@ -16,27 +16,44 @@ const PAIRS_MAX = 6;
 export function offersFor(field: Field, source: Source): readonly Offer[] {
   const paired = labelIndexOf(source)
     .labelled(field.terms, impliedBy(shapeOf(field)))
+    .map(({ label, score }) => ({ label, score: score * ownShare(field, { label, score }, source) }))
     .filter(({ score }) => score >= SCORE_MIN)
-    .flatMap(({ label, score }) => label.pairs.slice(0, PAIRS_MAX).flatMap((pair) => offered(field, { pair, score }, source)));
+    .flatMap(({ label, score }) =>
+      label.pairs.slice(0, PAIRS_MAX).flatMap((pair) => offered(field, { pair, score }, source)),
+    );
   return [...paired, ...mentions(field, source)]
     .sort((a, b) => b.score - a.score || a.segment.index - b.segment.index || a.from - b.from)
     .slice(0, OFFERS_MAX);
 }
 
-function offered(field: Field, { pair, score }: { pair: Pair; score: number }, source: Source): readonly Offer[] {
+/** From here a label says the field's own name, whatever concept it also is. */
+const OWN_NAME = 0.95;
+const SAID_BY_OTHER = 0.95;
+const SAYS_CONCEPT = 0.6;
+const OTHERS_SHARE = 0.5;
+
+/** A label that is known to say another concept than the field's says the field but half: a subtotal is no total. */
+function ownShare({ concept }: Field, { label, score }: ScoredLabel, { labels }: Source): number {
+  if (score >= OWN_NAME || concept === undefined || labels.any(label.words) < SAID_BY_OTHER) return 1;
+  return labels.concept(concept.id, label.words) < SAYS_CONCEPT ? OTHERS_SHARE : 1;
+}
+
+interface ScoredPair {
+  readonly pair: Pair;
+  readonly score: number;
+}
+
+function offered(field: Field, { pair, score }: ScoredPair, source: Source): readonly Offer[] {
   const [value] = valuesAt(pair.value, { field, conventions: source.conventions });
-  if (value === undefined || isLabelText(field, value, pair, source)) return [];
+  const shape = shapeOf(field);
+  const isFree = shape === 'text' || shape === 'name';
+  if (value === undefined || (isFree && isLabelText(value, pair, source))) return [];
   return [{ ...value, kind: pair.kind, score }];
 }
 
 /** A text that says a label, of this field or of another, is none of its values. */
-function isLabelText(field: Field, value: Reading, pair: Pair, source: Source): boolean {
-  const shape = shapeOf(field);
-  if (shape !== 'text' && shape !== 'name') return false;
-  if (pair.kind !== 'colon' && !isValue({ ...value.segment, text: value.text }, source)) return true;
-  return pair.kind === 'beside' || pair.kind === 'under' ? isLabelHere(value, source) : false;
+function isLabelText(value: Reading, { kind }: Pair, source: Source): boolean {
+  if (kind !== 'colon' && !isValue({ ...value.segment, text: value.text }, source)) return true;
+  const isPlain = kind === 'beside' || kind === 'under';
+  return isPlain && labelIndexOf(source).form.labels.has(value.segment);
 }
-
-/** The document itself has it before a colon, or beside a value. */
-const isLabelHere = ({ segment }: Reading, source: Source): boolean =>
-  labelIndexOf(source).form.labels.has(segment);

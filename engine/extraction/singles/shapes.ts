@@ -5,59 +5,66 @@ export type Shape =
   | 'boolean' | 'choice' | 'date' | 'year' | 'time' | 'integer' | 'number' | 'percent' | 'phone' | 'email' | 'url'
   | 'iban' | 'bic' | 'vat_id' | 'currency' | 'code' | 'name' | 'text'; // prettier-ignore
 
-const YEAR = new Set(['year', 'jahr', 'annee', 'ano', 'anno', 'jaar', 'exercice', 'ejercicio']);
-const TIME = new Set(['time', 'uhrzeit', 'heure', 'hora', 'ora', 'orario', 'tijd', 'zeit', 'beginn']);
-const CODE = new Set(
-  'nr number code ssn key serial vin isbn issn expediente zip postcode postal plz cp reference ref kennzeichen aktenzeichen'.split(
-    ' ',
-  ),
-);
-const PHONE = new Set('phone fax hotline mobile cell telefono telephone telefax handy gsm'.split(' '));
-const EMAIL = new Set('email mail courriel correo'.split(' '));
-const PERSON = new Set(
-  'name nom nombre apellido apellidos vorname nachname familienname prenom cognome nome surname forename author signatory signer signed chair chairman president secretary director manager teacher doctor physician patient applicant employee recipient sender superintendent maire naam achternaam voornaam'.split(
-    ' ',
-  ),
-);
-const PERCENT = new Set('percent percentage pct share rate quote anteil taux tasa'.split(' '));
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
-const says = ({ terms: { all } }: Field, words: ReadonlySet<string>): boolean =>
-  [...all].some((word) => words.has(word));
-const named = ({ terms: { name } }: Field, words: ReadonlySet<string>): boolean =>
-  name.some((word) => words.has(word));
+const YEAR = words('year jahr annee ano anno jaar exercice ejercicio');
+const TIME = words('time uhrzeit heure hora ora orario tijd zeit beginn');
+const CODE = words(
+  'nr number code ssn key serial vin isbn issn expediente zip postcode postal plz cp reference ref kennzeichen ' +
+    'aktenzeichen',
+);
+const PHONE = words('phone fax hotline mobile cell telefono telephone telefax handy gsm');
+const EMAIL = words('email mail courriel correo');
+const PERSON = words(
+  'name nom nombre apellido apellidos vorname nachname familienname prenom cognome nome surname forename author ' +
+    'signatory signer signed chair chairman president secretary director manager teacher doctor physician patient ' +
+    'applicant employee recipient sender superintendent maire naam achternaam voornaam',
+);
+const PERCENT = words('percent percentage pct share rate quote anteil taux tasa');
+
+const says = ({ terms: { all } }: Field, some: ReadonlySet<string>): boolean =>
+  [...all].some((word) => some.has(word));
+const named = ({ terms: { name } }: Field, some: ReadonlySet<string>): boolean =>
+  name.some((word) => some.has(word));
 
 /** The shape of a field's value: by its type, its choices, its kind, and last by the words of its name. */
 export function shapeOf(field: Field): Shape {
   const { type, kind, choices } = field;
   if (type === 'boolean') return 'boolean';
   if (choices.length > 0) return 'choice';
-  if (type === 'integer' || type === 'number') {
-    if (named(field, YEAR)) return 'year';
-    return type === 'integer' ? 'integer' : 'number';
-  }
-  if (kind === 'number' || kind === 'integer' || kind === 'percent') return textShape(field);
-  return kind === 'text' || kind === 'party' || kind === 'id' || kind === 'address' ? textShape(field) : plain(kind);
+  if (type === 'string') return SAID_BY_KIND.has(kind) ? (kind as Shape) : textShape(field);
+  if (named(field, YEAR)) return 'year';
+  return type;
 }
 
-const plain = (kind: Field['kind']): Shape =>
-  kind === 'party' || kind === 'address' || kind === 'id' ? 'text' : kind === 'boolean' ? 'text' : kind;
+/** Kinds whose values show what they are. */
+const SAID_BY_KIND: ReadonlySet<Field['kind']> = new Set<Field['kind']>([
+  'date', 'phone', 'email', 'url', 'iban', 'bic', 'vat_id', 'currency',
+]); // prettier-ignore
 
+/** By the words of its name, the first that says one. */
 function textShape(field: Field): Shape {
-  if (named(field, TIME)) return 'time';
-  if (named(field, PHONE)) return 'phone';
-  if (named(field, EMAIL)) return 'email';
-  if (field.kind === 'id' || named(field, CODE)) return 'code';
-  if (field.kind === 'text' && named(field, YEAR)) return 'year';
-  if (field.kind === 'party' || named(field, PERSON)) return 'name';
-  if (says(field, PHONE) && !says(field, CODE)) return 'phone';
-  return 'text';
+  const byName = NAMED.find(([some]) => named(field, some))?.[1];
+  if (field.kind === 'id') return byName === 'time' || byName === 'phone' ? byName : 'code';
+  if (byName !== undefined) return byName;
+  if (field.kind === 'party') return 'name';
+  return says(field, PHONE) ? 'phone' : 'text';
 }
+
+const NAMED: readonly (readonly [ReadonlySet<string>, Shape])[] = [
+  [TIME, 'time'],
+  [PHONE, 'phone'],
+  [EMAIL, 'email'],
+  [CODE, 'code'],
+  [YEAR, 'year'],
+  [PERSON, 'name'],
+];
 
 /** A number that is a share of a whole may be written with its sign. */
 export const isShare = (field: Field): boolean => says(field, PERCENT);
 
-const COUNTED = new Set('nr number count nombre numero anzahl total amount value quantity cantidad'.split(' '));
-const DATED = new Set('date datum fecha data day on'.split(' '));
+const COUNTED = words('nr number count nombre numero anzahl total amount value quantity cantidad');
+const DATED = words('date datum fecha data day on');
 
 const IMPLIED: Readonly<Partial<Record<Shape, ReadonlySet<string>>>> = {
   time: TIME,

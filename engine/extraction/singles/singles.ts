@@ -1,9 +1,11 @@
-import { calibratedSingle, type Origin } from '../calibration.ts';
+import type { Word } from '../../document/document.ts';
 import type { EvidenceKind } from '../evidence.ts';
 import type { Field } from '../fields/fields.ts';
+import { remembered } from '../fields/labels.ts';
 import type { Finding } from '../finding.ts';
 import { wordsIn } from '../places/layout.ts';
 import type { Source } from '../source.ts';
+import { calibratedSingle, type Way } from './calibration.ts';
 import { chosen } from './choose.ts';
 import type { Offer } from './offer.ts';
 import { offersFor } from './offers.ts';
@@ -14,49 +16,97 @@ import { isNoValue } from './vetoes.ts';
 export type ByRules = (field: Field) => Finding | undefined;
 
 /** A finding with who found it, and how sure that was before it was calibrated. */
-export interface Rated extends Finding {
-  readonly origin: Origin;
+export interface Rated extends Finding, Omit<Way, 'kind'> {
   readonly raw: number;
 }
 
 /**
  * The values of a schema's single fields: what labels and sentences offer by the schema's own words, beside
- * what the rules of known concepts find; the surer of both, and no words twice.
+ * what the rules of known concepts find; the surer of both. No words are a
+ * value twice; but a currency stands in its amount, and rules of known concepts know what they share.
  */
-export function singlesOf(fields: readonly Field[], source: Source, byRules: ByRules): ReadonlyMap<string, Rated> {
-  return chosen(fields.map((field) => ({ field, findings: contending(field, source, byRules) })));
+export function singlesOf(
+  fields: readonly Field[],
+  source: Source,
+  byRules: ByRules,
+): ReadonlyMap<string, Rated> {
+  const asked = { source, byRules, isKnown: isKnown(fields) };
+  const contenders = fields.map((field) => ({ field, findings: contending(field, asked) }));
+  const numbers = new Map<Word, number>();
+  const numberOf = (word: Word): number => remembered(numbers, word, () => numbers.size);
+  return chosen(contenders, ({ pointer }, { origin, isKnown: known, value, words: [first] }) =>
+    first === undefined || (known && origin !== 'labels')
+      ? pointer
+      : `${numberOf(first)} ${JSON.stringify(value)}`,
+  );
+}
+
+interface Asked {
+  readonly source: Source;
+  readonly byRules: ByRules;
+  readonly isKnown: boolean;
+}
+
+const KNOWN_SHARE = 0.75;
+const TRADED_MIN = 3;
+const TRADED_SHARE = 0.5;
+/** What invoices, receipts and orders have and few others. */
+const TRADED = new Set(
+  'invoice_number invoice_date due_date grand_total net_total tax_total vat_id seller buyer amount_due'.split(
+    ' ',
+  ),
+);
+
+/** A schema of known concepts asks for the documents that they were made for. */
+function isKnown(fields: readonly Field[]): boolean {
+  const ids = fields.flatMap(({ concept }) => concept?.id ?? []);
+  const traded = new Set(ids.filter((id) => TRADED.has(id))).size;
+  const least = traded >= TRADED_MIN ? TRADED_SHARE : KNOWN_SHARE;
+  return ids.length >= least * fields.length;
 }
 
 /** All findings for a field, each with its confidence. */
-function contending(field: Field, source: Source, byRules: ByRules): readonly Rated[] {
+function contending(field: Field, { source, byRules, isKnown }: Asked): readonly Rated[] {
   const ruled = byRules(field);
   const rule = ruled === undefined || isNoValue(field, ruled, source) ? undefined : ruled;
-  const offers = offersFor(field, source).map((offer) => offered(field, offer));
-  if (rule === undefined || offers.some((one) => isPartOf(rule, one))) return offers;
+  const offers = offersFor(field, source).map((offer) => offered(field, offer, isKnown));
+  if (rule === undefined || (shapeOf(field) === 'code' && offers.some((one) => isPartOf(rule, one))))
+    return offers;
   const agreeing = offers.find(({ value }) => isSame(value, rule.value));
-  if (agreeing === undefined) return [rated(rule, 'rules', rule.confidence), ...offers];
-  const both = rated({ ...rule, kind: agreeing.kind }, 'both', Math.max(rule.confidence, agreeing.raw));
+  if (agreeing === undefined)
+    return [rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence), ...offers];
+  const both = rated(
+    { ...rule, kind: agreeing.kind },
+    { origin: 'both', isFree: false, isKnown },
+    rule.confidence,
+  );
   return [both, ...offers.filter((one) => one !== agreeing)];
 }
 
 /** The rule took only a part of what the label names. */
 const isPartOf = (rule: Finding, { kind, words }: Finding): boolean =>
-  WHOLE.has(kind ?? 'form') && rule.words.length < words.length && rule.words.every((word) => words.includes(word));
+  WHOLE.has(kind ?? 'form') &&
+  rule.words.length < words.length &&
+  rule.words.every((word) => words.includes(word));
 
 const WHOLE: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'cell', 'right', 'below']);
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-function rated(finding: Finding, origin: Origin, raw: number, isFree = false): Rated {
-  const read = finding.words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
-  const share = calibratedSingle({ origin, kind: finding.kind ?? 'form', isFree }, raw);
-  const confidence = Math.round(1000 * (origin === 'labels' ? read : 1) * share) / 1000;
-  return { ...finding, origin, raw, confidence };
+function rated(finding: Finding, way: Omit<Way, 'kind'>, raw: number): Rated {
+  const share = calibratedSingle({ ...way, kind: finding.kind ?? 'form' }, raw);
+  const read = way.origin === 'labels' || !way.isKnown ? readingOf(finding) : 1;
+  return { ...finding, ...way, raw, confidence: Math.round(1000 * read * share) / 1000 };
 }
 
-function offered(field: Field, { segment, from, to, value, text, kind, score }: Offer): Rated {
-  const words = wordsIn(segment, from, to);
-  return rated({ value, text, page: segment.page, words, confidence: 0, kind }, 'labels', score, FREE.has(shapeOf(field)));
+/** How surely the least sure of its words was recognised. */
+const readingOf = ({ words }: Finding): number =>
+  words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
+
+function offered(field: Field, offer: Offer, isKnown: boolean): Rated {
+  const { segment, from, to, value, text, kind, score } = offer;
+  const finding = { value, text, page: segment.page, words: wordsIn(segment, from, to), confidence: 0, kind };
+  return rated(finding, { origin: 'labels', isFree: FREE.has(shapeOf(field)), isKnown }, score);
 }
 
 /** Shapes that nearly any text has. */

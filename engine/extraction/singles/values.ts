@@ -1,5 +1,6 @@
+import { withoutEnd } from '../../kernel/text.ts';
 import type { Json } from '../../kernel/json.ts';
-import { inSegment, type Conventions } from '../candidates.ts';
+import { inSegment, type Candidate, type Conventions } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import type { ValueKind } from '../fields/lexicon.ts';
 import type { Spot } from '../form/form.ts';
@@ -42,7 +43,8 @@ const READERS: Readonly<Partial<Record<Shape, Reader>>> = {
   year: (spot, { field }) => found(spot, yearsIn(spot.segment.text), 0.9).map((one) => asType(field, one)),
   integer: (spot, asked) => numbers(spot, asked).filter(({ value }) => Number.isInteger(value)),
   number: (spot, asked) => numbers(spot, asked),
-  code: (spot, { field }) => codes(spot).filter(({ text }) => text.replace(/[^\p{L}\p{N}]/gu, '').length >= codeLength(field)),
+  code: (spot, { field }) =>
+    codes(spot).filter(({ text }) => text.replace(/[^\p{L}\p{N}]/gu, '').length >= codeLength(field)),
   name: (spot) => texts(spot, NAME_ENDS, isNameLike),
   text: (spot) => texts(spot, TEXT_ENDS, () => true),
 };
@@ -59,8 +61,14 @@ interface Piece {
   readonly to: number;
 }
 
-const found = ({ segment, from, to }: Spot, pieces: readonly Piece[], strictness: number): readonly Reading[] =>
-  pieces.filter((piece) => piece.from >= from && piece.to <= to).map((piece) => ({ segment, strictness, ...piece }));
+const found = (
+  { segment, from, to }: Spot,
+  pieces: readonly Piece[],
+  strictness: number,
+): readonly Reading[] =>
+  pieces
+    .filter((piece) => piece.from >= from && piece.to <= to)
+    .map((piece) => ({ segment, strictness, ...piece }));
 
 const asType = ({ type }: Field, one: Reading): Reading =>
   type === 'string' ? { ...one, value: one.text } : one;
@@ -82,13 +90,22 @@ function typed({ segment, from, to }: Spot, { conventions }: Asked, shape: Shape
   const kinds = KINDS[shape] ?? [shape as ValueKind];
   return inSegment(segment, conventions)
     .filter((one) => kinds.includes(one.kind) && one.from >= from && one.to <= to)
-    .map((one) => ({ segment, from: one.from, to: one.to, value: one.value, text: one.text.trim(), strictness: one.strictness }));
+    .map((one) => ({
+      segment,
+      from: one.from,
+      to: one.to,
+      value: one.value,
+      text: one.text.trim(),
+      strictness: one.strictness,
+    }));
 }
 
 /** Numbers and, where the field asks for a share, percentages; with "k" and "million" multiplied. */
 function numbers(spot: Spot, { field, conventions }: Asked): readonly Reading[] {
   const { segment, from, to } = spot;
-  const scaled = scaledIn(segment.text, conventions.decimalMark).filter((one) => one.from >= from && one.to <= to);
+  const scaled = scaledIn(segment.text, conventions.decimalMark).filter(
+    (one) => one.from >= from && one.to <= to,
+  );
   const plain = inSegment(segment, conventions).filter(
     (one) =>
       (one.kind === 'number' || one.kind === 'percent') &&
@@ -98,10 +115,20 @@ function numbers(spot: Spot, { field, conventions }: Asked): readonly Reading[] 
       !isInParentheses(segment.text, one) &&
       !isPartOfDate(segment.text, one),
   );
-  const percents = plain.filter(({ kind }) => kind === 'percent');
-  const chosen = isShare(field) && percents.length > 0 ? percents : plain;
+  const isPercent = ({ kind, from: start }: Candidate): boolean =>
+    kind === 'percent' || /%\s*$/.test(segment.text.slice(0, start));
+  const percents = plain.filter(isPercent);
+  const amounts = plain.filter((one) => !isPercent(one));
+  const chosen = isShare(field) && percents.length > 0 ? percents : amounts;
   return [...scaled.map((one) => ({ segment, strictness: 1, ...one })), ...chosen]
-    .map(({ value, text, from: start, to: end, strictness }) => ({ segment, from: start, to: end, value, text: text.trim(), strictness }))
+    .map(({ value, text, from: start, to: end, strictness }) => ({
+      segment,
+      from: start,
+      to: end,
+      value,
+      text: text.trim(),
+      strictness,
+    }))
     .sort((a, b) => a.from - b.from);
 }
 
@@ -115,7 +142,10 @@ function isPartOfDate(text: string, { from, to }: { readonly from: number; reado
 }
 
 /** A number in a parenthesis that has letters belongs to what it explains. */
-export function isInParentheses(text: string, { from, to }: { readonly from: number; readonly to: number }): boolean {
+export function isInParentheses(
+  text: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): boolean {
   const open = text.lastIndexOf('(', from + 1);
   const close = text.indexOf(')', to - 1);
   if (open < 0 || close < 0 || text.slice(open, from).includes(')')) return false;
@@ -130,21 +160,30 @@ function codes(spot: Spot): readonly Reading[] {
   if (datesIn(text, true).length > 0 || currenciesIn(text).length > 0) return [];
   const lead = spot.segment.text.slice(spot.from, spot.to).search(/\S/);
   const at = spot.from + Math.max(0, lead);
-  const isWhole = text.length <= CODE_MAX && /\d/.test(text) && !/\p{Ll}{3}/u.test(text) && text.split(' ').length <= 6;
-  if (isWhole && !isPlaceholder(text)) return [{ ...spot, from: at, to: at + text.length, value: text, text, strictness: 0.8 }];
+  const isWhole =
+    text.length <= CODE_MAX && /\d/.test(text) && !/\p{Ll}{3}/u.test(text) && text.split(' ').length <= 6;
+  if (isWhole && !isPlaceholder(text))
+    return [{ ...spot, from: at, to: at + text.length, value: text, text, strictness: 0.8 }];
   return [...text.matchAll(/[\p{L}\p{N}][\p{L}\p{N}./_-]*/gu)]
     .filter(({ 0: token }) => /\d/.test(token))
     .slice(0, 1)
     .map(({ 0: token, index }) => {
-      const value = token.replace(/[./_-]+$/, '');
-      return { segment: spot.segment, from: at + index, to: at + index + value.length, value, text: value, strictness: 0.7 };
+      const value = withoutEnd(token, /[./_-]/);
+      return {
+        segment: spot.segment,
+        from: at + index,
+        to: at + index + value.length,
+        value,
+        text: value,
+        strictness: 0.7,
+      };
     });
 }
 
 const TEXT_MAX = 200;
 
 /** Where a name ends: at a description in small letters, another piece of a line, an address of mail. */
-const NAME_ENDS: readonly RegExp[] = [/,\s(?=\p{Ll})/u, /\s[·•|–—]\s/u, /\s?[(<][^)>]*@/u, /\s?\S+@/u];
+const NAME_ENDS: readonly RegExp[] = [/,\s(?=\p{Ll})/u, /\s[·•|–—]\s/u, /\s[(<]?[^\s(<@]{1,80}@/u];
 const TEXT_ENDS: readonly RegExp[] = [/\s[·•|]\s/u];
 
 function texts(spot: Spot, ends: readonly RegExp[], isOne: (text: string) => boolean): readonly Reading[] {
@@ -153,8 +192,16 @@ function texts(spot: Spot, ends: readonly RegExp[], isOne: (text: string) => boo
     const at = raw.search(pattern);
     return at > 0 && at < first ? at : first;
   }, raw.length);
-  const text = withoutDate(raw.slice(0, end).trim()).replace(/[,;|]$/, '').trim();
-  if (text === '' || text.length > TEXT_MAX || !/[\p{L}\p{N}]/u.test(text) || isPlaceholder(text) || !isOne(text))
+  const text = withoutDate(raw.slice(0, end).trim())
+    .replace(/[,;|]$/, '')
+    .trim();
+  if (
+    text === '' ||
+    text.length > TEXT_MAX ||
+    !/[\p{L}\p{N}]/u.test(text) ||
+    isPlaceholder(text) ||
+    !isOne(text)
+  )
     return [];
   const from = spot.from + raw.indexOf(text);
   return [{ segment: spot.segment, from, to: from + text.length, value: text, text, strictness: 0.6 }];
@@ -163,7 +210,9 @@ function texts(spot: Spot, ends: readonly RegExp[], isOne: (text: string) => boo
 /** A date at the end of a text is another value that stands beside it. */
 function withoutDate(text: string): string {
   const last = datesIn(text, true).at(-1);
-  return last === undefined || last.to < text.length || last.from < 3 ? text : text.slice(0, last.from).trim();
+  return last === undefined || last.to < text.length || last.from < 3
+    ? text
+    : text.slice(0, last.from).trim();
 }
 
 const NAME_MAX = 80;
@@ -172,5 +221,11 @@ const NAME_MAX = 80;
 const isNameLike = (text: string): boolean => {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   const digits = text.match(/\d/g)?.length ?? 0;
-  return letters >= 2 && digits * 3 <= letters && text.length <= NAME_MAX && !isSentence(text) && !/^\p{Ll}+$/u.test(text);
+  return (
+    letters >= 2 &&
+    digits * 3 <= letters &&
+    text.length <= NAME_MAX &&
+    !isSentence(text) &&
+    !/^\p{Ll}+$/u.test(text)
+  );
 };

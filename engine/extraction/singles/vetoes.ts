@@ -13,16 +13,21 @@ import { impliedBy, shapeOf } from './shapes.ts';
 /** A text that says its own field's name so well is its label. */
 const LABEL_FROM = 0.8;
 
-/** Whatever found it: the number of a line, a blank, an instruction, or the label itself is no value. */
-export function isNoValue(field: Field, { text, words }: Finding, source: Source): boolean {
-  if (isPlaceholder(text) || isInstruction(text)) return true;
-  const { form } = labelIndexOf(source);
+/** Whatever found it: the number of a line, a blank, an instruction, or a label is no value. */
+export function isNoValue(field: Field, { text, words, kind }: Finding, source: Source): boolean {
+  if (isPlaceholder(text) || isInstruction(text) || saysField(field, text)) return true;
   const [first] = words;
-  if (first !== undefined && form.printedWords.has(first)) return true;
-  if (first !== undefined && isOthers(field, first, source)) return true;
+  if (first === undefined) return false;
+  const isByPlace = kind === 'place' || field.kind === 'currency';
+  return labelIndexOf(source).form.printedWords.has(first) || (!isByPlace && isOthers(field, first, source));
+}
+
+function saysField(field: Field, text: string): boolean {
   const shape = shapeOf(field);
   if (shape !== 'text' && shape !== 'name') return false;
-  return likeness(field.terms, { label: termsIn(text), context: [], implied: impliedBy(shape) }) >= LABEL_FROM;
+  return (
+    likeness(field.terms, { label: termsIn(text), context: [], implied: impliedBy(shape) }) >= LABEL_FROM
+  );
 }
 
 /** A label that says so much of the field may be the field's. */

@@ -35,7 +35,15 @@ export function findTotals(fields: readonly Field[], source: Source): ReadonlyMa
     const picked = id === undefined ? undefined : choice.picks[id];
     if (picked === undefined) continue;
     const agreement = choice.agrees ? 1 : 0;
-    found.set(field.pointer, findingOf(picked.candidate, { label: picked.score, margin: 0.2, agreement, kind: choice.agrees ? 'sum' : picked.kind }));
+    found.set(
+      field.pointer,
+      findingOf(picked.candidate, {
+        label: picked.score,
+        margin: 0.2,
+        agreement,
+        kind: choice.agrees ? 'sum' : picked.kind,
+      }),
+    );
   }
   return found;
 }

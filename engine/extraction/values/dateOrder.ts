@@ -3,14 +3,18 @@ import { calendarDay, NUMERIC, yearOf } from './dates.ts';
 const US_STATE =
   '(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|' +
   'V[AT]|W[AIVY])';
-/** What is written so in the United States alone: town with state and ZIP, telephone, zone of time. */
+/** What is written so in the United States alone: town with state and ZIP, telephone, law, zone of time. */
 const US_SIGNS: readonly RegExp[] = [
   new RegExp(String.raw`, ${US_STATE},? \d{5}(?:-\d{4})?\b`),
   /(?<![\d+])(?:\(\d{3}\) ?|1-\d{3}-)\d{3}-\d{4}(?!\d)/,
+  /\b[Ss]tate of (?!Israel|Kuwait|Qatar|Libya|Palestine)[A-Z]/,
   /\d\s?[ap]\.?m\.? [ECMP][SD]T\b/i,
 ];
-const TERM =
-  /(?<![\p{L}\p{N}.,])(\d{1,3})[- ]?(days?|months?|mo\.|years?|Tagen?|Monaten?|jours|mois|días|meses|giorni|mesi)(?!\p{L})/iu;
+const TERM = new RegExp(
+  String.raw`(?<![\p{L}\p{N}.,])(\d{1,3})[- ]?` +
+    String.raw`(days?|months?|mo\.|years?|Tagen?|Monaten?|jours|mois|días|meses|giorni|mesi)(?!\p{L})`,
+  'iu',
+);
 
 /** Dates and terms of a long document are enough to tell. */
 const DATES_MAX = 16;
@@ -43,19 +47,23 @@ interface Term {
 
 function look(text: string, seen: Seen): void {
   if (US_SIGNS.some((sign) => sign.test(text))) seen.signs += 1;
-  for (const match of text.matchAll(NUMERIC)) {
-    const [, a = '', , b = ''] = match;
-    if (a.length > 2) continue;
-    if (Number(a) > 12) seen.votes += 1;
-    if (Number(b) > 12) seen.votes -= 1;
-    if (seen.dates.length < DATES_MAX) seen.dates.push(match);
-  }
-  const [, count = '', unit = ''] = TERM.exec(text) ?? [];
-  if (count !== '' && seen.terms.length < TERMS_MAX) seen.terms.push(termOf(Number(count), unit.toLowerCase()));
+  for (const match of text.matchAll(NUMERIC)) lookAt(match, seen);
+  const [, count, unit = ''] = TERM.exec(text) ?? [];
+  if (count !== undefined && seen.terms.length < TERMS_MAX)
+    seen.terms.push(termOf(Number(count), unit.toLowerCase()));
+}
+
+function lookAt(match: RegExpExecArray, seen: Seen): void {
+  const [, a = '', , b = ''] = match;
+  if (a.length > 2) return;
+  seen.votes += Number(Number(a) > 12) - Number(Number(b) > 12);
+  if (seen.dates.length < DATES_MAX) seen.dates.push(match);
 }
 
 const termOf = (count: number, unit: string): Term =>
-  /^(?:d|tag|j|g)/.test(unit) ? { count, isDays: true } : { count: /^y/.test(unit) ? 12 * count : count, isDays: false };
+  /^(?:d|tag|j|g)/.test(unit)
+    ? { count, isDays: true }
+    : { count: /^y/.test(unit) ? 12 * count : count, isDays: false };
 
 /** Pairs of dates that lie a term apart, day first less those month first. */
 function termVotes({ dates, terms }: Seen): number {

@@ -12,7 +12,8 @@ export interface DateShape {
 /** By their first letters, folded: English, German, French, Spanish, Italian, Dutch, Portuguese. */
 const MONTHS: readonly (readonly string[])[] = months;
 
-export const NUMERIC = /(?<![\p{L}\p{N}./-])(\d{1,4})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{2,4})(?![\p{N}]|[./-]\d)/gu;
+export const NUMERIC =
+  /(?<![\p{L}\p{N}./-])(\d{1,4})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{2,4})(?![\p{N}]|[./-]\d)/gu;
 const DAY_MONTH = new RegExp(
   String.raw`(?<![\p{N}.])(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?\s?(?:de |of |day of )?[-\s]?` +
     String.raw`([\p{L}]{3,10})\.?,?\s?(?:de |del )?[-\s]?(\d{4}|\d{2}(?!\d))(?!\d)`,

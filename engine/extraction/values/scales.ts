@@ -7,7 +7,11 @@ const POWERS: Readonly<Record<string, number>> = {
 }; // prettier-ignore
 /** A letter alone multiplies only an amount of money, for metres and the like have the same letters. */
 const ALONE = new Set(['k', 'm', 'mm', 'mil']);
-const SCALED = /(?<![\p{L}\p{N}.,])(?<mark>[€$£¥₹]\s?|\p{Lu}{3}\s?)?(?<digits>\d[\d.,]*)\s?(?<power>[\p{L}]{1,10})(?<end>\.?)(?![\p{L}\p{N}])/gu;
+const SCALED = new RegExp(
+  String.raw`(?<![\p{L}\p{N}.,])(?<mark>[€$£¥₹]\s?|\p{Lu}{3}\s?)?(?<digits>\d[\d.,]*)\s?` +
+    String.raw`(?<power>\p{L}{1,10})\.?(?![\p{L}\p{N}])`,
+  'gu',
+);
 
 export interface Scaled {
   readonly value: number;
@@ -28,4 +32,3 @@ export const scaledIn = (text: string, documentMark: DecimalMark): readonly Scal
     const scaled = Number((value * 10 ** exponent).toPrecision(12));
     return [{ value: scaled, text: match[0].trim(), from: match.index, to: match.index + match[0].length }];
   });
-
