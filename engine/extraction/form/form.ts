@@ -30,9 +30,9 @@ export interface Form {
   readonly labels: ReadonlySet<Segment>;
   /** The labels that a word is the first of the value of, by a colon, a cell or a column of labels. */
   readonly claims: ReadonlyMap<Word, readonly Pair[]>;
-  /** The words of what is printed. */
-  readonly printedWords: ReadonlySet<Word>;
-  /** Numbers of lines and boxes, blanks and marks of templates, instructions. */
+  /** The words of numbers of lines and boxes, of blanks and of marks of templates. */
+  readonly blanks: ReadonlySet<Word>;
+  /** Such a blank, or an instruction. */
   readonly isPrinted: (segment: Segment) => boolean;
 }
 
@@ -46,8 +46,8 @@ const ALIGNED_MIN = 3;
 /** The form of a document, in time linear in its segments. */
 export function formOf(layout: Layout): Form {
   const numbering = numberingOf(layout);
-  const isPrinted = (segment: Segment): boolean =>
-    numbering.has(segment) || isPlaceholder(segment.text) || isInstruction(segment.text);
+  const isBlank = (segment: Segment): boolean => numbering.has(segment) || isPlaceholder(segment.text);
+  const isPrinted = (segment: Segment): boolean => isBlank(segment) || isInstruction(segment.text);
   const page = { layout, isPrinted };
   const drafts = layout.segments.flatMap((segment): readonly Draft[] =>
     isPrinted(segment) ? [] : draftsOf(segment, page),
@@ -64,8 +64,8 @@ export function formOf(layout: Layout): Form {
   });
   const sure = pairs.filter((_, i) => SURE.has(drafts[i]?.kind ?? 'under'));
   const labels = new Set(sure.map(({ at }) => at));
-  const printedWords = new Set(layout.segments.filter(isPrinted).flatMap(({ words }) => words));
-  return { pairs, labels, claims: claimsOf(sure), printedWords, isPrinted };
+  const blanks = new Set(layout.segments.filter(isBlank).flatMap(({ words }) => words));
+  return { pairs, labels, claims: claimsOf(sure), blanks, isPrinted };
 }
 
 const SURE: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'right', 'cell']);

@@ -67,7 +67,7 @@ export function calibratedSingle({ origin, kind, isFree, isKnown }: Way, raw: nu
   const byLabels = (isFree ? FREE : TYPED)[kind][levelOf(raw)];
   if (origin === 'labels') return isKnown ? PASSED_OVER * byLabels : byLabels;
   if (isKnown) return Math.min(raw, 0.99);
-  return origin === 'both' ? (AGREED[kind] ?? 0.85) : (BY_RULES[kind] ?? BY_SYNONYM);
+  return origin === 'both' ? Math.max(AGREED[kind] ?? 0.85, byLabels) : (BY_RULES[kind] ?? BY_SYNONYM);
 }
 
 const levelOf = (raw: number): 0 | 1 | 2 | 3 | 4 => {

@@ -24,7 +24,7 @@ export function mentions(field: Field, source: Source): readonly Offer[] {
   if (!TYPED.has(shapeOf(field))) return [];
   const { form, speaking } = labelIndexOf(source);
   return speaking(field.terms)
-    .filter((segment) => !form.isPrinted(segment))
+    .filter(({ words: [first] }) => first !== undefined && !form.blanks.has(first))
     .flatMap((segment) => {
       const values = valuesIn(field, segment, source);
       return values.flatMap((value) => mentionOf(field, value, source) ?? []);

@@ -29,13 +29,16 @@ export function offersFor(field: Field, source: Source): readonly Offer[] {
 /** From here a label says the field's own name, whatever concept it also is. */
 const OWN_NAME = 0.95;
 const SAID_BY_OTHER = 0.95;
-const SAYS_CONCEPT = 0.6;
+/** So much better another concept is said. */
+const BETTER = 0.1;
 const OTHERS_SHARE = 0.5;
 
 /** A label that is known to say another concept than the field's says the field but half: a subtotal is no total. */
 function ownShare({ concept }: Field, { label, score }: ScoredLabel, { labels }: Source): number {
-  if (score >= OWN_NAME || concept === undefined || labels.any(label.words) < SAID_BY_OTHER) return 1;
-  return labels.concept(concept.id, label.words) < SAYS_CONCEPT ? OTHERS_SHARE : 1;
+  if (score >= OWN_NAME || concept === undefined) return 1;
+  const best = labels.any(label.words);
+  const isOthers = best >= SAID_BY_OTHER && labels.concept(concept.id, label.words) < best - BETTER;
+  return isOthers ? OTHERS_SHARE : 1;
 }
 
 interface ScoredPair {

@@ -72,15 +72,13 @@ function contending(field: Field, { source, byRules, isKnown }: Asked): readonly
   const offers = offersFor(field, source).map((offer) => offered(field, offer, isKnown));
   if (rule === undefined || (shapeOf(field) === 'code' && offers.some((one) => isPartOf(rule, one))))
     return offers;
+  const alone = rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence);
   const agreeing = offers.find(({ value }) => isSame(value, rule.value));
-  if (agreeing === undefined)
-    return [rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence), ...offers];
-  const both = rated(
-    { ...rule, kind: agreeing.kind },
-    { origin: 'both', isFree: false, isKnown },
-    rule.confidence,
-  );
-  return [both, ...offers.filter((one) => one !== agreeing)];
+  if (agreeing === undefined) return [alone, ...offers];
+  const way = { origin: 'both', isFree: agreeing.isFree, isKnown } as const;
+  const raw = isKnown ? rule.confidence : agreeing.raw;
+  const both = rated({ ...rule, kind: agreeing.kind }, way, raw);
+  return [both.confidence < alone.confidence ? alone : both, ...offers.filter((one) => one !== agreeing)];
 }
 
 /** The rule took only a part of what the label names. */

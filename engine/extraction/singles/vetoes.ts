@@ -19,7 +19,7 @@ export function isNoValue(field: Field, { text, words, kind }: Finding, source: 
   const [first] = words;
   if (first === undefined) return false;
   const isByPlace = kind === 'place' || field.kind === 'currency';
-  return labelIndexOf(source).form.printedWords.has(first) || (!isByPlace && isOthers(field, first, source));
+  return labelIndexOf(source).form.blanks.has(first) || (!isByPlace && isOthers(field, first, source));
 }
 
 function saysField(field: Field, text: string): boolean {
