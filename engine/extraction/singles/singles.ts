@@ -30,7 +30,7 @@ export function singlesOf(
   source: Source,
   byRules: ByRules,
 ): ReadonlyMap<string, Rated> {
-  const asked = { source, byRules, isKnown: isKnown(fields) };
+  const asked = { source, byRules, isKnown: isTrade(fields) };
   const contenders = fields.map((field) => ({ field, findings: contending(field, asked) }));
   const numbers = new Map<Word, number>();
   const numberOf = (word: Word): number => remembered(numbers, word, () => numbers.size);
@@ -47,22 +47,17 @@ interface Asked {
   readonly isKnown: boolean;
 }
 
-const KNOWN_SHARE = 0.75;
-const TRADED_MIN = 3;
-const TRADED_SHARE = 0.5;
-/** What invoices, receipts and orders have and few others. */
-const TRADED = new Set(
-  'invoice_number invoice_date due_date grand_total net_total tax_total vat_id seller buyer amount_due'.split(
-    ' ',
-  ),
-);
+/** Of the fields so many have a concept. */
+const KNOWN_SHARE = 0.5;
+const TOTALS = new Set(['grand_total', 'net_total', 'tax_total', 'amount_due']);
+/** What else invoices, receipts and orders have, and few others. */
+const TRADED = new Set(['invoice_number', 'invoice_date', 'due_date', 'vat_id', 'seller', 'buyer', 'order_number']);
 
-/** A schema of known concepts asks for the documents that they were made for. */
-function isKnown(fields: readonly Field[]): boolean {
+/** A schema that asks for a total, and what stands beside one, asks for documents that the concepts were made for. */
+function isTrade(fields: readonly Field[]): boolean {
   const ids = fields.flatMap(({ concept }) => concept?.id ?? []);
-  const traded = new Set(ids.filter((id) => TRADED.has(id))).size;
-  const least = traded >= TRADED_MIN ? TRADED_SHARE : KNOWN_SHARE;
-  return ids.length >= least * fields.length;
+  const isOfMoney = ids.some((id) => TOTALS.has(id)) && ids.some((id) => TRADED.has(id));
+  return isOfMoney && ids.length >= KNOWN_SHARE * fields.length;
 }
 
 /** All findings for a field, each with its confidence. */
