@@ -13,6 +13,7 @@ import { findInProse, listInProse } from './prose/proseValues.ts';
 import { LABELLED, pick, ranked } from './ranking.ts';
 import type { RowFindings } from './tables/rowValues.ts';
 import { listedRows } from './lists/listedRows.ts';
+import { singlesOf } from './singles/singles.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findBoolean, findChoice, findText, findTexts } from './texts.ts';
 import { findTotals, isTotal } from './tables/totals.ts';
@@ -38,6 +39,8 @@ export interface Reading {
   readonly tree: ObjectNode;
   readonly source: Source;
   readonly totals: ReadonlyMap<string, Finding>;
+  /** The values of the single fields by their pointers; made when they are asked for first. */
+  readonly singles: () => ReadonlyMap<string, Finding>;
 }
 
 /** What examples taught. Each is asked for its field first; without it the rules decide alone. */
@@ -72,31 +75,36 @@ export function readingOf(document: Document, schema: JsonObject): Reading | und
     document,
     fields.flatMap(({ phrases }) => phrases),
   );
-  return { tree, source, totals: findTotals(fields.filter(isTotal), source) };
+  const totals = findTotals(fields.filter(isTotal), source);
+  let singles: ReadonlyMap<string, Finding> | undefined;
+  const byRules = (field: Field): Finding | undefined => byLexicon(field, { totals, source });
+  return { tree, source, totals, singles: () => (singles ??= singlesOf(fields, source, byRules)) };
 }
 
 /** Fills the schema from what was read. */
 export function extractFrom(
-  { tree, source, totals }: Reading,
+  { tree, source, singles }: Reading,
   { minConfidence = MIN_CONFIDENCE }: ExtractOptions,
   taught: Taught = {},
 ): LocalExtraction {
   const citations: Citation[] = [];
   const cite = (path: string, finding: Finding): unknown => citations.push(...cited(path, finding));
-  const found = objectOf(tree, { source, totals, taught, cite }) ?? {};
+  const found = objectOf(tree, { source, singles, taught, cite, least: SEEN_MIN }) ?? {};
   const { value, citations: kept, seen } = aboveFloor({ value: found, citations }, minConfidence);
   return { value, citations: kept, seen };
 }
 
 /** The value of one part of the schema alone; undefined where the document does not say it. */
-export const valueAt = (node: SchemaNode, { source, totals }: Reading, taught: Taught = {}) =>
-  valueOf(node, { source, totals, taught, cite: () => undefined });
+export const valueAt = (node: SchemaNode, { source, singles }: Reading, taught: Taught = {}) =>
+  valueOf(node, { source, singles, taught, cite: () => undefined, least: MIN_CONFIDENCE });
 
 interface Fill {
   readonly source: Source;
-  readonly totals: ReadonlyMap<string, Finding>;
+  readonly singles: Reading['singles'];
   readonly taught: Taught;
   readonly cite: (path: string, finding: Finding) => unknown;
+  /** Less sure findings of the rules are as good as none. */
+  readonly least: number;
 }
 
 /** The leaves outside arrays. */
@@ -128,8 +136,8 @@ function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
 }
 
 function leafOf(field: Field, fill: Fill): Json | undefined {
-  const found = foundByRules(field, fill);
   const { leaf } = fill.taught;
+  const found = foundByRules(field, fill, leaf === undefined ? fill.least : MIN_CONFIDENCE);
   const finding = leaf === undefined ? found : leaf(field, found);
   if (finding === undefined) return undefined;
   const value = coerced(field, finding.value);
@@ -137,15 +145,40 @@ function leafOf(field: Field, fill: Fill): Json | undefined {
   return value;
 }
 
-/** What labels, sums and sentences say of a leaf. */
+/** Less sure than this nothing was seen. */
+const SEEN_MIN = 0.2;
+
+/** What labels, sums and sentences say of a leaf; undefined where that is too little. */
 export function foundByRules(
   field: Field,
-  { totals, source }: Pick<Reading, 'totals' | 'source'>,
+  { singles, source }: Pick<Reading, 'singles' | 'source'>,
+  least = MIN_CONFIDENCE,
 ): Finding | undefined {
   const fact = factFor(field, source);
-  if (fact !== undefined) return joinedFact(fact);
-  return totals.get(field.pointer) ?? findInProse(field, source) ?? findLeaf(field, source);
+  const found = fact === undefined ? singles().get(field.pointer) : joinedFact(fact);
+  return found !== undefined && found.confidence >= least ? found : undefined;
 }
+
+/** What the rules of the field's concept find; of a field that means none, what sentences of contracts say. */
+export const byLexicon = (field: Field, { totals, source }: Pick<Reading, 'totals' | 'source'>) =>
+  totals.get(field.pointer) ??
+  findInProse(field, source) ??
+  (field.concept === undefined ? byForm(field, source) : findLeaf(field, source));
+
+/** Without a concept only a value's form, or a choice of the schema, is looked for. */
+const byForm = (field: Field, source: Source): Finding | undefined =>
+  FORMS.has(field.kind) || field.choices.length > 0 || field.type === 'boolean'
+    ? findByKind(field, source)
+    : undefined;
+
+const FORMS: ReadonlySet<Field['kind']> = new Set<Field['kind']>([
+  'email',
+  'url',
+  'iban',
+  'bic',
+  'vat_id',
+  'currency',
+]);
 
 function findLeaf(field: Field, source: Source): Finding | undefined {
   const found = findByKind(field, source);
