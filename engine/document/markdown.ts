@@ -1,27 +1,39 @@
 import { withoutEnd } from '../kernel/text.ts';
 import { cleanText, oneLine } from './cleanText.ts';
 import type { Block, Document, DocumentPage, TableCell } from './document.ts';
+import { htmlTable } from './htmlTable.ts';
 import { escapeMarks, safeInline } from './inline.ts';
 import { tableGrid, type TableBlock } from './tableGrid.ts';
+
+export type TableForm = 'markdown' | 'html';
+
+export interface MarkdownForm {
+  /** `html`: tables with their spans, the only HTML that there is then. */
+  readonly tables?: TableForm | undefined;
+}
+
+/** One page, as it stands in the markdown of its document. */
+export const markdownOfPage = (page: DocumentPage, { tables = 'markdown' }: MarkdownForm = {}): string =>
+  `${pageMarkdown(page, tables)}\n`;
 
 /**
  * GitHub-flavoured markdown: ATX headings, pipe tables with spans repeated in each cell, fenced code,
  * links to http, https and mailto only, no raw HTML, NFC, line feeds, one newline at the end. A document
  * of several pages has `<!-- page N -->` before each.
  */
-export function markdownOf({ pages }: Document): string {
+export function markdownOf({ pages }: Document, { tables = 'markdown' }: MarkdownForm = {}): string {
   const parts = pages.map((page) => {
-    const body = pageMarkdown(page);
+    const body = pageMarkdown(page, tables);
     return pages.length > 1 ? `<!-- page ${page.page} -->\n\n${body}`.trimEnd() : body;
   });
   return `${parts.join('\n\n').trim()}\n`;
 }
 
-function pageMarkdown({ blocks }: DocumentPage): string {
+function pageMarkdown({ blocks }: DocumentPage, tables: TableForm): string {
   let markdown = '';
   let before: Block | null = null;
   for (const block of blocks) {
-    const text = blockMarkdown(block);
+    const text = block.kind === 'table' && tables === 'html' ? htmlTable(block) : blockMarkdown(block);
     if (text === '') continue;
     if (before !== null) markdown += areOneList(before, block) ? '\n' : '\n\n';
     markdown += text;
