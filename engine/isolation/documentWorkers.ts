@@ -100,7 +100,10 @@ function documentParser(pool: ChildPool, means: RecognitionMeans): DocumentParse
     inspect: (request) => runDocumentJob(pool, { kind: 'inspect', file: opening(request) }, request),
     parse: (request) => runDocumentJob(pool, { kind: 'parse', file: closing(request) }, request),
     read: (request) => runDocumentJob(pool, { kind: 'read', file: opening(request) }, request),
-    render: (request) => runDocumentJob(pool, { kind: 'render', file: closing(request) }, request),
+    render: (request) => {
+      const job = { kind: 'render', file: closing(request), form: request.form } as const;
+      return runDocumentJob(pool, job, request);
+    },
     close: () => pool.close(),
   };
 }

@@ -3,6 +3,7 @@ import type {
   ParseFailure,
   ParseResult,
   ReadResult,
+  RenderForm,
   RenderResult,
 } from '../ports/documentParser.ts';
 import type { GroundedValue, NoObject, PageReading, PicturesResult } from '../ports/documentTools.ts';
@@ -44,7 +45,8 @@ export interface ReceivedFile extends FileFacts {
 
 /** Work for a child. Each kind has its answer in `Answers`. */
 export type Job<File extends FileFacts = JobFile> =
-  | { readonly kind: 'inspect' | 'parse' | 'read' | 'render'; readonly file: File }
+  | { readonly kind: 'inspect' | 'parse' | 'read'; readonly file: File }
+  | { readonly kind: 'render'; readonly file: File; readonly form?: RenderForm | undefined }
   | {
       readonly kind: 'extract';
       readonly file: File;
@@ -57,7 +59,11 @@ export type Job<File extends FileFacts = JobFile> =
   | ({ readonly kind: 'learn' } & LearningTask)
   | { readonly kind: 'pictures'; readonly file: File }
   | { readonly kind: 'documentOf'; readonly mimeType: string; readonly pages: readonly PageReading[] }
-  | { readonly kind: 'renderDocument'; readonly packed: Uint8Array }
+  | {
+      readonly kind: 'renderDocument';
+      readonly packed: Uint8Array;
+      readonly form?: RenderForm | undefined;
+    }
   | {
       readonly kind: 'extractFrom';
       readonly packed: Uint8Array;

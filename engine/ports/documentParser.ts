@@ -1,4 +1,5 @@
-import type { Document, DocumentWarning, PackedDocument, PageSummary } from '../document/document.ts';
+import type { MarkdownForm } from '../document/markdown.ts';
+import type { Block, Document, DocumentWarning, PackedDocument, PageSummary } from '../document/document.ts';
 import type { KeptFile } from './keptFile.ts';
 
 /** How much work to put in: `standard` reads the text layer and OCRs pages without one. */
@@ -22,6 +23,18 @@ export interface ParseRequest {
   readonly share: string;
   /** What the jobs of one request on this file have in common; left out: each opens it for itself. */
   readonly kept?: KeptFile | undefined;
+}
+
+/** What a rendition has beside the whole markdown, and how its tables are written. */
+export interface RenderForm extends MarkdownForm {
+  /** Each page's markdown by itself. */
+  readonly pageMarkdown?: boolean | undefined;
+  /** Each page's blocks, in reading order. */
+  readonly blocks?: boolean | undefined;
+}
+
+export interface RenderRequest extends ParseRequest {
+  readonly form?: RenderForm | undefined;
 }
 
 /** What a file is and how many pages it bills; the same function for quote, count, bill and ledger. */
@@ -63,6 +76,14 @@ export interface Rendition {
   readonly plainText: string;
   readonly pages: readonly PageSummary[];
   readonly warnings: readonly DocumentWarning[];
+  /** Where the form asks for them. */
+  readonly pageContents?: readonly PageContents[] | undefined;
+}
+
+export interface PageContents {
+  readonly page: number;
+  readonly markdown?: string;
+  readonly blocks?: readonly Block[];
 }
 
 export type RenderResult = { readonly kind: 'ok'; readonly rendition: Rendition } | ParseFailure;
@@ -75,6 +96,6 @@ export interface DocumentParser {
   /** The document for further work in isolated processes. */
   read(request: ParseRequest): Promise<ReadResult>;
   /** Parses and renders beside the API: prefer it to `parse` where only the text is wanted. */
-  render(request: ParseRequest): Promise<RenderResult>;
+  render(request: RenderRequest): Promise<RenderResult>;
   close(): Promise<void>;
 }

@@ -7,6 +7,7 @@ import { withFetched, type WorkSubject } from '../../commands/uploads/fetchedFil
 import { workFailure } from '../doneOrProblem.ts';
 import { PIPELINE_OPERATIONS, PIPELINE_PAYLOADS } from '../pipelines/canonicalPipelines.ts';
 import { invalid } from '../problems.ts';
+import { renderFormOf } from '../wire/documents.ts';
 import { CHANNEL_MEMBERS } from '../wire/channels.ts';
 import { envelopeByOperation, extractPayload, toMarkdownPayload } from '../wire/canonical.ts';
 import { channelOf, looseChannel, workOf } from '../documents/workFields.ts';
@@ -102,6 +103,7 @@ const toMarkdown: CanonicalOperation = (call) => {
     runConversion(deps, {
       ...workOf(request, opened(payload), subject),
       mode: mode ?? conversion_mode ?? 'default',
+      form: renderFormOf(payload),
       ocr: channelIn('ocr', payload),
       channelPaths: pathsIn(payload),
     }),

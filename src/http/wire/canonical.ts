@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { orAbsent, plainText, tenantIdText } from './basics.ts';
 import { channelFields, llmChannelIn, ocrChannelIn } from './channels.ts';
-import { extractModeIn, minConfidenceIn, openingFields } from './documents.ts';
+import { extractModeIn, minConfidenceIn, openingFields, renderFields } from './documents.ts';
 
 export const ocrToMarkdownRequest = z
   .strictObject({
@@ -13,6 +13,7 @@ export const ocrToMarkdownRequest = z
     project_id: plainText(1, 128).default('default'),
     task_id: plainText(1, 128).default('default'),
     ...openingFields,
+    ...renderFields,
   })
   .meta({ id: 'ToMarkdownRequest' });
 
@@ -90,6 +91,7 @@ export const toMarkdownPayload = z.strictObject({
   conversion_mode: z.enum(['default', 'fast']).optional(),
   file_name: orAbsent(plainText(1, 255)),
   ...openingFields,
+  ...renderFields,
   ocr: ocrChannelIn.nullish(),
   ...channelFields('ocr'),
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { pageChoice } from '@quire/engine/document/pageChoice';
 import { billingType } from '../../../domain/account/words.ts';
 import { booleanText, creditsOut, numberText, plainText, tenantIdText } from './basics.ts';
+import { pageContents } from './blocks.ts';
 import { channelFields } from './channels.ts';
 
 const MIN_CONFIDENCE =
@@ -63,9 +64,51 @@ export const extractForm = z
   })
   .meta({ id: 'ExtractForm' });
 
+const INCLUDES = ['blocks', 'page_markdown'] as const;
+type Include = (typeof INCLUDES)[number];
+
+const includeList = z.array(z.enum(INCLUDES)).max(INCLUDES.length);
+
+/** A comma-separated list, as forms have it. */
+const includeText = z
+  .string()
+  .max(100)
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .pipe(includeList)
+  .meta({ 'x-wire': { type: 'string', description: 'Comma-separated, of `blocks` and `page_markdown`.' } });
+
+const INCLUDE =
+  '`blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page ' +
+  'by itself. Both are in the member `pages`.';
+const TABLE_FORMAT =
+  '`html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.';
+
+const tableFormatIn = z.enum(['markdown', 'html']).default('markdown').meta({ description: TABLE_FORMAT });
+
+/** What a conversion gives beside the whole text, in JSON. */
+export const renderFields = {
+  include: z.union([includeList, includeText]).optional().meta({ description: INCLUDE }),
+  table_format: tableFormatIn,
+};
+
+/** The same members for those that do the work. */
+export const renderFormOf = ({
+  include = [],
+  table_format,
+}: {
+  readonly include?: readonly Include[] | undefined;
+  readonly table_format: 'markdown' | 'html';
+}) => ({
+  blocks: include.includes('blocks'),
+  pageMarkdown: include.includes('page_markdown'),
+  tables: table_format,
+});
+
 export const toMarkdownForm = z
   .strictObject({
     conversion_mode: z.enum(['default', 'fast']).default('default'),
+    include: includeText.optional().meta({ description: INCLUDE }),
+    table_format: tableFormatIn,
     ...openingFields,
     ...scope,
     ...channelFields('ocr'),
@@ -167,6 +210,7 @@ export const markdownResponse = z
   .strictObject({
     markdown: z.string(),
     plain_text: z.string(),
+    pages: z.array(pageContents).optional().meta({ description: 'What `include` asks for, page by page.' }),
     meta: z.strictObject({
       conversion_id: z.string(),
       document_id: z.string(),

@@ -92,6 +92,41 @@ describe('what a request asks of a document', () => {
     expect(replayed.headers.get('idempotent-replayed')).to.equal('true');
   });
 
+  it('gives blocks, page by page, and tables as HTML', async () => {
+    const table = '<table><tr><th colspan="2">A & B</th></tr><tr><td>1</td><td>2 < 3</td></tr></table>';
+    const html = new Blob([`<h2>Title</h2><p>Text</p>${table}`], { type: 'text/html' });
+    const reply = await convert({ include: 'blocks, page_markdown', table_format: 'html' }, html, 'a.html');
+    const rows = [
+      '<table>',
+      '<tr><th colspan="2">A &amp; B</th></tr>',
+      '<tr><td>1</td><td>2 &lt; 3</td></tr>',
+    ];
+    const markdown = `## Title\n\nText\n\n${[...rows, '</table>'].join('\n')}\n`;
+    expect(reply.body['markdown'], reply.text).to.equal(markdown);
+    const cell = (text: string, [row, column]: readonly [number, number], column_span = 1) => ({
+      ...{ text, row, column, row_span: 1, column_span, bbox: null },
+    });
+    expect(reply.body['pages']).to.deep.equal([
+      {
+        page: 1,
+        markdown,
+        blocks: [
+          { type: 'heading', bbox: null, text: 'Title', level: 2 },
+          { type: 'paragraph', bbox: null, text: 'Text' },
+          {
+            ...{ type: 'table', bbox: null, rows: 2, columns: 2, header_rows: 1 },
+            cells: [cell('A & B', [0, 0], 2), cell('1', [1, 0]), cell('2 < 3', [1, 1])],
+          },
+        ],
+      },
+    ]);
+    const plain = await convert({}, html, 'a.html');
+    expect(plain.body).not.to.have.property('pages');
+    expect(plain.body['markdown']).to.contain('| A & B | A & B |');
+    expect((await convert({ include: 'words' }, html)).code).to.equal('validation_error');
+    expect((await convert({ table_format: 'latex' }, html)).code).to.equal('validation_error');
+  });
+
   it('says what became of each page, and warns', async () => {
     const pdf = new Blob([new Uint8Array(plainPdf(['Some text', '']))], { type: 'application/pdf' });
     const reply = await convert({ conversion_mode: 'fast' }, pdf, 'a.pdf');

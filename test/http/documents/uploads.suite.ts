@@ -236,6 +236,7 @@ export const uploadsSuite = (
         file: file.file,
         document: { document_id: document.document_id, source: 'upload' },
         opening: { at: ['body'] },
+        form: {},
         signal: new AbortController().signal,
         mode: 'default',
         ocr: {},
