@@ -19,5 +19,11 @@ export interface Source {
 export function sourceOf(document: Document, asked: readonly (readonly string[])[] = []): Source {
   const layout = layoutOf(document);
   const conventions = conventionsOf(layout);
-  return { document, layout, conventions, candidates: candidatesOf(layout, conventions), labels: labelMatcher(asked) };
+  return {
+    document,
+    layout,
+    conventions,
+    candidates: candidatesOf(layout, conventions),
+    labels: labelMatcher(asked),
+  };
 }

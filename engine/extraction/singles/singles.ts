@@ -51,7 +51,15 @@ interface Asked {
 const KNOWN_SHARE = 0.5;
 const TOTALS = new Set(['grand_total', 'net_total', 'tax_total', 'amount_due']);
 /** What else invoices, receipts and orders have, and few others. */
-const TRADED = new Set(['invoice_number', 'invoice_date', 'due_date', 'vat_id', 'seller', 'buyer', 'order_number']);
+const TRADED = new Set([
+  'invoice_number',
+  'invoice_date',
+  'due_date',
+  'vat_id',
+  'seller',
+  'buyer',
+  'order_number',
+]);
 
 /** A schema that asks for a total, and what stands beside one, asks for documents that the concepts were made for. */
 function isTrade(fields: readonly Field[]): boolean {
