@@ -1,15 +1,31 @@
 import { withoutEnd } from '../kernel/text.ts';
 import { cleanText, oneLine } from './cleanText.ts';
 import type { Block, Document, DocumentPage, TableCell } from './document.ts';
+import { htmlTable } from './htmlTable.ts';
 import { escapeMarks, safeInline } from './inline.ts';
 import { tableGrid, type TableBlock } from './tableGrid.ts';
+
+export type TableForm = 'markdown' | 'html';
+
+export interface MarkdownForm {
+  /** `html`: tables with their spans, the only HTML that there is then. */
+  readonly tables?: TableForm | undefined;
+}
+
+/** One page, as it stands in the markdown of its document. */
+export const markdownOfPage = (page: DocumentPage, { tables = 'markdown' }: MarkdownForm = {}): string =>
+  `${pageMarkdown(page, tableTextIn(tables))}\n`;
 
 /**
  * GitHub-flavoured markdown: ATX headings, pipe tables with spans repeated in each cell, fenced code,
  * links to http, https and mailto only, no raw HTML, NFC, line feeds, one newline at the end. A document
  * of several pages has `<!-- page N -->` before each.
  */
-export function markdownOf({ pages }: Document, tableText: TableText = pipeTable): string {
+export const markdownOf = (document: Document, { tables = 'markdown' }: MarkdownForm = {}): string =>
+  markdownWith(document, tableTextIn(tables));
+
+/** The same with tables as `tableText` writes them. */
+export function markdownWith({ pages }: Document, tableText: TableText): string {
   const parts = pages.map((page) => {
     const body = pageMarkdown(page, tableText);
     return pages.length > 1 ? `<!-- page ${page.page} -->\n\n${body}`.trimEnd() : body;
@@ -18,6 +34,8 @@ export function markdownOf({ pages }: Document, tableText: TableText = pipeTable
 }
 
 type TableText = (table: TableBlock) => string;
+
+const tableTextIn = (form: TableForm): TableText => (form === 'html' ? htmlTable : pipeTable);
 
 function pageMarkdown({ blocks }: DocumentPage, tableText: TableText): string {
   let markdown = '';

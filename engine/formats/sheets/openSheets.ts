@@ -1,4 +1,4 @@
-import type { Block, DocumentPage, DocumentWarning } from '../../document/document.ts';
+import type { Block, DocumentPage, DocumentWarning, Line } from '../../document/document.ts';
 import { escapeText } from '../../document/inline.ts';
 import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
@@ -6,6 +6,7 @@ import { linesOfBlock, markupPage } from '../flow.ts';
 import type { OpenedDocument } from '../opened.ts';
 import { RefusedDocument } from '../pieces/blocks.ts';
 import type { PlacedDrawing } from './drawings.ts';
+import { sheetLines } from './sheetLines.ts';
 import { sheetBlocks, type SheetTexts } from './sheetTables.ts';
 
 /** Filled cells of a workbook; one that has more is refused. */
@@ -46,13 +47,14 @@ export function openSheets({ mimeType, read, detailOf }: Opening): OpenedDocumen
     const { sheets, hasHidden } = read();
     const filled = sheets.flatMap(({ name, texts, drawings }) => {
       const blocks = sheetBlocks(texts, drawings);
-      return blocks.length === 0 ? [] : [{ name, blocks }];
+      return blocks.length === 0 ? [] : [{ name, blocks, lines: sheetLines(texts, drawings, blocks) }];
     });
     const pages = pagesOf({ by: 'pages', pages: filled.length });
-    const all = filled.map(({ name, blocks }, index) =>
-      pageOf(index, filled.length > 1 || !isDefaultName(name) ? [title(name), ...blocks] : blocks),
-    );
-    const shown = all.length > 0 ? all : [pageOf(0, [])];
+    const all = filled.map(({ name, blocks, lines }, index) => {
+      const titles = filled.length > 1 || !isDefaultName(name) ? [title(name)] : [];
+      return pageOf(index, [...titles, ...blocks], [...titles.flatMap(linesOfBlock), ...lines]);
+    });
+    const shown = all.length > 0 ? all : [pageOf(0, [], [])];
     const warnings = warningsOf(hasHidden, filled.length);
     return {
       kind: 'open',
@@ -78,8 +80,8 @@ const title = (name: string): Block => ({
   box: null,
 });
 
-const pageOf = (index: number, blocks: readonly Block[]): DocumentPage =>
-  markupPage({ page: index + 1, blocks, lines: blocks.flatMap(linesOfBlock) });
+const pageOf = (index: number, blocks: readonly Block[], lines: readonly Line[]): DocumentPage =>
+  markupPage({ page: index + 1, blocks, lines });
 
 const warningsOf = (hasHidden: boolean, filled: number): readonly DocumentWarning[] => [
   ...(hasHidden ? [HIDDEN_SHEETS] : []),

@@ -51,7 +51,9 @@ const pagesThemselves = async (
   request: ParseRequest,
   { pdf, images, mimeType }: Pick<ModelAbilities, 'pdf' | 'images'> & { readonly mimeType: string },
 ): Promise<ShownAttachment[]> => {
-  if (pdf && mimeType === PDF) {
+  // The file is all pages, and its password stays here.
+  const isWhole = request.pages === undefined && request.password === undefined;
+  if (pdf && mimeType === PDF && isWhole) {
     const bytes = await running.deps.readFile(request.path);
     if (bytes.length <= PDF_BYTES_MAX) return [{ mimeType, bytes, fileName: request.fileName, page: null }];
   }

@@ -377,7 +377,7 @@ describe('formats of markup', function () {
         deadlineMs: 9000,
         share: 't',
       });
-      expect(inspected).to.deep.equal({ kind: 'ok', mimeType: 'message/rfc822', pages: 3 });
+      expect(inspected).to.deep.equal({ kind: 'ok', mimeType: 'message/rfc822', pages: 3, total: 3 });
     });
 
     it('reads an HTML body without what is hidden in it', async () => {

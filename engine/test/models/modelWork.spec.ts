@@ -256,7 +256,7 @@ describe('work on documents with models', function () {
     const converted = await convert('sk-blank', plainPdf(['one', '']));
     if (converted.kind !== 'ok') throw new Error(JSON.stringify(converted));
     expect(provider.requests).to.have.length(1);
-    expect(converted.rendition.pages.map(({ status: is }) => is)).to.deep.equal(['ok', 'skipped']);
+    expect(converted.rendition.pages.map(({ status: is }) => is)).to.deep.equal(['ok', 'empty']);
   });
 
   for (const model of ['mistral-ocr-latest', 'prebuilt-layout'])
