@@ -1,3 +1,4 @@
+import { isWhiteOnWhite } from './docColours.ts';
 import type { DocFile } from './docFile.ts';
 import {
   characterProperties,
@@ -52,16 +53,19 @@ export function docText(file: DocFile, noteAt: (cp: number) => number | null): D
   const charactersAt = characterProperties(file);
   const paragraphsAt = paragraphProperties(file);
   let hasHidden = false;
-  const lookAt = (modifiers: readonly Modifier[], text: string): Look | null => {
-    const look = lookOf(modifiers);
+  const lookAt = (modifiers: readonly Modifier[], { text, cp, fcOf }: Stretch): Look | null => {
+    // What is behind text boxes and notes is said elsewhere.
+    const isWhite = cp < file.lengths.body && isWhiteOnWhite(modifiers, paragraphsAt(fcOf(0)).modifiers);
+    const look = isWhite ? null : lookOf(modifiers);
     if (look === null && isOn(modifiers, DELETED) !== true && text.trim() !== '') hasHidden = true;
     return look;
   };
   const paragraphs = (from: number, to: number): readonly DocParagraph[] => {
     const reading: Reading = { fields: [], done: [], runs: [] };
-    for (const { text, cp, fcOf } of stretches(file, charactersAt, { from, to })) {
+    for (const stretch of stretches(file, charactersAt, { from, to })) {
+      const { text, cp, fcOf } = stretch;
       const { modifiers } = charactersAt(fcOf(0));
-      const look = lookAt(modifiers, text);
+      const look = lookAt(modifiers, stretch);
       for (const [index, part] of partsOf(text)) {
         const run = runOf(part, { cp: cp + index, look, modifiers, noteAt });
         if (/^[\r\u0007\f]$/.test(part)) endParagraph(reading, part, paragraphsAt(fcOf(index)));

@@ -3,6 +3,7 @@ import { parseXml, type XmlElement } from '../office/xmlTree.ts';
 import { OFFICE_LIMITS, RefusedDocument } from '../pieces/blocks.ts';
 import { mathmlText } from './mathmlText.ts';
 import { odtPieces } from './odtBody.ts';
+import { hasFilledPages } from './odtColours.ts';
 import type { OdtReader } from './odtRuns.ts';
 import { ODT_PREFIXES, odtStyles } from './odtStyles.ts';
 
@@ -12,6 +13,8 @@ const WANTED = /^(?:content\.xml|styles\.xml|META-INF\/manifest\.xml|[^/]+\/cont
 export interface OdfContent {
   readonly content: XmlElement;
   readonly reader: OdtReader;
+  /** No page has a colour or a picture behind its text. */
+  readonly hasWhitePages: boolean;
 }
 
 /** Reads the parts of an OpenDocument file; throws `RefusedDocument` where it cannot be read. */
@@ -21,7 +24,8 @@ export function odfContent(bytes: Buffer): OdfContent {
   refuseEncrypted(archive.members);
   const content = partAt(archive.members, 'content.xml');
   if (content === undefined) throw new RefusedDocument('The document has no text part.');
-  return { content, reader: readerOf(content, archive.members) };
+  const hasWhitePages = !hasFilledPages(partAt(archive.members, 'styles.xml'));
+  return { content, reader: readerOf(content, archive.members), hasWhitePages };
 }
 
 /** The parts of an encrypted document are noise; its manifest, which is not encrypted, says so. */
@@ -50,6 +54,7 @@ function readerOf(content: XmlElement, members: ReadonlyMap<string, Uint8Array>)
     notes: [],
     aside: [],
     hasHidden: false,
+    onPaper: false,
     readPieces: odtPieces(() => reader, new Map()),
     equationAt: (path) => {
       const part = partAt(members, `${path}/content.xml`, 'ignored');

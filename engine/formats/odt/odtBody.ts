@@ -1,9 +1,8 @@
 import type { Label, Piece, Role } from '../pieces/blocks.ts';
 import { labelOfLevel, type OdtCounters } from './odtNumbers.ts';
-import { isHidden, odtRuns, type OdtReader } from './odtRuns.ts';
+import { odtRuns, type OdtReader } from './odtRuns.ts';
 import { roleOfChain, type OdtLevel } from './odtStyles.ts';
 import { odtTable } from './odtTables.ts';
-import { PLAIN } from '../pieces/runs.ts';
 import { elementsOf, type XmlElement } from '../office/xmlTree.ts';
 
 /** The list around: its style, how deep it is (from 1), and the numbers given in it. */
@@ -69,7 +68,7 @@ function paragraphPieces(paragraph: XmlElement, place: Place, body: Body): reado
   const name = paragraph.attributes['text:style-name'];
   const chain = reader.styles.chainOf('paragraph', name);
   reader.aside = [];
-  const runs = odtRuns(paragraph, isHidden(chain) ? null : PLAIN, reader);
+  const runs = odtRuns(paragraph, chain, reader);
   const { aside } = reader;
   reader.aside = [];
   const role = roleOf(paragraph, roleOfChain(chain, name));

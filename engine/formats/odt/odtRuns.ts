@@ -1,6 +1,7 @@
 import { imagePieces, type Piece } from '../pieces/blocks.ts';
 import { said, type OdtStyles } from './odtStyles.ts';
-import { linkOf, noteRun, plainRun, type Look, type Run } from '../pieces/runs.ts';
+import { coloursOf, isWhiteOnWhite, ON_WHITE, type Colours } from './odtColours.ts';
+import { linkOf, noteRun, PLAIN, plainRun, type Look, type Run } from '../pieces/runs.ts';
 import { shiftedText } from '../office/symbols.ts';
 import { childAt, elementsOf, findAll, textIn, type XmlElement } from '../office/xmlTree.ts';
 
@@ -12,6 +13,8 @@ export interface OdtReader {
   /** Frames and images of the paragraph that is being read: they follow it. */
   aside: Piece[];
   hasHidden: boolean;
+  /** What is being read stands on white: pages, cells and frames may have another colour. */
+  onPaper: boolean;
   readonly readPieces: (parent: XmlElement) => readonly Piece[];
   /** The text of an equation that is a part of the file. */
   readonly equationAt: (path: string) => string | undefined;
@@ -20,6 +23,7 @@ export interface OdtReader {
 /** How the text around looks; null where nobody sees it. */
 interface Place {
   readonly look: Look | null;
+  readonly colours: Colours;
   readonly shift: 'super' | 'sub' | null;
 }
 
@@ -36,8 +40,13 @@ const UNSEEN = new Set([
 const HIDDEN = new Set(['text:hidden-text', 'text:hidden-paragraph']);
 
 /** The visible runs of a paragraph. White space collapses, as OpenDocument says. */
-export function odtRuns(paragraph: XmlElement, look: Look | null, reader: OdtReader): readonly Run[] {
-  return runsIn(paragraph, { look, shift: null }, reader);
+export function odtRuns(
+  paragraph: XmlElement,
+  chain: readonly XmlElement[],
+  reader: OdtReader,
+): readonly Run[] {
+  const look = isHidden(chain) ? null : PLAIN;
+  return runsIn(paragraph, { look, colours: coloursOf(chain, ON_WHITE), shift: null }, reader);
 }
 
 function runsIn(element: XmlElement, place: Place, reader: OdtReader): readonly Run[] {
@@ -48,8 +57,8 @@ function runsIn(element: XmlElement, place: Place, reader: OdtReader): readonly 
   );
 }
 
-function textRuns(text: string, { look, shift }: Place, reader: OdtReader): readonly Run[] {
-  if (look === null) {
+function textRuns(text: string, { look, colours, shift }: Place, reader: OdtReader): readonly Run[] {
+  if (look === null || (reader.onPaper && isWhiteOnWhite(colours))) {
     if (text.trim() !== '') reader.hasHidden = true;
     return [];
   }
@@ -96,7 +105,8 @@ function spanned({ attributes }: XmlElement, place: Place, { styles }: OdtReader
   const chain = styles.chainOf('text', attributes['text:style-name']);
   const look = place.look === null || isHidden(chain) ? null : lookOf(chain, place.look);
   const position = said(chain, 'style:text-properties', 'style:text-position');
-  return { look, shift: position === undefined ? place.shift : shiftOf(position) };
+  const colours = coloursOf(chain, place.colours);
+  return { look, colours, shift: position === undefined ? place.shift : shiftOf(position) };
 }
 
 /** `super 58%` or `33% 58%`; below the line the share is negative. */
@@ -140,10 +150,13 @@ function drawn(drawing: XmlElement, { look }: Place, reader: OdtReader): readonl
   const frames = findAll(drawing, 'draw:text-box');
   const { aside } = reader;
   const texts = frames.length > 0 ? frames : elementsOf(drawing).some(isText) ? [drawing] : [];
+  const { onPaper } = reader;
+  reader.onPaper = false;
   const pieces = texts.flatMap((frame) => {
     reader.aside = [];
     return reader.readPieces(frame);
   });
+  reader.onPaper = onPaper;
   const described = childAt(drawing, 'svg:desc') ?? childAt(drawing, 'svg:title');
   reader.aside = [...aside, ...pieces, ...(texts.length > 0 ? [] : imagePieces(textIn(described)))];
   return [];

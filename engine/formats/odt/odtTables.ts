@@ -1,5 +1,6 @@
 import type { Piece } from '../pieces/blocks.ts';
 import { RefusedDocument } from '../pieces/blocks.ts';
+import { isFilled } from './odtColours.ts';
 import type { OdtReader } from './odtRuns.ts';
 import { COLUMNS_MAX, PLACES_MAX, spanOf, tablePieces, type Slot } from '../pieces/tables.ts';
 import { elementsOf, type XmlElement } from '../office/xmlTree.ts';
@@ -14,7 +15,7 @@ export function odtTable(table: XmlElement, reader: OdtReader): readonly Piece[]
   const slots: (readonly Slot[])[] = [];
   let places = 0;
   for (const { row } of rows) {
-    const read = slotsOf(row, reader);
+    const read = onOwnPaper([table, row], reader, () => slotsOf(row, reader));
     const repeats = repeatsOf(row, 'table:number-rows-repeated');
     places += repeats * Math.max(1, read.length);
     if (places > PLACES_MAX) throw tooLarge();
@@ -63,7 +64,17 @@ function slotsOf(row: XmlElement, reader: OdtReader): readonly Slot[] {
 function cellSlot(cell: XmlElement, reader: OdtReader): Extract<Slot, { kind: 'cell' }> {
   const columnSpan = spanOf(Number(cell.attributes['table:number-columns-spanned'] ?? '1'));
   const rowSpan = spanOf(Number(cell.attributes['table:number-rows-spanned'] ?? '1'));
-  return { kind: 'cell', cell: { pieces: reader.readPieces(cell), columnSpan, rowSpan } };
+  const pieces = onOwnPaper([cell], reader, () => reader.readPieces(cell));
+  return { kind: 'cell', cell: { pieces, columnSpan, rowSpan } };
+}
+
+/** Reads what stands in elements that may have a colour behind their text. */
+function onOwnPaper<T>(around: readonly XmlElement[], reader: OdtReader, read: () => T): T {
+  const { onPaper, styles } = reader;
+  reader.onPaper = onPaper && !around.some((element) => isFilled(element, styles));
+  const answer = read();
+  reader.onPaper = onPaper;
+  return answer;
 }
 
 function repeatsOf({ attributes }: XmlElement, name: string): number {

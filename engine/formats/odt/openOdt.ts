@@ -11,7 +11,8 @@ const MIME_TYPE = 'application/vnd.oasis.opendocument.text';
 /** Opens an OpenDocument text: its body in reading order and its notes, without headers and footers. */
 export const openOdt: Opener = ({ bytes }) =>
   openOffice(MIME_TYPE, () => {
-    const { content, reader } = odfContent(bytes);
+    const { content, reader, hasWhitePages } = odfContent(bytes);
+    reader.onPaper = hasWhitePages;
     const text = childAt(content, 'office:body', 'office:text');
     const blocks = text === undefined ? [] : blocksOf(reader.readPieces(text));
     const notes = noteBlocks(notesOf(reader));

@@ -65,7 +65,9 @@ function contentLine(raw: string): ContentLine | undefined {
     const [key, values] = partedAt(parameter, '=');
     const known = values === undefined ? 'TYPE' : key.trim().toUpperCase();
     const all = splitOutside(values ?? key, ',').map((one) => one.replace(/"/g, '').trim());
-    parameters.set(known, [...(parameters.get(known) ?? []), ...all]);
+    const same = parameters.get(known);
+    if (same === undefined) parameters.set(known, all);
+    else for (const one of all) same.push(one);
   }
   return { name, parameters, value: decoded(value, parameters) };
 }

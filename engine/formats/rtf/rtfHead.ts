@@ -14,12 +14,14 @@ interface FontEntry {
   name: string;
 }
 
-/** The tables at the head of a file: its fonts and its styles. */
+type Table = 'fonts' | 'styles' | 'colours';
+
+/** The tables at the head of a file: its fonts, its styles and its colours. */
 export interface RtfHead {
   /** Takes in a word of the font table or the style sheet. */
-  word(table: 'fonts' | 'styles', word: string, value: number | null): void;
+  word(table: Table, word: string, value: number | null): void;
   /** Takes in a piece of a name there; a semicolon ends an entry. */
-  name(table: 'fonts' | 'styles', text: string): void;
+  name(table: Table, text: string): void;
   /** Sets the code page of the document by a word of its head; false where it is none. */
   codePage(word: string, value: number | null): boolean;
   /** Text of bytes in the code page of a font. */
@@ -27,6 +29,8 @@ export interface RtfHead {
   /** A character by its Unicode number; those of symbol fonts lie in the private area. */
   character(code: number, font: number | null): string;
   roleOf(style: number | null): Role;
+  /** Whether the colour of that number is white. */
+  isWhite(colour: number): boolean;
 }
 
 const DEFAULT_FONT_CHARSET = 2;
@@ -41,6 +45,7 @@ export function rtfHead(): RtfHead {
   let style: Style = { name: '', outline: null, base: null };
   let encoding = 'windows-1252';
   let firstFont: number | null = null;
+  const colours = colourTable();
   const fontAt = (number: number | null): RtfFont | undefined => fonts.get(number ?? firstFont ?? -1);
   const fontWord = (word: string, value: number): void => {
     if (word === 'f') fonts.set(value, (font = { encoding: null, name: '' }));
@@ -53,8 +58,15 @@ export function rtfHead(): RtfHead {
     if (word === 'sbasedon') style.base = value;
   };
   return {
-    word: (table, word, value) => (table === 'fonts' ? fontWord : styleWord)(word, value ?? 0),
+    word: (table, word, value) => {
+      if (table === 'colours') colours.word(word, value ?? 0);
+      else (table === 'fonts' ? fontWord : styleWord)(word, value ?? 0);
+    },
     name: (table, text) => {
+      if (table === 'colours') {
+        colours.text(text);
+        return;
+      }
       const entry = table === 'fonts' ? font : style;
       entry.name += text.split(';', 1)[0] ?? '';
       if (!text.includes(';')) return;
@@ -78,6 +90,30 @@ export function rtfHead(): RtfHead {
         ? symbolSign(fontAt(number)?.name ?? '', code)
         : String.fromCharCode(code),
     roleOf: (number) => roleOfChain(styles, number),
+    isWhite: colours.isWhite,
+  };
+}
+
+const FULL = 255;
+
+/** Colours by their numbers; the first one, which says nothing, is what the reader takes. */
+function colourTable() {
+  const whites = new Set<number>();
+  let number = 0;
+  let shares = 0;
+  return {
+    word: (word: string, value: number): void => {
+      if (/^(?:red|green|blue)$/.test(word) && value === FULL) shares += 1;
+    },
+    text: (text: string): void => {
+      for (const sign of text) {
+        if (sign !== ';') continue;
+        if (shares === 3) whites.add(number);
+        number += 1;
+        shares = 0;
+      }
+    },
+    isWhite: (colour: number): boolean => whites.has(colour),
   };
 }
 

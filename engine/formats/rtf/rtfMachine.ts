@@ -29,6 +29,8 @@ export interface RtfMachine {
   /** Of the last field. */
   instruction: string;
   hasHidden: boolean;
+  /** The pages have a colour or a picture behind their text. */
+  hasFilledPages: boolean;
 }
 
 /** Text of the group that is being read, to where that goes. */
@@ -36,7 +38,8 @@ export function addText(machine: RtfMachine, text: string): void {
   const { destination, isDeleted } = machine.state;
   if (destination === 'label') machine.story.label += text;
   else if (destination === 'instruction') machine.instruction += text;
-  else if (destination === 'fonts' || destination === 'styles') machine.head.name(destination, text);
+  else if (destination === 'fonts' || destination === 'styles' || destination === 'colours')
+    machine.head.name(destination, text);
   else if (destination === 'body' && !isDeleted) addRun(machine, text);
 }
 
@@ -44,7 +47,7 @@ export function addText(machine: RtfMachine, text: string): void {
 function addRun(machine: RtfMachine, text: string): void {
   const { look, shift, isHidden, isTiny } = machine.state;
   const { runs } = machine.story;
-  if (isHidden || isTiny) {
+  if (isHidden || isTiny || isWhiteOnWhite(machine)) {
     machine.hasHidden ||= text.trim() !== '';
     return;
   }
@@ -53,6 +56,13 @@ function addRun(machine: RtfMachine, text: string): void {
   if (last?.note === null && sameLook(last, look))
     runs[runs.length - 1] = { ...last, text: last.text + shown };
   else runs.push({ ...look, note: null, text: shown });
+}
+
+/** White text on pages, paragraphs and cells without a colour; of frames nobody knows what is behind them. */
+function isWhiteOnWhite({ head, state, paragraph, story, hasFilledPages }: RtfMachine): boolean {
+  if (!head.isWhite(state.colour) || story.isInset || hasFilledPages) return false;
+  if (paragraph.inTable && story.declared.isFilled) return false;
+  return [state.behind, paragraph.behind].every((colour) => colour === 0 || head.isWhite(colour));
 }
 
 /** Decodes what is left; to be called before anything that is not such a byte. */
@@ -79,7 +89,7 @@ export function endStory(machine: RtfMachine): readonly Piece[] {
 /** Begins a note or frame; what is returned ends it. */
 export function beginStory(machine: RtfMachine, take: (pieces: readonly Piece[]) => void): () => void {
   const outer = machine.story;
-  machine.story = rtfStory();
+  machine.story = rtfStory({ isInset: true });
   machine.paragraph = FIRST_PARAGRAPH;
   return () => {
     const pieces = endStory(machine);

@@ -19,7 +19,7 @@ export function readRtf(tokens: Iterable<RtfToken>): RtfText {
     head: rtfHead(),
     groups: [],
     notes: [],
-    story: rtfStory(),
+    story: rtfStory({ isInset: false }),
     state: FIRST_STATE,
     paragraph: FIRST_PARAGRAPH,
     bytes: [],
@@ -27,6 +27,7 @@ export function readRtf(tokens: Iterable<RtfToken>): RtfText {
     begins: 'no',
     instruction: '',
     hasHidden: false,
+    hasFilledPages: false,
   };
   for (const token of tokens) take(machine, token);
   flushBytes(machine);
@@ -133,13 +134,24 @@ function beginNote(machine: RtfMachine, index: number): () => void {
 }
 
 function apply(machine: RtfMachine, word: string, value: number | null): void {
+  if (applyToDocument(machine, word, value)) return;
+  const { state } = machine;
+  if (LOOKS.has(word)) machine.state = LOOKS.get(word)?.(state, value) ?? state;
+  else if (Object.hasOwn(SIGNS, word)) addText(machine, SIGNS[word] ?? '');
+  else if (state.destination === 'body') applyToParagraph(machine, word, value);
+}
+
+/** Takes in a word of the document's head; false where it is none. */
+function applyToDocument(machine: RtfMachine, word: string, value: number | null): boolean {
   const { state, head } = machine;
   const { destination } = state;
-  if (head.codePage(word, value)) return;
-  if (destination === 'fonts' || destination === 'styles') head.word(destination, word, value);
-  else if (LOOKS.has(word)) machine.state = LOOKS.get(word)?.(state, value) ?? state;
-  else if (Object.hasOwn(SIGNS, word)) addText(machine, SIGNS[word] ?? '');
-  else if (destination === 'body') applyToParagraph(machine, word, value);
+  if (head.codePage(word, value)) return true;
+  if (destination === 'fonts' || destination === 'styles' || destination === 'colours') {
+    head.word(destination, word, value);
+    return true;
+  }
+  if (word === 'viewbksp') machine.hasFilledPages = value === 1;
+  return word === 'viewbksp';
 }
 
 function applyToParagraph(machine: RtfMachine, word: string, value: number | null): void {

@@ -2,7 +2,7 @@ import type { Look } from '../pieces/runs.ts';
 import { PLAIN } from '../pieces/runs.ts';
 
 /** What becomes of the text of a group. */
-export type Destination = 'body' | 'skip' | 'fonts' | 'styles' | 'label' | 'instruction';
+export type Destination = 'body' | 'skip' | 'fonts' | 'styles' | 'colours' | 'label' | 'instruction';
 
 /** How characters look, and how their bytes are read. A group ends with what it began with. */
 export interface RtfState {
@@ -11,6 +11,9 @@ export interface RtfState {
   readonly isHidden: boolean;
   readonly isTiny: boolean;
   readonly isDeleted: boolean;
+  /** Numbers of the colours of the text and of what is behind it; 0 is what the reader takes. */
+  readonly colour: number;
+  readonly behind: number;
   readonly shift: 'super' | 'sub' | null;
   readonly font: number | null;
   /** Characters to skip after `\u`, for readers that know no Unicode. */
@@ -24,6 +27,8 @@ export interface RtfParagraph {
   readonly inTable: boolean;
   readonly list: number;
   readonly level: number;
+  /** The number of the colour behind it. */
+  readonly behind: number;
 }
 
 export const FIRST_STATE: RtfState = {
@@ -32,6 +37,8 @@ export const FIRST_STATE: RtfState = {
   isHidden: false,
   isTiny: false,
   isDeleted: false,
+  colour: 0,
+  behind: 0,
   shift: null,
   font: null,
   skips: 1,
@@ -43,6 +50,7 @@ export const FIRST_PARAGRAPH: RtfParagraph = {
   inTable: false,
   list: 0,
   level: 0,
+  behind: 0,
 };
 
 const TINY_BELOW = 4;
@@ -65,6 +73,10 @@ export const LOOKS: ReadonlyMap<string, Change> = new Map<string, Change>([
   ['v', (state, value) => ({ ...state, isHidden: isOn(value) })],
   ['deleted', (state, value) => ({ ...state, isDeleted: isOn(value) })],
   ['fs', (state, value) => ({ ...state, isTiny: (value ?? TINY_BELOW) < TINY_BELOW })],
+  ['cf', (state, value) => ({ ...state, colour: value ?? 0 })],
+  ['cb', (state, value) => ({ ...state, behind: value ?? 0 })],
+  ['chcbpat', (state, value) => ({ ...state, behind: value ?? 0 })],
+  ['highlight', (state, value) => ({ ...state, behind: value ?? 0 })],
   ['f', (state, value) => ({ ...state, font: value })],
   ['uc', (state, value) => ({ ...state, skips: Math.min(16, Math.max(0, value ?? 1)) })],
   ['super', (state) => ({ ...state, shift: 'super' })],
@@ -78,6 +90,8 @@ export const LOOKS: ReadonlyMap<string, Change> = new Map<string, Change>([
       isHidden: false,
       isTiny: false,
       isDeleted: false,
+      colour: 0,
+      behind: 0,
       shift: null,
       font: null,
     }),
@@ -93,6 +107,7 @@ export const PARAGRAPHS: ReadonlyMap<string, ParagraphChange> = new Map<string, 
   ['outlinelevel', (paragraph, outline) => ({ ...paragraph, outline })],
   ['intbl', (paragraph) => ({ ...paragraph, inTable: true })],
   ['itap', (paragraph, value) => ({ ...paragraph, inTable: (value ?? 0) > 0 })],
+  ['cbpat', (paragraph, behind) => ({ ...paragraph, behind: behind ?? 0 })],
   ['ls', (paragraph, value) => ({ ...paragraph, list: value ?? 0 })],
   ['ilvl', (paragraph, value) => ({ ...paragraph, level: Math.min(LEVEL_MAX, Math.max(0, value ?? 0)) })],
 ]);
@@ -114,7 +129,7 @@ export const SIGNS: Readonly<Record<string, string>> = {
 
 /** Groups that hold nothing of the text that is seen; so does every unknown one that begins with `\*`. */
 const SKIPPED = new Set(
-  `colortbl listtable listoverridetable info generator pict objdata header headerl headerr headerf footer
+  `listtable listoverridetable info generator pict objdata header headerl headerr headerf footer
   footerl footerr footerf ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn xe tc rxe bkmkstart bkmkend annotation atnid
   atnauthor atntime atnref atrfstart atrfend revtbl rsidtbl themedata colorschememapping datastore latentstyles
   filetbl nonshppict nonesttables nesttableprops pgptbl xmlnstbl userprops template sp mctrlPr mmathPict txe formfield
@@ -123,6 +138,7 @@ const SKIPPED = new Set(
 const DESTINATIONS: Readonly<Record<string, Destination>> = {
   fonttbl: 'fonts',
   stylesheet: 'styles',
+  colortbl: 'colours',
   listtext: 'label',
   pntext: 'label',
   fldinst: 'instruction',

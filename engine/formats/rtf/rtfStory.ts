@@ -9,10 +9,14 @@ interface Declared {
   merges: EdgeRow['merges'][number][];
   merge: EdgeRow['merges'][number];
   isHeader: boolean;
+  /** Some cell has a colour behind its text. */
+  isFilled: boolean;
 }
 
 /** A body, note or frame that is being read. */
 export interface RtfStory {
+  /** A note or frame. */
+  readonly isInset: boolean;
   readonly pieces: Piece[];
   runs: Run[];
   label: string;
@@ -24,9 +28,16 @@ export interface RtfStory {
   declared: Declared;
 }
 
-const nothingDeclared = (): Declared => ({ at: [0], merges: [], merge: 'none', isHeader: false });
+const nothingDeclared = (): Declared => ({
+  at: [0],
+  merges: [],
+  merge: 'none',
+  isHeader: false,
+  isFilled: false,
+});
 
-export const rtfStory = (): RtfStory => ({
+export const rtfStory = ({ isInset }: Pick<RtfStory, 'isInset'>): RtfStory => ({
+  isInset,
   pieces: [],
   runs: [],
   label: '',
@@ -85,8 +96,15 @@ export function endTable(story: RtfStory): void {
   [story.rows, story.cells, story.cell] = [[], [], []];
 }
 
+const FILLS = new Set(['clcbpat', 'clshdng', 'trcbpat']);
+
 /** Takes in a word that declares a row; false where it is none. */
 export function declareRow(story: RtfStory, word: string, value: number | null): boolean {
+  story.declared.isFilled ||= FILLS.has(word);
+  return FILLS.has(word) || declareCell(story, word, value);
+}
+
+function declareCell(story: RtfStory, word: string, value: number | null): boolean {
   const { declared } = story;
   switch (word) {
     case 'trowd':

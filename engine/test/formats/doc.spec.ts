@@ -69,6 +69,24 @@ describe('Word 97 documents', () => {
     expect(await markdown({ paragraphs })).to.equal('a **bold** 10³ [here](https://a.example/).\n');
   });
 
+  it('leave white text on white out, and no other', async () => {
+    const white = [0x70, 0x68, 0xff, 0xff, 0xff, 0];
+    const textOf = async (
+      modifiers: readonly number[],
+      paragraph: readonly number[] = [],
+    ): Promise<string> => {
+      const runs = [{ text: 'seen' }, { text: ' white', modifiers }];
+      return plainTextOf(
+        await documentBy(openDoc, wordFile({ paragraphs: [{ runs, modifiers: paragraph }] })),
+      );
+    };
+    expect(await textOf(white)).to.equal('seen\n');
+    expect(await textOf([0x42, 0x2a, 8])).to.equal('seen\n');
+    expect(await textOf([0x42, 0x2a, 2])).to.equal('seen white\n');
+    expect(await textOf([...white, 0x0c, 0x2a, 2])).to.equal('seen white\n');
+    expect(await textOf(white, [0x2d, 0x44, 0x40, 0x01])).to.equal('seen white\n');
+  });
+
   it('leave deleted and hidden text out, and say of hidden text only', async () => {
     const paragraphs = (modifiers: readonly number[]): readonly WordParagraph[] => [
       { runs: [{ text: 'seen' }, { text: ' not', modifiers }] },

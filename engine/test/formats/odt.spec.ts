@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openOdt } from '../../formats/odt/openOdt.ts';
 import { plainTextOf } from '../../document/plainText.ts';
-import { documentBy, markdownBy, odt, openedBy, type OdtContent } from '../support/officeFiles.ts';
+import { documentBy, markdownBy, OASIS, odt, openedBy, type OdtContent } from '../support/officeFiles.ts';
 
 const markdown = (content: OdtContent): Promise<string> => markdownBy(openOdt, odt(content));
 const p = (content: string, style = ''): string => `<text:p text:style-name="${style}">${content}</text:p>`;
@@ -87,6 +87,35 @@ describe('OpenDocument texts', () => {
     );
     expect(plainTextOf(document)).to.equal('seen\n');
     expect(document.warnings.map(({ code }) => code)).to.deep.equal(['hidden_text']);
+  });
+
+  it('leave white text on white out, and no other', async () => {
+    const white = look('W', 'fo:color="#ffffff"');
+    const dark =
+      look('D', 'fo:color="#ffffff" fo:background-color="#000080"') + look('B', 'fo:color="#000000"');
+    const filled =
+      '<style:style style:name="F" style:family="table-cell"><style:table-cell-properties ' +
+      'fo:background-color="#000080"/></style:style>';
+    const cell = (name: string): string =>
+      `<table:table><table:table-row><table:table-cell${name}>${p(span('cell', 'W'))}</table:table-cell>` +
+      `<table:table-cell>${p('b')}</table:table-cell></table:table-row></table:table>`;
+    const styles = white + dark + filled;
+    const inner = `<text:span text:style-name="W">no<text:span text:style-name="B"> black</text:span></text:span>`;
+    const body = p(`seen${span(' not', 'W')}${span(' dark', 'D')}${inner}`);
+    const document = await documentBy(openOdt, odt({ body, styles }));
+    expect(plainTextOf(document)).to.equal('seen dark black\n');
+    expect(document.warnings.map(({ code }) => code)).to.deep.equal(['hidden_text']);
+    expect(await markdown({ body: cell(''), styles })).not.to.contain('cell');
+    expect(await markdown({ body: cell(' table:style-name="F"'), styles })).to.contain('cell');
+    const page =
+      '<style:page-layout style:name="P"><style:page-layout-properties fo:background-color="#000080"/>';
+    const members = {
+      'styles.xml':
+        `<office:document-styles xmlns:office="${OASIS}:office:1.0" xmlns:style="${OASIS}:style:1.0" ` +
+        `xmlns:fo="${OASIS}:xsl-fo-compatible:1.0"><office:automatic-styles>${page}</style:page-layout>` +
+        '</office:automatic-styles></office:document-styles>',
+    };
+    expect(await markdown({ body: p(span('light', 'W')), styles, members })).to.equal('light\n');
   });
 
   it('have notes at the end, frames and descriptions after their paragraph', async () => {

@@ -63,6 +63,11 @@ describe('contacts', () => {
     );
   });
 
+  it('stand parameters without end', async () => {
+    const types = `TEL${';TYPE=x'.repeat(100_000)};TYPE=${'y,'.repeat(200_000)}:1`;
+    expect((await read(card('FN:A', types))).markdown).to.equal('Name: A\n\nPhone: 1\n');
+  });
+
   it('have the pages of what is read of them', async () => {
     expect((await read(card('FN:A', `PHOTO;ENCODING=b:${'A'.repeat(50_000)}`))).pages).to.equal(1);
     expect((await read(card('FN:A', `NOTE:${'word '.repeat(1500)}`))).pages).to.equal(3);

@@ -91,6 +91,36 @@ describe('RTF texts', () => {
   });
 });
 
+describe('white text in RTF files', () => {
+  const colours = String.raw`{\colortbl;\red255\green255\blue255;\red0\green0\blue128;}`;
+  const unseen: readonly (readonly [string, string])[] = [
+    ['on white', String.raw`seen {\cf1 secret}`],
+    ['on white behind it', String.raw`seen {\cf1\highlight1 secret}`],
+    ['in a cell without a colour', String.raw`seen\par\trowd\cellx9 \pard\intbl{\cf1 secret}\cell\row`],
+  ];
+  for (const [where, body] of unseen)
+    it(`is left out ${where}`, async () => {
+      const document = await documentBy(openRtf, rtf(colours + body));
+      expect(plainTextOf(document).trim()).to.equal('seen');
+      expect(document.warnings.map(({ code }) => code)).to.deep.equal(['hidden_text']);
+    });
+
+  const seen: readonly (readonly [string, string])[] = [
+    ['of another colour', String.raw`{\cf2 text}`],
+    ['on another colour', String.raw`{\cf1\highlight2 text}`],
+    ['in a paragraph of another colour', String.raw`\pard\cbpat2{\cf1 text}\par`],
+    ['in a row with a colour', String.raw`\trowd\clcbpat2\cellx9 \pard\intbl{\cf1 text}\cell\row`],
+    ['on pages with a colour', String.raw`\viewbksp1{\cf1 text}`],
+    ['that is plain again', String.raw`\cf1\plain text`],
+  ];
+  for (const [what, body] of seen)
+    it(`stays: ${what}`, async () => {
+      const document = await documentBy(openRtf, rtf(colours + body));
+      expect(plainTextOf(document).trim()).to.equal('text');
+      expect(document.warnings).to.deep.equal([]);
+    });
+});
+
 describe('RTF files that are damaged', () => {
   it('are refused when nested too deeply', async () => {
     expect(await openedBy(openRtf, rtf('{'.repeat(100_000)))).to.deep.include({ kind: 'unreadable' });
