@@ -37,6 +37,17 @@ const encryptionKeys = z
   .transform((value) => value.split(',').map((key) => key.trim()))
   .pipe(z.array(encryptionKey));
 
+const ORIGIN = /^https?:\/\/[^/?#\s*]+$/;
+
+const origins = z
+  .string()
+  .transform((value) => value.split(',').map((origin) => origin.trim()))
+  .pipe(
+    z.array(
+      z.string().regex(ORIGIN, 'must be a list of origins like https://app.example.com, without a path'),
+    ),
+  );
+
 const roles = z
   .string()
   .transform((value) => value.split(',').map((role) => role.trim()))
@@ -98,6 +109,7 @@ const environment = z.object({
   UPLOAD_QUOTA_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(5_368_709_120),
   UPLOAD_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
   PUBLIC_URL: urlOf('http', 'https').optional(),
+  CORS_ORIGINS: origins.default([]),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
   START_WAIT_SECONDS: wholeNumber(0, 3600).default(60),
   SEAL_EVERY_MINUTES: wholeNumber(1, 44_640).optional(),
@@ -175,7 +187,7 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 /** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
 const OURS = new RegExp(
   String.raw`^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_` +
-    String.raw`|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
+    String.raw`|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|CORS_|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
     String.raw`|QUIRE_)`,
 );
 
@@ -222,6 +234,8 @@ const configOf = (checked: Environment, together: Together) => ({
   /** How long a used upload is kept after it was sent; 0: for good. */
   uploadRetentionDays: checked.UPLOAD_RETENTION_DAYS,
   publicUrl: checked.PUBLIC_URL,
+  /** Web pages of these origins may call the service from a browser. */
+  corsOrigins: checked.CORS_ORIGINS as readonly string[],
   allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
   /** How long a start waits for a server that does not answer. */
   startWaitSeconds: checked.START_WAIT_SECONDS,

@@ -10,6 +10,7 @@ export type Format =
   | 'gif'
   | 'bmp'
   | 'tiff'
+  | 'avif'
   | 'docx'
   | 'odt'
   | 'doc'
@@ -23,6 +24,8 @@ export type Format =
   | 'pptx'
   | 'odp'
   | 'epub'
+  | 'vcf'
+  | 'ics'
   | 'html'
   | 'markdown'
   | 'text';
@@ -39,6 +42,8 @@ export interface SourceFile extends RecognitionWish {
   readonly bytes: Buffer;
   readonly fileName: string | null;
   readonly pagesMax: number;
+  /** Opens an encrypted PDF. */
+  readonly password?: string | undefined;
   /** The decoded text, of formats that are text. */
   readonly text: string | undefined;
   /** 0 for the file itself, 1 for what is attached to it, and so on. */
@@ -55,7 +60,10 @@ export interface OpenedDocument {
   readonly kind: 'open';
   readonly mimeType: string;
   readonly pages: number;
-  read(): Promise<ParseResult>;
+  /** Where only some are chosen: their numbers, and how many the whole document has. */
+  readonly chosen?: { readonly numbers: readonly number[]; readonly total: number };
+  /** `numbers`: only these pages are wanted, and others need not be read. */
+  read(numbers?: readonly number[]): Promise<ParseResult>;
 }
 
 /** Counts the pages of a file of one format; what cannot be read is a failure value, never thrown. */

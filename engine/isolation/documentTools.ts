@@ -7,10 +7,11 @@ export const documentTools = (pool: ChildPool, means: RecognitionMeans): Documen
   pictures: (request) =>
     runDocumentJob(pool, { kind: 'pictures', file: fileOf(request, { ...means, isLast: false }) }, request),
   documentOf: (read, limits) => runDocumentJob(pool, { kind: 'documentOf', ...read }, limits),
-  render: ({ packed }, limits) => runDocumentJob(pool, { kind: 'renderDocument', packed }, limits),
-  extractFrom: ({ document: { packed }, ...work }, limits) =>
-    runDocumentJob(pool, { kind: 'extractFrom', packed, ...work }, limits),
-  ground: ({ document: { packed }, ...work }, limits) =>
-    runDocumentJob(pool, { kind: 'ground', packed, ...work }, limits),
+  render: ({ packed }, { form, ...limits }) =>
+    runDocumentJob(pool, { kind: 'renderDocument', packed, form }, limits),
+  extractFrom: ({ document: { packed }, minConfidence, ...work }, limits) =>
+    runDocumentJob(pool, { kind: 'extractFrom', packed, minConfidence, ...work }, limits),
+  ground: ({ document: { packed }, minConfidence, ...work }, limits) =>
+    runDocumentJob(pool, { kind: 'ground', packed, minConfidence, ...work }, limits),
   score: (work, limits) => runDocumentJob(pool, { kind: 'score', ...work }, limits),
 });

@@ -100,7 +100,10 @@ function documentParser(pool: ChildPool, means: RecognitionMeans): DocumentParse
     inspect: (request) => runDocumentJob(pool, { kind: 'inspect', file: opening(request) }, request),
     parse: (request) => runDocumentJob(pool, { kind: 'parse', file: closing(request) }, request),
     read: (request) => runDocumentJob(pool, { kind: 'read', file: opening(request) }, request),
-    render: (request) => runDocumentJob(pool, { kind: 'render', file: closing(request) }, request),
+    render: (request) => {
+      const job = { kind: 'render', file: closing(request), form: request.form } as const;
+      return runDocumentJob(pool, job, request);
+    },
     close: () => pool.close(),
   };
 }
@@ -109,9 +112,10 @@ function localEngine(pool: ChildPool, means: RecognitionMeans): ExtractionEngine
   return {
     name: LOCAL_ENGINE_NAME,
     extract: (request) => {
-      const { schema, citations, learned } = request;
+      const { schema, citations, minConfidence, learned } = request;
       const file = fileOf(request, { ...means, isLast: true });
-      return runDocumentJob(pool, { kind: 'extract', file, schema, citations, learned }, request);
+      const job = { kind: 'extract', file, schema, citations, minConfidence, learned } as const;
+      return runDocumentJob(pool, job, request);
     },
   };
 }

@@ -3,6 +3,7 @@ import type {
   ParseFailure,
   ParseResult,
   ReadResult,
+  RenderForm,
   RenderResult,
 } from '../ports/documentParser.ts';
 import type { GroundedValue, NoObject, PageReading, PicturesResult } from '../ports/documentTools.ts';
@@ -18,6 +19,9 @@ import type { ScoredAnswer } from '../learning/scoring/feedback.ts';
 export interface FileFacts extends RecognitionWish {
   readonly fileName: string | null;
   readonly pagesMax: number;
+  /** As in `ParseRequest`. */
+  readonly pages?: string | undefined;
+  readonly password?: string | undefined;
 }
 
 /** The file as the pool is given it. */
@@ -41,31 +45,40 @@ export interface ReceivedFile extends FileFacts {
 
 /** Work for a child. Each kind has its answer in `Answers`. */
 export type Job<File extends FileFacts = JobFile> =
-  | { readonly kind: 'inspect' | 'parse' | 'read' | 'render'; readonly file: File }
+  | { readonly kind: 'inspect' | 'parse' | 'read'; readonly file: File }
+  | { readonly kind: 'render'; readonly file: File; readonly form?: RenderForm | undefined }
   | {
       readonly kind: 'extract';
       readonly file: File;
       readonly schema: JsonObject;
       readonly citations: boolean;
+      readonly minConfidence: number | undefined;
       /** What the engine was taught before. */
       readonly learned?: LocalArtifact | undefined;
     }
   | ({ readonly kind: 'learn' } & LearningTask)
   | { readonly kind: 'pictures'; readonly file: File }
   | { readonly kind: 'documentOf'; readonly mimeType: string; readonly pages: readonly PageReading[] }
-  | { readonly kind: 'renderDocument'; readonly packed: Uint8Array }
+  | {
+      readonly kind: 'renderDocument';
+      readonly packed: Uint8Array;
+      readonly form?: RenderForm | undefined;
+    }
   | {
       readonly kind: 'extractFrom';
       readonly packed: Uint8Array;
       readonly schema: JsonObject;
       readonly citations: boolean;
+      readonly minConfidence: number | undefined;
       readonly learned?: LocalArtifact | undefined;
     }
   | {
       readonly kind: 'ground';
       readonly packed: Uint8Array;
       readonly schema: JsonObject;
+      readonly minConfidence: number | undefined;
       readonly answer: string;
+      readonly pages?: readonly [number, number] | undefined;
     }
   | { readonly kind: 'score'; readonly expected: JsonObject; readonly answer: string }
   | { readonly kind: 'checkSchema'; readonly schema: JsonObject }

@@ -8,7 +8,7 @@ export type RecognitionMeans = Pick<FileFacts, 'languages' | 'engines'>;
 
 /** The file of a request, as its job has it. `isLast`: no other job of the request needs it open. */
 export const fileOf = (
-  { path, fileName, effort, pagesMax, deadlineMs, kept }: ParseRequest,
+  { path, fileName, effort, pagesMax, deadlineMs, pages, password, kept }: ParseRequest,
   { isLast, ...recognition }: RecognitionMeans & { readonly isLast: boolean },
 ): JobFile => ({
   ...recognition,
@@ -17,6 +17,8 @@ export const fileOf = (
   effort,
   pagesMax,
   deadlineMs,
+  pages,
+  password,
   keep: kept !== undefined && !isLast,
 });
 

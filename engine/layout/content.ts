@@ -9,6 +9,8 @@ export interface PlacedWord {
   readonly bold: boolean;
   readonly italic: boolean;
   readonly mono: boolean;
+  /** The font's name, where it is known. */
+  readonly face?: string;
   /** Where it links to, if anywhere. */
   readonly link: string | null;
   /** 0..1; below 1 only where the word was recognised. */

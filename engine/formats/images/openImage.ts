@@ -28,22 +28,37 @@ export const MIME: Readonly<Partial<Record<Format, string>>> = {
   gif: 'image/gif',
   bmp: 'image/bmp',
   tiff: 'image/tiff',
+  avif: 'image/avif',
 };
 
-/** Opens pictures of one format. Each page of a TIFF is a page; of an animation only the first picture is read. */
+/** Formats whose files may have several pictures; of others only the first is looked at. */
+const MANY: ReadonlySet<Format> = new Set(['tiff', 'gif', 'webp']);
+/** An animation of more pictures is a film, and its first picture stands for it. */
+const ANIMATION_PICTURES_MAX = 100;
+
+/** Opens pictures of one format. Each picture of a file is a page; of a film only the first is read. */
 export const openImage =
   (format: Format): Opener =>
   async (file) => {
     try {
       const { frames, width, height } = await sizeOf(file.bytes, format);
       if (width * height > PIXELS_MAX) return tooLarge(width, height);
-      const pages = pagesOf({ by: 'pages', pages: format === 'tiff' ? frames : 1 });
+      const isFilm =
+        format !== 'tiff' && (frames > ANIMATION_PICTURES_MAX || frames * width * height > PIXELS_MAX);
+      const pages = pagesOf({ by: 'pages', pages: isFilm || !MANY.has(format) ? 1 : frames });
       const mimeType = MIME[format] ?? 'image/png';
-      return { kind: 'open', mimeType, pages, read: () => read(file, { format, mimeType, pages }) };
+      return {
+        kind: 'open',
+        mimeType,
+        pages,
+        read: (numbers) => read(file, { format, mimeType, numbers: numbers ?? allOf(pages) }),
+      };
     } catch {
       return damaged;
     }
   };
+
+const allOf = (pages: number): readonly number[] => Array.from({ length: pages }, (_, i) => i + 1);
 
 interface Size {
   readonly frames: number;
@@ -76,7 +91,7 @@ interface Wanted {
 /** One picture of a file, not yet unpacked. Throws when the file is damaged. */
 export function imageOf(bytes: Buffer, { format, page = 0, limit }: Wanted): Sharp {
   const options = { limitInputPixels: limit, failOn: 'error' } as const;
-  if (format !== 'bmp') return sharp(bytes, { ...options, page });
+  if (format !== 'bmp') return sharp(bytes, MANY.has(format) ? { ...options, page } : options);
   const { width, height, rgb } = bmpPixels(bytes);
   return sharp(rgb, { ...options, raw: { width, height, channels: 3 } });
 }
@@ -84,14 +99,13 @@ export function imageOf(bytes: Buffer, { format, page = 0, limit }: Wanted): Sha
 interface Opened {
   readonly format: Format;
   readonly mimeType: string;
-  readonly pages: number;
+  readonly numbers: readonly number[];
 }
 
-async function read(file: SourceFile, { format, mimeType, pages }: Opened): Promise<ParseResult> {
+async function read(file: SourceFile, { format, mimeType, numbers }: Opened): Promise<ParseResult> {
   const all: DocumentPage[] = [];
-  const options = recognitionOf(file, pages);
-  for (let page = 1; page <= pages; page += 1)
-    all.push(await readPage(file.bytes, { format, page, options }));
+  const options = recognitionOf(file, numbers.length);
+  for (const page of numbers) all.push(await readPage(file.bytes, { format, page, options }));
   if (all.every(({ status }) => status === 'failed')) return damaged;
   return { kind: 'ok', document: { mimeType, pages: all, warnings: warningsOf(all) } };
 }
@@ -123,9 +137,10 @@ async function readPage(bytes: Buffer, { format, page, options }: PageToRead): P
   });
   const rules = seen.rules.map(([x0, y0, x1, y1]): Rule => [x0 / scale, y0 / scale, x1 / scale, y1 / scale]);
   const size = { width: Math.round(seen.width / scale), height: Math.round(seen.height / scale) };
-  if (words.length === 0) return { ...base, ...size, status: 'skipped', detail: 'The image shows no text.' };
+  const place = { ...base, ...size, rotation: seen.turned };
+  if (words.length === 0) return { ...place, status: 'empty', detail: 'The image shows no text.' };
   const [blocks = []] = layoutPages([{ ...size, words, rules, aside: [] }]);
-  return { ...base, ...size, status: 'ok', detail: null, lines: pdfLines(words), blocks };
+  return { ...place, status: 'ok', detail: null, lines: pdfLines(words), blocks };
 }
 
 /** Upright by its own mark, without transparency, grey, and of a size that can be recognised. */

@@ -18,7 +18,7 @@ import { itemsOf } from '../../operator/protocol.ts';
 import type { Doctor } from './doctor.ts';
 import { logChecks } from './doctorLog.ts';
 import { serverChecks } from './doctorServers.ts';
-import { VERSION } from '../start/version.ts';
+import { VERSION } from '../../version.ts';
 
 const QUICK_MS = 5_000;
 /** Starts a process by each way of confining it until one holds. */
