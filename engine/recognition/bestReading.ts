@@ -33,6 +33,31 @@ export function bestReading(
   return wordsOf(letters);
 }
 
+/** Tesseract's reading of small print with the decimal points that it left out; nothing else of it is in doubt. */
+export function withPoints(first: readonly PlacedWord[], { words: second }: ReadLine): readonly PlacedWord[] {
+  const pairs = alignedLetters(lettersIn(first), lettersIn(second));
+  if (pairs === undefined || likeness(pairs) < ALIKE) return first;
+  const letters = pairs.flatMap((pair, i): readonly Chosen[] => {
+    const { one } = pair;
+    if (one !== undefined) return [{ letter: one, confidence: one.confidence, starts: one.starts }];
+    return pointBetween({ before: pairs[i - 1], pair, after: pairs[i + 1] });
+  });
+  return letters.length === lettersIn(first).length ? first : wordsOf(letters);
+}
+
+/** A point or comma that only the second reading has, between two digits of one word. */
+function pointBetween({ before, pair: { other }, after }: Place): readonly Chosen[] {
+  const [left, right] = [sameDigit(before), sameDigit(after)];
+  if (other === undefined || !isMark(other)) return [];
+  if (left === undefined || right?.word !== left.word) return [];
+  return [{ letter: { ...other, word: left.word }, confidence: other.confidence, starts: false }];
+}
+
+const isMark = ({ text }: Letter): boolean => text === '.' || text === ',';
+
+const sameDigit = (pair: Pair | undefined): Letter | undefined =>
+  pair?.agrees === true && pair.one !== undefined && isDigit(pair.one) ? pair.one : undefined;
+
 /** A letter of the one reading, and whether a word begins with it. */
 interface Chosen {
   readonly letter: Letter;
@@ -73,9 +98,12 @@ function fitsBetter(one: Letter, other: Letter, neighbours: readonly (Pair | und
   const beside = neighbours.flatMap((pair) =>
     pair?.agrees === true && pair.one?.word === one.word ? [pair.one] : [],
   );
+  const known = beside.filter((letter) => isLetter(letter) || isDigit(letter));
   const fits = (kind: (letter: Letter) => boolean): boolean =>
-    kind(one) && beside.length > 0 && beside.every(kind);
-  return isDigit(other) ? fits(isLetter) : isLetter(other) && fits(isDigit);
+    kind(one) && known.length > 0 && known.every(kind);
+  if (isDigit(other)) return fits(isLetter);
+  const isStrayLetter = isLetter(other) && known.length > 0 && known.every(isDigit);
+  return isStrayLetter && !isLetter(one);
 }
 
 function wordsOf(letters: readonly Chosen[]): readonly PlacedWord[] {

@@ -7,7 +7,7 @@ import { likelyLanguage } from './languages.ts';
 import { meanConfidence } from './bestReading.ts';
 import { isMuchLeft, withOverlooked } from './overlooked.ts';
 import { networks, type Networks } from './ppocr/runtime.ts';
-import { DOUBTFUL, SURE, withDoubtfulLines, withSecondEngine, type SecondReading } from './secondEngine.ts';
+import { SURE, withDoubtfulLines, withSecondEngine, type SecondReading } from './secondEngine.ts';
 import { tesseractWords } from './tesseract.ts';
 import { available } from './tessdata.ts';
 import { turn, turnByLines, type Turned } from './turning.ts';
@@ -91,7 +91,7 @@ async function lookedAtAgain(
   return { ...turned, words: await readTwice(standing, words, wish) };
 }
 
-interface Twice extends Omit<SecondReading, 'below'>, Pick<RecogniseOptions, 'both' | 'secondLook'> {}
+interface Twice extends Omit<SecondReading, 'all'>, Pick<RecogniseOptions, 'both' | 'secondLook'> {}
 
 /** All that is in doubt is read by the second engine, be it the whole picture or single lines. */
 async function readTwice(
@@ -100,11 +100,10 @@ async function readTwice(
   { networks, allowance, both, secondLook }: Twice,
 ): Promise<readonly PlacedWord[]> {
   const pixels = await pixelsOf(standing);
-  const reading = (below: number): SecondReading => ({ networks, allowance, below });
-  if (both) return withSecondEngine(pixels, words, reading(1));
-  if (meanConfidence(words) < SURE) return withSecondEngine(pixels, words, reading(SURE));
-  const find = secondLook && (await isMuchLeft(standing, words)) ? withSecondEngine : withDoubtfulLines;
-  return find(pixels, words, reading(DOUBTFUL));
+  const isPoor = meanConfidence(words) < SURE;
+  const reading = { networks, allowance, all: both || isPoor };
+  const isSearched = reading.all || (secondLook && (await isMuchLeft(standing, words)));
+  return isSearched ? withSecondEngine(pixels, words, reading) : withDoubtfulLines(pixels, words, reading);
 }
 
 interface Turning {

@@ -1,7 +1,7 @@
 import { median, type PlacedWord } from '../layout/content.ts';
 import { paidForLine, paidForMap, type Allowance } from './allowance.ts';
 import type { Pixels } from './drawnRules.ts';
-import { ALONE, bestReading, meanConfidence } from './bestReading.ts';
+import { ALONE, bestReading, meanConfidence, withPoints } from './bestReading.ts';
 import { ownLines, sharedLines, type SharedLine } from './sharedLines.ts';
 import { detectLines, mapPixels } from './ppocr/detect.ts';
 import { readingWidth, readLine } from './ppocr/readLines.ts';
@@ -10,28 +10,30 @@ import type { Networks } from './ppocr/runtime.ts';
 /** A page that the first engine read with this confidence is left to it, but for single lines. */
 export const SURE = 0.9;
 /** On a page that it is sure of, a line below this is in doubt all the same. */
-export const DOUBTFUL = 0.8;
+const DOUBTFUL = 0.8;
+/** In print of fewer pixels than this Tesseract leaves out decimal points, and does not doubt it. */
+const SMALL = 20;
 /** Fewer words tell nothing of the usual height of letters. */
 const WORDS_MIN = 5;
 
 export interface SecondReading {
   readonly networks: Networks;
   readonly allowance: Allowance;
-  /** Lines that the first engine read with less confidence are read again. */
-  readonly below: number;
+  /** Whether lines are read again that are not in doubt. */
+  readonly all: boolean;
 }
 
 /** The words of a picture, where the second engine reads better than the first; lines most in doubt come first. */
 export async function withSecondEngine(
   pixels: Pixels,
   words: readonly PlacedWord[],
-  { networks, allowance, below }: SecondReading,
+  { networks, allowance, all }: SecondReading,
 ): Promise<readonly PlacedWord[]> {
   const height = letterHeight(words);
   if (!paidForMap(allowance, mapPixels(pixels, height))) return words;
   const { level } = await detectLines(networks.detect, pixels, height);
   const { lines, apart } = sharedLines(level, words);
-  const read = await readAgain(pixels, lines, { networks, allowance, below });
+  const read = await readAgain(pixels, lines, { networks, allowance, all });
   return [...read, ...apart.filter(({ confidence }) => confidence >= ALONE)];
 }
 
@@ -47,21 +49,25 @@ export async function withDoubtfulLines(
 async function readAgain(
   pixels: Pixels,
   lines: readonly SharedLine[],
-  { networks, allowance, below }: SecondReading,
+  { networks, allowance, all }: SecondReading,
 ): Promise<readonly PlacedWord[]> {
+  const isSmall = (letterHeight(lines.flatMap(({ words }) => words)) ?? Infinity) < SMALL;
   const doubtful = lines
     .map((shared) => ({ shared, sure: meanConfidence(shared.words) }))
-    .filter(({ sure }) => sure < below)
+    .filter(({ shared, sure }) => all || sure < DOUBTFUL || (isSmall && hasDigits(shared)))
     .sort((a, b) => a.sure - b.sure);
   const isSpelled = spelledWith(networks);
   const read = new Map<SharedLine, readonly PlacedWord[]>();
-  for (const { shared } of doubtful) {
+  for (const { shared, sure } of doubtful) {
     if (!paidForLine(allowance, readingWidth(shared.line))) break;
     const line = await readLine(networks, pixels, shared.line);
-    read.set(shared, bestReading(shared.words, line, isSpelled));
+    const isDoubted = all || sure < DOUBTFUL;
+    read.set(shared, isDoubted ? bestReading(shared.words, line, isSpelled) : withPoints(shared.words, line));
   }
   return lines.flatMap((shared) => read.get(shared) ?? shared.words);
 }
+
+const hasDigits = ({ words }: SharedLine): boolean => words.some(({ text }) => /\p{Nd}/u.test(text));
 
 /** Usual height of words on a picture; undefined when too few are there. */
 export function letterHeight(words: readonly PlacedWord[]): number | undefined {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { RecognitionEngine } from '../../document/document.ts';
 import type { PlacedWord } from '../../layout/content.ts';
 import { allowanceFor, paidForLine, paidForMap } from '../../recognition/allowance.ts';
-import { bestReading } from '../../recognition/bestReading.ts';
+import { bestReading, withPoints } from '../../recognition/bestReading.ts';
 import { recognisedWord } from '../../recognition/tesseract.ts';
 
 /** Words of ten pixels a letter, on one line. */
@@ -40,6 +40,8 @@ describe('two readings of a line', () => {
     ['keep a letter that the second cannot write', 'Straße 17', 'StraBe 17', 'Straße 17'],
     ['have no digit amid letters', 'Full Slab', 'Ful1 Slab', 'Full Slab'],
     ['have no letter amid digits', '81100', '8I100', '81100'],
+    ['have no letter for a sign amid digits', '$50', 'S50', '$50'],
+    ['have no digit at the end of letters', 'AUDIO-5521', 'AUDI0-5521', 'AUDIO-5521'],
     ['take what the first has left out, with its spaces', 'Apple', 'Sour Apple 350', 'Sour Apple 350'],
     ['leave out what the second does not see', 'Total | 12', 'Total 12', 'Total 12'],
   ];
@@ -47,6 +49,16 @@ describe('two readings of a line', () => {
     it(name, () => {
       expect(textOf(best(first, second))).to.equal(expected);
     });
+
+  it('of small print get their decimal points, and nothing else is changed', () => {
+    const points = (first: string, second: string): string =>
+      textOf(
+        withPoints(read(first, 'tesseract', 0.96), { line, words: read(second, 'ppocr', 1), confidence: 1 }),
+      );
+    expect(points('Weight 58 102', 'Weigt 5.8 102')).to.equal('Weight 5.8 102');
+    expect(points('8K (15%)', 'BK (158)')).to.equal('8K (15%)');
+    expect(points('www.example.com 12', 'www. example 12')).to.equal('www.example.com 12');
+  });
 
   it('that agree are surer than each', () => {
     expect(best('Total', 'Total').map(({ confidence, readBy }) => [confidence, readBy])).to.deep.equal([
