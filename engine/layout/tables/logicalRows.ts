@@ -80,10 +80,14 @@ function goesOn(group: Group, line: CellLine, place: Place & { readonly isFirst:
   const ended = endedOf(common, place.widths);
   const gap = line.box[1] - group.bottom;
   const limit = place.isRuled ? Infinity : place.tight;
-  if (limit !== undefined) return gap < limit && (ended < 2 || ended <= 0.5 * common.length);
+  if (limit !== undefined) return gap < limit && !areEnded(group, common, ended);
   if (gap > WRAPPED_GAP * heightOf(line.box) || ended > 0) return false;
   return place.labelsEndLevel ? group.lines.every(isLabel) : areOneBySense(line, known, place);
 }
+
+/** One cell alone may have been broken on purpose; but a label alone that had room names the rows below it. */
+const areEnded = (group: Group, common: readonly Pair[], ended: number): boolean =>
+  ended > 0.5 * common.length && (ended > 1 || group.lines.every(isLabel));
 
 interface Beside {
   readonly common: readonly Pair[];
@@ -203,13 +207,17 @@ function widestIn(lines: readonly CellLine[], column: number): number {
 /** Of the font's height: a space between words. */
 const SPACE = 0.3;
 
-/** Whether the first word below would have fitted into the line above. */
+/** Whether a text was ended though the first word below would have had room, and does not go on there. */
 function hadRoom(above: PlacedCell, cell: PlacedCell, widths: readonly number[]): boolean {
   const [first] = cell.words;
   if (first === undefined || cell.columnSpan > 1) return false;
   const needed = widthOf(boxOf(above)) + SPACE * first.size + widthOf(first.box);
-  return needed < (widths[cell.column] ?? 0) - 0.5;
+  return needed < (widths[cell.column] ?? 0) - 0.5 && !readsOn(textOf(above), first.text);
 }
+
+/** What ends with a mark that joins goes on, and so does what begins small below what began large. */
+const readsOn = (above: string, below: string): boolean =>
+  /[-/,&(–—+]$/.test(above) || (/^\p{Lu}/u.test(above) && /^[\p{Ll})]/u.test(below));
 
 /** Whether a rule between two lines runs along at least half of either. */
 function isRuledOff(above: CellLine, below: CellLine, rules: readonly Rule[]): boolean {
@@ -234,22 +242,26 @@ function isRuledByRow(lines: readonly CellLine[], rules: readonly Rule[]): boole
   return parted.length >= 3 && stacked.length <= 0.25 * parted.length;
 }
 
-/** Where gaps between lines are of two kinds, what parts the kinds. */
+/**
+ * Where gaps between lines are of two kinds, what parts the kinds; undefined where most lines that stand close
+ * are rows, for their numbers say so.
+ */
 function tightGap(lines: readonly CellLine[]): number | undefined {
   let bottom = -Infinity;
-  const gaps: number[] = [];
-  for (const { box } of lines) {
-    if (bottom > -Infinity) gaps.push(box[1] - bottom);
-    bottom = Math.max(bottom, box[3]);
-  }
-  const sorted = gaps.sort((a, b) => a - b);
+  const pairs = lines.flatMap((line, index) => {
+    const gap = Math.max(0, line.box[1] - bottom);
+    bottom = Math.max(bottom, line.box[3]);
+    const above = lines[index - 1]?.cells;
+    if (above === undefined) return [];
+    const common = commonOf(line.cells, (column) => above.find((cell) => cell.column === column));
+    return [{ gap, areRows: common.some(areNumbers) }];
+  });
+  pairs.sort((a, b) => a.gap - b.gap);
   const least = GAP_JUMP * median(lines.map(({ box }) => heightOf(box)));
-  let [widest, at] = [0, 0];
-  for (let i = 1; i < sorted.length; i += 1) {
-    const jump = (sorted[i] ?? 0) - Math.max(0, sorted[i - 1] ?? 0);
-    if (jump > widest) [widest, at] = [jump, i];
-  }
-  return widest < least ? undefined : ((sorted[at] ?? 0) + (sorted[at - 1] ?? 0)) / 2;
+  const at = pairs.findIndex(({ gap }, i) => i > 0 && gap - (pairs[i - 1]?.gap ?? 0) >= least);
+  const close = pairs.slice(0, Math.max(0, at));
+  if (close.filter(({ areRows }) => areRows).length >= 0.5 * close.length) return undefined;
+  return ((pairs[at - 1]?.gap ?? 0) + (pairs[at]?.gap ?? 0)) / 2;
 }
 
 /** Cells of several lines of one row, those of one place joined. */
