@@ -1,4 +1,4 @@
-import { isCaption } from './captions.ts';
+import { isCaption, isNote } from './captions.ts';
 import type { Passage } from './paragraphs.ts';
 
 /** What the text of the whole document looks like. */
@@ -73,7 +73,8 @@ function readsLikeHeading(text: string): boolean {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   if (text.length > CHARACTERS_MAX || letters < Math.max(2, 0.4 * text.replace(/\s/g, '').length))
     return false;
-  return !/[,;]$/.test(text) && !(text.endsWith('.') && text.split(' ').length > 6) && !isCaption(text);
+  if (isCaption(text) || isNote(text)) return false;
+  return !/[,;]$/.test(text) && !(text.endsWith('.') && text.split(' ').length > 6);
 }
 
 /** Capitals alone, of a text of some length. */

@@ -1,5 +1,6 @@
-const BULLET = /^[•◦▪▫·●○■□◆◇➢➤✓✔✗∙⁃‣*–—-]$/u;
-const BULLET_START = /^([•◦▪▫●○■□◆◇➢➤✓✔✗∙⁃‣]|[·*–-](?=\s))\s*(?=\S)/u;
+/* The private letters are those of symbol fonts (Symbol, Wingdings), as word processors put before items. */
+const BULLET = /^[•◦▪▫·●○■□◆◇➢➤✓✔✗∙⁃‣\uf020-\uf0ff*–—-]$/u;
+const BULLET_START = /^([•◦▪▫●○■□◆◇➢➤✓✔✗∙⁃‣\uf020-\uf0ff]|[·*–-](?=\s))\s*(?=\S)/u;
 const NUMBER_START = /^(?:(\d{1,3})[.)]|\((\d{1,3})\))\s+(?=\S)/;
 const LETTER_START = /^(?:[a-z]|[ivx]{1,5})[.)]\s+(?=\S)|^\((?:[a-z]|[ivx]{1,5})\)\s+(?=\S)/;
 

@@ -164,9 +164,15 @@ function looksOther(before: TextLine, line: TextLine, { first, column }: Around)
 /** The first line of a paragraph stands to the right of the line above. */
 function isIndented(before: TextLine, line: TextLine, { first, column }: Around): boolean {
   const indent = line.box[0] - before.box[0];
+  if (hangsBehindNumber(before, line)) return false;
   if (indent <= 0.8 * line.size || indent >= 5 * line.size || isCentred([before, line], column)) return false;
   return before === first || endsEarly(before, line, column) || /[.!?:]["”’)]?$/.test(before.text);
 }
+
+/** Below what follows a number: the line goes on with it. */
+const hangsBehindNumber = ({ words }: TextLine, line: TextLine): boolean =>
+  /^[\dIVX]{1,4}(?:\.\d{1,3}){0,4}\.?$/.test(words[0]?.text ?? '') &&
+  Math.abs((words[1]?.box[0] ?? 0) - line.box[0]) < 0.3 * line.size;
 
 /** A full line of prose that was ended early, with a sentence, is the last of its paragraph. */
 const endsSentence = (before: TextLine, line: TextLine, { column }: Around): boolean =>

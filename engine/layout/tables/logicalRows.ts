@@ -1,13 +1,20 @@
-import type { Box } from '../../document/document.ts';
-import { around, heightOf, median, middleY, widthOf, type Row, type Rule } from '../content.ts';
+import { heightOf, median, type Row, type Rule } from '../content.ts';
 import { cellsOfRow } from './alignedRows.ts';
+import {
+  areNumbers,
+  commonOf,
+  endedOf,
+  haveRoomBeside,
+  isLabel,
+  isNumber,
+  isRuledOff,
+  textOf,
+  widestIn,
+  type CellLine,
+  type Pair,
+} from './cellLines.ts';
+import { headerLines, withHeaderSpans } from './headerLines.ts';
 import type { PlacedCell, Span } from './tableCells.ts';
-
-/** A line of a table with its cells. */
-interface CellLine {
-  readonly box: Box;
-  readonly cells: readonly PlacedCell[];
-}
 
 interface Group {
   readonly lines: CellLine[];
@@ -36,18 +43,22 @@ export interface RowHints {
  * table sets its rows apart by space or by rules, lines that stand closer are one row.
  */
 export function logicalRows(rows: readonly Row[], { columns, rules }: RowHints): readonly PlacedCell[] {
-  const lines = rows.map((row): CellLine => ({ box: row.box, cells: cellsOfRow(row, columns) }));
+  const placed = rows.map((row): CellLine => ({ box: row.box, cells: cellsOfRow(row, columns) }));
+  const headers = headerLines(placed, rules);
+  const lines = [...withHeaderSpans(placed.slice(0, headers), columns, rules), ...placed.slice(headers)];
+  const widths = columns.map((_, column) => widestIn(lines, column));
   const place: Place = {
-    widths: columns.map((_, column) => widestIn(lines, column)),
-    tight: tightGap(lines),
+    widths,
+    tight: tightGap(lines, widths),
     isRuled: isRuledByRow(lines, rules),
     rules,
     labelsEndLevel: doLabelsEndLevel(lines),
   };
   const groups: Group[] = [];
-  for (const line of lines) {
+  for (const [index, line] of lines.entries()) {
     const group = groups.at(-1);
-    if (group !== undefined && goesOn(group, line, { ...place, isFirst: groups.length === 1 }))
+    const goes = index < headers ? goesOnInHeader : goesOn;
+    if (group !== undefined && goes(group, line, { ...place, isFirst: groups.length === 1 }))
       add(group, line);
     else groups.push(add({ lines: [], last: new Map(), bottom: -Infinity }, line));
   }
@@ -80,10 +91,20 @@ function goesOn(group: Group, line: CellLine, place: Place & { readonly isFirst:
   const ended = endedOf(common, place.widths);
   const gap = line.box[1] - group.bottom;
   const limit = place.isRuled ? Infinity : place.tight;
-  if (limit !== undefined) return gap < limit && (ended < 2 || ended <= 0.5 * common.length);
+  if (limit !== undefined) return gap < limit && !areEnded(group, common, ended);
   if (gap > WRAPPED_GAP * heightOf(line.box) || ended > 0) return false;
   return place.labelsEndLevel ? group.lines.every(isLabel) : areOneBySense(line, known, place);
 }
+
+/** One cell alone may have been broken on purpose; but a label alone that had room names the rows below it. */
+const areEnded = (group: Group, common: readonly Pair[], ended: number): boolean =>
+  ended > 0.5 * common.length && (ended > 1 || group.lines.every(isLabel));
+
+/** Lines of a header that stand close are one row of it, however they were broken. */
+const goesOnInHeader = (group: Group, line: CellLine, { rules }: Place): boolean =>
+  !isRuledOff(group.lines.at(-1) ?? line, line, rules) &&
+  line.box[1] - group.bottom <= WRAPPED_GAP * heightOf(line.box) &&
+  haveRoomBeside(line.cells, [...group.last.values()]);
 
 interface Beside {
   readonly common: readonly Pair[];
@@ -95,10 +116,6 @@ const areSurelyTwo = (group: Group, line: CellLine, { common, known, rules }: Be
   group.lines.slice(-1).some((before) => isRuledOff(before, line, rules)) ||
   !haveRoomBeside(line.cells, known) ||
   common.some(areNumbers);
-
-/** A line with nothing but text in the first column. */
-const isLabel = ({ cells }: CellLine): boolean =>
-  cells.length === 1 && cells[0]?.column === 0 && cells[0].columnSpan === 1 && !isNumber(cells[0]);
 
 /**
  * Whether lines that hold only a label begin what the next line goes on with, rather than to go on with the
@@ -118,27 +135,6 @@ const areOneBySense = (
   known: readonly PlacedCell[],
   { isFirst }: { readonly isFirst: boolean },
 ): boolean => isRest(line, known) || (isFirst && isRest({ ...line, cells: known }, line.cells));
-
-interface Pair {
-  readonly above: PlacedCell;
-  readonly cell: PlacedCell;
-}
-
-/** Cells with those above them, of the columns that have both. */
-const commonOf = (
-  cells: readonly PlacedCell[],
-  lastIn: (column: number) => PlacedCell | undefined,
-): readonly Pair[] =>
-  cells.flatMap((cell) => {
-    const above = lastIn(cell.column);
-    return above === undefined ? [] : [{ above, cell }];
-  });
-
-const areNumbers = ({ above, cell }: Pair): boolean => isNumber(above) && isNumber(cell);
-
-/** How many cells were ended on purpose, though what stands below them would have had room. */
-const endedOf = (pairs: readonly Pair[], widths: readonly number[]): number =>
-  pairs.filter(({ above, cell }) => hadRoom(above, cell, widths)).length;
 
 /** Fewer columns do not tell rows from lines that were broken on purpose, as those of addresses are. */
 const TELLING_COLUMNS = 3;
@@ -162,17 +158,6 @@ export function rowsTold(
   return told;
 }
 
-/** A cell that lies over others of the row is none of it. */
-const haveRoomBeside = (cells: readonly PlacedCell[], known: readonly PlacedCell[]): boolean =>
-  cells.every((cell) =>
-    known.every(
-      (other) =>
-        (other.column === cell.column && other.columnSpan === cell.columnSpan) ||
-        other.column + other.columnSpan <= cell.column ||
-        cell.column + cell.columnSpan <= other.column,
-    ),
-  );
-
 /** Fewer cells, each below one of the row, and no number. */
 const isRest = ({ cells }: CellLine, above: readonly PlacedCell[]): boolean =>
   cells.length <= MOST_GO_ON * above.length &&
@@ -181,45 +166,6 @@ const isRest = ({ cells }: CellLine, above: readonly PlacedCell[]): boolean =>
       !isNumber(cell) &&
       above.some((other) => other.column === cell.column && other.columnSpan === cell.columnSpan),
   );
-
-const textOf = ({ words }: PlacedCell): string => words.map(({ text }) => text).join(' ');
-
-/** Digits without letters, and what stands for a number where there is none. */
-const isNumber = (cell: PlacedCell): boolean => {
-  const text = textOf(cell);
-  return /^[-–—−*.]{1,3}$/.test(text) || (/\d/.test(text) && !/\p{L}/u.test(text));
-};
-
-const boxOf = ({ words }: PlacedCell): Box => around(words.map(({ box }) => box));
-
-function widestIn(lines: readonly CellLine[], column: number): number {
-  let widest = 0;
-  for (const { cells } of lines)
-    for (const cell of cells)
-      if (cell.column === column && cell.columnSpan === 1) widest = Math.max(widest, widthOf(boxOf(cell)));
-  return widest;
-}
-
-/** Of the font's height: a space between words. */
-const SPACE = 0.3;
-
-/** Whether the first word below would have fitted into the line above. */
-function hadRoom(above: PlacedCell, cell: PlacedCell, widths: readonly number[]): boolean {
-  const [first] = cell.words;
-  if (first === undefined || cell.columnSpan > 1) return false;
-  const needed = widthOf(boxOf(above)) + SPACE * first.size + widthOf(first.box);
-  return needed < (widths[cell.column] ?? 0) - 0.5;
-}
-
-/** Whether a rule between two lines runs along at least half of either. */
-function isRuledOff(above: CellLine, below: CellLine, rules: readonly Rule[]): boolean {
-  const [top, bottom] = [middleY(above.box), middleY(below.box)];
-  const box = around([above.box, below.box]);
-  return rules.some((rule) => {
-    const shared = Math.min(rule[2], box[2]) - Math.max(rule[0], box[0]);
-    return rule[1] > top && rule[1] < bottom && shared >= 0.5 * widthOf(box);
-  });
-}
 
 /** Of the lines that rules part, most stand alone or as wrapped text does. */
 function isRuledByRow(lines: readonly CellLine[], rules: readonly Rule[]): boolean {
@@ -234,22 +180,27 @@ function isRuledByRow(lines: readonly CellLine[], rules: readonly Rule[]): boole
   return parted.length >= 3 && stacked.length <= 0.25 * parted.length;
 }
 
-/** Where gaps between lines are of two kinds, what parts the kinds. */
-function tightGap(lines: readonly CellLine[]): number | undefined {
+/**
+ * Where gaps between lines are of two kinds, what parts the kinds; undefined where most lines that stand close
+ * are rows, for their numbers say so.
+ */
+function tightGap(lines: readonly CellLine[], widths: readonly number[]): number | undefined {
   let bottom = -Infinity;
-  const gaps: number[] = [];
-  for (const { box } of lines) {
-    if (bottom > -Infinity) gaps.push(box[1] - bottom);
-    bottom = Math.max(bottom, box[3]);
-  }
-  const sorted = gaps.sort((a, b) => a - b);
+  const pairs = lines.flatMap((line, index) => {
+    const gap = Math.max(0, line.box[1] - bottom);
+    bottom = Math.max(bottom, line.box[3]);
+    const above = lines[index - 1]?.cells;
+    if (above === undefined) return [];
+    const common = commonOf(line.cells, (column) => above.find((cell) => cell.column === column));
+    return [{ gap, areRows: common.some(areNumbers), isOpen: endedOf(common, widths) === 0 }];
+  });
+  pairs.sort((a, b) => a.gap - b.gap);
   const least = GAP_JUMP * median(lines.map(({ box }) => heightOf(box)));
-  let [widest, at] = [0, 0];
-  for (let i = 1; i < sorted.length; i += 1) {
-    const jump = (sorted[i] ?? 0) - Math.max(0, sorted[i - 1] ?? 0);
-    if (jump > widest) [widest, at] = [jump, i];
-  }
-  return widest < least ? undefined : ((sorted[at] ?? 0) + (sorted[at - 1] ?? 0)) / 2;
+  const at = pairs.findIndex(({ gap }, i) => i > 0 && gap - (pairs[i - 1]?.gap ?? 0) >= least);
+  const close = pairs.slice(0, Math.max(0, at));
+  const telling = close.filter(({ areRows, isOpen }) => areRows || isOpen);
+  if (at < 1 || telling.filter(({ areRows }) => areRows).length > 0.5 * telling.length) return undefined;
+  return ((pairs[at - 1]?.gap ?? 0) + (pairs[at]?.gap ?? 0)) / 2;
 }
 
 /** Cells of several lines of one row, those of one place joined. */

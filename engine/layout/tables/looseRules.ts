@@ -21,6 +21,9 @@ const PROSE_WIDTH = 0.6;
 /** Of the font's height: more empty space is no row of a table. */
 const EMPTY_BAND = 1.6;
 
+/** In points: a header of several lines is no higher. */
+const HEADER_HEIGHT = 60;
+
 /** Words of a page by height, so that a band of them is found without a look at all. */
 export interface WordsByHeight {
   readonly words: readonly PlacedWord[];
@@ -52,16 +55,27 @@ export function linesIn({ words }: WordsByHeight, [x0, y0, x1, y1]: Box): readon
   return segmentRows(segmentsOf(inside, CELL_GAP));
 }
 
+interface Joined {
+  readonly rules: Rule[];
+  box: Box;
+  isLoose: boolean;
+  /** Something else stands below it. */
+  isClosed: boolean;
+}
+
 /** Groups of rules as they were, those of one table without lines down its sides joined. */
 export function withLooseRules(groups: readonly Rule[][], words: WordsByHeight): readonly Rule[][] {
-  const kept: { rules: Rule[]; box: Box; isLoose: boolean; isClosed: boolean }[] = [];
+  const kept: Joined[] = [];
   for (const group of [...groups].sort((a, b) => around(a)[1] - around(b)[1])) {
     const box = around(group);
     const isLoose = group.every((rule) => widthOf(rule) >= heightOf(rule));
     const host = kept.findLast(
-      (other) => !other.isClosed && (isLoose || other.isLoose) && isOfOne(other.box, box, isLoose),
+      (other) => !other.isClosed && (isLoose || other.isLoose) && isOfOne(other, box, isLoose),
     );
-    if (host !== undefined && isTabular(words, [host.box[0], host.box[3], host.box[2], box[1]])) {
+    if (
+      host !== undefined &&
+      isTabular(words, [Math.min(host.box[0], box[0]), host.box[3], Math.max(host.box[2], box[2]), box[1]])
+    ) {
       host.rules.push(...group);
       host.box = around([host.box, box]);
       host.isLoose &&= isLoose;
@@ -73,11 +87,15 @@ export function withLooseRules(groups: readonly Rule[][], words: WordsByHeight):
   return kept.map(({ rules }) => rules);
 }
 
-/** Of one extent; or a shorter rule, as under a heading over some columns. */
-function isOfOne(host: Box, box: Box, isLoose: boolean): boolean {
-  const isSame = Math.abs(host[0] - box[0]) < NEAR && Math.abs(host[2] - box[2]) < NEAR;
-  const isPart = isLoose && box[0] > host[0] - NEAR && box[2] < host[2] + NEAR && box[1] - host[3] < 60;
-  return isSame || isPart;
+/** Of one extent; or one of them shorter, as under a heading over some of the columns. */
+function isOfOne({ box: host, rules }: Joined, box: Box, isLoose: boolean): boolean {
+  const isLeft = Math.abs(host[0] - box[0]) < NEAR;
+  const isRight = Math.abs(host[2] - box[2]) < NEAR;
+  if (isLeft && isRight) return true;
+  const isWithin = box[0] > host[0] - NEAR && box[2] < host[2] + NEAR;
+  return (
+    isLoose && box[1] - host[3] < HEADER_HEIGHT && (isWithin || ((isLeft || isRight) && rules.length <= 2))
+  );
 }
 
 /** Whether what stands between two rules are rows of a table: not prose, a caption or empty space. */

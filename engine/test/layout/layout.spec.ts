@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { mendedLigatures } from '../../layout/direction.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
-import type { Rule } from '../../layout/content.ts';
+import type { PlacedWord, Rule } from '../../layout/content.ts';
 import type { Block } from '../../document/document.ts';
 import { line, markdown, pageOf } from '../support/drawnPages.ts';
 import { holds } from '../support/properties.ts';
@@ -108,6 +108,31 @@ describe('layout', () => {
       ...PROSE.map((text, i) => line(text, [50, 100 + 12 * i])),
     ];
     expect(markdown(pageOf(words))).to.match(/^# Report\n\n## Summary\n\nThis is/);
+  });
+
+  it('tells headings that are hardly larger than the text by what the whole document does', () => {
+    const section = (title: string, y: number): readonly (readonly PlacedWord[])[] => [
+      line(title, [50, y], { size: 10.8 }),
+      ...PROSE.map((text, i) => line(text, [50, y + 18 + 12 * i])),
+    ];
+    const faced = [...section('First things', 60), ...section('Second things', 140)].map((words) =>
+      words.map((word) => ({ ...word, face: 'Serif' })),
+    );
+    const read = markdown(pageOf(faced));
+    expect(read).to.match(/^# First things\n\nThis is/);
+    expect(read).to.contain('\n\n# Second things\n\n');
+  });
+
+  it('takes neither captions nor notes for headings, and bullets of symbol fonts for bullets', () => {
+    const words = [
+      line('Table 3: what there is', [50, 40], { bold: true }),
+      line('Source: the harbour', [50, 60], { bold: true }),
+      line('\uf0b7 an item', [50, 80]),
+      ...PROSE.map((text, i) => line(text, [50, 110 + 12 * i])),
+    ];
+    const read = markdown(pageOf(words));
+    expect(read).not.to.contain('#');
+    expect(read).to.contain('- an item');
   });
 
   it('nests lists by indent and numbers them', () => {

@@ -104,4 +104,30 @@ describe('tables', () => {
       row('Years of life that are lost before the age of 75', '2.5', '2.50'),
     );
   });
+
+  it('joins the lines of a header, and lays what is centred over columns over all of them', () => {
+    const words = [
+      rowAt(92, [[54, 'Kind'], [190, 'Ships of all the years']]),
+      rowAt(112, [[200, 'In the'], [260, 'In the']]),
+      rowAt(123, [[54, 'Region'], [200, 'spring'], [260, 'autumn']]),
+      ...BODY.map(([label, one], i) => rowAt(144 + 14 * i, [label!, one!, [260, `${i}.5`]])),
+    ]; // prettier-ignore
+    const read = markdown(pageOf(words, [[50, 108, 450, 108], ...across([138, 204])]));
+    expect(read).to.contain(row('Region', 'In the spring', 'In the autumn'));
+    expect(read).to.contain(row('North', '12', '0.5'));
+  });
+
+  it('keeps the name of a group of rows apart from the rows', () => {
+    const words = [
+      rowAt(100, [[50, 'Country and region'], [200, 'Ships'], [300, 'Share']]),
+      line('East', [50, 116]),
+      ...BODY.slice(0, 2).map((cells, i) => rowAt(128 + 12 * i, cells)),
+      line('West', [50, 152]),
+      ...BODY.slice(2).map((cells, i) => rowAt(164 + 12 * i, cells)),
+    ]; // prettier-ignore
+    const read = markdown(pageOf(words));
+    expect(read).to.contain(
+      [row('South', '13', '4.5'), row('West', '', ''), row('East', '14', '5.5')].join('\n'),
+    );
+  });
 });
