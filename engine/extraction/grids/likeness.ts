@@ -25,8 +25,7 @@ export function headerMatcher(labels: LabelMatcher): HeaderMatcher {
 function likeness(field: Field, header: string, labels: LabelMatcher): number {
   const words = headerWords(header);
   if (words.length === 0) return 0;
-  const named = field.phrases.reduce((best, phrase) => Math.max(best, saidBy(phrase, words)), 0);
-  return Math.max(named, told(field, words), labels.score(field, words));
+  return Math.max(namedBy(field, words), labels.score(field, words));
 }
 
 /** The words of a header without its marks of footnotes: "(a)", "1)". */
@@ -43,8 +42,18 @@ export function saidBy(phrase: readonly string[], header: readonly string[]): nu
   return said * (0.6 + 0.4 * used);
 }
 
+/** How the schema calls something: its names, and the words of its description. */
+export type Names = Pick<Field, 'phrases' | 'about'>;
+
+/** 0..1: how well a label names what the schema calls so, by the schema's own words. */
+export const namedBy = (names: Names, label: readonly string[]): number => {
+  if (label.length === 0) return 0;
+  const named = names.phrases.reduce((best, phrase) => Math.max(best, saidBy(phrase, label)), 0);
+  return Math.max(named, told(names, label));
+};
+
 /** The header stands in the description: in one piece, or word by word. */
-function told({ about }: Field, header: readonly string[]): number {
+function told({ about }: Names, header: readonly string[]): number {
   return about.reduce((best, words) => {
     if (header.length > 1 && standsIn(header, words)) return Math.max(best, TOLD_RUN);
     const share = header.reduce((sum, word) => sum + bestOf(word, words), 0) / header.length;
