@@ -11,21 +11,32 @@ const HEADER_CHARACTERS_MAX = 160;
 const TOLD_RUN = 0.85;
 const TOLD_WORDS = 0.65;
 
+/** Named so well by the schema's own words, no other words are asked. */
+const NAMED_WELL = 0.75;
+/** What is known of labels is asked for short headers without numbers only: it costs more than all else. */
+const LABEL_WORDS_MAX = 4;
+
 /** Judges headers by the schema's own words first, and by what is known of labels. */
 export function headerMatcher(labels: LabelMatcher): HeaderMatcher {
   const known = new Map<Field, Map<string, number>>();
-  return (field, header) => {
-    const text = header.trim();
+  const words = new Map<string, readonly string[]>();
+  return (field, text) => {
     if (text === '' || text.length > HEADER_CHARACTERS_MAX) return 0;
     const scores = remembered(known, field, () => new Map<string, number>());
-    return remembered(scores, text, () => likeness(field, text, labels));
+    return remembered(scores, text, () =>
+      likeness(
+        field,
+        remembered(words, text, () => headerWords(text)),
+        labels,
+      ),
+    );
   };
 }
 
-function likeness(field: Field, header: string, labels: LabelMatcher): number {
-  const words = headerWords(header);
-  if (words.length === 0) return 0;
-  return Math.max(namedBy(field, words), labels.score(field, words));
+function likeness(field: Field, words: readonly string[], labels: LabelMatcher): number {
+  const named = namedBy(field, words);
+  const isShort = words.length <= LABEL_WORDS_MAX && words.every((word) => !/\d/.test(word));
+  return named >= NAMED_WELL || !isShort ? named : Math.max(named, labels.score(field, words));
 }
 
 /** The words of a header without its marks of footnotes: "(a)", "1)". */
