@@ -4,6 +4,7 @@ import { conceptOf, isVague, type Naming } from './fieldConcepts.ts';
 import { conceptNamed, type Concept, type ValueKind } from './lexicon.ts';
 import { roleIn, type Role } from './roles.ts';
 import { labelWords, nameWords } from './words.ts';
+import { termsOf, type Terms } from '../matching/terms.ts';
 
 /** A leaf of the schema: what to look for, and how it is called. */
 export interface Field {
@@ -23,6 +24,8 @@ export interface Field {
   readonly phrases: readonly (readonly string[])[];
   /** Its description. */
   readonly about: readonly (readonly string[])[];
+  /** All that the schema says of it, as labels may say it. */
+  readonly terms: Terms;
 }
 
 /** The schema as a tree of what can be filled. */
@@ -191,6 +194,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
     inRow,
     phrases: labels,
     about: named.about,
+    terms: termsOf({ name: place.name, parents: place.parents, schema }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { utils, write } from '@e965/xlsx';
-import { openWorkbook } from '../../formats/sheets/openWorkbook.ts';
+import { openXlsx } from '../../formats/sheets/openWorkbook.ts';
 import { extract } from '../../extraction/extract.ts';
 import type { Block, Document } from '../../document/document.ts';
 import { tableOf } from '../../document/tableGrid.ts';
@@ -20,7 +20,7 @@ async function flowOf(...blocks: readonly Block[]): Promise<Document> {
 const sheetOf = (rows: readonly (readonly string[])[]): Promise<Document> => {
   const book = utils.book_new();
   utils.book_append_sheet(book, utils.aoa_to_sheet(rows.map((row) => [...row])), 'Ponds');
-  return documentBy(openWorkbook('xlsx'), write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer);
+  return documentBy(openXlsx, write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer);
 };
 
 const listOf = (properties: JsonObject, description = ''): JsonObject => ({
