@@ -13,6 +13,7 @@ import { findInProse, listInProse } from './prose/proseValues.ts';
 import { LABELLED, pick, ranked } from './ranking.ts';
 import type { RowFindings } from './tables/rowValues.ts';
 import { listedRows } from './lists/listedRows.ts';
+import { listedTexts } from './lists/textEntries.ts';
 import { singlesOf } from './singles/singles.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findBoolean, findChoice, findText, findTexts } from './texts.ts';
@@ -232,7 +233,9 @@ function listedValues(field: Field, source: Source): readonly Finding[] {
   const fact = factFor(field, source);
   if (fact !== undefined) return fact.findings;
   const parties = field.type === 'string' ? listInProse(field, source) : [];
-  return parties.length > 0 ? parties : allOf(field, source);
+  if (parties.length > 0) return parties;
+  const isText = field.type === 'string' && field.kind === 'text';
+  return (isText ? listedTexts(field, source) : undefined) ?? allOf(field, source);
 }
 
 function allOf(field: Field, source: Source): readonly Finding[] {

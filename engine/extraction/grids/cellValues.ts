@@ -81,6 +81,21 @@ export interface Profile {
 /** Cells of a column that are looked at. */
 const SAMPLE = 60;
 
+/** What a cell may be; columns are looked at below every row that may be their header. */
+const CELL_KINDS = new WeakMap<Cell, ReadonlySet<string>>();
+
+function kindsIn(cell: Cell, conventions: Source['conventions']): ReadonlySet<string> {
+  const segment = segmentOf(cell);
+  const filling = inSegment(segment, conventions).filter((one) => fillsCell(one, segment.text));
+  return new Set(filling.map(({ kind }) => kind));
+}
+
+function kindsOfCell(cell: Cell, conventions: Source['conventions']): ReadonlySet<string> {
+  const known = CELL_KINDS.get(cell) ?? kindsIn(cell, conventions);
+  CELL_KINDS.set(cell, known);
+  return known;
+}
+
 export function profileOf(cells: readonly (Cell | undefined)[], { conventions }: Source): Profile {
   const step = Math.max(1, Math.ceil(cells.length / SAMPLE));
   const sample = cells.filter((_, i) => i % step === 0);
@@ -88,10 +103,8 @@ export function profileOf(cells: readonly (Cell | undefined)[], { conventions }:
   const share = (is: (cell: Cell) => boolean): number =>
     filled.length === 0 ? 0 : filled.filter(is).length / filled.length;
   const has = (cell: Cell, kinds: readonly string[]): boolean => {
-    const { text } = segmentOf(cell);
-    return inSegment(segmentOf(cell), conventions).some(
-      (one) => kinds.includes(one.kind) && fillsCell(one, text),
-    );
+    const known = kindsOfCell(cell, conventions);
+    return kinds.some((kind) => known.has(kind));
   };
   return {
     numbers: share((cell) => has(cell, ['number', 'percent'])),

@@ -20,7 +20,7 @@ export interface GridAnswer {
 }
 
 /** Tables of a document that are looked at. */
-const GRIDS_MAX = 400;
+const GRIDS_MAX = 2000;
 /** Below this a table answers something else. */
 const ANSWERS = 0.5;
 /** Lines that only stand like a table must be headed better than one that is drawn. */
@@ -94,24 +94,29 @@ interface Part {
 
 /** The best table with all that are headed alike, and the tables that go on without a header. */
 function sections(best: Headed, { grids, headed, called }: Around): readonly Part[] {
-  const header = headerOf(best);
   const parts: Part[] = [];
   const least = contextScore(called, best);
   for (const [i, grid] of grids.entries()) {
     const own = headed[i];
-    const alike = own !== undefined && (own === best || isAlike(headerOf(own), header, best.mapped));
-    if (alike) parts.push(...partsOf({ ...own, mapped: best.mapped }, { called, least }));
+    if (own !== undefined && (own === best || isAlike(own, best)))
+      parts.push(...partsOf(own, { called, least }));
     else if (grid.follows && parts.at(-1)?.grid === grids[i - 1] && goesOn(grid, best))
       parts.push({ grid, from: 0, to: grid.rows.length, mapped: best.mapped });
   }
   return parts;
 }
 
-const headerOf = ({ grid, header, depth }: Headed): readonly string[] => headerTexts(grid, header, depth);
-
-const isAlike = (own: readonly string[], header: readonly string[], mapped: Headed['mapped']): boolean =>
-  own.length === header.length &&
-  [...mapped.values()].every(({ column }) => sameText(own[column] ?? '', header[column] ?? ''));
+/** The same fields under the same headers, in whatever columns. */
+function isAlike(own: Headed, best: Headed): boolean {
+  const [ours, theirs] = [own, best].map(({ grid, header, depth }) => headerTexts(grid, header, depth));
+  return (
+    own.mapped.size === best.mapped.size &&
+    [...best.mapped].every(([field, { column }]) => {
+      const place = own.mapped.get(field);
+      return place !== undefined && sameText(ours?.[place.column] ?? '', theirs?.[column] ?? '');
+    })
+  );
+}
 
 /** A table at the top of a page with the same columns and no header of its own. */
 const goesOn = (grid: Grid, { grid: { columns }, mapped }: Headed): boolean =>

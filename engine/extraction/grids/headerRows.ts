@@ -23,6 +23,8 @@ export interface Place {
   readonly score: number;
 }
 
+/** Tables with more columns are no registers that a schema asks for. */
+const COLUMNS_MAX = 300;
 /** Rows of a grid in which its header is looked for. */
 const HEADER_ROWS_MAX = 60;
 const DEPTH_MAX = 3;
@@ -44,15 +46,20 @@ export interface Asked {
 /** The header of a grid that names the fields best; undefined where none names two, or the only one. */
 export function headedBy(grid: Grid, asked: Asked): Headed | undefined {
   let best: Headed | undefined;
-  const last = Math.min(grid.rows.length - 1, HEADER_ROWS_MAX);
-  for (let header = 0; header < last; header += 1) {
-    if (!mayBeHeader(grid.rows[header])) continue;
+  for (const header of headersIn(grid)) {
     for (let depth = 1; depth <= Math.min(DEPTH_MAX, header + 1); depth += 1) {
       const headed = headedAt(grid, { header, depth, least: best?.score ?? 0 }, asked);
       if (headed !== undefined && headed.score > (best?.score ?? 0)) best = headed;
     }
   }
   return best;
+}
+
+/** The rows that may be headers. */
+function headersIn(grid: Grid): readonly number[] {
+  if (grid.columns > COLUMNS_MAX) return [];
+  const rows = grid.rows.slice(0, Math.max(0, Math.min(grid.rows.length - 1, HEADER_ROWS_MAX)));
+  return rows.flatMap((row, at) => (beginsTable(grid, at) && mayBeHeader(row) ? [at] : []));
 }
 
 interface HeaderPlace {
@@ -75,10 +82,19 @@ function headedAt(grid: Grid, { header, depth, least }: HeaderPlace, asked: Aske
   return { grid, header, depth, mapped, score };
 }
 
-/** Words rather than values: a header has letters in half of its cells at least. */
+/** Rows at the top, where headers stand. */
+const TOP_ROWS = 8;
+
+/** A header stands at the top of its table, or below a title, what is white, or a head of labels and values. */
+const beginsTable = ({ rows }: Grid, at: number): boolean =>
+  at < TOP_ROWS || rows.slice(at - DEPTH_MAX, at).some((row) => cellsIn(row).length <= 2);
+
+/** Words rather than values: half of its cells at least have letters and no number, or are years. */
 function mayBeHeader(row: GridRow | undefined): boolean {
   const cells = cellsIn(row ?? []);
-  const named = cells.filter(({ text }) => /\p{L}/u.test(text) || YEAR.test(text.trim()));
+  const named = cells.filter(
+    ({ text }) => (/\p{L}/u.test(text) && !/\d{2}/.test(text)) || YEAR.test(text.trim()),
+  );
   return cells.length > 0 && 2 * named.length >= cells.length;
 }
 
@@ -135,12 +151,20 @@ function withoutDoubtful(pairs: readonly Pair[], texts: readonly string[]): read
   const fitting = pairs.filter(({ score }) => score >= NAMED);
   const best = new Map<Field, Pair>();
   for (const pair of fitting) if (pair.score > (best.get(pair.field)?.score ?? 0)) best.set(pair.field, pair);
-  const claims = [...best.values()].map(({ column }) => texts[column]);
+  const claims = counted([...best.values()].map(({ column }) => texts[column] ?? ''));
+  const columns = counted(fitting.map(({ field, column }) => keyOf(field, texts[column])));
   return fitting.filter(({ field, column }) => {
-    const text = texts[column];
-    const columns = fitting.filter((other) => other.field === field && texts[other.column] === text);
-    return columns.length === 1 || columns.length <= claims.filter((claim) => claim === text).length;
+    const count = columns.get(keyOf(field, texts[column])) ?? 0;
+    return count === 1 || count <= (claims.get(texts[column] ?? '') ?? 0);
   });
+}
+
+const keyOf = ({ pointer }: Field, text: string | undefined): string => `${pointer} ${text ?? ''}`;
+
+function counted(keys: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
 }
 
 function assigned(pairs: readonly Pair[]): ReadonlyMap<Field, Place> {

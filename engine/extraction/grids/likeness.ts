@@ -11,22 +11,32 @@ const HEADER_CHARACTERS_MAX = 160;
 const TOLD_RUN = 0.85;
 const TOLD_WORDS = 0.65;
 
+/** Named so well by the schema's own words, no other words are asked. */
+const NAMED_WELL = 0.75;
+/** What is known of labels is asked for short headers without numbers only: it costs more than all else. */
+const LABEL_WORDS_MAX = 4;
+
 /** Judges headers by the schema's own words first, and by what is known of labels. */
 export function headerMatcher(labels: LabelMatcher): HeaderMatcher {
   const known = new Map<Field, Map<string, number>>();
-  return (field, header) => {
-    const text = header.trim();
+  const words = new Map<string, readonly string[]>();
+  return (field, text) => {
     if (text === '' || text.length > HEADER_CHARACTERS_MAX) return 0;
     const scores = remembered(known, field, () => new Map<string, number>());
-    return remembered(scores, text, () => likeness(field, text, labels));
+    return remembered(scores, text, () =>
+      likeness(
+        field,
+        remembered(words, text, () => headerWords(text)),
+        labels,
+      ),
+    );
   };
 }
 
-function likeness(field: Field, header: string, labels: LabelMatcher): number {
-  const words = headerWords(header);
-  if (words.length === 0) return 0;
-  const named = field.phrases.reduce((best, phrase) => Math.max(best, saidBy(phrase, words)), 0);
-  return Math.max(named, told(field, words), labels.score(field, words));
+function likeness(field: Field, words: readonly string[], labels: LabelMatcher): number {
+  const named = namedBy(field, words);
+  const isShort = words.length <= LABEL_WORDS_MAX && words.every((word) => !/\d/.test(word));
+  return named >= NAMED_WELL || !isShort ? named : Math.max(named, labels.score(field, words));
 }
 
 /** The words of a header without its marks of footnotes: "(a)", "1)". */
@@ -43,8 +53,18 @@ export function saidBy(phrase: readonly string[], header: readonly string[]): nu
   return said * (0.6 + 0.4 * used);
 }
 
+/** How the schema calls something: its names, and the words of its description. */
+export type Names = Pick<Field, 'phrases' | 'about'>;
+
+/** 0..1: how well a label names what the schema calls so, by the schema's own words. */
+export const namedBy = (names: Names, label: readonly string[]): number => {
+  if (label.length === 0) return 0;
+  const named = names.phrases.reduce((best, phrase) => Math.max(best, saidBy(phrase, label)), 0);
+  return Math.max(named, told(names, label));
+};
+
 /** The header stands in the description: in one piece, or word by word. */
-function told({ about }: Field, header: readonly string[]): number {
+function told({ about }: Names, header: readonly string[]): number {
   return about.reduce((best, words) => {
     if (header.length > 1 && standsIn(header, words)) return Math.max(best, TOLD_RUN);
     const share = header.reduce((sum, word) => sum + bestOf(word, words), 0) / header.length;

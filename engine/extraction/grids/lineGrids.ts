@@ -44,7 +44,9 @@ const hitsOf = (row: Row, { fields, matcher }: Asked): number => {
 };
 
 function isHeader(row: Row, asked: Asked): boolean {
-  const named = row.segments.filter(({ text }) => /\p{L}/u.test(text));
+  const named = row.segments.filter(
+    ({ text }) => (/\p{L}/u.test(text) && !/\d{2}/.test(text)) || YEAR.test(text),
+  );
   if (2 * named.length < row.segments.length || placedWords(row).length > 40) return false;
   return hitsOf(row, asked) >= Math.min(2, asked.fields.length);
 }
@@ -116,18 +118,36 @@ const isNumber = (text: string): boolean => /\d/.test(text) && !/\p{L}/u.test(te
 const isNumbers = ({ segments }: Row): boolean =>
   2 * segments.filter(({ text }) => isNumber(text) && !YEAR.test(text)).length > segments.length;
 
-/** Rows down to white, or to the next header; on the next page while they look alike. */
+/** Rows down to white, or to the next header; on the next page while its first rows look alike. */
 function bodyBelow(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>): readonly Row[] {
   const body: Row[] = [];
   let last = header;
   for (const row of rows.slice(header.index + 1, header.index + 1 + BODY_MAX)) {
-    const isNext = starts.has(row) && body.some((one) => /\d/.test(textOf(one)));
-    if (isNext || row.page !== header.page || beginsAnother(row, body)) break;
-    if (top(row) - top(last) > WHITE_MAX * height(row)) break;
+    const isNext = starts.has(row) && (body.length > BAND_MAX || body.some((one) => /\d/.test(textOf(one))));
+    if (isNext || beginsAnother(row, body)) break;
+    if (row.page === last.page ? top(row) - top(last) > WHITE_MAX * height(row) : !goesOver(row, rows, body))
+      break;
     body.push(row);
     last = row;
   }
   return body;
+}
+
+/** Rows at the top of a page that are looked at. */
+const TOP_ROWS = 8;
+
+/** Half of the first rows of the page have about as many cells as the rows before it, and some number. */
+function goesOver(first: Row, rows: readonly Row[], body: readonly Row[]): boolean {
+  const counts = body
+    .slice(-TOP_ROWS)
+    .map(({ segments }) => segments.length)
+    .sort((a, b) => a - b);
+  const usual = counts[Math.floor(counts.length / 2)] ?? 0;
+  const next = rows.slice(first.index, first.index + TOP_ROWS).filter(({ page }) => page === first.page);
+  const alike = next.filter(
+    (row) => Math.abs(row.segments.length - usual) <= 1 && row.segments.some(({ text }) => isNumber(text)),
+  );
+  return usual > 2 && 2 * alike.length >= next.length;
 }
 
 /** Words alone, after rows with numbers: another table's header. */

@@ -113,6 +113,8 @@ function linesByHeight({ lines }: DocumentPage): readonly PlacedLine[] {
     .sort((a, b) => a.middle - b.middle);
 }
 
+/** Longer lines are not looked through for every cell. */
+const WORDS_MAX = 1000;
 /** Points that a word's middle may lie outside of its cell. */
 const TOLERANCE = 1.5;
 
@@ -121,6 +123,7 @@ function wordsWithin([x0, y0, x1, y1]: Box, lines: readonly PlacedLine[]): reado
   for (let i = firstFrom(lines, y0 - TOLERANCE); i < lines.length; i += 1) {
     const placed = lines[i];
     if (placed === undefined || placed.middle > y1 + TOLERANCE) break;
+    if (placed.line.words.length > WORDS_MAX) continue;
     for (const word of placed.line.words) {
       if (word.box === null) continue;
       const middle = (word.box[0] + word.box[2]) / 2;

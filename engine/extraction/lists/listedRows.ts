@@ -1,5 +1,7 @@
 import type { Called, Field } from '../fields/fields.ts';
 import { gridRows } from '../grids/gridRows.ts';
+import { labelledRows } from './labelledRows.ts';
+import { numberedRows } from './numberedRows.ts';
 import type { Source } from '../source.ts';
 import { findRows, type RowFindings } from '../tables/rowValues.ts';
 
@@ -15,7 +17,7 @@ const OF_GOODS: ReadonlySet<string> = new Set(['quantity', 'unit_price', 'line_t
 /** The rows of a list, by the way that answers it best. */
 export function listedRows({ fields, called }: Listed, source: Source): readonly RowFindings[] {
   const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  const ways = goods >= 2 ? [byLines, byGrids] : [byGrids, byLines];
+  const ways = goods >= 2 ? [byLines, byGrids] : [byGrids, byLines, byLabel, byNumbers];
   for (const way of ways) {
     const rows = way({ fields, called }, source);
     if (rows.length > 0) return rows;
@@ -26,3 +28,6 @@ export function listedRows({ fields, called }: Listed, source: Source): readonly
 const byLines = ({ fields }: Listed, source: Source): readonly RowFindings[] => findRows(fields, source);
 const byGrids = ({ fields, called }: Listed, source: Source): readonly RowFindings[] =>
   gridRows(fields, called, source).rows;
+const byLabel = (listed: Listed, source: Source): readonly RowFindings[] => labelledRows(listed, source);
+const byNumbers = ({ fields }: Listed, source: Source): readonly RowFindings[] =>
+  numberedRows(fields, source);

@@ -111,6 +111,25 @@ describe('rows of a register', () => {
     ]);
   });
 
+  it('go on over pages, with and without their header again', () => {
+    const line = (y: number, cells: readonly [string, string, string]): readonly Placed[] => [
+      [40, y, cells[0]],
+      [200, y, cells[1]],
+      [400, y, cells[2], 'right'],
+    ];
+    const head = ['Pond', 'Keeper', 'Frogs'] as const;
+    const names = ['Mill', 'Church', 'Manor', 'Abbey', 'Forge', 'Lock', 'Weir', 'Ford'];
+    const page = (from: number, hasHead: boolean): readonly Placed[] => [
+      ...(hasHead ? line(60, [...head]) : []),
+      ...names
+        .slice(from, from + 4)
+        .flatMap((name, i) => line(80 + 14 * i, [name, 'Ada Low', String(from + i)])),
+    ];
+    const frogs = names.map((pond, i) => ({ pond, keeper: 'Ada Low', frogs: i }));
+    for (const again of [true, false])
+      expect(rowsOf(laidOut([page(0, true), page(4, again)]), listOf(pond))).to.deep.equal(frogs);
+  });
+
   it('are taken from the table under the title that the description names', async () => {
     const table = (frogs: string): Block =>
       tableOf(
