@@ -179,6 +179,13 @@ describe('an artifact', function () {
     expect(() => readArtifact({ ...one.artifact, leaves })).to.throw('as many weights as places');
   });
 
+  it('is read when it was made before chances were told', () => {
+    const { trust: _, ...old } = one.artifact;
+    const leaves = old.leaves.map(({ follows: __, ...leaf }) => leaf);
+    const read = readArtifact({ ...old, leaves, engine_version: 'local-1' });
+    expect(scoreOf(unseen('ledger'), withArtifact({ ...one, artifact: read }))).to.be.above(0.9);
+  });
+
   it('stays under a megabyte for 50 fields and 100 examples of as many layouts', () => {
     const names = Array.from({ length: 50 }, (_, i) => `q${String(i)}x`);
     const properties = Object.fromEntries(names.map((name) => [name, { type: 'number' }]));
