@@ -5,6 +5,7 @@ import { isEmpty, squeezed } from '../scoring/agreement.ts';
 import { optionsOf, readAs, type Option } from '../options.ts';
 import type { Prepared } from '../prepared.ts';
 import { logit, regression, type Case, type Choice } from './regression.ts';
+import { featureOf } from './hashing.ts';
 import { rightOptions } from './rightOptions.ts';
 import { textOfSpot } from './spots.ts';
 import { KNOWN_FROM, type Match } from './templates.ts';
@@ -44,11 +45,18 @@ export function optionsFor(field: Field, document: Prepared): readonly Option[] 
 
 const NOWHERE = { general: [], position: [] };
 
+/** How sure the rules are, in steps: where they doubt, another choice needs less to win. */
+const SURETY_STEPS = 5;
+const suretyFeature = (surety: number): number =>
+  featureOf(`rules=${String(Math.min(SURETY_STEPS - 1, Math.floor(SURETY_STEPS * surety)))}`);
+
 function choicesOf(options: readonly Option[], match: Match | undefined): readonly Choice[] {
-  return options.map(({ seen, byRules, labelScore }) => {
+  return options.map(({ seen, byRules, surety, labelScore }) => {
     const { general, position } = seen?.features ?? NOWHERE;
-    const anchors = seen === undefined ? undefined : match?.anchorsOf(seen);
-    return { general, position, anchors: anchors ?? [], byRules, labelScore };
+    const anchors = seen === undefined ? [] : (match?.anchorsOf(seen) ?? []);
+    return byRules
+      ? { general, position, anchors: [...anchors, suretyFeature(surety)], byRules, labelScore }
+      : { general, position, anchors, byRules, labelScore };
   });
 }
 
