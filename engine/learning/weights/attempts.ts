@@ -18,9 +18,9 @@ export interface Attempt {
   readonly isOfLeaf: boolean;
 }
 
-interface Seen extends Pick<Attempt, 'pointer' | 'side' | 'rules' | 'model'> {
+interface Seen extends Pick<Attempt, 'pointer' | 'side' | 'rules' | 'model' | 'isOfLeaf'> {
   readonly expected: Json | undefined;
-  /** Of a leaf. */
+  /** Of a leaf of which something was learned. */
   readonly opinion: Opinion | undefined;
 }
 
@@ -34,7 +34,6 @@ export function tallied({ expected, opinion, ...seen }: Seen): Attempt {
     trial: isTried ? { signals: opinion.signals, isRight: seen.model.tp > 0 } : undefined,
     isRefusal,
     isOpen,
-    isOfLeaf: opinion !== undefined,
   };
 }
 
@@ -82,21 +81,25 @@ const UNSEEN_LOST_SHARE = 0.2;
 /** Nothing is taken away before so many documents were right to do without. */
 const REFUSALS_MIN = 2;
 
-/** How far a target may be followed, by its attempts on documents that were left out. */
-export const followedFrom = (
-  sides: Readonly<Record<keyof Gate, readonly Attempt[]>>,
-  trust: Trust,
-): Gate => ({
-  known: sideOf(sides.known, trust, ({ gained, lost }) => gained > LOSS_WEIGHT * lost),
-  unseen: {
-    ...sideOf(
-      sides.unseen,
-      trust,
-      ({ gained, lost, won }) => won >= UNSEEN_WON_MIN && lost <= UNSEEN_LOST_SHARE * gained,
-    ),
-    mayRefuse: false,
-  },
-});
+/** Attempts by the layouts that they were made on. */
+export type Sides = Readonly<Record<keyof Gate, readonly Attempt[]>>;
+
+/**
+ * How far a target may be followed, by its attempts on documents that were left out. Where each layout has one
+ * example, none could be tried as known: what holds on layouts never seen then holds on those too.
+ */
+export function followedFrom(sides: Sides, trust: Trust): Gate {
+  const unseen = { ...sideOf(sides.unseen, trust, isGoodUnseen), mayRefuse: false };
+  const isTested = sides.known.some(
+    ({ trial, isRefusal, isOfLeaf }) => trial !== undefined || isRefusal || !isOfLeaf,
+  );
+  return { known: isTested ? sideOf(sides.known, trust, isGoodKnown) : unseen, unseen };
+}
+
+const isGoodKnown = ({ gained, lost }: Balance): boolean => gained > LOSS_WEIGHT * lost;
+
+const isGoodUnseen = ({ gained, lost, won }: Balance): boolean =>
+  won >= UNSEEN_WON_MIN && lost <= UNSEEN_LOST_SHARE * gained;
 
 function sideOf(attempts: readonly Attempt[], trust: Trust, isGood: (balance: Balance) => boolean): Side {
   const refusals = balanceOf(attempts, { from: NEVER, mayRefuse: true, trust });

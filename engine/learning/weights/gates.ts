@@ -2,7 +2,7 @@ import { documentFolds, layoutFolds, type Fold } from '../scoring/folds.ts';
 import { asUnknown, fit, isKnown, layoutsOf, said, type Example, type Model } from '../rounds.ts';
 import { added, f1, NONE, type Counts } from '../scoring/scoring.ts';
 import { countsOf, type Target } from '../targets.ts';
-import { followedFrom, tallied, tallyOf, type Attempt } from './attempts.ts';
+import { followedFrom, tallied, tallyOf, type Attempt, type Sides } from './attempts.ts';
 import { NEVER, type Gate } from './sides.ts';
 import { opinionOf, type Following } from './leafModel.ts';
 import { matched, type Match } from './templates.ts';
@@ -48,7 +48,9 @@ export function* decideGates(
   for (const fold of unseenFolds)
     attempts.push(...(yield* attemptsOn({ examples, targets, seed, fold, side: 'unseen' })));
   const trust = trustFrom(attempts.flatMap(({ trial }) => trial ?? []));
-  const gates = new Map(targets.map(({ pointer }) => [pointer, gateOf(ofTarget(attempts, pointer), trust)]));
+  const gates = new Map(
+    targets.map(({ pointer }) => [pointer, followedFrom(sidesOf(attempts, pointer), trust)]),
+  );
   const others = all.filter((target) => !targets.includes(target));
   const rest = examples
     .flatMap((example) => others.map((target) => rulesCounts(target, example)))
@@ -56,9 +58,6 @@ export function* decideGates(
   const unseen = unseenFolds.length === 0 ? undefined : unseenSums({ attempts, gates, trust }, rest);
   return { gates, trust, unseen };
 }
-
-const ofTarget = (attempts: readonly Attempt[], pointer: string): readonly Attempt[] =>
-  attempts.filter((attempt) => attempt.pointer === pointer);
 
 interface Scored {
   readonly examples: readonly Example[];
@@ -121,17 +120,19 @@ function attempt(model: Model, target: Target, { example, match, side }: Held): 
     side,
     expected,
     opinion,
+    isOfLeaf: node.kind === 'leaf',
     rules: rulesCounts(target, example),
     model: countsOf(target, { expected, got }),
   });
 }
 
-function gateOf(attempts: readonly Attempt[], trust: Trust): Gate {
-  const [known, unseen] = (['known', 'unseen'] as const).map((side) =>
-    attempts.filter((one) => one.side === side),
-  );
-  return followedFrom({ known: known ?? [], unseen: unseen ?? [] }, trust);
-}
+const sidesOf = (attempts: readonly Attempt[], pointer: string): Sides => {
+  const ofTarget = attempts.filter((attempt) => attempt.pointer === pointer);
+  return {
+    known: ofTarget.filter(({ side }) => side === 'known'),
+    unseen: ofTarget.filter(({ side }) => side === 'unseen'),
+  };
+};
 
 function unseenSums(
   { attempts, gates, trust }: { readonly attempts: readonly Attempt[] } & Pick<Gated, 'gates' | 'trust'>,

@@ -89,6 +89,16 @@ describe('learning from examples', function () {
     expect(scoreOf(unseen('ledger'), withArtifact(one))).to.be.above(0.95);
   });
 
+  it('reads layouts of which it had a single example each', () => {
+    const one = trained([0, 40, 80, 120, 160, 200].flatMap((by) => movedForms(1, 7 + by, by)));
+    expect(scoreOf(movedForms(10, 99, 200), withArtifact(one))).to.be.above(0.95);
+  });
+
+  it('needs three examples of one layout', () => {
+    for (const layout of ['ledger', 'card'] as const)
+      expect(scoreOf(unseen(layout), withArtifact(trained(madeUpForms(layout, 3, 11))))).to.be.above(0.95);
+  });
+
   it('is not better, and changes nothing, where the rules leave nothing to learn', () => {
     const { report, artifact } = trained(madeUpForms('plain', 6, 7));
     expect(report).to.include({ baseline_score: 1, best_score: 1, better: false });
