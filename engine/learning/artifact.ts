@@ -2,10 +2,14 @@ import { z } from 'zod';
 import { canonicalJson, sha256 } from '../kernel/canonicalJson.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Field } from '../extraction/fields/fields.ts';
+import { NEVER } from './weights/sides.ts';
 import { FEATURES } from './weights/hashing.ts';
+import { PRIOR_TRUST } from './weights/trust.ts';
 
 /** Raised when features or weights mean something else than before. */
-export const ENGINE_VERSION = 'local-1';
+export const ENGINE_VERSION = 'local-2';
+/** Artifacts of these versions are read: what they lack has a default. */
+const READ_VERSIONS = ['local-1', ENGINE_VERSION] as const;
 
 const path = z.string().max(1_000);
 const label = z.string().max(400);
@@ -14,11 +18,18 @@ const score = z.number().min(0).max(1);
 /** In which documents a learned part speaks: of layouts that the examples had, and of others. */
 const gates = { known: z.boolean(), unseen: z.boolean() };
 
+/** From which chance on of being right a leaf is followed, and whether it may take a value of the rules away. */
+const side = z.strictObject({ from: z.number().min(0).max(NEVER), may_refuse: z.boolean() });
+/** How leaves of artifacts are followed that were learned before chances were told. */
+const OLD_SIDE = { from: 0.7, may_refuse: false };
+
 const leaf = z
   .strictObject({
     path,
     signature: z.string().length(16),
     ...gates,
+    /** Since `local-2`. */
+    follows: z.strictObject({ known: side, unseen: side }).default({ known: OLD_SIDE, unseen: OLD_SIDE }),
     joint: z.enum([', ', ' ', '\n']),
     labels: z.array(label).max(12),
     /** Places of weights that are not zero, rising, and the weights. */
@@ -69,7 +80,7 @@ export type TrainingReport = z.infer<typeof trainingReport>;
 /** What the local engine learned from examples: plain JSON, without any text of theirs but labels. */
 export const localArtifact = z.strictObject({
   kind: z.literal('local'),
-  engine_version: z.literal(ENGINE_VERSION),
+  engine_version: z.enum(READ_VERSIONS),
   lexicon_version: z.string(),
   schema_hash: z.string(),
   seed: z.int(),
@@ -80,6 +91,11 @@ export const localArtifact = z.strictObject({
   leaves: z.array(leaf),
   lists: z.array(list),
   rows: z.array(rows),
+  /** Weights by which the chance of being right is told, since `local-2`. */
+  trust: z
+    .array(z.number())
+    .length(PRIOR_TRUST.length)
+    .default([...PRIOR_TRUST]),
   metrics: trainingReport,
 });
 export type LocalArtifact = z.infer<typeof localArtifact>;

@@ -9,14 +9,15 @@ import {
   type Taught,
 } from '../extraction/extract.ts';
 import { signatureOf, type LocalArtifact } from './artifact.ts';
-import type { Gate } from './weights/gates.ts';
-import { chooseLeaf, type LeafModel } from './weights/leafModel.ts';
+import { chooseLeaf, type Following, type LeafModel } from './weights/leafModel.ts';
 import { listBy } from './weights/listModel.ts';
+import { FEATURES } from './weights/hashing.ts';
 import { prepared, type Prepared } from './prepared.ts';
 import { rowsBy } from './weights/rowModel.ts';
 import { isKnown } from './rounds.ts';
 import { targetsOf } from './targets.ts';
-import { matched } from './weights/templates.ts';
+import { matched, type Match } from './weights/templates.ts';
+import type { Trust } from './weights/trust.ts';
 
 type Leaf = LocalArtifact['leaves'][number];
 
@@ -26,9 +27,10 @@ const MODELS = new WeakMap<Leaf, LeafModel>();
 function modelOf(leaf: Leaf): LeafModel {
   const known = MODELS.get(leaf);
   if (known !== undefined) return known;
-  const weights = new Map(leaf.places.map((place, i) => [place, leaf.weights[i] ?? 0]));
+  const weights = new Float64Array(FEATURES);
+  for (const [i, place] of leaf.places.entries()) weights[place] = leaf.weights[i] ?? 0;
   const model: LeafModel = {
-    weightAt: (place) => weights.get(place) ?? 0,
+    weights,
     labels: new Set(leaf.labels),
     joint: leaf.joint,
   };
@@ -58,14 +60,25 @@ export const extractWith = (
   schema: JsonObject,
 ): LocalExtraction => extractTaught({ artifact }, document, schema);
 
-function taughtBy({ templates, leaves, lists, rows }: LocalArtifact, document: Prepared): Taught {
+/** A learned part of the schema, and in which documents it speaks. */
+interface Speaking {
+  readonly path: string;
+  readonly signature: string;
+  readonly known: boolean;
+  readonly unseen: boolean;
+}
+
+function followingOf({ follows }: Leaf, trust: Trust, match: Match): Following {
+  const { from, may_refuse: mayRefuse } = follows[isKnown(match) ? 'known' : 'unseen'];
+  return { from, mayRefuse, trust };
+}
+
+function taughtBy({ templates, leaves, lists, rows, trust }: LocalArtifact, document: Prepared): Taught {
   const match = matched(templates, document.sightings);
   const signatures = new Map(
     targetsOf(document.reading.tree).map(({ pointer, fields }) => [pointer, signatureOf(fields)]),
   );
-  const speaking = <Part extends Gate & { readonly path: string; readonly signature: string }>(
-    parts: readonly Part[],
-  ): ReadonlyMap<string, Part> =>
+  const speaking = <Part extends Speaking>(parts: readonly Part[]): ReadonlyMap<string, Part> =>
     new Map(
       parts
         .filter((part) => (isKnown(match) ? part.known : part.unseen))
@@ -76,7 +89,9 @@ function taughtBy({ templates, leaves, lists, rows }: LocalArtifact, document: P
   return {
     leaf: (field, found) => {
       const leaf = leafParts.get(field.pointer);
-      return leaf === undefined ? found : chooseLeaf(modelOf(leaf), { field, document, match });
+      return leaf === undefined
+        ? found
+        : chooseLeaf(modelOf(leaf), { field, document, match }, followingOf(leaf, trust, match));
     },
     list: (field) => {
       const part = listParts.get(field.pointer);

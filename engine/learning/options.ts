@@ -17,6 +17,8 @@ export interface Option {
   readonly seen: Seen | undefined;
   /** The rules would take it. */
   readonly byRules: boolean;
+  /** How sure the rules are of it, 0..1; 0 where they would not take it. */
+  readonly surety: number;
   /** 0..1: how well its label names the field, as the rules judge. */
   readonly labelScore: number;
 }
@@ -30,12 +32,14 @@ const JOINT = ', ';
 /** All values that a field may take in a document, in reading order; the one that the rules take is marked. */
 export function optionsOf(field: Field, document: Prepared): readonly Option[] {
   const rules = document.byRules(field);
-  const options = [...typedOptions(field, document), ...textOptions(field, document)].map(
-    (option): Option => ({ ...option, byRules: rules !== undefined && isAt(option, field, rules) }),
+  const options = [...typedOptions(field, document), ...textOptions(field, document)].map((option): Option =>
+    rules !== undefined && isAt(option, field, rules)
+      ? { ...option, byRules: true, surety: rules.confidence }
+      : option,
   );
   const value = rules === undefined ? undefined : coerced(field, rules.value);
-  if (value === undefined || options.some(({ byRules }) => byRules)) return options;
-  return [{ value, seen: undefined, byRules: true, labelScore: 0 }, ...options];
+  if (rules === undefined || value === undefined || options.some(({ byRules }) => byRules)) return options;
+  return [{ value, seen: undefined, byRules: true, surety: rules.confidence, labelScore: 0 }, ...options];
 }
 
 function kindsOf({ kind, type, choices }: Field): readonly ValueKind[] {
@@ -52,7 +56,7 @@ function typedOptions(field: Field, document: Prepared): readonly Option[] {
     const { typed } = seen.spot;
     const value = typed === undefined ? undefined : coerced(field, typed.value);
     if (typed === undefined || value === undefined || !isAllowed(field, value)) return [];
-    return [{ value, seen, byRules: false, labelScore: contextScore(typed, layout, judged) }];
+    return [{ value, seen, byRules: false, surety: 0, labelScore: contextScore(typed, layout, judged) }];
   });
 }
 
@@ -64,7 +68,7 @@ function textOptions(field: Field, document: Prepared): readonly Option[] {
   if (READ_BY_KIND.has(field.kind)) return [];
   return document.texts().flatMap((seen): readonly Option[] => {
     const value = readAs(field, textOfSpot(seen.spot, JOINT));
-    return value === undefined ? [] : [{ value, seen, byRules: false, labelScore: 0 }];
+    return value === undefined ? [] : [{ value, seen, byRules: false, surety: 0, labelScore: 0 }];
   });
 }
 

@@ -1,6 +1,8 @@
 import type { Json } from '../kernel/json.ts';
 import { hashOf } from './weights/hashing.ts';
 import type { Prepared } from './prepared.ts';
+import { optionsFor, type Following } from './weights/leafModel.ts';
+import { asRead } from './weights/rightOptions.ts';
 import { learn, valueByLearned, valueByRules, valueIn, type Learned, type Target } from './targets.ts';
 import {
   KNOWN_FROM,
@@ -17,12 +19,20 @@ export interface Example {
   readonly expected: Json;
   /** By pointer. */
   readonly byRules: ReadonlyMap<string, Json | undefined>;
+  /** What is expected of each target as the page has it, by pointer. */
+  readonly asRead: ReadonlyMap<string, Json | undefined>;
 }
 
 export const exampleOf = (document: Prepared, expected: Json, targets: readonly Target[]): Example => ({
   document,
   expected,
   byRules: new Map(targets.map((target) => [target.pointer, valueByRules(target, document)])),
+  asRead: new Map(
+    targets.map(({ pointer, node }) => {
+      const wanted = valueIn(expected, pointer);
+      return [pointer, node.kind === 'leaf' ? asRead(optionsFor(node.field, document), wanted) : wanted];
+    }),
+  ),
 });
 
 /** What was learned from some examples: their layouts, and each target by its pointer. */
@@ -65,11 +75,11 @@ export const asUnknown = (match: Match): Match => ({
   similarity: Math.min(match.similarity, KNOWN_FROM - 0.01),
 });
 
-/** What a model says of a target; without anything learned what the rules say. */
+/** What a model says of a target as far as it may be followed; without anything learned what the rules say. */
 export function said(
   { learned }: Model,
   target: Target,
-  example: Pick<Example, 'document' | 'byRules'> & { readonly match: Match },
+  example: Pick<Example, 'document' | 'byRules'> & { readonly match: Match; readonly following: Following },
 ): Json | undefined {
   const one = learned.get(target.pointer);
   return one === undefined ? example.byRules.get(target.pointer) : valueByLearned(one, target, example);

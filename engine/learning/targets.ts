@@ -2,7 +2,7 @@ import type { Json } from '../kernel/json.ts';
 import { coerced, fieldsOf, valueAt } from '../extraction/extract.ts';
 import type { Field, SchemaNode } from '../extraction/fields/fields.ts';
 import { compared, type Counts, type Note } from './scoring/scoring.ts';
-import { chooseLeaf, learnLeaf, optionsFor, type LeafModel } from './weights/leafModel.ts';
+import { chooseLeaf, learnLeaf, optionsFor, type Following, type LeafModel } from './weights/leafModel.ts';
 import { learnList, listBy, type ListModel } from './weights/listModel.ts';
 import type { Prepared } from './prepared.ts';
 import { learnRows, rowsBy, type RowModel } from './weights/rowModel.ts';
@@ -80,17 +80,17 @@ export function valueByRules({ node }: Target, document: Prepared): Json | undef
   return found === undefined ? undefined : coerced(node.field, found.value);
 }
 
-/** The value of a target by what was learned. */
+/** The value of a target by what was learned; of a leaf as far as it may be followed. */
 export function valueByLearned(
   learned: Learned,
   { pointer, node, fields }: Target,
-  { document, match }: Omit<Matched, 'expected'>,
+  { document, match, following }: Omit<Matched, 'expected'> & { readonly following: Following },
 ): Json | undefined {
   const { reading } = document;
   switch (learned.kind) {
     case 'leaf': {
       const [field] = fields;
-      const found = field && chooseLeaf(learned.model, { field, document, match });
+      const found = field && chooseLeaf(learned.model, { field, document, match }, following);
       return found && coerced(field, found.value);
     }
     case 'list':

@@ -4,6 +4,7 @@ import { canonicalJson, sha256 } from '../kernel/canonicalJson.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { ENGINE_VERSION, schemaHash, type LocalArtifact, type TrainingReport } from './artifact.ts';
 import { validationFolds } from './scoring/folds.ts';
+import { isSpeaking } from './weights/sides.ts';
 import { decideGates, gateCalls, type Gated } from './weights/gates.ts';
 import { partsOf } from './weights/packing.ts';
 import { prepared } from './prepared.ts';
@@ -72,6 +73,7 @@ export function* trainLocal(
     examples: examples.map(digestOf),
     templates: model.templates.map(({ marks }) => ({ marks: marks.map(([hash, x]) => [hash, x]) })),
     ...partsOf(model, targets, gated.gates),
+    trust: [...gated.trust],
     metrics,
   };
   return { artifact, report: metrics };
@@ -129,7 +131,7 @@ function* learned(
   const gated = yield* decideGates(examples, targets, seed);
   const kept = targets.filter(({ pointer }) => {
     const gate = gated.gates.get(pointer);
-    return gate !== undefined && (gate.known || gate.unseen);
+    return gate !== undefined && (isSpeaking(gate.known) || isSpeaking(gate.unseen));
   });
   const steps = fit(examples, kept, seed);
   for (let step = steps.next(); ; step = steps.next()) {
@@ -148,10 +150,12 @@ function* scored(
   for (const example of examples) {
     const match = matched(model.templates, example.document.sightings);
     for (const target of targets) {
-      const gate = gated.gates.get(target.pointer);
-      const speaks = gate !== undefined && (isKnown(match) ? gate.known : gate.unseen);
       const rules = example.byRules.get(target.pointer);
-      const got = speaks ? said(model, target, { ...example, match }) : rules;
+      const side = gated.gates.get(target.pointer)?.[isKnown(match) ? 'known' : 'unseen'];
+      const got =
+        side !== undefined && isSpeaking(side)
+          ? said(model, target, { ...example, match, following: { ...side, trust: gated.trust } })
+          : rules;
       held.push({ example, target, rules, got });
     }
     yield true;

@@ -1,40 +1,27 @@
 import { documentFolds, layoutFolds, type Fold } from '../scoring/folds.ts';
 import { asUnknown, fit, isKnown, layoutsOf, said, type Example, type Model } from '../rounds.ts';
 import { added, f1, NONE, type Counts } from '../scoring/scoring.ts';
-import { countsOf, valueIn, type Target } from '../targets.ts';
-import { matched } from './templates.ts';
-
-/** Where a learned target speaks: in layouts of the examples, and in others. Elsewhere the rules do. */
-export interface Gate {
-  readonly known: boolean;
-  readonly unseen: boolean;
-}
-
-/** Rules and model side by side on documents that the model did not learn from. */
-interface Tally {
-  rules: Counts;
-  model: Counts;
-  gains: number;
-  losses: number;
-}
-
-/** For each target what was counted, on known layouts and on others. */
-type Tallies = ReadonlyMap<string, { readonly known: Tally; readonly unseen: Tally }>;
+import { countsOf, type Target } from '../targets.ts';
+import { followedFrom, tallied, tallyOf, type Attempt, type Sides } from './attempts.ts';
+import { NEVER, type Gate } from './sides.ts';
+import { opinionOf, type Following } from './leafModel.ts';
+import { matched, type Match } from './templates.ts';
+import { trustFrom, type Trust } from './trust.ts';
 
 export interface Gated {
   readonly gates: ReadonlyMap<string, Gate>;
+  /** How sure what leaves say is. */
+  readonly trust: Trust;
   /** Rules and gated model on layouts left out; undefined where there is one layout alone. */
   readonly unseen: { readonly rules: Counts; readonly model: Counts } | undefined;
 }
-
-const fresh = (): Tally => ({ rules: NONE, model: NONE, gains: 0, losses: 0 });
 
 /** Targets where the rules leave nothing to learn cannot become better. */
 const learnable = (targets: readonly Target[], examples: readonly Example[]): readonly Target[] =>
   targets.filter((target) => examples.some((example) => f1(rulesCounts(target, example)) < 1));
 
-const rulesCounts = (target: Target, { expected, byRules }: Example): Counts =>
-  countsOf(target, { expected: valueIn(expected, target.pointer), got: byRules.get(target.pointer) });
+const rulesCounts = (target: Target, { asRead, byRules }: Example): Counts =>
+  countsOf(target, { expected: asRead.get(target.pointer), got: byRules.get(target.pointer) });
 
 /** Documents that deciding the gates scores. */
 export const gateCalls = (examples: readonly Example[]): number =>
@@ -44,9 +31,8 @@ export const gateCalls = (examples: readonly Example[]): number =>
   );
 
 /**
- * Decides for each target whether what is learned may speak: only where it was better than the rules on
- * documents left out. On other layouts it must have won at least two documents and lost none. Yields after
- * each target learned, and `true` after each document scored.
+ * Decides for each target whether what is learned may speak, and how sure it must be: only where it was better
+ * than the rules on documents left out. Yields after each target learned, and `true` after each document scored.
  */
 export function* decideGates(
   examples: readonly Example[],
@@ -55,19 +41,22 @@ export function* decideGates(
 ): Generator<boolean, Gated> {
   const targets = learnable(all, examples);
   const groups = layoutsOf(examples);
-  const tallies = new Map(targets.map(({ pointer }) => [pointer, { known: fresh(), unseen: fresh() }]));
   const unseenFolds = layoutFolds(groups);
+  const attempts: Attempt[] = [];
   for (const fold of documentFolds(groups, seed))
-    yield* scoreFold({ examples, targets, seed, fold, side: 'known' }, tallies);
+    attempts.push(...(yield* attemptsOn({ examples, targets, seed, fold, side: 'known' })));
   for (const fold of unseenFolds)
-    yield* scoreFold({ examples, targets, seed, fold, side: 'unseen' }, tallies);
-  const gates = new Map([...tallies].map(([pointer, tally]) => [pointer, gateOf(tally)]));
+    attempts.push(...(yield* attemptsOn({ examples, targets, seed, fold, side: 'unseen' })));
+  const trust = trustFrom(attempts.flatMap(({ trial }) => trial ?? []));
+  const gates = new Map(
+    targets.map(({ pointer }) => [pointer, followedFrom(sidesOf(attempts, pointer), trust)]),
+  );
   const others = all.filter((target) => !targets.includes(target));
   const rest = examples
     .flatMap((example) => others.map((target) => rulesCounts(target, example)))
     .reduce(added, NONE);
-  const unseen = unseenFolds.length === 0 ? undefined : unseenSums(tallies, gates, rest);
-  return { gates, unseen };
+  const unseen = unseenFolds.length === 0 ? undefined : unseenSums({ attempts, gates, trust }, rest);
+  return { gates, trust, unseen };
 }
 
 interface Scored {
@@ -75,61 +64,87 @@ interface Scored {
   readonly targets: readonly Target[];
   readonly seed: number;
   readonly fold: Fold;
-  readonly side: 'known' | 'unseen';
+  readonly side: Attempt['side'];
 }
 
-function* scoreFold(
-  { examples, targets, seed, fold, side }: Scored,
-  tallies: Tallies,
-): Generator<boolean, void> {
+function* attemptsOn({
+  examples,
+  targets,
+  seed,
+  fold,
+  side,
+}: Scored): Generator<boolean, readonly Attempt[]> {
   const at = (places: readonly number[]): readonly Example[] =>
     places.flatMap((place) => examples[place] ?? []);
   const steps = fit(at(fold.learn), targets, seed);
   let step = steps.next();
   for (; step.done !== true; step = steps.next()) yield false;
+  const attempts: Attempt[] = [];
   for (const example of at(fold.held)) {
-    tallyUp(step.value, { example, targets, side }, tallies);
+    attempts.push(...attemptsAt(step.value, { example, targets, side }));
     yield true;
   }
+  return attempts;
 }
 
-function tallyUp(
+function attemptsAt(
   model: Model,
   { example, targets, side }: Pick<Scored, 'targets' | 'side'> & { readonly example: Example },
-  tallies: Tallies,
-): void {
+): readonly Attempt[] {
   const found = matched(model.templates, example.document.sightings);
-  if (side === 'known' && !isKnown(found)) return;
+  if (side === 'known' && !isKnown(found)) return [];
   const match = side === 'known' ? found : asUnknown(found);
-  for (const target of targets) {
-    const tally = tallies.get(target.pointer)?.[side];
-    if (tally === undefined) continue;
-    const expected = valueIn(example.expected, target.pointer);
-    const rules = rulesCounts(target, example);
-    const learned = countsOf(target, { expected, got: said(model, target, { ...example, match }) });
-    tally.rules = added(tally.rules, rules);
-    tally.model = added(tally.model, learned);
-    if (f1(learned) > f1(rules)) tally.gains += 1;
-    if (f1(learned) < f1(rules)) tally.losses += 1;
-  }
+  return targets.map((target) => attempt(model, target, { example, match, side }));
 }
 
-const UNSEEN_GAINS_MIN = 2;
+/** Where nothing holds a model back. */
+const FREELY: Following = { from: 0, mayRefuse: true, trust: [] };
 
-const gateOf = ({ known, unseen }: { readonly known: Tally; readonly unseen: Tally }): Gate => ({
-  known: f1(known.model) > f1(known.rules) && known.gains > known.losses,
-  unseen: f1(unseen.model) > f1(unseen.rules) && unseen.gains >= UNSEEN_GAINS_MIN && unseen.losses === 0,
-});
+interface Held {
+  readonly example: Example;
+  readonly match: Match;
+  readonly side: Attempt['side'];
+}
+
+function attempt(model: Model, target: Target, { example, match, side }: Held): Attempt {
+  const { pointer, node } = target;
+  const expected = example.asRead.get(pointer);
+  const learned = model.learned.get(pointer);
+  const opinion =
+    node.kind === 'leaf' && learned?.kind === 'leaf'
+      ? opinionOf(learned.model, { field: node.field, document: example.document, match })
+      : undefined;
+  const got = said(model, target, { ...example, match, following: FREELY });
+  return tallied({
+    pointer,
+    side,
+    expected,
+    opinion,
+    isOfLeaf: node.kind === 'leaf',
+    rules: rulesCounts(target, example),
+    model: countsOf(target, { expected, got }),
+  });
+}
+
+const sidesOf = (attempts: readonly Attempt[], pointer: string): Sides => {
+  const ofTarget = attempts.filter((attempt) => attempt.pointer === pointer);
+  return {
+    known: ofTarget.filter(({ side }) => side === 'known'),
+    unseen: ofTarget.filter(({ side }) => side === 'unseen'),
+  };
+};
 
 function unseenSums(
-  tallies: Tallies,
-  gates: ReadonlyMap<string, Gate>,
+  { attempts, gates, trust }: { readonly attempts: readonly Attempt[] } & Pick<Gated, 'gates' | 'trust'>,
   rest: Counts,
 ): NonNullable<Gated['unseen']> {
   const sums = { rules: rest, model: rest };
-  for (const [pointer, { unseen }] of tallies) {
-    sums.rules = added(sums.rules, unseen.rules);
-    sums.model = added(sums.model, gates.get(pointer)?.unseen === true ? unseen.model : unseen.rules);
+  for (const one of attempts) {
+    if (one.side !== 'unseen') continue;
+    const { from } = gates.get(one.pointer)?.unseen ?? { from: NEVER };
+    const { rules, model } = tallyOf(one, { from, mayRefuse: false, trust });
+    sums.rules = added(sums.rules, rules);
+    sums.model = added(sums.model, model);
   }
   return sums;
 }

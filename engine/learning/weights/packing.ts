@@ -1,7 +1,6 @@
 import { signatureOf, type LocalArtifact } from '../artifact.ts';
-import type { Gate } from './gates.ts';
-import { FEATURES } from './hashing.ts';
-import { PRIOR, type WeightAt } from './regression.ts';
+import { isSpeaking, type Gate, type Side } from './sides.ts';
+import { PRIOR } from './regression.ts';
 import type { Model } from '../rounds.ts';
 import type { Learned, Target } from '../targets.ts';
 
@@ -21,25 +20,28 @@ export function partsOf(model: Model, targets: readonly Target[], gates: Readonl
     const learned = model.learned.get(path);
     const gate = gates.get(path);
     if (learned === undefined || gate === undefined) continue;
-    pack(learned, { path, signature: signatureOf(fields), ...gate }, { parts, most });
+    pack(learned, { path, signature: signatureOf(fields), gate }, { parts, most });
   }
   return parts;
 }
 
-interface Head extends Gate {
+interface Packed {
   readonly path: string;
   readonly signature: string;
+  readonly gate: Gate;
 }
 
 function pack(
   learned: Learned,
-  head: Head,
+  { gate, ...told }: Packed,
   { parts, most }: { readonly parts: Parts; readonly most: number },
 ): void {
+  const head = { ...told, known: isSpeaking(gate.known), unseen: isSpeaking(gate.unseen) };
   switch (learned.kind) {
     case 'leaf': {
-      const { labels, joint, weightAt } = learned.model;
-      parts.leaves.push({ ...head, joint, labels: [...labels], ...sparse(weightAt, most) });
+      const { labels, joint, weights } = learned.model;
+      const follows = { known: sideOf(gate.known), unseen: sideOf(gate.unseen) };
+      parts.leaves.push({ ...head, follows, joint, labels: [...labels], ...sparse(weights, most) });
       return;
     }
     case 'list':
@@ -56,11 +58,16 @@ function pack(
   }
 }
 
+const sideOf = ({ from, mayRefuse }: Side): { from: number; may_refuse: boolean } => ({
+  from,
+  may_refuse: mayRefuse,
+});
+
 /** The largest weights, in thousandths; those of the prior are always among them. */
-function sparse(weightAt: WeightAt, most: number): { places: number[]; weights: number[] } {
+function sparse(weights: Float64Array, most: number): { places: number[]; weights: number[] } {
   const large: (readonly [place: number, weight: number])[] = [];
-  for (let place = 0; place < FEATURES; place += 1) {
-    const weight = Math.round(weightAt(place) * 1_000) / 1_000;
+  for (const [place, exact] of weights.entries()) {
+    const weight = Math.round(exact * 1_000) / 1_000;
     if (Math.abs(weight) >= WEIGHT_MIN || PRIOR.has(place)) large.push([place, weight]);
   }
   const rank = ([place, weight]: readonly [number, number]): number =>

@@ -17,8 +17,6 @@ export interface Case {
   readonly right: readonly number[];
 }
 
-export type WeightAt = (place: number) => number;
-
 /**
  * What is believed before any example: the rules' choice is the right one (logit +1 against "nothing"), all
  * others are not. With these weights alone the model chooses exactly what the rules choose.
@@ -40,22 +38,26 @@ const LIKED = 25;
 const LOOKED_UP = new Set([1, 3, 5]);
 
 /** The logit of a choice against "nothing stands there"; positions count by `share`, 0..1. */
-export function logit(weightAt: WeightAt, choice: Choice, share: number): number {
-  const { general, position, anchors } = choice;
-  const prior = (choice.byRules ? weightAt(BY_RULES) : 0) + choice.labelScore * weightAt(LABEL_SCORE);
-  return (
-    prior +
-    weightAt(BIAS) +
-    sumOf(weightAt, general) +
-    share * sumOf(weightAt, position) +
-    sumOf(weightAt, anchors)
-  );
+export function logit(weights: Float64Array, choice: Choice, share: number): number {
+  const { general, position, anchors, byRules, labelScore } = choice;
+  const prior = (byRules ? at(weights, BY_RULES) : 0) + labelScore * at(weights, LABEL_SCORE);
+  const near = sumOf(weights, general) + sumOf(weights, anchors);
+  return prior + at(weights, BIAS) + near + share * sumOf(weights, position);
 }
 
-function sumOf(weightAt: WeightAt, places: ArrayLike<number>): number {
+const at = (weights: Float64Array, place: number): number => weights[place] ?? 0;
+
+function sumOf(weights: Float64Array, places: ArrayLike<number>): number {
   let sum = 0;
-  for (let i = 0; i < places.length; i += 1) sum += weightAt(places[i] ?? 0);
+  for (let i = 0; i < places.length; i += 1) sum += weights[places[i] ?? 0] ?? 0;
   return sum;
+}
+
+/** A document as the steps go through it: its right choices and the wrong ones that they look at. */
+interface Looked {
+  readonly right: readonly Choice[];
+  readonly byLot: readonly Choice[];
+  liked: readonly Choice[];
 }
 
 /**
@@ -67,80 +69,78 @@ export function regression(cases: readonly Case[], seed: number): Float64Array {
   const weights = new Float64Array(FEATURES);
   for (const [place, weight] of PRIOR) weights[place] = weight;
   const next = seeded(seed);
-  const byLot = cases.map((one) => drawn(one, next));
-  let liked = cases.map((): readonly number[] => []);
+  const wrong = cases.map(wrongOf);
+  const looked = cases.map(({ choices, right }, i): Looked => ({
+    right: right.flatMap((place) => choices[place] ?? []),
+    byLot: drawn(wrong[i] ?? [], next),
+    liked: [],
+  }));
   for (let epoch = 0; epoch < EPOCHS; epoch += 1) {
-    if (LOOKED_UP.has(epoch)) liked = cases.map((one) => mostLiked(one, weights));
+    if (LOOKED_UP.has(epoch))
+      for (const [i, one] of looked.entries()) one.liked = mostLiked(wrong[i] ?? [], one, weights);
     const rate = RATE / (1 + epoch / 4);
-    const order = shuffled(
-      cases.map((_, i) => i),
-      next,
-    );
-    for (const i of order) {
-      const one = cases[i];
-      if (one === undefined) continue;
-      const looked = [...new Set([...one.right, ...(byLot[i] ?? []), ...(liked[i] ?? [])])];
-      step(weights, { ...one, looked }, rate);
-    }
+    for (const one of shuffled(looked, next)) step(weights, one, rate);
   }
   return weights;
 }
 
-const isWrong = ({ right }: Case): ((place: number) => boolean) => {
+function wrongOf({ choices, right }: Case): readonly Choice[] {
   const known = new Set(right);
-  return (place) => !known.has(place);
-};
+  return choices.filter((_, i) => !known.has(i));
+}
 
-function drawn(one: Case, next: () => number): readonly number[] {
-  const wrong = one.choices.map((_, i) => i).filter(isWrong(one));
-  const rules = wrong.filter((i) => one.choices[i]?.byRules === true);
+function drawn(wrong: readonly Choice[], next: () => number): readonly Choice[] {
   const lot = Array.from(
     { length: Math.min(BY_LOT, wrong.length) },
     () => wrong[Math.floor(next() * wrong.length)],
   );
-  return [...rules, ...lot.filter((place) => place !== undefined)];
+  return [...new Set([...wrong.filter(({ byRules }) => byRules), ...lot.filter((one) => one !== undefined)])];
 }
 
-function mostLiked(one: Case, weights: Float64Array): readonly number[] {
-  const logits = one.choices.map((choice) => logit((place) => weights[place] ?? 0, choice, 1));
-  return one.choices
-    .map((_, i) => i)
-    .filter(isWrong(one))
-    .sort((a, b) => (logits[b] ?? 0) - (logits[a] ?? 0) || a - b)
-    .slice(0, LIKED);
+function mostLiked(wrong: readonly Choice[], { byLot }: Looked, weights: Float64Array): readonly Choice[] {
+  const logits = Float64Array.from(wrong, (choice) => logit(weights, choice, 1));
+  const known = new Set(byLot);
+  const places = Array.from(logits.keys()).sort((a, b) => at(logits, b) - at(logits, a) || a - b);
+  return places
+    .slice(0, LIKED)
+    .flatMap((place) => wrong[place] ?? [])
+    .filter((choice) => !known.has(choice));
 }
 
-interface Looked extends Case {
-  readonly looked: readonly number[];
-}
-
-function step(weights: Float64Array, { choices, right, looked }: Looked, rate: number): void {
-  const chosen = looked.flatMap((place) => choices[place] ?? []);
-  const isRight = looked.map((place) => right.includes(place));
-  const logits = chosen.map((choice) => logit((place) => weights[place] ?? 0, choice, 1));
-  const most = logits.reduce((a, b) => Math.max(a, b), 0);
-  const odds = logits.map((value) => Math.exp(value - most));
-  const all = odds.reduce((a, b) => a + b, Math.exp(-most));
-  const ofRight = odds.reduce((sum, value, i) => (isRight[i] === true ? sum + value : sum), 0);
+function step(weights: Float64Array, { right, byLot, liked }: Looked, rate: number): void {
+  const chosen = [...right, ...byLot, ...liked];
+  const odds = Float64Array.from(chosen, (choice) => logit(weights, choice, 1));
+  const most = odds.reduce((a, b) => Math.max(a, b), 0);
+  let [all, ofRight] = [Math.exp(-most), 0];
+  for (let i = 0; i < odds.length; i += 1) {
+    const odd = Math.exp(at(odds, i) - most);
+    odds[i] = odd;
+    all += odd;
+    if (i < right.length) ofRight += odd;
+  }
   for (const [i, choice] of chosen.entries()) {
-    const odd = odds[i] ?? 0;
-    const wanted = isRight[i] === true ? odd / ofRight : 0;
-    const gradient = wanted - odd / all;
+    const odd = at(odds, i);
+    const gradient = (i < right.length ? odd / ofRight : 0) - odd / all;
     if (Math.abs(gradient) > 1e-4) move(weights, choice, rate * gradient);
   }
   for (const [place, prior] of PRIOR)
-    weights[place] = (weights[place] ?? 0) + rate * PULL * (prior - (weights[place] ?? 0));
+    weights[place] = at(weights, place) + rate * PULL * (prior - at(weights, place));
 }
 
 function move(weights: Float64Array, choice: Choice, by: number): void {
-  for (const places of [choice.general, choice.position, choice.anchors]) {
-    for (let i = 0; i < places.length; i += 1) {
-      const place = places[i] ?? 0;
-      const weight = weights[place] ?? 0;
-      weights[place] = weight + by - RATE * PULL * weight;
-    }
+  moveAll(weights, choice.general, by);
+  moveAll(weights, choice.position, by);
+  moveAll(weights, choice.anchors, by);
+  if (choice.byRules) weights[BY_RULES] = at(weights, BY_RULES) + by;
+  weights[LABEL_SCORE] = at(weights, LABEL_SCORE) + by * choice.labelScore;
+  weights[BIAS] = at(weights, BIAS) + by;
+}
+
+const KEPT = 1 - RATE * PULL;
+
+function moveAll(weights: Float64Array, places: ArrayLike<number>, by: number): void {
+  for (let i = 0; i < places.length; i += 1) {
+    const place = places[i] ?? 0;
+    weights[place] = by + KEPT * (weights[place] ?? 0);
   }
-  if (choice.byRules) weights[BY_RULES] = (weights[BY_RULES] ?? 0) + by;
-  weights[LABEL_SCORE] = (weights[LABEL_SCORE] ?? 0) + by * choice.labelScore;
-  weights[BIAS] = (weights[BIAS] ?? 0) + by;
 }

@@ -27,6 +27,9 @@ const SEGMENTS_FIRST = 900;
 const SEGMENTS_LAST = 300;
 const SUFFIX_WORDS_MAX = 3;
 const LINES_MAX = 5;
+const PREFIX_WORDS_MAX = 2;
+/** Centred lines have one middle; points. */
+const CENTRED_WITHIN = 12;
 
 /** At most so many segments are looked at. */
 export function searched<T>(items: readonly T[]): readonly T[] {
@@ -49,7 +52,7 @@ export function typedSpots({ candidates }: Source, kinds: readonly ValueKind[]):
   );
 }
 
-/** Texts: segments, what stands after a colon or after a first word or before a comma, and lines joined. */
+/** Texts: segments, what stands after a colon or first words or before a comma or last words, and lines joined. */
 export function textSpots({ layout, candidates }: Source): readonly Spot[] {
   const tokens = new Map<Segment, Part[]>();
   for (const { segment, from, to } of candidates.get('id') ?? [])
@@ -80,11 +83,14 @@ function cutsOf(segment: Segment): readonly Cut[] {
     .slice(1, 1 + SUFFIX_WORDS_MAX)
     .filter((start) => start !== colon + 2)
     .flatMap((start, i) => cutOf(segment, [start, text.length], `word${String(i + 1)}`));
+  const ends = starts.slice(2).slice(-PREFIX_WORDS_MAX).reverse();
+  const prefixes = ends.flatMap((end, i) => cutOf(segment, [0, end], `without${String(i + 1)}`));
   return [
     ...cutOf(segment, [0, text.length], 'whole'),
     ...(colon > 0 ? cutOf(segment, [colon + 1, text.length], 'colon') : []),
     ...(comma > 0 ? cutOf(segment, [Math.max(0, colon + 1), comma], 'comma') : []),
     ...suffixes,
+    ...prefixes,
   ];
 }
 
@@ -114,9 +120,10 @@ function blocksFrom(segment: Segment, layout: Layout): readonly Cut[] {
   );
 }
 
+/** Lines of one value stand close, at one left edge or about one middle. */
 const goesOn = (last: Segment, next: Segment): boolean =>
   next.page === last.page &&
-  Math.abs(next.x0 - last.x0) < 6 &&
+  (Math.abs(next.x0 - last.x0) < 6 || Math.abs(next.x0 + next.x1 - last.x0 - last.x1) < 2 * CENTRED_WITHIN) &&
   next.y0 - last.y1 < 0.9 * (last.y1 - last.y0) + 1;
 
 /** The text of a spot, its lines joined by `joint`. */

@@ -89,6 +89,16 @@ describe('learning from examples', function () {
     expect(scoreOf(unseen('ledger'), withArtifact(one))).to.be.above(0.95);
   });
 
+  it('reads layouts of which it had a single example each', () => {
+    const one = trained([0, 40, 80, 120, 160, 200].flatMap((by) => movedForms(1, 7 + by, by)));
+    expect(scoreOf(movedForms(10, 99, 200), withArtifact(one))).to.be.above(0.95);
+  });
+
+  it('needs three examples of one layout', () => {
+    for (const layout of ['ledger', 'card'] as const)
+      expect(scoreOf(unseen(layout), withArtifact(trained(madeUpForms(layout, 3, 11))))).to.be.above(0.95);
+  });
+
   it('is not better, and changes nothing, where the rules leave nothing to learn', () => {
     const { report, artifact } = trained(madeUpForms('plain', 6, 7));
     expect(report).to.include({ baseline_score: 1, best_score: 1, better: false });
@@ -177,6 +187,13 @@ describe('an artifact', function () {
     expect(() => readArtifact({ ...one.artifact, engine_version: 'local-0' })).to.throw();
     const leaves = one.artifact.leaves.map((leaf) => ({ ...leaf, weights: leaf.weights.slice(1) }));
     expect(() => readArtifact({ ...one.artifact, leaves })).to.throw('as many weights as places');
+  });
+
+  it('is read when it was made before chances were told', () => {
+    const { trust: _, ...old } = one.artifact;
+    const leaves = old.leaves.map(({ follows: __, ...leaf }) => leaf);
+    const read = readArtifact({ ...old, leaves, engine_version: 'local-1' });
+    expect(scoreOf(unseen('ledger'), withArtifact({ ...one, artifact: read }))).to.be.above(0.9);
   });
 
   it('stays under a megabyte for 50 fields and 100 examples of as many layouts', () => {

@@ -1,0 +1,121 @@
+import type { Json } from '../../kernel/json.ts';
+import type { Counts } from '../scoring/scoring.ts';
+import { NEVER, SILENT, type Gate, type Side } from './sides.ts';
+import { isRefused, type Following, type Opinion } from './leafModel.ts';
+import { trustIn, type Trial, type Trust } from './trust.ts';
+
+/** Rules and model side by side for one target of one document that the model did not learn from. */
+export interface Attempt {
+  readonly pointer: string;
+  readonly side: keyof Gate;
+  readonly rules: Counts;
+  readonly model: Counts;
+  /** A value that the model chose against the rules. */
+  readonly trial: Trial | undefined;
+  readonly isRefusal: boolean;
+  /** The example does not say whether the document has the value that the rules find. */
+  readonly isOpen: boolean;
+  readonly isOfLeaf: boolean;
+}
+
+interface Seen extends Pick<Attempt, 'pointer' | 'side' | 'rules' | 'model' | 'isOfLeaf'> {
+  readonly expected: Json | undefined;
+  /** Of a leaf of which something was learned. */
+  readonly opinion: Opinion | undefined;
+}
+
+/** What an attempt shows. */
+export function tallied({ expected, opinion, ...seen }: Seen): Attempt {
+  const isOpen = expected === undefined && seen.rules.fp > 0;
+  const isRefusal = opinion !== undefined && isRefused(opinion);
+  const isTried = opinion !== undefined && !isRefusal && !isOpen && !opinion.best.byRules;
+  return {
+    ...seen,
+    trial: isTried ? { signals: opinion.signals, isRight: seen.model.tp > 0 } : undefined,
+    isRefusal,
+    isOpen,
+  };
+}
+
+/** What rules and model say in an attempt when the model is followed so far. */
+export function tallyOf(
+  { rules, model, trial, isRefusal, isOfLeaf }: Attempt,
+  { from, mayRefuse, trust }: Following,
+): { readonly rules: Counts; readonly model: Counts } {
+  if (!isOfLeaf) return { rules, model: from < NEVER ? model : rules };
+  const isFollowed = isRefusal ? mayRefuse : trial !== undefined && trustIn(trust, trial.signals) >= from;
+  return { rules, model: isFollowed ? model : rules };
+}
+
+/** A wrong value costs half of what a right one is worth; none costs nothing. */
+const worth = ({ tp, fp }: Counts): number => tp - fp / 2;
+
+interface Balance {
+  readonly gained: number;
+  readonly lost: number;
+  /** Documents that became better. */
+  readonly won: number;
+}
+
+function balanceOf(attempts: readonly Attempt[], following: Following): Balance {
+  const changes = attempts
+    .filter(({ isOpen }) => !isOpen)
+    .map((one) => {
+      const { rules, model } = tallyOf(one, following);
+      return worth(model) - worth(rules);
+    });
+  return {
+    gained: changes.reduce((sum, change) => sum + Math.max(0, change), 0),
+    lost: changes.reduce((sum, change) => sum + Math.max(0, -change), 0),
+    won: changes.filter((change) => change > 0).length,
+  };
+}
+
+/** Chances from which on a model may be followed. */
+const LEVELS = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
+/** What is lost weighs so much more than what is gained: the rules are the safe choice. */
+const LOSS_WEIGHT = 2;
+/** On layouts that no example had, so many documents must be won, and so little lost of what is gained. */
+const UNSEEN_WON_MIN = 2;
+const UNSEEN_LOST_SHARE = 0.2;
+/** Nothing is taken away before so many documents were right to do without. */
+const REFUSALS_MIN = 2;
+
+/** Attempts by the layouts that they were made on. */
+export type Sides = Readonly<Record<keyof Gate, readonly Attempt[]>>;
+
+/**
+ * How far a target may be followed, by its attempts on documents that were left out. Where each layout has one
+ * example, none could be tried as known: what holds on layouts never seen then holds on those too.
+ */
+export function followedFrom(sides: Sides, trust: Trust): Gate {
+  const unseen = { ...sideOf(sides.unseen, trust, isGoodUnseen), mayRefuse: false };
+  const isTested = sides.known.some(
+    ({ trial, isRefusal, isOfLeaf }) => trial !== undefined || isRefusal || !isOfLeaf,
+  );
+  return { known: isTested ? sideOf(sides.known, trust, isGoodKnown) : unseen, unseen };
+}
+
+const isGoodKnown = ({ gained, lost }: Balance): boolean => gained > LOSS_WEIGHT * lost;
+
+const isGoodUnseen = ({ gained, lost, won }: Balance): boolean =>
+  won >= UNSEEN_WON_MIN && lost <= UNSEEN_LOST_SHARE * gained;
+
+function sideOf(attempts: readonly Attempt[], trust: Trust, isGood: (balance: Balance) => boolean): Side {
+  const refusals = balanceOf(attempts, { from: NEVER, mayRefuse: true, trust });
+  const mayRefuse =
+    attempts.some(({ isOfLeaf }) => isOfLeaf) && refusals.won >= REFUSALS_MIN && refusals.lost === 0;
+  const levels = LEVELS.map((from) => ({
+    from,
+    balance: balanceOf(attempts, { from, mayRefuse: false, trust }),
+  }));
+  const best = levels
+    .filter(({ balance }) => isGood(balance))
+    .reduce<(typeof levels)[number] | undefined>(
+      (most, one) => (most === undefined || netOf(one.balance) > netOf(most.balance) ? one : most),
+      undefined,
+    );
+  return best === undefined ? { ...SILENT, mayRefuse } : { from: best.from, mayRefuse };
+}
+
+const netOf = ({ gained, lost }: Balance): number => gained - LOSS_WEIGHT * lost;
