@@ -1,6 +1,6 @@
 import { formOf, type Form, type Pair } from '../form/form.ts';
 import { likeness, likeWord } from '../matching/likeness.ts';
-import { termsIn, type Terms } from '../matching/terms.ts';
+import { initialsOf, termsIn, type Terms } from '../matching/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 
@@ -58,11 +58,16 @@ function labelsOf(pairs: readonly Pair[]): readonly Label[] {
     const key = `${pair.label}\n${pair.context}`;
     const known = labels.get(key);
     if (known === undefined)
-      labels.set(key, { words: termsIn(pair.label), context: termsIn(pair.context), pairs: [pair] });
+      labels.set(key, { words: termsIn(pair.label), context: contextTerms(pair), pairs: [pair] });
     else known.pairs.push(pair);
   }
   return [...labels.values()];
 }
+
+const contextTerms = ({ label, context }: Pair): readonly string[] => [
+  ...termsIn(context),
+  ...[label, ...context.split(' · ')].flatMap(initialsOf),
+];
 
 type WordIndex = ReadonlyMap<string, readonly number[]>;
 

@@ -15,12 +15,13 @@ import { valuesAt, type Reading } from './values.ts';
 const TYPED: ReadonlySet<Shape> = new Set<Shape>([
   'date', 'year', 'time', 'integer', 'number', 'percent', 'phone', 'email', 'url', 'iban', 'bic', 'vat_id', 'code',
 ]); // prettier-ignore
+type Draft = Omit<Offer, 'isDoubtful'>;
 const BEFORE_CHARACTERS = 90;
 const AFTER_CHARACTERS = 40;
 const PROSE_SCORE = 0.9;
 
 /** Values right beside the words that name the field, without a mark between: in a short text or a sentence. */
-export function mentions(field: Field, source: Source): readonly Offer[] {
+export function mentions(field: Field, source: Source): readonly Draft[] {
   if (!TYPED.has(shapeOf(field))) return [];
   const { form, speaking } = labelIndexOf(source);
   return speaking(field.terms)
@@ -57,7 +58,7 @@ function valuesIn(field: Field, segment: Segment, source: Source): readonly Read
     }));
 }
 
-function mentionOf(field: Field, value: Reading, source: Source): Offer | undefined {
+function mentionOf(field: Field, value: Reading, source: Source): Draft | undefined {
   const { segment, from, to } = value;
   const before = segment.text.slice(0, from);
   const after = segment.text.slice(to);
@@ -65,7 +66,7 @@ function mentionOf(field: Field, value: Reading, source: Source): Offer | undefi
   const shape = shapeOf(field);
   const implied = impliedBy(shape);
   const isCount = shape === 'integer' || shape === 'number';
-  const of = (kind: EvidenceKind, score: number): Offer | undefined =>
+  const of = (kind: EvidenceKind, score: number): Draft | undefined =>
     score >= 0.5 ? { ...value, kind, score } : undefined;
   if (!isSentence(segment.text)) {
     const own = likeness(field.terms, { label: termsIn(before), context: [], implied });

@@ -6,4 +6,6 @@ export interface Offer extends Reading {
   readonly kind: EvidenceKind;
   /** 0..1: how well the words beside it say the field. */
   readonly score: number;
+  /** The same words name another value as well. */
+  readonly isDoubtful: boolean;
 }

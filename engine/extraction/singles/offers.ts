@@ -1,5 +1,7 @@
 import type { Field } from '../fields/fields.ts';
 import type { Pair } from '../form/form.ts';
+import { likeness } from '../matching/likeness.ts';
+import { termsIn } from '../matching/terms.ts';
 import type { Source } from '../source.ts';
 import { isValue } from '../texts.ts';
 import { mentions } from './mentions.ts';
@@ -23,8 +25,18 @@ export function offersFor(field: Field, source: Source): readonly Offer[] {
     );
   return [...paired, ...mentions(field, source)]
     .sort((a, b) => b.score - a.score || a.segment.index - b.segment.index || a.from - b.from)
-    .slice(0, OFFERS_MAX);
+    .slice(0, OFFERS_MAX)
+    .map((offer, _, all) => ({ ...offer, isDoubtful: all.some((other) => isRival(offer, other)) }));
 }
+
+type Draft = Omit<Offer, 'isDoubtful'>;
+const AS_WELL = 0.02;
+
+/** Another value that the same words name as well, in the same way: they say neither. */
+const isRival = (one: Draft, other: Draft): boolean =>
+  other.kind === one.kind &&
+  other.score > one.score - AS_WELL &&
+  JSON.stringify(other.value) !== JSON.stringify(one.value);
 
 /** From here a label says the field's own name, whatever concept it also is. */
 const OWN_NAME = 0.95;
@@ -46,17 +58,26 @@ interface ScoredPair {
   readonly score: number;
 }
 
-function offered(field: Field, { pair, score }: ScoredPair, source: Source): readonly Offer[] {
+function offered(field: Field, { pair, score }: ScoredPair, source: Source): readonly Draft[] {
   const [value] = valuesAt(pair.value, { field, conventions: source.conventions });
   const shape = shapeOf(field);
   const isFree = shape === 'text' || shape === 'name';
   if (value === undefined || (isFree && isLabelText(value, pair, source))) return [];
-  return [{ ...value, kind: pair.kind, score }];
+  return [{ ...value, kind: pair.kind, score: pair.kind === 'cross' ? score * columnShare(field, pair, score) : score }];
+}
+
+/** A row alone does not say which of its cells is meant. */
+const ANY_COLUMN = 0.7;
+
+function columnShare({ terms }: Field, { label, context }: Pair, score: number): number {
+  const alone = likeness(terms, { label: termsIn(label), context: [], implied: new Set() });
+  return context === '' || score > alone + 0.01 ? 1 : ANY_COLUMN;
 }
 
 /** A text that says a label, of this field or of another, is none of its values. */
 function isLabelText(value: Reading, { kind }: Pair, source: Source): boolean {
   if (kind !== 'colon' && !isValue({ ...value.segment, text: value.text }, source)) return true;
   const isPlain = kind === 'beside' || kind === 'under';
+  if (isPlain && !/\p{L}/u.test(value.text)) return true;
   return isPlain && labelIndexOf(source).form.labels.has(value.segment);
 }

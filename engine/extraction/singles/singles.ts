@@ -18,6 +18,7 @@ export type ByRules = (field: Field) => Finding | undefined;
 /** A finding with who found it, and how sure that was before it was calibrated. */
 export interface Rated extends Finding, Omit<Way, 'kind'> {
   readonly raw: number;
+  readonly isDoubtful?: boolean;
 }
 
 /**
@@ -97,10 +98,14 @@ const readingOf = ({ words }: Finding): number =>
   words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
 
 function offered(field: Field, offer: Offer, isKnown: boolean): Rated {
-  const { segment, from, to, value, text, kind, score } = offer;
+  const { segment, from, to, value, text, kind, score, isDoubtful } = offer;
   const finding = { value, text, page: segment.page, words: wordsIn(segment, from, to), confidence: 0, kind };
-  return rated(finding, { origin: 'labels', isFree: FREE.has(shapeOf(field)), isKnown }, score);
+  const one = rated(finding, { origin: 'labels', isFree: FREE.has(shapeOf(field)), isKnown }, score);
+  return isDoubtful ? { ...one, isDoubtful, confidence: DOUBTFUL * one.confidence } : one;
 }
+
+/** Of two values that the same words name one is right at best. */
+const DOUBTFUL = 0.6;
 
 /** Shapes that nearly any text has. */
 const FREE: ReadonlySet<Shape> = new Set<Shape>(['text', 'name']);
