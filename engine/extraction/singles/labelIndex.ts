@@ -1,3 +1,4 @@
+import { boxesOf, type Box } from '../form/boxes.ts';
 import { formOf, type Form, type Pair } from '../form/form.ts';
 import { likeness, likeWord } from '../matching/likeness.ts';
 import { initialsOf, termsIn, type Terms } from '../matching/terms.ts';
@@ -19,6 +20,7 @@ export interface ScoredLabel {
 /** What a document prints, by its words: a field looks only at what has one of its own. */
 export interface LabelIndex {
   readonly form: Form;
+  readonly boxes: readonly Box[];
   /** The labels that have a word like one of the field's, with how well each says it. */
   readonly labelled: (terms: Terms, implied: ReadonlySet<string>) => readonly ScoredLabel[];
   /** The segments that have a word like one of the field's. */
@@ -41,6 +43,7 @@ function indexOf({ layout }: Source): LabelIndex {
   const segmentsByWord = wordIndex(layout.segments.map(({ text }) => termsIn(text)));
   return {
     form,
+    boxes: boxesOf(layout),
     labelled: (terms, implied) =>
       placesOf(terms, byWord).flatMap((place) => {
         const label = labels[place];

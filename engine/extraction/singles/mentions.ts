@@ -7,7 +7,7 @@ import forms from '../lexicon/forms.json' with { type: 'json' };
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { labelIndexOf } from './labelIndex.ts';
-import type { Offer } from './offer.ts';
+import type { Draft } from './offer.ts';
 import { impliedBy, shapeOf, type Shape } from './shapes.ts';
 import { valuesAt, type Reading } from './values.ts';
 
@@ -15,7 +15,6 @@ import { valuesAt, type Reading } from './values.ts';
 const TYPED: ReadonlySet<Shape> = new Set<Shape>([
   'date', 'year', 'time', 'integer', 'number', 'percent', 'phone', 'email', 'url', 'iban', 'bic', 'vat_id', 'code',
 ]); // prettier-ignore
-type Draft = Omit<Offer, 'isDoubtful'>;
 const BEFORE_CHARACTERS = 90;
 const AFTER_CHARACTERS = 40;
 const PROSE_SCORE = 0.9;

@@ -9,3 +9,6 @@ export interface Offer extends Reading {
   /** The same words name another value as well. */
   readonly isDoubtful: boolean;
 }
+
+/** An offer before it is known whether another is as good. */
+export type Draft = Omit<Offer, 'isDoubtful'>;

@@ -1,5 +1,6 @@
 import type { Field } from '../fields/fields.ts';
-import type { Pair } from '../form/form.ts';
+import { boxesIn, opensBox } from '../form/boxes.ts';
+import type { Pair, Spot } from '../form/form.ts';
 import { likeness } from '../matching/likeness.ts';
 import { termsIn } from '../matching/terms.ts';
 import type { Source } from '../source.ts';
@@ -7,7 +8,8 @@ import { isValue } from '../texts.ts';
 import { mentions } from './mentions.ts';
 import { labelIndexOf, type ScoredLabel } from './labelIndex.ts';
 import { impliedBy, shapeOf } from './shapes.ts';
-import type { Offer } from './offer.ts';
+import type { Draft, Offer } from './offer.ts';
+import { tickedFor } from './ticked.ts';
 import { valuesAt, type Reading } from './values.ts';
 
 const SCORE_MIN = 0.5;
@@ -23,13 +25,12 @@ export function offersFor(field: Field, source: Source): readonly Offer[] {
     .flatMap(({ label, score }) =>
       label.pairs.slice(0, PAIRS_MAX).flatMap((pair) => offered(field, { pair, score }, source)),
     );
-  return [...paired, ...mentions(field, source)]
+  return [...paired, ...mentions(field, source), ...tickedFor(field, source)]
     .sort((a, b) => b.score - a.score || a.segment.index - b.segment.index || a.from - b.from)
     .slice(0, OFFERS_MAX)
     .map((offer, _, all) => ({ ...offer, isDoubtful: all.some((other) => isRival(offer, other)) }));
 }
 
-type Draft = Omit<Offer, 'isDoubtful'>;
 const AS_WELL = 0.02;
 
 /** Another value that the same words name as well, in the same way: they say neither. */
@@ -59,11 +60,24 @@ interface ScoredPair {
 }
 
 function offered(field: Field, { pair, score }: ScoredPair, source: Source): readonly Draft[] {
-  const [value] = valuesAt(pair.value, { field, conventions: source.conventions });
+  const spot = tickedSpot(pair.value, source);
+  const [value] = spot === undefined ? [] : valuesAt(spot, { field, conventions: source.conventions });
   const shape = shapeOf(field);
   const isFree = shape === 'text' || shape === 'name';
   if (value === undefined || (isFree && isLabelText(value, pair, source))) return [];
   return [{ ...value, kind: pair.kind, score: pair.kind === 'cross' ? score * columnShare(field, pair, score) : score }];
+}
+
+const BOXES_MAX = 12;
+
+/** Where a row of boxes stands, the text of the one that is ticked; undefined where none or several are. */
+function tickedSpot(spot: Spot, { layout: { segments } }: Source): Spot | undefined {
+  const { segment } = spot;
+  if (!opensBox(segment.text.slice(spot.from).trim())) return spot;
+  const row = segments.slice(segment.index, segment.index + BOXES_MAX).filter((one) => one.row === segment.row);
+  const ticked = row.flatMap((one) => boxesIn(one, segments[one.index + 1])).filter(({ isTicked }) => isTicked);
+  const [only] = ticked;
+  return only === undefined || ticked.length > 1 ? undefined : only.value;
 }
 
 /** A row alone does not say which of its cells is meant. */
