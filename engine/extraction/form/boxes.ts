@@ -20,22 +20,26 @@ const TEXT_MAX = 120;
 /** Whether a text begins with the mark of a box. */
 export const opensBox = (text: string): boolean => text.search(MARK) === 0;
 
-/** The boxes of a document, each with the words up to the next one; an empty mark has the next text of its row. */
-export function boxesOf({ segments }: Layout): readonly Box[] {
-  return segments.flatMap((segment) => boxesIn(segment, segments[segment.index + 1])).slice(0, BOXES_MAX);
-}
+/** The boxes of a document, each with the words up to the next one. */
+export const boxesOf = (layout: Layout): readonly Box[] =>
+  layout.segments.flatMap((segment) => boxesIn(segment, layout)).slice(0, BOXES_MAX);
 
-/** The boxes of one segment, given the next. */
-export function boxesIn(segment: Segment, next: Segment | undefined): readonly Box[] {
+/** The boxes of one segment. A mark without words has the next text of its row; at the row's end, the first. */
+export function boxesIn(segment: Segment, layout: Layout): readonly Box[] {
   const marks = [...segment.text.matchAll(MARK)];
   return marks.map(({ 0: mark, index }, i): Box => {
     const to = marks[i + 1]?.index ?? segment.text.length;
-    const own = segment.text.slice(index + mark.length, to).trim();
-    const isAlone = own === '' && next?.row === segment.row && !opensBox(next.text);
-    const text = isAlone ? next.text : own;
-    const value = isAlone
-      ? { segment: next, from: 0, to: next.text.length }
-      : { segment, from: index + mark.length, to };
-    return { isTicked: TICKED.test(mark), text: text.slice(0, TEXT_MAX), segment, from: index, to, value };
+    const from = index + mark.length;
+    const other = segment.text.slice(from, to).trim() === '' ? besideBox(segment, layout) : undefined;
+    const value = other === undefined ? { segment, from, to } : { segment: other, from: 0, to: other.text.length };
+    const text = value.segment.text.slice(value.from, value.to).trim().slice(0, TEXT_MAX);
+    return { isTicked: TICKED.test(mark), text, segment, from: index, to, value };
   });
+}
+
+function besideBox({ index, row }: Segment, { segments, rows }: Layout): Segment | undefined {
+  const next = segments[index + 1];
+  if (next?.row === row) return opensBox(next.text) ? undefined : next;
+  const first = rows[row]?.segments[0];
+  return first === undefined || opensBox(first.text) ? undefined : first;
 }

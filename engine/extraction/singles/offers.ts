@@ -71,11 +71,11 @@ function offered(field: Field, { pair, score }: ScoredPair, source: Source): rea
 const BOXES_MAX = 12;
 
 /** Where a row of boxes stands, the text of the one that is ticked; undefined where none or several are. */
-function tickedSpot(spot: Spot, { layout: { segments } }: Source): Spot | undefined {
+function tickedSpot(spot: Spot, { layout }: Source): Spot | undefined {
   const { segment } = spot;
   if (!opensBox(segment.text.slice(spot.from).trim())) return spot;
-  const row = segments.slice(segment.index, segment.index + BOXES_MAX).filter((one) => one.row === segment.row);
-  const ticked = row.flatMap((one) => boxesIn(one, segments[one.index + 1])).filter(({ isTicked }) => isTicked);
+  const row = layout.segments.slice(segment.index, segment.index + BOXES_MAX).filter((one) => one.row === segment.row);
+  const ticked = row.flatMap((one) => boxesIn(one, layout)).filter(({ isTicked }) => isTicked);
   const [only] = ticked;
   return only === undefined || ticked.length > 1 ? undefined : only.value;
 }

@@ -66,6 +66,8 @@ function contending(field: Field, { source, byRules, isKnown }: Asked): readonly
   const ruled = byRules(field);
   const rule = ruled === undefined || isNoValue(field, ruled, source) ? undefined : ruled;
   const offers = offersFor(field, source).map((offer) => offered(field, offer, isKnown));
+  const ticked = offers.filter(({ kind, raw }) => kind === 'box' && raw >= TICKED);
+  if (ticked.length > 0) return ticked;
   if (rule === undefined || (shapeOf(field) === 'code' && offers.some((one) => isPartOf(rule, one))))
     return offers;
   const alone = rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence);
@@ -76,6 +78,9 @@ function contending(field: Field, { source, byRules, isKnown }: Asked): readonly
   const both = rated({ ...rule, kind: agreeing.kind }, way, raw);
   return [both.confidence < alone.confidence ? alone : both, ...offers.filter((one) => one !== agreeing)];
 }
+
+/** A box that says so surely what it is for is asked alone. */
+const TICKED = 0.95;
 
 /** The rule took only a part of what the label names. */
 const isPartOf = (rule: Finding, { kind, words }: Finding): boolean =>

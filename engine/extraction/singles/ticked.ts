@@ -1,6 +1,8 @@
 import type { Field } from '../fields/fields.ts';
 import { isSentence } from '../form/printed.ts';
-import type { Box } from '../form/boxes.ts';
+import { opensBox, type Box } from '../form/boxes.ts';
+import { below } from '../form/neighbours.ts';
+import { folded } from '../fields/words.ts';
 import { likeness } from '../matching/likeness.ts';
 import { termsIn } from '../matching/terms.ts';
 import type { Segment } from '../places/layout.ts';
@@ -31,16 +33,25 @@ const SAYS = 0.7;
 function named(field: Field, source: Source): readonly Draft[] {
   const { boxes } = labelIndexOf(source);
   return boxes.flatMap((box): readonly Draft[] => {
-    const said = { label: termsIn(box.text), context: [], implied: impliedBy('boolean') };
-    const score = likeness(field.terms, said);
+    const score = Math.max(...textsOf(box, source).map((text) => scoreOf(field, text)));
     return score < SAYS ? [] : [{ ...draftOf(box), value: box.isTicked, score, kind: 'box' }];
   });
+}
+
+const scoreOf = (field: Field, text: string): number =>
+  likeness(field.terms, { label: termsIn(text), context: [], implied: impliedBy('boolean') });
+
+/** The text of a box, alone and with its second line. */
+function textsOf({ text, value: { segment } }: Box, { layout }: Source): readonly string[] {
+  const more = below(segment, layout, segment.y1 - segment.y0);
+  return more === undefined || opensBox(more.text) ? [text] : [text, `${text} ${more.text}`];
 }
 
 /** Options of one question stand together: two of them with boxes make it the question. */
 function tickedChoice(field: Field, source: Source): readonly Draft[] {
   const options = labelIndexOf(source).boxes.flatMap((box) => {
-    const choice = choiceIn(field, box.text);
+    const text = folded(box.text);
+    const choice = choiceIn(field, box.text) ?? field.choices.find((one) => text.startsWith(folded(one)));
     return choice === undefined ? [] : [{ box, choice }];
   });
   const ticked = options.filter(({ box }) => box.isTicked);
