@@ -31,7 +31,8 @@ export function boxesIn(segment: Segment, layout: Layout): readonly Box[] {
     const to = marks[i + 1]?.index ?? segment.text.length;
     const from = index + mark.length;
     const other = segment.text.slice(from, to).trim() === '' ? besideBox(segment, layout) : undefined;
-    const value = other === undefined ? { segment, from, to } : { segment: other, from: 0, to: other.text.length };
+    const value =
+      other === undefined ? { segment, from, to } : { segment: other, from: 0, to: other.text.length };
     const text = value.segment.text.slice(value.from, value.to).trim().slice(0, TEXT_MAX);
     return { isTicked: TICKED.test(mark), text, segment, from: index, to, value };
   });

@@ -1,5 +1,5 @@
 import type { Layout, Row, Segment } from '../places/layout.ts';
-import type { Pair } from './form.ts';
+import type { Pair } from './pair.ts';
 
 /** Rows of a header over several lines. */
 const HEADER_ROWS_MAX = 3;
@@ -73,10 +73,12 @@ function crossed({ segments: [label] }: Row, cells: readonly Segment[], header: 
 
 /** The header nearest to a cell: headers of groups stand in the middle of several columns. */
 function headerOver(cell: Segment, { segments }: Row): Segment | undefined {
-  const distance = (one: Segment): number =>
-    Math.max(0, one.x0 - cell.x1, cell.x0 - one.x1);
+  const distance = (one: Segment): number => Math.max(0, one.x0 - cell.x1, cell.x0 - one.x1);
   const nearest = segments
     .slice(0, CELLS_MAX)
-    .reduce<Segment | undefined>((best, one) => (best === undefined || distance(one) < distance(best) ? one : best), undefined);
+    .reduce<Segment | undefined>(
+      (best, one) => (best === undefined || distance(one) < distance(best) ? one : best),
+      undefined,
+    );
   return nearest !== undefined && distance(nearest) <= NEAR ? nearest : undefined;
 }

@@ -1,28 +1,12 @@
 import type { Word } from '../../document/document.ts';
 import type { EvidenceKind } from '../evidence.ts';
+import type { Pair, Spot } from './pair.ts';
 import { wordsIn, type Layout, type Segment } from '../places/layout.ts';
 import { crossingsOf } from './crossings.ts';
 import { above, below } from './neighbours.ts';
 import { numberingOf } from './numbering.ts';
 import { colonPairs } from './colons.ts';
 import { isInstruction, isJoint, isPlaceholder, isSentence, POINTS, wordCount } from './printed.ts';
-
-/** A range of a segment's text. */
-export interface Spot {
-  readonly segment: Segment;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** A label with the place where its value stands. */
-export interface Pair {
-  readonly label: string;
-  readonly at: Segment;
-  /** The heading that the label stands under. */
-  readonly context: string;
-  readonly value: Spot;
-  readonly kind: EvidenceKind;
-}
 
 /** What a document prints as a form: its labels with their values, and what is never a value. */
 export interface Form {

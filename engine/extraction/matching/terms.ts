@@ -68,21 +68,25 @@ export function termsOf({ name, parents, schema }: Named): Terms {
   const bare = said(raw);
   const unit = UNITS.has(bare.at(-1) ?? '') && bare.length > 1 ? bare.at(-1) : undefined;
   const own = unit === undefined ? bare : bare.slice(0, -1);
-  const around = said(nameWords(parents.at(-1) ?? ''));
-  const { title, description } = schema;
-  const titled = typeof title === 'string' ? [call(termsIn(title), 1)] : [];
-  const told = typeof description === 'string' ? described(description) : [];
-  const withParent = around.length === 0 ? [] : [call([...around, ...own], 1)];
-  const calls = [
-    ...(around.length === 0 ? [call(own, 1)] : [call(own, 0.9)]),
-    ...withParent,
-    ...titled,
-    ...told,
-  ];
-  const good = calls.filter(({ words }) => words.length > 0 && words.length <= CALL_WORDS_MAX);
-  const isDoer = BY.has(nameWords(name).at(-1) ?? '') || BY.has(raw.at(-1) ?? '');
-  return { name: isDoer ? [...bare, DOER] : bare, calls: good, all: new Set([...calls.flatMap(({ words }) => words), ...bare]), unit };
+  const calls = [...named(own, said(nameWords(parents.at(-1) ?? ''))), ...toldBy(schema)];
+  return {
+    name: BY.has(raw.at(-1) ?? '') ? [...bare, DOER] : bare,
+    calls: calls.filter(({ words }) => words.length > 0 && words.length <= CALL_WORDS_MAX),
+    all: new Set([...calls.flatMap(({ words }) => words), ...bare]),
+    unit,
+  };
 }
+
+const UNDER_PARENT = 0.9;
+
+/** A name under a parent says less alone: `name` of `customer`. */
+const named = (own: readonly string[], around: readonly string[]): readonly Call[] =>
+  around.length === 0 ? [call(own, 1)] : [call(own, UNDER_PARENT), call([...around, ...own], 1)];
+
+const toldBy = ({ title, description }: JsonObject): readonly Call[] => [
+  ...(typeof title === 'string' ? [call(termsIn(title), 1)] : []),
+  ...(typeof description === 'string' ? described(description) : []),
+];
 
 const call = (words: readonly string[], weight: number): Call => ({ words, weight });
 

@@ -60,6 +60,12 @@ const AGREED: Readonly<Partial<Record<EvidenceKind, number>>> = {
   colon: 0.95, cell: 0.95, below: 0.92, right: 0.88, inline: 0.92, prose: 0.9, beside: 0.8, count: 0.6, under: 0.4, cross: 0.5,
 }; // prettier-ignore
 
+/** A text right of a label without a mark may be a label, for rules and labels alike. */
+const AGREED_FREE = 0.6;
+
+const AGREED_ELSE = 0.85;
+const KNOWN_MAX = 0.99;
+
 /** What the rules of a schema that they were made for did not take is less sure. */
 const PASSED_OVER = 0.6;
 
@@ -67,8 +73,9 @@ const PASSED_OVER = 0.6;
 export function calibratedSingle({ origin, kind, isFree, isKnown }: Way, raw: number): number {
   const byLabels = (isFree ? FREE : TYPED)[kind][levelOf(raw)];
   if (origin === 'labels') return isKnown ? PASSED_OVER * byLabels : byLabels;
-  if (isKnown) return Math.min(raw, 0.99);
-  return origin === 'both' ? Math.max(AGREED[kind] ?? 0.85, byLabels) : (BY_RULES[kind] ?? BY_SYNONYM);
+  if (isKnown) return Math.min(raw, KNOWN_MAX);
+  if (origin === 'rules') return BY_RULES[kind] ?? BY_SYNONYM;
+  return Math.max(byLabels, isFree && kind === 'beside' ? AGREED_FREE : (AGREED[kind] ?? AGREED_ELSE));
 }
 
 const levelOf = (raw: number): 0 | 1 | 2 | 3 | 4 => {

@@ -1,5 +1,6 @@
 import { boxesOf, type Box } from '../form/boxes.ts';
-import { formOf, type Form, type Pair } from '../form/form.ts';
+import { formOf, type Form } from '../form/form.ts';
+import type { Pair } from '../form/pair.ts';
 import { likeness, likeWord } from '../matching/likeness.ts';
 import { initialsOf, termsIn, type Terms } from '../matching/terms.ts';
 import type { Segment } from '../places/layout.ts';

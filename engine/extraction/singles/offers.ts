@@ -1,6 +1,6 @@
 import type { Field } from '../fields/fields.ts';
 import { boxesIn, opensBox } from '../form/boxes.ts';
-import type { Pair, Spot } from '../form/form.ts';
+import type { Pair, Spot } from '../form/pair.ts';
 import { likeness } from '../matching/likeness.ts';
 import { termsIn } from '../matching/terms.ts';
 import type { Source } from '../source.ts';
@@ -65,7 +65,13 @@ function offered(field: Field, { pair, score }: ScoredPair, source: Source): rea
   const shape = shapeOf(field);
   const isFree = shape === 'text' || shape === 'name';
   if (value === undefined || (isFree && isLabelText(value, pair, source))) return [];
-  return [{ ...value, kind: pair.kind, score: pair.kind === 'cross' ? score * columnShare(field, pair, score) : score }];
+  return [
+    {
+      ...value,
+      kind: pair.kind,
+      score: pair.kind === 'cross' ? score * columnShare(field, pair, score) : score,
+    },
+  ];
 }
 
 const BOXES_MAX = 12;
@@ -74,7 +80,9 @@ const BOXES_MAX = 12;
 function tickedSpot(spot: Spot, { layout }: Source): Spot | undefined {
   const { segment } = spot;
   if (!opensBox(segment.text.slice(spot.from).trim())) return spot;
-  const row = layout.segments.slice(segment.index, segment.index + BOXES_MAX).filter((one) => one.row === segment.row);
+  const row = layout.segments
+    .slice(segment.index, segment.index + BOXES_MAX)
+    .filter((one) => one.row === segment.row);
   const ticked = row.flatMap((one) => boxesIn(one, layout)).filter(({ isTicked }) => isTicked);
   const [only] = ticked;
   return only === undefined || ticked.length > 1 ? undefined : only.value;
@@ -88,10 +96,14 @@ function columnShare({ terms }: Field, { label, context }: Pair, score: number):
   return context === '' || score > alone + 0.01 ? 1 : ANY_COLUMN;
 }
 
+/** Goes on from a sentence: several words, the first of them small. */
+const CONTINUES = /^\p{Ll}\S*(?:\s\S+){2}/u;
+
 /** A text that says a label, of this field or of another, is none of its values. */
 function isLabelText(value: Reading, { kind }: Pair, source: Source): boolean {
   if (kind !== 'colon' && !isValue({ ...value.segment, text: value.text }, source)) return true;
   const isPlain = kind === 'beside' || kind === 'under';
-  if (isPlain && !/\p{L}/u.test(value.text)) return true;
+  if (kind !== 'colon' && kind !== 'cell' && (!/\p{L}/u.test(value.text) || CONTINUES.test(value.text)))
+    return true;
   return isPlain && labelIndexOf(source).form.labels.has(value.segment);
 }

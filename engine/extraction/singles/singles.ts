@@ -52,7 +52,15 @@ interface Asked {
 const KNOWN_SHARE = 0.5;
 const TOTALS = new Set(['grand_total', 'net_total', 'tax_total', 'amount_due']);
 /** What else invoices, receipts and orders have, and few others. */
-const TRADED = new Set(['invoice_number', 'invoice_date', 'due_date', 'vat_id', 'seller', 'buyer', 'order_number']);
+const TRADED = new Set([
+  'invoice_number',
+  'invoice_date',
+  'due_date',
+  'vat_id',
+  'seller',
+  'buyer',
+  'order_number',
+]);
 
 /** A schema that asks for a total, and what stands beside one, asks for documents that the concepts were made for. */
 function isTrade(fields: readonly Field[]): boolean {
@@ -63,20 +71,25 @@ function isTrade(fields: readonly Field[]): boolean {
 
 /** All findings for a field, each with its confidence. */
 function contending(field: Field, { source, byRules, isKnown }: Asked): readonly Rated[] {
-  const ruled = byRules(field);
-  const rule = ruled === undefined || isNoValue(field, ruled, source) ? undefined : ruled;
   const offers = offersFor(field, source).map((offer) => offered(field, offer, isKnown));
   const ticked = offers.filter(({ kind, raw }) => kind === 'box' && raw >= TICKED);
   if (ticked.length > 0) return ticked;
-  if (rule === undefined || (shapeOf(field) === 'code' && offers.some((one) => isPartOf(rule, one))))
-    return offers;
-  const alone = rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence);
+  const rule = byRules(field);
+  if (rule === undefined || isNoValue(field, rule, source)) return offers;
+  if (shapeOf(field) === 'code' && offers.some((one) => isPartOf(rule, one))) return offers;
+  return besides(rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence), offers);
+}
+
+/** What the rules found beside what labels offer; the same value of both is one finding. */
+function besides(rule: Rated, offers: readonly Rated[]): readonly Rated[] {
+  const { isKnown } = rule;
   const agreeing = offers.find(({ value }) => isSame(value, rule.value));
-  if (agreeing === undefined) return [alone, ...offers];
+  if (agreeing === undefined) return [rule, ...offers];
   const way = { origin: 'both', isFree: agreeing.isFree, isKnown } as const;
-  const raw = isKnown ? rule.confidence : agreeing.raw;
-  const both = rated({ ...rule, kind: agreeing.kind }, way, raw);
-  return [both.confidence < alone.confidence ? alone : both, ...offers.filter((one) => one !== agreeing)];
+  const both = rated({ ...rule, kind: agreeing.kind }, way, isKnown ? rule.raw : agreeing.raw);
+  const others = offers.filter((one) => one !== agreeing);
+  if (agreeing.isDoubtful === true && !isKnown) return [doubted(both), ...others];
+  return [both.confidence < rule.confidence ? rule : both, ...others];
 }
 
 /** A box that says so surely what it is for is asked alone. */
@@ -106,11 +119,13 @@ function offered(field: Field, offer: Offer, isKnown: boolean): Rated {
   const { segment, from, to, value, text, kind, score, isDoubtful } = offer;
   const finding = { value, text, page: segment.page, words: wordsIn(segment, from, to), confidence: 0, kind };
   const one = rated(finding, { origin: 'labels', isFree: FREE.has(shapeOf(field)), isKnown }, score);
-  return isDoubtful ? { ...one, isDoubtful, confidence: DOUBTFUL * one.confidence } : one;
+  return isDoubtful ? doubted(one) : one;
 }
 
 /** Of two values that the same words name one is right at best. */
 const DOUBTFUL = 0.6;
+
+const doubted = (one: Rated): Rated => ({ ...one, isDoubtful: true, confidence: DOUBTFUL * one.confidence });
 
 /** Shapes that nearly any text has. */
 const FREE: ReadonlySet<Shape> = new Set<Shape>(['text', 'name']);

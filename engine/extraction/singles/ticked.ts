@@ -74,7 +74,9 @@ function standing(field: Field, source: Source): readonly Draft[] {
     if (choice === undefined) return [];
     const others = words.filter((word) => !termsIn(choice).includes(word));
     if (others.some((word) => !own.has(word))) return [];
-    return [{ ...whole(segment), value: choice, score: others.length > 0 ? TOGETHER : ALONE, kind: 'option' }];
+    return [
+      { ...whole(segment), value: choice, score: others.length > 0 ? TOGETHER : ALONE, kind: 'option' },
+    ];
   });
   return new Set(found.map(({ value }) => value)).size === 1 ? found.slice(0, 1) : [];
 }
