@@ -3,8 +3,12 @@ import type { Json } from '../kernel/json.ts';
 /** Points (1/72 inch) from the top left of the page: x0, y0, x1, y1. */
 export type Box = readonly [number, number, number, number];
 
-/** Where a text comes from. */
-export type TextSource = 'text_layer' | 'ocr' | 'model' | 'markup';
+/** Where a text comes from; `both`: a text layer, with what was recognised beside it. */
+export type TextSource = 'text_layer' | 'ocr' | 'both' | 'model' | 'markup';
+
+/** What reads pictures: both run in the processes that parse. */
+export const RECOGNITION_ENGINES = ['tesseract', 'ppocr'] as const;
+export type RecognitionEngine = (typeof RECOGNITION_ENGINES)[number];
 
 /** A word as placed on a page. `confidence` 0..1 is that of OCR; 1 elsewhere. */
 export interface Word {
@@ -12,6 +16,8 @@ export interface Word {
   /** null where the format has no geometry. */
   readonly box: Box | null;
   readonly confidence: number;
+  /** Left out where the word was not recognised. */
+  readonly readBy?: RecognitionEngine | undefined;
   readonly fontSize: number | null;
   readonly bold: boolean;
 }
@@ -76,16 +82,21 @@ export type Block =
 export interface PageSummary {
   /** From 1. */
   readonly page: number;
-  readonly status: 'ok' | 'failed' | 'skipped';
+  readonly status: PageStatus;
   readonly source: TextSource;
-  /** Why it failed or was skipped. */
+  /** Why it is not `ok`. */
   readonly detail: string | null;
-}
-
-export interface DocumentPage extends PageSummary {
-  /** Points; null where the format has no geometry. */
+  /** Points, of the page as boxes on it are measured; null where the format has no geometry. */
   readonly width: number | null;
   readonly height: number | null;
+  /** Degrees, clockwise, that the page as it is shown is turned by before boxes are measured; left out: 0. */
+  readonly rotation?: 0 | 90 | 180 | 270 | undefined;
+}
+
+/** `partial`: some of it could not be read. `empty`: nothing is on it. `skipped`: this mode does not read it. */
+type PageStatus = 'ok' | 'partial' | 'empty' | 'failed' | 'skipped';
+
+export interface DocumentPage extends PageSummary {
   readonly lines: readonly Line[];
   readonly blocks: readonly Block[];
 }
@@ -128,15 +139,10 @@ export interface PackedDocument {
   readonly warnings: readonly DocumentWarning[];
   /** Some page has text. */
   readonly hasText: boolean;
-  /** As models are shown it. */
+  /** As models are shown it (`modelTextOf`). */
   readonly markdown: string;
   readonly packed: Uint8Array;
 }
 
 /** A page without its contents. */
-export const pageSummary = ({ page, status, source, detail }: DocumentPage): PageSummary => ({
-  page,
-  status,
-  source,
-  detail,
-});
+export const pageSummary = ({ lines: _, blocks: __, ...summary }: DocumentPage): PageSummary => summary;

@@ -5,12 +5,14 @@ import { aboveFloor, MIN_CONFIDENCE } from './confidenceFloor.ts';
 import { findAddress } from './parties/addresses.ts';
 import { findCurrency } from './values/currencies.ts';
 import { schemaTree, standIn, type Field, type SchemaNode } from './fields/fields.ts';
+import { factFor, joinedFact } from './facts/facts.ts';
 import { findingOf, type Finding } from './finding.ts';
 import { boxAround } from './places/layout.ts';
 import { findParty } from './parties/parties.ts';
 import { findInProse, listInProse } from './prose/proseValues.ts';
 import { LABELLED, pick, ranked } from './ranking.ts';
-import { findRows, type RowFindings } from './tables/rowValues.ts';
+import type { RowFindings } from './tables/rowValues.ts';
+import { listedRows } from './lists/listedRows.ts';
 import { singlesOf } from './singles/singles.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findBoolean, findChoice, findText, findTexts } from './texts.ts';
@@ -148,11 +150,12 @@ const SEEN_MIN = 0.2;
 
 /** What labels, sums and sentences say of a leaf; undefined where that is too little. */
 export function foundByRules(
-  { pointer }: Field,
-  { singles }: Pick<Reading, 'singles'>,
+  field: Field,
+  { singles, source }: Pick<Reading, 'singles' | 'source'>,
   least = MIN_CONFIDENCE,
 ): Finding | undefined {
-  const found = singles().get(pointer);
+  const fact = factFor(field, source);
+  const found = fact === undefined ? singles().get(field.pointer) : joinedFact(fact);
   return found !== undefined && found.confidence >= least ? found : undefined;
 }
 
@@ -215,16 +218,21 @@ export function coerced({ type, kind, withTime }: Field, value: Json): Json | un
 
 function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
   const field = fill.taught.list?.(asked) ?? asked;
-  const parties = field.type === 'string' ? listInProse(field, fill.source) : [];
-  const findings = parties.length > 0 ? parties : allOf(field, fill.source);
   const values: Json[] = [];
-  for (const finding of distinct(findings)) {
+  for (const finding of distinct(listedValues(field, fill.source))) {
     const value = coerced(field, finding.value);
     if (value === undefined) continue;
     fill.cite(`${pointer}/${values.length}`, finding);
     values.push(value);
   }
   return values.length === 0 ? undefined : values;
+}
+
+function listedValues(field: Field, source: Source): readonly Finding[] {
+  const fact = factFor(field, source);
+  if (fact !== undefined) return fact.findings;
+  const parties = field.type === 'string' ? listInProse(field, source) : [];
+  return parties.length > 0 ? parties : allOf(field, source);
 }
 
 function allOf(field: Field, source: Source): readonly Finding[] {
@@ -239,11 +247,11 @@ const distinct = (findings: readonly Finding[]): readonly Finding[] =>
   findings.filter(({ value }, index) => findings.findIndex((other) => other.value === value) === index);
 
 function rowsOf(
-  { pointer, columns }: Extract<SchemaNode, { readonly kind: 'rows' }>,
+  { pointer, columns, called }: Extract<SchemaNode, { readonly kind: 'rows' }>,
   fill: Fill,
 ): Json | undefined {
   const fields = [...columns.values()].flatMap(fieldsOf);
-  const rows = fill.taught.rows?.(pointer, fields) ?? findRows(fields, fill.source);
+  const rows = fill.taught.rows?.(pointer, fields) ?? listedRows({ fields, called }, fill.source);
   const values = rows.map((row, index) => rowOf({ row, columns, at: `${pointer}/${index}` }, fill));
   return values.length === 0 ? undefined : values;
 }

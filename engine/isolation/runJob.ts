@@ -1,10 +1,10 @@
 import { pageSummary, type Document } from '../document/document.ts';
-import { markdownOf } from '../document/markdown.ts';
+import { markdownOf, markdownOfPage } from '../document/markdown.ts';
 import { plainTextOf } from '../document/plainText.ts';
 import { MIN_CONFIDENCE, seenWarnings } from '../extraction/confidenceFloor.ts';
 import { extract } from '../extraction/extract.ts';
 import { withAbsence } from '../extraction/grounding/absence.ts';
-import type { RenderResult } from '../ports/documentParser.ts';
+import type { PageContents, RenderForm, RenderResult } from '../ports/documentParser.ts';
 import type { ExtractionResult } from '../ports/extractionEngine.ts';
 import { extractTaught } from '../learning/extractWith.ts';
 import { groundAnswer, scoreAnswer } from '../extraction/grounding/groundAnswer.ts';
@@ -62,7 +62,7 @@ async function jobOnFile(job: FileJob, open: OpenFile): Promise<Answers[FileJob[
     case 'read':
       return packedResult(await readFileAsDocument(job.file, open));
     case 'render':
-      return render(job.file, open);
+      return render(job, open);
     case 'extract':
       return extractFromFile(job, open);
     case 'pictures':
@@ -86,7 +86,7 @@ function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
     case 'documentOf':
       return packedResult({ kind: 'ok', document: modelDocument(job.mimeType, job.pages) });
     case 'renderDocument':
-      return rendered(unpacked(job.packed));
+      return rendered(unpacked(job.packed), job.form);
     case 'extractFrom':
       return extractFrom(job);
     case 'ground':
@@ -94,17 +94,30 @@ function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
   }
 }
 
-async function render(file: ReceivedFile, open: OpenFile): Promise<RenderResult> {
+async function render({ file, form }: JobOf<'render'>, open: OpenFile): Promise<RenderResult> {
   const parsed = await readFileAsDocument(file, open);
-  return parsed.kind === 'ok' ? rendered(parsed.document) : parsed;
+  return parsed.kind === 'ok' ? rendered(parsed.document, form) : parsed;
 }
 
-function rendered(document: Document): RenderResult {
+function rendered(document: Document, form: RenderForm = {}): RenderResult {
   const { mimeType, warnings } = document;
   const pages = document.pages.map(pageSummary);
-  const texts = { markdown: markdownOf(document), plainText: plainTextOf(document) };
+  const texts = { markdown: markdownOf(document, form), plainText: plainTextOf(document) };
   if (texts.markdown.length > MARKDOWN_CHARACTERS_MAX) return tooLong(texts.markdown.length);
-  return { kind: 'ok', rendition: { mimeType, warnings, pages, ...texts } };
+  const pageContents = contentsOf(document, form);
+  return {
+    kind: 'ok',
+    rendition: { mimeType, warnings, pages, ...texts, ...(pageContents && { pageContents }) },
+  };
+}
+
+function contentsOf({ pages }: Document, form: RenderForm): readonly PageContents[] | undefined {
+  if (form.blocks !== true && form.pageMarkdown !== true) return undefined;
+  return pages.map((page) => ({
+    page: page.page,
+    ...(form.pageMarkdown === true && { markdown: markdownOfPage(page, form) }),
+    ...(form.blocks === true && { blocks: page.blocks }),
+  }));
 }
 
 /** The schema is checked first: a document is not read for a schema that cannot be used. */

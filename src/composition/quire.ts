@@ -76,6 +76,7 @@ const serve = async (from: Container, isApi: boolean): Promise<Served> => {
     logger: resolve(from, t.LOGGER),
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     publicUrl: config.publicUrl,
+    corsOrigins: config.corsOrigins,
     keys: resolve(from, t.AUTHENTICATOR),
     limits: {
       limiter: parts.limiter,

@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
+import { CANONICAL_OPERATIONS } from '../../src/http/canonical/canonicalOperations.ts';
 import members from '../../src/http/openapi/members.json' with { type: 'json' };
 import { testApi, type TestApi } from './support/testApi.ts';
 
@@ -20,7 +21,14 @@ const schemaAt = (api: TestApi, pointer: string): ObjectSchema =>
 function* membersIn(schema: unknown, at: string): Generator<readonly [string, Json]> {
   if (Array.isArray(schema)) for (const one of schema) yield* membersIn(one, at);
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return;
-  const { properties, ...rest } = schema as { readonly properties?: Readonly<Record<string, Json>> };
+  const {
+    properties,
+    example: _,
+    ...rest
+  } = schema as {
+    readonly example?: unknown;
+    readonly properties?: Readonly<Record<string, Json>>;
+  };
   for (const [name, member] of Object.entries(properties ?? {})) {
     yield [`${at}.${name}`, member];
     yield* membersIn(member, `${at}.${name}`);
@@ -128,6 +136,16 @@ describe('the reference', () => {
     const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
     const { 403: refused } = paths['/v1/extract']!['post']!['responses'] as Readonly<Record<string, Json>>;
     expect(JSON.stringify(refused)).to.include('"propertyName":"code"');
+  });
+
+  it('shows the envelope with the payload of each of its operations', () => {
+    const { oneOf } = schemaAt(api, '/components/schemas/CanonicalEnvelope') as unknown as {
+      readonly oneOf: readonly { readonly $ref: string }[];
+    };
+    const shown = oneOf.map(
+      ({ $ref }) => schemaAt(api, $ref.slice(1)).properties['operation']!['const'] as string,
+    );
+    expect(shown).to.have.members(Object.keys(CANONICAL_OPERATIONS));
   });
 
   it('names the address that it was asked at', () => {

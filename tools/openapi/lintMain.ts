@@ -30,7 +30,7 @@ const EXCEPTIONS: readonly Exception[] = [
   },
   {
     rule: 'oas3-valid-media-example',
-    where: /properties\/examples/,
+    where: /(?:properties|example)\/examples/,
     why: 'a member of that name, which the rule takes for examples of the schema',
   },
 ];

@@ -32,8 +32,19 @@ export interface Field {
 export type SchemaNode =
   | { readonly kind: 'leaf'; readonly field: Field }
   | { readonly kind: 'object'; readonly members: ReadonlyMap<string, SchemaNode> }
-  | { readonly kind: 'rows'; readonly pointer: string; readonly columns: ReadonlyMap<string, SchemaNode> }
+  | {
+      readonly kind: 'rows';
+      readonly pointer: string;
+      readonly columns: ReadonlyMap<string, SchemaNode>;
+      readonly called: Called;
+    }
   | { readonly kind: 'list'; readonly pointer: string; readonly field: Field };
+
+/** How the schema calls a list of rows: by its names, and in its description, as written. */
+export interface Called {
+  readonly phrases: readonly (readonly string[])[];
+  readonly description: string;
+}
 
 interface Place {
   readonly pointer: string;
@@ -91,9 +102,26 @@ function arrayNode(root: JsonObject, schema: JsonObject, place: Place): SchemaNo
   const { around } = place;
   const row = { pointer: '', name: '', parents: [], inRow: true, depth: place.depth + 1, around };
   const item = nodeOf(root, schema['items'], row);
-  if (item?.kind === 'object') return { kind: 'rows', pointer: place.pointer, columns: item.members };
-  const one = nodeOf(root, schema['items'], { ...place, depth: place.depth + 1 });
+  if (item?.kind === 'object')
+    return { kind: 'rows', pointer: place.pointer, columns: item.members, called: calledOf(schema, place) };
+  const one = nodeOf(root, describedBy(schema, schema['items']), { ...place, depth: place.depth + 1 });
   return one?.kind === 'leaf' ? { kind: 'list', pointer: place.pointer, field: one.field } : undefined;
+}
+
+const calledOf = (schema: JsonObject, place: Place): Called => ({
+  phrases: namesOf(schema, place).phrases,
+  description: texts(schema['description']).join(' '),
+});
+
+/** What a list says of itself is said of its members, where they say nothing. */
+function describedBy({ title, description }: JsonObject, items: unknown): unknown {
+  const member = asObject(items);
+  if (member === undefined) return items;
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...member,
+  };
 }
 
 const asObject = (value: unknown): JsonObject | undefined =>

@@ -1,4 +1,4 @@
-import type { ParseRequest } from '../../ports/documentParser.ts';
+import type { ParseRequest, RenderRequest } from '../../ports/documentParser.ts';
 import type { ExtractionRequest } from '../../ports/extractionEngine.ts';
 import type {
   ModelConversionResult,
@@ -44,14 +44,15 @@ const extract = async (
 
 const convert = async (
   deps: ModelWorkDeps,
-  request: ParseRequest,
+  request: RenderRequest,
   models: WorkModels,
 ): Promise<ModelConversionResult> => {
   const running = started(deps, models, request);
   if (models.ocr === null) return deps.parser.render(request);
   const reading = await readByModel(running, models.ocr, request);
   if (reading.kind === 'unpaged') return deps.parser.render({ ...request, ...limitsOf(running) });
-  return reading.kind === 'ok' ? deps.tools.render(reading.document, limitsOf(running)) : reading;
+  const limits = { ...limitsOf(running), form: request.form };
+  return reading.kind === 'ok' ? deps.tools.render(reading.document, limits) : reading;
 };
 
 /** Work on documents in which models take part, over the ports of providers and of document tools. */

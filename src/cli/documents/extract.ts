@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { MIN_CONFIDENCE } from '@quire/engine/extraction/confidenceFloor';
 import type { Extraction } from '@quire/engine/ports/extractionEngine';
 import type { DocumentParts } from '../../composition/parts/documentParts.ts';
+import { pageAnswers } from '../../commands/work/pageAnswers.ts';
 import { answerWriter, documentNotes, failedLine, pagesText } from './documentAnswers.ts';
 import { documentFiles, type DocumentFile } from './documentFiles.ts';
 import { runDocuments, type DocumentOutcome } from './documentRun.ts';
@@ -48,7 +49,7 @@ const bodyOf = (
     mode: options.mode,
     model: parts.model,
     warnings,
-    pages,
+    pages: pageAnswers(pages),
     citations,
   },
 });

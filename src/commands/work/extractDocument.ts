@@ -9,6 +9,7 @@ import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
 import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.ts';
 import type { ModelDeps } from '../models/ownBases.ts';
 import { modelsByFormat, type OwnKeyUse } from '../models/ownKeys.ts';
+import { pageAnswers } from './pageAnswers.ts';
 import { modelProblem, parseProblem, misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 export interface ExtractRequest extends WorkRequest {
@@ -61,12 +62,7 @@ const bodyOf = (
     artifact_id: request.artifact_id,
     duration_ms: elapsedMs(),
     warnings: [...extraction.warnings.map((warning) => ({ ...warning })), ...use.warnings],
-    pages: extraction.pages.map(({ page, status: pageStatus, source, detail }) => ({
-      page,
-      status: pageStatus,
-      source,
-      detail,
-    })),
+    pages: pageAnswers(extraction.pages),
     citations: request.citations ? extraction.citations.map((citation) => ({ ...citation })) : [],
   },
 });
@@ -86,6 +82,8 @@ const extracted = (
     fileName: request.file.file_name,
     effort: request.mode,
     pagesMax: deps.pagesMax,
+    pages: request.opening.pages,
+    password: request.opening.password,
     deadlineMs: (isLocal ? deps.localDeadlinesMs : deps.deadlineMs)[request.mode],
     signal,
     share: request.tenant_id,

@@ -112,10 +112,7 @@ const baseUrlOf =
     return withoutEnd(reachable(url), /\//);
   };
 
-const openUploads = async (
-  { s3, dataDir }: Config,
-  baseUrl: Parts['baseUrl'],
-): Promise<Parts['uploads']> => {
+const openUploads = async ({ s3, dataDir }: Config, baseUrl: Parts['baseUrl']): Promise<Parts['uploads']> => {
   if (s3 !== undefined) {
     const { minioUploadTargets } = await import('../../../adapters/minio/uploadTargets.ts');
     return { targets: minioUploadTargets(s3), signatures: undefined };
@@ -204,9 +201,8 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     const baseUrl = baseUrlOf(config, address);
     const uploads = await openUploads(config, baseUrl);
     const [limiter, limits] = await openLimiter(config, opened, on.redisOutage);
-    const workers = opened.keep(openDocumentWorkers({ ocrLanguages: config.ocrLanguages }), (part) =>
-      part.close(),
-    );
+    const { ocrLanguages, ocrEngines } = config;
+    const workers = opened.keep(openDocumentWorkers({ ocrLanguages, ocrEngines }), (part) => part.close());
     const names = { ...storeNames(config), objects: objectsName, limits };
     return {
       log,

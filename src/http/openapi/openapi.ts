@@ -3,6 +3,7 @@ import type { NamedRoute, Route } from '../defineRoute.ts';
 import { VERSION } from '../../version.ts';
 import { described, sentenceOf } from './describedMembers.ts';
 import { problemResponses, problemSchemas } from './problemSchemas.ts';
+import { withExample } from './shownExamples.ts';
 import { TAGS } from './tags.ts';
 
 interface ObjectSchema {
@@ -60,10 +61,10 @@ const withFile = (form: Json, components: Components): Json => {
   return form;
 };
 
-const requestBody = ({ body, upload, bytes }: Route, components: Components): Json => {
+const requestBody = ({ body, documentedBody = body, upload, bytes }: Route, components: Components): Json => {
   if (bytes !== undefined) return { requestBody: { required: true, content: { '*/*': { schema: {} } } } };
-  if (body === undefined) return {};
-  const schema = schemaOf(body, 'input', components);
+  if (documentedBody === undefined) return {};
+  const schema = schemaOf(documentedBody, 'input', components);
   const content =
     upload === true
       ? { 'multipart/form-data': { schema: withFile(schema, components) } }
@@ -76,11 +77,12 @@ const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Com
   const content =
     'schema' in reply
       ? { 'application/json': { schema: schemaOf(reply.schema, 'output', components) } }
-      : {
-          [reply.contentType]: {
-            schema: { type: /[/+]json$/.test(reply.contentType) ? 'object' : 'string' },
-          },
-        };
+      : Object.fromEntries(
+          [reply.contentType, ...(reply.alsoContentTypes ?? [])].map((type) => [
+            type,
+            { schema: { type: /[/+]json$/.test(type) ? 'object' : 'string' } },
+          ]),
+        );
   const headers =
     idempotency === undefined
       ? {}
@@ -149,7 +151,10 @@ export const openApiDocument = (routes: readonly NamedRoute[], serverUrl: string
   const components: Components = { ...problemSchemas(routes) };
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes)
-    (paths[route.path] ??= {})[route.method] = describedOperation(route, components);
+    (paths[route.path] ??= {})[route.method] = withExample(
+      route.operationId,
+      describedOperation(route, components),
+    );
   return {
     openapi: '3.1.0',
     info: {

@@ -48,6 +48,8 @@ const asDocumented = ({ zodSchema, jsonSchema }: Converted): void => {
   }
   if (jsonSchema['x-or-empty'] === true) orEmpty(jsonSchema);
   const { def } = zodSchema._zod;
+  if (def.type === 'union' && 'discriminator' in def)
+    jsonSchema['discriminator'] = { propertyName: def.discriminator };
   if (def.type === 'default') jsonSchema['default'] = def.defaultValue;
 };
 

@@ -189,33 +189,6 @@ describe('documents over HTTP', () => {
       expect((partial.body['meta'] as Record<string, unknown>)['citations']).to.deep.equal([]);
     });
 
-    it('leaves out what is less sure than asked for, and says that it was seen', async () => {
-      const all = await extract({ min_confidence: '0' });
-      expect(all.body['result']).to.have.property('invoice_number', 'Q-1001');
-      const none = await extract({ min_confidence: '1', citations: 'false' });
-      expect(none.status, none.text).to.equal(200);
-      expect(none.body['result']).to.deep.equal({});
-      const { warnings } = none.body['meta'] as { readonly warnings: readonly object[] };
-      expect(warnings).to.have.lengthOf(Object.keys(all.body['result'] as object).length);
-      expect(warnings[0]).to.include({
-        code: 'low_confidence',
-        path: '/invoice_number',
-        value: 'Q-1001',
-        page: 1,
-        bbox: null,
-      });
-    });
-
-    it('misses a required value that is not sure enough', async () => {
-      const required = JSON.stringify({
-        type: 'object',
-        properties: { invoice_number: { type: 'string' } },
-        required: ['invoice_number'],
-      });
-      const refused = await extract({ schema: required, min_confidence: '1' });
-      expect(refused.code, refused.text).to.equal('output_schema_mismatch');
-    });
-
     const OWN = { llm_api_key: 'sk-1', llm_provider_model: 'openai/gpt' };
     for (const [why, fields, code] of [
       ['a schema that is not JSON', { schema: '{' }, 'invalid_schema'],
@@ -243,6 +216,7 @@ describe('documents over HTTP', () => {
       ['a flag that is neither', { allow_partial: 'maybe' }, 'validation_error'],
       ['a temperature out of range', { ...OWN, llm_temperature: '2.1' }, 'validation_error'],
       ['retries out of range', { ...OWN, llm_num_retries: '11' }, 'validation_error'],
+      ['pages that are none', { pages: '3-1' }, 'validation_error'],
       ['a confidence above 1', { min_confidence: '1.1' }, 'validation_error'],
       ['a confidence below 0', { min_confidence: '-0.1' }, 'validation_error'],
       ['a confidence that is no number', { min_confidence: 'high' }, 'validation_error'],
@@ -280,7 +254,7 @@ describe('documents over HTTP', () => {
       expect(reply.status, reply.text).to.equal(200);
       expect(reply.body['markdown']).to.equal('# Title\n\nA *word*.\n');
       expect(reply.body['plain_text']).to.include('A word.');
-      expect(reply.body['meta']).to.include({ pages: 1, mode: 'fast', billing_type: 'full_service' });
+      expect(reply.body['meta']).to.include({ page_count: 1, mode: 'fast', billing_type: 'full_service' });
     });
 
     it('refuses a mode that does not exist', async () => {

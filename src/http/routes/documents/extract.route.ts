@@ -44,7 +44,7 @@ export const extract = post('/v1/extract', {
         llm: channelOf('llm', fields),
         ocr: channelOf('ocr', fields),
       },
-      workOf(request, subject),
+      workOf(request, fields, subject),
     );
   },
 });
