@@ -1,27 +1,12 @@
 import type { Word } from '../../document/document.ts';
 import type { EvidenceKind } from '../evidence.ts';
+import type { Pair, Spot } from './pair.ts';
 import { wordsIn, type Layout, type Segment } from '../places/layout.ts';
+import { crossingsOf } from './crossings.ts';
 import { above, below } from './neighbours.ts';
 import { numberingOf } from './numbering.ts';
 import { colonPairs } from './colons.ts';
 import { isInstruction, isJoint, isPlaceholder, isSentence, POINTS, wordCount } from './printed.ts';
-
-/** A range of a segment's text. */
-export interface Spot {
-  readonly segment: Segment;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** A label with the place where its value stands. */
-export interface Pair {
-  readonly label: string;
-  readonly at: Segment;
-  /** The heading that the label stands under. */
-  readonly context: string;
-  readonly value: Spot;
-  readonly kind: EvidenceKind;
-}
 
 /** What a document prints as a form: its labels with their values, and what is never a value. */
 export interface Form {
@@ -49,9 +34,11 @@ export function formOf(layout: Layout): Form {
   const isBlank = (segment: Segment): boolean => numbering.has(segment) || isPlaceholder(segment.text);
   const isPrinted = (segment: Segment): boolean => isBlank(segment) || isInstruction(segment.text);
   const page = { layout, isPrinted };
-  const drafts = layout.segments.flatMap((segment): readonly Draft[] =>
+  const all = layout.segments.flatMap((segment): readonly Draft[] =>
     isPrinted(segment) ? [] : draftsOf(segment, page),
   );
+  const crossings = crossingsOf(layout);
+  const drafts = all.filter(unlessIn(crossings, all));
   const counts = new Map<string, number>();
   for (const draft of drafts) counts.set(columnOf(draft), (counts.get(columnOf(draft)) ?? 0) + 1);
   const pairs = drafts.map((draft): Pair => {
@@ -65,8 +52,23 @@ export function formOf(layout: Layout): Form {
   const sure = pairs.filter((_, i) => SURE.has(drafts[i]?.kind ?? 'under'));
   const labels = new Set(sure.map(({ at }) => at));
   const blanks = new Set(layout.segments.filter(isBlank).flatMap(({ words }) => words));
-  return { pairs, labels, claims: claimsOf(sure), blanks, isPrinted };
+  return { pairs: [...pairs, ...crossings], labels, claims: claimsOf(sure), blanks, isPrinted };
 }
+
+/**
+ * What stands right of a label is its value, unless a table says more of it, or it is itself the small label of
+ * what stands below it.
+ */
+function unlessIn(crossings: readonly Pair[], all: readonly Draft[]): (draft: Draft) => boolean {
+  const crossed = new Set(crossings.map(({ value }) => value.segment));
+  const heads = new Set(all.filter(isSmallHead).map(({ at }) => at));
+  return ({ at, value, kind }) =>
+    (kind !== 'beside' && kind !== 'right') ||
+    (!crossed.has(value.segment) && (POINTS.test(at.text) || !heads.has(value.segment)));
+}
+
+const isSmallHead = ({ at, value, kind }: Draft): boolean =>
+  kind === 'below' && lookOf(at).size < SMALLER * lookOf(value.segment).size;
 
 const SURE: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'right', 'cell']);
 

@@ -36,12 +36,25 @@ const CALL_WORDS_MAX = 8;
 export const weightOf = (word: string): number => (GENERIC.has(word) ? GENERIC_WEIGHT : 1);
 
 /** The words of a label or name that say something. */
-export const termsIn = (text: string): readonly string[] => said(labelWords(text));
+export const termsIn = (text: string): readonly string[] => said(labelWords(apart(text)));
+
+/** Numbers apart from the units that they are written together with. */
+const apart = (text: string): string => text.replace(/(\d)(?=\p{L})/gu, '$1 ');
+
+/** The first letters of a text's words, where they may be an acronym: "year to date" is "ytd". */
+export function initialsOf(text: string): readonly string[] {
+  const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
+  return words.length >= 3 && words.length <= 5 ? [words.map((word) => word.charAt(0)).join('')] : [];
+}
 
 function said(words: readonly string[]): readonly string[] {
   const kept = words.filter((word) => !STOPWORDS.has(word) && (word.length > 1 || /\d/.test(word)));
   return kept.length === 0 ? words : kept;
 }
+
+/** A name that ends so asks who did it: `signed_by`. */
+const BY = new Set(['by', 'por', 'par', 'von', 'durch', 'door', 'da', 'od', 'av']);
+export const DOER = 'by';
 
 interface Named {
   readonly name: string;
@@ -51,23 +64,29 @@ interface Named {
 
 /** The terms of a property: its name, alone and under its parents, its title, and what its description says. */
 export function termsOf({ name, parents, schema }: Named): Terms {
-  const bare = said(nameWords(name));
+  const raw = nameWords(apart(name));
+  const bare = said(raw);
   const unit = UNITS.has(bare.at(-1) ?? '') && bare.length > 1 ? bare.at(-1) : undefined;
   const own = unit === undefined ? bare : bare.slice(0, -1);
-  const around = said(nameWords(parents.at(-1) ?? ''));
-  const { title, description } = schema;
-  const titled = typeof title === 'string' ? [call(termsIn(title), 1)] : [];
-  const told = typeof description === 'string' ? described(description) : [];
-  const withParent = around.length === 0 ? [] : [call([...around, ...own], 1)];
-  const calls = [
-    ...(around.length === 0 ? [call(own, 1)] : [call(own, 0.9)]),
-    ...withParent,
-    ...titled,
-    ...told,
-  ];
-  const good = calls.filter(({ words }) => words.length > 0 && words.length <= CALL_WORDS_MAX);
-  return { name: bare, calls: good, all: new Set([...calls.flatMap(({ words }) => words), ...bare]), unit };
+  const calls = [...named(own, said(nameWords(parents.at(-1) ?? ''))), ...toldBy(schema)];
+  return {
+    name: BY.has(raw.at(-1) ?? '') ? [...bare, DOER] : bare,
+    calls: calls.filter(({ words }) => words.length > 0 && words.length <= CALL_WORDS_MAX),
+    all: new Set([...calls.flatMap(({ words }) => words), ...bare]),
+    unit,
+  };
 }
+
+const UNDER_PARENT = 0.9;
+
+/** A name under a parent says less alone: `name` of `customer`. */
+const named = (own: readonly string[], around: readonly string[]): readonly Call[] =>
+  around.length === 0 ? [call(own, 1)] : [call(own, UNDER_PARENT), call([...around, ...own], 1)];
+
+const toldBy = ({ title, description }: JsonObject): readonly Call[] => [
+  ...(typeof title === 'string' ? [call(termsIn(title), 1)] : []),
+  ...(typeof description === 'string' ? described(description) : []),
+];
 
 const call = (words: readonly string[], weight: number): Call => ({ words, weight });
 

@@ -29,6 +29,7 @@ const TYPED: Readonly<Record<EvidenceKind, Shares>> = {
   below: [0.93, 0.72, 0.55, 0.45, 0.4],
   beside: [0.6, 0.5, 0.5, 0.45, 0.4],
   under: [0.55, 0.4, 0.35, 0.35, 0.2],
+  cross: [0.9, 0.8, 0.6, 0.4, 0.2],
   inline: [0.85, 0.75, 0.6, 0.55, 0.45],
   count: [0.8, 0.7, 0.55, 0.4, 0.3],
   prose: [0.6, 0.58, 0.55, 0.3, 0.2],
@@ -51,23 +52,30 @@ const FREE: Readonly<Record<EvidenceKind, Shares>> = {
 };
 
 /** The share where a concept's rules found the value alone, in a schema that they were not made for. */
-const BY_RULES: Readonly<Partial<Record<EvidenceKind, number>>> = { form: 0.9, sum: 0.95, prose: 0.8 };
+const BY_RULES: Readonly<Partial<Record<EvidenceKind, number>>> = { form: 0.9, sum: 0.95, prose: 0.96 };
 const BY_SYNONYM = 0.35;
 
 /** The share where labels and rules agree. */
 const AGREED: Readonly<Partial<Record<EvidenceKind, number>>> = {
-  colon: 0.95, cell: 0.95, below: 0.92, right: 0.88, inline: 0.92, prose: 0.9, beside: 0.8, count: 0.6, under: 0.4,
+  colon: 0.95, cell: 0.95, below: 0.92, right: 0.88, inline: 0.92, prose: 0.9, beside: 0.8, count: 0.6, under: 0.4, cross: 0.5,
 }; // prettier-ignore
 
+/** A text right of a label without a mark may be a label, for rules and labels alike. */
+const AGREED_FREE = 0.6;
+
+const AGREED_ELSE = 0.85;
+const KNOWN_MAX = 0.99;
+
 /** What the rules of a schema that they were made for did not take is less sure. */
-const PASSED_OVER = 0.8;
+const PASSED_OVER = 0.6;
 
 /** The share of single values that were right, by how they were won; `raw` is how surely, 0..1. */
 export function calibratedSingle({ origin, kind, isFree, isKnown }: Way, raw: number): number {
   const byLabels = (isFree ? FREE : TYPED)[kind][levelOf(raw)];
   if (origin === 'labels') return isKnown ? PASSED_OVER * byLabels : byLabels;
-  if (isKnown) return Math.min(raw, 0.99);
-  return origin === 'both' ? Math.max(AGREED[kind] ?? 0.85, byLabels) : (BY_RULES[kind] ?? BY_SYNONYM);
+  if (isKnown) return Math.min(raw, KNOWN_MAX);
+  if (origin === 'rules') return BY_RULES[kind] ?? BY_SYNONYM;
+  return Math.max(byLabels, isFree && kind === 'beside' ? AGREED_FREE : (AGREED[kind] ?? AGREED_ELSE));
 }
 
 const levelOf = (raw: number): 0 | 1 | 2 | 3 | 4 => {

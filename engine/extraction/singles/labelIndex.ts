@@ -1,6 +1,8 @@
-import { formOf, type Form, type Pair } from '../form/form.ts';
+import { boxesOf, type Box } from '../form/boxes.ts';
+import { formOf, type Form } from '../form/form.ts';
+import type { Pair } from '../form/pair.ts';
 import { likeness, likeWord } from '../matching/likeness.ts';
-import { termsIn, type Terms } from '../matching/terms.ts';
+import { initialsOf, termsIn, type Terms } from '../matching/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 
@@ -19,6 +21,7 @@ export interface ScoredLabel {
 /** What a document prints, by its words: a field looks only at what has one of its own. */
 export interface LabelIndex {
   readonly form: Form;
+  readonly boxes: readonly Box[];
   /** The labels that have a word like one of the field's, with how well each says it. */
   readonly labelled: (terms: Terms, implied: ReadonlySet<string>) => readonly ScoredLabel[];
   /** The segments that have a word like one of the field's. */
@@ -41,6 +44,7 @@ function indexOf({ layout }: Source): LabelIndex {
   const segmentsByWord = wordIndex(layout.segments.map(({ text }) => termsIn(text)));
   return {
     form,
+    boxes: boxesOf(layout),
     labelled: (terms, implied) =>
       placesOf(terms, byWord).flatMap((place) => {
         const label = labels[place];
@@ -58,11 +62,16 @@ function labelsOf(pairs: readonly Pair[]): readonly Label[] {
     const key = `${pair.label}\n${pair.context}`;
     const known = labels.get(key);
     if (known === undefined)
-      labels.set(key, { words: termsIn(pair.label), context: termsIn(pair.context), pairs: [pair] });
+      labels.set(key, { words: termsIn(pair.label), context: contextTerms(pair), pairs: [pair] });
     else known.pairs.push(pair);
   }
   return [...labels.values()];
 }
+
+const contextTerms = ({ label, context }: Pair): readonly string[] => [
+  ...termsIn(context),
+  ...[label, ...context.split(' · ')].flatMap(initialsOf),
+];
 
 type WordIndex = ReadonlyMap<string, readonly number[]>;
 

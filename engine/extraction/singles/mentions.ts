@@ -7,7 +7,7 @@ import forms from '../lexicon/forms.json' with { type: 'json' };
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { labelIndexOf } from './labelIndex.ts';
-import type { Offer } from './offer.ts';
+import type { Draft } from './offer.ts';
 import { impliedBy, shapeOf, type Shape } from './shapes.ts';
 import { valuesAt, type Reading } from './values.ts';
 
@@ -20,7 +20,7 @@ const AFTER_CHARACTERS = 40;
 const PROSE_SCORE = 0.9;
 
 /** Values right beside the words that name the field, without a mark between: in a short text or a sentence. */
-export function mentions(field: Field, source: Source): readonly Offer[] {
+export function mentions(field: Field, source: Source): readonly Draft[] {
   if (!TYPED.has(shapeOf(field))) return [];
   const { form, speaking } = labelIndexOf(source);
   return speaking(field.terms)
@@ -57,7 +57,7 @@ function valuesIn(field: Field, segment: Segment, source: Source): readonly Read
     }));
 }
 
-function mentionOf(field: Field, value: Reading, source: Source): Offer | undefined {
+function mentionOf(field: Field, value: Reading, source: Source): Draft | undefined {
   const { segment, from, to } = value;
   const before = segment.text.slice(0, from);
   const after = segment.text.slice(to);
@@ -65,7 +65,7 @@ function mentionOf(field: Field, value: Reading, source: Source): Offer | undefi
   const shape = shapeOf(field);
   const implied = impliedBy(shape);
   const isCount = shape === 'integer' || shape === 'number';
-  const of = (kind: EvidenceKind, score: number): Offer | undefined =>
+  const of = (kind: EvidenceKind, score: number): Draft | undefined =>
     score >= 0.5 ? { ...value, kind, score } : undefined;
   if (!isSentence(segment.text)) {
     const own = likeness(field.terms, { label: termsIn(before), context: [], implied });

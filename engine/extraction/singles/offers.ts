@@ -1,11 +1,15 @@
 import type { Field } from '../fields/fields.ts';
-import type { Pair } from '../form/form.ts';
+import { boxesIn, opensBox } from '../form/boxes.ts';
+import type { Pair, Spot } from '../form/pair.ts';
+import { likeness } from '../matching/likeness.ts';
+import { termsIn } from '../matching/terms.ts';
 import type { Source } from '../source.ts';
 import { isValue } from '../texts.ts';
 import { mentions } from './mentions.ts';
 import { labelIndexOf, type ScoredLabel } from './labelIndex.ts';
 import { impliedBy, shapeOf } from './shapes.ts';
-import type { Offer } from './offer.ts';
+import type { Draft, Offer } from './offer.ts';
+import { tickedFor } from './ticked.ts';
 import { valuesAt, type Reading } from './values.ts';
 
 const SCORE_MIN = 0.5;
@@ -21,10 +25,19 @@ export function offersFor(field: Field, source: Source): readonly Offer[] {
     .flatMap(({ label, score }) =>
       label.pairs.slice(0, PAIRS_MAX).flatMap((pair) => offered(field, { pair, score }, source)),
     );
-  return [...paired, ...mentions(field, source)]
+  return [...paired, ...mentions(field, source), ...tickedFor(field, source)]
     .sort((a, b) => b.score - a.score || a.segment.index - b.segment.index || a.from - b.from)
-    .slice(0, OFFERS_MAX);
+    .slice(0, OFFERS_MAX)
+    .map((offer, _, all) => ({ ...offer, isDoubtful: all.some((other) => isRival(offer, other)) }));
 }
+
+const AS_WELL = 0.02;
+
+/** Another value that the same words name as well, in the same way: they say neither. */
+const isRival = (one: Draft, other: Draft): boolean =>
+  other.kind === one.kind &&
+  other.score > one.score - AS_WELL &&
+  JSON.stringify(other.value) !== JSON.stringify(one.value);
 
 /** From here a label says the field's own name, whatever concept it also is. */
 const OWN_NAME = 0.95;
@@ -46,17 +59,51 @@ interface ScoredPair {
   readonly score: number;
 }
 
-function offered(field: Field, { pair, score }: ScoredPair, source: Source): readonly Offer[] {
-  const [value] = valuesAt(pair.value, { field, conventions: source.conventions });
+function offered(field: Field, { pair, score }: ScoredPair, source: Source): readonly Draft[] {
+  const spot = tickedSpot(pair.value, source);
+  const [value] = spot === undefined ? [] : valuesAt(spot, { field, conventions: source.conventions });
   const shape = shapeOf(field);
   const isFree = shape === 'text' || shape === 'name';
   if (value === undefined || (isFree && isLabelText(value, pair, source))) return [];
-  return [{ ...value, kind: pair.kind, score }];
+  return [
+    {
+      ...value,
+      kind: pair.kind,
+      score: pair.kind === 'cross' ? score * columnShare(field, pair, score) : score,
+    },
+  ];
 }
+
+const BOXES_MAX = 12;
+
+/** Where a row of boxes stands, the text of the one that is ticked; undefined where none or several are. */
+function tickedSpot(spot: Spot, { layout }: Source): Spot | undefined {
+  const { segment } = spot;
+  if (!opensBox(segment.text.slice(spot.from).trim())) return spot;
+  const row = layout.segments
+    .slice(segment.index, segment.index + BOXES_MAX)
+    .filter((one) => one.row === segment.row);
+  const ticked = row.flatMap((one) => boxesIn(one, layout)).filter(({ isTicked }) => isTicked);
+  const [only] = ticked;
+  return only === undefined || ticked.length > 1 ? undefined : only.value;
+}
+
+/** A row alone does not say which of its cells is meant. */
+const ANY_COLUMN = 0.7;
+
+function columnShare({ terms }: Field, { label, context }: Pair, score: number): number {
+  const alone = likeness(terms, { label: termsIn(label), context: [], implied: new Set() });
+  return context === '' || score > alone + 0.01 ? 1 : ANY_COLUMN;
+}
+
+/** Goes on from a sentence: several words, the first of them small. */
+const CONTINUES = /^\p{Ll}\S*(?:\s\S+){2}/u;
 
 /** A text that says a label, of this field or of another, is none of its values. */
 function isLabelText(value: Reading, { kind }: Pair, source: Source): boolean {
   if (kind !== 'colon' && !isValue({ ...value.segment, text: value.text }, source)) return true;
   const isPlain = kind === 'beside' || kind === 'under';
+  if (kind !== 'colon' && kind !== 'cell' && (!/\p{L}/u.test(value.text) || CONTINUES.test(value.text)))
+    return true;
   return isPlain && labelIndexOf(source).form.labels.has(value.segment);
 }

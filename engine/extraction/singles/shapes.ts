@@ -18,7 +18,7 @@ const EMAIL = words('email mail courriel correo');
 const PERSON = words(
   'name nom nombre apellido apellidos vorname nachname familienname prenom cognome nome surname forename author ' +
     'signatory signer signed chair chairman president secretary director manager teacher doctor physician patient ' +
-    'applicant employee recipient sender superintendent maire naam achternaam voornaam',
+    'applicant employee recipient sender superintendent maire naam achternaam voornaam by',
 );
 const PERCENT = words('percent percentage pct share rate quote anteil taux tasa');
 

@@ -18,6 +18,7 @@ export type ByRules = (field: Field) => Finding | undefined;
 /** A finding with who found it, and how sure that was before it was calibrated. */
 export interface Rated extends Finding, Omit<Way, 'kind'> {
   readonly raw: number;
+  readonly isDoubtful?: boolean;
 }
 
 /**
@@ -70,19 +71,29 @@ function isTrade(fields: readonly Field[]): boolean {
 
 /** All findings for a field, each with its confidence. */
 function contending(field: Field, { source, byRules, isKnown }: Asked): readonly Rated[] {
-  const ruled = byRules(field);
-  const rule = ruled === undefined || isNoValue(field, ruled, source) ? undefined : ruled;
   const offers = offersFor(field, source).map((offer) => offered(field, offer, isKnown));
-  if (rule === undefined || (shapeOf(field) === 'code' && offers.some((one) => isPartOf(rule, one))))
-    return offers;
-  const alone = rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence);
-  const agreeing = offers.find(({ value }) => isSame(value, rule.value));
-  if (agreeing === undefined) return [alone, ...offers];
-  const way = { origin: 'both', isFree: agreeing.isFree, isKnown } as const;
-  const raw = isKnown ? rule.confidence : agreeing.raw;
-  const both = rated({ ...rule, kind: agreeing.kind }, way, raw);
-  return [both.confidence < alone.confidence ? alone : both, ...offers.filter((one) => one !== agreeing)];
+  const ticked = offers.filter(({ kind, raw }) => kind === 'box' && raw >= TICKED);
+  if (ticked.length > 0) return ticked;
+  const rule = byRules(field);
+  if (rule === undefined || isNoValue(field, rule, source)) return offers;
+  if (shapeOf(field) === 'code' && offers.some((one) => isPartOf(rule, one))) return offers;
+  return besides(rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence), offers);
 }
+
+/** What the rules found beside what labels offer; the same value of both is one finding. */
+function besides(rule: Rated, offers: readonly Rated[]): readonly Rated[] {
+  const { isKnown } = rule;
+  const agreeing = offers.find(({ value }) => isSame(value, rule.value));
+  if (agreeing === undefined) return [rule, ...offers];
+  const way = { origin: 'both', isFree: agreeing.isFree, isKnown } as const;
+  const both = rated({ ...rule, kind: agreeing.kind }, way, isKnown ? rule.raw : agreeing.raw);
+  const others = offers.filter((one) => one !== agreeing);
+  if (agreeing.isDoubtful === true && !isKnown) return [doubted(both), ...others];
+  return [both.confidence < rule.confidence ? rule : both, ...others];
+}
+
+/** A box that says so surely what it is for is asked alone. */
+const TICKED = 0.95;
 
 /** The rule took only a part of what the label names. */
 const isPartOf = (rule: Finding, { kind, words }: Finding): boolean =>
@@ -105,10 +116,16 @@ const readingOf = ({ words }: Finding): number =>
   words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
 
 function offered(field: Field, offer: Offer, isKnown: boolean): Rated {
-  const { segment, from, to, value, text, kind, score } = offer;
+  const { segment, from, to, value, text, kind, score, isDoubtful } = offer;
   const finding = { value, text, page: segment.page, words: wordsIn(segment, from, to), confidence: 0, kind };
-  return rated(finding, { origin: 'labels', isFree: FREE.has(shapeOf(field)), isKnown }, score);
+  const one = rated(finding, { origin: 'labels', isFree: FREE.has(shapeOf(field)), isKnown }, score);
+  return isDoubtful ? doubted(one) : one;
 }
+
+/** Of two values that the same words name one is right at best. */
+const DOUBTFUL = 0.6;
+
+const doubted = (one: Rated): Rated => ({ ...one, isDoubtful: true, confidence: DOUBTFUL * one.confidence });
 
 /** Shapes that nearly any text has. */
 const FREE: ReadonlySet<Shape> = new Set<Shape>(['text', 'name']);

@@ -3,7 +3,7 @@ import type { Json } from '../../kernel/json.ts';
 import { inSegment, type Candidate, type Conventions } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import type { ValueKind } from '../fields/lexicon.ts';
-import type { Spot } from '../form/form.ts';
+import type { Spot } from '../form/pair.ts';
 import { isPlaceholder, isSentence } from '../form/printed.ts';
 import { choiceIn, tickedOption, yesOrNo } from '../texts.ts';
 import { datesIn, monthOf } from '../values/dates.ts';
@@ -45,7 +45,7 @@ const READERS: Readonly<Partial<Record<Shape, Reader>>> = {
   number: (spot, asked) => numbers(spot, asked),
   code: (spot, { field }) =>
     codes(spot).filter(({ text }) => text.replace(/[^\p{L}\p{N}]/gu, '').length >= codeLength(field)),
-  name: (spot) => texts(spot, NAME_ENDS, isNameLike),
+  name: (spot) => texts(spot, NAME_ENDS, (text) => isNameLike(text) || MAIL.test(text)),
   text: (spot) => texts(spot, TEXT_ENDS, () => true),
 };
 
@@ -217,7 +217,10 @@ function withoutDate(text: string): string {
 
 const NAME_MAX = 80;
 
-/** Names are letters, little else, and no sentence. */
+/** Persons are named by their address too. */
+const MAIL = /^[^\s@]+@[^\s@]+$/;
+
+/** Names are letters, little else, begin large, and are no sentence. */
 const isNameLike = (text: string): boolean => {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   const digits = text.match(/\d/g)?.length ?? 0;
@@ -226,6 +229,6 @@ const isNameLike = (text: string): boolean => {
     digits * 3 <= letters &&
     text.length <= NAME_MAX &&
     !isSentence(text) &&
-    !/^\p{Ll}+$/u.test(text)
+    !/^(?!(?:van|von|de|der|di|da|du|la|le|el|al|bin|ibn|zu|ter|ten)\s)\p{Ll}/u.test(text)
   );
 };

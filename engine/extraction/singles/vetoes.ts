@@ -1,6 +1,6 @@
 import type { Word } from '../../document/document.ts';
 import { endingScore, judgedFor } from '../fields/labels.ts';
-import type { Pair } from '../form/form.ts';
+import type { Pair } from '../form/pair.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
 import { isInstruction, isPlaceholder } from '../form/printed.ts';
