@@ -1,4 +1,4 @@
-import { around, median, type Row } from '../content.ts';
+import { around, median, type Row, type Segment } from '../content.ts';
 import { isMarker } from '../listMarkers.ts';
 import { segmentOf } from '../segments.ts';
 import { cellLine, grownRun, sharedRun, spansOf } from './alignedRuns.ts';
@@ -35,9 +35,16 @@ export function withAlignedTables(rows: readonly Row[]): readonly Flowing[] {
 function withMarkerJoined(row: Row): Row {
   const [first, second, ...rest] = row.segments;
   if (first === undefined || second === undefined) return row;
-  if (!isMarker(first.words.map(({ text }) => text).join(' '))) return row;
+  const text = first.words.map((word) => word.text).join(' ');
+  if (!isMarker(text) && !(rest.length === 0 && headsSection(text, second))) return row;
   return { ...row, segments: [segmentOf([...first.words, ...second.words]), ...rest] };
 }
+
+/** A section's number before its title: a bold text alone, that begins in upper case. */
+const headsSection = (number: string, { words }: Segment): boolean =>
+  /^\d{1,2}(?:\.\d{1,2}){0,4}\.?$/.test(number) &&
+  words.every(({ bold }) => bold) &&
+  /^\p{Lu}\p{L}/u.test(words[0]?.text ?? '');
 
 interface Found {
   readonly table: TableBlock;
@@ -60,8 +67,7 @@ function tableOfRun(rows: readonly Row[]): TableBlock | undefined {
   const lines = rows.map(cellLine);
   const multi = lines.filter(({ segments }) => segments.length >= 2);
   const columns = columnsOf(lines);
-  if (columns.length < 2 || multi.length < (columns.length === 2 ? 3 : 2)) return undefined;
-  if (columns.length > 2 && multi.length === 2 && rows.length > 5) return undefined;
+  if (columns.length < 2 || areTooFew(multi, rows, columns)) return undefined;
   const long = columns.filter((column) => isLongColumn(column, multi)).length;
   if (long >= 2) return undefined;
   const cells = logicalRows(lines, { columns, rules: [] });
@@ -75,6 +81,21 @@ function columnsOf(lines: readonly Row[]): readonly Span[] {
   const voted = votedColumns(lines);
   const covered = spansOf(lines);
   return covered.length > voted.length ? covered : voted;
+}
+
+/** Two rows with gaps are a table of three columns or more, where little else stands between them. */
+function areTooFew(multi: readonly Row[], rows: readonly Row[], columns: readonly Span[]): boolean {
+  if (multi.length > 2) return false;
+  return multi.length < 2 || columns.length < 3 || rows.length > 5 || multi.every(isSetWide);
+}
+
+/** Of the font's height: spaces between the words of a line that is set to a width grow so wide. */
+const SET_WIDE = 2;
+
+/** Words at spaces that are all alike, as where a line of prose is set to the width of its column. */
+function isSetWide({ segments }: Row): boolean {
+  const gaps = segments.slice(1).map(({ box, size }, i) => (box[0] - (segments[i]?.box[2] ?? box[0])) / size);
+  return segments.length > 3 && Math.max(...gaps) < SET_WIDE;
 }
 
 function isLongColumn({ from, to }: Span, rows: readonly Row[]): boolean {

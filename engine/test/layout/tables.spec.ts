@@ -130,4 +130,23 @@ describe('tables', () => {
       [row('South', '13', '4.5'), row('West', '', ''), row('East', '14', '5.5')].join('\n'),
     );
   });
+
+  it('takes neither numbered headings nor two lines that are set wide for a table', () => {
+    const heading = (number: string, title: string, y: number): readonly PlacedWord[] => [
+      ...line(number, [50, y], { bold: true }),
+      ...line(title, [100, y], { bold: true }),
+    ];
+    const wide = (words: readonly string[], y: number): readonly PlacedWord[] =>
+      words.flatMap((text, i) => line(text, [50 + words.slice(0, i).join('').length * 5 + 15 * i, y]));
+    const words = [
+      heading('4', 'Strategies and results', 60),
+      heading('4.1', 'Who is affected by losses', 76),
+      heading('4.1.1', 'A model of losses', 92),
+      wide(['estimates', 'on', 'the', 'basis', 'of', 'accounts'], 130),
+      wide(['of', 'banks', 'and', 'the', 'private', 'households'], 142),
+    ];
+    const read = markdown(pageOf(words));
+    expect(read).not.to.contain('|');
+    expect(read).to.contain('4.1 Who is affected by losses');
+  });
 });
