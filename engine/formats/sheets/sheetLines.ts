@@ -19,7 +19,10 @@ export function sheetLines(
   if (used.size > COLUMNS_MAX) return blocks.flatMap(linesOfBlock);
   const columns = [...used].sort((a, b) => a - b);
   const placed = [...rows].map(([row, cells]) => ({ row, lines: [rowLine(columns, cells)] }));
-  const drawn = drawings.map((drawing) => ({ row: drawing.row, lines: drawing.blocks.flatMap(linesOfBlock) }));
+  const drawn = drawings.map((drawing) => ({
+    row: drawing.row,
+    lines: drawing.blocks.flatMap(linesOfBlock),
+  }));
   return [...placed, ...drawn].sort((a, b) => a.row - b.row).flatMap(({ lines }) => lines);
 }
 
