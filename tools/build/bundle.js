@@ -34,8 +34,8 @@ const INSTALLED = [
 ];
 
 /** Packages written for `require` find it, and the folder that they believe to lie in. */
-const REQUIRE = `import { createRequire as requireFrom } from 'node:module';
-const require = requireFrom(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`;
+const REQUIRE = `import { createRequire as __createRequire } from 'node:module';
+const require = __createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`;
 
 /** Of zod's messages in fifty languages the service speaks one: the others need not be read at each start. */
 const ONE_LANGUAGE = {
