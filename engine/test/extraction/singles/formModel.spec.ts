@@ -62,7 +62,10 @@ describe('labels of a schema that knows no concept', () => {
   });
 
   it('may stand behind a count', () => {
-    const page: readonly Placed[] = [[50, 40, '327 BALLOTS CAST'], [50, 60, '1100 REGISTERED VOTERS']]; // prettier-ignore
+    const page: readonly Placed[] = [
+      [50, 40, '327 BALLOTS CAST'],
+      [50, 60, '1100 REGISTERED VOTERS'],
+    ];
     const properties = { ballots_cast: { type: 'integer' }, registered_voters: { type: 'integer' } };
     expect(valueOf(laidOut([page]), properties)).to.deep.equal({
       ballots_cast: 327,
