@@ -52,12 +52,18 @@ const FREE: Readonly<Record<EvidenceKind, Shares>> = {
 };
 
 /** The share where a concept's rules found the value alone, in a schema that they were not made for. */
-const BY_RULES: Readonly<Partial<Record<EvidenceKind, number>>> = { form: 0.9, sum: 0.95, prose: 0.96 };
+const BY_RULES: Readonly<Partial<Record<EvidenceKind, number>>> = {
+  form: 0.9,
+  sum: 0.95,
+  prose: 0.96,
+  colon: 0.55,
+};
 const BY_SYNONYM = 0.35;
 
 /** The share where labels and rules agree. */
 const AGREED: Readonly<Partial<Record<EvidenceKind, number>>> = {
-  colon: 0.95, cell: 0.95, below: 0.92, right: 0.88, inline: 0.92, prose: 0.9, beside: 0.8, count: 0.6, under: 0.4, cross: 0.5,
+  colon: 0.95, cell: 0.95, below: 0.92, right: 0.88, inline: 0.92, prose: 0.9, beside: 0.8, count: 0.6,
+  under: 0.4, cross: 0.5,
 }; // prettier-ignore
 
 /** A text right of a label without a mark may be a label, for rules and labels alike. */

@@ -62,11 +62,17 @@ const TRADED = new Set([
   'order_number',
 ]);
 
-/** A schema that asks for a total, and what stands beside one, asks for documents that the concepts were made for. */
+/** What letters between firms have besides. */
+const PARTIES = new Set(
+  'address street house_number city postal_code region country company_name currency iban bic'.split(' '),
+);
+
+/** A schema that asks for a total and its like, or for nothing else, asks for what the concepts were made for. */
 function isTrade(fields: readonly Field[]): boolean {
   const ids = fields.flatMap(({ concept }) => concept?.id ?? []);
   const isOfMoney = ids.some((id) => TOTALS.has(id)) && ids.some((id) => TRADED.has(id));
-  return isOfMoney && ids.length >= KNOWN_SHARE * fields.length;
+  const isOnlyTrade = ids.every((id) => TOTALS.has(id) || TRADED.has(id) || PARTIES.has(id));
+  return ids.length >= (isOfMoney ? KNOWN_SHARE : 1) * fields.length && (isOfMoney || isOnlyTrade);
 }
 
 /** All findings for a field, each with its confidence. */
