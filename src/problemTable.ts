@@ -13,6 +13,7 @@ export const PROBLEMS = {
   empty_file: { status: 400, title: 'The file is empty' },
   unsupported_file_type: { status: 400, title: 'The file type is not supported' },
   unreadable_file: { status: 400, title: 'The file cannot be read' },
+  wrong_password: { status: 400, title: 'The password does not open the file' },
   too_many_pages: { status: 400, title: 'The document has too many pages' },
   unknown_model_provider: { status: 400, title: 'The model provider is not known' },
   unknown_operation: { status: 400, title: 'The operation is not known' },

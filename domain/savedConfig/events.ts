@@ -29,6 +29,8 @@ const configPublished = event('ConfigPublished', {
   schema: z.record(z.string(), z.json()).nullable(),
   mode: configMode.nullable(),
   artifact_id: z.string().nullable(),
+  /** 0.0 to 1.0; left out by releases that gave every value. */
+  min_confidence: z.number().min(0).max(1).nullable().optional(),
   llm: channelSettings.nullable(),
   ocr: channelSettings.nullable(),
   published_at: instant,

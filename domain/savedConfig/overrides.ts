@@ -16,6 +16,8 @@ interface Overridable<Mode = string> {
   readonly schema?: unknown;
   readonly mode?: Mode | null | undefined;
   readonly artifact_id?: string | null | undefined;
+  /** 0..1. */
+  readonly min_confidence?: number | null | undefined;
   readonly llm?: OverridableChannel | null | undefined;
   readonly ocr?: OverridableChannel | null | undefined;
 }
@@ -36,6 +38,7 @@ interface Merged<Mode = string> {
   readonly schema: unknown;
   readonly mode: Mode | undefined;
   readonly artifact_id: string | undefined;
+  readonly min_confidence: number | undefined;
   readonly llm: MergedChannel;
   readonly ocr: MergedChannel;
 }
@@ -101,6 +104,7 @@ export const overriddenBy = <Mode = string>(
   schema: first(inline.schema, saved.schema),
   mode: present(inline.mode) ?? present(saved.mode),
   artifact_id: first(inline.artifact_id, saved.artifact_id),
+  min_confidence: first(inline.min_confidence, saved.min_confidence),
   llm: channelOf(saved.llm ?? {}, inline.llm ?? {}),
   ocr: channelOf(saved.ocr ?? {}, inline.ocr ?? {}),
 });

@@ -1,8 +1,14 @@
+import type { Json } from '../kernel/json.ts';
+
 /** Points (1/72 inch) from the top left of the page: x0, y0, x1, y1. */
 export type Box = readonly [number, number, number, number];
 
-/** Where a text comes from. */
-export type TextSource = 'text_layer' | 'ocr' | 'model' | 'markup';
+/** Where a text comes from; `both`: a text layer, with what was recognised beside it. */
+export type TextSource = 'text_layer' | 'ocr' | 'both' | 'model' | 'markup';
+
+/** What reads pictures: both run in the processes that parse. */
+export const RECOGNITION_ENGINES = ['tesseract', 'ppocr'] as const;
+export type RecognitionEngine = (typeof RECOGNITION_ENGINES)[number];
 
 /** A word as placed on a page. `confidence` 0..1 is that of OCR; 1 elsewhere. */
 export interface Word {
@@ -10,6 +16,8 @@ export interface Word {
   /** null where the format has no geometry. */
   readonly box: Box | null;
   readonly confidence: number;
+  /** Left out where the word was not recognised. */
+  readonly readBy?: RecognitionEngine | undefined;
   readonly fontSize: number | null;
   readonly bold: boolean;
 }
@@ -74,23 +82,44 @@ export type Block =
 export interface PageSummary {
   /** From 1. */
   readonly page: number;
-  readonly status: 'ok' | 'failed' | 'skipped';
+  readonly status: PageStatus;
   readonly source: TextSource;
-  /** Why it failed or was skipped. */
+  /** Why it is not `ok`. */
   readonly detail: string | null;
-}
-
-export interface DocumentPage extends PageSummary {
-  /** Points; null where the format has no geometry. */
+  /** Points, of the page as boxes on it are measured; null where the format has no geometry. */
   readonly width: number | null;
   readonly height: number | null;
+  /** Degrees, clockwise, that the page as it is shown is turned by before boxes are measured; left out: 0. */
+  readonly rotation?: 0 | 90 | 180 | 270 | undefined;
+}
+
+/** `partial`: some of it could not be read. `empty`: nothing is on it. `skipped`: this mode does not read it. */
+type PageStatus = 'ok' | 'partial' | 'empty' | 'failed' | 'skipped';
+
+export interface DocumentPage extends PageSummary {
   readonly lines: readonly Line[];
   readonly blocks: readonly Block[];
 }
 
-export interface DocumentWarning {
-  readonly code: 'no_text_found' | 'hidden_text' | 'page_failed' | 'not_grounded';
-  readonly message: string;
+/** `low_confidence`: a value that was seen, but left out; without one it counts the rest of them. */
+export type DocumentWarning =
+  | {
+      readonly code: 'no_text_found' | 'hidden_text' | 'page_failed' | 'not_grounded';
+      readonly message: string;
+    }
+  | ({ readonly code: 'low_confidence'; readonly message: string } & Partial<SeenValue>);
+
+/** A value that was read somewhere, and how sure it is. */
+export interface SeenValue {
+  /** JSON Pointer into the answer; of an item that was left out, that of its list. */
+  readonly path: string;
+  readonly value: Json;
+  readonly text: string;
+  /** From 1. */
+  readonly page: number;
+  /** null where the format has no geometry. */
+  readonly bbox: Box | null;
+  readonly confidence: number;
 }
 
 /** A parsed document: what markdown renders and extraction cites. Its pages are the billing unit. */
@@ -110,15 +139,10 @@ export interface PackedDocument {
   readonly warnings: readonly DocumentWarning[];
   /** Some page has text. */
   readonly hasText: boolean;
-  /** As models are shown it. */
+  /** As models are shown it (`modelTextOf`). */
   readonly markdown: string;
   readonly packed: Uint8Array;
 }
 
 /** A page without its contents. */
-export const pageSummary = ({ page, status, source, detail }: DocumentPage): PageSummary => ({
-  page,
-  status,
-  source,
-  detail,
-});
+export const pageSummary = ({ lines: _, blocks: __, ...summary }: DocumentPage): PageSummary => summary;

@@ -37,6 +37,9 @@ export function documentOfBlocks({
   return { mimeType, pages: all, warnings };
 }
 
+const READ = { status: 'ok', detail: null } as const;
+const NOTHING_ON_IT = { status: 'empty', detail: 'There is nothing on this page.' } as const;
+
 /** A page of a format that has no geometry. */
 export const markupPage = ({
   page,
@@ -46,9 +49,8 @@ export const markupPage = ({
   page,
   width: null,
   height: null,
-  status: 'ok',
+  ...(lines.length === 0 ? NOTHING_ON_IT : READ),
   source: 'markup',
-  detail: null,
   lines,
   blocks,
 });

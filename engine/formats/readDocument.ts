@@ -1,3 +1,4 @@
+import { chosenPages, PAGE_NUMBER_MAX } from '../document/pageChoice.ts';
 import type { Inspection, ParseFailure, ParseResult } from '../ports/documentParser.ts';
 import { OPENERS } from './formats.ts';
 import type { ReceivedFile } from '../isolation/jobs.ts';
@@ -11,8 +12,8 @@ export type OpenFile = (file: ReceivedFile) => Promise<OpenedDocument | ParseFai
 export async function inspectFile(file: ReceivedFile, open: OpenFile): Promise<Inspection> {
   const opened = await open(file);
   if (opened.kind !== 'open') return opened;
-  const { mimeType, pages } = opened;
-  return { kind: 'ok', mimeType, pages };
+  const { mimeType, pages, chosen } = opened;
+  return { kind: 'ok', mimeType, pages, total: chosen?.total ?? pages };
 }
 
 /** The whole document. The page cap is checked before the pages are read. */
@@ -25,8 +26,32 @@ export async function readFileAsDocument(
 }
 
 /** The type and the pages of a file; the page cap is checked, nothing is read yet. */
-export function openFile(file: ReceivedFile): Promise<OpenedDocument | ParseFailure> {
-  return openBytes({ ...file, depth: 0 });
+export async function openFile({
+  pages: choice,
+  ...file
+}: ReceivedFile): Promise<OpenedDocument | ParseFailure> {
+  if (choice === undefined) return openBytes({ ...file, depth: 0 });
+  const opened = await openBytes({ ...file, pagesMax: PAGE_NUMBER_MAX, depth: 0 });
+  return opened.kind === 'open' ? chosenOf(opened, choice, file.pagesMax) : opened;
+}
+
+/** The chosen pages of a document, under their numbers. The page cap is theirs alone. */
+function chosenOf(whole: OpenedDocument, choice: string, pagesMax: number): OpenedDocument | ParseFailure {
+  const { pages: total, mimeType } = whole;
+  const chosen = chosenPages(choice, total);
+  if (chosen.kind !== 'pages') return chosen;
+  const { numbers } = chosen;
+  if (numbers.length > pagesMax) return tooManyPages(numbers.length, pagesMax);
+  const wanted = new Set(numbers);
+  return {
+    ...{ kind: 'open', mimeType, pages: numbers.length, chosen: { numbers, total } },
+    read: async () => {
+      const read = await whole.read(numbers);
+      if (read.kind !== 'ok') return read;
+      const pages = read.document.pages.filter(({ page }) => wanted.has(page));
+      return { kind: 'ok', document: { ...read.document, pages } };
+    },
+  };
 }
 
 type Bytes = Omit<SourceFile, 'text' | 'openPart'>;

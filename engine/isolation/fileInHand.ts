@@ -63,7 +63,9 @@ const isSame = (one: ReceivedFile, other: ReceivedFile): boolean =>
   one.bytes === other.bytes &&
   one.fileName === other.fileName &&
   one.effort === other.effort &&
-  one.pagesMax === other.pagesMax;
+  one.pagesMax === other.pagesMax &&
+  one.pages === other.pages &&
+  one.password === other.password;
 
 /** An opened document is read once: reading it again opens the file anew. */
 function readOnce(
@@ -72,9 +74,7 @@ function readOnce(
 ): OpenedDocument {
   let unread: OpenedDocument | undefined = opened;
   return {
-    kind: 'open',
-    mimeType: opened.mimeType,
-    pages: opened.pages,
+    ...opened,
     read: async () => {
       const first = unread;
       unread = undefined;

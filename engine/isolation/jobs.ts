@@ -1,9 +1,9 @@
 import type {
-  ParseEffort,
   Inspection,
   ParseFailure,
   ParseResult,
   ReadResult,
+  RenderForm,
   RenderResult,
 } from '../ports/documentParser.ts';
 import type { GroundedValue, NoObject, PageReading, PicturesResult } from '../ports/documentTools.ts';
@@ -12,15 +12,16 @@ import type { SchemaCheck, Validation } from '../ports/schemaValidator.ts';
 import type { LearningResult, LearningTask } from '../ports/localLearner.ts';
 import type { LocalArtifact } from '../learning/artifact.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import type { RecognitionWish } from '../recognition/engines.ts';
 import type { ScoredAnswer } from '../learning/scoring/feedback.ts';
 
 /** What is known of a file that a job reads. */
-export interface FileFacts {
+export interface FileFacts extends RecognitionWish {
   readonly fileName: string | null;
-  readonly effort: ParseEffort;
   readonly pagesMax: number;
-  /** Of recognition, by Tesseract's names, the most likely first. */
-  readonly languages: readonly string[];
+  /** As in `ParseRequest`. */
+  readonly pages?: string | undefined;
+  readonly password?: string | undefined;
 }
 
 /** The file as the pool is given it. */
@@ -44,31 +45,40 @@ export interface ReceivedFile extends FileFacts {
 
 /** Work for a child. Each kind has its answer in `Answers`. */
 export type Job<File extends FileFacts = JobFile> =
-  | { readonly kind: 'inspect' | 'parse' | 'read' | 'render'; readonly file: File }
+  | { readonly kind: 'inspect' | 'parse' | 'read'; readonly file: File }
+  | { readonly kind: 'render'; readonly file: File; readonly form?: RenderForm | undefined }
   | {
       readonly kind: 'extract';
       readonly file: File;
       readonly schema: JsonObject;
       readonly citations: boolean;
+      readonly minConfidence: number | undefined;
       /** What the engine was taught before. */
       readonly learned?: LocalArtifact | undefined;
     }
   | ({ readonly kind: 'learn' } & LearningTask)
   | { readonly kind: 'pictures'; readonly file: File }
   | { readonly kind: 'documentOf'; readonly mimeType: string; readonly pages: readonly PageReading[] }
-  | { readonly kind: 'renderDocument'; readonly packed: Uint8Array }
+  | {
+      readonly kind: 'renderDocument';
+      readonly packed: Uint8Array;
+      readonly form?: RenderForm | undefined;
+    }
   | {
       readonly kind: 'extractFrom';
       readonly packed: Uint8Array;
       readonly schema: JsonObject;
       readonly citations: boolean;
+      readonly minConfidence: number | undefined;
       readonly learned?: LocalArtifact | undefined;
     }
   | {
       readonly kind: 'ground';
       readonly packed: Uint8Array;
       readonly schema: JsonObject;
+      readonly minConfidence: number | undefined;
       readonly answer: string;
+      readonly pages?: readonly [number, number] | undefined;
     }
   | { readonly kind: 'score'; readonly expected: JsonObject; readonly answer: string }
   | { readonly kind: 'checkSchema'; readonly schema: JsonObject }

@@ -1,11 +1,12 @@
 import { pageSummary, type Document } from '../document/document.ts';
-import { markdownOf } from '../document/markdown.ts';
+import { markdownOf, markdownOfPage } from '../document/markdown.ts';
 import { plainTextOf } from '../document/plainText.ts';
+import { MIN_CONFIDENCE, seenWarnings } from '../extraction/confidenceFloor.ts';
 import { extract } from '../extraction/extract.ts';
 import { withAbsence } from '../extraction/grounding/absence.ts';
-import type { RenderResult } from '../ports/documentParser.ts';
+import type { PageContents, RenderForm, RenderResult } from '../ports/documentParser.ts';
 import type { ExtractionResult } from '../ports/extractionEngine.ts';
-import { extractWith } from '../learning/extractWith.ts';
+import { extractTaught } from '../learning/extractWith.ts';
 import { groundAnswer, scoreAnswer } from '../extraction/grounding/groundAnswer.ts';
 import { learn } from '../learning/learn.ts';
 import type { Answers, Job, ReceivedFile } from './jobs.ts';
@@ -17,7 +18,9 @@ import { checkSchema, validate } from '../extraction/schema/validation.ts';
 
 type JobOf<K extends Job['kind']> = Extract<Job<ReceivedFile>, { readonly kind: K }>;
 type ExtractJob = JobOf<'extract'>;
-type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'learned'> & { readonly document: Document };
+type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'minConfidence' | 'learned'> & {
+  readonly document: Document;
+};
 /** Work on a document that was read before. */
 type DocumentJob = JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extractFrom'> | JobOf<'ground'>;
 /** Work on what a caller or a model sent beside a document. */
@@ -59,7 +62,7 @@ async function jobOnFile(job: FileJob, open: OpenFile): Promise<Answers[FileJob[
     case 'read':
       return packedResult(await readFileAsDocument(job.file, open));
     case 'render':
-      return render(job.file, open);
+      return render(job, open);
     case 'extract':
       return extractFromFile(job, open);
     case 'pictures':
@@ -83,7 +86,7 @@ function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
     case 'documentOf':
       return packedResult({ kind: 'ok', document: modelDocument(job.mimeType, job.pages) });
     case 'renderDocument':
-      return rendered(unpacked(job.packed));
+      return rendered(unpacked(job.packed), job.form);
     case 'extractFrom':
       return extractFrom(job);
     case 'ground':
@@ -91,39 +94,58 @@ function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
   }
 }
 
-async function render(file: ReceivedFile, open: OpenFile): Promise<RenderResult> {
+async function render({ file, form }: JobOf<'render'>, open: OpenFile): Promise<RenderResult> {
   const parsed = await readFileAsDocument(file, open);
-  return parsed.kind === 'ok' ? rendered(parsed.document) : parsed;
+  return parsed.kind === 'ok' ? rendered(parsed.document, form) : parsed;
 }
 
-function rendered(document: Document): RenderResult {
+function rendered(document: Document, form: RenderForm = {}): RenderResult {
   const { mimeType, warnings } = document;
   const pages = document.pages.map(pageSummary);
-  const texts = { markdown: markdownOf(document), plainText: plainTextOf(document) };
+  const texts = { markdown: markdownOf(document, form), plainText: plainTextOf(document) };
   if (texts.markdown.length > MARKDOWN_CHARACTERS_MAX) return tooLong(texts.markdown.length);
-  return { kind: 'ok', rendition: { mimeType, warnings, pages, ...texts } };
+  const pageContents = contentsOf(document, form);
+  return {
+    kind: 'ok',
+    rendition: { mimeType, warnings, pages, ...texts, ...(pageContents && { pageContents }) },
+  };
+}
+
+function contentsOf({ pages }: Document, form: RenderForm): readonly PageContents[] | undefined {
+  if (form.blocks !== true && form.pageMarkdown !== true) return undefined;
+  return pages.map((page) => ({
+    page: page.page,
+    ...(form.pageMarkdown === true && { markdown: markdownOfPage(page, form) }),
+    ...(form.blocks === true && { blocks: page.blocks }),
+  }));
 }
 
 /** The schema is checked first: a document is not read for a schema that cannot be used. */
-async function extractFromFile(
-  { file, schema, citations, learned }: ExtractJob,
-  open: OpenFile,
-): Promise<ExtractionResult> {
-  const checked = checkSchema(schema);
+async function extractFromFile({ file, ...work }: ExtractJob, open: OpenFile): Promise<ExtractionResult> {
+  const checked = checkSchema(work.schema);
   if (checked.kind === 'invalid_schema') return checked;
   const parsed = await readFileAsDocument(file, open);
-  return parsed.kind === 'ok' ? extracted({ document: parsed.document, schema, citations, learned }) : parsed;
+  return parsed.kind === 'ok' ? extracted({ document: parsed.document, ...work }) : parsed;
 }
 
-function extractFrom({ packed, schema, citations, learned }: JobOf<'extractFrom'>): ExtractionResult {
-  const checked = checkSchema(schema);
+function extractFrom({ packed, ...work }: JobOf<'extractFrom'>): ExtractionResult {
+  const checked = checkSchema(work.schema);
   if (checked.kind === 'invalid_schema') return checked;
-  return extracted({ document: unpacked(packed), schema, citations, learned });
+  return extracted({ document: unpacked(packed), ...work });
 }
 
-function extracted({ document, schema, citations, learned }: Extraction): ExtractionResult {
+function extracted({
+  document,
+  schema,
+  citations,
+  minConfidence = MIN_CONFIDENCE,
+  learned,
+}: Extraction): ExtractionResult {
   const { mimeType, warnings, pages } = document;
-  const found = learned === undefined ? extract(document, schema) : extractWith(learned, document, schema);
+  const found =
+    learned === undefined
+      ? extract(document, schema, { minConfidence })
+      : extractTaught({ artifact: learned, minConfidence }, document, schema);
   const { value, errors } = validate(schema, withAbsence(schema, found.value));
   return {
     kind: 'ok',
@@ -133,7 +155,7 @@ function extracted({ document, schema, citations, learned }: Extraction): Extrac
       validationErrors: errors,
       citations: citations ? found.citations : [],
       pages: pages.map(pageSummary),
-      warnings,
+      warnings: [...warnings, ...seenWarnings(found.seen, minConfidence)],
     },
   };
 }

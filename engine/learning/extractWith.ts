@@ -1,6 +1,13 @@
 import type { Document } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import { extract, extractFrom, type LocalExtraction, type Taught } from '../extraction/extract.ts';
+import {
+  extract,
+  extractFrom,
+  NOTHING_FOUND,
+  type ExtractOptions,
+  type LocalExtraction,
+  type Taught,
+} from '../extraction/extract.ts';
 import { signatureOf, type LocalArtifact } from './artifact.ts';
 import { chooseLeaf, type Following, type LeafModel } from './weights/leafModel.ts';
 import { listBy } from './weights/listModel.ts';
@@ -35,18 +42,23 @@ function modelOf(leaf: Leaf): LeafModel {
  * Fills a schema as `extract` does, with what an artifact learned where it may speak. A field that it did not
  * learn, or that the schema has changed since, is exactly what the rules find.
  */
-export function extractWith(
-  artifact: LocalArtifact,
+export function extractTaught(
+  { artifact, ...options }: ExtractOptions & { readonly artifact: LocalArtifact },
   document: Document,
   schema: JsonObject,
 ): LocalExtraction {
   if (artifact.leaves.length + artifact.lists.length + artifact.rows.length === 0)
-    return extract(document, schema);
+    return extract(document, schema, options);
   const ready = prepared(document, schema);
-  return ready === undefined
-    ? { value: {}, citations: [] }
-    : extractFrom(ready.reading, taughtBy(artifact, ready));
+  return ready === undefined ? NOTHING_FOUND : extractFrom(ready.reading, options, taughtBy(artifact, ready));
 }
+
+/** The same with the engine's own options. */
+export const extractWith = (
+  artifact: LocalArtifact,
+  document: Document,
+  schema: JsonObject,
+): LocalExtraction => extractTaught({ artifact }, document, schema);
 
 /** A learned part of the schema, and in which documents it speaks. */
 interface Speaking {

@@ -1,4 +1,5 @@
-import type { Document, DocumentWarning, PackedDocument, PageSummary } from '../document/document.ts';
+import type { MarkdownForm } from '../document/markdown.ts';
+import type { Block, Document, DocumentWarning, PackedDocument, PageSummary } from '../document/document.ts';
 import type { KeptFile } from './keptFile.ts';
 
 /** How much work to put in: `standard` reads the text layer and OCRs pages without one. */
@@ -11,6 +12,10 @@ export interface ParseRequest {
   readonly fileName: string | null;
   readonly effort: ParseEffort;
   readonly pagesMax: number;
+  /** Pages to read, as `pageChoice` spells them; left out: all. */
+  readonly pages?: string | undefined;
+  /** Opens an encrypted PDF. */
+  readonly password?: string | undefined;
   /** Of the work itself, not of waiting for a free process. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -20,15 +25,37 @@ export interface ParseRequest {
   readonly kept?: KeptFile | undefined;
 }
 
+/** What a rendition has beside the whole markdown, and how its tables are written. */
+export interface RenderForm extends MarkdownForm {
+  /** Each page's markdown by itself. */
+  readonly pageMarkdown?: boolean | undefined;
+  /** Each page's blocks, in reading order. */
+  readonly blocks?: boolean | undefined;
+}
+
+export interface RenderRequest extends ParseRequest {
+  readonly form?: RenderForm | undefined;
+}
+
 /** What a file is and how many pages it bills; the same function for quote, count, bill and ledger. */
 export type Inspection =
-  { readonly kind: 'ok'; readonly mimeType: string; readonly pages: number } | ParseFailure;
+  | {
+      readonly kind: 'ok';
+      readonly mimeType: string;
+      /** Those that are chosen: they are read and billed. */
+      readonly pages: number;
+      /** Of the whole document. */
+      readonly total: number;
+    }
+  | ParseFailure;
 
 /** `detail` is a sentence for the caller; it names no path and no content. */
 export type ParseFailure =
   | { readonly kind: 'empty'; readonly detail: string }
   | { readonly kind: 'unsupported'; readonly detail: string }
   | { readonly kind: 'unreadable'; readonly detail: string }
+  | { readonly kind: 'wrong_password'; readonly detail: string }
+  | { readonly kind: 'no_such_page'; readonly detail: string }
   | {
       readonly kind: 'too_many_pages';
       readonly pages: number;
@@ -49,6 +76,14 @@ export interface Rendition {
   readonly plainText: string;
   readonly pages: readonly PageSummary[];
   readonly warnings: readonly DocumentWarning[];
+  /** Where the form asks for them. */
+  readonly pageContents?: readonly PageContents[] | undefined;
+}
+
+export interface PageContents {
+  readonly page: number;
+  readonly markdown?: string;
+  readonly blocks?: readonly Block[];
 }
 
 export type RenderResult = { readonly kind: 'ok'; readonly rendition: Rendition } | ParseFailure;
@@ -61,6 +96,6 @@ export interface DocumentParser {
   /** The document for further work in isolated processes. */
   read(request: ParseRequest): Promise<ReadResult>;
   /** Parses and renders beside the API: prefer it to `parse` where only the text is wanted. */
-  render(request: ParseRequest): Promise<RenderResult>;
+  render(request: RenderRequest): Promise<RenderResult>;
   close(): Promise<void>;
 }

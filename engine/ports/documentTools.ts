@@ -1,7 +1,13 @@
-import type { PackedDocument } from '../document/document.ts';
+import type { DocumentWarning, PackedDocument } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { ScoredAnswer } from '../learning/scoring/feedback.ts';
-import type { ParseFailure, ParseRequest, ReadResult, RenderResult } from './documentParser.ts';
+import type {
+  ParseFailure,
+  ParseRequest,
+  ReadResult,
+  RenderRequest,
+  RenderResult,
+} from './documentParser.ts';
 import type { Citation, ExtractionRequest, ExtractionResult, ValidationError } from './extractionEngine.ts';
 import type { ReadPage } from './modelProvider.ts';
 
@@ -22,7 +28,7 @@ export type PicturesResult =
 /** A page that a model was to read, and what came of it. */
 export type PageReading =
   | { readonly status: 'ok'; readonly page: ReadPage }
-  | { readonly status: 'failed' | 'skipped'; readonly number: number; readonly detail: string };
+  | { readonly status: 'failed' | 'empty'; readonly number: number; readonly detail: string };
 
 /** How long a piece of work may take; its own deadline, not the request's. */
 export interface ToolLimits {
@@ -42,6 +48,8 @@ export interface GroundedValue {
   readonly citations: readonly Citation[];
   /** JSON Pointers of values that stand nowhere; judgements (booleans, enums) are never among them. */
   readonly ungrounded: readonly string[];
+  /** Of values that were left out, for they are less sure than asked for. */
+  readonly warnings: readonly DocumentWarning[];
 }
 
 /** An answer that holds no whole JSON object. */
@@ -57,15 +65,25 @@ export interface DocumentTools {
     read: { readonly mimeType: string; readonly pages: readonly PageReading[] },
     limits: ToolLimits,
   ) => Promise<ReadResult>;
-  readonly render: (document: PackedDocument, limits: ToolLimits) => Promise<RenderResult>;
+  readonly render: (
+    document: PackedDocument,
+    limits: ToolLimits & Pick<RenderRequest, 'form'>,
+  ) => Promise<RenderResult>;
   /** The local extractor on a document that was read before. */
   readonly extractFrom: (
-    work: Pick<ExtractionRequest, 'schema' | 'citations' | 'learned'> & { readonly document: PackedDocument },
+    work: Pick<ExtractionRequest, 'schema' | 'citations' | 'minConfidence' | 'learned'> & {
+      readonly document: PackedDocument;
+    },
     limits: ToolLimits,
   ) => Promise<ExtractionResult>;
   /** `answer`: what the model wrote. */
   readonly ground: (
-    work: { readonly document: PackedDocument; readonly schema: JsonObject; readonly answer: string },
+    work: Pick<ExtractionRequest, 'schema' | 'minConfidence'> & {
+      readonly document: PackedDocument;
+      readonly answer: string;
+      /** The first and the last page that the model was shown; left out: all. */
+      readonly pages?: readonly [number, number] | undefined;
+    },
     limits: ToolLimits,
   ) => Promise<GroundedValue | NoObject | ParseFailure>;
   /** How what a model wrote compares with what was expected: rows are paired, which takes time by their cube. */

@@ -28,6 +28,8 @@ export interface ValidationError {
 export interface ExtractionRequest extends ParseRequest {
   readonly schema: JsonObject;
   readonly citations: boolean;
+  /** 0..1; values less sure than that are left out, and told as warnings. Left out: 0.5. */
+  readonly minConfidence?: number | undefined;
   /** What the local engine was taught before; left out: its rules alone. */
   readonly learned?: LocalArtifact | undefined;
 }

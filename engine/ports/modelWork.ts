@@ -1,6 +1,6 @@
 import type { LearnedPrompt } from '../learning/prompts/learned.ts';
 import type { ModelRef } from '../models/modelName.ts';
-import type { ParseFailure, ParseRequest, Rendition } from './documentParser.ts';
+import type { ParseFailure, RenderRequest, Rendition } from './documentParser.ts';
 import type { ExtractionRequest, ExtractionResult } from './extractionEngine.ts';
 import type { ModelAccess, ModelFailure, ModelUsage } from './modelProvider.ts';
 
@@ -37,5 +37,5 @@ export type ModelConversionResult =
  */
 export interface ModelWork {
   readonly extract: (request: ExtractionRequest, models: WorkModels) => Promise<ModelExtractionResult>;
-  readonly convert: (request: ParseRequest, models: WorkModels) => Promise<ModelConversionResult>;
+  readonly convert: (request: RenderRequest, models: WorkModels) => Promise<ModelConversionResult>;
 }

@@ -32,6 +32,8 @@ export interface RouteRequest<
   /** Digest of the normalised request; own provider keys enter it as digests. */
   readonly fingerprint: string;
   readonly meta: CommandMeta;
+  /** Which of these media types the caller would rather have; undefined: none of them. */
+  readonly prefers: (types: readonly string[]) => string | undefined;
   /** Aborts when the caller hangs up. */
   readonly signal: AbortSignal;
   readonly answer: {
@@ -49,7 +51,12 @@ export interface RawBody {
 type Reply<Schema extends z.ZodType> =
   | { readonly status: 200 | 201 | 202; readonly schema: Schema }
   | { readonly status: 204 }
-  | { readonly status: 200; readonly contentType: string };
+  | {
+      readonly status: 200;
+      readonly contentType: string;
+      /** Other types that a caller may ask for. */
+      readonly alsoContentTypes?: readonly string[];
+    };
 
 export interface Idempotency {
   readonly keyLengthMax: number;
@@ -93,6 +100,8 @@ interface RouteFacts {
   /** Where the bucket depends on what is asked for: taken from once the body is read. */
   readonly bucketOf?: (body: unknown) => BucketClass;
   readonly idempotency?: Idempotency;
+  /** The body as the reference shows it, where that says more than what is checked at first. */
+  readonly documentedBody?: z.ZodType;
   /** Answered even while shutting down. */
   readonly always?: boolean;
   /** What this process wrote, for the request's tenant or for all, is waited for before it is read. */

@@ -89,7 +89,10 @@ const configOf = (free_pages: number): BillingConfig => ({
 /** A parser that finds as many pages as the file's name says. */
 export const parser: Process['parser'] = {
   inspect: ({ fileName }) =>
-    Promise.resolve({ kind: 'ok', mimeType: 'text/plain', pages: Number(fileName ?? 1) }),
+    Promise.resolve({
+      ...{ kind: 'ok', mimeType: 'text/plain' },
+      ...{ pages: Number(fileName ?? 1), total: Number(fileName ?? 1) },
+    }),
   parse: () => Promise.reject(new Error('not here')),
   read: () => Promise.reject(new Error('not here')),
   render: () =>
@@ -221,11 +224,13 @@ export const asked = (pages: number, over: Partial<ExtractRequest> = {}): Extrac
   file: { path: '/dev/null', sha256: 'a'.repeat(64), bytes: 1, file_name: String(pages) },
   project_id: 'default',
   task_id: 'default',
+  opening: { at: ['body'] },
   signal: new AbortController().signal,
   schema: { type: 'object' },
   mode: 'standard',
   allow_partial: false,
   citations: true,
+  min_confidence: undefined,
   config: null,
   artifact_id: null,
   llm: {},

@@ -19,8 +19,9 @@ const SMALLER = { longSide: 1000, quality: 50 };
 export async function picturesOfFile(file: ReceivedFile, open: OpenFile): Promise<PicturesResult> {
   const opened = await open(file);
   if (opened.kind !== 'open') return opened;
-  const { mimeType, pages: count } = opened;
-  const sources = await sourcesOf(file.bytes, mimeType, count);
+  const { mimeType, pages: count, chosen } = opened;
+  const numbers = chosen?.numbers ?? Array.from({ length: count }, (_, i) => i + 1);
+  const sources = await sourcesOf(file, mimeType, numbers);
   const share = Math.max(SHARE_MIN, Math.floor(BYTES_MAX / count));
   const pages: PagePicture[] = [];
   for (const [page, image] of sources) {
@@ -34,16 +35,20 @@ export async function picturesOfFile(file: ReceivedFile, open: OpenFile): Promis
 
 type Source = readonly [page: number, open: () => Sharp];
 
-async function sourcesOf(bytes: Buffer, mimeType: string, count: number): Promise<readonly Source[]> {
+async function sourcesOf(
+  { bytes, password }: ReceivedFile,
+  mimeType: string,
+  numbers: readonly number[],
+): Promise<readonly Source[]> {
   if (mimeType === 'application/pdf') {
-    const shots = await screenshotsOf(bytes, { pages: count, longSide: LONG_SIDE });
+    const shots = await screenshotsOf({ bytes, password }, { numbers, longSide: LONG_SIDE });
     return [...shots].sort(([a], [b]) => a - b).map(([page, png]) => [page, () => sharp(png)]);
   }
   const format = (Object.keys(MIME) as Format[]).find((one) => MIME[one] === mimeType);
   if (format === undefined) return [];
-  return Array.from({ length: count }, (_, i): Source => [
-    i + 1,
-    () => imageOf(bytes, { format, page: i, limit: PIXELS_MAX }),
+  return numbers.map((number): Source => [
+    number,
+    () => imageOf(bytes, { format, page: number - 1, limit: PIXELS_MAX }),
   ]);
 }
 

@@ -1,5 +1,5 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
-import type { Box } from '../../document/document.ts';
+import type { Box, TextSource } from '../../document/document.ts';
 import { around, type AsideText, type PageContent } from '../../layout/content.ts';
 import { isGarbled } from './garbled.ts';
 import { pdfRules } from './pdfRules.ts';
@@ -13,8 +13,12 @@ interface RecognisedPage {
   readonly ocr: Extract<Recognised, { readonly kind: 'words' }>;
 }
 
+export interface SourcedContent extends PageContent {
+  readonly source: Extract<TextSource, 'text_layer' | 'ocr' | 'both'>;
+}
+
 /** A good text layer stays, and only what it does not cover is added; else what was recognised stands. */
-export function recognisedContent({ page, own, ocr }: RecognisedPage): PageContent {
+export function recognisedContent({ page, own, ocr }: RecognisedPage): SourcedContent {
   const rules = page === undefined || ocr.turned !== 0 ? [] : pdfRules(page);
   const isGood = own.length >= 0.5 * ocr.words.length && ocr.turned === 0 && !isGarbled(own);
   const added = ocr.words.filter(
@@ -27,6 +31,7 @@ export function recognisedContent({ page, own, ocr }: RecognisedPage): PageConte
     words,
     rules: [...rules, ...ocr.rules],
     aside: isGood ? asideOf(own, 0) : [],
+    source: !isGood ? 'ocr' : added.length > 0 ? 'both' : 'text_layer',
   };
 }
 

@@ -1,6 +1,7 @@
-import { LiteParse, type ParsedPage } from '@llamaindex/liteparse';
+import type { ParsedPage } from '@llamaindex/liteparse';
 import type { ParseEffort } from '../../ports/documentParser.ts';
 import { isGarbled } from './garbled.ts';
+import { parsePdf, type PdfFile } from './pdfFile.ts';
 import type { InkedWord } from './pdfWords.ts';
 
 /** With fewer characters a page that is mostly picture is taken for a scan. */
@@ -18,7 +19,7 @@ export interface Reading {
  * garbled, or a few words beside a picture that fills the page.
  */
 export async function pageNeeds(
-  bytes: Buffer,
+  pdf: PdfFile,
   { pages, words, effort }: Reading,
 ): Promise<ReadonlySet<number>> {
   if (effort === 'fast') return new Set();
@@ -30,13 +31,13 @@ export async function pageNeeds(
       .join('');
   const empty = pages.filter((page) => textOf(page) === '' || isGarbled(wordsOf(page)));
   const sparse = pages.filter((page) => !empty.includes(page) && textOf(page).length < SPARSE_CHARACTERS);
-  const scans = await picturePages(bytes, sparse);
+  const scans = await picturePages(pdf, sparse);
   return new Set([...empty.map(({ pageNum }) => pageNum), ...scans]);
 }
 
-async function picturePages(bytes: Buffer, pages: readonly ParsedPage[]): Promise<readonly number[]> {
+async function picturePages(pdf: PdfFile, pages: readonly ParsedPage[]): Promise<readonly number[]> {
   if (pages.length === 0) return [];
-  const parser = new LiteParse({
+  const { pages: measured } = await parsePdf(pdf, {
     ocrEnabled: false,
     quiet: true,
     imageMode: 'off',
@@ -46,7 +47,6 @@ async function picturePages(bytes: Buffer, pages: readonly ParsedPage[]): Promis
     includeComplexity: true,
     targetPages: pages.map(({ pageNum }) => pageNum).join(','),
   });
-  const { pages: measured } = await parser.parse(bytes);
   return measured
     .filter(({ complexity }) => (complexity?.largestImageCoverage ?? 0) >= MOSTLY_PICTURE)
     .map(({ pageNum }) => pageNum);

@@ -1,6 +1,7 @@
-import { LiteParse, type ParsedPage } from '@llamaindex/liteparse';
+import type { ParsedPage } from '@llamaindex/liteparse';
 import sharp from 'sharp';
 import type { Picture } from './hiddenText.ts';
+import { only, parsePdf, type PdfFile } from './pdfFile.ts';
 
 /** Pixels that one page may have, whatever size it claims. */
 export const PIXELS_MAX = 40_000_000;
@@ -23,28 +24,28 @@ export const dpiFor = (
 
 /** PNG pictures of some pages of a PDF, by page number. */
 export async function renderPages(
-  bytes: Buffer,
+  pdf: PdfFile,
   pages: readonly ParsedPage[],
   dpi: number,
 ): Promise<ReadonlyMap<number, Buffer>> {
   if (pages.length === 0) return new Map();
   const largest = Math.min(...pages.map((page) => dpiFor(page, dpi)));
-  const { screenshots } = await new LiteParse({
+  const { screenshots } = await parsePdf(pdf, {
     ...QUIET,
     outputFormat: 'json',
     extractScreenshots: true,
     targetPages: pages.map(({ pageNum }) => pageNum).join(','),
     dpi: largest,
-  }).parse(bytes);
+  });
   return new Map(screenshots.map(({ pageNum, imageBuffer }) => [pageNum, imageBuffer]));
 }
 
 /** Grey pictures of pages at one pixel a point, for telling whether a text can be seen. */
 export async function picturesOf(
-  bytes: Buffer,
+  pdf: PdfFile,
   pages: readonly ParsedPage[],
 ): Promise<ReadonlyMap<number, Picture>> {
-  const rendered = await renderPages(bytes, pages, SEEN_DPI);
+  const rendered = await renderPages(pdf, pages, SEEN_DPI);
   const pictures = new Map<number, Picture>();
   for (const page of pages) {
     const png = rendered.get(page.pageNum);
@@ -67,14 +68,16 @@ export async function picturesOf(
 /** Pages that are drawn at once, so that their pictures never fill the memory. */
 const BATCH = 16;
 
-/** PNG pictures of all pages of a PDF, each about `longSide` pixels on its longer side, by page number. */
+/** PNG pictures of pages of a PDF, each about `longSide` pixels on its longer side, by page number. */
 export async function screenshotsOf(
-  bytes: Buffer,
-  { pages, longSide }: { readonly pages: number; readonly longSide: number },
+  pdf: PdfFile,
+  { numbers, longSide }: { readonly numbers: readonly number[]; readonly longSide: number },
 ): Promise<ReadonlyMap<number, Buffer>> {
-  const { pages: parsed } = await new LiteParse({ ...QUIET, outputFormat: 'json', maxPages: pages }).parse(
-    bytes,
-  );
+  const { pages: parsed } = await parsePdf(pdf, {
+    ...QUIET,
+    outputFormat: 'json',
+    ...only(numbers),
+  });
   const byDpi = new Map<number, ParsedPage[]>();
   for (const page of parsed) {
     const dpi = Math.max(1, Math.round((72 * longSide) / Math.max(1, page.width, page.height)));
@@ -83,8 +86,7 @@ export async function screenshotsOf(
   const shots = new Map<number, Buffer>();
   for (const [dpi, same] of byDpi) {
     for (let at = 0; at < same.length; at += BATCH)
-      for (const [page, png] of await renderPages(bytes, same.slice(at, at + BATCH), dpi))
-        shots.set(page, png);
+      for (const [page, png] of await renderPages(pdf, same.slice(at, at + BATCH), dpi)) shots.set(page, png);
   }
   return shots;
 }

@@ -1,17 +1,18 @@
-import { LiteParse, type LiteParseConfig, type ParsedPage } from '@llamaindex/liteparse';
+import type { LiteParseConfig, ParsedPage } from '@llamaindex/liteparse';
 import type { Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
 import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
-import type { PageContent } from '../../layout/content.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
+import { recognitionOf, type RecognitionWish } from '../../recognition/engines.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { pageNeeds } from './pageNeeds.ts';
+import { only, parsePdf, type PdfFile } from './pdfFile.ts';
 import { pdfLines } from './pdfLines.ts';
 import { pdfRules } from './pdfRules.ts';
 import { fieldWords } from './fieldWords.ts';
 import { pdfWords, type InkedWord } from './pdfWords.ts';
 import { picturesOf } from './pictures.ts';
-import { asideOf, recognisedContent } from './pageContent.ts';
+import { asideOf, recognisedContent, type SourcedContent } from './pageContent.ts';
 import { hasInk, sightOf } from './hiddenText.ts';
 import { recognisePages, type Recognised } from './recognise.ts';
 import {
@@ -34,20 +35,16 @@ const CONFIG: Partial<LiteParseConfig> = {
 };
 
 /** Counts the pages; the pages themselves are read when asked for. */
-export async function openPdf({
-  bytes: sent,
-  effort,
-  languages,
-}: SourceFile): Promise<OpenedDocument | ParseFailure> {
-  const bytes = fromHeader(sent);
-  const inspected = await inspectPdf(bytes);
+export async function openPdf(file: SourceFile): Promise<OpenedDocument | ParseFailure> {
+  const pdf = { bytes: fromHeader(file.bytes), password: file.password };
+  const inspected = await inspectPdf(pdf);
   if (inspected.kind !== 'ok') return inspected;
   const pages = pagesOf({ by: 'pages', pages: inspected.pages });
   return {
     kind: 'open',
     mimeType: 'application/pdf',
     pages,
-    read: () => readPdf(bytes, { pages, effort, languages }),
+    read: (numbers = Array.from({ length: pages }, (_, i) => i + 1)) => readPdf(pdf, { numbers, wish: file }),
   };
 }
 
@@ -56,30 +53,30 @@ const fromHeader = (bytes: Buffer): Buffer => bytes.subarray(Math.max(0, bytes.i
 
 /** The page count, from the page tree: only the first page is read. */
 async function inspectPdf(
-  bytes: Buffer,
+  pdf: PdfFile,
 ): Promise<{ readonly kind: 'ok'; readonly pages: number } | ParseFailure> {
   try {
-    const { totalPages } = await new LiteParse({ ...CONFIG, outputFormat: 'json', maxPages: 1 }).parse(bytes);
+    const { totalPages } = await parsePdf(pdf, { ...CONFIG, outputFormat: 'json', maxPages: 1 });
     return totalPages > 0
       ? { kind: 'ok', pages: totalPages }
       : { kind: 'unreadable', detail: 'The PDF has no pages.' };
   } catch (error) {
-    return unreadable(error);
+    return unreadable(error, pdf);
   }
 }
 
 interface Reading {
-  readonly pages: number;
-  readonly effort: SourceFile['effort'];
-  readonly languages: readonly string[];
+  /** Of the pages to read. */
+  readonly numbers: readonly number[];
+  readonly wish: RecognitionWish;
 }
 
 /** Words with their boxes, and blocks, of every page; pages without a usable text layer are recognised. */
-async function readPdf(bytes: Buffer, { pages, effort, languages }: Reading): Promise<ParseResult> {
+async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseResult> {
   const config: Partial<LiteParseConfig> = {
     ...CONFIG,
     outputFormat: 'json',
-    maxPages: pages,
+    ...only(numbers),
     emitWordBoxes: true,
     extractTextMetadata: true,
     extractVectorGraphics: true,
@@ -88,20 +85,19 @@ async function readPdf(bytes: Buffer, { pages, effort, languages }: Reading): Pr
     preserveVerySmallText: true,
   };
   try {
-    const parsed = await new LiteParse(config).parse(bytes);
+    const parsed = await parsePdf(pdf, config);
     const read = new Map(parsed.pages.map((page) => [page.pageNum, page]));
-    const seen = await visibleWords(bytes, parsed.pages);
-    const wanted = await pageNeeds(bytes, { pages: parsed.pages, words: seen.words, effort });
-    const recognised = await recognisePages(bytes, {
+    const seen = await visibleWords(pdf, parsed.pages);
+    const wanted = await pageNeeds(pdf, { pages: parsed.pages, words: seen.words, effort: wish.effort });
+    const recognised = await recognisePages(pdf, {
       pages: parsed.pages,
       wanted,
-      languages,
-      thorough: true,
-      secondLook: effort === 'robust',
+      ...recognitionOf(wish, wanted.size),
+      secondLook: wish.effort === 'robust',
     });
-    return { kind: 'ok', document: documentOf({ pages, read, ...seen, recognised }) };
+    return { kind: 'ok', document: documentOf({ numbers, read, ...seen, recognised }) };
   } catch (error) {
-    return unreadable(error);
+    return unreadable(error, pdf);
   }
 }
 
@@ -112,10 +108,10 @@ interface Seen {
 }
 
 /** The words that a reader sees. Where colours leave a doubt, a picture of the page decides. */
-async function visibleWords(bytes: Buffer, pages: readonly ParsedPage[]): Promise<Seen> {
+async function visibleWords(pdf: PdfFile, pages: readonly ParsedPage[]): Promise<Seen> {
   const sights = pages.map((page) => ({ page, sight: sightOf(pdfWords(page), page) }));
   const unsure = sights.filter(({ sight }) => sight.doubtful.length > 0).map(({ page }) => page);
-  const pictures = await picturesOf(bytes, unsure);
+  const pictures = await picturesOf(pdf, unsure);
   const hiddenOn: number[] = [];
   const words = new Map<number, readonly InkedWord[]>();
   for (const { page, sight } of sights) {
@@ -131,22 +127,22 @@ async function visibleWords(bytes: Buffer, pages: readonly ParsedPage[]): Promis
 }
 
 /** A page's content, turned so that most of its text is level. */
-interface TurnedContent extends PageContent {
+interface TurnedContent extends SourcedContent {
   readonly turn: Turn;
 }
 
 interface Read extends Seen {
-  readonly pages: number;
+  readonly numbers: readonly number[];
   readonly read: ReadonlyMap<number, ParsedPage>;
   readonly recognised: ReadonlyMap<number, Recognised>;
 }
 
 /** Every page of the file appears: those that failed too, so that nothing is lost in silence. */
-function documentOf({ pages, read, words, hiddenOn, recognised }: Read): Document {
-  const contents = Array.from({ length: pages }, (_, i): TurnedContent => {
-    const page = read.get(i + 1);
-    const ocr = recognised.get(i + 1);
-    const own = words.get(i + 1) ?? [];
+function documentOf({ numbers, read, words, hiddenOn, recognised }: Read): Document {
+  const contents = numbers.map((number): TurnedContent => {
+    const page = read.get(number);
+    const ocr = recognised.get(number);
+    const own = words.get(number) ?? [];
     if (ocr?.kind === 'words') return { ...recognisedContent({ page, own, ocr }), turn: 0 };
     const turn = turnOfPage(own);
     const content = {
@@ -155,19 +151,16 @@ function documentOf({ pages, read, words, hiddenOn, recognised }: Read): Documen
       words: own.filter((word) => turnOfWord(word) === turn),
       rules: page === undefined ? [] : pdfRules(page),
       aside: asideOf(own, turn),
+      source: 'text_layer' as const,
     };
     return { ...levelContent(content, turn), turn };
   });
   const blocks = layoutPages(contents);
-  const all = contents.map((content, i) =>
-    pageOf({
-      page: i + 1,
-      content,
-      isRead: read.has(i + 1),
-      ocr: recognised.get(i + 1),
-      blocks: blocks[i] ?? [],
-    }),
-  );
+  const all = contents.map((content, i) => {
+    const page = numbers[i] ?? 0;
+    const [isRead, ocr] = [read.has(page), recognised.get(page)];
+    return pageOf({ page, content, isRead, ocr, blocks: blocks[i] ?? [] });
+  });
   return { mimeType: 'application/pdf', pages: all, warnings: warningsOf(all, hiddenOn) };
 }
 
@@ -197,30 +190,41 @@ interface PageParts {
 }
 
 function pageOf({ page, content, isRead, ocr, blocks }: PageParts): DocumentPage {
-  const source = ocr?.kind === 'words' ? 'ocr' : 'text_layer';
-  const { turn } = content;
+  const { turn, source } = content;
   const size = isRead ? levelSize(content, turn) : { width: null, height: null };
-  const base = { page, source, ...size } as const;
+  const base = { page, source, ...size, rotation: rotationOf(ocr) } as const;
   if (!isRead)
     return { ...base, status: 'failed', detail: 'The page could not be read.', lines: [], blocks: [] };
   if (ocr?.kind === 'failed' && content.words.length === 0)
     return { ...base, source: 'ocr', status: 'failed', detail: ocr.detail, lines: [], blocks: [] };
-  if (content.words.length === 0)
-    return { ...base, status: 'skipped', detail: emptyDetail(ocr), lines: [], blocks: [] };
+  if (content.words.length === 0) return { ...base, ...emptiness(ocr), lines: [], blocks: [] };
   const lines = linesAsShown(pdfLines(content.words), turn, content);
-  return { ...base, status: 'ok', detail: null, lines, blocks: blocksAsShown(blocks, turn, content) };
+  return { ...base, ...fullness(ocr), lines, blocks: blocksAsShown(blocks, turn, content) };
 }
 
-const emptyDetail = (ocr: Recognised | undefined): string =>
-  ocr === undefined ? 'The page has no text layer.' : 'The page is blank.';
+const rotationOf = (ocr: Recognised | undefined) => (ocr?.kind === 'words' ? ocr.turned : 0);
 
-function unreadable(error: unknown): ParseFailure {
+/** Where recognition failed, the text layer stands, but what is drawn was not read. */
+const fullness = (ocr: Recognised | undefined) =>
+  ocr?.kind === 'failed'
+    ? ({ status: 'partial', detail: ocr.detail } as const)
+    : ({ status: 'ok', detail: null } as const);
+
+/** A page that was not looked at may have text that is drawn. */
+const emptiness = (ocr: Recognised | undefined) =>
+  ocr === undefined
+    ? ({ status: 'skipped', detail: 'The page has no text layer.' } as const)
+    : ({ status: 'empty', source: 'ocr', detail: 'The page is blank.' } as const);
+
+function unreadable(error: unknown, { password }: PdfFile): ParseFailure {
   const message = error instanceof Error ? error.message : '';
-  return {
-    kind: 'unreadable',
-    // eslint-disable-next-line no-restricted-syntax -- the library throws plain errors; this becomes a ParseFailure
-    detail: /password|encrypt|security/i.test(message)
-      ? 'The PDF is encrypted and needs a password. Send it without one.'
-      : 'The PDF is damaged and cannot be read.',
-  };
+  // eslint-disable-next-line no-restricted-syntax -- the library throws plain errors; this becomes a ParseFailure
+  if (!/password|encrypt|security/i.test(message))
+    return { kind: 'unreadable', detail: 'The PDF is damaged and cannot be read.' };
+  return password === undefined
+    ? {
+        kind: 'unreadable',
+        detail: 'The PDF is encrypted: send its password with it, or send it without one.',
+      }
+    : { kind: 'wrong_password', detail: 'The password does not open the PDF.' };
 }

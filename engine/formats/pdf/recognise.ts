@@ -4,6 +4,7 @@ import { greyImage } from '../../recognition/greyImage.ts';
 import { recogniseImage, type RecogniseOptions } from '../../recognition/recogniseImage.ts';
 import type { Box } from '../../document/document.ts';
 import type { PlacedWord, Rule } from '../../layout/content.ts';
+import type { PdfFile } from './pdfFile.ts';
 import { rounded } from './pdfWords.ts';
 import { renderPages } from './pictures.ts';
 
@@ -16,7 +17,7 @@ export type Recognised =
       /** Points, of the page as it reads. */
       readonly width: number;
       readonly height: number;
-      readonly turned: number;
+      readonly turned: 0 | 90 | 180 | 270;
     }
   | { readonly kind: 'blank' }
   | { readonly kind: 'failed'; readonly detail: string };
@@ -26,7 +27,7 @@ const OCR_DPI = 150;
 
 /** Recognises the wanted pages one by one; a page that fails costs itself only. */
 export async function recognisePages(
-  bytes: Buffer,
+  pdf: PdfFile,
   {
     pages,
     wanted,
@@ -38,17 +39,13 @@ export async function recognisePages(
 ): Promise<ReadonlyMap<number, Recognised>> {
   const recognised = new Map<number, Recognised>();
   for (const page of pages.filter(({ pageNum }) => wanted.has(pageNum)))
-    recognised.set(page.pageNum, await recognisePage(bytes, page, options));
+    recognised.set(page.pageNum, await recognisePage(pdf, page, options));
   return recognised;
 }
 
-async function recognisePage(
-  bytes: Buffer,
-  page: ParsedPage,
-  options: RecogniseOptions,
-): Promise<Recognised> {
+async function recognisePage(pdf: PdfFile, page: ParsedPage, options: RecogniseOptions): Promise<Recognised> {
   try {
-    const png = (await renderPages(bytes, [page], OCR_DPI)).get(page.pageNum);
+    const png = (await renderPages(pdf, [page], OCR_DPI)).get(page.pageNum);
     if (png === undefined) return { kind: 'failed', detail: 'The page could not be drawn for recognition.' };
     const image = await greyImage(sharp(png), OCR_DPI);
     const { words, rules, width, height, turned } = await recogniseImage(image, options);

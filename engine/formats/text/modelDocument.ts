@@ -27,7 +27,7 @@ function pageOf(reading: PageReading): DocumentPage {
   const lines = placedLines(reading.page) ?? read?.lines ?? [];
   const base = { ...NOTHING, page, width, height };
   if (blocks.length === 0 && words.length === 0)
-    return { ...base, status: 'skipped', detail: 'The page is blank.' };
+    return { ...base, status: 'empty', detail: 'The page is blank.' };
   return { ...base, status: 'ok', detail: null, lines, blocks };
 }
 

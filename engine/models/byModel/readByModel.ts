@@ -27,8 +27,8 @@ interface Tried {
 
 const BLANK = 'There is nothing on this page.';
 
-const skipped = ({ page }: Pick<PagePicture, 'page'>): Tried => ({
-  reading: { status: 'skipped', number: page, detail: BLANK },
+const empty = ({ page }: Pick<PagePicture, 'page'>): Tried => ({
+  reading: { status: 'empty', number: page, detail: BLANK },
 });
 
 const failed = (number: number, detail: string, failure?: ModelFailure): Tried => ({
@@ -101,7 +101,7 @@ const recognised = async (
 const byPicture =
   (running: Running, access: ModelAccess) =>
   async (picture: PagePicture): Promise<Tried> => {
-    if (picture.blank) return skipped(picture);
+    if (picture.blank) return empty(picture);
     if (running.deadline.isOver())
       return failed(picture.page, 'There was no time left for this page.', OUT_OF_TIME(access));
     if (!isOcrOnly(access.ref)) return transcribed(running, access, picture);
@@ -123,25 +123,21 @@ const OUT_OF_TIME = ({ ref }: ModelAccess): ModelFailure => ({
  * told which pages have something on them: it reads and bills no other, and is not asked where there is none.
  */
 const wholeFile = async (
-  running: Running,
-  access: ModelAccess,
-  {
-    path,
-    fileName,
-    pages,
-  }: Pick<ParseRequest, 'path' | 'fileName'> & { readonly pages: readonly PagePicture[] },
+  { running, access }: { readonly running: Running; readonly access: ModelAccess },
+  { path, fileName, pages: choice }: ParseRequest,
+  pages: readonly PagePicture[],
 ): Promise<Tried[]> => {
   const numbers = pages.flatMap(({ page, blank }) => (blank ? [] : [page]));
-  if (numbers.length === 0) return pages.map(skipped);
+  if (numbers.length === 0) return pages.map(empty);
   const file = { mimeType: PDF, bytes: await running.deps.readFile(path), fileName };
-  const some = numbers.length === pages.length ? undefined : numbers;
+  const some = numbers.length === pages.length && choice === undefined ? undefined : numbers;
   const tried = await recognised(running, access, { file, numbers, pages: some });
-  return pages.map((one) => (one.blank ? skipped(one) : (tried[numbers.indexOf(one.page)] ?? skipped(one))));
+  return pages.map((one) => (one.blank ? empty(one) : (tried[numbers.indexOf(one.page)] ?? empty(one))));
 };
 
 /** Why nothing at all could be read: what stopped every page that was tried. */
 const failureOfAll = (tried: readonly Tried[]): ModelFailure | undefined => {
-  const attempted = tried.filter(({ reading }) => reading.status !== 'skipped');
+  const attempted = tried.filter(({ reading }) => reading.status !== 'empty');
   const aborted = attempted.find(({ failure }) => failure?.kind === 'aborted')?.failure;
   if (aborted !== undefined) return aborted;
   if (attempted.length === 0 || attempted.some(({ reading }) => reading.status === 'ok')) return undefined;
@@ -170,9 +166,11 @@ export const readByModel = async (
   const { mimeType, pages } = shown;
   if (pages.length === 0) return { kind: 'unpaged' };
   if (!deps.providers.abilitiesOf(access.ref).images) return modelFailed(cannotLook(access));
-  const whole = mimeType === PDF && isOcrOnly(access.ref);
+  // The provider could not open it.
+  const opensAnywhere = request.password === undefined;
+  const whole = mimeType === PDF && isOcrOnly(access.ref) && opensAnywhere;
   const tried = whole
-    ? await wholeFile(running, access, { ...request, pages })
+    ? await wholeFile({ running, access }, request, pages)
     : await eachOf(pages, PAGES_AT_ONCE, byPicture(running, access));
   const failure = failureOfAll(tried);
   if (failure !== undefined) return modelFailed(failure);

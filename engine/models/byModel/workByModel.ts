@@ -1,4 +1,4 @@
-import type { ParseRequest } from '../../ports/documentParser.ts';
+import type { ParseRequest, RenderRequest } from '../../ports/documentParser.ts';
 import type { ExtractionRequest } from '../../ports/extractionEngine.ts';
 import type {
   ModelConversionResult,
@@ -31,26 +31,28 @@ const extract = async (
   models: WorkModels,
 ): Promise<ModelExtractionResult> => {
   const running = started(deps, models, request);
-  const { schema, citations, learned } = request;
+  const { schema, citations, minConfidence, learned } = request;
   const checked = await deps.schemas.check(schema, request);
   if (checked.kind !== 'ok') return { kind: 'invalid_schema', detail: checked.detail };
   const { llm } = models;
   const shown = await showDocument(running, request, llm && deps.providers.abilitiesOf(llm.ref));
   if (shown.kind !== 'ok') return shown;
   if (llm !== null) return extractByModel(running, { llm, shown }, request);
-  return deps.tools.extractFrom({ document: shown.document, schema, citations, learned }, limitsOf(running));
+  const work = { document: shown.document, schema, citations, minConfidence, learned };
+  return deps.tools.extractFrom(work, limitsOf(running));
 };
 
 const convert = async (
   deps: ModelWorkDeps,
-  request: ParseRequest,
+  request: RenderRequest,
   models: WorkModels,
 ): Promise<ModelConversionResult> => {
   const running = started(deps, models, request);
   if (models.ocr === null) return deps.parser.render(request);
   const reading = await readByModel(running, models.ocr, request);
   if (reading.kind === 'unpaged') return deps.parser.render({ ...request, ...limitsOf(running) });
-  return reading.kind === 'ok' ? deps.tools.render(reading.document, limitsOf(running)) : reading;
+  const limits = { ...limitsOf(running), form: request.form };
+  return reading.kind === 'ok' ? deps.tools.render(reading.document, limits) : reading;
 };
 
 /** Work on documents in which models take part, over the ports of providers and of document tools. */

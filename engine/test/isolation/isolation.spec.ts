@@ -117,6 +117,7 @@ describe('files of all kinds', () => {
       kind: 'ok',
       mimeType: 'application/pdf',
       pages: 3,
+      total: 3,
     });
   });
 
@@ -125,6 +126,7 @@ describe('files of all kinds', () => {
       kind: 'ok',
       mimeType: 'text/plain',
       pages: 2,
+      total: 2,
     });
   });
 
@@ -142,7 +144,7 @@ describe('files of all kinds', () => {
     const inspected = await inspect('a.pdf', encryptedPdf('open sesame'));
     expect(inspected).to.have.property(
       'detail',
-      'The PDF is encrypted and needs a password. Send it without one.',
+      'The PDF is encrypted: send its password with it, or send it without one.',
     );
     expect(inspected.kind).to.equal('unreadable');
   });
@@ -178,7 +180,10 @@ describe('files of all kinds', () => {
         mimeType: 'application/pdf',
         markdown: '<!-- page 1 -->\n\nFirst page\n\n<!-- page 2 -->\n\nSecond page\n',
         plainText: 'First page\fSecond page\n',
-        pages: [1, 2].map((page) => ({ page, status: 'ok', source: 'text_layer', detail: null })),
+        pages: [1, 2].map((page) => ({
+          ...{ page, status: 'ok', source: 'text_layer', detail: null },
+          ...{ width: 400, height: 200, rotation: 0 },
+        })),
         warnings: [],
       },
     });
@@ -187,6 +192,6 @@ describe('files of all kinds', () => {
   it('warns of a document without text', async () => {
     const rendered = await workers.parser.render(request('a.pdf', plainPdf([''])));
     expect(rendered).to.have.nested.property('rendition.warnings[0].code', 'no_text_found');
-    expect(rendered).to.have.nested.property('rendition.pages[0].status', 'skipped');
+    expect(rendered).to.have.nested.property('rendition.pages[0].status', 'empty');
   });
 });

@@ -67,18 +67,18 @@ describe('the tools of model work', () => {
       );
     });
 
-    it('keeps numbers and reasons of pages that failed or were skipped, and warns', async () => {
+    it('keeps numbers and reasons of pages that failed or are empty, and warns', async () => {
       const document = await documentOf(
         { status: 'failed', number: 2, detail: 'The provider did not read it.' },
-        { status: 'skipped', number: 3, detail: 'The page is blank.' },
+        { status: 'empty', number: 3, detail: 'The page is blank.' },
         read(1, 'Text'),
         read(4, '  \n'),
       );
       expect(document.pages.map(({ status, detail }) => [status, detail])).to.deep.equal([
         ['ok', null],
         ['failed', 'The provider did not read it.'],
-        ['skipped', 'The page is blank.'],
-        ['skipped', 'The page is blank.'],
+        ['empty', 'The page is blank.'],
+        ['empty', 'The page is blank.'],
       ]);
       expect(document.warnings).to.deep.equal([
         { code: 'page_failed', message: 'Page 2: The provider did not read it.' },

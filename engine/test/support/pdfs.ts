@@ -30,11 +30,18 @@ export function pdfOf(objects: readonly (string | Buffer)[], trailer: string): B
   return Buffer.concat(parts);
 }
 
+/** What is done to the contents of a page, by the number of their object. */
+type Cipher = (content: string, object: number) => string;
+
 /** Pages with one line of text each. */
-export function plainPdf(lines: readonly string[], trailer = '', more: readonly string[] = []): Buffer {
+export function plainPdf(
+  lines: readonly string[],
+  trailer = '',
+  { more = [], cipher = (content) => content }: { more?: readonly string[]; cipher?: Cipher } = {},
+): Buffer {
   const kids = lines.map((_, i) => `${4 + 2 * i} 0 R`).join(' ');
   const pages = lines.flatMap((line, i) => {
-    const content = `BT /F1 12 Tf 40 100 Td (${line}) Tj ET`;
+    const content = cipher(`BT /F1 12 Tf 40 100 Td (${line}) Tj ET`, 5 + 2 * i);
     return [
       '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 200] /Resources << /Font << /F1 3 0 R >>' +
         ` >> /Contents ${5 + 2 * i} 0 R >>`,
@@ -84,7 +91,12 @@ export function encryptedPdf(password: string): Buffer {
   const user = rc4(key, PADDING);
   const hex = (bytes: Buffer): string => `<${bytes.toString('hex')}>`;
   const dictionary = `<< /Filter /Standard /V 1 /R 2 /P -4 /O ${hex(owner)} /U ${hex(user)} >>`;
-  return plainPdf(['secret'], `/Encrypt 6 0 R /ID [${hex(id)} ${hex(id)}]`, [dictionary]);
+  const cipher: Cipher = (content, object) => {
+    const salt = Buffer.from([object & 255, object >> 8, 0, 0, 0]);
+    return rc4(md5(key, salt).subarray(0, 10), text(content)).toString('latin1');
+  };
+  const trailer = `/Encrypt 6 0 R /ID [${hex(id)} ${hex(id)}]`;
+  return plainPdf(['secret'], trailer, { more: [dictionary], cipher });
 }
 
 /** One letter page with the given content stream; Helvetica is /F1, Helvetica-Bold /F2, transparency /G0. */

@@ -1,7 +1,9 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
+import { MIN_CONFIDENCE } from '@quire/engine/extraction/confidenceFloor';
 import type { Extraction } from '@quire/engine/ports/extractionEngine';
 import type { DocumentParts } from '../../composition/parts/documentParts.ts';
+import { pageAnswers } from '../../commands/work/pageAnswers.ts';
 import { answerWriter, documentNotes, failedLine, pagesText } from './documentAnswers.ts';
 import { documentFiles, type DocumentFile } from './documentFiles.ts';
 import { runDocuments, type DocumentOutcome } from './documentRun.ts';
@@ -15,6 +17,7 @@ interface ExtractOptions {
   readonly schema: string;
   readonly mode: 'fast' | 'standard' | 'robust';
   readonly citations: boolean;
+  readonly minConfidence: number;
   readonly out?: string;
   readonly ndjson?: boolean;
   readonly pretty?: boolean;
@@ -46,11 +49,17 @@ const bodyOf = (
     mode: options.mode,
     model: parts.model,
     warnings,
-    pages,
+    pages: pageAnswers(pages),
     citations,
   },
 });
 type Body = ReturnType<typeof bodyOf>;
+
+const confidenceOption = (text: string): number => {
+  const number = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : 2;
+  if (number > 1) throw new InvalidArgumentError('Give a number from 0 to 1, such as 0.8.');
+  return number;
+};
 
 const MISFIT = 'The values in the document do not fit the schema. Use --allow-partial to get those that fit.';
 
@@ -58,9 +67,10 @@ const extract =
   (extracting: Extracting) =>
   async (file: DocumentFile): Promise<DocumentOutcome<Body>> => {
     const { parts, schema, options, artifact, signal } = extracting;
-    const { mode: effort, citations } = options;
+    const { mode: effort, citations, minConfidence } = options;
     const request = requestOf(file, parts, { effort, deadlineMs: parts.limits.extractMs[effort], signal });
-    const answer = await parts.engine.extract({ ...request, schema, citations, learned: artifact });
+    const asked = { ...request, schema, citations, minConfidence, learned: artifact };
+    const answer = await parts.engine.extract(asked);
     if (answer.kind === 'invalid_schema') return failed('invalid_schema', answer.detail);
     if (answer.kind !== 'ok') return notRead(answer, 'extraction_failed');
     const { validationErrors, pages, warnings } = answer.extraction;
@@ -112,6 +122,7 @@ const EXAMPLES = `
 The schema is a JSON Schema with "type": "object" and "properties"; names and descriptions of the
 properties say what to look for. Values are copied from the document: what is not in it is left out.
 Each value has a citation: its words, page, box in points from the top left, and a confidence.
+A value that is less sure than --min-confidence is left out; meta.warnings has it.
 Nothing leaves this machine, and no service has to run.
 
 Examples:
@@ -140,6 +151,12 @@ export const addExtract = (program: Command): void => {
         .default('standard'),
     )
     .option('--no-citations', 'leave out where the values were found')
+    .option(
+      '--min-confidence <number>',
+      'leave out values that are less sure, 0 to 1',
+      confidenceOption,
+      MIN_CONFIDENCE,
+    )
     .option('--out <folder>', 'write a JSON file for each document into this folder; - prints (default)')
     .option('--ndjson', 'a line of JSON with the file name, also for one document')
     .option('--pretty', 'indent the JSON of a single document and of files')

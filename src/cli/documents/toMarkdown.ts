@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { Rendition } from '@quire/engine/ports/documentParser';
 import type { DocumentParts } from '../../composition/parts/documentParts.ts';
+import { pageAnswers } from '../../commands/work/pageAnswers.ts';
 import { answerWriter, documentNotes, failedLine, pagesText } from './documentAnswers.ts';
 import { documentFiles, type DocumentFile } from './documentFiles.ts';
 import { runDocuments, type DocumentOutcome } from './documentRun.ts';
@@ -34,12 +35,19 @@ const convert =
 /** The members of the API's answer that do not come from a bill, a clock or a dice. */
 const bodyOf = (
   { path }: DocumentFile,
-  { markdown, plainText, mimeType, pages }: Rendition,
+  { markdown, plainText, mimeType, pages, warnings }: Rendition,
   meta: { readonly mode: string; readonly model: string },
 ) => ({
   markdown,
   plain_text: plainText,
-  meta: { file_name: path.split(/[\\/]/).at(-1), mime_type: mimeType, pages: pages.length, ...meta },
+  meta: {
+    file_name: path.split(/[\\/]/).at(-1),
+    mime_type: mimeType,
+    page_count: pages.length,
+    pages: pageAnswers(pages),
+    warnings,
+    ...meta,
+  },
 });
 
 /** A comment that no file name can end early. */

@@ -20,6 +20,7 @@ export interface ConfigFields {
   readonly schema?: unknown;
   readonly mode?: 'balanced' | NonNullable<ConfigVersion['mode']> | null | undefined;
   readonly artifact_id?: string | null | undefined;
+  readonly min_confidence?: number | null | undefined;
   readonly llm?: ModelChannel | null | undefined;
   readonly ocr?: ModelChannel | null | undefined;
 }
@@ -67,6 +68,7 @@ const withNulls = ({ config_id, mode, ...fields }: ConfigFields) => ({
   name: fields.name ?? null,
   mode: mode === 'balanced' ? ('standard' as const) : (mode ?? null),
   artifact_id: fields.artifact_id ?? null,
+  min_confidence: fields.min_confidence ?? null,
   llm: kept(fields.llm),
   ocr: kept(fields.ocr),
 });

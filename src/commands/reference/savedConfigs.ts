@@ -25,7 +25,7 @@ import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 /** A version as it is asked for; keys in the clear, and nowhere else. */
 export type ConfigDraft = Pick<
   ConfigVersion,
-  'config_id' | 'tenant_id' | 'name' | 'schema' | 'mode' | 'artifact_id'
+  'config_id' | 'tenant_id' | 'name' | 'schema' | 'mode' | 'artifact_id' | 'min_confidence'
 > & {
   readonly update: boolean;
   /** null: none from now on; undefined: as the version before has it. */

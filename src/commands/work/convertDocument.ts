@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { LOCAL_MODEL } from '@quire/engine/models/modelName';
+import type { RenderForm } from '@quire/engine/ports/documentParser';
 import type { ModelConversionResult } from '@quire/engine/ports/modelWork';
 import { deliverWork, type DeliverDeps } from './deliverWork.ts';
 import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
@@ -7,10 +8,14 @@ import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.
 import type { ModelDeps } from '../models/ownBases.ts';
 import { modelsByFormat } from '../models/ownKeys.ts';
 import type { PlatformModels } from '../../platformModels.ts';
+import { pageContentAnswers } from './pageContents.ts';
+import { pageAnswers } from './pageAnswers.ts';
 import { modelProblem, parseProblem, type WorkProblem } from './workProblem.ts';
 
 export interface ConvertRequest extends WorkRequest {
   readonly mode: 'default' | 'fast';
+  /** What the answer has beside the whole text. */
+  readonly form: RenderForm;
   readonly ocr: ModelChannel;
   /** Where the channel's members stand in the request; left out: in the form. */
   readonly channelPaths?: ChannelPaths | undefined;
@@ -38,6 +43,9 @@ const rendered = (
     fileName: request.file.file_name,
     effort,
     pagesMax: deps.pagesMax,
+    form: request.form,
+    pages: request.opening.pages,
+    password: request.opening.password,
     deadlineMs: ocr === null ? deps.localDeadlinesMs[effort] : deps.convertDeadlineMs,
     signal,
     share: request.tenant_id,
@@ -63,12 +71,14 @@ const run = async (
     body: {
       markdown: rendition.markdown,
       plain_text: rendition.plainText,
+      ...(rendition.pageContents && { pages: pageContentAnswers(rendition.pageContents) }),
       meta: {
         conversion_id: task.operation_id,
         document_id: task.document_id,
         file_name: request.file.file_name,
         mime_type: rendition.mimeType,
-        pages: rendition.pages.length,
+        page_count: rendition.pages.length,
+        pages: pageAnswers(rendition.pages),
         mode: request.mode,
         model: task.models.model,
         billing_type: use.billing_type,

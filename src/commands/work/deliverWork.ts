@@ -1,10 +1,10 @@
 import type { BillingType } from '../../../domain/account/words.ts';
 import { hasPagesToSee } from '@quire/engine/document/pages';
-import type { DocumentParser, Inspection } from '@quire/engine/ports/documentParser';
 import { keptFile, type KeptFile } from '@quire/engine/ports/keptFile';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import { placeHold, release, settleDone, type BillingDeps, type WorkToBill } from './billedWork.ts';
 import { callLog, type LogCall } from './callLog.ts';
+import { countedFile, type AskedWork, type CountedFile, type CountFileDeps } from './countedFile.ts';
 import type { HeavySlots } from './heavySlots.ts';
 import type { ChosenModels } from '../models/models.ts';
 import { ownKeyUse } from '../models/ownKeys.ts';
@@ -15,18 +15,14 @@ import type { UsageLog } from './usageLog.ts';
 import type { Delivered, WorkDone, WorkPlan, WorkRequest } from './work.ts';
 import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
 
-export interface DeliverDeps extends BillingDeps {
+export interface DeliverDeps extends BillingDeps, CountFileDeps {
   readonly objects: ObjectStore;
-  readonly parser: DocumentParser;
   readonly usage: Pick<UsageLog, 'requested'>;
   readonly slots: HeavySlots;
   /** Takes how work ended to the log, now or later. */
   readonly facts: Pick<KeptFacts, 'record'>;
   /** Records what a call of a model used. */
   readonly logCall: LogCall;
-  /** Most pages of one call. */
-  readonly pagesMax: number;
-  readonly inspectDeadlineMs: number;
   /** Notes where a tenant's reads must have got to, to see this. */
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
@@ -42,27 +38,13 @@ interface Work {
 }
 
 /** Work on a file that is open, with the models for its format. */
-type NewWork = Work & { readonly models: ChosenModels; readonly mime_type: string; readonly kept: KeptFile };
-
-/** A request, and the file that it keeps open while it is worked on. */
-interface Asked extends Pick<Work, 'request' | 'plan'> {
+type NewWork = Work & {
+  readonly models: ChosenModels;
+  readonly mime_type: string;
+  /** Of the whole document; the chosen ones are billed. */
+  readonly document_pages: number;
   readonly kept: KeptFile;
-}
-
-const inspect = (
-  deps: DeliverDeps,
-  { request: { file, signal, tenant_id }, plan: { effort }, kept }: Asked,
-): Promise<Inspection> =>
-  deps.parser.inspect({
-    path: file.path,
-    fileName: file.file_name,
-    effort,
-    kept,
-    pagesMax: deps.pagesMax,
-    deadlineMs: deps.inspectDeadlineMs,
-    signal,
-    share: tenant_id,
-  });
+};
 
 /** Milliseconds since now, whole. */
 const stopwatch = () => {
@@ -180,8 +162,8 @@ const heldAs = async (
 /** A new operation on a file, with its models and its hold. */
 const heldFor = async (
   deps: DeliverDeps,
-  { request, plan, kept }: Asked,
-  file: Extract<Inspection, { readonly kind: 'ok' }>,
+  { request, plan, kept }: AskedWork,
+  file: CountedFile,
 ): Promise<NewWork | WorkProblem> => {
   const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
   if (models.kind === 'problem') return models;
@@ -194,7 +176,8 @@ const heldFor = async (
   const hold = await placeHold(deps, named.bill);
   if (hold.kind === 'problem') return hold;
   if (hold.kind !== 'held') throw new Error('a new operation has a hold already');
-  return { ...named, kept, models, hold_id: hold.hold_id, free: hold.free, mime_type: file.mimeType };
+  const known = { mime_type: file.mimeType, document_pages: file.total };
+  return { ...named, ...known, kept, models, hold_id: hold.hold_id, free: hold.free };
 };
 
 /** Work that was done, and what it was held for. */
@@ -207,8 +190,8 @@ const worked = async (
 ): Promise<Worked | WorkProblem> => {
   const asked = { request, plan, kept: keptFile() };
   try {
-    const file = await inspect(deps, asked);
-    if (file.kind !== 'ok') return parseProblem(file, plan.timedOut);
+    const file = await countedFile(deps, asked);
+    if (file.kind === 'problem') return file;
     const held = await heldFor(deps, asked, file);
     if ('code' in held) return held;
     const done = await runHeld(deps, held);

@@ -9,6 +9,7 @@ import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
 import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.ts';
 import type { ModelDeps } from '../models/ownBases.ts';
 import { modelsByFormat, type OwnKeyUse } from '../models/ownKeys.ts';
+import { pageAnswers } from './pageAnswers.ts';
 import { modelProblem, parseProblem, misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 export interface ExtractRequest extends WorkRequest {
@@ -16,6 +17,8 @@ export interface ExtractRequest extends WorkRequest {
   readonly mode: 'fast' | 'standard' | 'robust';
   readonly allow_partial: boolean;
   readonly citations: boolean;
+  /** 0..1; values less sure are left out. undefined: the engine's default. */
+  readonly min_confidence: number | undefined;
   /** The saved config that the request was completed by. */
   readonly config: { readonly config_id: string; readonly version: number } | null;
   readonly artifact_id: string | null;
@@ -59,12 +62,7 @@ const bodyOf = (
     artifact_id: request.artifact_id,
     duration_ms: elapsedMs(),
     warnings: [...extraction.warnings.map((warning) => ({ ...warning })), ...use.warnings],
-    pages: extraction.pages.map(({ page, status: pageStatus, source, detail }) => ({
-      page,
-      status: pageStatus,
-      source,
-      detail,
-    })),
+    pages: pageAnswers(extraction.pages),
     citations: request.citations ? extraction.citations.map((citation) => ({ ...citation })) : [],
   },
 });
@@ -84,12 +82,15 @@ const extracted = (
     fileName: request.file.file_name,
     effort: request.mode,
     pagesMax: deps.pagesMax,
+    pages: request.opening.pages,
+    password: request.opening.password,
     deadlineMs: (isLocal ? deps.localDeadlinesMs : deps.deadlineMs)[request.mode],
     signal,
     share: request.tenant_id,
     kept,
     schema: request.schema,
     citations: request.citations,
+    minConfidence: request.min_confidence,
     learned: request.learned?.kind === 'local' ? request.learned : undefined,
   };
   return isLocal

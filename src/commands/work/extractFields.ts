@@ -32,6 +32,8 @@ export interface ExtractFields {
   readonly config_id: string | undefined;
   readonly allow_partial: boolean;
   readonly citations: boolean;
+  /** 0..1. */
+  readonly min_confidence: number | undefined;
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
   readonly channelPaths?: ChannelPaths;
@@ -154,7 +156,7 @@ const requestOf = (
   if (checked.kind === 'problem') return checked;
   const { schema } = checked;
   const mode = fields.mode ?? trained?.file.mode ?? 'standard';
-  const { allow_partial, citations, llm, ocr, channelPaths } = fields;
+  const { allow_partial, citations, min_confidence, llm, ocr, channelPaths } = fields;
   return {
     kind: 'asked',
     request: {
@@ -163,6 +165,7 @@ const requestOf = (
       mode: mode === 'balanced' ? 'standard' : mode,
       allow_partial,
       citations,
+      min_confidence,
       config,
       ...learnedFor(schema, trained),
       llm,

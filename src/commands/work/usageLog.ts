@@ -28,6 +28,7 @@ interface RequestedWork {
   readonly document_id: string;
   readonly hold_id: string | null;
   readonly mime_type: string;
+  readonly document_pages: number;
 }
 
 /**
@@ -72,7 +73,7 @@ type Members<What extends Happened> = Omit<
 type Fact = { [What in Happened]: { readonly happened: What; readonly data: Members<What> } }[Happened];
 
 const documentOf = (work: RequestedWork, created_at: string): DocumentEvent => {
-  const { request, plan, bill, document_id, mime_type } = work;
+  const { request, plan, bill, document_id, mime_type, document_pages } = work;
   const { file_name, bytes, sha256 } = request.file;
   return {
     type: 'DocumentRegistered',
@@ -84,7 +85,7 @@ const documentOf = (work: RequestedWork, created_at: string): DocumentEvent => {
       file_name,
       mime_type,
       bytes,
-      pages: bill.pages,
+      pages: document_pages,
       sha256,
       source: request.document?.source ?? plan.operation,
       created_at,

@@ -25,6 +25,16 @@ export interface KnownDocument {
   readonly source: 'upload' | 'canonical';
 }
 
+/** How a document is opened, as the request says it. */
+export interface Opening {
+  /** As `pageChoice` spells them: they alone are read and billed. */
+  readonly pages?: string | undefined;
+  /** Of an encrypted PDF; never written down. */
+  readonly password?: string | undefined;
+  /** Where these members stand in the request. */
+  readonly at: readonly string[];
+}
+
 /** What extraction and conversion requests have in common. */
 export interface WorkRequest {
   readonly tenant_id: string;
@@ -36,6 +46,7 @@ export interface WorkRequest {
   readonly document?: KnownDocument | undefined;
   readonly project_id: string;
   readonly task_id: string;
+  readonly opening: Opening;
   readonly signal: AbortSignal;
 }
 

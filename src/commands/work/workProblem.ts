@@ -69,6 +69,10 @@ export const parseProblem = (
       return workProblem('unsupported_file_type', failure.detail);
     case 'unreadable':
       return workProblem('unreadable_file', failure.detail);
+    case 'wrong_password':
+      return workProblem('wrong_password', failure.detail);
+    case 'no_such_page':
+      return misfit(['body', 'pages'], failure.detail);
     case 'too_many_pages':
       return workProblem('too_many_pages', failure.detail, {
         pages: failure.pages,

@@ -2,12 +2,14 @@ import type { ChannelName, ChannelPaths, ModelChannel } from '../../commands/mod
 import { payloadOf, type CanonicalCall, type CanonicalOperation } from './canonicalPayload.ts';
 import { runConversion } from '../documents/conversion.ts';
 import { runExtraction } from '../documents/extraction.ts';
+import type { Opening } from '../../commands/work/work.ts';
 import { withFetched, type WorkSubject } from '../../commands/uploads/fetchedFile.ts';
 import { workFailure } from '../doneOrProblem.ts';
-import { PIPELINE_OPERATIONS } from '../pipelines/canonicalPipelines.ts';
+import { PIPELINE_OPERATIONS, PIPELINE_PAYLOADS } from '../pipelines/canonicalPipelines.ts';
 import { invalid } from '../problems.ts';
+import { renderFormOf } from '../wire/documents.ts';
 import { CHANNEL_MEMBERS } from '../wire/channels.ts';
-import { extractPayload, toMarkdownPayload } from '../wire/canonical.ts';
+import { envelopeByOperation, extractPayload, toMarkdownPayload } from '../wire/canonical.ts';
 import { channelOf, looseChannel, workOf } from '../documents/workFields.ts';
 
 const onDocument = async <T extends { readonly meta: object }>(
@@ -34,6 +36,10 @@ const PAYLOAD = { members: CHANNEL_MEMBERS, under: ['payload'] };
 
 const IN_RESOURCE = ['body', 'resource', 'config_id'];
 const IN_PAYLOAD = ['body', 'payload', 'config_id'];
+
+const opened = ({ pages, password }: Pick<Opening, 'pages' | 'password'>): Opening => ({
+  ...{ pages, password, at: ['body', 'payload'] },
+});
 
 type Payload = Readonly<Record<string, unknown>>;
 
@@ -75,13 +81,14 @@ const extract: CanonicalOperation = (call) => {
         config_id: payload.config_id ?? resource.config_id,
         allow_partial: payload.allow_partial,
         citations: payload.citations,
+        min_confidence: payload.min_confidence,
         llm: channelIn('llm', payload),
         ocr: channelIn('ocr', payload),
         channelPaths: pathsIn(payload),
         configPath: payload.config_id === undefined ? IN_RESOURCE : IN_PAYLOAD,
         deployed: { project_id, task_id, environment },
       },
-      workOf(request, subject),
+      workOf(request, opened(payload), subject),
     ),
   );
 };
@@ -94,8 +101,9 @@ const toMarkdown: CanonicalOperation = (call) => {
     throw twice('mode', 'conversion_mode');
   return onDocument(call, payload.file_name, (subject) =>
     runConversion(deps, {
-      ...workOf(request, subject),
+      ...workOf(request, opened(payload), subject),
       mode: mode ?? conversion_mode ?? 'default',
+      form: renderFormOf(payload),
       ocr: channelIn('ocr', payload),
       channelPaths: pathsIn(payload),
     }),
@@ -111,3 +119,10 @@ export const CANONICAL_OPERATIONS: Readonly<Record<string, CanonicalOperation>> 
   'inference.to_markdown': toMarkdown,
   ...PIPELINE_OPERATIONS,
 };
+
+/** The envelope with the payload of each operation, for the reference. */
+export const DOCUMENTED_ENVELOPE = envelopeByOperation({
+  'inference.extract': extractPayload,
+  'inference.to_markdown': toMarkdownPayload,
+  ...PIPELINE_PAYLOADS,
+});

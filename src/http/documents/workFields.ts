@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ChannelIssue, ChannelName, ModelChannel } from '../../commands/models/models.ts';
 import type { WorkSubject } from '../../commands/uploads/fetchedFile.ts';
-import type { WorkRequest } from '../../commands/work/work.ts';
+import type { Opening, WorkRequest } from '../../commands/work/work.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import type { UploadedFile } from '../server/multipart.ts';
 import { problem } from '../problems.ts';
@@ -14,9 +14,13 @@ export const fileOf = (file: UploadedFile | undefined): UploadedFile => {
   return file;
 };
 
+/** Members that say how a document is opened; `at`: where they stand, where that is not the body. */
+type OpeningFields = Pick<Opening, 'pages' | 'password'> & { readonly at?: Opening['at'] };
+
 /** What extraction and conversion take from a request alike. */
 export const workOf = (
   request: RouteRequest<unknown, unknown, unknown>,
+  { at, ...given }: OpeningFields,
   subject: WorkSubject,
 ): WorkRequest => ({
   tenant_id: request.tenant_id,
@@ -27,6 +31,7 @@ export const workOf = (
       ? null
       : { idempotency_key: request.idempotency_key, fingerprint: request.fingerprint },
   ...subject,
+  opening: { pages: given.pages, password: given.password, at: at ?? ['body'] },
   signal: request.signal,
 });
 

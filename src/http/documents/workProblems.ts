@@ -4,6 +4,7 @@ import type { ProblemCode } from '../../problemTable.ts';
 const WORK_PROBLEMS = [
   'unsupported_file_type',
   'unreadable_file',
+  'wrong_password',
   'too_many_pages',
   'unknown_model_provider',
   'unsafe_api_base',

@@ -21,9 +21,15 @@ const CHUNK_CHARS = 4_096;
 
 const digest = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
+/** The digest of a word that a person made up can be guessed: a document's password is left out altogether. */
+const PASSWORD = 'password';
+
 /** A secret is told by its digest alone. */
-const shown = (name: string, value: unknown): unknown =>
-  SECRETS.has(name) && typeof value === 'string' ? digest(value) : value;
+const shown = (name: string, value: unknown): unknown => {
+  if (typeof value !== 'string') return value;
+  if (name === PASSWORD) return undefined;
+  return SECRETS.has(name) ? digest(value) : value;
+};
 
 function* listPieces(items: readonly unknown[]): Generator<string> {
   for (let at = 0; at < items.length; at += 1) {

@@ -59,7 +59,7 @@ const hangUpSignal = (res: Response): AbortSignal => {
 /** The parts of a handler's request that come from the request itself. */
 export type Checked = Omit<
   RouteRequest<unknown, unknown, unknown>,
-  'caller' | 'meta' | 'signal' | 'answer' | 'doneOr'
+  'caller' | 'meta' | 'signal' | 'answer' | 'doneOr' | 'prefers'
 >;
 
 /** The key under which the request is known when it comes again; null: none. */
@@ -101,7 +101,7 @@ interface HandlerContext {
 /** What a handler gets. Few ask for the signal, and it costs: it is made when asked for. */
 export const requestOf = (
   facts: Checked,
-  { res, requestId }: Exchange,
+  { req, res, requestId }: Exchange,
   { caller, clock, status }: HandlerContext,
 ): RouteRequest<unknown, unknown, unknown> => {
   const { params, query, body, file, tenant_id, idempotency_key, fingerprint, halves } = facts;
@@ -116,6 +116,10 @@ export const requestOf = (
     },
     // What a route lists is known where it is declared, and nowhere else.
     doneOr: doneOr as RouteRequest<unknown, unknown, unknown>['doneOr'],
+    prefers: (types) => {
+      const best = req.accepts([...types]);
+      return best === false ? undefined : best;
+    },
     get signal() {
       return (signal ??= hangUpSignal(res));
     },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { configMode } from '../../../domain/savedConfig/events.ts';
 import { instantOut, orAbsent, plainText, tenantIdText } from './basics.ts';
 import { modelChannelIn } from './channels.ts';
-import { extractModeIn } from './documents.ts';
+import { extractModeIn, minConfidenceIn } from './documents.ts';
 
 export const configUpsertRequest = z
   .strictObject({
@@ -17,6 +17,7 @@ export const configUpsertRequest = z
       .meta({ description: 'JSON Schema with `type: "object"` and `properties`.' }),
     mode: orAbsent(extractModeIn.nullable()),
     artifact_id: orAbsent(plainText(1, 200).nullable()),
+    min_confidence: minConfidenceIn.nullish(),
     llm: modelChannelIn.nullish(),
     ocr: modelChannelIn.nullish(),
   })
@@ -43,6 +44,7 @@ export const configResponse = z
     schema: z.record(z.string(), z.unknown()).nullable(),
     mode: configMode.nullable(),
     artifact_id: z.string().nullable(),
+    min_confidence: z.number().nullable(),
     llm: savedChannel.nullable(),
     ocr: savedChannel.nullable(),
     published_at: instantOut,

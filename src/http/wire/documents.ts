@@ -1,7 +1,39 @@
 import { z } from 'zod';
+import { pageChoice } from '@quire/engine/document/pageChoice';
 import { billingType } from '../../../domain/account/words.ts';
-import { booleanText, creditsOut, plainText, tenantIdText } from './basics.ts';
+import { booleanText, creditsOut, numberText, plainText, tenantIdText } from './basics.ts';
+import { pageContents } from './blocks.ts';
 import { channelFields } from './channels.ts';
+
+const MIN_CONFIDENCE =
+  'A value less sure than this, 0 to 1, is left out, and `meta.warnings` has it as `low_confidence`. Default: 0.5.';
+
+/** As numbers are spelled in JSON. */
+export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_CONFIDENCE });
+
+/** Pages of a document, spelled alike whoever names them. */
+const pageChoiceIn = z
+  .string()
+  .max(1000)
+  .transform((text, context) => {
+    const choice = pageChoice(text);
+    if (choice.kind === 'choice') return choice.text;
+    context.addIssue({ code: 'custom', message: choice.detail });
+    return z.NEVER;
+  })
+  .meta({ 'x-wire': { type: 'string', maxLength: 1000 } });
+
+/** How a document is opened. */
+export const openingFields = {
+  pages: pageChoiceIn.optional().meta({
+    description:
+      'Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. ' +
+      'At most 100 ranges; a range may end beyond the last page, but not begin there.',
+  }),
+  password: plainText(1, 200)
+    .optional()
+    .meta({ description: 'Of an encrypted PDF. It is never stored or logged.' }),
+};
 
 const scope = {
   tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
@@ -24,15 +56,60 @@ export const extractForm = z
     config_id: plainText(1, 200).optional(),
     allow_partial: booleanText.default(false),
     citations: booleanText.default(true),
+    min_confidence: numberText(0, 1).optional(),
+    ...openingFields,
     ...scope,
     ...channelFields('llm'),
     ...channelFields('ocr'),
   })
   .meta({ id: 'ExtractForm' });
 
+const INCLUDES = ['blocks', 'page_markdown'] as const;
+type Include = (typeof INCLUDES)[number];
+
+const includeList = z.array(z.enum(INCLUDES)).max(INCLUDES.length);
+
+/** A comma-separated list, as forms have it. */
+const includeText = z
+  .string()
+  .max(100)
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .pipe(includeList)
+  .meta({ 'x-wire': { type: 'string', description: 'Comma-separated, of `blocks` and `page_markdown`.' } });
+
+const INCLUDE =
+  '`blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page ' +
+  'by itself. Both are in the member `pages`.';
+const TABLE_FORMAT =
+  '`html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.';
+
+const tableFormatIn = z.enum(['markdown', 'html']).default('markdown').meta({ description: TABLE_FORMAT });
+
+/** What a conversion gives beside the whole text, in JSON. */
+export const renderFields = {
+  include: z.union([includeList, includeText]).optional().meta({ description: INCLUDE }),
+  table_format: tableFormatIn,
+};
+
+/** The same members for those that do the work. */
+export const renderFormOf = ({
+  include = [],
+  table_format,
+}: {
+  readonly include?: readonly Include[] | undefined;
+  readonly table_format: 'markdown' | 'html';
+}) => ({
+  blocks: include.includes('blocks'),
+  pageMarkdown: include.includes('page_markdown'),
+  tables: table_format,
+});
+
 export const toMarkdownForm = z
   .strictObject({
     conversion_mode: z.enum(['default', 'fast']).default('default'),
+    include: includeText.optional().meta({ description: INCLUDE }),
+    table_format: tableFormatIn,
+    ...openingFields,
     ...scope,
     ...channelFields('ocr'),
   })
@@ -46,12 +123,26 @@ const cost = z
   })
   .meta({ id: 'Cost' });
 
-const page = z.strictObject({
-  page: z.int(),
-  status: z.enum(['ok', 'failed', 'skipped']),
-  source: z.enum(['text_layer', 'ocr', 'model', 'markup']),
-  detail: z.string().nullable(),
+const points = z.number().nullable().meta({
+  description: 'Points, of the page as boxes on it are measured; null for formats without geometry.',
 });
+
+const page = z
+  .strictObject({
+    page: z.int().meta({ description: 'From 1.' }),
+    status: z.enum(['ok', 'partial', 'empty', 'failed', 'skipped']).meta({
+      description:
+        '`partial`: some of it could not be read; `empty`: nothing is on it; `skipped`: the mode does not read it.',
+    }),
+    source: z.enum(['text', 'recognised', 'both']),
+    detail: z.string().nullable().meta({ description: 'Why the status is not `ok`.' }),
+    width: points,
+    height: points,
+    rotation: z
+      .union([z.literal(0), z.literal(90), z.literal(180), z.literal(270)])
+      .meta({ description: 'Degrees, clockwise, that the page is turned by before boxes are measured.' }),
+  })
+  .meta({ id: 'PageSummary' });
 
 const citation = z
   .strictObject({
@@ -73,7 +164,20 @@ const validationErrorItem = z
   })
   .meta({ id: 'OutputValidationError' });
 
-const warning = z.strictObject({ code: z.string(), message: z.string() });
+const warning = z
+  .strictObject({
+    code: z.string(),
+    message: z.string(),
+    path: z.string().optional().meta({
+      description: 'Of `low_confidence`: JSON Pointer into `result`; of an item that was left out, its list.',
+    }),
+    value: z.unknown().optional().meta({ description: 'Of `low_confidence`: the value as it was read.' }),
+    text: z.string().optional(),
+    page: z.int().optional(),
+    bbox: z.array(z.number()).length(4).nullish().meta({ description: 'Points from the top left.' }),
+    confidence: z.number().min(0).max(1).optional(),
+  })
+  .meta({ id: 'Warning' });
 
 export const extractResponse = z
   .strictObject({
@@ -106,12 +210,14 @@ export const markdownResponse = z
   .strictObject({
     markdown: z.string(),
     plain_text: z.string(),
+    pages: z.array(pageContents).optional().meta({ description: 'What `include` asks for, page by page.' }),
     meta: z.strictObject({
       conversion_id: z.string(),
       document_id: z.string(),
       file_name: z.string().nullable(),
       mime_type: z.string(),
-      pages: z.int(),
+      page_count: z.int(),
+      pages: z.array(page),
       mode: z.enum(['default', 'fast']),
       model: z.string(),
       billing_type: billingType,

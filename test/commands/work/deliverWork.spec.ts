@@ -126,7 +126,7 @@ describe('delivered work', () => {
 
     it('converts by the rate of its mode', async () => {
       const { process, burns } = await setUp();
-      const answer = await convertDocument(process())({ ...asked(2), mode: 'fast' });
+      const answer = await convertDocument(process())({ ...asked(2), mode: 'fast', form: {} });
       expect(costOf(answer)).to.deep.equal({ credits_used: 20, pages: 2, balance_remaining: 980 });
       expect(await burns()).to.have.length(1);
     });
@@ -213,7 +213,7 @@ describe('delivered work', () => {
     it('in a conversion: nothing is burned', async () => {
       const render = () => Promise.resolve({ kind: 'timed_out', detail: 'd' } as const);
       const on = (await setUp()).process({ parser: { ...parser, render } });
-      expect(await convertDocument(on)({ ...asked(1), mode: 'default' })).to.include({
+      expect(await convertDocument(on)({ ...asked(1), mode: 'default', form: {} })).to.include({
         code: 'conversion_failed',
       });
       await untouched(on);

@@ -59,7 +59,7 @@ describe('work on a file that was opened to count its pages', () => {
 
   it('opens it once for a conversion', async () => {
     const { file } = request();
-    const answer = await convertDocument(await setUp())({ ...asked(1), file, mode: 'default' });
+    const answer = await convertDocument(await setUp())({ ...asked(1), file, mode: 'default', form: {} });
     expect(answer).to.have.nested.property('body.plain_text', 'Total: 7.00 EUR\n');
     expect(opened()).to.equal(1);
   });

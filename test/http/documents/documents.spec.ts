@@ -216,6 +216,10 @@ describe('documents over HTTP', () => {
       ['a flag that is neither', { allow_partial: 'maybe' }, 'validation_error'],
       ['a temperature out of range', { ...OWN, llm_temperature: '2.1' }, 'validation_error'],
       ['retries out of range', { ...OWN, llm_num_retries: '11' }, 'validation_error'],
+      ['pages that are none', { pages: '3-1' }, 'validation_error'],
+      ['a confidence above 1', { min_confidence: '1.1' }, 'validation_error'],
+      ['a confidence below 0', { min_confidence: '-0.1' }, 'validation_error'],
+      ['a confidence that is no number', { min_confidence: 'high' }, 'validation_error'],
       ['a field that does not exist', { shema: '{}' }, 'validation_error'],
     ] as const)
       it(`refuses ${why}`, async () => {
@@ -250,7 +254,7 @@ describe('documents over HTTP', () => {
       expect(reply.status, reply.text).to.equal(200);
       expect(reply.body['markdown']).to.equal('# Title\n\nA *word*.\n');
       expect(reply.body['plain_text']).to.include('A word.');
-      expect(reply.body['meta']).to.include({ pages: 1, mode: 'fast', billing_type: 'full_service' });
+      expect(reply.body['meta']).to.include({ page_count: 1, mode: 'fast', billing_type: 'full_service' });
     });
 
     it('refuses a mode that does not exist', async () => {

@@ -306,7 +306,11 @@ describe('own models over HTTP', function () {
         const reply = await convert(key, { ocr_provider_model, ocr_api_key, ocr_api_base: provider.url });
         expect(reply.status, reply.text).to.equal(200);
         expect(reply.body['markdown']).to.contain('# Invoice').and.to.contain('Total: 120.50 EUR');
-        expect(reply.body['meta']).to.include({ model: ocr_provider_model, billing_type: 'byok', pages: 1 });
+        expect(reply.body['meta']).to.include({
+          model: ocr_provider_model,
+          billing_type: 'byok',
+          page_count: 1,
+        });
         expect(await books(tenant_id)).to.deep.include({ credits: 5, held: 0 });
       });
 
@@ -340,7 +344,7 @@ describe('own models over HTTP', function () {
         billing_type: 'byok',
       });
       expect((reply.body['meta'] as { pages: object[] }).pages).to.deep.equal([
-        { page: 1, status: 'ok', source: 'model', detail: null },
+        { page: 1, status: 'ok', source: 'recognised', detail: null, width: null, height: null, rotation: 0 },
       ]);
       expect(await books(tenant_id)).to.deep.include({ credits: 10, held: 0 });
     });

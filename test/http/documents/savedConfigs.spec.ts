@@ -71,6 +71,17 @@ describe('saved configs', function () {
     expect(empty.body['meta']).to.include({ mode: 'fast' });
   });
 
+  it('say how sure values have to be, unless the request does', async () => {
+    const { config_id } = await published({ mode: 'fast', min_confidence: 1 });
+    const strict = await extract(api, key, { config_id });
+    expect(strict.body['result'], strict.text).to.deep.equal({});
+    const lenient = await extract(api, key, { config_id, min_confidence: '0' });
+    expect(lenient.body['result'], lenient.text).to.include({ invoice_number: 'Q-1001' });
+    const later = await published({ config_id, mode: 'fast' });
+    expect(later).to.include({ version: 2, min_confidence: null });
+    expect((await publish(api, { tenant_id, min_confidence: 2 })).code).to.equal('validation_error');
+  });
+
   it('carry an own key, which works at own-key rates and is never shown', async () => {
     const { config_id } = await published({ llm: llm() });
     const shown = await publish(api, {

@@ -235,6 +235,8 @@ export const uploadsSuite = (
         idempotency: null,
         file: file.file,
         document: { document_id: document.document_id, source: 'upload' },
+        opening: { at: ['body'] },
+        form: {},
         signal: new AbortController().signal,
         mode: 'default',
         ocr: {},
@@ -243,7 +245,7 @@ export const uploadsSuite = (
       if (converted.kind !== 'delivered') throw new Error(converted.detail);
       const sent = await api.call('post', '/v1/to-markdown', { key, form: formOf({}, INVOICE) });
       expect(converted.body['markdown']).to.equal(sent.body['markdown']);
-      expect(converted.body['meta']).to.include({ document_id: upload.document_id, pages: 1 });
+      expect(converted.body['meta']).to.include({ document_id: upload.document_id, page_count: 1 });
       const { registered } = await documentOf(upload.document_id);
       expect(registered).to.include({ source: 'upload', pages: 1 });
     });

@@ -40,10 +40,11 @@ export const extract = post('/v1/extract', {
         config_id: fields.config_id,
         allow_partial: fields.allow_partial,
         citations: fields.citations,
+        min_confidence: fields.min_confidence,
         llm: channelOf('llm', fields),
         ocr: channelOf('ocr', fields),
       },
-      workOf(request, subject),
+      workOf(request, fields, subject),
     );
   },
 });

@@ -4,7 +4,7 @@ import { withFetched } from '../../../commands/uploads/fetchedFile.ts';
 import { workFailure } from '../../doneOrProblem.ts';
 import { ocrToMarkdownRequest } from '../../wire/canonical.ts';
 import { CHANNEL_MEMBERS } from '../../wire/channels.ts';
-import { markdownResponse } from '../../wire/documents.ts';
+import { markdownResponse, renderFormOf } from '../../wire/documents.ts';
 import { looseChannel, workOf } from '../../documents/workFields.ts';
 import { CONVERSION_PROBLEMS, FETCH_PROBLEMS } from '../../documents/workProblems.ts';
 
@@ -26,8 +26,9 @@ export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
     const fetch = { tenant_id, file_uri, file_name, source: 'upload', project_id, task_id } as const;
     const done = await withFetched(deps.uploads, fetch, (subject) =>
       runConversion(deps, {
-        ...workOf(request, subject),
+        ...workOf(request, request.body, subject),
         mode,
+        form: renderFormOf(request.body),
         ocr: looseChannel(ocr ?? {}, { members: CHANNEL_MEMBERS, at: inOcr }),
         channelPaths: (_, member) => inOcr(member),
       }),

@@ -13,6 +13,7 @@ const channelAnswer = (settings: ChannelSettings | null) => {
 /** `ConfigResponse`: never a key. */
 const configAnswer = ({ llm, ocr, ...version }: ConfigVersion) => ({
   ...version,
+  min_confidence: version.min_confidence ?? null,
   llm: channelAnswer(llm),
   ocr: channelAnswer(ocr),
 });

@@ -1,11 +1,14 @@
 import { runConversion } from '../../documents/conversion.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
-import { markdownResponse, toMarkdownForm } from '../../wire/documents.ts';
+import { markdownResponse, renderFormOf, toMarkdownForm } from '../../wire/documents.ts';
 import { channelOf, fileOf, workOf } from '../../documents/workFields.ts';
 import { CONVERSION_PROBLEMS } from '../../documents/workProblems.ts';
 
 export const toMarkdown = post('/v1/to-markdown', {
   summary: 'A document as markdown and plain text',
+  description:
+    'Headings, lists, tables and text in reading order. ' +
+    'Pages without text are recognised unless `conversion_mode` is `fast`.',
   access: 'any',
   tenant: 'body',
   serviceActsForAll: true,
@@ -18,6 +21,11 @@ export const toMarkdown = post('/v1/to-markdown', {
   handle: async (request, deps) => {
     const { project_id, task_id, conversion_mode: mode, ...fields } = request.body;
     const subject = { file: fileOf(request.file), project_id, task_id };
-    return runConversion(deps, { ...workOf(request, subject), mode, ocr: channelOf('ocr', fields) });
+    return runConversion(deps, {
+      ...workOf(request, fields, subject),
+      mode,
+      form: renderFormOf(fields),
+      ocr: channelOf('ocr', fields),
+    });
   },
 });

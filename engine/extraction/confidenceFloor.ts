@@ -1,0 +1,126 @@
+import type { DocumentWarning, SeenValue } from '../document/document.ts';
+import type { Json, JsonObject } from '../kernel/json.ts';
+import type { Citation } from '../ports/extractionEngine.ts';
+
+/** Below it a value is more likely wrong than right. */
+export const MIN_CONFIDENCE = 0.5;
+
+/** Values with the places that they were read from. */
+export interface Cited {
+  readonly value: JsonObject;
+  readonly citations: readonly Citation[];
+}
+
+interface Floored extends Cited {
+  readonly seen: readonly SeenValue[];
+  /** JSON Pointer of what stood at another before; undefined for what was left out. */
+  readonly placeOf: (path: string) => string | undefined;
+}
+
+/**
+ * Leaves out what is less sure than asked for, as if it were absent: of a row its leaf, of a list its item, and
+ * what holds nothing else with it. Places of what stays follow. A value without a citation is not judged.
+ */
+export function aboveFloor({ value, citations }: Cited, minConfidence: number): Floored {
+  if (citations.every(({ confidence }) => confidence >= minConfidence))
+    return { value, citations, seen: [], placeOf: (path) => path };
+  const walk: Walk = {
+    doubts: new Map(
+      citations
+        .filter(({ confidence }) => confidence < minConfidence)
+        .map((citation) => [citation.path, citation]),
+    ),
+    moved: new Map(),
+    seen: [],
+  };
+  const left = membersOf(value, ROOT, walk);
+  return {
+    value: left,
+    citations: citations.flatMap((citation) => {
+      const path = walk.moved.get(citation.path);
+      return path === undefined ? [] : [{ ...citation, path }];
+    }),
+    seen: walk.seen,
+    placeOf: (path) => walk.moved.get(path),
+  };
+}
+
+interface Walk {
+  readonly doubts: ReadonlyMap<string, Citation>;
+  /** Where a leaf that stays stood, and where it stands now. */
+  readonly moved: Map<string, string>;
+  readonly seen: SeenValue[];
+}
+
+/** JSON Pointers. */
+interface Place {
+  readonly was: string;
+  readonly is: string;
+}
+
+const ROOT: Place = { was: '', is: '' };
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+
+const escaped = (name: string): string => name.replace(/~/g, '~0').replace(/\//g, '~1');
+
+function keptOf(value: Json, place: Place, walk: Walk): Json | undefined {
+  const doubt = walk.doubts.get(place.was);
+  if (doubt !== undefined) {
+    walk.seen.push({ ...doubt, path: place.is, value });
+    return undefined;
+  }
+  walk.moved.set(place.was, place.is);
+  if (value === null || typeof value !== 'object') return value;
+  if (isList(value)) return itemsOf(value, place, walk);
+  const left = membersOf(value, place, walk);
+  return emptied(value, left) ? undefined : left;
+}
+
+const emptied = (before: object, after: object): boolean =>
+  Object.keys(before).length > 0 && Object.keys(after).length === 0;
+
+function membersOf(value: JsonObject, place: Place, walk: Walk): JsonObject {
+  const entries: [string, Json][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const at = `/${escaped(name)}`;
+    const kept = keptOf(member, { was: place.was + at, is: place.is + at }, walk);
+    if (kept !== undefined) entries.push([name, kept]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function itemsOf(items: readonly Json[], { was, is }: Place, walk: Walk): Json | undefined {
+  const left: Json[] = [];
+  for (const [index, item] of items.entries()) {
+    const seenBefore = walk.seen.length;
+    const kept = keptOf(item, { was: `${was}/${index}`, is: `${is}/${left.length}` }, walk);
+    if (kept === undefined) nameTheList(walk, seenBefore, is);
+    else left.push(kept);
+  }
+  return emptied(items, left) ? undefined : left;
+}
+
+/** An item that is gone has no place: what was seen of it is told by its list. */
+function nameTheList({ seen }: Walk, from: number, list: string): void {
+  for (const [offset, one] of seen.slice(from).entries()) seen[from + offset] = { ...one, path: list };
+}
+
+/** Warnings of one answer; the rest is counted. */
+const WARNINGS_MAX = 100;
+
+/** What an answer says of values that were seen, but left out. */
+export function seenWarnings(seen: readonly SeenValue[], minConfidence: number): readonly DocumentWarning[] {
+  const told = seen.slice(0, WARNINGS_MAX).map((one): DocumentWarning => ({
+    code: 'low_confidence',
+    message: `Left out: its confidence is ${one.confidence}, below ${minConfidence}.`,
+    ...one,
+  }));
+  const rest = seen.length - told.length;
+  return rest === 0
+    ? told
+    : [
+        ...told,
+        { code: 'low_confidence', message: `${rest} more values below ${minConfidence} were left out.` },
+      ];
+}

@@ -1,0 +1,43 @@
+import type { Block, TableCell } from '@quire/engine/document/document';
+import type { PageContents } from '@quire/engine/ports/documentParser';
+import type { JsonObject } from '../../../domain/kernel/json.ts';
+
+const cellAnswer = ({ text, box, row, column, rowSpan, columnSpan }: TableCell): JsonObject => ({
+  ...{ text, row, column, row_span: rowSpan, column_span: columnSpan },
+  bbox: box,
+});
+
+/** A block in the words of the interface. */
+const blockAnswer = (block: Block): JsonObject => {
+  const { kind: type, box: bbox } = block;
+  switch (block.kind) {
+    case 'heading':
+      return { type, bbox, text: block.text, level: block.level };
+    case 'list_item':
+      return {
+        type,
+        bbox,
+        text: block.text,
+        ordered: block.ordered,
+        number: block.number,
+        depth: block.depth,
+      };
+    case 'table': {
+      const { rows, columns, headerRows, cells } = block;
+      return { type, bbox, rows, columns, header_rows: headerRows, cells: cells.map(cellAnswer) };
+    }
+    case 'code':
+      return { type, bbox, text: block.text, language: block.language };
+    case 'paragraph':
+    case 'image':
+      return { type, bbox, text: block.text };
+  }
+};
+
+/** The member `pages` of a conversion: what was asked for of each page. */
+export const pageContentAnswers = (pages: readonly PageContents[]): readonly JsonObject[] =>
+  pages.map(({ page, markdown, blocks }) => ({
+    page,
+    ...(markdown !== undefined && { markdown }),
+    ...(blocks !== undefined && { blocks: blocks.map(blockAnswer) }),
+  }));
