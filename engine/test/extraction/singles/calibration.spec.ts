@@ -11,10 +11,10 @@ describe('the confidence of single values', () => {
         }
   });
 
-  it('of a text right of a label without a mark is below what is sure, and of one after a colon is sure', () => {
+  it('of a text right of a label without a mark is below what is sure, and of one in a cell is surer', () => {
     const way = { origin: 'labels', isFree: true, isKnown: false } as const;
-    expect(calibratedSingle({ ...way, kind: 'beside' }, 1)).to.be.below(0.8);
-    expect(calibratedSingle({ ...way, kind: 'colon' }, 1)).to.be.at.least(0.9);
+    expect(calibratedSingle({ ...way, kind: 'beside' }, 1)).to.be.below(0.5);
+    expect(calibratedSingle({ ...way, kind: 'cell' }, 1)).to.be.at.least(0.8);
   });
 
   it('does not fall where rules and labels agree', () => {
