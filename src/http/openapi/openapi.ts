@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { COMPONENT, schemaOf, type Components, type Json } from './openapiSchemas.ts';
+import { operationBody } from '../wire/operations.ts';
 import type { NamedRoute, Route } from '../defineRoute.ts';
 import { problemsOf } from '../defineRoute.ts';
 import { statusOf, WIRE_CODES, wireCodeOf } from '../../problemTable.ts';
@@ -37,6 +38,37 @@ const idempotencyHeader = ({ idempotency }: Route): readonly Json[] =>
           schema: { type: 'string', minLength: 1, maxLength: idempotency.keyLengthMax, pattern: '^[!-~]+$' },
         },
       ];
+
+const preferHeader = ({ respondsAsync }: Route): readonly Json[] =>
+  respondsAsync === true
+    ? [
+        {
+          name: 'Prefer',
+          in: 'header',
+          required: false,
+          description:
+            '`respond-async` (RFC 7240): the answer is 202 with an operation, to be asked for its result.',
+          schema: { type: 'string', examples: ['respond-async'] },
+        },
+      ]
+    : [];
+
+/** The answer to a request that prefers not to wait. */
+const accepted = ({ respondsAsync, tenant }: Route, components: Components): Json => {
+  if (respondsAsync !== true) return {};
+  const schema = schemaOf(operationBody, 'output', components);
+  const envelope = { type: 'object', properties: { result: schema } };
+  return {
+    202: {
+      description: 'Accepted: the work is done later.',
+      content: { 'application/json': { schema: tenant === 'scope' ? envelope : schema } },
+      headers: {
+        Location: { description: 'Of the operation.', schema: { type: 'string' } },
+        'Preference-Applied': { schema: { type: 'string', const: 'respond-async' } },
+      },
+    },
+  };
+};
 
 const withFile = (form: Json, components: Components): Json => {
   const id = (form['$ref'] as string | undefined)?.slice(COMPONENT.length) ?? '';
@@ -135,9 +167,10 @@ const operation = (route: NamedRoute, components: Components): Json => ({
     ...parametersIn(route.params, 'path', components),
     ...parametersIn(route.query, 'query', components),
     ...idempotencyHeader(route),
+    ...preferHeader(route),
   ],
   ...requestBody(route, components),
-  responses: { ...problems(route), ...success(route, components) },
+  responses: { ...problems(route), ...accepted(route, components), ...success(route, components) },
 });
 
 const PROBLEM_SCHEMAS = {

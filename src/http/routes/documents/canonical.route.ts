@@ -22,6 +22,7 @@ export const canonical = post('/v1/canonical', {
   serviceActsForAll: true,
   bucketOf: (body) => (operationIn(body) === HEAVY ? 'heavy' : 'general'),
   idempotency: KEPT_A_DAY,
+  respondsAsync: true,
   body: canonicalEnvelope,
   reply: { status: 200, schema: canonicalResponse },
   problems: [
