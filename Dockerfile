@@ -14,7 +14,9 @@ COPY domain domain
 COPY projections projections
 COPY adapters adapters
 COPY src src
-RUN npm run build && npm prune --omit=dev
+# of the runtime of PP-OCR, which comes for every platform, the image's own is kept
+RUN npm run build && npm prune --omit=dev \
+  && rm -rf node_modules/onnxruntime-node/bin/napi-v6/darwin node_modules/onnxruntime-node/bin/napi-v6/win32
 
 FROM ${NODE_IMAGE}
 # Reached from outside of the container, with a folder that is kept: the image runs without more settings.
@@ -28,7 +30,7 @@ COPY --from=build /app/dist dist
 # The package's name leads to the compiled code: `engine/dist` is a link to `dist/engine`.
 COPY --from=build /app/engine/package.json engine/
 RUN ln -s ../dist/engine engine/dist
-COPY package.json ./
+COPY package.json LICENSE NOTICE ./
 COPY bin bin
 COPY docs docs
 RUN mkdir -p /var/lib/quire && chown node:node /var/lib/quire

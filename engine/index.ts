@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { PackedDocument, PageSummary } from './document/document.ts';
+import type { PackedDocument, PageSummary, RecognitionEngine } from './document/document.ts';
 import { openDocumentWorkers, type DocumentWorkers } from './isolation/documentWorkers.ts';
 import type { JsonObject } from './kernel/json.ts';
 import type { ParseEffort, ParseFailure, Rendition } from './ports/documentParser.ts';
@@ -26,6 +26,8 @@ export interface OpenOptions {
   readonly deadlineMs?: number;
   /** Languages of recognition, by Tesseract's names, the most likely first. */
   readonly ocrLanguages?: readonly string[];
+  /** What recognises pictures of text. Default: all that are installed. */
+  readonly ocrEngines?: readonly RecognitionEngine[];
 }
 
 /** A document that was read. Its text is worked on in a process of its own, which `close` ends. */
@@ -62,6 +64,7 @@ export async function openDocument(
   const workers = openDocumentWorkers({
     processes: 1,
     ...(options.ocrLanguages !== undefined && { ocrLanguages: options.ocrLanguages }),
+    ...(options.ocrEngines !== undefined && { ocrEngines: options.ocrEngines }),
   });
   try {
     return opened(workers, await readFrom(workers, file, options), options);

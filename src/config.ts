@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { RECOGNITION_ENGINES, type RecognitionEngine } from '@quire/engine/document/document';
 import { modelNamed } from '@quire/engine/models/modelName';
 import { ConfigError } from './configError.ts';
 import { eraseInitialValues } from './initialEnvironment.ts';
@@ -36,6 +37,17 @@ const encryptionKeys = z
   .transform((value) => value.split(',').map((key) => key.trim()))
   .pipe(z.array(encryptionKey));
 
+const ORIGIN = /^https?:\/\/[^/?#\s*]+$/;
+
+const origins = z
+  .string()
+  .transform((value) => value.split(',').map((origin) => origin.trim()))
+  .pipe(
+    z.array(
+      z.string().regex(ORIGIN, 'must be a list of origins like https://app.example.com, without a path'),
+    ),
+  );
+
 const roles = z
   .string()
   .transform((value) => value.split(',').map((role) => role.trim()))
@@ -46,6 +58,15 @@ const languages = z
   .transform((value) => value.split(',').map((language) => language.trim()))
   .pipe(
     z.array(z.string().regex(/^[a-z]{3}(?:_[a-z]+)?$/i, 'must be a list of languages like eng,deu')).min(1),
+  );
+
+const recognitionEngines = z
+  .string()
+  .transform((value) => value.split(',').map((engine) => engine.trim()))
+  .pipe(
+    z
+      .array(z.enum(RECOGNITION_ENGINES, { error: `must be a list of ${RECOGNITION_ENGINES.join(', ')}` }))
+      .min(1),
   );
 
 const modelText = z.string().refine((name) => modelNamed(name) !== undefined, {
@@ -75,6 +96,7 @@ const environment = z.object({
   OCR_API_BASE: urlOf('http', 'https').optional(),
   OCR_API_KEY: z.string().min(1).optional(),
   OCR_LANGUAGES: languages.default(['eng', 'deu', 'fra', 'spa', 'ita']),
+  OCR_ENGINES: recognitionEngines.default([...RECOGNITION_ENGINES]),
   OPENAI_API_KEY: z.string().min(1).optional(),
   ANTHROPIC_API_KEY: z.string().min(1).optional(),
   GOOGLE_API_KEY: z.string().min(1).optional(),
@@ -87,6 +109,7 @@ const environment = z.object({
   UPLOAD_QUOTA_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(5_368_709_120),
   UPLOAD_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
   PUBLIC_URL: urlOf('http', 'https').optional(),
+  CORS_ORIGINS: origins.default([]),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
   START_WAIT_SECONDS: wholeNumber(0, 3600).default(60),
   SEAL_EVERY_MINUTES: wholeNumber(1, 44_640).optional(),
@@ -164,7 +187,7 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 /** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
 const OURS = new RegExp(
   String.raw`^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_` +
-    String.raw`|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
+    String.raw`|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|CORS_|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
     String.raw`|QUIRE_)`,
 );
 
@@ -197,6 +220,7 @@ const configOf = (checked: Environment, together: Together) => ({
   redisUrl: checked.REDIS_URL,
   adminApiKey: checked.ADMIN_API_KEY,
   ocrLanguages: checked.OCR_LANGUAGES as readonly string[],
+  ocrEngines: checked.OCR_ENGINES as readonly RecognitionEngine[],
   /** Of work on documents in this installation's own processes, by mode; calls of models are not counted. */
   localDeadlinesMs: {
     fast: checked.LOCAL_DEADLINE_FAST_SECONDS * 1000,
@@ -210,6 +234,8 @@ const configOf = (checked: Environment, together: Together) => ({
   /** How long a used upload is kept after it was sent; 0: for good. */
   uploadRetentionDays: checked.UPLOAD_RETENTION_DAYS,
   publicUrl: checked.PUBLIC_URL,
+  /** Web pages of these origins may call the service from a browser. */
+  corsOrigins: checked.CORS_ORIGINS as readonly string[],
   allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
   /** How long a start waits for a server that does not answer. */
   startWaitSeconds: checked.START_WAIT_SECONDS,

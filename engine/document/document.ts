@@ -6,12 +6,18 @@ export type Box = readonly [number, number, number, number];
 /** Where a text comes from; `both`: a text layer, with what was recognised beside it. */
 export type TextSource = 'text_layer' | 'ocr' | 'both' | 'model' | 'markup';
 
+/** What reads pictures: both run in the processes that parse. */
+export const RECOGNITION_ENGINES = ['tesseract', 'ppocr'] as const;
+export type RecognitionEngine = (typeof RECOGNITION_ENGINES)[number];
+
 /** A word as placed on a page. `confidence` 0..1 is that of OCR; 1 elsewhere. */
 export interface Word {
   readonly text: string;
   /** null where the format has no geometry. */
   readonly box: Box | null;
   readonly confidence: number;
+  /** Left out where the word was not recognised. */
+  readonly readBy?: RecognitionEngine | undefined;
   readonly fontSize: number | null;
   readonly bold: boolean;
 }
@@ -133,7 +139,7 @@ export interface PackedDocument {
   readonly warnings: readonly DocumentWarning[];
   /** Some page has text. */
   readonly hasText: boolean;
-  /** As models are shown it. */
+  /** As models are shown it (`modelTextOf`). */
   readonly markdown: string;
   readonly packed: Uint8Array;
 }

@@ -14,26 +14,34 @@ export interface MarkdownForm {
 
 /** One page, as it stands in the markdown of its document. */
 export const markdownOfPage = (page: DocumentPage, { tables = 'markdown' }: MarkdownForm = {}): string =>
-  `${pageMarkdown(page, tables)}\n`;
+  `${pageMarkdown(page, tableTextIn(tables))}\n`;
 
 /**
  * GitHub-flavoured markdown: ATX headings, pipe tables with spans repeated in each cell, fenced code,
  * links to http, https and mailto only, no raw HTML, NFC, line feeds, one newline at the end. A document
  * of several pages has `<!-- page N -->` before each.
  */
-export function markdownOf({ pages }: Document, { tables = 'markdown' }: MarkdownForm = {}): string {
+export const markdownOf = (document: Document, { tables = 'markdown' }: MarkdownForm = {}): string =>
+  markdownWith(document, tableTextIn(tables));
+
+/** The same with tables as `tableText` writes them. */
+export function markdownWith({ pages }: Document, tableText: TableText): string {
   const parts = pages.map((page) => {
-    const body = pageMarkdown(page, tables);
+    const body = pageMarkdown(page, tableText);
     return pages.length > 1 ? `<!-- page ${page.page} -->\n\n${body}`.trimEnd() : body;
   });
   return `${parts.join('\n\n').trim()}\n`;
 }
 
-function pageMarkdown({ blocks }: DocumentPage, tables: TableForm): string {
+type TableText = (table: TableBlock) => string;
+
+const tableTextIn = (form: TableForm): TableText => (form === 'html' ? htmlTable : pipeTable);
+
+function pageMarkdown({ blocks }: DocumentPage, tableText: TableText): string {
   let markdown = '';
   let before: Block | null = null;
   for (const block of blocks) {
-    const text = block.kind === 'table' && tables === 'html' ? htmlTable(block) : blockMarkdown(block);
+    const text = block.kind === 'table' ? tableText(block) : blockMarkdown(block);
     if (text === '') continue;
     if (before !== null) markdown += areOneList(before, block) ? '\n' : '\n\n';
     markdown += text;
@@ -47,7 +55,7 @@ const areOneList = (before: Block, block: Block): boolean =>
   block.kind === 'list_item' &&
   (block.depth > 0 || before.depth > 0 || before.ordered === block.ordered);
 
-function blockMarkdown(block: Block): string {
+function blockMarkdown(block: Exclude<Block, TableBlock>): string {
   switch (block.kind) {
     case 'heading':
       return headingMarkdown(block.level, inlineOf(block.markdown));
@@ -55,8 +63,6 @@ function blockMarkdown(block: Block): string {
       return trimLines(safeInline(cleanText(block.markdown)));
     case 'list_item':
       return listItemMarkdown(block);
-    case 'table':
-      return tableMarkdown(block);
     case 'code':
       return codeMarkdown(block.language, block.text);
     case 'image':
@@ -82,7 +88,7 @@ function listItemMarkdown(item: Extract<Block, { readonly kind: 'list_item' }>):
 }
 
 /** A table without a header row has its first row promoted, for GFM knows no other. */
-function tableMarkdown(table: TableBlock): string {
+export function pipeTable(table: TableBlock): string {
   const [header, ...body] = tableGrid(table, cellMarkdown);
   if (header === undefined || header.length === 0) return '';
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

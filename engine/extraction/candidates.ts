@@ -1,5 +1,6 @@
 import type { Json } from '../kernel/json.ts';
-import { compactDatesIn, datesIn, voteDayFirst } from './values/dates.ts';
+import { voteDayFirst } from './values/dateOrder.ts';
+import { compactDatesIn, datesIn } from './values/dates.ts';
 import {
   bicsIn,
   emailsIn,

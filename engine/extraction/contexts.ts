@@ -1,3 +1,4 @@
+import type { EvidenceKind } from './evidence.ts';
 import type { Candidate } from './candidates.ts';
 import { overlap, type Layout, type Segment } from './places/layout.ts';
 import { endingScore, wholeScore, type Judged } from './fields/labels.ts';
@@ -15,20 +16,39 @@ export const isCurrencyAlone = (text: string): boolean =>
 /** A second label that agrees adds this share of its score. */
 const AGREEMENT = 0.15;
 
+/** How well a label says a field, and where it stands. */
+export interface Context {
+  readonly score: number;
+  readonly kind: EvidenceKind;
+}
+
 /**
  * How well what stands around a value names a field: before it in its own segment, in the segments to its
  * left, or above it in its column. The best counts, and a little of the second.
  */
-export function contextScore(candidate: Candidate, layout: Layout, judged: Judged): number {
-  const scores = [ownScore(candidate, judged)];
-  if (isBare(candidate.segment.text.slice(0, candidate.from)))
-    scores.push(
-      leftScore(candidate.segment, layout, judged),
-      aboveScore(candidate.segment, layout, judged) * (isOneOfMany(candidate, layout) ? OF_MANY : 1),
+export function contextOf(candidate: Candidate, layout: Layout, judged: Judged): Context {
+  const before = candidate.segment.text.slice(0, candidate.from);
+  const contexts: Context[] = [
+    { kind: /[:：]\s*$/u.test(before) ? 'colon' : 'inline', score: ownScore(candidate, judged) },
+  ];
+  if (isBare(before))
+    contexts.push(
+      { kind: 'beside', score: leftScore(candidate.segment, layout, judged) },
+      {
+        kind: 'under',
+        score: aboveScore(candidate.segment, layout, judged) * (isOneOfMany(candidate, layout) ? OF_MANY : 1),
+      },
     );
-  const [best = 0, second = 0] = scores.sort((a, b) => b - a);
-  return Math.min(1, best + AGREEMENT * second);
+  const [best, second] = contexts.sort((a, b) => b.score - a.score);
+  return {
+    kind: best?.kind ?? 'inline',
+    score: Math.min(1, (best?.score ?? 0) + AGREEMENT * (second?.score ?? 0)),
+  };
 }
+
+/** The score of the context alone. */
+export const contextScore = (candidate: Candidate, layout: Layout, judged: Judged): number =>
+  contextOf(candidate, layout, judged).score;
 
 /** An amount in a row of several is a row's, seldom the document's. */
 const OF_MANY = 0.85;

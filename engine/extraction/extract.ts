@@ -5,12 +5,15 @@ import { aboveFloor, MIN_CONFIDENCE } from './confidenceFloor.ts';
 import { findAddress } from './parties/addresses.ts';
 import { findCurrency } from './values/currencies.ts';
 import { schemaTree, standIn, type Field, type SchemaNode } from './fields/fields.ts';
+import { factFor, joinedFact } from './facts/facts.ts';
 import { findingOf, type Finding } from './finding.ts';
 import { boxAround } from './places/layout.ts';
 import { findParty } from './parties/parties.ts';
 import { findInProse, listInProse } from './prose/proseValues.ts';
 import { LABELLED, pick, ranked } from './ranking.ts';
-import { findRows, type RowFindings } from './tables/rowValues.ts';
+import type { RowFindings } from './tables/rowValues.ts';
+import { listedRows } from './lists/listedRows.ts';
+import { singlesOf } from './singles/singles.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findBoolean, findChoice, findText, findTexts } from './texts.ts';
 import { findTotals, isTotal } from './tables/totals.ts';
@@ -36,6 +39,8 @@ export interface Reading {
   readonly tree: ObjectNode;
   readonly source: Source;
   readonly totals: ReadonlyMap<string, Finding>;
+  /** The values of the single fields by their pointers; made when they are asked for first. */
+  readonly singles: () => ReadonlyMap<string, Finding>;
 }
 
 /** What examples taught. Each is asked for its field first; without it the rules decide alone. */
@@ -70,31 +75,36 @@ export function readingOf(document: Document, schema: JsonObject): Reading | und
     document,
     fields.flatMap(({ phrases }) => phrases),
   );
-  return { tree, source, totals: findTotals(fields.filter(isTotal), source) };
+  const totals = findTotals(fields.filter(isTotal), source);
+  let singles: ReadonlyMap<string, Finding> | undefined;
+  const byRules = (field: Field): Finding | undefined => byLexicon(field, { totals, source });
+  return { tree, source, totals, singles: () => (singles ??= singlesOf(fields, source, byRules)) };
 }
 
 /** Fills the schema from what was read. */
 export function extractFrom(
-  { tree, source, totals }: Reading,
+  { tree, source, singles }: Reading,
   { minConfidence = MIN_CONFIDENCE }: ExtractOptions,
   taught: Taught = {},
 ): LocalExtraction {
   const citations: Citation[] = [];
   const cite = (path: string, finding: Finding): unknown => citations.push(...cited(path, finding));
-  const found = objectOf(tree, { source, totals, taught, cite }) ?? {};
+  const found = objectOf(tree, { source, singles, taught, cite, least: SEEN_MIN }) ?? {};
   const { value, citations: kept, seen } = aboveFloor({ value: found, citations }, minConfidence);
   return { value, citations: kept, seen };
 }
 
 /** The value of one part of the schema alone; undefined where the document does not say it. */
-export const valueAt = (node: SchemaNode, { source, totals }: Reading, taught: Taught = {}) =>
-  valueOf(node, { source, totals, taught, cite: () => undefined });
+export const valueAt = (node: SchemaNode, { source, singles }: Reading, taught: Taught = {}) =>
+  valueOf(node, { source, singles, taught, cite: () => undefined, least: MIN_CONFIDENCE });
 
 interface Fill {
   readonly source: Source;
-  readonly totals: ReadonlyMap<string, Finding>;
+  readonly singles: Reading['singles'];
   readonly taught: Taught;
   readonly cite: (path: string, finding: Finding) => unknown;
+  /** Less sure findings of the rules are as good as none. */
+  readonly least: number;
 }
 
 /** The leaves outside arrays. */
@@ -126,8 +136,8 @@ function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
 }
 
 function leafOf(field: Field, fill: Fill): Json | undefined {
-  const found = foundByRules(field, fill);
   const { leaf } = fill.taught;
+  const found = foundByRules(field, fill, leaf === undefined ? fill.least : MIN_CONFIDENCE);
   const finding = leaf === undefined ? found : leaf(field, found);
   if (finding === undefined) return undefined;
   const value = coerced(field, finding.value);
@@ -135,9 +145,40 @@ function leafOf(field: Field, fill: Fill): Json | undefined {
   return value;
 }
 
-/** What labels, sums and sentences say of a leaf. */
-export const foundByRules = (field: Field, { totals, source }: Pick<Reading, 'totals' | 'source'>) =>
-  totals.get(field.pointer) ?? findInProse(field, source) ?? findLeaf(field, source);
+/** Less sure than this nothing was seen. */
+const SEEN_MIN = 0.2;
+
+/** What labels, sums and sentences say of a leaf; undefined where that is too little. */
+export function foundByRules(
+  field: Field,
+  { singles, source }: Pick<Reading, 'singles' | 'source'>,
+  least = MIN_CONFIDENCE,
+): Finding | undefined {
+  const fact = factFor(field, source);
+  const found = fact === undefined ? singles().get(field.pointer) : joinedFact(fact);
+  return found !== undefined && found.confidence >= least ? found : undefined;
+}
+
+/** What the rules of the field's concept find; of a field that means none, what sentences of contracts say. */
+export const byLexicon = (field: Field, { totals, source }: Pick<Reading, 'totals' | 'source'>) =>
+  totals.get(field.pointer) ??
+  findInProse(field, source) ??
+  (field.concept === undefined ? byForm(field, source) : findLeaf(field, source));
+
+/** Without a concept only a value's form, or a choice of the schema, is looked for. */
+const byForm = (field: Field, source: Source): Finding | undefined =>
+  FORMS.has(field.kind) || field.choices.length > 0 || field.type === 'boolean'
+    ? findByKind(field, source)
+    : undefined;
+
+const FORMS: ReadonlySet<Field['kind']> = new Set<Field['kind']>([
+  'email',
+  'url',
+  'iban',
+  'bic',
+  'vat_id',
+  'currency',
+]);
 
 function findLeaf(field: Field, source: Source): Finding | undefined {
   const found = findByKind(field, source);
@@ -177,16 +218,21 @@ export function coerced({ type, kind, withTime }: Field, value: Json): Json | un
 
 function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
   const field = fill.taught.list?.(asked) ?? asked;
-  const parties = field.type === 'string' ? listInProse(field, fill.source) : [];
-  const findings = parties.length > 0 ? parties : allOf(field, fill.source);
   const values: Json[] = [];
-  for (const finding of distinct(findings)) {
+  for (const finding of distinct(listedValues(field, fill.source))) {
     const value = coerced(field, finding.value);
     if (value === undefined) continue;
     fill.cite(`${pointer}/${values.length}`, finding);
     values.push(value);
   }
   return values.length === 0 ? undefined : values;
+}
+
+function listedValues(field: Field, source: Source): readonly Finding[] {
+  const fact = factFor(field, source);
+  if (fact !== undefined) return fact.findings;
+  const parties = field.type === 'string' ? listInProse(field, source) : [];
+  return parties.length > 0 ? parties : allOf(field, source);
 }
 
 function allOf(field: Field, source: Source): readonly Finding[] {
@@ -201,11 +247,11 @@ const distinct = (findings: readonly Finding[]): readonly Finding[] =>
   findings.filter(({ value }, index) => findings.findIndex((other) => other.value === value) === index);
 
 function rowsOf(
-  { pointer, columns }: Extract<SchemaNode, { readonly kind: 'rows' }>,
+  { pointer, columns, called }: Extract<SchemaNode, { readonly kind: 'rows' }>,
   fill: Fill,
 ): Json | undefined {
   const fields = [...columns.values()].flatMap(fieldsOf);
-  const rows = fill.taught.rows?.(pointer, fields) ?? findRows(fields, fill.source);
+  const rows = fill.taught.rows?.(pointer, fields) ?? listedRows({ fields, called }, fill.source);
   const values = rows.map((row, index) => rowOf({ row, columns, at: `${pointer}/${index}` }, fill));
   return values.length === 0 ? undefined : values;
 }

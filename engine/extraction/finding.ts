@@ -1,5 +1,6 @@
 import type { Json } from '../kernel/json.ts';
 import { calibrated } from './calibration.ts';
+import type { EvidenceKind } from './evidence.ts';
 import type { Candidate } from './candidates.ts';
 import { wordsIn, type Segment } from './places/layout.ts';
 import type { Word } from '../document/document.ts';
@@ -11,6 +12,8 @@ export interface Finding {
   readonly page: number;
   readonly words: readonly Word[];
   readonly confidence: number;
+  /** How it was won, where that is told. */
+  readonly kind?: EvidenceKind | undefined;
 }
 
 /** How a finding was won; all 0..1. */
@@ -21,6 +24,7 @@ export interface Evidence {
   readonly margin: number;
   /** Sums agree: 1; unknown: 0. */
   readonly agreement: number;
+  readonly kind?: EvidenceKind;
 }
 
 /**
@@ -48,6 +52,7 @@ export function findingOf(
     page: segment.page,
     words,
     confidence: confidenceOf({ ...evidence, strictness }, words),
+    kind: evidence.kind,
   };
 }
 
@@ -60,5 +65,12 @@ export function textFinding(
   const text = parts.map(({ segment, from, to }) => segment.text.slice(from, to).trim()).join(' ');
   if (first === undefined || text === '') return undefined;
   const words = parts.flatMap(({ segment, from, to }) => wordsIn(segment, from, to));
-  return { value: text, text, page: first.segment.page, words, confidence: confidenceOf(evidence, words) };
+  return {
+    value: text,
+    text,
+    page: first.segment.page,
+    words,
+    confidence: confidenceOf(evidence, words),
+    kind: evidence.kind,
+  };
 }

@@ -1,5 +1,6 @@
 import type { Candidate } from './candidates.ts';
-import { contextScore } from './contexts.ts';
+import type { EvidenceKind } from './evidence.ts';
+import { contextOf, type Context } from './contexts.ts';
 import { judgedFor } from './fields/labels.ts';
 import type { Field } from './fields/fields.ts';
 import { findingOf, type Finding } from './finding.ts';
@@ -10,6 +11,7 @@ import type { Source } from './source.ts';
 export interface Ranked {
   readonly candidate: Candidate;
   readonly score: number;
+  readonly kind: EvidenceKind;
 }
 
 /** Below this a label is no label. */
@@ -29,7 +31,7 @@ export function ranked(field: Field, source: Source): readonly Ranked[] {
   const kinds: readonly ValueKind[] = field.kind === 'percent' ? ['percent', 'number'] : kindsFor(field);
   return kinds
     .flatMap((kind) => source.candidates.get(kind) ?? [])
-    .map((candidate) => ({ candidate, score: scoreOf(field, candidate, source) }))
+    .map((candidate) => ({ candidate, ...scoreOf(field, candidate, source) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || a.candidate.segment.index - b.candidate.segment.index);
 }
@@ -39,10 +41,12 @@ const kindsFor = ({ kind, concept }: Field): readonly ValueKind[] => {
   return kind === 'integer' ? ['number'] : [kind];
 };
 
-function scoreOf(field: Field, candidate: Candidate, source: Source): number {
-  const label = contextScore(candidate, source.layout, judgedFor(field, source.labels));
-  const base = Math.max(label, UNLABELLED[field.kind] ?? 0);
-  return base * (0.8 + 0.2 * candidate.strictness) * partyFactor(field, candidate, source);
+function scoreOf(field: Field, candidate: Candidate, source: Source): Context {
+  const label = contextOf(candidate, source.layout, judgedFor(field, source.labels));
+  const unlabelled = UNLABELLED[field.kind] ?? 0;
+  const base = Math.max(label.score, unlabelled);
+  const score = base * (0.8 + 0.2 * candidate.strictness) * partyFactor(field, candidate, source);
+  return { score, kind: label.score >= unlabelled ? label.kind : 'form' };
 }
 
 /** Kinds of values that every party has. */
@@ -77,7 +81,7 @@ function firstDate(source: Source): Finding | undefined {
   const height = source.layout.segments.reduce((most, { y1 }) => Math.max(most, y1), 0);
   if (days > 1 && first.segment.y0 > 0.4 * height) return undefined;
   if (!isBareDate(first)) return undefined;
-  return findingOf(first, { label: days === 1 ? 0.6 : 0.4, margin: 0, agreement: 0 });
+  return findingOf(first, { label: days === 1 ? 0.6 : 0.4, margin: 0, agreement: 0, kind: 'form' });
 }
 
 /** Little else stands on its line: a date in a sentence is about something else. */
@@ -92,5 +96,10 @@ function pickLabelled(field: Field, source: Source): Finding | undefined {
   const least = UNLABELLED[field.kind] === undefined ? LABELLED : 0.35;
   if (best === undefined || best.score < least) return undefined;
   const rival = next !== undefined && next.candidate.value !== best.candidate.value ? next.score : 0;
-  return findingOf(best.candidate, { label: best.score, margin: best.score - rival, agreement: 0 });
+  return findingOf(best.candidate, {
+    label: best.score,
+    margin: best.score - rival,
+    agreement: 0,
+    kind: best.kind,
+  });
 }

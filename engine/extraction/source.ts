@@ -6,6 +6,7 @@ import type { ValueKind } from './fields/lexicon.ts';
 
 /** A document as the extractor sees it: laid out, with its typed values. */
 export interface Source {
+  readonly document: Document;
   readonly layout: Layout;
   readonly conventions: Conventions;
   readonly candidates: ReadonlyMap<ValueKind, readonly Candidate[]>;
@@ -18,5 +19,5 @@ export interface Source {
 export function sourceOf(document: Document, asked: readonly (readonly string[])[] = []): Source {
   const layout = layoutOf(document);
   const conventions = conventionsOf(layout);
-  return { layout, conventions, candidates: candidatesOf(layout, conventions), labels: labelMatcher(asked) };
+  return { document, layout, conventions, candidates: candidatesOf(layout, conventions), labels: labelMatcher(asked) };
 }

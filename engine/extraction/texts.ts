@@ -1,3 +1,4 @@
+import type { EvidenceKind } from './evidence.ts';
 import type { Field } from './fields/fields.ts';
 import { findingOf, textFinding, type Finding } from './finding.ts';
 import { wholeScore } from './fields/labels.ts';
@@ -46,27 +47,36 @@ const OWN = 1;
 const RIGHT = 0.97;
 const BELOW = 0.92;
 
+type Parts = Parameters<typeof textFinding>[0];
+
 interface Valued {
   readonly finding: Finding;
   readonly score: number;
 }
 
 function valueOf({ segment, valueFrom, score }: Label, source: Source): Valued | undefined {
-  const placed = (parts: Parameters<typeof textFinding>[0], weight: number): Valued | undefined => {
-    const finding = textFinding(parts, { label: score * weight, strictness: 0.5, margin: 0.2, agreement: 0 });
+  const placed = (parts: Parts, weight: number, kind: EvidenceKind): Valued | undefined => {
+    const finding = textFinding(parts, {
+      label: score * weight,
+      strictness: 0.5,
+      margin: 0.2,
+      agreement: 0,
+      kind,
+    });
     return finding === undefined ? undefined : { finding, score: score * weight };
   };
   if (segment.text.slice(valueFrom).trim() !== '')
-    return placed([{ segment, from: valueFrom, to: segment.text.length }], OWN);
-  const whole = (other: Segment, weight: number): Valued | undefined =>
+    return placed([{ segment, from: valueFrom, to: segment.text.length }], OWN, 'colon');
+  const whole = (other: Segment, weight: number, kind: EvidenceKind): Valued | undefined =>
     placed(
       [{ segment: other, from: /^[:\s]*/.exec(other.text)?.[0].length ?? 0, to: other.text.length }],
       weight,
+      kind,
     );
   const right = rightOf(segment, source);
-  if (right !== undefined) return whole(right, RIGHT);
+  if (right !== undefined) return whole(right, RIGHT, 'beside');
   const below = belowOf(segment, source);
-  return below === undefined ? undefined : whole(below, BELOW);
+  return below === undefined ? undefined : whole(below, BELOW, 'under');
 }
 
 const LABEL_ITSELF = 0.9;
@@ -158,7 +168,9 @@ export function findChoice(field: Field, source: Source): Finding | undefined {
   const currency = source.candidates
     .get('currency')
     ?.find(({ value }) => typeof value === 'string' && field.choices.includes(value));
-  return currency === undefined ? undefined : findingOf(currency, { label: 0.5, margin: 0, agreement: 0 });
+  return currency === undefined
+    ? undefined
+    : findingOf(currency, { label: 0.5, margin: 0, agreement: 0, kind: 'form' });
 }
 
 export function choiceIn({ choices }: Field, text: string): string | undefined {

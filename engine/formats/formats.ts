@@ -6,12 +6,15 @@ import { openDoc } from './doc/openDoc.ts';
 import { openDocx } from './docx/openDocx.ts';
 import { openOdt } from './odt/openOdt.ts';
 import { openRtf } from './rtf/openRtf.ts';
+import { openIcs } from './records/openIcs.ts';
+import { openVcf } from './records/openVcf.ts';
 import { openPdf } from './pdf/readPdf.ts';
 import { openEpub } from './epub/openEpub.ts';
 import { openMail } from './mail/openMail.ts';
 import { openMsg } from './mail/openMsg.ts';
 import { openCsv } from './sheets/openCsv.ts';
-import { openWorkbook } from './sheets/openWorkbook.ts';
+import { openOds } from './sheets/openOds.ts';
+import { openXls, openXlsx } from './sheets/openWorkbook.ts';
 import { openOdp } from './slides/openOdp.ts';
 import { openPptx } from './slides/openPptx.ts';
 import { openHtml } from './web/openHtml.ts';
@@ -40,18 +43,21 @@ export const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   gif: openImage('gif'),
   bmp: openImage('bmp'),
   tiff: openImage('tiff'),
+  avif: openImage('avif'),
   doc: openDoc,
   docx: openDocx,
   odt: openOdt,
-  xlsx: openWorkbook('xlsx'),
-  xls: openWorkbook('xls'),
-  ods: openWorkbook('ods'),
+  xlsx: openXlsx,
+  xls: openXls,
+  ods: openOds,
   csv: openCsv,
   eml: openMail,
   msg: openMsg,
   pptx: openPptx,
   odp: openOdp,
   epub: openEpub,
+  vcf: openVcf,
+  ics: openIcs,
   html: openHtml,
   rtf: openRtf,
   markdown: openText(markdownDocument),

@@ -1,4 +1,5 @@
-import type { ParseEffort, ParseFailure, ParseResult } from '../ports/documentParser.ts';
+import type { ParseFailure, ParseResult } from '../ports/documentParser.ts';
+import type { RecognitionWish } from '../recognition/engines.ts';
 
 /** The formats that can be told from their bytes (and, of texts, from the name). */
 export type Format =
@@ -9,6 +10,7 @@ export type Format =
   | 'gif'
   | 'bmp'
   | 'tiff'
+  | 'avif'
   | 'docx'
   | 'odt'
   | 'doc'
@@ -22,6 +24,8 @@ export type Format =
   | 'pptx'
   | 'odp'
   | 'epub'
+  | 'vcf'
+  | 'ics'
   | 'html'
   | 'markdown'
   | 'text';
@@ -34,15 +38,12 @@ export type Sniffed =
   | { readonly kind: 'unsupported'; readonly detail: string };
 
 /** A file whose type is known, as an opener gets it. */
-export interface SourceFile {
+export interface SourceFile extends RecognitionWish {
   readonly bytes: Buffer;
   readonly fileName: string | null;
-  readonly effort: ParseEffort;
   readonly pagesMax: number;
   /** Opens an encrypted PDF. */
   readonly password?: string | undefined;
-  /** Of recognition, by Tesseract's names, the most likely first. */
-  readonly languages: readonly string[];
   /** The decoded text, of formats that are text. */
   readonly text: string | undefined;
   /** 0 for the file itself, 1 for what is attached to it, and so on. */

@@ -1,16 +1,18 @@
 import type { Format } from './opened.ts';
 
-type TextFormat = Extract<Format, 'rtf' | 'eml' | 'html' | 'csv' | 'markdown' | 'text'>;
+type TextFormat = Extract<Format, 'rtf' | 'eml' | 'vcf' | 'ics' | 'html' | 'csv' | 'markdown' | 'text'>;
 
 /** Of texts the name decides where it is telling; else what the text begins with. */
 export function textFormat(text: string, fileName: string | null): TextFormat {
   const start = text.slice(0, 4096).trimStart();
   if (start.startsWith('{\\rtf')) return 'rtf';
+  if (/^BEGIN:VCARD\s/i.test(start)) return 'vcf';
+  if (/^BEGIN:VCALENDAR\s/i.test(start)) return 'ics';
   if (isMail(start, fileName)) return 'eml';
   if (isHtml(start, fileName)) return 'html';
   const name = fileName ?? '';
   if (/\.(?:md|markdown|mdown|mkd)$/i.test(name)) return 'markdown';
-  if (/\.(?:csv|tsv|tab)$/i.test(name)) return 'csv';
+  if (/\.(?:csv|tsv|tab)$/i.test(name) || isTabbed(text)) return 'csv';
   return 'text';
 }
 
@@ -32,3 +34,24 @@ function isMail(start: string, fileName: string | null): boolean {
 const isHtml = (start: string, fileName: string | null): boolean =>
   /^(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(start) ||
   (/\.(?:html?|xhtml)$/i.test(fileName ?? '') && /<[a-z][^>]*>/i.test(start));
+
+const SAMPLE_CHARACTERS = 16_384;
+const TABBED_LINES_MIN = 3;
+const TABBED_COLUMNS_MIN = 3;
+
+/**
+ * A text is a table where tabs part each of its lines into the same columns, and each column has a name. Two
+ * columns are not enough: so are labels before their values.
+ */
+function isTabbed(text: string): boolean {
+  const sample = text.slice(0, SAMPLE_CHARACTERS).split('\n');
+  const whole = text.length > SAMPLE_CHARACTERS ? sample.slice(0, -1) : sample;
+  const lines = whole.filter((line) => line.trim() !== '').map((line) => line.split('\t'));
+  const [header = []] = lines;
+  return (
+    lines.length >= TABBED_LINES_MIN &&
+    header.length >= TABBED_COLUMNS_MIN &&
+    header.every((name) => name.trim() !== '') &&
+    lines.every((cells) => cells.length === header.length)
+  );
+}

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { checkSchemaRules } from '../extraction/schema/schemaRules.ts';
+import type { RecognitionEngine } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { DocumentParser, ParseRequest } from '../ports/documentParser.ts';
 import type { DocumentTools } from '../ports/documentTools.ts';
@@ -13,7 +14,7 @@ import { confinementHere, type Confinement, type Protection } from './confinemen
 import type { PoolLimits } from './children/piece.ts';
 import { documentTools } from './documentTools.ts';
 import type { Job, JobFile } from './jobs.ts';
-import { fileOf, runDocumentJob, type AnswerTo } from './poolJobs.ts';
+import { fileOf, runDocumentJob, type AnswerTo, type RecognitionMeans } from './poolJobs.ts';
 
 export interface DocumentWorkersOptions {
   /** Jobs at the same time. Default: the number of cores. */
@@ -26,6 +27,8 @@ export interface DocumentWorkersOptions {
   readonly schemaDeadlineMs?: number;
   /** Languages of recognition, by Tesseract's names, the most likely first. */
   readonly ocrLanguages?: readonly string[];
+  /** What recognises pictures of text. Default: all that are installed. */
+  readonly ocrEngines?: readonly RecognitionEngine[];
   /** The module that children run; tests give their own. */
   readonly entry?: string;
   /** How long a request's file is kept open for its next job. Default: 10 s. */
@@ -71,17 +74,17 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
     entry,
     confinement,
   });
-  const languages = options.ocrLanguages ?? OCR_LANGUAGES;
+  const means = { languages: options.ocrLanguages ?? OCR_LANGUAGES, engines: options.ocrEngines };
   // Teaching takes minutes and much memory: it neither waits for documents nor keeps them waiting.
   const lessons = openChildPool({ ...LESSONS, memoryMb: LEARNING_MB, idleMs, entry, confinement });
   const close = async (): Promise<void> => {
     await Promise.all([pool.close(), lessons.close()]);
   };
   return {
-    parser: documentParser(pool, languages),
-    localEngine: localEngine(pool, languages),
+    parser: documentParser(pool, means),
+    localEngine: localEngine(pool, means),
     schemaValidator: schemaValidator(pool, options.schemaDeadlineMs ?? SCHEMA_DEADLINE_MS),
-    tools: documentTools(pool, languages),
+    tools: documentTools(pool, means),
     learner: localLearner(lessons),
     protection: confinement,
     pauses: () => ({ documents: pool.pauses(), lessons: lessons.pauses() }),
@@ -90,9 +93,9 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
   };
 }
 
-function documentParser(pool: ChildPool, languages: readonly string[]): DocumentParser {
-  const opening = (request: ParseRequest): JobFile => fileOf(request, { languages, isLast: false });
-  const closing = (request: ParseRequest): JobFile => fileOf(request, { languages, isLast: true });
+function documentParser(pool: ChildPool, means: RecognitionMeans): DocumentParser {
+  const opening = (request: ParseRequest): JobFile => fileOf(request, { ...means, isLast: false });
+  const closing = (request: ParseRequest): JobFile => fileOf(request, { ...means, isLast: true });
   return {
     inspect: (request) => runDocumentJob(pool, { kind: 'inspect', file: opening(request) }, request),
     parse: (request) => runDocumentJob(pool, { kind: 'parse', file: closing(request) }, request),
@@ -105,12 +108,12 @@ function documentParser(pool: ChildPool, languages: readonly string[]): Document
   };
 }
 
-function localEngine(pool: ChildPool, languages: readonly string[]): ExtractionEngine {
+function localEngine(pool: ChildPool, means: RecognitionMeans): ExtractionEngine {
   return {
     name: LOCAL_ENGINE_NAME,
     extract: (request) => {
       const { schema, citations, minConfidence, learned } = request;
-      const file = fileOf(request, { languages, isLast: true });
+      const file = fileOf(request, { ...means, isLast: true });
       const job = { kind: 'extract', file, schema, citations, minConfidence, learned } as const;
       return runDocumentJob(pool, job, request);
     },

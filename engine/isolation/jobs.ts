@@ -1,5 +1,4 @@
 import type {
-  ParseEffort,
   Inspection,
   ParseFailure,
   ParseResult,
@@ -13,18 +12,16 @@ import type { SchemaCheck, Validation } from '../ports/schemaValidator.ts';
 import type { LearningResult, LearningTask } from '../ports/localLearner.ts';
 import type { LocalArtifact } from '../learning/artifact.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import type { RecognitionWish } from '../recognition/engines.ts';
 import type { ScoredAnswer } from '../learning/scoring/feedback.ts';
 
 /** What is known of a file that a job reads. */
-export interface FileFacts {
+export interface FileFacts extends RecognitionWish {
   readonly fileName: string | null;
-  readonly effort: ParseEffort;
   readonly pagesMax: number;
   /** As in `ParseRequest`. */
   readonly pages?: string | undefined;
   readonly password?: string | undefined;
-  /** Of recognition, by Tesseract's names, the most likely first. */
-  readonly languages: readonly string[];
 }
 
 /** The file as the pool is given it. */
@@ -81,6 +78,7 @@ export type Job<File extends FileFacts = JobFile> =
       readonly schema: JsonObject;
       readonly minConfidence: number | undefined;
       readonly answer: string;
+      readonly pages?: readonly [number, number] | undefined;
     }
   | { readonly kind: 'score'; readonly expected: JsonObject; readonly answer: string }
   | { readonly kind: 'checkSchema'; readonly schema: JsonObject }

@@ -1,6 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
 import { pageSummary, type Document, type PackedDocument } from '../document/document.ts';
-import { markdownOf } from '../document/markdown.ts';
+import { modelTextOf } from '../document/modelText.ts';
 import type { ParseFailure, ReadResult } from '../ports/documentParser.ts';
 
 /** Characters of a document's markdown: what the service keeps, answers with and shows to models at once. */
@@ -17,7 +17,7 @@ export function packedResult(
 ): ReadResult {
   if (read.kind !== 'ok') return read;
   const { document } = read;
-  const markdown = markdownOf(document);
+  const markdown = modelTextOf(document);
   if (markdown.length > MARKDOWN_CHARACTERS_MAX) return tooLong(markdown.length);
   return { kind: 'ok', document: packed(document, markdown) };
 }

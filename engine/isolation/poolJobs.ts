@@ -1,18 +1,22 @@
 import type { ParseFailure, ParseRequest } from '../ports/documentParser.ts';
 import type { ChildPool } from './children/childPool.ts';
 import type { PoolLimits } from './children/piece.ts';
-import type { Answers, Job, JobFile, JobOutcome } from './jobs.ts';
+import type { Answers, FileFacts, Job, JobFile, JobOutcome } from './jobs.ts';
+
+/** What pictures of text are read with. */
+export type RecognitionMeans = Pick<FileFacts, 'languages' | 'engines'>;
 
 /** The file of a request, as its job has it. `isLast`: no other job of the request needs it open. */
 export const fileOf = (
-  { path, fileName, effort, pagesMax, pages, password, kept }: ParseRequest,
-  { languages, isLast }: { readonly languages: readonly string[]; readonly isLast: boolean },
+  { path, fileName, effort, pagesMax, deadlineMs, pages, password, kept }: ParseRequest,
+  { isLast, ...recognition }: RecognitionMeans & { readonly isLast: boolean },
 ): JobFile => ({
-  languages,
+  ...recognition,
   path,
   fileName,
   effort,
   pagesMax,
+  deadlineMs,
   pages,
   password,
   keep: kept !== undefined && !isLast,

@@ -1,5 +1,5 @@
 import type { Box } from '../document/document.ts';
-import { around, median, widthOf } from './content.ts';
+import { around, heightOf, median, widthOf } from './content.ts';
 import { rowsOf } from './segments.ts';
 import { readsRightToLeft } from './direction.ts';
 
@@ -131,9 +131,41 @@ function areColumns({ left, right }: Band<Atom>): boolean {
   const fewer = Math.min(leftRows.length, rightRows.length);
   if (fewer < 2) return false;
   const prose = [left, right].filter(isProse).length;
+  if (prose > 0 && standInRows(left, right)) return false;
   if (prose === 2) return true;
   const level = levelRows(leftRows, rightRows) / fewer;
   return prose === 1 ? level < 0.75 || fewer > 5 : level < 0.34;
+}
+
+/** Of a line's height: a wider gap across both sides parts rows of a table, or paragraphs. */
+const ROW_GAP = 0.4;
+/** Paragraphs of two columns begin level by chance, but not so often. */
+const LEVEL_ROWS_MIN = 4;
+
+/** Whether both sides are parted at the same heights again and again, as the rows of a table are. */
+function standInRows(left: readonly Atom[], right: readonly Atom[]): boolean {
+  const gap = ROW_GAP * median([...left, ...right].map(({ box }) => heightOf(box)));
+  const blocks = blocksOf([...left, ...right], gap);
+  if (blocks.length < LEVEL_ROWS_MIN) return false;
+  const level = blocks.filter((block) => {
+    const tops = [left, right].map((side) =>
+      Math.min(...side.filter((atom) => block.has(atom)).map(({ box }) => box[1])),
+    );
+    return Math.abs((tops[0] ?? 0) - (tops[1] ?? 0)) < 1.5;
+  });
+  return level.length >= 0.8 * blocks.length;
+}
+
+/** What stands between gaps that cross the page. */
+function blocksOf(atoms: readonly Atom[], gap: number): readonly ReadonlySet<Atom>[] {
+  const blocks: Set<Atom>[] = [];
+  let bottom = -Infinity;
+  for (const atom of [...atoms].sort((a, b) => a.box[1] - b.box[1])) {
+    if (atom.box[1] - bottom > gap) blocks.push(new Set());
+    blocks.at(-1)?.add(atom);
+    bottom = Math.max(bottom, atom.box[3]);
+  }
+  return blocks;
 }
 
 /** How many rows of one side stand level with one of the other. */

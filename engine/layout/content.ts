@@ -1,4 +1,4 @@
-import type { Box } from '../document/document.ts';
+import type { Box, RecognitionEngine } from '../document/document.ts';
 
 /** A word of a page with its place and look. */
 export interface PlacedWord {
@@ -9,10 +9,14 @@ export interface PlacedWord {
   readonly bold: boolean;
   readonly italic: boolean;
   readonly mono: boolean;
+  /** The font's name, where it is known. */
+  readonly face?: string;
   /** Where it links to, if anywhere. */
   readonly link: string | null;
   /** 0..1; below 1 only where the word was recognised. */
   readonly confidence: number;
+  /** Left out where the word was not recognised. */
+  readonly readBy?: RecognitionEngine | undefined;
 }
 
 /** A straight line along an axis: x0 = x1 or y0 = y1, nearly. */

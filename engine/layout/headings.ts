@@ -1,3 +1,4 @@
+import { isCaption } from './captions.ts';
 import type { Passage } from './paragraphs.ts';
 
 /** What the text of the whole document looks like. */
@@ -21,20 +22,39 @@ const LINES_MAX = 3;
 const SAME_SIZE_MAX = 110;
 const SECTION_NUMBER = /^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+(?=\p{Lu})/u;
 
-/** Whether a passage is a heading: larger than the text, or set apart by its look and by itself. */
-export function isHeading(passage: Passage, next: Passage | undefined, look: DocumentLook): boolean {
-  const text = passage.lines.map((line) => line.text).join(' ');
-  if (!hasFormOfHeading(passage) || !readsLikeHeading(text)) return false;
-  const ratio = passage.size / look.bodySize;
-  if (ratio >= look.larger) return true;
-  const isShort = passage.lines.length <= 2 && text.length <= SAME_SIZE_MAX && !text.endsWith(':');
-  return ratio >= 0.95 && isShort && isSetApart(passage, next, look);
+/** The passages of a document that are headings: larger than the text, or set apart by their look and by themselves. */
+export function headingsOf(pages: readonly (readonly Passage[])[], look: DocumentLook): readonly Passage[] {
+  const places = pages.flatMap((page) => page.map((passage, index) => ({ passage, next: page[index + 1] })));
+  const styles = headingStyles(places, look);
+  return places.filter((place) => isHeading(place, look, styles)).map(({ passage }) => passage);
+}
+
+/** A passage with what follows it on the page. */
+interface Place {
+  readonly passage: Passage;
+  readonly next: Passage | undefined;
+}
+
+function isHeading({ passage, next }: Place, look: DocumentLook, styles: ReadonlySet<string>): boolean {
+  if (!hasFormOfHeading(passage, next, look) || !readsLikeHeading(textOf(passage))) return false;
+  if (passage.size >= look.larger * look.bodySize) return true;
+  if (!isShort(passage) || passage.size < 0.95 * look.bodySize) return false;
+  return styles.has(styleOf(passage)) || isSetApart(passage, next, look);
+}
+
+const textOf = ({ lines }: Passage): string => lines.map((line) => line.text).join(' ');
+
+function isShort(passage: Passage): boolean {
+  const text = textOf(passage);
+  return passage.lines.length <= 2 && text.length <= SAME_SIZE_MAX && !text.endsWith(':');
 }
 
 /** In bold or italics, where the text is not. */
 function isSetApart(passage: Passage, next: Passage | undefined, look: DocumentLook): boolean {
-  if (passage.bold && !look.bodyBold)
-    return next?.bold !== true || SECTION_NUMBER.test(passage.lines[0]?.text ?? '');
+  if (passage.bold && !look.bodyBold) {
+    const isAlone = next?.bold !== true || styleOf(next) !== styleOf(passage);
+    return isAlone || SECTION_NUMBER.test(passage.lines[0]?.text ?? '');
+  }
   return passage.italic && !look.bodyItalic && isFollowedByText(passage, next);
 }
 
@@ -42,14 +62,63 @@ function isSetApart(passage: Passage, next: Passage | undefined, look: DocumentL
 const isFollowedByText = ({ lines }: Passage, next: Passage | undefined): boolean =>
   lines.length === 1 && next !== undefined && !next.italic && next.lines.length > 1;
 
-const hasFormOfHeading = ({ lines, mono, marker }: Passage): boolean =>
-  lines.length <= LINES_MAX && !mono && marker?.ordered !== false;
+/** A list has more than one item: a large text alone behind a bullet heads what follows. */
+const hasFormOfHeading = (passage: Passage, next: Passage | undefined, look: DocumentLook): boolean => {
+  const { lines, mono, marker, size } = passage;
+  if (lines.length > LINES_MAX || mono) return false;
+  return marker?.ordered !== false || (size >= look.larger * look.bodySize && next?.marker === undefined);
+};
 
 function readsLikeHeading(text: string): boolean {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   if (text.length > CHARACTERS_MAX || letters < Math.max(2, 0.4 * text.replace(/\s/g, '').length))
     return false;
-  return !/[,;]$/.test(text) && !(text.endsWith('.') && text.split(' ').length > 6);
+  return !/[,;]$/.test(text) && !(text.endsWith('.') && text.split(' ').length > 6) && !isCaption(text);
+}
+
+/** Capitals alone, of a text of some length. */
+const isInCapitals = (text: string): boolean => !/\p{Ll}/u.test(text) && /\p{Lu}{4}/u.test(text);
+
+/** Half points tell sizes apart. */
+const styleOf = (passage: Passage): string => {
+  const { size, bold, italic, lines } = passage;
+  return [Math.round(size * 2), bold, italic, lines[0]?.face, isInCapitals(textOf(passage))].join(' ');
+};
+
+/** A style is that of headings when this share of its passages looks so, and is followed by text. */
+const SHORT_SHARE = 0.8;
+const FOLLOWED_SHARE = 0.5;
+/** Shorter passages are no text that something heads. */
+const TEXT_MIN = 60;
+
+/**
+ * The styles other than the text's in which a document writes nothing but short passages that head text: a
+ * little larger, in another font or in capitals. One passage shows no style, and recognised sizes and fonts none.
+ */
+function headingStyles(places: readonly Place[], look: DocumentLook): ReadonlySet<string> {
+  const byStyle = new Map<string, Place[]>();
+  const characters = new Map<string, number>();
+  for (const place of places) {
+    const style = styleOf(place.passage);
+    characters.set(style, (characters.get(style) ?? 0) + textOf(place.passage).length);
+    const known = byStyle.get(style);
+    if (known === undefined) byStyle.set(style, [place]);
+    else known.push(place);
+  }
+  const [body] = [...characters].sort((a, b) => b[1] - a[1]).map(([style]) => style);
+  const found = [...byStyle].filter(([style, own]) => style !== body && areHeadings(own, look));
+  return new Set(found.map(([style]) => style));
+}
+
+function areHeadings(places: readonly Place[], look: DocumentLook): boolean {
+  const known = places.filter(({ passage }) => passage.lines.every(({ face }) => face !== ''));
+  if (known.length < 2) return false;
+  const short = known.filter(
+    ({ passage, next }) =>
+      hasFormOfHeading(passage, next, look) && isShort(passage) && readsLikeHeading(textOf(passage)),
+  );
+  const followed = short.filter(({ next }) => next !== undefined && textOf(next).length >= TEXT_MIN);
+  return short.length >= SHORT_SHARE * known.length && followed.length >= FOLLOWED_SHARE * known.length;
 }
 
 /** Levels by look: the largest is 1; bold of the text's own size comes last. */

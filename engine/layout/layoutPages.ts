@@ -1,6 +1,6 @@
 import type { Block, Box } from '../document/document.ts';
 import { escapeText } from '../document/inline.ts';
-import { withAlignedTables } from './alignedTables.ts';
+import { withAlignedTables } from './tables/alignedTables.ts';
 import { readingGroups, type Atom } from './columns.ts';
 import {
   around,
@@ -11,13 +11,14 @@ import {
   type Segment,
 } from './content.ts';
 import { runningRows } from './furniture.ts';
-import { gridTable, type GridTable } from './gridTables.ts';
-import { headingLevels, isHeading, type DocumentLook } from './headings.ts';
+import { gridTable, type GridTable } from './tables/gridTables.ts';
+import { headingLevels, headingsOf, type DocumentLook } from './headings.ts';
 import { documentLook } from './look.ts';
 import { passagesOf, textLine, type Passage } from './paragraphs.ts';
-import { ruledRegions } from './ruledTables.ts';
+import { wordsByHeight } from './tables/looseRules.ts';
+import { ruledRegions } from './tables/ruledTables.ts';
 import { segmentRows, segmentsOf } from './segments.ts';
-import type { TableBlock } from './tableCells.ts';
+import type { TableBlock } from './tables/tableCells.ts';
 import { joinLines } from './textOf.ts';
 
 /** A piece of a page in reading order, before the document as a whole tells headings from text. */
@@ -42,10 +43,7 @@ export function layoutPages(pages: readonly PageContent[]): readonly (readonly B
   const passages = pieces.map((page) =>
     page.flatMap((piece) => (piece.kind === 'passage' ? [piece.passage] : [])),
   );
-  const headings = passages.flatMap((page) =>
-    page.filter((passage, index) => isHeading(passage, page[index + 1], look)),
-  );
-  const levels = headingLevels(headings);
+  const levels = headingLevels(headingsOf(passages, look));
   return pieces.map((page, index) => [
     ...nestedLists(page.flatMap((piece) => blocksOf(piece, { look, levels }))),
     ...(pages[index]?.aside ?? []).map(asideBlock),
@@ -84,7 +82,7 @@ interface Prepared {
 function prepare({ words, rules, height }: PageContent): Prepared {
   const tables: GridTable[] = [];
   const taken = new Set<PlacedWord>();
-  for (const region of ruledRegions(rules)) {
+  for (const region of ruledRegions(rules, wordsByHeight(words))) {
     const free = words.filter((word) => !taken.has(word));
     const found = gridTable(region, free);
     if (found === undefined) continue;

@@ -11,6 +11,8 @@ export interface TextLine extends Inline {
   readonly bold: boolean;
   readonly italic: boolean;
   readonly mono: boolean;
+  /** The font of its last word; empty where it is not known. */
+  readonly face: string;
   readonly marker: Marker | undefined;
 }
 
@@ -40,6 +42,7 @@ export function textLine({ segments }: Row): TextLine {
     bold: isMost(shown.bold),
     italic: isMost(shown.italic),
     mono: isMost(shown.mono),
+    face: words.at(-1)?.face ?? '',
     marker: markerOf(inline.text),
   };
 }
@@ -121,6 +124,14 @@ function usualPitch(lines: readonly TextLine[]): number | undefined {
 
 const isAlike = (a: number, b: number): boolean => Math.abs(a - b) <= 0.12 * Math.max(a, b);
 
+/** Sizes of a text layer are exact, so that a little tells; what was recognised varies. */
+function areOfOneSize(a: TextLine, b: TextLine): boolean {
+  const isRecognised = [...a.words, ...b.words].some(({ confidence }) => confidence < 1);
+  return isRecognised
+    ? isAlike(a.size, b.size)
+    : Math.abs(a.size - b.size) <= 0.05 * Math.max(a.size, b.size);
+}
+
 interface Around {
   readonly pitch: number | undefined;
   readonly first: TextLine;
@@ -145,7 +156,7 @@ function isApart(before: TextLine, line: TextLine, { pitch }: Around): boolean {
 
 /** Emphasis that runs into the next line is no border; a line that was ended early in another look is. */
 function looksOther(before: TextLine, line: TextLine, { first, column }: Around): boolean {
-  if (!isAlike(before.size, line.size) || before.mono !== line.mono) return true;
+  if (!areOfOneSize(before, line) || before.mono !== line.mono) return true;
   const isOther = before.bold !== line.bold || before.italic !== line.italic;
   return isOther && first.marker === undefined && endsEarly(before, line, column);
 }

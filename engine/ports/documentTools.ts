@@ -81,6 +81,8 @@ export interface DocumentTools {
     work: Pick<ExtractionRequest, 'schema' | 'minConfidence'> & {
       readonly document: PackedDocument;
       readonly answer: string;
+      /** The first and the last page that the model was shown; left out: all. */
+      readonly pages?: readonly [number, number] | undefined;
     },
     limits: ToolLimits,
   ) => Promise<GroundedValue | NoObject | ParseFailure>;

@@ -105,6 +105,8 @@ export type OcrAnswer =
 export interface ModelAbilities {
   readonly pdf: boolean;
   readonly images: boolean;
+  /** Of a document's text in one request; a longer one is shown in parts. */
+  readonly documentTokens: number;
 }
 
 /** Model providers behind one door: how each is spoken to is their adapter's business. */

@@ -1,4 +1,5 @@
 import sharp, { type Sharp } from 'sharp';
+import type { Pixels } from './drawnRules.ts';
 
 /** A grey picture without transparency. What density its file claims does not count. */
 export interface GreyImage {
@@ -32,3 +33,13 @@ export async function packed(
     .toBuffer();
   return { png, width, height, dpi };
 }
+
+export const pixelsOf = async ({
+  png,
+  width,
+  height,
+}: Pick<GreyImage, 'png' | 'width' | 'height'>): Promise<Pixels> => ({
+  data: await sharp(png).extractChannel(0).raw().toBuffer(),
+  width,
+  height,
+});

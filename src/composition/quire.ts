@@ -24,7 +24,7 @@ import { prepareTables } from './start/prepareTables.ts';
 import { operationsOver, type OwnParts } from './parts/operatorParts.ts';
 import { watchLoopDelay } from '../telemetry/loopDelay.ts';
 import { showGauges } from './parts/telemetryParts.ts';
-import { VERSION } from './start/version.ts';
+import { VERSION } from '../version.ts';
 import { rateLimitRefusals } from './metrics/workMetrics.ts';
 import { resolve, type Container } from './token.ts';
 import { tableWatch } from './start/tableWatch.ts';
@@ -76,6 +76,7 @@ const serve = async (from: Container, isApi: boolean): Promise<Served> => {
     logger: resolve(from, t.LOGGER),
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     publicUrl: config.publicUrl,
+    corsOrigins: config.corsOrigins,
     keys: resolve(from, t.AUTHENTICATOR),
     limits: {
       limiter: parts.limiter,

@@ -36,6 +36,8 @@ export interface ApiDeps {
   readonly keys: Authenticator;
   /** True when `ADMIN_API_KEY` is set: then no issued admin key is the last one. */
   readonly hasBootstrapAdmin: boolean;
+  /** Where clients reach the service. */
+  readonly baseUrl: () => string;
   readonly queries: Queries;
   readonly reads: ReadYourWrites;
   /** Which log the read models are of; null: not known yet. */

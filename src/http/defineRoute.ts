@@ -34,6 +34,8 @@ export interface RouteRequest<
   /** Digest of the normalised request; own provider keys enter it as digests. */
   readonly fingerprint: string;
   readonly meta: CommandMeta;
+  /** Which of these media types the caller would rather have; undefined: none of them. */
+  readonly prefers: (types: readonly string[]) => string | undefined;
   /** Aborts when the caller hangs up. */
   readonly signal: AbortSignal;
   readonly answer: {
@@ -51,7 +53,12 @@ export interface RawBody {
 type Reply<Schema extends z.ZodType> =
   | { readonly status: 200 | 201 | 202; readonly schema: Schema }
   | { readonly status: 204 }
-  | { readonly status: 200; readonly contentType: string };
+  | {
+      readonly status: 200;
+      readonly contentType: string;
+      /** Other types that a caller may ask for. */
+      readonly alsoContentTypes?: readonly string[];
+    };
 
 export interface Idempotency {
   readonly keyLengthMax: number;
@@ -97,6 +104,8 @@ interface RouteFacts {
   readonly idempotency?: Idempotency;
   /** With `Prefer: respond-async` it answers 202 with an operation. */
   readonly respondsAsync?: boolean;
+  /** The body as the reference shows it, where that says more than what is checked at first. */
+  readonly documentedBody?: z.ZodType;
   /** Answered even while shutting down. */
   readonly always?: boolean;
   /** What this process wrote, for the request's tenant or for all, is waited for before it is read. */

@@ -1,4 +1,5 @@
 import type { NamedRoute, Route } from './defineRoute.ts';
+import { TAGS, type Tag } from './openapi/tags.ts';
 import { activateDeployment } from './routes/training/activateDeployment.route.ts';
 import { addCredits } from './routes/billing/addCredits.route.ts';
 import { adjustCredits } from './routes/administration/adjustCredits.route.ts';
@@ -76,29 +77,26 @@ import { setRateLimits } from './routes/administration/setRateLimits.route.ts';
 import { toMarkdown } from './routes/documents/toMarkdown.route.ts';
 
 /** Every route of the interface, by its part of it. */
-const ROUTES: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
-  'API keys': {
-    createApiKey,
-    flushApiKeyCache,
-    listApiKeys,
-    revokeApiKey,
-    rotateApiKey,
+const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route>>>> = {
+  Documents: {
+    canonical,
+    countPages,
+    extract,
+    ocrToMarkdown,
+    publishConfig,
+    revokeConfig,
+    toMarkdown,
   },
-  Administration: {
-    adjustCredits,
-    createAdminBillingConfig,
-    deleteRateLimits,
-    flushRateLimitCache,
-    getAdminCreditPrices,
-    getBillingConfigHistory,
-    getFxRate,
-    getRateLimits,
-    listTenantLedger,
-    listTenants,
-    publishCreditPrices,
-    publishFxRates,
-    setPlan,
-    setRateLimits,
+  Uploads: {
+    listDocuments,
+    presignUpload,
+    putUpload,
+    removeUpload,
+  },
+  Operations: {
+    cancelOperation,
+    getOperation,
+    listOperations,
   },
   Billing: {
     addCredits,
@@ -116,35 +114,52 @@ const ROUTES: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
     refundCredits,
     setBillingRate,
   },
-  Deployments: {
+  Pipelines: {
     activateDeployment,
+    cancelTrainingJob,
+    createTrainingJob,
     getCurrentDeployment,
+    getTrainingExamples,
+    getTrainingJob,
   },
-  Documents: {
-    cancelOperation,
-    canonical,
-    countPages,
-    extract,
-    getOperation,
-    listDocuments,
-    listOperations,
-    ocrToMarkdown,
-    presignUpload,
-    putUpload,
-    removeUpload,
-    toMarkdown,
-  },
-  'Model costs': {
+  Administration: {
+    adjustCredits,
+    createAdminBillingConfig,
+    createApiKey,
     createProviderPricing,
+    deleteRateLimits,
+    flushApiKeyCache,
+    flushRateLimitCache,
+    getAdminCreditPrices,
+    getBillingConfigHistory,
+    getFxRate,
+    getRateLimits,
+    listApiKeys,
+    listProviderPricing,
+    listTenantLedger,
+    listTenants,
+    publishCreditPrices,
+    publishFxRates,
+    revokeApiKey,
+    rotateApiKey,
+    setPlan,
+    setPricing,
+    setRateLimits,
+  },
+  Reports: {
+    getCostsByDocument,
+    getCostsByTask,
+    getFreeTierSubsidy,
     getLlmCostsOfJob,
+    getMarginReport,
     getMissingPricing,
     getPricing,
+    getReconciliation,
+    getUsageStats,
     listLlmCosts,
-    listProviderPricing,
     logLlmCost,
-    setPricing,
   },
-  Operations: {
+  Service: {
     getDocs,
     getDocsAsset,
     getHealth,
@@ -153,41 +168,23 @@ const ROUTES: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
     getProblemPage,
     getReadiness,
   },
-  Reports: {
-    getCostsByDocument,
-    getCostsByTask,
-    getFreeTierSubsidy,
-    getMarginReport,
-    getReconciliation,
-    getUsageStats,
-  },
-  'Saved configs': {
-    publishConfig,
-    revokeConfig,
-  },
-  Training: {
-    cancelTrainingJob,
-    createTrainingJob,
-    getTrainingExamples,
-    getTrainingJob,
-  },
 };
 
-const named = (tag: string, routes: Readonly<Record<string, Route>>): readonly NamedRoute[] =>
+const named = (tag: Tag, routes: Readonly<Record<string, Route>>): readonly NamedRoute[] =>
   Object.entries(routes).map(([operationId, route]) => ({ ...route, operationId, tag }));
 
-const ALL = Object.entries(ROUTES)
-  .flatMap(([tag, routes]) => named(tag, routes))
-  .sort((a, b) => (a.operationId < b.operationId ? -1 : 1));
+const ALL = TAGS.flatMap(({ name }) => named(name, ROUTES[name])).sort((a, b) =>
+  a.operationId < b.operationId ? -1 : 1,
+);
 
 /** The table of all routes: what the server, the reference and the specs read. */
 export const apiRoutes: readonly NamedRoute[] = [
   ...ALL,
-  ...named('Operations', { getOpenApi: getOpenApi(() => apiRoutes) }),
+  ...named('Service', { getOpenApi: getOpenApi(() => apiRoutes) }),
 ];
 
 /** Health and metrics alone: what a process without the role `api` answers. */
-export const operationRoutes: readonly NamedRoute[] = named('Operations', {
+export const operationRoutes: readonly NamedRoute[] = named('Service', {
   getHealth,
   getLiveness,
   getReadiness,

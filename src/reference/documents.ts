@@ -71,7 +71,7 @@ const eventsReference = (): string => {
 
 /** Reference documents by their path below the repository's root. */
 export const referenceDocuments = (): Readonly<Record<string, string>> => ({
-  'docs/reference/openapi.json': `${JSON.stringify(openApiDocument(apiRoutes), null, 2)}\n`,
+  'docs/reference/openapi.json': `${JSON.stringify(openApiDocument(apiRoutes, 'http://127.0.0.1:8080'), null, 2)}\n`,
   'docs/reference/events.md': `${eventsReference().trimEnd()}\n`,
   'docs/reference/routes.md': `${routesReference(apiRoutes).trimEnd()}\n`,
   'docs/reference/problems.md': `${problemsReference(apiRoutes)}\n`,

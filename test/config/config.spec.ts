@@ -19,6 +19,12 @@ describe('the configuration', () => {
     expect(configFrom({}).secretKeys).to.equal(undefined);
   });
 
+  it('recognises with both engines by default, and with those that are named', () => {
+    expect(configFrom({}).ocrEngines).to.deep.equal(['tesseract', 'ppocr']);
+    expect(configFrom({ OCR_ENGINES: ' ppocr, tesseract' }).ocrEngines).to.deep.equal(['ppocr', 'tesseract']);
+    expect(configFrom({ OCR_ENGINES: 'tesseract' }).ocrEngines).to.deep.equal(['tesseract']);
+  });
+
   it('traces nowhere by default, and to the path of OTLP where an endpoint is named', () => {
     expect(configFrom({ OTEL_SERVICE_NAME: 'x' }).tracing).to.equal(undefined);
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
@@ -41,6 +47,7 @@ describe('the configuration', () => {
       for (const word of words) expect(() => configFrom(env)).to.throw(word);
     });
   };
+  refused({ OCR_ENGINES: 'tesseract,abbyy' }, 'OCR_ENGINES', 'tesseract, ppocr');
   refused({ PORT: 'http' }, 'PORT', 'whole number');
   refused({ PORT: '70000' }, 'PORT', 'at most 65535');
   refused({ ADMIN_API_KEY: 'short' }, 'ADMIN_API_KEY', '24 characters');

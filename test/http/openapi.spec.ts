@@ -1,8 +1,40 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
+import { CANONICAL_OPERATIONS } from '../../src/http/canonical/canonicalOperations.ts';
+import members from '../../src/http/openapi/members.json' with { type: 'json' };
 import { testApi, type TestApi } from './support/testApi.ts';
 
 type Json = Readonly<Record<string, unknown>>;
+
+interface ObjectSchema {
+  readonly properties: Readonly<Record<string, Json>>;
+  readonly required: readonly string[];
+}
+
+const schemaAt = (api: TestApi, pointer: string): ObjectSchema =>
+  pointer
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((at, name) => (at as Json)[name], api.openapi) as ObjectSchema;
+
+/** Every member of every schema, with the names on the way; what is a reference says it elsewhere. */
+function* membersIn(schema: unknown, at: string): Generator<readonly [string, Json]> {
+  if (Array.isArray(schema)) for (const one of schema) yield* membersIn(one, at);
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return;
+  const {
+    properties,
+    example: _,
+    ...rest
+  } = schema as {
+    readonly example?: unknown;
+    readonly properties?: Readonly<Record<string, Json>>;
+  };
+  for (const [name, member] of Object.entries(properties ?? {})) {
+    yield [`${at}.${name}`, member];
+    yield* membersIn(member, `${at}.${name}`);
+  }
+  for (const value of Object.values(rest)) yield* membersIn(value, at);
+}
 
 describe('the reference', () => {
   let api: TestApi;
@@ -36,19 +68,20 @@ describe('the reference', () => {
   it('shows numbers and flags of queries and forms as what they are', () => {
     const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
     const parameters = paths['/v1/billing/usage/{tenant_id}']!['get']!['parameters'] as Json[];
-    expect(parameters.find(({ name }) => name === 'limit')!['schema']).to.deep.equal({
+    expect(parameters.find(({ name }) => name === 'limit')!['schema']).to.deep.include({
       type: 'integer',
       minimum: 1,
       maximum: 1000,
       default: 100,
     });
-    const body = JSON.stringify(paths['/v1/extract']!['post']!['requestBody']);
-    expect(body).to.include('"allow_partial":{"type":"boolean","default":false}');
-    expect(body).to.include('"required":["file"]');
+    const { properties, required } = schemaAt(api, '/components/schemas/ExtractForm');
+    expect(properties['allow_partial']).to.include({ type: 'boolean', default: false });
+    expect(properties['file']).to.include({ type: 'string', format: 'binary' });
+    expect(required).to.deep.equal(['file']);
   });
 
   it('lets through what the service takes: empty texts, and members of channels that do not run', () => {
-    const ajv = new Ajv2020({ strict: false });
+    const ajv = new Ajv2020({ strict: false, formats: { binary: true } });
     ajv.addSchema({ ...api.openapi, $id: 'openapi' });
     const takes = (name: string, body: object) =>
       ajv.compile({ $ref: `openapi#/components/schemas/${name}` })(body);
@@ -58,15 +91,65 @@ describe('the reference', () => {
     expect(takes('ModelChannel', empty)).to.equal(true);
     expect(takes('ModelChannel', { temperature: 3 })).to.equal(false);
     expect(takes('OcrChannel', { ...empty, num_retries: 99 })).to.equal(true);
-    expect(takes('ExtractForm', { ...prefixed('llm'), ...prefixed('ocr'), llm_max_tokens: '0' })).to.equal(
-      true,
-    );
-    expect(takes('ToMarkdownForm', prefixed('ocr'))).to.equal(true);
+    const channels = { ...prefixed('llm'), ...prefixed('ocr'), llm_max_tokens: '0' };
+    expect(takes('ExtractForm', { file: '', ...channels })).to.equal(true);
+    expect(takes('ExtractForm', channels)).to.equal(false);
+    expect(takes('ToMarkdownForm', { file: '', ...prefixed('ocr') })).to.equal(true);
     const config = { tenant_id: 'acme', config_id: '', name: '', mode: '', artifact_id: '' };
     expect(takes('ConfigUpsertRequest', { ...config, llm: empty, ocr: null })).to.equal(true);
     expect(
       takes('ToMarkdownRequest', { tenant_id: 'acme', file_uri: 'x', file_name: '', ocr: empty }),
     ).to.equal(true);
+  });
+
+  it('says of every operation, parameter and member what it is, in a sentence', () => {
+    const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    const silent = [
+      ...operations
+        .filter(({ description }) => description === undefined)
+        .map(({ operationId }) => operationId),
+      ...operations.flatMap(({ operationId, parameters }) =>
+        (parameters as Json[])
+          .filter(({ description }) => description === undefined)
+          .map(({ name }) => `${String(operationId)}?${String(name)}`),
+      ),
+      ...[...membersIn(api.openapi, '')]
+        .filter(([, member]) => !('description' in member) && !('$ref' in member))
+        .map(([at]) => at),
+    ];
+    expect(silent).to.deep.equal([]);
+  });
+
+  it('has a sentence for nothing that is not there', () => {
+    const names = new Set([...membersIn(api.openapi, '')].map(([at]) => at.split('.').at(-1)));
+    const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
+    for (const { parameters } of Object.values(paths).flatMap((methods) => Object.values(methods)))
+      for (const { name } of parameters as Json[]) names.add(String(name));
+    expect(Object.keys(members).filter((name) => !names.has(name.split('.').at(-1)))).to.deep.equal([]);
+  });
+
+  it('has a schema for each code, told apart by the code', () => {
+    const { properties } = schemaAt(api, '/components/schemas/InsufficientCreditsProblem');
+    expect(properties['code']).to.include({ const: 'insufficient_credits' });
+    expect(properties).to.include.keys('required_credits', 'available_credits');
+    const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
+    const { 403: refused } = paths['/v1/extract']!['post']!['responses'] as Readonly<Record<string, Json>>;
+    expect(JSON.stringify(refused)).to.include('"propertyName":"code"');
+  });
+
+  it('shows the envelope with the payload of each of its operations', () => {
+    const { oneOf } = schemaAt(api, '/components/schemas/CanonicalEnvelope') as unknown as {
+      readonly oneOf: readonly { readonly $ref: string }[];
+    };
+    const shown = oneOf.map(
+      ({ $ref }) => schemaAt(api, $ref.slice(1)).properties['operation']!['const'] as string,
+    );
+    expect(shown).to.have.members(Object.keys(CANONICAL_OPERATIONS));
+  });
+
+  it('names the address that it was asked at', () => {
+    expect(api.openapi['servers']).to.deep.equal([{ url: api.url, description: 'This service.' }]);
   });
 
   it('asks for the key everywhere but where nobody needs one', () => {

@@ -26,6 +26,19 @@ describe('problem answers', () => {
     expect(await page.text()).to.include(PROBLEMS.not_found.title);
   });
 
+  it('have a page that a browser shows: HTML without script, and markdown for others', async () => {
+    for (const code of WIRE_CODES) {
+      const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+      const page = await api.call('get', `/docs/problems/${code}`, { headers: { accept } });
+      expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+      expect(page.headers.get('content-security-policy')).to.include("default-src 'none'");
+      expect(page.text).to.include('<h1>').and.not.include('.md"');
+    }
+    const { headers } = await api.call('get', '/docs/problems/busy');
+    expect(headers.get('content-type')).to.equal('text/markdown; charset=utf-8');
+    expect(headers.get('vary')).to.equal('Accept');
+  });
+
   it('carry the request ID of the caller if it is sane, else one of ours', async () => {
     const sane = await api.call('get', '/v1/nothing', { headers: { 'x-request-id': 'order-77:retry.2' } });
     expect(sane.headers.get('x-request-id')).to.equal('order-77:retry.2');

@@ -223,6 +223,12 @@ export const generatedSeeds = async (): Promise<readonly Seed[]> => {
     'order.epub': epub({ 'a.xhtml': `<h1>Order</h1><p>${WORDS.replace('&', '&amp;')}</p>` }),
     'order.html': HTML,
     'order.md': MARKDOWN,
+    'order.vcf':
+      `BEGIN:VCARD\nVERSION:3.0\nFN:Pear\\, Plum\nTEL;TYPE=WORK:1\nNOTE:${WORDS}\nEND:VCARD\n`.repeat(2),
+    'order.ics':
+      'BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;TZID=Europe/Berlin:20260203T100000\n' +
+      `ORGANIZER;CN="Pear":mailto:a@example.com\nSUMMARY:${WORDS}\nEND:VEVENT\nEND:VCALENDAR\n`,
+    'order.tsv': CSV.replaceAll(';', '\t'),
     'order.txt': `${WORDS}\n`.repeat(5),
   };
   const files = Object.entries(texts).map(([name, content]) => ({

@@ -4,6 +4,7 @@ import { conceptOf, isVague, type Naming } from './fieldConcepts.ts';
 import { conceptNamed, type Concept, type ValueKind } from './lexicon.ts';
 import { roleIn, type Role } from './roles.ts';
 import { labelWords, nameWords } from './words.ts';
+import { termsOf, type Terms } from '../matching/terms.ts';
 
 /** A leaf of the schema: what to look for, and how it is called. */
 export interface Field {
@@ -23,14 +24,27 @@ export interface Field {
   readonly phrases: readonly (readonly string[])[];
   /** Its description. */
   readonly about: readonly (readonly string[])[];
+  /** All that the schema says of it, as labels may say it. */
+  readonly terms: Terms;
 }
 
 /** The schema as a tree of what can be filled. */
 export type SchemaNode =
   | { readonly kind: 'leaf'; readonly field: Field }
   | { readonly kind: 'object'; readonly members: ReadonlyMap<string, SchemaNode> }
-  | { readonly kind: 'rows'; readonly pointer: string; readonly columns: ReadonlyMap<string, SchemaNode> }
+  | {
+      readonly kind: 'rows';
+      readonly pointer: string;
+      readonly columns: ReadonlyMap<string, SchemaNode>;
+      readonly called: Called;
+    }
   | { readonly kind: 'list'; readonly pointer: string; readonly field: Field };
+
+/** How the schema calls a list of rows: by its names, and in its description, as written. */
+export interface Called {
+  readonly phrases: readonly (readonly string[])[];
+  readonly description: string;
+}
 
 interface Place {
   readonly pointer: string;
@@ -88,9 +102,26 @@ function arrayNode(root: JsonObject, schema: JsonObject, place: Place): SchemaNo
   const { around } = place;
   const row = { pointer: '', name: '', parents: [], inRow: true, depth: place.depth + 1, around };
   const item = nodeOf(root, schema['items'], row);
-  if (item?.kind === 'object') return { kind: 'rows', pointer: place.pointer, columns: item.members };
-  const one = nodeOf(root, schema['items'], { ...place, depth: place.depth + 1 });
+  if (item?.kind === 'object')
+    return { kind: 'rows', pointer: place.pointer, columns: item.members, called: calledOf(schema, place) };
+  const one = nodeOf(root, describedBy(schema, schema['items']), { ...place, depth: place.depth + 1 });
   return one?.kind === 'leaf' ? { kind: 'list', pointer: place.pointer, field: one.field } : undefined;
+}
+
+const calledOf = (schema: JsonObject, place: Place): Called => ({
+  phrases: namesOf(schema, place).phrases,
+  description: texts(schema['description']).join(' '),
+});
+
+/** What a list says of itself is said of its members, where they say nothing. */
+function describedBy({ title, description }: JsonObject, items: unknown): unknown {
+  const member = asObject(items);
+  if (member === undefined) return items;
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...member,
+  };
 }
 
 const asObject = (value: unknown): JsonObject | undefined =>
@@ -163,6 +194,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
     inRow,
     phrases: labels,
     about: named.about,
+    terms: termsOf({ name: place.name, parents: place.parents, schema }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Document } from '../../document/document.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { aboveFloor, MIN_CONFIDENCE, seenWarnings } from '../confidenceFloor.ts';
 import { withAbsence } from './absence.ts';
@@ -33,6 +34,8 @@ interface Answered {
   readonly schema: JsonObject;
   readonly minConfidence?: number | undefined;
   readonly answer: string;
+  /** The first and the last page that the model was shown; left out: all. */
+  readonly pages?: readonly [number, number] | undefined;
 }
 
 /** Citations and doubts are of what is valid: what was taken out has an error that shows it. */
@@ -41,12 +44,16 @@ export function groundAnswer({
   schema,
   minConfidence = MIN_CONFIDENCE,
   answer,
+  pages,
 }: Answered): GroundedValue | NoObject | ParseFailure {
   const found = objectInAnswer(answer);
   if (found === undefined) return { kind: 'no_object' };
   if (isDeep(found)) return tooDeep;
   const valid = validate(schema, withAbsence(schema, found));
-  const { citations, ungrounded } = groundedIn(unpacked(packed), { schema, value: valid.value });
+  const { citations, ungrounded } = groundedIn(shownOf(unpacked(packed), pages), {
+    schema,
+    value: valid.value,
+  });
   const sure = aboveFloor({ value: valid.value, citations }, minConfidence);
   const { value, errors } = sure.seen.length === 0 ? valid : validAgain(schema, sure.value, valid.errors);
   return {
@@ -65,6 +72,11 @@ function validAgain(schema: JsonObject, left: JsonObject, before: readonly Valid
   const told = new Set(before.map(({ path }) => path));
   return { value, errors: [...before, ...errors.filter(({ path }) => !told.has(path))] };
 }
+
+const shownOf = (document: Document, pages: Answered['pages']): Document =>
+  pages === undefined
+    ? document
+    : { ...document, pages: document.pages.filter(({ page }) => page >= pages[0] && page <= pages[1]) };
 
 /** An answer without an object, or nested without end, is none. */
 export function scoreAnswer({ expected, answer }: Pick<Answered, 'answer'> & { expected: JsonObject }) {

@@ -76,11 +76,17 @@ function endOf(stream: Stream, first: number, wanted: string): number | undefine
   if (!stream.text.startsWith(wanted, start)) return undefined;
   const last = tokenAt(stream, start + wanted.length - 1);
   const end = (stream.starts[last] ?? 0) + (stream.tokens[last]?.key.length ?? 0);
-  return end === start + wanted.length && isOnOnePage(stream, [first, last]) ? last : undefined;
+  return end === start + wanted.length && isInReach(stream, [first, last], wanted.length) ? last : undefined;
 }
 
-const isOnOnePage = ({ tokens }: Stream, [first, last]: Range): boolean =>
-  tokens[first]?.segment.page === tokens[last]?.segment.page;
+/** Letters of a value that may run over the end of a page: what is shorter stands there by chance. */
+const TURNED_MIN = 16;
+
+/** A value stands on one page, or begins on one and ends on the next. */
+function isInReach({ tokens, turnsPages }: Stream, [first, last]: Range, length: number): boolean {
+  const pages = (tokens[last]?.segment.page ?? 0) - (tokens[first]?.segment.page ?? 0);
+  return turnsPages ? pages === 1 && length >= TURNED_MIN : pages === 0;
+}
 
 /** The text from one token to another: the parts of the segments that it runs through. */
 function occurrenceOf({ tokens }: Stream, [first, last]: Range, exactness: number): Occurrence {
@@ -96,7 +102,10 @@ function occurrenceOf({ tokens }: Stream, [first, last]: Range, exactness: numbe
     segment: begin.segment,
     from: begin.from,
     text: parts.map(({ segment, from, to }) => segment.text.slice(from, to)).join(' '),
-    words: parts.flatMap(({ segment, from, to }) => wordsIn(segment, from, to)),
+    // A box is of one page: that on which the value begins.
+    words: parts.flatMap(({ segment, from, to }) =>
+      segment.page === begin.segment.page ? wordsIn(segment, from, to) : [],
+    ),
     exactness,
   };
 }
@@ -158,6 +167,6 @@ function fuzzyAt(stream: Stream, { wanted, expected, amissMax, budget }: Fit): r
     .join('');
   const isClose =
     text !== '' && Math.abs(text.length - wanted.length) <= amissMax && digitsOf(text) === digitsOf(wanted);
-  if (!isClose || !isOnOnePage(stream, range)) return [];
+  if (!isClose || !isInReach(stream, range, wanted.length)) return [];
   return [occurrenceOf(stream, range, FUZZY - (0.25 * fit.amiss) / amissMax)];
 }

@@ -1,5 +1,5 @@
 import type { Document } from '../../document/document.ts';
-import { layoutOf, overlap, type Layout, type Segment } from '../places/layout.ts';
+import { layoutOf, overlap, type Layout, type Row, type Segment } from '../places/layout.ts';
 import { folded } from '../fields/words.ts';
 
 /** A run of letters and digits of a segment, folded; of scripts without spaces a single sign. */
@@ -19,6 +19,8 @@ export interface Stream {
   readonly starts: readonly number[];
   /** Tokens by their first letters, as many as `KEY_MAX`. */
   readonly byKey: ReadonlyMap<string, readonly number[]>;
+  /** It runs from page to page: only what begins on one and ends on the next is sought in it. */
+  readonly turnsPages: boolean;
 }
 
 export interface TextIndex {
@@ -73,7 +75,9 @@ export function textIndexOf(document: Document): TextIndex {
   );
   const stream = (order: readonly Segment[]): Stream =>
     streamOf(order.flatMap(({ index }) => tokens[index] ?? []));
-  return { layout, streams: [stream(layout.segments), stream(downTheColumns(layout))] };
+  const streams = [stream(layout.segments), stream(downTheColumns(layout))];
+  const running = layout.pages > 1 ? [{ ...stream(withoutEdges(layout)), turnsPages: true }] : [];
+  return { layout, streams: [...streams, ...running] };
 }
 
 function streamOf(tokens: readonly Token[]): Stream {
@@ -88,8 +92,28 @@ function streamOf(tokens: readonly Token[]): Stream {
     starts.push(at);
     at += key.length;
   }
-  return { text: tokens.map(({ key }) => key).join(''), tokens, starts, byKey };
+  return { text: tokens.map(({ key }) => key).join(''), tokens, starts, byKey, turnsPages: false };
 }
+
+/** Rows from the top and the bottom of a page that may be its header or footer. */
+const EDGE_ROWS = 3;
+
+/** All segments but those of headers, footers and page numbers: what other pages have at their edges too. */
+function withoutEdges({ rows }: Layout): readonly Segment[] {
+  const edges = rows.filter(
+    ({ page }, at) => rows[at - EDGE_ROWS]?.page !== page || rows[at + EDGE_ROWS]?.page !== page,
+  );
+  const pagesOf = new Map<string, Set<number>>();
+  for (const row of edges)
+    pagesOf.set(edgeText(row), (pagesOf.get(edgeText(row)) ?? new Set()).add(row.page));
+  const running = new Set(
+    edges.filter((row) => /^[#\P{L}]*$/u.test(edgeText(row)) || (pagesOf.get(edgeText(row))?.size ?? 0) > 1),
+  );
+  return rows.filter((row) => !running.has(row)).flatMap(({ segments }) => segments);
+}
+
+const edgeText = ({ segments }: Row): string =>
+  segments.map(({ text }) => text.replace(/\d+/g, '#').toLowerCase()).join(' ');
 
 /** Each segment is followed by the one below it, as long as one stands there. */
 function downTheColumns({ rows, segments }: Layout): readonly Segment[] {

@@ -9,6 +9,7 @@ import {
   type NumberShape,
 } from '../values/numbers.ts';
 import { occurrenceIn, type Occurrence } from './groundingSearch.ts';
+import { spelledNumbersIn } from './numberWords.ts';
 import { asciiDigits } from './groundingText.ts';
 import money from '../lexicon/money.json' with { type: 'json' };
 
@@ -29,6 +30,8 @@ const OWN_READING = 0.97;
 const DERIVED = 0.9;
 /** Read by the other decimal mark, or the month first where the document has the day first. */
 const OTHER_READING = 0.8;
+/** Written out in words. */
+const SPELLED = 0.85;
 /** Digits beside letters. */
 const PART = 0.75;
 
@@ -42,6 +45,8 @@ export function typedIndexOf(layout: Layout): TypedIndex {
     addNumbers({ segment, text, conventions }, numbers.add);
     addDays({ segment, text, conventions }, days.add);
     addYears({ segment, text, conventions }, numbers.add);
+    for (const { value, from, to } of spelledNumbersIn(text))
+      numbers.add(value, occurrenceIn(segment, { from, to }, SPELLED));
     for (const { code, from, to } of currenciesIn(text))
       currencies.add(code, occurrenceIn(segment, { from, to }, OWN_READING));
   }

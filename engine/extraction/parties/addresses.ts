@@ -33,7 +33,7 @@ function partOfLabelled({ concept }: Field, finding: Finding): Finding | undefin
 
 function partOf(part: string | undefined, block: AddressBlock): Finding | undefined {
   const label = block.isTitled ? 0.78 : 0.65;
-  const evidence: Evidence = { label, strictness: 0.7, margin: 0.2, agreement: 0 };
+  const evidence: Evidence = { label, strictness: 0.7, margin: 0.2, agreement: 0, kind: 'place' };
   const of = (one: Part | undefined): Finding | undefined =>
     one === undefined || one.to <= one.from ? undefined : textFinding([one], evidence);
   const { postal, parts, street, country } = block;

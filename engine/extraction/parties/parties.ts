@@ -22,7 +22,7 @@ export function findParty(field: Field, source: Source): Finding | undefined {
 
 function nameFor(title: Title, source: Source): Finding | undefined {
   const { segment, score } = title;
-  const evidence = { label: score, strictness: 0.6, margin: 0.3, agreement: 0 };
+  const evidence = { label: score, strictness: 0.6, margin: 0.3, agreement: 0, kind: 'below' as const };
   const colon = segment.text.indexOf(':');
   if (colon >= 0 && isName(segment.text.slice(colon + 1).trim()))
     return textFinding([{ segment, from: colon + 1, to: segment.text.length }], evidence);
@@ -68,7 +68,7 @@ function buyerByPlace(source: Source): Finding | undefined {
   const seller = sellerName(source);
   const tops = addressTops(source);
   const buyer = tops.find(({ text }) => seller === undefined || !folded(text).includes(folded(seller)));
-  const evidence = { label: 0.45, strictness: 0.5, margin: 0, agreement: 0 };
+  const evidence = { label: 0.45, strictness: 0.5, margin: 0, agreement: 0, kind: 'place' as const };
   return buyer === undefined ? undefined : wholeFinding(buyer, evidence);
 }
 
@@ -148,7 +148,7 @@ function sellerByPlace(source: Source): Finding | undefined {
   }
   if (best === undefined) return undefined;
   const label = Math.min(0.8, 0.3 + 0.08 * best.score);
-  return textFinding([best.place], { label, strictness: 0.5, margin: 0.1, agreement: 0 });
+  return textFinding([best.place], { label, strictness: 0.5, margin: 0.1, agreement: 0, kind: 'place' });
 }
 
 const LAST_SEGMENTS = 60;

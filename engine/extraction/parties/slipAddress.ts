@@ -26,7 +26,13 @@ export function slipAddress(source: Source): Finding | undefined {
   const parts = lines.flatMap(({ segments }) =>
     segments.map((segment) => ({ segment, from: 0, to: segment.text.length })),
   );
-  const finding = textFinding(parts, { label: 0.6, strictness: 0.5, margin: 0.1, agreement: 0 });
+  const finding = textFinding(parts, {
+    label: 0.6,
+    strictness: 0.5,
+    margin: 0.1,
+    agreement: 0,
+    kind: 'place',
+  });
   const value = lines.map((row) => textOf(row).replace(/[,;]$/, '')).join(', ');
   return finding === undefined ? undefined : { ...finding, value };
 }

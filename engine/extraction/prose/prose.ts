@@ -132,7 +132,7 @@ export function spanFinding(prose: Prose, { from, to }: Span, evidence: Evidence
       to: Math.min(piece.segment.text.length, to - piece.from),
     }));
   const onePage = parts.filter(({ segment }) => segment.page === parts[0]?.segment.page);
-  const finding = textFinding(onePage, evidence);
+  const finding = textFinding(onePage, { ...evidence, kind: 'prose' });
   const value = prose.text.slice(from, to).replace(/\s+/g, ' ').trim();
   return finding === undefined || value === '' ? undefined : { ...finding, value };
 }

@@ -21,6 +21,11 @@ const says = ({ phrases }: Field, shape: RegExp): boolean =>
 
 /** What the sentences of a document say of a field; undefined where it is a form, or they do not say it. */
 export function findInProse(field: Field, source: Source): Finding | undefined {
+  const found = inProse(field, source);
+  return found && { ...found, kind: 'prose' };
+}
+
+function inProse(field: Field, source: Source): Finding | undefined {
   const prose = proseOf(source);
   if (prose === undefined || field.choices.length > 0) return undefined;
   if (field.kind === 'date')

@@ -3,6 +3,7 @@ import { findingOf, type Finding } from '../finding.ts';
 import { conceptNamed } from '../fields/lexicon.ts';
 import { LABELLED, ranked, type Ranked } from '../ranking.ts';
 import type { Source } from '../source.ts';
+import { NO_TERMS } from '../matching/terms.ts';
 
 /** The three amounts that must agree: net + tax = gross. */
 const TOTALS = ['net_total', 'tax_total', 'grand_total'] as const;
@@ -34,7 +35,15 @@ export function findTotals(fields: readonly Field[], source: Source): ReadonlyMa
     const picked = id === undefined ? undefined : choice.picks[id];
     if (picked === undefined) continue;
     const agreement = choice.agrees ? 1 : 0;
-    found.set(field.pointer, findingOf(picked.candidate, { label: picked.score, margin: 0.2, agreement }));
+    found.set(
+      field.pointer,
+      findingOf(picked.candidate, {
+        label: picked.score,
+        margin: 0.2,
+        agreement,
+        kind: choice.agrees ? 'sum' : picked.kind,
+      }),
+    );
   }
   return found;
 }
@@ -87,6 +96,7 @@ function labelledAs(id: string, source: Source): readonly Ranked[] {
     inRow: false,
     phrases: [],
     about: [],
+    terms: NO_TERMS,
   };
   const labelled = ranked(field, source).filter(({ score }) => score >= LABELLED);
   const money = labelled.filter(({ candidate }) => candidate.strictness >= 1);

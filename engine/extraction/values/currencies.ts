@@ -21,5 +21,5 @@ export function findCurrency(field: Field, source: Source): Finding | undefined 
   );
   return best === undefined
     ? undefined
-    : findingOf(best.candidate, { label: Math.min(1, best.score), margin: 0.3, agreement: 0 });
+    : findingOf(best.candidate, { label: Math.min(1, best.score), margin: 0.3, agreement: 0, kind: 'form' });
 }

@@ -12,33 +12,14 @@ export interface DateShape {
 /** By their first letters, folded: English, German, French, Spanish, Italian, Dutch, Portuguese. */
 const MONTHS: readonly (readonly string[])[] = months;
 
-const NUMERIC = /(?<![\p{L}\p{N}./-])(\d{1,4})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{2,4})(?![\p{N}]|[./-]\d)/gu;
+export const NUMERIC =
+  /(?<![\p{L}\p{N}./-])(\d{1,4})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{2,4})(?![\p{N}]|[./-]\d)/gu;
 const DAY_MONTH = new RegExp(
   String.raw`(?<![\p{N}.])(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?\s?(?:de |of |day of )?[-\s]?` +
     String.raw`([\p{L}]{3,10})\.?,?\s?(?:de |del )?[-\s]?(\d{4}|\d{2}(?!\d))(?!\d)`,
   'gu',
 );
 const MONTH_DAY = /(?<!\p{L})(\p{L}{3,10})\.?\s(\d{1,2})(?:st|nd|rd|th)?\s?,?\s(\d{4})(?!\d)/gu;
-
-const US_STATE =
-  '(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|' +
-  'V[AT]|W[AIVY])';
-const US_TOWN = new RegExp(String.raw`, ${US_STATE},? \d{5}(?:-\d{4})?\b`);
-
-/** Whether most dates put the day first: a part above 12 says so, else it is assumed but for US towns. */
-export function voteDayFirst(texts: Iterable<string>): boolean {
-  let votes = 0;
-  let towns = 0;
-  for (const text of texts) {
-    if (US_TOWN.test(text)) towns += 1;
-    for (const [, a = '', , b = ''] of text.matchAll(NUMERIC)) {
-      if (a.length > 2) continue;
-      if (Number(a) > 12) votes += 1;
-      if (Number(b) > 12) votes -= 1;
-    }
-  }
-  return votes === 0 ? towns === 0 : votes > 0;
-}
 
 /** All dates in a text as ISO days. What is no day of the calendar is no date. */
 export function datesIn(text: string, dayFirst: boolean): readonly DateShape[] {
@@ -80,18 +61,18 @@ function numericDate(match: RegExpExecArray, dayFirst: boolean): string | undefi
 }
 
 /** Two digits: 00 to 49 are of this century. A rule without a clock, so that results never change. */
-function yearOf(text = ''): number {
+export function yearOf(text = ''): number {
   const year = Number(text);
   if (text.length > 2) return year;
   return year < 50 ? 2000 + year : 1900 + year;
 }
 
-function monthOf(text = ''): number {
+export function monthOf(text = ''): number {
   const word = folded(text);
   return MONTHS.findIndex((starts) => starts.some((start) => word.startsWith(start))) + 1;
 }
 
-function calendarDay(year: number, month: number, day: number): string | undefined {
+export function calendarDay(year: number, month: number, day: number): string | undefined {
   if (year < 1800 || year > 2199 || month < 1 || month > 12 || day < 1) return undefined;
   if (day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return undefined;
   return `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;

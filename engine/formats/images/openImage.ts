@@ -6,7 +6,8 @@ import type { Rule } from '../../layout/content.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
 import { greyImage, type GreyImage } from '../../recognition/greyImage.ts';
 import { bmpPixels, bmpSize } from './bmp.ts';
-import { recogniseImage } from '../../recognition/recogniseImage.ts';
+import { recognitionOf } from '../../recognition/engines.ts';
+import { recogniseImage, type RecogniseOptions } from '../../recognition/recogniseImage.ts';
 import type { Format, Opener, SourceFile } from '../opened.ts';
 import { pdfLines } from '../pdf/pdfLines.ts';
 
@@ -27,16 +28,24 @@ export const MIME: Readonly<Partial<Record<Format, string>>> = {
   gif: 'image/gif',
   bmp: 'image/bmp',
   tiff: 'image/tiff',
+  avif: 'image/avif',
 };
 
-/** Opens pictures of one format. Each page of a TIFF is a page; of an animation only the first picture is read. */
+/** Formats whose files may have several pictures; of others only the first is looked at. */
+const MANY: ReadonlySet<Format> = new Set(['tiff', 'gif', 'webp']);
+/** An animation of more pictures is a film, and its first picture stands for it. */
+const ANIMATION_PICTURES_MAX = 100;
+
+/** Opens pictures of one format. Each picture of a file is a page; of a film only the first is read. */
 export const openImage =
   (format: Format): Opener =>
   async (file) => {
     try {
       const { frames, width, height } = await sizeOf(file.bytes, format);
       if (width * height > PIXELS_MAX) return tooLarge(width, height);
-      const pages = pagesOf({ by: 'pages', pages: format === 'tiff' ? frames : 1 });
+      const isFilm =
+        format !== 'tiff' && (frames > ANIMATION_PICTURES_MAX || frames * width * height > PIXELS_MAX);
+      const pages = pagesOf({ by: 'pages', pages: isFilm || !MANY.has(format) ? 1 : frames });
       const mimeType = MIME[format] ?? 'image/png';
       return {
         kind: 'open',
@@ -82,7 +91,7 @@ interface Wanted {
 /** One picture of a file, not yet unpacked. Throws when the file is damaged. */
 export function imageOf(bytes: Buffer, { format, page = 0, limit }: Wanted): Sharp {
   const options = { limitInputPixels: limit, failOn: 'error' } as const;
-  if (format !== 'bmp') return sharp(bytes, { ...options, page });
+  if (format !== 'bmp') return sharp(bytes, MANY.has(format) ? { ...options, page } : options);
   const { width, height, rgb } = bmpPixels(bytes);
   return sharp(rgb, { ...options, raw: { width, height, channels: 3 } });
 }
@@ -95,17 +104,20 @@ interface Opened {
 
 async function read(file: SourceFile, { format, mimeType, numbers }: Opened): Promise<ParseResult> {
   const all: DocumentPage[] = [];
-  for (const page of numbers) all.push(await readPage(file, format, page));
+  const options = recognitionOf(file, numbers.length);
+  for (const page of numbers) all.push(await readPage(file.bytes, { format, page, options }));
   if (all.every(({ status }) => status === 'failed')) return damaged;
   return { kind: 'ok', document: { mimeType, pages: all, warnings: warningsOf(all) } };
 }
 
+interface PageToRead {
+  readonly format: Format;
+  readonly page: number;
+  readonly options: RecogniseOptions;
+}
+
 /** Boxes are in pixels of the picture as sent (turned upright where it lay on its side). */
-async function readPage(
-  { bytes, effort, languages }: SourceFile,
-  format: Format,
-  page: number,
-): Promise<DocumentPage> {
+async function readPage(bytes: Buffer, { format, page, options }: PageToRead): Promise<DocumentPage> {
   const base = { page, source: 'ocr', width: null, height: null, lines: [], blocks: [] } as const;
   let prepared: { readonly image: GreyImage; readonly scale: number };
   try {
@@ -114,11 +126,7 @@ async function readPage(
     return { ...base, status: 'failed', detail: 'The image is damaged.' };
   }
   const { image, scale } = prepared;
-  const seen = await recogniseImage(image, {
-    languages,
-    thorough: effort !== 'fast',
-    secondLook: effort !== 'fast',
-  });
+  const seen = await recogniseImage(image, options);
   const words = seen.words.map((word) => {
     const [x0, y0, x1, y1] = word.box;
     return {

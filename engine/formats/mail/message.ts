@@ -1,7 +1,7 @@
-import type { Block, DocumentPage, DocumentWarning } from '../../document/document.ts';
+import type { Block, DocumentPage, DocumentWarning, Line } from '../../document/document.ts';
 import { escapeText } from '../../document/inline.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
-import { openFlow } from '../flow.ts';
+import { lineOf, openFlow } from '../flow.ts';
 import { blocksOf, HIDDEN_TEXT, RefusedDocument } from '../pieces/blocks.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { textDocument } from '../text/textDocument.ts';
@@ -18,6 +18,7 @@ export interface Mail {
   readonly to: readonly Mailbox[];
   readonly cc: readonly Mailbox[];
   readonly date: string | undefined;
+  readonly messageId: string | undefined;
   /** '' where there is none. */
   readonly html: string;
   readonly text: string;
@@ -51,7 +52,8 @@ export async function openMessage(mail: Mail, file: SourceFile): Promise<OpenedD
     const body = openFlow({ mimeType, blocks: [...headerBlocks(mail), ...blocks], warnings });
     const { parts, lost } = await openAttachments(mail.attachments, file);
     const pages = parts.reduce((sum, { opened }) => sum + opened.pages, body.pages);
-    return { kind: 'open', mimeType, pages, read: () => readAll({ mimeType, body, parts, lost }) };
+    const further = furtherLines(mail);
+    return { kind: 'open', mimeType, pages, read: () => readAll({ mimeType, body, parts, lost, further }) };
   } catch (error) {
     if (error instanceof RefusedDocument) return { kind: 'unreadable', detail: error.message };
     throw error;
@@ -73,6 +75,15 @@ function headerBlocks({ subject, from, to, cc, date }: Mail): readonly Block[] {
   return lines.length === 0
     ? title
     : [...title, { kind: 'paragraph', text, markdown: escapeText(text), box: null }];
+}
+
+/** What a header says beside what is shown: it can be extracted, and counts for no page. */
+function furtherLines({ messageId = '', attachments }: Mail): readonly Line[] {
+  const names = attachments.flatMap(({ name }) => (name === null ? [] : [name.replace(/\s+/g, ' ')]));
+  return [
+    ...(messageId === '' ? [] : [lineOf(`Message-ID: ${messageId}`)]),
+    ...(names.length === 0 ? [] : [lineOf(`Attachments: ${names.slice(0, ATTACHMENTS_MAX).join('; ')}`)]),
+  ];
 }
 
 const addressLine = (label: string, mailboxes: readonly Mailbox[]): readonly string[] => {
@@ -125,14 +136,17 @@ async function openAttachments(attachments: readonly Attached[], file: SourceFil
 }
 
 interface All extends Opened {
+  readonly further: readonly Line[];
   readonly mimeType: string;
   readonly body: OpenedDocument;
 }
 
-async function readAll({ mimeType, body, parts, lost }: All): Promise<ParseResult> {
+async function readAll({ mimeType, body, parts, lost, further }: All): Promise<ParseResult> {
   const first = await body.read();
   if (first.kind !== 'ok') return first;
-  const pages: DocumentPage[] = [...first.document.pages];
+  const pages: DocumentPage[] = first.document.pages.map((page, index) =>
+    index === 0 ? { ...page, lines: [...further, ...page.lines] } : page,
+  );
   const warnings: DocumentWarning[] = [...first.document.warnings];
   for (const { name, opened } of parts) {
     const read = await opened.read();

@@ -15,7 +15,7 @@ export async function openMail(file: SourceFile): Promise<OpenedDocument | Parse
   } catch {
     return { kind: 'unreadable', detail: 'The mail is damaged and cannot be read.' };
   }
-  const { subject = '', from, to = [], cc = [], date, html = '', text = '', attachments } = mail;
+  const { subject = '', from, to = [], cc = [], date, messageId, html = '', text = '', attachments } = mail;
   const message = {
     mimeType: 'message/rfc822',
     subject: subject.trim(),
@@ -23,6 +23,7 @@ export async function openMail(file: SourceFile): Promise<OpenedDocument | Parse
     to: mailboxes(to),
     cc: mailboxes(cc),
     date,
+    messageId,
     html,
     text,
     attachments: attachments

@@ -26,10 +26,11 @@ function lineOf(row: readonly PlacedWord[]): Line {
   return {
     text: words.map(({ text }) => text).join(' '),
     box: around(words.map(({ box }) => box)),
-    words: words.map(({ text, box, confidence, size, bold }) => ({
+    words: words.map(({ text, box, confidence, readBy, size, bold }) => ({
       text,
       box,
       confidence,
+      ...(readBy !== undefined && { readBy }),
       fontSize: size,
       bold,
     })),

@@ -29,12 +29,13 @@ function wordsOf(item: TextItem, page: ParsedPage): readonly InkedWord[] {
   const size = sizeOf(item);
   const bold = isBold(item);
   const italic = /ital|obliq|slant|cmti|sfti/i.test(fontName);
+  const face = fontName.replace(/^[A-Z]{6}\+/, '');
   const mono = /mono|courier|consol|menlo|typewriter|cmtt|sftt/i.test(fontName);
   const words: InkedWord[] = [];
   for (const { raw, box } of turnedParts(item, page) ?? levelParts(item)) {
     const text = PLAIN_WORD.test(raw) ? raw : mended(raw);
     if (text === '') continue;
-    words.push({ text, box, size, bold, italic, mono, link: null, confidence, color, rotation });
+    words.push({ text, box, size, bold, italic, mono, face, link: null, confidence, color, rotation });
   }
   return words;
 }

@@ -3,6 +3,7 @@ import type { Document, DocumentPage, DocumentWarning } from '../../document/doc
 import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
+import { recognitionOf, type RecognitionWish } from '../../recognition/engines.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { pageNeeds } from './pageNeeds.ts';
 import { only, parsePdf, type PdfFile } from './pdfFile.ts';
@@ -34,13 +35,8 @@ const CONFIG: Partial<LiteParseConfig> = {
 };
 
 /** Counts the pages; the pages themselves are read when asked for. */
-export async function openPdf({
-  bytes,
-  password,
-  effort,
-  languages,
-}: SourceFile): Promise<OpenedDocument | ParseFailure> {
-  const pdf = { bytes: fromHeader(bytes), password };
+export async function openPdf(file: SourceFile): Promise<OpenedDocument | ParseFailure> {
+  const pdf = { bytes: fromHeader(file.bytes), password: file.password };
   const inspected = await inspectPdf(pdf);
   if (inspected.kind !== 'ok') return inspected;
   const pages = pagesOf({ by: 'pages', pages: inspected.pages });
@@ -48,8 +44,7 @@ export async function openPdf({
     kind: 'open',
     mimeType: 'application/pdf',
     pages,
-    read: (numbers = Array.from({ length: pages }, (_, i) => i + 1)) =>
-      readPdf(pdf, { numbers, effort, languages }),
+    read: (numbers = Array.from({ length: pages }, (_, i) => i + 1)) => readPdf(pdf, { numbers, wish: file }),
   };
 }
 
@@ -73,12 +68,11 @@ async function inspectPdf(
 interface Reading {
   /** Of the pages to read. */
   readonly numbers: readonly number[];
-  readonly effort: SourceFile['effort'];
-  readonly languages: readonly string[];
+  readonly wish: RecognitionWish;
 }
 
 /** Words with their boxes, and blocks, of every page; pages without a usable text layer are recognised. */
-async function readPdf(pdf: PdfFile, { numbers, effort, languages }: Reading): Promise<ParseResult> {
+async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseResult> {
   const config: Partial<LiteParseConfig> = {
     ...CONFIG,
     outputFormat: 'json',
@@ -94,13 +88,12 @@ async function readPdf(pdf: PdfFile, { numbers, effort, languages }: Reading): P
     const parsed = await parsePdf(pdf, config);
     const read = new Map(parsed.pages.map((page) => [page.pageNum, page]));
     const seen = await visibleWords(pdf, parsed.pages);
-    const wanted = await pageNeeds(pdf, { pages: parsed.pages, words: seen.words, effort });
+    const wanted = await pageNeeds(pdf, { pages: parsed.pages, words: seen.words, effort: wish.effort });
     const recognised = await recognisePages(pdf, {
       pages: parsed.pages,
       wanted,
-      languages,
-      thorough: true,
-      secondLook: effort === 'robust',
+      ...recognitionOf(wish, wanted.size),
+      secondLook: wish.effort === 'robust',
     });
     return { kind: 'ok', document: documentOf({ numbers, read, ...seen, recognised }) };
   } catch (error) {

@@ -1,47 +1,32 @@
 import { read, utils, type WorkBook, type WorkSheet } from '@e965/xlsx';
-import type { Block, DocumentPage, DocumentWarning } from '../../document/document.ts';
-import { pagesOf } from '../../document/pages.ts';
-import { escapeText } from '../../document/inline.ts';
+import { zipSync } from 'fflate';
 import { cleanText, oneLine } from '../../document/cleanText.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
 import { unzip, type Archive } from '../archive.ts';
-import { linesOfBlock, markupPage } from '../flow.ts';
-import type { Format, OpenedDocument, Opener } from '../opened.ts';
+import type { OpenedDocument, Opener } from '../opened.ts';
 import { drawingsBySheet, type PlacedDrawing } from './drawings.ts';
+import { CELLS_MAX, DAMAGED_WORKBOOK, openSheets, TooManyCells, type Workbook } from './openSheets.ts';
+import type { SheetTexts } from './sheetTables.ts';
 import { xlsTextBoxes } from './xlsTextBoxes.ts';
-import { sheetBlocks, type SheetTexts } from './sheetTables.ts';
 
-const CELLS_MAX = 2_000_000;
-
-const MIME: Readonly<Partial<Record<Format, string>>> = {
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  xls: 'application/vnd.ms-excel',
-  ods: 'application/vnd.oasis.opendocument.spreadsheet',
+/** Opens a workbook of Excel 2007 and later: a page for each sheet that has something to show. */
+export const openXlsx: Opener = ({ bytes }) => {
+  const parts = partsOf(bytes);
+  if (parts.kind === 'unreadable') return Promise.resolve(parts);
+  const { members } = parts;
+  return Promise.resolve(
+    opened('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', () =>
+      workbookIn(packedAgain(members), drawingsBySheet(members)),
+    ),
+  );
 };
 
-class TooManyCells extends Error {}
+/** Opens a workbook of Excel 97 to 2003, as `openXlsx` does. */
+export const openXls: Opener = ({ bytes }) =>
+  Promise.resolve(opened('application/vnd.ms-excel', () => workbookIn(bytes, xlsTextBoxes(bytes))));
 
-/** Opens a workbook: a page for each sheet that has something to show. Formulas are not computed. */
-export const openWorkbook =
-  (format: Format): Opener =>
-  ({ bytes }) => {
-    const parts = format === 'xls' ? NO_PARTS : partsOf(bytes);
-    if (parts.kind === 'unreadable') return Promise.resolve(parts);
-    const drawings = DRAWINGS[format]?.(bytes, parts.members) ?? new Map<string, readonly PlacedDrawing[]>();
-    return Promise.resolve(opened(bytes, { mimeType: MIME[format] ?? 'application/octet-stream', drawings }));
-  };
-
-type Drawings = ReadonlyMap<string, readonly PlacedDrawing[]>;
-
-/** Where each format keeps what lies over its cells. */
-const DRAWINGS: Readonly<Partial<Record<Format, (bytes: Buffer, members: Members) => Drawings>>> = {
-  xlsx: (_, members) => drawingsBySheet(members),
-  xls: xlsTextBoxes,
-};
-
-type Members = ReadonlyMap<string, Uint8Array>;
-
-const NO_PARTS: Archive = { kind: 'archive', members: new Map() };
+const opened = (mimeType: string, read: () => Workbook): OpenedDocument | ParseFailure =>
+  openSheets({ mimeType, read, detailOf });
 
 /** Refused when grown beyond the cap, or with a document type, which no workbook has and entity bombs need. */
 function partsOf(bytes: Buffer): Archive {
@@ -53,50 +38,36 @@ function partsOf(bytes: Buffer): Archive {
   return archive;
 }
 
-interface Opening {
-  readonly mimeType: string;
-  readonly drawings: Drawings;
+/**
+ * The parts in an archive without compression. SheetJS unpacks every member, wanted or not, with an inflater
+ * of its own, which knows no bound and does not come back from some damaged data: so it is given none to unpack.
+ */
+const packedAgain = (members: ReadonlyMap<string, Uint8Array>): Buffer =>
+  Buffer.from(zipSync(Object.fromEntries(members), { level: 0 }).buffer);
+
+/** Formulas are not computed: cells show what they were saved with. */
+function workbookIn(bytes: Buffer, drawings: ReadonlyMap<string, readonly PlacedDrawing[]>): Workbook {
+  const book = read(bytes, {
+    dense: false,
+    cellFormula: false,
+    cellHTML: false,
+    cellDates: true,
+    sheetRows: 0,
+    UTC: true,
+  });
+  const sheets = visibleSheets(book).map(({ name, sheet }) => ({
+    name,
+    texts: textsOf(sheet),
+    drawings: drawings.get(name) ?? [],
+  }));
+  return { sheets, hasHidden: sheets.length < book.SheetNames.length };
 }
 
-function opened(bytes: Buffer, { mimeType, drawings }: Opening): OpenedDocument | ParseFailure {
-  try {
-    const book = read(bytes, {
-      dense: false,
-      cellFormula: false,
-      cellHTML: false,
-      cellDates: true,
-      sheetRows: 0,
-      UTC: true,
-    });
-    const sheets = visibleSheets(book);
-    const filled = sheets.flatMap(({ name, sheet }) => {
-      const blocks = sheetBlocks(textsOf(sheet), drawings.get(name) ?? []);
-      return blocks.length === 0 ? [] : [{ name, blocks }];
-    });
-    const pages = pagesOf({ by: 'pages', pages: filled.length });
-    const all = filled.map(({ name, blocks }, index) =>
-      pageOf(index, filled.length > 1 || !isDefaultName(name) ? [title(name), ...blocks] : blocks),
-    );
-    const shown = all.length > 0 ? all : [pageOf(0, [])];
-    const warnings = warningsOf(book, sheets.length, filled.length);
-    return {
-      kind: 'open',
-      mimeType,
-      pages,
-      read: () => Promise.resolve({ kind: 'ok', document: { mimeType, pages: shown, warnings } }),
-    };
-  } catch (error) {
-    return { kind: 'unreadable', detail: detailOf(error) };
-  }
-}
-
-function detailOf(error: unknown): string {
-  if (error instanceof TooManyCells) return `The workbook has more than ${CELLS_MAX} filled cells.`;
+const detailOf = (error: unknown): string =>
   // eslint-disable-next-line no-restricted-syntax -- SheetJS throws plain errors; this becomes a ParseFailure
-  if (error instanceof Error && /password|encrypt/i.test(error.message))
-    return 'The workbook is encrypted and needs a password. Send it without one.';
-  return 'The workbook is damaged and cannot be read.';
-}
+  error instanceof Error && /password|encrypt/i.test(error.message)
+    ? 'The workbook is encrypted and needs a password. Send it without one.'
+    : DAMAGED_WORKBOOK;
 
 const visibleSheets = (book: WorkBook): readonly { readonly name: string; readonly sheet: WorkSheet }[] =>
   book.SheetNames.flatMap((name, index) => {
@@ -135,27 +106,4 @@ function shownText({ w, v }: { readonly w?: string; readonly v?: unknown }): str
   if (v instanceof Date) return v.toISOString().slice(0, 10);
   if (typeof v === 'string') return oneLine(cleanText(v));
   return typeof v === 'number' || typeof v === 'boolean' ? String(v) : '';
-}
-
-/** The name that an office suite gives to a first sheet says nothing. */
-const isDefaultName = (name: string): boolean =>
-  /^(?:sheet|tabelle|feuil|feuille|hoja|foglio|blad|planilha|folha|лист|シート)[ _]?\d*$/i.test(name.trim());
-
-const title = (name: string): Block => ({
-  kind: 'heading',
-  level: 2,
-  text: name,
-  markdown: escapeText(name),
-  box: null,
-});
-
-const pageOf = (index: number, blocks: readonly Block[]): DocumentPage =>
-  markupPage({ page: index + 1, blocks, lines: blocks.flatMap(linesOfBlock) });
-
-function warningsOf(book: WorkBook, visible: number, filled: number): readonly DocumentWarning[] {
-  const warnings: DocumentWarning[] = [];
-  if (visible < book.SheetNames.length)
-    warnings.push({ code: 'hidden_text', message: 'Sheets that are hidden in the workbook were left out.' });
-  if (filled === 0) warnings.push({ code: 'no_text_found', message: 'The workbook is empty.' });
-  return warnings;
 }

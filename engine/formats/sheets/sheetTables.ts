@@ -1,6 +1,7 @@
 import type { Block, TableCell } from '../../document/document.ts';
 import type { PlacedDrawing } from './drawings.ts';
 import type { TableBlock } from '../../document/tableGrid.ts';
+import { RefusedDocument } from '../pieces/blocks.ts';
 
 /** A cell that covers several places. */
 export interface Merge {
@@ -16,6 +17,11 @@ export interface SheetTexts {
   readonly merges: readonly Merge[];
 }
 
+/** A sheet with more islands than that is no arrangement of tables: it is taken for one. */
+const REGIONS_MAX = 1000;
+/** Places in one table, filled or not. Markdown of more would be longer than it may be. */
+const PLACES_MAX = 4_000_000;
+
 interface Region {
   top: number;
   left: number;
@@ -23,29 +29,56 @@ interface Region {
   right: number;
 }
 
+/** A sheet with its merged cells at hand. */
+interface Laid extends Pick<SheetTexts, 'rows'> {
+  readonly mergeAt: (row: number, column: number) => Merge | undefined;
+}
+
 /**
  * The tables of a sheet, from top to bottom: what stands together, parted by empty rows and columns. A
  * text by itself, or one above a table and as wide as it, is a paragraph. Charts and text boxes stand where they begin.
  */
-export function sheetBlocks(sheet: SheetTexts, drawings: readonly PlacedDrawing[]): readonly Block[] {
+export function sheetBlocks(
+  { rows, merges }: SheetTexts,
+  drawings: readonly PlacedDrawing[],
+): readonly Block[] {
+  const spans = new Map(merges.map((merge) => [`${merge.row}:${merge.column}`, merge]));
+  const sheet: Laid = { rows, mergeAt: (row, column) => spans.get(`${row}:${column}`) };
   const tables = regionsOf(sheet).map((region) => ({ row: region.top, blocks: regionBlocks(sheet, region) }));
   return [...tables, ...drawings].sort((a, b) => a.row - b.row).flatMap(({ blocks }) => blocks);
 }
 
-/** Filled places that touch, also at their corners, are one region; a merged cell fills all its places. */
-function regionsOf({ rows, merges }: SheetTexts): readonly Region[] {
-  const spans = new Map(merges.map((merge) => [`${merge.row}:${merge.column}`, merge]));
+/** The least region with all that is filled; undefined where nothing is. */
+function extentOf({ rows }: Laid): Region | undefined {
+  let extent: Region | undefined;
+  for (const [row, cells] of rows)
+    for (const column of cells.keys()) {
+      const place = { top: row, left: column, bottom: row, right: column };
+      if (extent === undefined) extent = place;
+      else grow(extent, place);
+    }
+  return extent;
+}
+
+/**
+ * Filled places that touch, also at their corners, are one region; a merged cell fills its places as far as the
+ * sheet is filled, for a file may claim any.
+ */
+function regionsOf(sheet: Laid): readonly Region[] {
+  const extent = extentOf(sheet);
+  if (extent === undefined) return [];
   const regions: Region[] = [];
-  for (const [row, cells] of [...rows].sort((a, b) => a[0] - b[0])) {
+  for (const [row, cells] of [...sheet.rows].sort((a, b) => a[0] - b[0])) {
     for (const column of [...cells.keys()].sort((a, b) => a - b)) {
-      const merge = spans.get(`${row}:${column}`);
+      const merge = sheet.mergeAt(row, column);
       addPlace(regions, {
         top: row,
         left: column,
-        bottom: row + (merge?.rows ?? 1) - 1,
-        right: column + (merge?.columns ?? 1) - 1,
+        bottom: Math.min(row + (merge?.rows ?? 1) - 1, extent.bottom),
+        right: Math.min(column + (merge?.columns ?? 1) - 1, extent.right),
       });
     }
+    if (regions.length > REGIONS_MAX) return [extent];
   }
   return joined(regions).sort((a, b) => a.top - b.top || a.left - b.left);
 }
@@ -81,7 +114,7 @@ function joined(regions: readonly Region[]): Region[] {
   }
 }
 
-function regionBlocks(sheet: SheetTexts, region: Region): readonly Block[] {
+function regionBlocks(sheet: Laid, region: Region): readonly Block[] {
   const blocks: Block[] = [];
   let { top } = region;
   while (top < region.bottom && isTitleRow(sheet, region, top)) {
@@ -94,35 +127,27 @@ function regionBlocks(sheet: SheetTexts, region: Region): readonly Block[] {
 }
 
 /** One text over a table of several columns. */
-function isTitleRow({ rows, merges }: SheetTexts, { left, right }: Region, row: number): boolean {
+function isTitleRow({ rows, mergeAt }: Laid, { left, right }: Region, row: number): boolean {
   const cells = [...(rows.get(row)?.keys() ?? [])].filter((column) => column >= left && column <= right);
   const [only, ...others] = cells;
   if (only === undefined || others.length > 0 || right - left < 1) return false;
-  const merge = merges.find((one) => one.row === row && one.column === only);
+  const merge = mergeAt(row, only);
   return merge === undefined ? only === left : merge.rows === 1 && merge.columns >= right - left;
 }
 
-const paragraphs = ({ rows }: SheetTexts, row: number, column?: number): readonly Block[] =>
+const paragraphs = ({ rows }: Laid, row: number, column?: number): readonly Block[] =>
   [...(rows.get(row) ?? [])]
     .filter(([at]) => column === undefined || at === column)
     .map(([, text]) => ({ kind: 'paragraph', text, markdown: text, box: null }));
 
-function tableBlock({ rows, merges }: SheetTexts, { top, left, bottom, right }: Region): TableBlock {
-  const spans = new Map(merges.map((merge) => [`${merge.row}:${merge.column}`, merge]));
+function tableBlock(sheet: Laid, region: Region): TableBlock {
+  const { top, left, bottom, right } = region;
+  if ((bottom - top + 1) * (right - left + 1) > PLACES_MAX)
+    throw new RefusedDocument('The workbook has a table that is too large.');
   const cells: TableCell[] = [];
   for (let row = top; row <= bottom; row += 1) {
-    for (const [column, text] of rows.get(row) ?? []) {
-      if (column < left || column > right) continue;
-      const merge = spans.get(`${row}:${column}`);
-      cells.push({
-        text,
-        box: null,
-        row: row - top,
-        column: column - left,
-        rowSpan: Math.min(merge?.rows ?? 1, bottom - row + 1),
-        columnSpan: Math.min(merge?.columns ?? 1, right - column + 1),
-      });
-    }
+    for (const [column, text] of sheet.rows.get(row) ?? [])
+      if (column >= left && column <= right) cells.push(cellAt(sheet, region, { row, column, text }));
   }
   return {
     kind: 'table',
@@ -131,5 +156,21 @@ function tableBlock({ rows, merges }: SheetTexts, { top, left, bottom, right }: 
     headerRows: 1,
     cells,
     box: null,
+  };
+}
+
+function cellAt(
+  { mergeAt }: Laid,
+  { top, left, bottom, right }: Region,
+  { row, column, text }: { readonly row: number; readonly column: number; readonly text: string },
+): TableCell {
+  const merge = mergeAt(row, column);
+  return {
+    text,
+    box: null,
+    row: row - top,
+    column: column - left,
+    rowSpan: Math.min(merge?.rows ?? 1, bottom - row + 1),
+    columnSpan: Math.min(merge?.columns ?? 1, right - column + 1),
   };
 }

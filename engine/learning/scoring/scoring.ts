@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { isEmpty, sameValue } from './agreement.ts';
-import { bestPairs } from './assignment.ts';
+import { bestPairs } from '../../kernel/assignment.ts';
 
 /** Leaves that were right, leaves that were wrong or too many, leaves that are missing. */
 export interface Counts {

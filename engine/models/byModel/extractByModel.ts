@@ -1,96 +1,21 @@
 import type { DocumentWarning } from '../../document/document.ts';
-import type { JsonObject } from '../../kernel/json.ts';
-import { UNTRAINED, withLearned } from '../../learning/prompts/learned.ts';
-import { nameOfModel } from '../modelName.ts';
-import { extractionTurnV1 } from '../prompts/extraction.v1.ts';
-import { repairTurnV1 } from '../prompts/repair.v1.ts';
+import { extractionTurnV2 } from '../prompts/extraction.v2.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
 import type { GroundedValue } from '../../ports/documentTools.ts';
 import type { Extraction, ExtractionRequest } from '../../ports/extractionEngine.ts';
-import type { ModelAccess, ModelAnswer, ModelTurn } from '../../ports/modelProvider.ts';
-import type { ModelCall, ModelExtractionResult, ModelFailed } from '../../ports/modelWork.ts';
-import { inTime, limitsOf, modelFailed, type Running } from './modelWorkDeps.ts';
+import type { ModelAccess, ModelTurn } from '../../ports/modelProvider.ts';
+import type { ModelExtractionResult, ModelFailed } from '../../ports/modelWork.ts';
+import { askForValue } from './askForValue.ts';
+import { eachOf } from './eachOf.ts';
+import { foundByRules, type Found } from './foundByRules.ts';
+import { mergedAnswers } from './mergedAnswers.ts';
+import { limitsOf, type Running } from './modelWorkDeps.ts';
+import { relaxedSchema } from './relaxedSchema.ts';
 import type { ShownDocument } from './shownDocument.ts';
+import { partsOf, type Showable } from './shownParts.ts';
 
-interface Asked {
-  readonly running: Running;
-  readonly llm: ModelAccess;
-  readonly schema: JsonObject;
-  readonly minConfidence: number | undefined;
-  readonly shown: ShownDocument;
-}
-
-type Answered = Extract<ModelAnswer, { readonly kind: 'answered' }>;
-
-const ask = async (
-  { running, llm, schema }: Asked,
-  turns: readonly ModelTurn[],
-  step: ModelCall['step'],
-): Promise<Answered | ModelFailed> => {
-  const answer = await running.deps.providers.ask({
-    access: llm,
-    ...withLearned(running.models.learned ?? UNTRAINED, turns),
-    output: { kind: 'json', schema },
-    ...inTime(running),
-  });
-  running.models.onCall({ ref: llm.ref, owner: llm.owner, step, usage: answer.usage });
-  return answer.kind === 'failed' ? modelFailed(answer.failure) : answer;
-};
-
-const useless = ({ ref }: ModelAccess, what: string): ModelFailed =>
-  modelFailed({
-    kind: 'provider_error',
-    provider: ref.provider,
-    provider_status: null,
-    detail: `${nameOfModel(ref)} ${what}`,
-  });
-
-/** An answer that was read; `value` undefined: it was no whole JSON object. */
-interface ReadAnswer {
-  readonly kind: 'read';
-  readonly grounded: GroundedValue | undefined;
-}
-
-const readAnswer = async (
-  { running, schema, minConfidence, shown, llm }: Asked,
-  answer: Answered,
-): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
-  if (answer.finish === 'refused') return useless(llm, 'refused to answer.');
-  const { document } = shown;
-  const grounded = await running.deps.tools.ground(
-    { document, schema, minConfidence, answer: answer.text },
-    limitsOf(running),
-  );
-  if (grounded.kind === 'no_object') return { kind: 'read', grounded: undefined };
-  return grounded.kind === 'ok' ? { kind: 'read', grounded } : grounded;
-};
-
-const fits = ({ grounded }: ReadAnswer): boolean =>
-  grounded !== undefined && grounded.validationErrors.length === 0;
-
-/** Of two answers the one that fits better; the later one where they are alike. */
-const better = (first: ReadAnswer, second: ReadAnswer): ReadAnswer => {
-  if (first.grounded === undefined) return second;
-  if (second.grounded === undefined) return first;
-  return second.grounded.validationErrors.length <= first.grounded.validationErrors.length ? second : first;
-};
-
-/** Shows the model its answer and what is wrong with it, once. What fails now leaves the first answer. */
-const repaired = async (
-  asked: Asked,
-  turns: readonly ModelTurn[],
-  { answer, first }: { readonly answer: Answered; readonly first: ReadAnswer },
-): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
-  const errors = first.grounded?.validationErrors ?? [];
-  const again = await ask(
-    asked,
-    [...turns, { role: 'assistant', text: answer.text }, { role: 'user', text: repairTurnV1(errors) }],
-    'repair',
-  );
-  if (again.kind !== 'answered') return again;
-  const second = await readAnswer(asked, again);
-  return second.kind === 'read' ? better(first, second) : second;
-};
+/** Parts of one document that a model is asked about at the same time. */
+const PARTS_AT_ONCE = 3;
 
 const POINTERS_SHOWN = 20;
 
@@ -122,23 +47,71 @@ const extractionOf = (
   warnings: [...document.warnings, ...groundingWarnings(ungrounded, document.hasText), ...warnings],
 });
 
-/** Asks the model, repairs its answer at most once, and holds it against schema and document. */
+const turnsOf = ({ text, attachments, part }: Showable, found: readonly Found[]): readonly ModelTurn[] => {
+  const inPart = found.filter(
+    ({ page }) => part === undefined || (page >= part.firstPage && page <= part.lastPage),
+  );
+  const turn = extractionTurnV2({
+    text,
+    pictures: attachments.length > 0,
+    part,
+    found: inPart.map(({ line }) => line),
+  });
+  return [{ role: 'user', text: turn, attachments }];
+};
+
+type Asking = Pick<ShownDocument, 'document'> & {
+  readonly llm: ModelAccess;
+  readonly parts: readonly Showable[];
+  readonly found: readonly Found[];
+};
+
+/** Asks about each part, and holds what they say together against schema and document. */
+const askInParts = async (
+  running: Running,
+  { llm, document, parts, found }: Asking,
+  { schema, minConfidence }: ExtractionRequest,
+): Promise<GroundedValue | ParseFailure | ModelFailed> => {
+  const relaxed = relaxedSchema(schema);
+  const answers = await eachOf(parts, PARTS_AT_ONCE, (shown) => {
+    const { part } = shown;
+    const pages = part && ([part.firstPage, part.lastPage] as const);
+    return askForValue(
+      { running, llm, schema: relaxed, minConfidence: 0, document, pages },
+      turnsOf(shown, found),
+    );
+  });
+  const failed = answers.find(({ kind }) => kind !== 'ok');
+  if (failed !== undefined && failed.kind !== 'ok') return failed;
+  const merged = mergedAnswers(answers.flatMap((answer) => (answer.kind === 'ok' ? [answer] : [])));
+  const grounded = await running.deps.tools.ground(
+    { document, schema, minConfidence, answer: JSON.stringify(merged) },
+    limitsOf(running),
+  );
+  if (grounded.kind === 'no_object') throw new Error('a merged answer is an object');
+  return grounded;
+};
+
+/**
+ * Asks the model, repairs its answers at most once each, and holds them against schema and document. In `robust`
+ * it is told what the local engine found; a document that is too long for it is shown in parts.
+ */
 export const extractByModel = async (
   running: Running,
   { llm, shown }: { readonly llm: ModelAccess; readonly shown: ShownDocument },
   request: ExtractionRequest,
 ): Promise<ModelExtractionResult> => {
+  const { document } = shown;
   const { schema, minConfidence } = request;
-  const asked = { running, llm, schema, minConfidence, shown };
-  const { text, attachments } = shown;
-  const turn = extractionTurnV1({ text, pictures: attachments.length > 0 });
-  const turns: readonly ModelTurn[] = [{ role: 'user', text: turn, attachments }];
-  const answer = await ask(asked, turns, 'extraction');
-  if (answer.kind !== 'answered') return answer;
-  const first = await readAnswer(asked, answer);
-  if (first.kind !== 'read') return first;
-  const last = fits(first) ? first : await repaired(asked, turns, { answer, first });
-  if (last.kind !== 'read') return last;
-  if (last.grounded === undefined) return useless(llm, 'did not answer with JSON, asked twice.');
-  return { kind: 'ok', extraction: extractionOf(shown, last.grounded, request.citations) };
+  const tells = request.effort === 'robust' && document.hasText;
+  const found = tells ? await foundByRules(running, document, request) : [];
+  const parts = partsOf(shown, running.deps.providers.abilitiesOf(llm.ref).documentTokens);
+  const [only, ...others] = parts;
+  const whole = { running, llm, schema, minConfidence, document, pages: undefined };
+  const grounded =
+    only === undefined || others.length > 0
+      ? await askInParts(running, { llm, document, parts, found }, request)
+      : await askForValue(whole, turnsOf(only, found));
+  if (grounded.kind !== 'ok') return grounded;
+  return { kind: 'ok', extraction: extractionOf(shown, grounded, request.citations) };
 };

@@ -12,7 +12,12 @@ export interface ShownDocument {
   readonly document: PackedDocument;
   /** undefined where the model sees the pages themselves. */
   readonly text: string | undefined;
-  readonly attachments: readonly ModelAttachment[];
+  readonly attachments: readonly ShownAttachment[];
+}
+
+/** A page of the document, or with null the whole. */
+export interface ShownAttachment extends ModelAttachment {
+  readonly page: number | null;
 }
 
 export type Showing = ShownDocument | ParseFailure | ModelFailed;
@@ -23,17 +28,17 @@ const PDF_BYTES_MAX = 20 * 1024 * 1024;
 /** Pictures beside the text; more cost more than they tell. */
 const PICTURES_MAX = 20;
 
-const asAttachments = (pictures: readonly PagePicture[]): ModelAttachment[] =>
+const asAttachments = (pictures: readonly PagePicture[]): ShownAttachment[] =>
   pictures
     .filter(({ blank }) => !blank)
-    .map(({ mimeType, bytes, page }) => ({ mimeType, bytes, fileName: `page-${page}` }));
+    .map(({ mimeType, bytes, page }) => ({ mimeType, bytes, fileName: `page-${page}`, page }));
 
 /** The pages as pictures, those of `numbers` alone where it is given; none where they cannot be made. */
 const picturesOf = async (
   running: Running,
   request: ParseRequest,
   numbers?: ReadonlySet<number>,
-): Promise<ModelAttachment[]> => {
+): Promise<ShownAttachment[]> => {
   const shown = await running.deps.tools.pictures({ ...request, ...limitsOf(running) });
   if (shown.kind !== 'ok') return [];
   const wanted = shown.pages.filter(({ page }) => numbers?.has(page) ?? true);
@@ -44,13 +49,13 @@ const picturesOf = async (
 const pagesThemselves = async (
   running: Running,
   request: ParseRequest,
-  { pdf, images, mimeType }: ModelAbilities & { readonly mimeType: string },
-): Promise<ModelAttachment[]> => {
+  { pdf, images, mimeType }: Pick<ModelAbilities, 'pdf' | 'images'> & { readonly mimeType: string },
+): Promise<ShownAttachment[]> => {
   // The file is all pages, and its password stays here.
   const isWhole = request.pages === undefined && request.password === undefined;
   if (pdf && mimeType === PDF && isWhole) {
     const bytes = await running.deps.readFile(request.path);
-    if (bytes.length <= PDF_BYTES_MAX) return [{ mimeType, bytes, fileName: request.fileName }];
+    if (bytes.length <= PDF_BYTES_MAX) return [{ mimeType, bytes, fileName: request.fileName, page: null }];
   }
   return images ? picturesOf(running, request) : [];
 };

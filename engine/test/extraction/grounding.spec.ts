@@ -54,6 +54,46 @@ describe('grounding of a model’s answer', () => {
     expect(cited(['Total 1.234,50 EUR'], '1234.50')).to.equal('1.234,50');
   });
 
+  it('reads numbers that are written out', () => {
+    for (const [line, value] of [
+      ['a term of twenty-four months', 24],
+      ['Three Hundred and Five Thousand Dollars', 305_000],
+      ['within thirty days', 30],
+      ['nach zweitausenddreihundertfünfundvierzig Tagen', 2345],
+      ['eine Million zweihundert Tausend', 1_200_000],
+      ['quatre-vingt-dix-sept euros', 97],
+      ['mille neuf cent quatre-vingts', 1980],
+      ['treinta y un mil quinientos', 31_500],
+      ['duemilacinquecento euro', 2500],
+    ] as const)
+      expect(cited([line], value), `${line} is ${value}`).to.be.a('string');
+    expect(cited(['within thirty days'], 30)).to.equal('thirty');
+    for (const [line, value] of [
+      ['one of a kind', 1],
+      ['twenty-four months', 20],
+      ['two three-bedroom flats', 5],
+      ['la suma de una vez, once upon', 11],
+      ['the undone tender', 1],
+    ] as const)
+      expect(cited([line], value), `${line} is not ${value}`).to.equal(undefined);
+  });
+
+  it('reads on over the end of a page, past header and footer, and cites where a value begins', () => {
+    const page = (at: number, ...lines: readonly string[]): readonly Placed[] =>
+      text('The agreement of the parties', ...lines, `Page ${at} of 2`);
+    const pages = [
+      page(1, 'one', 'two', 'three', 'four', 'The seller shall deliver all of the'),
+      page(2, 'machines before the winter', 'five', 'six', 'seven'),
+    ];
+    const value = { term: 'shall deliver all of the machines before the winter', word: 'the machines' };
+    const { citations, ungrounded } = groundedIn(laidOut(pages), { schema: ANY, value });
+    expect(ungrounded).to.deep.equal(['/word']);
+    expect(citations.map(({ path, page: on, text: says }) => [path, on, says])).to.deep.equal([
+      ['/term', 1, 'shall deliver all of the machines before the winter'],
+    ]);
+    expect(citations[0]?.bbox?.[1]).to.be.greaterThan(100);
+  });
+
   it('reads dates in any way of writing them', () => {
     for (const line of [
       '17.03.2031',

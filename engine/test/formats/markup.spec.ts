@@ -259,6 +259,27 @@ describe('formats of markup', function () {
       expect(await markdown('a.xlsx', zipSync(members))).to.equal('| a | b |\n| --- | --- |\n| 1 | 2 |\n');
     });
 
+    it('with a merged cell over the whole sheet cost what they hold', async () => {
+      const made = book({ Sheet1: [['a', 'b'], [1, 2]] }); // prettier-ignore
+      const sheet = made.Sheets['Sheet1'];
+      if (sheet === undefined) throw new Error('no sheet');
+      sheet['!merges'] = [{ s: { r: 1, c: 1 }, e: { r: 1_048_575, c: 16_383 } }];
+      expect(await markdown('a.xlsx', bytesOf(made, 'xlsx'))).to.equal(
+        '| a | b |\n| --- | --- |\n| 1 | 2 |\n',
+      );
+    });
+
+    it('are read where a part that is no sheet is damaged', async () => {
+      const archive = Buffer.from(
+        zipSync({
+          ...unzipSync(bytesOf(book({ Sheet1: [['a', 'b'], [1, 2]] }), 'xlsx')), // prettier-ignore
+          'x.txt': [new Uint8Array(40), { level: 6 }],
+        }),
+      );
+      archive.fill(5, archive.indexOf('x.txt') + 5, archive.indexOf('x.txt') + 9);
+      expect(await markdown('a.xlsx', archive)).to.equal('| a | b |\n| --- | --- |\n| 1 | 2 |\n');
+    });
+
     it('show what their charts keep, where the charts stand', async () => {
       const members = unzipSync(bytesOf(book({ Sheet1: [['a', 'b'], [1, 2]] }), 'xlsx')); // prettier-ignore
       const relation = (type: string, target: string): Uint8Array<ArrayBuffer> =>

@@ -1,10 +1,10 @@
-import { LiteParse } from '@llamaindex/liteparse';
 import { expect } from 'chai';
 import sharp from 'sharp';
 import { bmpOf, pixelsOf } from '../support/bmps.ts';
 import { drawnRules } from '../../recognition/drawnRules.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
 import type { ParseEffort, RenderResult } from '../../ports/documentParser.ts';
+import { pictureOf } from '../support/pagePictures.ts';
 import { drawnPdf } from '../support/pdfs.ts';
 import { tempFolder } from '../support/tempFolder.ts';
 
@@ -17,20 +17,6 @@ const drawn = (lines: readonly string[], more = ''): Buffer =>
   drawnPdf(
     `${lines.map((text, i) => `BT /F1 14 Tf 60 ${700 - 24 * i} Td (${text}) Tj ET`).join('\n')}\n${more}`,
   );
-
-const pictureOf = async (pdf: Buffer, dpi = 150): Promise<Buffer> => {
-  const parser = new LiteParse({
-    ocrEnabled: false,
-    quiet: true,
-    outputFormat: 'json',
-    extractScreenshots: true,
-    dpi,
-  });
-  const { screenshots } = await parser.parse(pdf);
-  const [first] = screenshots;
-  if (first === undefined) throw new Error('the page was not drawn');
-  return first.imageBuffer;
-};
 
 /** A PDF whose pages are one JPEG picture. */
 const scanOf = async (png: Buffer): Promise<Buffer> => {
@@ -117,6 +103,7 @@ describe('pictures of text', function () {
     ['image/webp', () => sharp(png).webp().toBuffer()],
     ['image/gif', () => sharp(png).gif().toBuffer()],
     ['image/tiff', () => sharp(png).tiff().toBuffer()],
+    ['image/avif', () => sharp(png).flatten({ background: '#fff' }).avif({ effort: 0 }).toBuffer()],
     ['image/bmp', async () => {
       const plain = sharp(png).flatten({ background: '#fff' }).raw();
       const { data, info } = await plain.toBuffer({ resolveWithObject: true });
@@ -131,6 +118,30 @@ describe('pictures of text', function () {
       expect(result.rendition.mimeType).to.equal(mimeType);
       expect(result.rendition.pages[0]).to.include({ page: 1, status: 'ok', source: 'ocr', detail: null });
     });
+
+  const framed = async (count: number, format: 'gif' | 'webp' | 'tiff'): Promise<Buffer> => {
+    const frames = Array.from({ length: count }, (_, at) => {
+      const background = at % 2 === 0 ? '#fff' : '#000';
+      return sharp({ create: { width: 40, height: 30, channels: 3, background } })
+        .png()
+        .toBuffer();
+    });
+    return sharp(await Promise.all(frames), { join: { animated: true } })
+      .toFormat(format)
+      .toBuffer();
+  };
+  for (const format of ['gif', 'webp', 'tiff'] as const)
+    it(`are a page for each picture of a ${format}`, async () => {
+      const result = await render(await framed(3, format), 'fast');
+      if (result.kind !== 'ok') throw new Error(result.kind);
+      expect(result.rendition.pages.map(({ page }) => page)).to.deep.equal([1, 2, 3]);
+    });
+
+  it('are one page of a film', async () => {
+    const result = await render(await framed(101, 'gif'), 'fast');
+    if (result.kind !== 'ok') throw new Error(result.kind);
+    expect(result.rendition.pages).to.have.length(1);
+  });
 
   it('are read whatever density they claim', async () => {
     expect(

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { markdownDocument } from '../../formats/text/markdownDocument.ts';
 import { textDocument } from '../../formats/text/textDocument.ts';
-import type { Block, Document, DocumentPage } from '../../document/document.ts';
+import type { Block, Document, DocumentPage, TableCell } from '../../document/document.ts';
+import { modelTextOf } from '../../document/modelText.ts';
 import { markdownOf } from '../../document/markdown.ts';
 import { charactersIn, pagesOf } from '../../document/pages.ts';
 import { plainTextOf } from '../../document/plainText.ts';
@@ -191,4 +192,33 @@ describe('any text, rendered', () => {
         { numRuns: 500, seed: 20311017 },
       );
     });
+});
+
+describe('the text that models are shown', () => {
+  const cell = ([row, column]: readonly [number, number], text: string, columnSpan = 1): TableCell => ({
+    ...{ row, column, text, columnSpan, rowSpan: 1, box: null },
+  });
+  const shown = (cells: readonly TableCell[]): Document => ({
+    mimeType: 'text/html',
+    warnings: [],
+    pages: [page(1, [{ kind: 'table', rows: 2, columns: 2, headerRows: 1, cells, box: null }])],
+  });
+
+  it('has merged cells once, with their spans', () => {
+    expect(modelTextOf(shown([cell([0, 0], 'Both <b>', 2), cell([1, 0], 'a'), cell([1, 1], 'b')]))).to.equal(
+      '<table>\n<tr><th colspan="2">Both &lt;b&gt;</th></tr>\n<tr><td>a</td><td>b</td></tr>\n</table>\n',
+    );
+  });
+
+  it('has an empty cell where the table has none', () => {
+    const tall = { ...cell([0, 0], 'tall'), rowSpan: 2 };
+    expect(modelTextOf(shown([tall]))).to.contain(
+      '<tr><th rowspan="2">tall</th><th></th></tr>\n<tr><td></td></tr>',
+    );
+  });
+
+  it('is the markdown where no cell is merged', () => {
+    const plain = shown([cell([0, 0], 'A'), cell([0, 1], 'B'), cell([1, 0], 'a'), cell([1, 1], 'b')]);
+    expect(modelTextOf(plain)).to.equal(markdownOf(plain));
+  });
 });

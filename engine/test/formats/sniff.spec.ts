@@ -37,6 +37,19 @@ describe('telling the type of a file', () => {
       expect(await sniff(Buffer.from(text), fileName)).to.include({ format });
     });
 
+  it('knows a web page that is named for a workbook, in an old encoding too', async () => {
+    const page = iconv.encode('<html><table><tr><td>Größe</td></tr></table></html>', 'windows-1252');
+    expect(await sniff(page, 'REPORT.XLS')).to.include({ format: 'html' });
+    expect(await sniff(iconv.encode('Größe', 'windows-1252'), 'REPORT.XLS')).to.include({ kind: 'damaged' });
+  });
+
+  it('says of a HEIC picture what to send instead', async () => {
+    const heic = Buffer.from('\u0000\u0000\u0000\u0018ftypheic\u0000\u0000\u0000\u0000mif1heic', 'latin1');
+    const refused = await sniff(heic, 'IMG_1.HEIC');
+    expect(refused.kind).to.equal('unsupported');
+    expect('detail' in refused ? refused.detail : '').to.contain('JPEG');
+  });
+
   const archives: readonly (readonly [string, Record<string, Uint8Array>])[] = [
     ['docx', { '[Content_Types].xml': strToU8('<a/>'), 'word/document.xml': strToU8('<a/>') }],
     ['xlsx', { '[Content_Types].xml': strToU8('<a/>'), 'xl/workbook.xml': strToU8('<a/>') }],

@@ -2,50 +2,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { mendedLigatures } from '../../layout/direction.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
-import type { PageContent, PlacedWord, Rule } from '../../layout/content.ts';
+import type { Rule } from '../../layout/content.ts';
 import type { Block } from '../../document/document.ts';
-import { markdownOf } from '../../document/markdown.ts';
+import { line, markdown, pageOf } from '../support/drawnPages.ts';
 import { holds } from '../support/properties.ts';
-
-interface Look {
-  readonly size?: number;
-  readonly bold?: boolean;
-  readonly mono?: boolean;
-}
-
-/** Words of a line that begins at x, with their baseline box at y; half a size a letter. */
-const line = (text: string, [x, y]: readonly [number, number], look: Look = {}): readonly PlacedWord[] => {
-  const { size = 10, bold = false, mono = false } = look;
-  const words: PlacedWord[] = [];
-  for (const match of text.matchAll(/\S+/g)) {
-    const x0 = x + match.index * size * 0.5;
-    const box = [x0, y, x0 + match[0].length * size * 0.5, y + size] as const;
-    words.push({ text: match[0], box, size, bold, italic: false, mono, link: null, confidence: 1 });
-  }
-  return words;
-};
-
-const pageOf = (words: readonly (readonly PlacedWord[])[], rules: readonly Rule[] = []): PageContent => ({
-  width: 600,
-  height: 800,
-  words: words.flat(),
-  rules,
-  aside: [],
-});
-
-const markdown = (page: PageContent): string => {
-  const [blocks = []] = layoutPages([page]);
-  const base = {
-    page: 1,
-    width: 600,
-    height: 800,
-    status: 'ok',
-    source: 'text_layer',
-    detail: null,
-    lines: [],
-  } as const;
-  return markdownOf({ mimeType: 'application/pdf', pages: [{ ...base, blocks }], warnings: [] });
-};
 
 const textsOf = (blocks: readonly Block[]): string =>
   blocks

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Json } from '../../kernel/json.ts';
 import { sameValue } from '../../learning/scoring/agreement.ts';
-import { bestPairs } from '../../learning/scoring/assignment.ts';
+import { bestPairs } from '../../kernel/assignment.ts';
 import { interval } from '../../learning/scoring/bootstrap.ts';
 import { documentFolds, layoutFolds, validationFolds } from '../../learning/scoring/folds.ts';
 import { compared, f1 } from '../../learning/scoring/scoring.ts';

@@ -147,6 +147,51 @@ describe('work on documents with models', function () {
     );
   });
 
+  it('tells the model in robust what the local engine found, with places, fenced as data', async () => {
+    provider.script('sk-found', answers({ number: 'Q-17' }));
+    const text = 'Invoice number: Q-17\nInvoice date: 2026-02-03\nTotal: 12.50 EUR\n';
+    const schema: JsonObject = { type: 'object', properties: { invoice_number: { type: 'string' } } };
+    const request = { ...(await fileOf('a.txt', text)), schema, citations: true };
+    const models = { llm: access('sk-found'), ocr: null, onCall };
+    await work.extract({ ...request, effort: 'robust' }, models);
+    await work.extract({ ...request, effort: 'standard' }, models);
+    const [robust = '', standard = ''] = provider.requests
+      .map((sent) => JSON.parse(sentText(sent)) as object)
+      .map((turns) => JSON.stringify(turns));
+    expect(robust).to.match(
+      /document_text>\\n\/invoice_number = [^(]*Q-17[^(]* \(page 1: [^)]*Q-17[^)]*, 0\.\d\d\)/,
+    );
+    expect(standard).not.to.contain('/invoice_number =');
+  });
+
+  it('shows a long document in parts, and makes one answer of theirs', async () => {
+    const rows = Array.from({ length: 4000 }, (_, at) => `Item ${at} costs ${at}.25 EUR in this list.`);
+    const text = ['Number: Q-1', ...rows, 'Note: paid in full'].join('\n\n');
+    const schema: JsonObject = { ...SCHEMA, required: ['number', 'note'] };
+    provider.script('sk-parts', ({ body }) => {
+      const shown = JSON.stringify(body['messages']);
+      if (shown.includes('Number: Q-1')) return answers({ number: 'Q-1' });
+      return answers(shown.includes('Note: paid') ? { number: 'X-9', note: 'paid in full' } : {});
+    });
+    const request = {
+      ...(await fileOf('a.txt', text)),
+      schema,
+      citations: true,
+      effort: 'standard' as const,
+    };
+    const result = await work.extract(request, { llm: access('sk-parts'), ocr: null, onCall });
+    if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
+    expect(result.extraction.value).to.deep.equal({ number: 'Q-1', note: 'paid in full', paid: null });
+    expect(result.extraction.validationErrors).to.deep.equal([]);
+    expect(result.extraction.citations.map(({ path }) => path)).to.have.members(['/number', '/note']);
+    expect(provider.requests.length).to.be.greaterThan(2);
+    expect(calls.map(({ step }) => step)).to.deep.equal(provider.requests.map(() => 'extraction'));
+    const shown = provider.requests.map(sentText);
+    for (const [at, turn] of shown.entries())
+      expect(turn).to.match(new RegExp(`This is part ${at + 1}, with pages \\d+ to \\d+`));
+    for (const row of rows) expect(shown.some((turn) => turn.includes(row))).to.equal(true);
+  });
+
   it('invents nothing: nulls are left out where the schema has none, and kept where it has', async () => {
     provider.script('sk-null', answers({ number: null, paid: null, note: null }));
     expect((await extracted('sk-null', 'Nothing to see\n')).value).to.deep.equal({ paid: null });

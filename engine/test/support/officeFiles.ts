@@ -96,6 +96,16 @@ export const odt = ({ body, styles = '', members = {} }: OdtContent): Buffer =>
     ...members,
   });
 
+/** An OpenDocument spreadsheet of the given inner XML. */
+export const ods = ({ body, styles = '', members = {} }: OdtContent): Buffer =>
+  zipOf({
+    mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
+    'content.xml': `<?xml version="1.0"?><office:document-content ${ODT_NAMESPACES}>
+      <office:automatic-styles>${styles}</office:automatic-styles>
+      <office:body><office:spreadsheet>${body}</office:spreadsheet></office:body></office:document-content>`,
+    ...members,
+  });
+
 const sourceOf = (bytes: Buffer): SourceFile => ({
   bytes,
   fileName: null,

@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dataDirOwner } from '../../../adapters/embedded/dataDirLock.ts';
 import { confinementHere } from '@quire/engine/isolation/confinement/confinement';
+import { hasPpocr } from '@quire/engine/recognition/ppocr/runtime';
 import { available } from '@quire/engine/recognition/tessdata';
 import { absentAsUndefined } from '../../../domain/kernel/failure.ts';
 import type { Config } from '../../config.ts';
@@ -17,7 +18,7 @@ import { itemsOf } from '../../operator/protocol.ts';
 import type { Doctor } from './doctor.ts';
 import { logChecks } from './doctorLog.ts';
 import { serverChecks } from './doctorServers.ts';
-import { VERSION } from '../start/version.ts';
+import { VERSION } from '../../version.ts';
 
 const QUICK_MS = 5_000;
 /** Starts a process by each way of confining it until one holds. */
@@ -84,13 +85,24 @@ const addressChecks = (config: Config): readonly Check[] => {
   return [{ name: 'address', limitMs: QUICK_MS, look }];
 };
 
-const ocrCheck = ({ ocrLanguages }: Config): Check => ({
+/** PP-OCR is optional: where its packages could not be installed, Tesseract reads alone. */
+const secondEngine = (engines: Config['ocrEngines']): string => {
+  if (!engines.includes('ppocr')) return '';
+  return hasPpocr() ? ' PP-OCR is installed.' : ' PP-OCR is not installed: bad scans are read less well.';
+};
+
+const NO_ENGINE =
+  'PP-OCR is not installed, and OCR_ENGINES names nothing else: no scan can be read. To mend it, add tesseract.';
+
+const ocrCheck = ({ ocrLanguages, ocrEngines }: Config): Check => ({
   name: 'recognition',
   limitMs: QUICK_MS,
   look: () => {
     const there = available(ocrLanguages);
     const missing = ocrLanguages.filter((language) => !there.includes(language));
-    if (missing.length === 0) return ok(`The data of ${there.join(', ')} are there.`);
+    const second = secondEngine(ocrEngines);
+    if (!ocrEngines.includes('tesseract')) return hasPpocr() ? ok(second.trim()) : problem(NO_ENGINE);
+    if (missing.length === 0) return ok(`The data of ${there.join(', ')} are there.${second}`);
     const what = `The data of ${missing.join(', ')} are missing`;
     const todo = `install @tesseract.js-data/<language> and run \`npm run build\`, or leave it out of OCR_LANGUAGES`;
     return there.length === 0

@@ -38,6 +38,7 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     apiKeys: resolve(from, t.API_KEYS),
     keys: resolve(from, t.AUTHENTICATOR),
     hasBootstrapAdmin: resolve(from, t.CONFIG).adminApiKey !== undefined,
+    baseUrl: parts.baseUrl,
     queries: resolve(from, t.QUERIES),
     reads: resolve(from, t.READS),
     logId: () => resolve(from, t.LOG_WATCH).logId(),

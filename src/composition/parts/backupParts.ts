@@ -14,7 +14,7 @@ import { contentOf, isWithin, restoreBackup, type RestoreRequest } from '../../b
 import type { Config } from '../../config.ts';
 import { OperatorError } from '../../operator/protocol.ts';
 import { underLock } from './openStores.ts';
-import { VERSION } from '../start/version.ts';
+import { VERSION } from '../../version.ts';
 
 const LOG = 'events.db';
 const OBJECTS = 'objects';

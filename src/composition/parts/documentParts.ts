@@ -25,10 +25,18 @@ export interface DocumentParts {
 
 /** Opens neither a port nor a data folder. `jobs`: documents read at the same time, default one a core. */
 export const openDocumentParts = (
-  { ocrLanguages, maxUploadBytes }: Pick<Config, 'ocrLanguages' | 'maxUploadBytes'>,
+  {
+    ocrLanguages,
+    ocrEngines,
+    maxUploadBytes,
+  }: Pick<Config, 'ocrLanguages' | 'ocrEngines' | 'maxUploadBytes'>,
   jobs: number | undefined,
 ): DocumentParts => {
-  const workers = openDocumentWorkers({ ocrLanguages, ...(jobs !== undefined && { processes: jobs }) });
+  const workers = openDocumentWorkers({
+    ocrLanguages,
+    ocrEngines,
+    ...(jobs !== undefined && { processes: jobs }),
+  });
   return {
     model: LOCAL_ENGINE_NAME,
     parser: workers.parser,

@@ -37,6 +37,8 @@ export interface Parts {
   readonly uploads: { readonly targets: UploadTargets; readonly signatures: UploadSignatures | undefined };
   /** Where clients reach this process; known once it listens. */
   readonly address: { url: string | undefined };
+  /** Where clients elsewhere reach the service, without an end slash. Throws before it listens. */
+  readonly baseUrl: () => string;
   readonly limiter: RateLimiter;
   readonly workers: DocumentWorkers;
   /** Received files while they are worked on. */
@@ -102,20 +104,20 @@ export const openObjects = async (
 const reachable = (url: string): string =>
   url.replace(/^(https?:\/\/)(0\.0\.0\.0|\[::\])(?=[:/]|$)/, '$1localhost');
 
-const openUploads = async (
-  { s3, dataDir, publicUrl }: Config,
-  address: Parts['address'],
-): Promise<Parts['uploads']> => {
+const baseUrlOf =
+  ({ publicUrl }: Config, address: Parts['address']) =>
+  (): string => {
+    const url = publicUrl ?? address.url;
+    if (url === undefined) throw new Error('the address was asked for before the service listens');
+    return withoutEnd(reachable(url), /\//);
+  };
+
+const openUploads = async ({ s3, dataDir }: Config, baseUrl: Parts['baseUrl']): Promise<Parts['uploads']> => {
   if (s3 !== undefined) {
     const { minioUploadTargets } = await import('../../../adapters/minio/uploadTargets.ts');
     return { targets: minioUploadTargets(s3), signatures: undefined };
   }
   const secret = await secretFile(join(dataDir, 'upload-secret'));
-  const baseUrl = () => {
-    const url = publicUrl ?? address.url;
-    if (url === undefined) throw new Error('an upload URL was asked for before the service listens');
-    return withoutEnd(reachable(url), /\//);
-  };
   const urls = uploadUrls({ secret, baseUrl });
   return { targets: urls, signatures: urls };
 };
@@ -196,11 +198,11 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     await serversAnswer(config, { log, sql }, wait);
     const [objects, objectsName] = await openObjects(config, wait);
     const address: Parts['address'] = { url: undefined };
-    const uploads = await openUploads(config, address);
+    const baseUrl = baseUrlOf(config, address);
+    const uploads = await openUploads(config, baseUrl);
     const [limiter, limits] = await openLimiter(config, opened, on.redisOutage);
-    const workers = opened.keep(openDocumentWorkers({ ocrLanguages: config.ocrLanguages }), (part) =>
-      part.close(),
-    );
+    const { ocrLanguages, ocrEngines } = config;
+    const workers = opened.keep(openDocumentWorkers({ ocrLanguages, ocrEngines }), (part) => part.close());
     const names = { ...storeNames(config), objects: objectsName, limits };
     return {
       log,
@@ -209,6 +211,7 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
       objects,
       uploads,
       address,
+      baseUrl,
       limiter,
       workers,
       uploadDir,

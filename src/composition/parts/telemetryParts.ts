@@ -20,7 +20,7 @@ import type { Parts } from './openParts.ts';
 import { readiness } from '../start/readiness.ts';
 import { bind, bindValue, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
-import { VERSION } from '../start/version.ts';
+import { VERSION } from '../../version.ts';
 import { providerLabel, type ProviderMetrics } from '../metrics/workMetrics.ts';
 
 /** Parts whose log and document work are counted and traced. */

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Tracer } from '../../../domain/ports/tracer.ts';
 import type { Config } from '../../config.ts';
 import { NO_TRACER } from '../../telemetry/noTracer.ts';
-import { VERSION } from './version.ts';
+import { VERSION } from '../../version.ts';
 
 /** The tracer that the configuration asks for. OpenTelemetry is loaded only where it does. */
 export const openTracer = async ({ tracing }: Config, logger: Logger): Promise<Tracer> => {

@@ -5,11 +5,11 @@ import { runExtraction } from '../documents/extraction.ts';
 import type { Opening } from '../../commands/work/work.ts';
 import { withFetched, type WorkSubject } from '../../commands/uploads/fetchedFile.ts';
 import { workFailure } from '../doneOrProblem.ts';
-import { PIPELINE_OPERATIONS } from '../pipelines/canonicalPipelines.ts';
+import { PIPELINE_OPERATIONS, PIPELINE_PAYLOADS } from '../pipelines/canonicalPipelines.ts';
 import { invalid } from '../problems.ts';
 import { renderFormOf } from '../wire/documents.ts';
 import { CHANNEL_MEMBERS } from '../wire/channels.ts';
-import { extractPayload, toMarkdownPayload } from '../wire/canonical.ts';
+import { envelopeByOperation, extractPayload, toMarkdownPayload } from '../wire/canonical.ts';
 import { channelOf, looseChannel, workOf } from '../documents/workFields.ts';
 
 const onDocument = async <T extends object>(
@@ -118,3 +118,10 @@ export const CANONICAL_OPERATIONS: Readonly<Record<string, CanonicalOperation>> 
   'inference.to_markdown': toMarkdown,
   ...PIPELINE_OPERATIONS,
 };
+
+/** The envelope with the payload of each operation, for the reference. */
+export const DOCUMENTED_ENVELOPE = envelopeByOperation({
+  'inference.extract': extractPayload,
+  'inference.to_markdown': toMarkdownPayload,
+  ...PIPELINE_PAYLOADS,
+});

@@ -67,14 +67,3 @@ export const docsAsset = async (
   name === 'start.js'
     ? { contentType: 'text/javascript; charset=utf-8', body: START }
     : { contentType: ASSETS[name], body: await readFile(join(swaggerFolder(), name)) };
-
-const PAGES = join(dirname(createRequire(import.meta.url).resolve('quire/package.json')), 'docs/problems');
-
-/** The page of a problem, as markdown; undefined when the checkout has none. */
-export const problemPage = async (code: string): Promise<string | undefined> => {
-  try {
-    return await readFile(join(PAGES, `${code}.md`), 'utf8');
-  } catch {
-    return undefined;
-  }
-};

@@ -1,9 +1,11 @@
-import type { z } from 'zod';
 import { COMPONENT, schemaOf, type Components, type Json } from './openapiSchemas.ts';
 import { operationBody } from '../wire/operations.ts';
 import type { NamedRoute, Route } from '../defineRoute.ts';
-import { problemsOf } from '../defineRoute.ts';
-import { statusOf, WIRE_CODES, wireCodeOf } from '../../problemTable.ts';
+import { VERSION } from '../../version.ts';
+import { described, sentenceOf } from './describedMembers.ts';
+import { problemResponses, problemSchemas } from './problemSchemas.ts';
+import { withExample } from './shownExamples.ts';
+import { TAGS } from './tags.ts';
 
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, Json>>;
@@ -11,19 +13,23 @@ interface ObjectSchema {
 }
 
 const parametersIn = (
-  schema: z.ZodType | undefined,
+  { operationId, ...route }: NamedRoute,
   where: 'path' | 'query',
   components: Components,
 ): readonly Json[] => {
+  const schema = where === 'path' ? route.params : route.query;
   if (schema === undefined) return [];
   const { properties = {}, required = [] } = schemaOf(schema, 'input', components) as ObjectSchema;
-  return Object.entries(properties).map(([name, { description, ...member }]) => ({
-    name,
-    in: where,
-    required: required.includes(name),
-    ...(description !== undefined && { description }),
-    schema: member,
-  }));
+  return Object.entries(properties).map(([name, { description, ...member }]) => {
+    const sentence = description ?? sentenceOf(operationId, name);
+    return {
+      name,
+      in: where,
+      required: required.includes(name),
+      ...(sentence !== undefined && { description: sentence }),
+      schema: member,
+    };
+  });
 };
 
 const idempotencyHeader = ({ idempotency }: Route): readonly Json[] =>
@@ -70,23 +76,27 @@ const accepted = ({ respondsAsync, tenant }: Route, components: Components): Jso
   };
 };
 
+/** The fields of a form with its file; a named form has it under its name. */
 const withFile = (form: Json, components: Components): Json => {
-  const id = (form['$ref'] as string | undefined)?.slice(COMPONENT.length) ?? '';
-  const fields = (components[id] ?? form) as ObjectSchema;
-  return {
+  const id = (form['$ref'] as string | undefined)?.slice(COMPONENT.length);
+  const fields = (id === undefined ? form : components[id]) as ObjectSchema;
+  const whole = {
     ...fields,
     properties: {
-      file: { type: 'string', contentMediaType: 'application/octet-stream', description: 'The document.' },
+      file: { type: 'string', format: 'binary', description: 'The document.' },
       ...fields.properties,
     },
     required: ['file', ...(fields.required ?? [])],
   };
+  if (id === undefined) return whole;
+  components[id] = whole;
+  return form;
 };
 
-const requestBody = ({ body, upload, bytes }: Route, components: Components): Json => {
+const requestBody = ({ body, documentedBody = body, upload, bytes }: Route, components: Components): Json => {
   if (bytes !== undefined) return { requestBody: { required: true, content: { '*/*': { schema: {} } } } };
-  if (body === undefined) return {};
-  const schema = schemaOf(body, 'input', components);
+  if (documentedBody === undefined) return {};
+  const schema = schemaOf(documentedBody, 'input', components);
   const content =
     upload === true
       ? { 'multipart/form-data': { schema: withFile(schema, components) } }
@@ -99,11 +109,12 @@ const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Com
   const content =
     'schema' in reply
       ? { 'application/json': { schema: schemaOf(reply.schema, 'output', components) } }
-      : {
-          [reply.contentType]: {
-            schema: { type: /[/+]json$/.test(reply.contentType) ? 'object' : 'string' },
-          },
-        };
+      : Object.fromEntries(
+          [reply.contentType, ...(reply.alsoContentTypes ?? [])].map((type) => [
+            type,
+            { schema: { type: /[/+]json$/.test(type) ? 'object' : 'string' } },
+          ]),
+        );
   const headers =
     idempotency === undefined
       ? {}
@@ -119,44 +130,6 @@ const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Com
   return Object.fromEntries([reply.status, ...alsoStatus].map((status) => [String(status), answer]));
 };
 
-const problemContent = (codes: readonly string[]): Json => {
-  const others = codes.filter((code) => code !== 'validation_error');
-  const schemas = [
-    ...(codes.includes('validation_error') ? [{ $ref: `${COMPONENT}HTTPValidationError` }] : []),
-    ...(others.length === 0
-      ? []
-      : [
-          {
-            allOf: [
-              { $ref: `${COMPONENT}Problem` },
-              { type: 'object', properties: { code: { enum: others } } },
-            ],
-          },
-        ]),
-  ];
-  return { 'application/problem+json': { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } } };
-};
-
-const retryHeader = {
-  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
-};
-
-const problems = (route: Route): Json => {
-  const byStatus = new Map<number, string[]>();
-  for (const code of problemsOf(route))
-    byStatus.set(statusOf(code), [...(byStatus.get(statusOf(code)) ?? []), wireCodeOf(code)]);
-  return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [
-      String(status),
-      {
-        description: codes.map((code) => `\`${code}\``).join(', '),
-        ...((status === 429 || status === 503) && { headers: retryHeader }),
-        content: problemContent(codes),
-      },
-    ]),
-  );
-};
-
 const operation = (route: NamedRoute, components: Components): Json => ({
   operationId: route.operationId,
   summary: route.summary,
@@ -164,74 +137,79 @@ const operation = (route: NamedRoute, components: Components): Json => ({
   tags: [route.tag],
   security: route.access === 'public' ? [] : [{ apiKey: [] }],
   parameters: [
-    ...parametersIn(route.params, 'path', components),
-    ...parametersIn(route.query, 'query', components),
+    ...parametersIn(route, 'path', components),
+    ...parametersIn(route, 'query', components),
     ...idempotencyHeader(route),
     ...preferHeader(route),
   ],
   ...requestBody(route, components),
-  responses: { ...problems(route), ...accepted(route, components), ...success(route, components) },
+  responses: { ...problemResponses(route), ...accepted(route, components), ...success(route, components) },
 });
 
-const PROBLEM_SCHEMAS = {
-  Problem: {
-    type: 'object',
-    description: 'RFC 9457. Each code has a page at its `type`. Further members depend on the code.',
-    properties: {
-      type: { type: 'string', description: 'A path of this service.' },
-      title: { type: 'string' },
-      status: { type: 'integer' },
-      code: { type: 'string', enum: WIRE_CODES },
-      detail: { type: 'string', description: 'A sentence for people.' },
-      request_id: { type: 'string' },
-    },
-    required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
-  },
-  HTTPValidationError: {
-    type: 'object',
-    properties: {
-      type: { type: 'string' },
-      title: { type: 'string' },
-      status: { type: 'integer', const: 422 },
-      code: { type: 'string', const: 'validation_error' },
-      detail: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            loc: { type: 'array', items: { type: ['string', 'integer'] } },
-            msg: { type: 'string' },
-            type: { type: 'string' },
-          },
-          required: ['loc', 'msg', 'type'],
-        },
-      },
-      request_id: { type: 'string' },
-    },
-    required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
-  },
+/** A schema of a request or an answer, where it is no component, with members that say what they are. */
+const describedOperation = (route: NamedRoute, components: Components): Json => {
+  const whole = operation(route, components);
+  return {
+    ...whole,
+    ...('requestBody' in whole && { requestBody: withDescribed(whole['requestBody'], route.operationId) }),
+    responses: withDescribed(whole['responses'], route.operationId),
+  };
 };
 
-/** The whole interface as OpenAPI 3.1, made from the routes. */
-export const openApiDocument = (routes: readonly NamedRoute[]): Json => {
-  const components: Components = { ...PROBLEM_SCHEMAS };
+/** The same with each `schema` described, however deep it stands. */
+const withDescribed = (value: unknown, owner: string): unknown => {
+  if (Array.isArray(value)) return value.map((one) => withDescribed(one, owner));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      key === 'schema' ? described(member, owner) : withDescribed(member, owner),
+    ]),
+  );
+};
+
+const describedComponents = (components: Components): Json =>
+  Object.fromEntries(
+    Object.entries(components)
+      .map(([name, schema]) => [name, described(schema, name)] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+
+/**
+ * The whole interface as OpenAPI 3.1, made from the routes.
+ *
+ * @param serverUrl where clients reach the service
+ */
+export const openApiDocument = (routes: readonly NamedRoute[], serverUrl: string): Json => {
+  const components: Components = { ...problemSchemas(routes) };
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) (paths[route.path] ??= {})[route.method] = operation(route, components);
-  const sorted = Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)));
+  for (const route of routes)
+    (paths[route.path] ??= {})[route.method] = withExample(
+      route.operationId,
+      describedOperation(route, components),
+    );
   return {
     openapi: '3.1.0',
     info: {
       title: 'Quire',
-      version: '1.0.0',
+      version: VERSION,
       description: 'Documents in, data out; pages cost credits, and every movement of credits is an event.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      contact: { name: 'Who runs this service', url: serverUrl },
     },
-    servers: [{ url: '/' }],
-    tags: [...new Set(routes.map(({ tag }) => tag))].map((name) => ({ name })),
+    servers: [{ url: serverUrl, description: 'This service.' }],
+    tags: TAGS.filter(({ name }) => routes.some(({ tag }) => tag === name)),
     paths,
     components: {
-      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY' } },
-      schemas: sorted,
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-KEY',
+          description: 'A key of a tenant, of a service or of an admin.',
+        },
+      },
+      schemas: describedComponents(components),
     },
   };
 };

@@ -31,7 +31,7 @@ const orEmpty = (jsonSchema: Record<string, unknown>): void => {
   const { 'x-or-empty': _, description, ...rest } = jsonSchema;
   for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
   Object.assign(jsonSchema, description === undefined ? {} : { description }, {
-    anyOf: [rest, { const: '' }],
+    anyOf: [rest, { type: 'string', enum: [''] }],
   });
 };
 
@@ -48,6 +48,8 @@ const asDocumented = ({ zodSchema, jsonSchema }: Converted): void => {
   }
   if (jsonSchema['x-or-empty'] === true) orEmpty(jsonSchema);
   const { def } = zodSchema._zod;
+  if (def.type === 'union' && 'discriminator' in def)
+    jsonSchema['discriminator'] = { propertyName: def.discriminator };
   if (def.type === 'default') jsonSchema['default'] = def.defaultValue;
 };
 

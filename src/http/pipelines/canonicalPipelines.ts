@@ -1,15 +1,10 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { payloadOf, type CanonicalCall, type CanonicalOperation } from '../canonical/canonicalPayload.ts';
 import { invalid } from '../problems.ts';
+import { listPayload, noPayload } from '../wire/canonical.ts';
 import { activatePayload, trainingJobFields } from '../wire/pipelines.ts';
 import { activate, artifactList, artifactOf, resolve } from './deployments.ts';
 import { cancelJob, createJob, jobStatus } from './trainingJobs.ts';
-
-const nothing = z.strictObject({});
-const page = z.strictObject({
-  limit: z.int().min(1).max(1000).default(100),
-  offset: z.int().min(0).default(0),
-});
 
 const named = ({ request }: CanonicalCall, member: 'job_id' | 'artifact_id'): string => {
   const id = request.body.resource[member];
@@ -19,12 +14,12 @@ const named = ({ request }: CanonicalCall, member: 'job_id' | 'artifact_id'): st
 };
 
 const jobIn = (call: CanonicalCall) => {
-  payloadOf(call, nothing);
+  payloadOf(call, noPayload);
   return { tenant_id: call.request.body.scope.tenant_id, job_id: named(call, 'job_id') };
 };
 
 /** Operations of the envelope on training jobs, deployments and artifacts. */
-export const PIPELINE_OPERATIONS: Readonly<Record<string, CanonicalOperation>> = {
+export const PIPELINE_OPERATIONS = {
   'training.create': (call) => {
     const { environment: _, ...scope } = call.request.body.scope;
     return createJob(call.deps, call.request, { scope, fields: payloadOf(call, trainingJobFields) });
@@ -37,15 +32,26 @@ export const PIPELINE_OPERATIONS: Readonly<Record<string, CanonicalOperation>> =
     return activate(call.deps, call.request, { scope, fields });
   },
   'deployment.resolve': async (call) => {
-    payloadOf(call, nothing);
+    payloadOf(call, noPayload);
     return resolve(call.deps, call.request.body.scope);
   },
   'artifact.get': async (call) => {
-    payloadOf(call, nothing);
+    payloadOf(call, noPayload);
     return artifactOf(call.deps, call.request.body.scope.tenant_id, named(call, 'artifact_id'));
   },
   'artifact.list': (call) => {
     const { tenant_id } = call.request.body.scope;
-    return artifactList(call.deps, call.request, { tenant_id, ...payloadOf(call, page) });
+    return artifactList(call.deps, call.request, { tenant_id, ...payloadOf(call, listPayload) });
   },
+} satisfies Readonly<Record<string, CanonicalOperation>>;
+
+/** What each of them takes as its payload, for the reference. */
+export const PIPELINE_PAYLOADS: Readonly<Record<keyof typeof PIPELINE_OPERATIONS, z.ZodType>> = {
+  'training.create': trainingJobFields,
+  'training.get': noPayload,
+  'training.cancel': noPayload,
+  'deployment.activate': activatePayload,
+  'deployment.resolve': noPayload,
+  'artifact.get': noPayload,
+  'artifact.list': listPayload,
 };

@@ -12,6 +12,7 @@ import { endUnread } from './refuseBody.ts';
 import type { RunningRequests } from './runningRequests.ts';
 import { statusOf, wireCodeOf } from '../../problemTable.ts';
 import { Problem, problem, problemBody } from '../problems.ts';
+import { crossOrigin } from './crossOrigin.ts';
 import { safeHeaders } from './safeHeaders.ts';
 import type { Exchange } from './routeRequest.ts';
 import type { ServeDeps } from './serveRoute.ts';
@@ -23,6 +24,8 @@ interface AppDeps extends Omit<ServeDeps, 'onError'> {
   readonly metrics: HttpMetrics;
   /** Where clients reach the service, where that is said. */
   readonly publicUrl?: string | undefined;
+  /** Web pages of these origins may call from a browser. */
+  readonly corsOrigins?: readonly string[] | undefined;
   /** Told of each request that begins. */
   readonly running?: RunningRequests | undefined;
   /** Left out: requests are not traced. */
@@ -193,7 +196,7 @@ export const httpApp = (deps: AppDeps): Express => {
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
-  app.use(front(deps));
+  app.use(front(deps), ...crossOrigin(deps.corsOrigins ?? []));
   for (const route of routes) app[route.method](expressPath(route), handlerOf(route, { ...deps, onError }));
   for (const route of routes) app.route(expressPath(route)).all(noteMethod(route));
   app.use(nothingHere);

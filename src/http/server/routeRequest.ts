@@ -63,7 +63,7 @@ const prefersAsync = (header: string | undefined): boolean =>
 /** The parts of a handler's request that come from the request itself. */
 export type Checked = Omit<
   RouteRequest<unknown, unknown, unknown>,
-  'caller' | 'meta' | 'signal' | 'answer' | 'doneOr'
+  'caller' | 'meta' | 'signal' | 'answer' | 'doneOr' | 'prefers'
 >;
 
 /** The key under which the request is known when it comes again; null: none. */
@@ -106,7 +106,7 @@ interface HandlerContext {
 /** What a handler gets. Few ask for the signal, and it costs: it is made when asked for. */
 export const requestOf = (
   facts: Checked,
-  { res, requestId }: Exchange,
+  { req, res, requestId }: Exchange,
   { caller, clock, status }: HandlerContext,
 ): RouteRequest<unknown, unknown, unknown> => {
   const { params, query, body, file, tenant_id, idempotency_key, fingerprint, halves, respondAsync } = facts;
@@ -121,6 +121,10 @@ export const requestOf = (
     },
     // What a route lists is known where it is declared, and nowhere else.
     doneOr: doneOr as RouteRequest<unknown, unknown, unknown>['doneOr'],
+    prefers: (types) => {
+      const best = req.accepts([...types]);
+      return best === false ? undefined : best;
+    },
     get signal() {
       return (signal ??= hangUpSignal(res));
     },

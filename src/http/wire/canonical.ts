@@ -36,15 +36,27 @@ const canonicalResource = z
   })
   .meta({ id: 'CanonicalResource' });
 
-export const canonicalEnvelope = z
-  .strictObject({
-    schema_version: plainText(1, 20).meta({ description: '`1.0`.' }),
-    operation: plainText(1, 100),
-    scope: canonicalScope,
-    resource: canonicalResource.default({}),
-    payload: z.record(z.string(), z.unknown()).default({}),
-  })
-  .meta({ id: 'CanonicalEnvelope' });
+export const canonicalEnvelope = z.strictObject({
+  schema_version: plainText(1, 20).meta({ description: '`1.0`.' }),
+  operation: plainText(1, 100),
+  scope: canonicalScope,
+  resource: canonicalResource.default({}),
+  payload: z.record(z.string(), z.unknown()).default({}),
+});
+
+const envelopeOf = <Payload extends z.ZodType>(operation: string, payload: Payload) => {
+  const name = operation.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const members = { operation: z.literal(operation), payload: payload.optional() };
+  return canonicalEnvelope.extend(members).meta({ id: `Canonical${name}` });
+};
+
+/** The envelope as the reference shows it: with each operation's own payload. */
+export const envelopeByOperation = (payloads: Readonly<Record<string, z.ZodType>>) => {
+  const [first, ...rest] = Object.entries(payloads).map(([name, payload]) => envelopeOf(name, payload));
+  if (first === undefined) throw new Error('the envelope has no operation');
+  return z.discriminatedUnion('operation', [first, ...rest]).meta({ id: 'CanonicalEnvelope' });
+};
+
 export type CanonicalEnvelope = z.output<typeof canonicalEnvelope>;
 
 /** Payload of `inference.extract`: the fields of the form but the file, with the schema as an object. */
@@ -62,6 +74,15 @@ export const extractPayload = z.strictObject({
   ocr: ocrChannelIn.nullish(),
   ...channelFields('llm'),
   ...channelFields('ocr'),
+});
+
+/** Payload of operations that need no more than scope and resource. */
+export const noPayload = z.strictObject({});
+
+/** Payload of `artifact.list`. */
+export const listPayload = z.strictObject({
+  limit: z.int().min(1).max(1000).default(100),
+  offset: z.int().min(0).default(0),
 });
 
 /** Payload of `inference.to_markdown`: as `/v1/ocr/to-markdown` has it, or the fields of the form. */

@@ -32,7 +32,12 @@ const loose = (description: string, documented: Readonly<Record<string, unknown>
   z
     .unknown()
     .optional()
-    .meta({ 'x-wire': { description: `${description} ${NOTE}`, anyOf: [documented, {}] } });
+    .meta({
+      'x-wire': {
+        description: `${description} ${NOTE}`,
+        anyOf: [documented, { description: 'Else ignored.' }],
+      },
+    });
 
 const looseMembers = (about: string) => ({
   provider_model: loose(`Own ${about} model, \`<provider>/<model>\`.`, { type: 'string', maxLength: 200 }),

@@ -146,6 +146,7 @@ export const startApi = async (
     logger,
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     publicUrl: config.publicUrl,
+    corsOrigins: config.corsOrigins,
     keys: deps.keys,
     limits: {
       limiter: memoryRateLimiter(() => limiterMs),

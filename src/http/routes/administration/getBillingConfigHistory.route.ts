@@ -4,6 +4,7 @@ import { billingConfigHistory } from '../../wire/prices.ts';
 
 export const getBillingConfigHistory = get('/v1/admin/billing-config', {
   summary: 'The active billing config and all versions, newest first',
+  description: 'What was charged when: each version with who published it and why.',
   access: 'admin',
   reply: { status: 200, schema: billingConfigHistory },
   handle: async (_request, { reference }) => {

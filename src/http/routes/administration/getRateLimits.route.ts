@@ -6,6 +6,7 @@ import { rateLimitsResponse } from '../../wire/limits.ts';
 
 export const getRateLimits = get('/v1/admin/tenants/{tenant_id}/rate-limits', {
   summary: "A tenant's rate limits, and its override",
+  description: 'What holds for the tenant, class by class, and whether it is a default or its own.',
   access: 'admin',
   tenant: 'path',
   params: tenantParams,

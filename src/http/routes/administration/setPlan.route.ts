@@ -5,6 +5,7 @@ import { setPlanRequest, setPlanResponse } from '../../wire/money.ts';
 
 export const setPlan = post('/v1/admin/tenants/{tenant_id}/set-plan', {
   summary: "Set a tenant's plan",
+  description: 'The plan decides the free pages of a month and what may be trained.',
   access: 'admin',
   tenant: 'path',
   params: tenantParams,

@@ -7,6 +7,7 @@ import { apiKeyCreateRequest, apiKeyCreateResponse } from '../../wire/keys.ts';
 
 export const createApiKey = post('/v1/api-keys', {
   summary: 'Create a key for a tenant',
+  description: 'The key itself is in this answer alone: only its digest is stored.',
   access: 'admin',
   tenant: 'body',
   body: apiKeyCreateRequest,

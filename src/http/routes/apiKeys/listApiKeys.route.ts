@@ -5,6 +5,7 @@ import { apiKeyList } from '../../wire/keys.ts';
 
 export const listApiKeys = get('/v1/api-keys/{tenant_id}', {
   summary: "List a tenant's keys",
+  description: 'What is known of each key; the keys themselves are not stored.',
   access: 'admin',
   tenant: 'path',
   params: tenantParams,

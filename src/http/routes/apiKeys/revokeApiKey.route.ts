@@ -33,6 +33,7 @@ const alone = oneAtATime();
 
 export const revokeApiKey = remove('/v1/api-keys/{key}', {
   summary: 'Revoke a key',
+  description: 'From now on it is no key. The last admin key is not revoked.',
   access: 'admin',
   params: z.object({
     key: plainText(1, 512).meta({ description: 'The key itself, or its `key_id`.' }),

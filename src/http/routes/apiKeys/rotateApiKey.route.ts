@@ -11,6 +11,7 @@ const later = (instant: string, seconds: number): string =>
 
 export const rotateApiKey = post('/v1/api-keys/rotate', {
   summary: 'Replace a key by a new one; the old one stops after a grace',
+  description: 'The new key has the role and the name of the old one, which ends after `grace_seconds`.',
   access: 'admin',
   body: apiKeyRotateRequest,
   reply: { status: 200, schema: apiKeyCreateResponse },

@@ -6,6 +6,9 @@ import { billingConfigCreateRequest, billingConfigResponse } from '../../wire/pr
 
 export const createBillingConfig = post('/v1/billing/config', {
   summary: 'Publish a billing config version',
+  description:
+    'Rates, free pages and training costs from now on. ' +
+    'Every publication is a new version; usage keeps the version that it was billed by.',
   access: 'admin',
   body: billingConfigCreateRequest,
   reply: { status: 201, schema: billingConfigResponse },

@@ -4,6 +4,7 @@ import { billingConfigResponse } from '../../wire/prices.ts';
 
 export const getBillingConfig = get('/v1/billing/config', {
   summary: 'The active billing config',
+  description: 'What pages, trainings and exports cost now, and how many pages are free.',
   access: 'admin',
   reply: { status: 200, schema: billingConfigResponse },
   handle: async (_request, { reference }) => {

@@ -4,6 +4,7 @@ import { billingRatesResponse } from '../../wire/prices.ts';
 
 export const getBillingRates = get('/v1/billing/rates', {
   summary: 'Credits per page, by operation, mode and billing type',
+  description: 'What a page costs now, for each kind of work.',
   access: 'any',
   reply: { status: 200, schema: billingRatesResponse },
   handle: async (_request, { reference }) => {

@@ -7,6 +7,7 @@ import { tenantInfoResponse } from '../../wire/reports.ts';
 
 export const getTenantInfo = get('/v1/billing/tenant-info/{tenant_id}', {
   summary: "A tenant's full billing state",
+  description: 'Balance, free pages, plan, rates, limits and open holds in one answer.',
   access: 'any',
   tenant: 'path',
   params: tenantParams,

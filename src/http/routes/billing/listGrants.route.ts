@@ -6,6 +6,7 @@ import { grantHistory } from '../../wire/money.ts';
 
 export const listGrants = get('/v1/billing/grants/{tenant_id}', {
   summary: "A tenant's purchases and refunds, newest first",
+  description: 'What was bought and what was given back, with its money.',
   access: 'any',
   tenant: 'path',
   params: tenantParams,

@@ -6,6 +6,7 @@ import { billingRateItem, upsertRateRequest } from '../../wire/prices.ts';
 
 export const setBillingRate = post('/v1/billing/rates', {
   summary: 'Change one rate; a new billing config version',
+  description: 'All other rates stay. The answer is the new version.',
   access: 'admin',
   body: upsertRateRequest,
   reply: { status: 200, schema: billingRateItem },

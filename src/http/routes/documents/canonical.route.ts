@@ -1,4 +1,8 @@
-import { actsForAll, CANONICAL_OPERATIONS } from '../../canonical/canonicalOperations.ts';
+import {
+  actsForAll,
+  CANONICAL_OPERATIONS,
+  DOCUMENTED_ENVELOPE,
+} from '../../canonical/canonicalOperations.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
 import { problem } from '../../problems.ts';
 import { canonicalEnvelope, canonicalResponse } from '../../wire/canonical.ts';
@@ -24,6 +28,7 @@ export const canonical = post('/v1/canonical', {
   idempotency: KEPT_A_DAY,
   respondsAsync: true,
   body: canonicalEnvelope,
+  documentedBody: DOCUMENTED_ENVELOPE,
   reply: { status: 200, schema: canonicalResponse },
   problems: [
     'unknown_operation',

@@ -6,6 +6,9 @@ import { CONVERSION_PROBLEMS } from '../../documents/workProblems.ts';
 
 export const toMarkdown = post('/v1/to-markdown', {
   summary: 'A document as markdown and plain text',
+  description:
+    'Headings, lists, tables and text in reading order. ' +
+    'Pages without text are recognised unless `conversion_mode` is `fast`.',
   access: 'any',
   tenant: 'body',
   serviceActsForAll: true,

@@ -9,6 +9,7 @@ import { llmCostAggregate } from '../../wire/costs.ts';
 
 export const listLlmCosts = get('/v1/admin/llm-costs', {
   summary: 'Model costs, grouped',
+  description: 'What model calls cost in a period, grouped as asked.',
   access: 'admin',
   query: z.object({
     tenant_id: tenantIdText.optional(),

@@ -4,6 +4,7 @@ import { PAGE_HEADERS } from '../../server/safeHeaders.ts';
 
 export const getDocs = get('/docs', {
   summary: 'The reference page',
+  description: 'Every operation with its schemas; a key typed there is not kept.',
   access: 'public',
   always: true,
   reply: { status: 200, contentType: 'text/html' },

@@ -4,6 +4,7 @@ import { ASSET_NAMES, docsAsset } from '../../openapi/docsPages.ts';
 
 export const getDocsAsset = get('/docs/assets/{asset}', {
   summary: 'A file of the reference page',
+  description: 'Scripts and styles of the reference page: nothing is loaded from elsewhere.',
   access: 'public',
   always: true,
   params: z.object({ asset: z.enum(ASSET_NAMES) }),

@@ -7,6 +7,7 @@ import { workCostAnswer } from '../../../queries/workCosts.ts';
 
 export const getCostsByDocument = get('/v1/admin/costs/by-document', {
   summary: 'Work by document, last used first',
+  description: 'Which documents were worked on in a period, for how many credits, and what the models cost.',
   access: 'admin',
   query: z.object({
     document_id: plainText(1, 200).optional(),

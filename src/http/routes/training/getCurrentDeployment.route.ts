@@ -4,6 +4,7 @@ import { currentDeploymentQuery, resolvedDeployment } from '../../wire/pipelines
 
 export const getCurrentDeployment = get('/v1/inference/deployments/current', {
   summary: 'What is deployed in a project, task and environment',
+  description: 'The artifact that work of this scope uses; 404 while none is active.',
   access: 'any',
   tenant: 'query',
   query: currentDeploymentQuery,

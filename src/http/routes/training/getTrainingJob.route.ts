@@ -6,6 +6,8 @@ import { trainingJobStatus } from '../../wire/pipelines.ts';
 
 export const getTrainingJob = get('/v1/training/jobs/{job_id}', {
   summary: 'The progress and the result of a training job',
+  description:
+    'Ask until `status` is `succeeded`, `failed` or `cancelled`; the scores by field show what was learned.',
   access: 'any',
   params: z.object({ job_id: plainText(1, 128) }),
   reply: { status: 200, schema: trainingJobStatus },

@@ -1,4 +1,4 @@
-import { middleY, type PlacedWord, type Rule } from './content.ts';
+import { middleY, type PlacedWord, type Rule } from '../content.ts';
 import type { RuledRegion } from './ruledTables.ts';
 import type { PlacedCell, Span } from './tableCells.ts';
 

@@ -1,7 +1,7 @@
-import type { Block, Box, TableCell } from '../document/document.ts';
-import { around, type PlacedWord, type Row } from './content.ts';
-import { rowsOf } from './segments.ts';
-import { joinLines, lineText } from './textOf.ts';
+import type { Block, Box, TableCell } from '../../document/document.ts';
+import { around, type PlacedWord } from '../content.ts';
+import { rowsOf } from '../segments.ts';
+import { joinLines, lineText } from '../textOf.ts';
 
 export type TableBlock = Extract<Block, { readonly kind: 'table' }>;
 
@@ -71,21 +71,6 @@ export function coveredSpans(boxes: readonly Box[], gap: number): readonly Span[
     else spans.push({ from: x0, to: x1 });
   }
   return spans;
-}
-
-/**
- * The columns of rows, from those with the most cells where there are several such rows: a title or a
- * total that lies across columns does not join them.
- */
-export function columnsOfRows(rows: readonly Row[], gap: number): readonly Span[] {
-  const most = rows.reduce((count, { segments }) => Math.max(count, segments.length), 0);
-  const fullest = rows.filter(({ segments }) => segments.length === most);
-  const full =
-    fullest.length >= 2 ? fullest : rows.filter(({ segments }) => segments.length >= Math.max(2, most - 1));
-  return coveredSpans(
-    full.flatMap(({ segments }) => segments.map(({ box }) => box)),
-    gap,
-  );
 }
 
 /** The indexes of the columns that a box covers: from the first to the last that it overlaps. */

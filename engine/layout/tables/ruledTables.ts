@@ -1,5 +1,6 @@
-import type { Box } from '../document/document.ts';
-import { around, heightOf, widthOf, type Rule } from './content.ts';
+import type { Box } from '../../document/document.ts';
+import { around, heightOf, widthOf, type Rule } from '../content.ts';
+import { withLooseRules, type WordsByHeight } from './looseRules.ts';
 
 /** Lines that end this near to each other touch. */
 const TOUCH = 3;
@@ -17,7 +18,7 @@ export interface RuledRegion {
 const isHorizontal = (rule: Rule): boolean => widthOf(rule) >= heightOf(rule);
 
 /** The ruled regions of a page, by the lines that touch each other. */
-export function ruledRegions(rules: readonly Rule[]): readonly RuledRegion[] {
+export function ruledRegions(rules: readonly Rule[], words: WordsByHeight): readonly RuledRegion[] {
   const horizontal = joined(
     rules.filter((rule) => isHorizontal(rule) && widthOf(rule) >= SHORT),
     0,
@@ -46,30 +47,12 @@ export function ruledRegions(rules: readonly Rule[]): readonly RuledRegion[] {
     if (members === undefined) regions.set(key, [rule]);
     else members.push(rule);
   });
-  return withLooseRules([...regions.values()]).map((members) => ({
+  return withLooseRules([...regions.values()], words).map((members) => ({
     box: around(members),
     horizontal: members.filter(isHorizontal).sort((a, b) => a[1] - b[1]),
     vertical: members.filter((rule) => !isHorizontal(rule)).sort((a, b) => a[0] - b[0]),
   }));
 }
-
-/** Tables without vertical lines: rules of one extent, one below the other. */
-function withLooseRules(groups: readonly Rule[][]): readonly Rule[][] {
-  const kept: Rule[][] = [];
-  for (const group of [...groups].sort((a, b) => around(a)[1] - around(b)[1])) {
-    const box = around(group);
-    const host = kept.find((other) => {
-      const there = around(other);
-      const same = Math.abs(there[0] - box[0]) < TOUCH && Math.abs(there[2] - box[2]) < TOUCH;
-      return same && (isLoose(group) || isLoose(other)) && box[1] - there[3] < 260;
-    });
-    if (host === undefined) kept.push([...group]);
-    else host.push(...group);
-  }
-  return kept;
-}
-
-const isLoose = (group: readonly Rule[]): boolean => group.every(isHorizontal);
 
 const touch = (a: Rule, b: Rule): boolean =>
   a[0] <= b[2] + TOUCH && b[0] <= a[2] + TOUCH && a[1] <= b[3] + TOUCH && b[1] <= a[3] + TOUCH;

@@ -1,0 +1,37 @@
+/** A label and the range of its value in the same text. */
+export interface ColonPair {
+  readonly label: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A colon or arrow that parts a label from a value: neither that of a time nor of an address of the web. */
+const COLON = /(?<=[\p{L}\p{N}).\]"#%])\s?(?:[:：](?!\/\/|\d\d\b)|[-=]>|[→▶►])/gu;
+const LABEL_MAX = 80;
+/** A second label on the same line is no longer than this. */
+const LATER_WORDS = 3;
+
+/** The pairs of label and value that colons part on one line: `Date: 3 May  Place: Leeds` has two. */
+export function colonPairs(text: string): readonly ColonPair[] {
+  const colons = [...text.matchAll(COLON)].map(({ index, 0: mark }) => ({
+    at: index,
+    end: index + mark.length,
+  }));
+  const starts = colons.map(({ at }, i) => (i === 0 ? 0 : laterStart(text, colons[i - 1]?.end ?? 0, at)));
+  return colons.flatMap(({ at, end }, i): readonly ColonPair[] => {
+    const start = starts[i] ?? 0;
+    const to = starts[i + 1] ?? text.length;
+    const label = text.slice(start, at).trim();
+    if (label === '' || label.length > LABEL_MAX || text.slice(end, to).trim() === '') return [];
+    return [{ label, from: end, to }];
+  });
+}
+
+/** Where the label before a later colon begins: up to three words, from the first that is written large. */
+function laterStart(text: string, from: number, to: number): number {
+  const words = [...text.slice(from, to).matchAll(/\S+/g)].slice(-LATER_WORDS);
+  const value = [...text.slice(from, to).matchAll(/\S+/g)];
+  const free = words.filter(({ index }) => index > (value[0]?.index ?? 0));
+  const first = free.find(({ 0: word }) => /^\p{Lu}/u.test(word) && !/\d/.test(word)) ?? free.at(-1);
+  return first === undefined ? to : from + first.index;
+}

@@ -1,0 +1,183 @@
+import type { Word } from '../../document/document.ts';
+import type { EvidenceKind } from '../evidence.ts';
+import { wordsIn, type Layout, type Segment } from '../places/layout.ts';
+import { above, below } from './neighbours.ts';
+import { numberingOf } from './numbering.ts';
+import { colonPairs } from './colons.ts';
+import { isInstruction, isJoint, isPlaceholder, isSentence, POINTS, wordCount } from './printed.ts';
+
+/** A range of a segment's text. */
+export interface Spot {
+  readonly segment: Segment;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A label with the place where its value stands. */
+export interface Pair {
+  readonly label: string;
+  readonly at: Segment;
+  /** The heading that the label stands under. */
+  readonly context: string;
+  readonly value: Spot;
+  readonly kind: EvidenceKind;
+}
+
+/** What a document prints as a form: its labels with their values, and what is never a value. */
+export interface Form {
+  readonly pairs: readonly Pair[];
+  /** What shows itself as a label by a mark, or by its place in a column of labels. */
+  readonly labels: ReadonlySet<Segment>;
+  /** The labels that a word is the first of the value of, by a colon, a cell or a column of labels. */
+  readonly claims: ReadonlyMap<Word, readonly Pair[]>;
+  /** The words of numbers of lines and boxes, of blanks and of marks of templates. */
+  readonly blanks: ReadonlySet<Word>;
+  /** Such a blank, or an instruction. */
+  readonly isPrinted: (segment: Segment) => boolean;
+}
+
+const LABEL_WORDS_MAX = 12;
+const LABEL_CHARACTERS_MAX = 90;
+/** Lines of text between a label and what stands below it. */
+const BELOW_LINES = 1.6;
+/** Labels under each other that have their values under each other are a column of labels. */
+const ALIGNED_MIN = 3;
+
+/** The form of a document, in time linear in its segments. */
+export function formOf(layout: Layout): Form {
+  const numbering = numberingOf(layout);
+  const isBlank = (segment: Segment): boolean => numbering.has(segment) || isPlaceholder(segment.text);
+  const isPrinted = (segment: Segment): boolean => isBlank(segment) || isInstruction(segment.text);
+  const page = { layout, isPrinted };
+  const drafts = layout.segments.flatMap((segment): readonly Draft[] =>
+    isPrinted(segment) ? [] : draftsOf(segment, page),
+  );
+  const counts = new Map<string, number>();
+  for (const draft of drafts) counts.set(columnOf(draft), (counts.get(columnOf(draft)) ?? 0) + 1);
+  const pairs = drafts.map((draft): Pair => {
+    const isColumn = draft.kind === 'beside' && (counts.get(columnOf(draft)) ?? 0) >= ALIGNED_MIN;
+    return {
+      ...draft,
+      kind: isColumn ? 'right' : draft.kind,
+      context: contextOf(draft.at, page),
+    };
+  });
+  const sure = pairs.filter((_, i) => SURE.has(drafts[i]?.kind ?? 'under'));
+  const labels = new Set(sure.map(({ at }) => at));
+  const blanks = new Set(layout.segments.filter(isBlank).flatMap(({ words }) => words));
+  return { pairs, labels, claims: claimsOf(sure), blanks, isPrinted };
+}
+
+const SURE: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'right', 'cell']);
+
+type Draft = Omit<Pair, 'context'>;
+function claimsOf(sure: readonly Pair[]): ReadonlyMap<Word, readonly Pair[]> {
+  const claims = new Map<Word, Pair[]>();
+  for (const pair of sure) {
+    const { segment, from, to } = pair.value;
+    const [first] = wordsIn(segment, from, to);
+    if (first === undefined) continue;
+    const known = claims.get(first);
+    if (known === undefined) claims.set(first, [pair]);
+    else known.push(pair);
+  }
+  return claims;
+}
+
+interface Page {
+  readonly layout: Layout;
+  readonly isPrinted: (segment: Segment) => boolean;
+}
+
+const whole = (segment: Segment): Spot => ({ segment, from: 0, to: segment.text.length });
+
+function draftsOf(segment: Segment, page: Page): readonly Draft[] {
+  const own = colonPairs(segment.text).map(({ label, from, to }): Draft => ({
+    label,
+    at: segment,
+    value: { segment, from, to },
+    kind: 'colon',
+  }));
+  const open = openLabel(segment.text, own.at(-1));
+  if (open === undefined) return own;
+  const under = belowOf(segment, open, page);
+  const beside = besideOf(segment, open, page).map((draft): Draft => {
+    const isBoth = draft.kind === 'right' && under.some(({ kind }) => kind === 'below') && !POINTS.test(open);
+    return isBoth ? { ...draft, kind: 'beside' } : draft;
+  });
+  return [...own, ...beside, ...under];
+}
+
+/** The text that waits for a value elsewhere: all of a short text, or its end from the last value on. */
+function openLabel(text: string, last: Draft | undefined): string | undefined {
+  if (last !== undefined) return undefined;
+  const isShort = text.length <= LABEL_CHARACTERS_MAX && wordCount(text) <= LABEL_WORDS_MAX;
+  return isShort && /\p{L}/u.test(text) && (POINTS.test(text) || !isSentence(text)) ? text : undefined;
+}
+
+/** Marks and units between a label and its value. */
+const JOINTS_MAX = 3;
+const isBetween = (text: string): boolean => isJoint(text) || isUnit(text);
+
+function besideOf(segment: Segment, label: string, { layout, isPrinted }: Page): readonly Draft[] {
+  let next = nextOf(segment, layout);
+  for (let i = 0; i < JOINTS_MAX && next !== undefined && isBetween(next.text); i += 1)
+    next = nextOf(next, layout);
+  if (next === undefined || isPrinted(next) || POINTS.test(next.text)) return [];
+  const isCell = segment.words.every(({ box }) => box === null);
+  const kind = isCell ? 'cell' : isMarked(segment, next) ? 'right' : 'beside';
+  return [{ label, at: segment, value: valueSpot(next), kind }];
+}
+
+/** The next on the same row. */
+function nextOf({ index, row }: Segment, { segments }: Layout): Segment | undefined {
+  const next = segments[index + 1];
+  return next?.row === row ? next : undefined;
+}
+
+/** A unit may stand between a label and its number. */
+const isUnit = (text: string): boolean =>
+  /^(?:[\p{L}°º%²³/]{1,4}|\([\p{L}°º%²³/]{1,4}\))$/u.test(text) &&
+  !/^\p{Lu}\p{Ll}/u.test(text) &&
+  !/^(?:yes|no|ja|nein|oui|non|si|sí)$/iu.test(text);
+
+const valueSpot = (segment: Segment): Spot => ({
+  ...whole(segment),
+  from: /^[:▶►\s]*/u.exec(segment.text)?.[0].length ?? 0,
+});
+
+function belowOf(segment: Segment, label: string, { layout, isPrinted }: Page): readonly Draft[] {
+  const height = Math.max(6, segment.y1 - segment.y0);
+  const next = below(segment, layout, BELOW_LINES * height);
+  if (next === undefined || isPrinted(next) || POINTS.test(next.text)) return [];
+  return [{ label, at: segment, value: whole(next), kind: isMarked(segment, next) ? 'below' : 'under' }];
+}
+
+const SMALLER = 0.88;
+
+/** Shows itself as a label of what stands beside it: a mark at its end, smaller letters, or bold ones. */
+function isMarked(label: Segment, value: Segment): boolean {
+  if (POINTS.test(label.text)) return true;
+  const [own, other] = [lookOf(label), lookOf(value)];
+  if (own.size > 0 && own.size < SMALLER * other.size) return true;
+  return own.bold && !other.bold;
+}
+
+const lookOf = ({ words }: Segment): { readonly size: number; readonly bold: boolean } => ({
+  size: words[0]?.fontSize ?? 0,
+  bold: words.length > 0 && words.every(({ bold }) => bold),
+});
+
+const columnOf = ({ at, value, kind }: Draft): string =>
+  kind === 'beside' ? `${at.page} ${Math.round(at.x0 / 4)} ${Math.round(value.segment.x0 / 4)}` : '';
+
+/** The nearest text above in the column that has no value of its own and is no sentence. */
+function contextOf(segment: Segment, { layout, isPrinted }: Page): string {
+  const heading = above(segment, layout).find((other) => {
+    if (isPrinted(other) || !/\p{L}{3}/u.test(other.text) || isSentence(other.text)) return false;
+    const next = nextOf(other, layout);
+    const isAlone = next === undefined || next.x0 - other.x1 > 40 || !/\d/.test(next.text);
+    return isAlone && !/:\s*\S/.test(other.text);
+  });
+  return heading?.text ?? '';
+}

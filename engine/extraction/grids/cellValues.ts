@@ -1,0 +1,116 @@
+import { inSegment, type Candidate } from '../candidates.ts';
+import type { Field } from '../fields/fields.ts';
+import { findingOf, textFinding, type Evidence, type Finding } from '../finding.ts';
+import type { Source } from '../source.ts';
+import { choiceIn, yesOrNo } from '../texts.ts';
+import { isEmpty, segmentOf, type Cell } from './grid.ts';
+
+/** How sure a value is whose column was told by its header. */
+export type CellEvidence = Omit<Evidence, 'strictness'>;
+
+/** The value of a cell for a field; undefined where the cell has none of its type. */
+export function cellValue(field: Field, cell: Cell | undefined, reading: CellReading): Finding | undefined {
+  if (cell === undefined || isEmpty(cell)) return undefined;
+  if (field.choices.length > 0) return withValue(whole(cell, reading), choiceIn(field, cell.text));
+  if (field.type === 'boolean') return withValue(whole(cell, reading), yesOrNo(cell.text));
+  if (isFreeText(field)) return whole(cell, reading);
+  return typed(field, cell, reading) ?? (isDateAsText(field, cell) ? whole(cell, reading) : undefined);
+}
+
+/** Formats that the schema demands are typed: a cell's text is no address of a mail without them. */
+const isFreeText = ({ type, kind }: Field): boolean =>
+  type === 'string' && kind !== 'date' && kind !== 'email' && kind !== 'url';
+
+export interface CellReading {
+  readonly source: Source;
+  readonly evidence: CellEvidence;
+}
+
+function whole(cell: Cell, { evidence }: CellReading): Finding | undefined {
+  const segment = segmentOf(cell);
+  return textFinding([{ segment, from: 0, to: segment.text.length }], { ...evidence, strictness: 0.6 });
+}
+
+function typed(field: Field, cell: Cell, { source, evidence }: CellReading): Finding | undefined {
+  const segment = segmentOf(cell);
+  const kinds = kindsOf(field);
+  const found = inSegment(segment, source.conventions).find(
+    (one) => kinds.has(one.kind) && fillsCell(one, segment.text),
+  );
+  return found === undefined ? undefined : findingOf(found, evidence);
+}
+
+const withValue = (finding: Finding | undefined, value: string | boolean | undefined): Finding | undefined =>
+  finding === undefined || value === undefined ? undefined : { ...finding, value };
+
+const DAY_CHARACTERS_MAX = 12;
+
+/** A day that is asked for as text, which the document may write without its year: "01-02", "May". */
+const isDateAsText = ({ kind, type }: Field, { text }: Cell): boolean =>
+  kind === 'date' && type === 'string' && text.length <= DAY_CHARACTERS_MAX;
+
+const NUMBERS: ReadonlySet<string> = new Set(['number', 'percent']);
+const kindsOf = ({ kind }: Field): ReadonlySet<string> =>
+  kind === 'number' || kind === 'integer' || kind === 'percent' ? NUMBERS : new Set([kind]);
+
+/** Letters that may stand beside a number in its cell: a unit, a currency, a mark of a footnote. */
+const UNIT_LETTERS_MAX = 12;
+
+/** Nothing but marks before the value, and little more than a unit after it: two numbers are two columns. */
+function fillsCell({ from, to, kind }: Candidate, text: string): boolean {
+  const before = text.slice(0, from).replace(/\p{Sc}/gu, '');
+  if (kind === 'date' || kind === 'email' || kind === 'url') return true;
+  if (/[\p{L}\p{N}]{4}/u.test(before) || /\p{N}/u.test(before)) return false;
+  const after = text.slice(to);
+  if (/^[^(]*\d/.test(after.replace(/\^\d+|[²³]/g, ''))) return false;
+  return after.replace(/[^\p{L}]/gu, '').length <= UNIT_LETTERS_MAX;
+}
+
+/** What most cells of a column are. */
+export interface Profile {
+  /** Shares of the filled cells, 0..1. */
+  readonly numbers: number;
+  readonly dates: number;
+  readonly emails: number;
+  readonly words: number;
+  /** Different texts, as a share of the filled cells. */
+  readonly distinct: number;
+  readonly filled: number;
+}
+
+/** Cells of a column that are looked at. */
+const SAMPLE = 60;
+
+export function profileOf(cells: readonly (Cell | undefined)[], { conventions }: Source): Profile {
+  const step = Math.max(1, Math.ceil(cells.length / SAMPLE));
+  const sample = cells.filter((_, i) => i % step === 0);
+  const filled = sample.filter((cell): cell is Cell => !isEmpty(cell));
+  const share = (is: (cell: Cell) => boolean): number =>
+    filled.length === 0 ? 0 : filled.filter(is).length / filled.length;
+  const has = (cell: Cell, kinds: readonly string[]): boolean => {
+    const { text } = segmentOf(cell);
+    return inSegment(segmentOf(cell), conventions).some(
+      (one) => kinds.includes(one.kind) && fillsCell(one, text),
+    );
+  };
+  return {
+    numbers: share((cell) => has(cell, ['number', 'percent'])),
+    dates: share((cell) => has(cell, ['date'])),
+    emails: share((cell) => has(cell, ['email', 'url'])),
+    words: share(({ text }) => /\p{L}/u.test(text)),
+    distinct: filled.length === 0 ? 0 : new Set(filled.map(({ text }) => text)).size / filled.length,
+    filled: sample.length === 0 ? 0 : filled.length / sample.length,
+  };
+}
+
+/** 0..1: what a column holds may be what the field asks for. */
+export function typeFit(field: Field, { numbers, dates, emails, filled }: Profile): number {
+  if (filled === 0) return 0;
+  if (field.type === 'number' || field.type === 'integer') return fitOf(numbers);
+  if (field.kind === 'date') return fitOf(Math.max(dates, field.type === 'string' ? 0.3 : 0));
+  if (field.kind === 'email' || field.kind === 'url') return fitOf(emails);
+  return 1;
+}
+
+/** A typed column may have some other cells: sub-headings, remarks. */
+const fitOf = (share: number): number => (share < 0.3 ? 0 : Math.min(1, 0.4 + share));

@@ -1,0 +1,188 @@
+import type { Field } from '../fields/fields.ts';
+import { remembered } from '../fields/labels.ts';
+import type { Source } from '../source.ts';
+import { profileOf, typeFit, type Profile } from './cellValues.ts';
+import { cellsIn, type Cell, type Grid, type GridRow } from './grid.ts';
+import type { HeaderMatcher } from './likeness.ts';
+
+/** A grid whose columns were told by a header. */
+export interface Headed {
+  readonly grid: Grid;
+  /** The last row of its header; −1 where it has none. */
+  readonly header: number;
+  /** Rows of the header. */
+  readonly depth: number;
+  readonly mapped: ReadonlyMap<Field, Place>;
+  /** Mean over all fields of how well a header names them. */
+  readonly score: number;
+}
+
+/** The column of a field, and how well its header names it. */
+export interface Place {
+  readonly column: number;
+  readonly score: number;
+}
+
+/** Rows of a grid in which its header is looked for. */
+const HEADER_ROWS_MAX = 60;
+const DEPTH_MAX = 3;
+/** A deeper header must say more. */
+const DEEPER = 0.015;
+/** Below this a header does not name a field. */
+const NAMED = 0.45;
+/** A column that no header names, taken because nothing else is left for the field. */
+const LEFT_OVER = 0.3;
+const LEFT_COSTS = 0.08;
+
+/** What a header is looked for with. */
+export interface Asked {
+  readonly fields: readonly Field[];
+  readonly matcher: HeaderMatcher;
+  readonly source: Source;
+}
+
+/** The header of a grid that names the fields best; undefined where none names two, or the only one. */
+export function headedBy(grid: Grid, asked: Asked): Headed | undefined {
+  let best: Headed | undefined;
+  const last = Math.min(grid.rows.length - 1, HEADER_ROWS_MAX);
+  for (let header = 0; header < last; header += 1) {
+    if (!mayBeHeader(grid.rows[header])) continue;
+    for (let depth = 1; depth <= Math.min(DEPTH_MAX, header + 1); depth += 1) {
+      const headed = headedAt(grid, { header, depth, least: best?.score ?? 0 }, asked);
+      if (headed !== undefined && headed.score > (best?.score ?? 0)) best = headed;
+    }
+  }
+  return best;
+}
+
+interface HeaderPlace {
+  readonly header: number;
+  readonly depth: number;
+  /** A header that says less is not looked at further. */
+  readonly least: number;
+}
+
+function headedAt(grid: Grid, { header, depth, least }: HeaderPlace, asked: Asked): Headed | undefined {
+  const { fields } = asked;
+  const columns = namedColumns(grid, { header, depth }, asked);
+  const enough = Math.min(2, fields.length);
+  const said = [...columns.mapped.values()].reduce((sum, { score }) => sum + score, 0) - DEEPER * (depth - 1);
+  if (columns.mapped.size < enough) return undefined;
+  if (said / Math.max(1, fields.length - 1) <= least) return undefined;
+  const left = leftOver(columns, fields, grid.columns);
+  const mapped = left === undefined ? columns.mapped : new Map([...columns.mapped, left]);
+  const score = said / (fields.length - (left === undefined ? 0 : 1)) - (left === undefined ? 0 : LEFT_COSTS);
+  return { grid, header, depth, mapped, score };
+}
+
+/** Words rather than values: a header has letters in half of its cells at least. */
+function mayBeHeader(row: GridRow | undefined): boolean {
+  const cells = cellsIn(row ?? []);
+  const named = cells.filter(({ text }) => /\p{L}/u.test(text) || YEAR.test(text.trim()));
+  return cells.length > 0 && 2 * named.length >= cells.length;
+}
+
+const YEAR = /^(?:19|20)\d{2}$/;
+
+/** The header of each column, its rows together. */
+export function headerTexts(grid: Grid, header: number, depth: number): readonly string[] {
+  const first = header - depth + 1;
+  const rows = Array.from({ length: depth }, (_, i) =>
+    i < depth - 1 ? grid.overColumns(first + i) : (grid.rows[header] ?? []),
+  );
+  return Array.from({ length: grid.columns }, (_, column) => {
+    const cells = new Set(rows.flatMap((row) => row[column] ?? []));
+    return [...cells].map(({ text }) => text).join(' ');
+  });
+}
+
+interface Pair extends Place {
+  readonly field: Field;
+}
+
+/** The columns that a header names for the fields, with what it says and what stands below it. */
+interface Named {
+  readonly mapped: ReadonlyMap<Field, Place>;
+  readonly texts: readonly string[];
+  readonly profile: (column: number) => Profile;
+}
+
+/** One column for each field and one field for each column, the best names first, by words and types. */
+function namedColumns(
+  grid: Grid,
+  { header, depth }: Pick<HeaderPlace, 'header' | 'depth'>,
+  { fields, matcher, source }: Asked,
+): Named {
+  const texts = headerTexts(grid, header, depth);
+  const body = grid.rows.slice(header + 1);
+  const profiles = new Map<number, Profile>();
+  const profile = (column: number): Profile =>
+    remembered(profiles, column, () => profileOf(columnOf(body, column), source));
+  const pairs = fields.flatMap((field) =>
+    texts.flatMap((text, column): readonly Pair[] => {
+      const named = matcher(field, text);
+      return named < NAMED ? [] : [{ field, column, score: named * typeFit(field, profile(column)) }];
+    }),
+  );
+  return { mapped: assigned(withoutDoubtful(pairs, texts)), texts, profile };
+}
+
+const columnOf = (rows: readonly GridRow[], column: number): readonly (Cell | undefined)[] =>
+  rows.map((row) => row[column]);
+
+/** A header that stands over more columns than there are fields that it names tells none of them apart. */
+function withoutDoubtful(pairs: readonly Pair[], texts: readonly string[]): readonly Pair[] {
+  const fitting = pairs.filter(({ score }) => score >= NAMED);
+  const best = new Map<Field, Pair>();
+  for (const pair of fitting) if (pair.score > (best.get(pair.field)?.score ?? 0)) best.set(pair.field, pair);
+  const claims = [...best.values()].map(({ column }) => texts[column]);
+  return fitting.filter(({ field, column }) => {
+    const text = texts[column];
+    const columns = fitting.filter((other) => other.field === field && texts[other.column] === text);
+    return columns.length === 1 || columns.length <= claims.filter((claim) => claim === text).length;
+  });
+}
+
+function assigned(pairs: readonly Pair[]): ReadonlyMap<Field, Place> {
+  const mapped = new Map<Field, Place>();
+  const used = new Set<number>();
+  const ordered = [...pairs].sort((a, b) => b.score - a.score || a.column - b.column);
+  for (const { field, column, score } of ordered) {
+    if (mapped.has(field) || used.has(column)) continue;
+    mapped.set(field, { column, score });
+    used.add(column);
+  }
+  return mapped;
+}
+
+/**
+ * The only field without a column takes the only column without a field that may hold it; the first column
+ * names the rows, so a text may take it though others are left.
+ */
+function leftOver(
+  { mapped, texts, profile }: Named,
+  fields: readonly Field[],
+  columns: number,
+): readonly [Field, Place] | undefined {
+  const [field, ...others] = fields.filter((one) => !mapped.has(one));
+  if (field === undefined || others.length > 0 || 2 * mapped.size < fields.length) return undefined;
+  const used = new Set([...mapped.values()].map(({ column }) => column));
+  const free = Array.from({ length: columns }, (_, column) => column).filter(
+    (column) => !used.has(column) && mayHold(field, profile(column)),
+  );
+  const [column] = free;
+  if (column === undefined) return undefined;
+  const isUnnamed = free.length === 1 || (texts[column] ?? '').trim() === '';
+  const isSure = isUnnamed || namesRows(field, column, profile(column));
+  return isSure ? [field, { column, score: LEFT_OVER }] : undefined;
+}
+
+/** Texts in the first column that differ. */
+const namesRows = ({ type }: Field, column: number, { distinct }: Profile): boolean =>
+  type === 'string' && column === 0 && distinct > 0.5;
+
+/** Most cells are filled and of the type. */
+const mayHold = (field: Field, profile: Profile): boolean =>
+  profile.filled >= 0.6 &&
+  typeFit(field, profile) >= 1 &&
+  (field.type !== 'string' || (profile.words > 0.5 && profile.numbers < 0.5));

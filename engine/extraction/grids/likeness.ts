@@ -1,0 +1,81 @@
+import type { Field } from '../fields/fields.ts';
+import { remembered, type LabelMatcher } from '../fields/labels.ts';
+import { labelWords } from '../fields/words.ts';
+
+/** How well headers name the members of a row. It remembers what it has computed: headers repeat. */
+export type HeaderMatcher = (field: Field, header: string) => number;
+
+/** Longer texts are sentences, not headers. */
+const HEADER_CHARACTERS_MAX = 160;
+/** What stands in a description counts less than a name. */
+const TOLD_RUN = 0.85;
+const TOLD_WORDS = 0.65;
+
+/** Judges headers by the schema's own words first, and by what is known of labels. */
+export function headerMatcher(labels: LabelMatcher): HeaderMatcher {
+  const known = new Map<Field, Map<string, number>>();
+  return (field, header) => {
+    const text = header.trim();
+    if (text === '' || text.length > HEADER_CHARACTERS_MAX) return 0;
+    const scores = remembered(known, field, () => new Map<string, number>());
+    return remembered(scores, text, () => likeness(field, text, labels));
+  };
+}
+
+function likeness(field: Field, header: string, labels: LabelMatcher): number {
+  const words = headerWords(header);
+  if (words.length === 0) return 0;
+  const named = field.phrases.reduce((best, phrase) => Math.max(best, saidBy(phrase, words)), 0);
+  return Math.max(named, told(field, words), labels.score(field, words));
+}
+
+/** The words of a header without its marks of footnotes: "(a)", "1)". */
+export const headerWords = (header: string): readonly string[] =>
+  labelWords(header.replace(/\(\p{L}?\d{0,2}\)|[*†‡¹²³]/gu, ' ')).filter(
+    (word, _, all) => word.length > 1 || all.length === 1,
+  );
+
+/** 0..1: all words of the phrase stand in the header, and few others do. */
+export function saidBy(phrase: readonly string[], header: readonly string[]): number {
+  if (phrase.length === 0) return 0;
+  const said = phrase.reduce((sum, word) => sum + bestOf(word, header), 0) / phrase.length;
+  const used = header.reduce((sum, word) => sum + bestOf(word, phrase), 0) / header.length;
+  return said * (0.6 + 0.4 * used);
+}
+
+/** The header stands in the description: in one piece, or word by word. */
+function told({ about }: Field, header: readonly string[]): number {
+  return about.reduce((best, words) => {
+    if (header.length > 1 && standsIn(header, words)) return Math.max(best, TOLD_RUN);
+    const share = header.reduce((sum, word) => sum + bestOf(word, words), 0) / header.length;
+    const brief = Math.min(1, (header.length + 2) / Math.max(1, words.length));
+    return Math.max(best, share === 1 ? TOLD_WORDS + 0.2 * brief : TOLD_WORDS * share * brief);
+  }, 0);
+}
+
+const standsIn = (run: readonly string[], words: readonly string[]): boolean =>
+  words.some((_, start) => run.every((word, i) => sameStem(word, words[start + i] ?? '') >= STEM));
+
+const bestOf = (word: string, others: readonly string[]): number =>
+  others.reduce((best, other) => Math.max(best, sameStem(word, other)), 0);
+
+const STEM = 0.9;
+const SHORTENED = 0.75;
+
+/** 1: one word, but for its ending; less where one shortens the other: "dept", "department". */
+export function sameStem(a: string, b: string): number {
+  if (a === b) return 1;
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
+  const common = commonStart(short, long);
+  if (common >= Math.max(4, 0.62 * long.length, short.length - 3)) return STEM;
+  return isShortened(short, common) ? SHORTENED : 0;
+}
+
+function commonStart(short: string, long: string): number {
+  let common = 0;
+  while (common < short.length && short[common] === long[common]) common += 1;
+  return common;
+}
+
+const isShortened = (short: string, common: number): boolean =>
+  short.length >= 3 && common === short.length && !/\d/.test(short);

@@ -1,0 +1,87 @@
+import type { Word } from '../../document/document.ts';
+import type { Row } from '../places/layout.ts';
+import type { Cell, GridRow } from './grid.ts';
+
+/** The breadth of a column, points. */
+export interface Span {
+  readonly x0: number;
+  readonly x1: number;
+}
+
+/** A word of a row with its place. */
+export interface PlacedWord extends Span {
+  readonly word: Word;
+}
+
+/** Of the rows, few may reach over the gap between two columns. */
+const OVER_GAP = 0.12;
+/** White between columns is broader than between words, as a share of the letters' height. */
+const GAP = 0.55;
+
+/** The words of a row from left to right; those of rows without geometry stand where their segment does. */
+export const placedWords = ({ segments }: Row): readonly PlacedWord[] =>
+  segments.flatMap(({ words, x0, x1 }) =>
+    words.map((word) => ({ word, x0: word.box?.[0] ?? x0, x1: word.box?.[2] ?? x1 })),
+  );
+
+/** Columns are parted by white that goes down through nearly all rows, and is broader than a space. */
+export function columnSpans(rows: readonly Row[]): readonly Span[] {
+  const edges = rows
+    .flatMap(placedWords)
+    .flatMap(({ x0, x1 }) => [
+      { x: x0, step: 1 },
+      { x: Math.max(x0, x1), step: -1 },
+    ])
+    .sort((a, b) => a.x - b.x || b.step - a.step);
+  const least = Math.floor(OVER_GAP * rows.length) + 1;
+  const spans: { x0: number; x1: number }[] = [];
+  const gap = GAP * medianHeight(rows);
+  let depth = 0;
+  for (const { x, step } of edges) {
+    const last = spans.at(-1);
+    if (step > 0 && depth === least - 1) {
+      if (last === undefined || x - last.x1 > gap) spans.push({ x0: x, x1: x });
+    }
+    depth += step;
+    const open = spans.at(-1);
+    if (open !== undefined && step < 0 && depth === least - 1) open.x1 = Math.max(open.x1, x);
+  }
+  return spans;
+}
+
+function medianHeight(rows: readonly Row[]): number {
+  const heights = rows.flatMap(({ segments }) => segments.map(({ y0, y1 }) => y1 - y0)).sort((a, b) => a - b);
+  return heights[Math.floor(heights.length / 2)] ?? 0;
+}
+
+/** The column that a span lies in most, else the nearest. */
+export function columnAt(columns: readonly Span[], { x0, x1 }: Span): number {
+  let best = 0;
+  let most = Number.NEGATIVE_INFINITY;
+  for (const [index, column] of columns.entries()) {
+    const common = Math.min(column.x1, x1) - Math.max(column.x0, x0);
+    if (common > most) [best, most] = [index, common];
+  }
+  return best;
+}
+
+/** A cell with its place. */
+export interface PlacedCell extends Span {
+  readonly cell: Cell;
+}
+
+/**
+ * Each column with the text that stands nearest to it: groups are named in the middle of their columns. The
+ * first column names the rows, and is in no group; a text alone in its row is no group's name.
+ */
+export function nearestOver(cells: readonly PlacedCell[], columns: readonly Span[]): GridRow {
+  const away = (column: Span, { x0, x1 }: Span): number => Math.max(x0 - column.x1, column.x0 - x1);
+  return columns.map((column, index): Cell | undefined => {
+    const near = cells.reduce<PlacedCell | undefined>(
+      (best, one) => (best === undefined || away(column, one) < away(column, best) ? one : best),
+      undefined,
+    );
+    if (near === undefined) return undefined;
+    return away(column, near) <= 0 || (index > 0 && cells.length > 1) ? near.cell : undefined;
+  });
+}

@@ -1,0 +1,193 @@
+import type { Row, Segment } from '../places/layout.ts';
+import { labelWords } from '../fields/words.ts';
+import type { Cell, Grid, GridRow } from './grid.ts';
+import type { Asked } from './headerRows.ts';
+import {
+  columnAt,
+  columnSpans,
+  nearestOver,
+  placedWords,
+  type PlacedCell,
+  type Span,
+} from './lineColumns.ts';
+
+/** Rows that are looked at for a header. */
+const ROWS_MAX = 4000;
+const YEAR = /^(?:19|20)\d{2}$/;
+/** A header's segment may say several columns: runs of so many of its words are tried. */
+const RUN_MAX = 3;
+const SEGMENT_WORDS_MAX = 10;
+const NAMED = 0.6;
+/** Rows right above or below a header row that may belong to it, and how near they stand, in heights. */
+const BAND_MAX = 2;
+const NEAR = 2.6;
+/** Rows end where so much is white, in heights of a line. */
+const WHITE_MAX = 5;
+const BODY_MAX = 5000;
+/** Lines of one cell stand no further apart from top to top, in heights. */
+const WRAPPED = 1.45;
+
+/**
+ * Grids of lines: below a row whose words name at least two of the fields. They find the tables that have
+ * neither rules nor a form that the layout tells.
+ */
+export function lineGrids(asked: Asked): readonly Grid[] {
+  const { rows } = asked.source.layout;
+  const headers = rows.slice(0, ROWS_MAX).filter((row) => isHeader(row, asked));
+  const starts = new Set(headers);
+  return apart(headers, asked).flatMap((header) => gridUnder(header, rows, starts));
+}
+
+const hitsOf = (row: Row, { fields, matcher }: Asked): number => {
+  const runs = row.segments.filter(({ text }) => /\p{L}/u.test(text)).flatMap(runsOf);
+  return fields.filter((field) => runs.some((run) => matcher(field, run) >= NAMED)).length;
+};
+
+function isHeader(row: Row, asked: Asked): boolean {
+  const named = row.segments.filter(({ text }) => /\p{L}/u.test(text));
+  if (2 * named.length < row.segments.length || placedWords(row).length > 40) return false;
+  return hitsOf(row, asked) >= Math.min(2, asked.fields.length);
+}
+
+function runsOf({ words }: Segment): readonly string[] {
+  const texts = words.slice(0, SEGMENT_WORDS_MAX).map(({ text }) => text);
+  const all = texts.join(' ');
+  const runs = texts.flatMap((_, i) =>
+    Array.from({ length: RUN_MAX }, (__, n) => texts.slice(i, i + n + 1).join(' ')),
+  );
+  return labelWords(all).length === 0 ? [] : [all, ...runs];
+}
+
+/** Of headers that stand in one band, the one that names most. */
+function apart(headers: readonly Row[], asked: Asked): readonly Row[] {
+  const kept: Row[] = [];
+  for (const header of headers) {
+    const last = kept.at(-1);
+    if (last === undefined || last.page !== header.page || !isNear(last, header)) kept.push(header);
+    else if (hitsOf(header, asked) > hitsOf(last, asked)) kept[kept.length - 1] = header;
+  }
+  return kept;
+}
+
+const top = ({ segments }: Row): number => Math.min(...segments.map(({ y0 }) => y0));
+const height = ({ segments }: Row): number => Math.max(...segments.map(({ y0, y1 }) => y1 - y0));
+const isNear = (above: Row, below: Row): boolean => Math.abs(top(below) - top(above)) <= NEAR * height(below);
+
+function gridUnder(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>): readonly Grid[] {
+  const band = bandAround(header, rows);
+  const last = band.at(-1) ?? header;
+  const body = bodyBelow(last, rows, starts);
+  if (body.length === 0) return [];
+  const columns = columnSpans(body.filter(({ segments }) => segments.length > 1 || body.length < 3));
+  if (columns.length < 2) return [];
+  const all = [...band, ...joinedLines(body, columns)];
+  const above = rows.slice(Math.max(0, (band[0]?.index ?? 0) - 4), band[0]?.index).reverse();
+  return [
+    {
+      rows: all.map((row) => gridRow(row, columns)),
+      columns: columns.length,
+      page: header.page,
+      above: above.filter(({ page }) => page === header.page).map(textOf),
+      follows: false,
+      overColumns: (row) => nearestOver(placedCells(all[row]), columns),
+    },
+  ];
+}
+
+const textOf = ({ segments }: Row): string => segments.map(({ text }) => text).join(' ');
+
+/** The header's row with the rows of words right above and below it. */
+function bandAround(header: Row, rows: readonly Row[]): readonly Row[] {
+  const band = [header];
+  for (let i = header.index - 1; i >= header.index - BAND_MAX; i -= 1) {
+    const [row, next] = [rows[i], band[0]];
+    if (row === undefined || next === undefined || !isPart(row, next)) break;
+    band.unshift(row);
+  }
+  return band;
+}
+
+const isPart = (row: Row, next: Row): boolean =>
+  row.page === next.page && isNear(row, next) && row.segments.length > 1 && !isNumbers(row);
+
+const isNumber = (text: string): boolean => /\d/.test(text) && !/\p{L}/u.test(text);
+
+/** Most of it are numbers, but for years. */
+const isNumbers = ({ segments }: Row): boolean =>
+  2 * segments.filter(({ text }) => isNumber(text) && !YEAR.test(text)).length > segments.length;
+
+/** Rows down to white, or to the next header; on the next page while they look alike. */
+function bodyBelow(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>): readonly Row[] {
+  const body: Row[] = [];
+  let last = header;
+  for (const row of rows.slice(header.index + 1, header.index + 1 + BODY_MAX)) {
+    const isNext = starts.has(row) && body.some((one) => /\d/.test(textOf(one)));
+    if (isNext || row.page !== header.page || beginsAnother(row, body)) break;
+    if (top(row) - top(last) > WHITE_MAX * height(row)) break;
+    body.push(row);
+    last = row;
+  }
+  return body;
+}
+
+/** Words alone, after rows with numbers: another table's header. */
+const beginsAnother = (row: Row, body: readonly Row[]): boolean =>
+  row.segments.length > 1 && !/\d/.test(textOf(row)) && body.slice(-3).some((one) => /\d/.test(textOf(one)));
+
+/** A row with the lines that go on in its cells. */
+interface TallRow {
+  readonly segments: readonly Segment[];
+  readonly page: number;
+}
+
+/** Joins lines that fill few columns to the row that they go on: they stand nearer to it than rows do. */
+function joinedLines(body: readonly Row[], columns: readonly Span[]): readonly TallRow[] {
+  const joined: { segments: Segment[]; page: number }[] = [];
+  for (const [i, row] of body.entries()) {
+    const [before, after, last] = [body[i - 1], body[i + 1], joined.at(-1)];
+    const goesOn =
+      before !== undefined &&
+      last !== undefined &&
+      isContinued({ before, row, after }, last.segments, columns);
+    if (goesOn) last.segments.push(...row.segments);
+    else joined.push({ segments: [...row.segments], page: row.page });
+  }
+  return joined;
+}
+
+interface Neighbours {
+  readonly before: Row;
+  readonly row: Row;
+  readonly after: Row | undefined;
+}
+
+function isContinued(
+  { before, row, after }: Neighbours,
+  above: readonly Segment[],
+  columns: readonly Span[],
+): boolean {
+  const step = top(row) - top(before);
+  if (step > WRAPPED * height(row) || row.segments.some(({ text }) => isNumber(text))) return false;
+  const own = new Set(row.segments.map((segment) => columnAt(columns, segment)));
+  const filled = new Set(above.map((segment) => columnAt(columns, segment)));
+  if (2 * own.size > filled.size || [...own].some((column) => !filled.has(column))) return false;
+  return !own.has(0) || after === undefined || top(after) - top(row) > 1.1 * step;
+}
+
+const placedCells = (row: TallRow | undefined): readonly PlacedCell[] =>
+  (row?.segments ?? []).map(({ text, words, page, x0, x1 }) => ({
+    cell: { text, words, page, columnSpan: 1 },
+    x0,
+    x1,
+  }));
+
+function gridRow({ segments, page }: TallRow, columns: readonly Span[]): GridRow {
+  const cells = columns.map((): { text: string; words: Cell['words'] } => ({ text: '', words: [] }));
+  for (const { word, x0, x1 } of placedWords({ segments, page, index: 0 })) {
+    const cell = cells[columnAt(columns, { x0, x1 })];
+    if (cell === undefined) continue;
+    cell.text = `${cell.text} ${word.text}`.trimStart();
+    cell.words = [...cell.words, word];
+  }
+  return cells.map((cell) => (cell.text === '' ? undefined : { ...cell, page, columnSpan: 1 }));
+}

@@ -1,0 +1,142 @@
+import type { Block, Box, Document, DocumentPage, Line, TableCell, Word } from '../../document/document.ts';
+import type { TableBlock } from '../../document/tableGrid.ts';
+import { fromTheLeft, plainWords, type Cell, type Grid, type GridRow } from './grid.ts';
+import { nearestOver, type PlacedCell, type Span } from './lineColumns.ts';
+import { sheetGrids } from './sheetGrids.ts';
+
+/** Places of a table that is looked at. */
+const PLACES_MAX = 2_000_000;
+/** Texts above a table that may say what it is about. */
+const ABOVE_MAX = 4;
+const ABOVE_CHARACTERS_MAX = 200;
+
+const KNOWN = new WeakMap<Document, readonly Grid[]>();
+
+/** The tables of a document as grids, in reading order; made once. */
+export function gridsOf(document: Document): readonly Grid[] {
+  const known = KNOWN.get(document);
+  if (known !== undefined) return known;
+  const grids = isWorkbook(document) ? sheetGrids(document) : document.pages.flatMap(gridsOfPage);
+  KNOWN.set(document, grids);
+  return grids;
+}
+
+const isWorkbook = ({ mimeType }: Document): boolean => /spreadsheet|ms-excel/.test(mimeType);
+
+function gridsOfPage(page: DocumentPage): readonly Grid[] {
+  const lines = linesByHeight(page);
+  return page.blocks.flatMap((block, index) => {
+    if (block.kind !== 'table' || block.rows * block.columns > PLACES_MAX) return [];
+    const follows = page.blocks.slice(0, index).every(({ kind }) => kind === 'image');
+    return [gridOf(block, { page, lines, above: textsAbove(page.blocks, index), follows })];
+  });
+}
+
+/** The texts before a table up to the table before it, the nearest first; headings reach further. */
+function textsAbove(blocks: readonly Block[], index: number): readonly string[] {
+  const texts: string[] = [];
+  for (let i = index - 1; i >= 0 && index - i <= 12 && texts.length < ABOVE_MAX; i -= 1) {
+    const block = blocks[i];
+    if (block === undefined || block.kind === 'table') break;
+    if (block.text.length <= ABOVE_CHARACTERS_MAX) texts.push(block.text);
+    if (block.kind === 'heading') break;
+  }
+  return texts;
+}
+
+interface Placing {
+  readonly page: DocumentPage;
+  readonly lines: readonly PlacedLine[];
+  readonly above: readonly string[];
+  readonly follows: boolean;
+}
+
+function gridOf(table: TableBlock, { page, lines, above, follows }: Placing): Grid {
+  const rows = Array.from({ length: table.rows }, () =>
+    Array<Cell | undefined>(table.columns).fill(undefined),
+  );
+  for (const raw of table.cells) {
+    if (raw.text.trim() === '') continue;
+    const cell = cellOf(raw, page.page, lines);
+    for (const row of rows.slice(raw.row, raw.row + raw.rowSpan))
+      row.fill(cell, raw.column, raw.column + raw.columnSpan);
+  }
+  const overColumns = (row: number): GridRow => groupsOver(row, rows, table);
+  return { rows, columns: table.columns, page: page.page, above, follows, overColumns };
+}
+
+/** Names of groups, by their places on the page where the table has no cells that span. */
+function groupsOver(at: number, rows: readonly GridRow[], table: TableBlock): GridRow {
+  const row = rows[at] ?? [];
+  const own = table.cells.filter((cell) => cell.row === at && cell.text.trim() !== '');
+  if (own.some(({ columnSpan, box }) => columnSpan > 1 || box === null)) return fromTheLeft(row);
+  const columns = columnPlaces(table, at);
+  if (columns === undefined) return fromTheLeft(row);
+  const placed = own.flatMap(({ box, column }): PlacedCell[] => {
+    const cell = row[column];
+    return box === null || cell === undefined ? [] : [{ cell, x0: box[0], x1: box[2] }];
+  });
+  return nearestOver(placed, columns);
+}
+
+/** Where the cells of each column stand below a row; undefined where a column has none. */
+function columnPlaces({ cells, columns }: TableBlock, below: number): readonly Span[] | undefined {
+  const places = Array.from({ length: columns }, () => ({ x0: Number.POSITIVE_INFINITY, x1: 0 }));
+  for (const { row, column, columnSpan, box } of cells) {
+    const place = places[column];
+    if (row <= below || columnSpan > 1 || box === null || place === undefined) continue;
+    place.x0 = Math.min(place.x0, box[0]);
+    place.x1 = Math.max(place.x1, box[2]);
+  }
+  return places.every(({ x0 }) => Number.isFinite(x0)) ? places : undefined;
+}
+
+function cellOf({ text, box, columnSpan }: TableCell, page: number, lines: readonly PlacedLine[]): Cell {
+  const plain = text.replace(/\s+/g, ' ').trim();
+  const own = box === null ? [] : wordsWithin(box, lines);
+  const isWhole = own.map((word) => word.text).join('') === plain.replace(/ /g, '');
+  return { text: plain, page, columnSpan, words: isWhole ? own : plainWords(plain, box) };
+}
+
+interface PlacedLine {
+  readonly line: Line;
+  readonly middle: number;
+}
+
+/** Lines by the height of their middle, so that a cell looks at its own only. */
+function linesByHeight({ lines }: DocumentPage): readonly PlacedLine[] {
+  return lines
+    .flatMap((line) => {
+      const box = line.words.find((word) => word.box !== null)?.box ?? null;
+      return box === null ? [] : [{ line, middle: (box[1] + box[3]) / 2 }];
+    })
+    .sort((a, b) => a.middle - b.middle);
+}
+
+/** Points that a word's middle may lie outside of its cell. */
+const TOLERANCE = 1.5;
+
+function wordsWithin([x0, y0, x1, y1]: Box, lines: readonly PlacedLine[]): readonly Word[] {
+  const found: Word[] = [];
+  for (let i = firstFrom(lines, y0 - TOLERANCE); i < lines.length; i += 1) {
+    const placed = lines[i];
+    if (placed === undefined || placed.middle > y1 + TOLERANCE) break;
+    for (const word of placed.line.words) {
+      if (word.box === null) continue;
+      const middle = (word.box[0] + word.box[2]) / 2;
+      if (middle >= x0 - TOLERANCE && middle <= x1 + TOLERANCE) found.push(word);
+    }
+  }
+  return found;
+}
+
+/** The place of the first line at or below a height. */
+function firstFrom(lines: readonly PlacedLine[], height: number): number {
+  let [low, high] = [0, lines.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((lines[middle]?.middle ?? 0) < height) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

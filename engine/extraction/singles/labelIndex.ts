@@ -1,0 +1,92 @@
+import { formOf, type Form, type Pair } from '../form/form.ts';
+import { likeness, likeWord } from '../matching/likeness.ts';
+import { termsIn, type Terms } from '../matching/terms.ts';
+import type { Segment } from '../places/layout.ts';
+import type { Source } from '../source.ts';
+
+/** A label of the document, under one heading, with all pairs that have it. */
+export interface Label {
+  readonly words: readonly string[];
+  readonly context: readonly string[];
+  readonly pairs: readonly Pair[];
+}
+
+export interface ScoredLabel {
+  readonly label: Label;
+  readonly score: number;
+}
+
+/** What a document prints, by its words: a field looks only at what has one of its own. */
+export interface LabelIndex {
+  readonly form: Form;
+  /** The labels that have a word like one of the field's, with how well each says it. */
+  readonly labelled: (terms: Terms, implied: ReadonlySet<string>) => readonly ScoredLabel[];
+  /** The segments that have a word like one of the field's. */
+  readonly speaking: (terms: Terms) => readonly Segment[];
+}
+
+const KNOWN = new WeakMap<Source, LabelIndex>();
+
+/** Made once for a document. */
+export function labelIndexOf(source: Source): LabelIndex {
+  const known = KNOWN.get(source) ?? indexOf(source);
+  KNOWN.set(source, known);
+  return known;
+}
+
+function indexOf({ layout }: Source): LabelIndex {
+  const form = formOf(layout);
+  const labels = labelsOf(form.pairs);
+  const byWord = wordIndex(labels.map(({ words }) => words));
+  const segmentsByWord = wordIndex(layout.segments.map(({ text }) => termsIn(text)));
+  return {
+    form,
+    labelled: (terms, implied) =>
+      placesOf(terms, byWord).flatMap((place) => {
+        const label = labels[place];
+        if (label === undefined) return [];
+        const score = likeness(terms, { label: label.words, context: label.context, implied });
+        return score > 0 ? [{ label, score }] : [];
+      }),
+    speaking: (terms) => placesOf(terms, segmentsByWord).flatMap((place) => layout.segments[place] ?? []),
+  };
+}
+
+function labelsOf(pairs: readonly Pair[]): readonly Label[] {
+  const labels = new Map<string, { words: readonly string[]; context: readonly string[]; pairs: Pair[] }>();
+  for (const pair of pairs) {
+    const key = `${pair.label}\n${pair.context}`;
+    const known = labels.get(key);
+    if (known === undefined)
+      labels.set(key, { words: termsIn(pair.label), context: termsIn(pair.context), pairs: [pair] });
+    else known.pairs.push(pair);
+  }
+  return [...labels.values()];
+}
+
+type WordIndex = ReadonlyMap<string, readonly number[]>;
+
+function wordIndex(texts: readonly (readonly string[])[]): WordIndex {
+  const places = new Map<string, number[]>();
+  for (const [place, words] of texts.entries())
+    for (const word of new Set(words)) {
+      const known = places.get(word);
+      if (known === undefined) places.set(word, [place]);
+      else known.push(place);
+    }
+  return places;
+}
+
+/** What has a word that most of what is there has tells nothing of one field. */
+const PLACES_MAX = 400;
+
+function placesOf({ all, calls }: Terms, index: WordIndex): readonly number[] {
+  const own = [...all];
+  const acronyms = calls.map(({ words }) => words.map((word) => word.charAt(0)).join(''));
+  const places = new Set<number>();
+  for (const [word, at] of index) {
+    if (!acronyms.includes(word) && !own.some((one) => likeWord(one, word) > 0)) continue;
+    for (const place of at.slice(0, PLACES_MAX)) places.add(place);
+  }
+  return [...places].sort((a, b) => a - b);
+}

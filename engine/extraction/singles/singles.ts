@@ -1,0 +1,106 @@
+import type { Word } from '../../document/document.ts';
+import type { EvidenceKind } from '../evidence.ts';
+import type { Field } from '../fields/fields.ts';
+import { remembered } from '../fields/labels.ts';
+import type { Finding } from '../finding.ts';
+import { wordsIn } from '../places/layout.ts';
+import type { Source } from '../source.ts';
+import { calibratedSingle, type Way } from './calibration.ts';
+import { chosen } from './choose.ts';
+import type { Offer } from './offer.ts';
+import { offersFor } from './offers.ts';
+import { shapeOf, type Shape } from './shapes.ts';
+import { isNoValue } from './vetoes.ts';
+
+/** What the rules of a concept say of a field. */
+export type ByRules = (field: Field) => Finding | undefined;
+
+/** A finding with who found it, and how sure that was before it was calibrated. */
+export interface Rated extends Finding, Omit<Way, 'kind'> {
+  readonly raw: number;
+}
+
+/**
+ * The values of a schema's single fields: what labels and sentences offer by the schema's own words, beside
+ * what the rules of known concepts find; the surer of both. No words are a
+ * value twice; but a currency stands in its amount, and rules of known concepts know what they share.
+ */
+export function singlesOf(
+  fields: readonly Field[],
+  source: Source,
+  byRules: ByRules,
+): ReadonlyMap<string, Rated> {
+  const asked = { source, byRules, isKnown: isTrade(fields) };
+  const contenders = fields.map((field) => ({ field, findings: contending(field, asked) }));
+  const numbers = new Map<Word, number>();
+  const numberOf = (word: Word): number => remembered(numbers, word, () => numbers.size);
+  return chosen(contenders, ({ pointer }, { origin, isKnown: known, value, words: [first] }) =>
+    first === undefined || (known && origin !== 'labels')
+      ? pointer
+      : `${numberOf(first)} ${JSON.stringify(value)}`,
+  );
+}
+
+interface Asked {
+  readonly source: Source;
+  readonly byRules: ByRules;
+  readonly isKnown: boolean;
+}
+
+/** Of the fields so many have a concept. */
+const KNOWN_SHARE = 0.5;
+const TOTALS = new Set(['grand_total', 'net_total', 'tax_total', 'amount_due']);
+/** What else invoices, receipts and orders have, and few others. */
+const TRADED = new Set(['invoice_number', 'invoice_date', 'due_date', 'vat_id', 'seller', 'buyer', 'order_number']);
+
+/** A schema that asks for a total, and what stands beside one, asks for documents that the concepts were made for. */
+function isTrade(fields: readonly Field[]): boolean {
+  const ids = fields.flatMap(({ concept }) => concept?.id ?? []);
+  const isOfMoney = ids.some((id) => TOTALS.has(id)) && ids.some((id) => TRADED.has(id));
+  return isOfMoney && ids.length >= KNOWN_SHARE * fields.length;
+}
+
+/** All findings for a field, each with its confidence. */
+function contending(field: Field, { source, byRules, isKnown }: Asked): readonly Rated[] {
+  const ruled = byRules(field);
+  const rule = ruled === undefined || isNoValue(field, ruled, source) ? undefined : ruled;
+  const offers = offersFor(field, source).map((offer) => offered(field, offer, isKnown));
+  if (rule === undefined || (shapeOf(field) === 'code' && offers.some((one) => isPartOf(rule, one))))
+    return offers;
+  const alone = rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence);
+  const agreeing = offers.find(({ value }) => isSame(value, rule.value));
+  if (agreeing === undefined) return [alone, ...offers];
+  const way = { origin: 'both', isFree: agreeing.isFree, isKnown } as const;
+  const raw = isKnown ? rule.confidence : agreeing.raw;
+  const both = rated({ ...rule, kind: agreeing.kind }, way, raw);
+  return [both.confidence < alone.confidence ? alone : both, ...offers.filter((one) => one !== agreeing)];
+}
+
+/** The rule took only a part of what the label names. */
+const isPartOf = (rule: Finding, { kind, words }: Finding): boolean =>
+  WHOLE.has(kind ?? 'form') &&
+  rule.words.length < words.length &&
+  rule.words.every((word) => words.includes(word));
+
+const WHOLE: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'cell', 'right', 'below']);
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+function rated(finding: Finding, way: Omit<Way, 'kind'>, raw: number): Rated {
+  const share = calibratedSingle({ ...way, kind: finding.kind ?? 'form' }, raw);
+  const read = way.origin === 'labels' || !way.isKnown ? readingOf(finding) : 1;
+  return { ...finding, ...way, raw, confidence: Math.round(1000 * read * share) / 1000 };
+}
+
+/** How surely the least sure of its words was recognised. */
+const readingOf = ({ words }: Finding): number =>
+  words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
+
+function offered(field: Field, offer: Offer, isKnown: boolean): Rated {
+  const { segment, from, to, value, text, kind, score } = offer;
+  const finding = { value, text, page: segment.page, words: wordsIn(segment, from, to), confidence: 0, kind };
+  return rated(finding, { origin: 'labels', isFree: FREE.has(shapeOf(field)), isKnown }, score);
+}
+
+/** Shapes that nearly any text has. */
+const FREE: ReadonlySet<Shape> = new Set<Shape>(['text', 'name']);

@@ -1,0 +1,231 @@
+import { withoutEnd } from '../../kernel/text.ts';
+import type { Json } from '../../kernel/json.ts';
+import { inSegment, type Candidate, type Conventions } from '../candidates.ts';
+import type { Field } from '../fields/fields.ts';
+import type { ValueKind } from '../fields/lexicon.ts';
+import type { Spot } from '../form/form.ts';
+import { isPlaceholder, isSentence } from '../form/printed.ts';
+import { choiceIn, tickedOption, yesOrNo } from '../texts.ts';
+import { datesIn, monthOf } from '../values/dates.ts';
+import { currenciesIn } from '../values/numbers.ts';
+import { scaledIn } from '../values/scales.ts';
+import { timesIn } from '../values/times.ts';
+import { codeLength, isShare, shapeOf, type Shape } from './shapes.ts';
+
+/** A value that a field may have, as it stands in a segment. */
+export interface Reading extends Spot {
+  readonly value: Json;
+  readonly text: string;
+  /** 0..1: how sure its form makes it. */
+  readonly strictness: number;
+}
+
+interface Asked {
+  readonly field: Field;
+  readonly conventions: Conventions;
+}
+
+/** What a spot says of a field, in the order of the text; nothing where what stands there has another shape. */
+export function valuesAt(spot: Spot, asked: Asked): readonly Reading[] {
+  const shape = shapeOf(asked.field);
+  return READERS[shape]?.(spot, asked) ?? typed(spot, asked, shape);
+}
+
+type Reader = (spot: Spot, asked: Asked) => readonly Reading[];
+
+const READERS: Readonly<Partial<Record<Shape, Reader>>> = {
+  boolean: (spot) => wholeAs(spot, yesOrNo(textOf(spot)), 1),
+  choice: (spot, { field }) => {
+    const text = textOf(spot);
+    return wholeAs(spot, choiceIn(field, tickedOption(text) ?? text), 1);
+  },
+  time: (spot) => found(spot, timesIn(spot.segment.text), 1),
+  year: (spot, { field }) => found(spot, yearsIn(spot.segment.text), 0.9).map((one) => asType(field, one)),
+  integer: (spot, asked) => numbers(spot, asked).filter(({ value }) => Number.isInteger(value)),
+  number: (spot, asked) => numbers(spot, asked),
+  code: (spot, { field }) =>
+    codes(spot).filter(({ text }) => text.replace(/[^\p{L}\p{N}]/gu, '').length >= codeLength(field)),
+  name: (spot) => texts(spot, NAME_ENDS, isNameLike),
+  text: (spot) => texts(spot, TEXT_ENDS, () => true),
+};
+
+const textOf = ({ segment, from, to }: Spot): string => segment.text.slice(from, to).trim();
+
+const wholeAs = (spot: Spot, value: Json | undefined, strictness: number): readonly Reading[] =>
+  value === undefined ? [] : [{ ...spot, value, text: textOf(spot), strictness }];
+
+interface Piece {
+  readonly value: Json;
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+const found = (
+  { segment, from, to }: Spot,
+  pieces: readonly Piece[],
+  strictness: number,
+): readonly Reading[] =>
+  pieces
+    .filter((piece) => piece.from >= from && piece.to <= to)
+    .map((piece) => ({ segment, strictness, ...piece }));
+
+const asType = ({ type }: Field, one: Reading): Reading =>
+  type === 'string' ? { ...one, value: one.text } : one;
+
+/** A year stands alone: 1000 to 2999, no part of a date or of a longer number. */
+const yearsIn = (text: string): readonly Piece[] =>
+  [...text.matchAll(/(?<![\p{L}\p{N}.,:/-])[12]\d{3}(?![\p{L}\p{N}/-]|[.,]\d)/gu)].map((match) => ({
+    value: Number(match[0]),
+    text: match[0],
+    from: match.index,
+    to: match.index + 4,
+  }));
+
+const KINDS: Readonly<Partial<Record<Shape, readonly ValueKind[]>>> = {
+  percent: ['percent', 'number'],
+};
+
+function typed({ segment, from, to }: Spot, { conventions }: Asked, shape: Shape): readonly Reading[] {
+  const kinds = KINDS[shape] ?? [shape as ValueKind];
+  return inSegment(segment, conventions)
+    .filter((one) => kinds.includes(one.kind) && one.from >= from && one.to <= to)
+    .map((one) => ({
+      segment,
+      from: one.from,
+      to: one.to,
+      value: one.value,
+      text: one.text.trim(),
+      strictness: one.strictness,
+    }));
+}
+
+/** Numbers and, where the field asks for a share, percentages; with "k" and "million" multiplied. */
+function numbers(spot: Spot, { field, conventions }: Asked): readonly Reading[] {
+  const { segment, from, to } = spot;
+  const scaled = scaledIn(segment.text, conventions.decimalMark).filter(
+    (one) => one.from >= from && one.to <= to,
+  );
+  const plain = inSegment(segment, conventions).filter(
+    (one) =>
+      (one.kind === 'number' || one.kind === 'percent') &&
+      one.from >= from &&
+      one.to <= to &&
+      !scaled.some((other) => one.from < other.to && other.from < one.to) &&
+      !isInParentheses(segment.text, one) &&
+      !isPartOfDate(segment.text, one),
+  );
+  const isPercent = ({ kind, from: start }: Candidate): boolean =>
+    kind === 'percent' || /%\s*$/.test(segment.text.slice(0, start));
+  const percents = plain.filter(isPercent);
+  const amounts = plain.filter((one) => !isPercent(one));
+  const chosen = isShare(field) && percents.length > 0 ? percents : amounts;
+  return [...scaled.map((one) => ({ segment, strictness: 1, ...one })), ...chosen]
+    .map(({ value, text, from: start, to: end, strictness }) => ({
+      segment,
+      from: start,
+      to: end,
+      value,
+      text: text.trim(),
+      strictness,
+    }))
+    .sort((a, b) => a.from - b.from);
+}
+
+/** A day before the name of a month, or a year after it, is a part of a date. */
+function isPartOfDate(text: string, { from, to }: { readonly from: number; readonly to: number }): boolean {
+  const number = text.slice(from, to).replace(/\D/g, '');
+  const [before] = /\p{L}{3,12}(?=\.?,?\s*$)/u.exec(text.slice(Math.max(0, from - 16), from)) ?? [];
+  const [, after] = /^\.?\s(?:de\s)?(\p{L}{3,12})(?!\p{L})/u.exec(text.slice(to, to + 20)) ?? [];
+  if (/^[12]\d{3}$/.test(number)) return before !== undefined && monthOf(before) > 0;
+  return Number(number) <= 31 && after !== undefined && after.length <= 9 && monthOf(after) > 0;
+}
+
+/** A number in a parenthesis that has letters belongs to what it explains. */
+export function isInParentheses(
+  text: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): boolean {
+  const open = text.lastIndexOf('(', from + 1);
+  const close = text.indexOf(')', to - 1);
+  if (open < 0 || close < 0 || text.slice(open, from).includes(')')) return false;
+  return /\p{L}/u.test(text.slice(open, close));
+}
+
+const CODE_MAX = 40;
+
+/** What identifies: a digit in it as a rule, all of a short text or its first token that has one. */
+function codes(spot: Spot): readonly Reading[] {
+  const text = textOf(spot);
+  if (datesIn(text, true).length > 0 || currenciesIn(text).length > 0) return [];
+  const lead = spot.segment.text.slice(spot.from, spot.to).search(/\S/);
+  const at = spot.from + Math.max(0, lead);
+  const isWhole =
+    text.length <= CODE_MAX && /\d/.test(text) && !/\p{Ll}{3}/u.test(text) && text.split(' ').length <= 6;
+  if (isWhole && !isPlaceholder(text))
+    return [{ ...spot, from: at, to: at + text.length, value: text, text, strictness: 0.8 }];
+  return [...text.matchAll(/[\p{L}\p{N}][\p{L}\p{N}./_-]*/gu)]
+    .filter(({ 0: token }) => /\d/.test(token))
+    .slice(0, 1)
+    .map(({ 0: token, index }) => {
+      const value = withoutEnd(token, /[./_-]/);
+      return {
+        segment: spot.segment,
+        from: at + index,
+        to: at + index + value.length,
+        value,
+        text: value,
+        strictness: 0.7,
+      };
+    });
+}
+
+const TEXT_MAX = 200;
+
+/** Where a name ends: at a description in small letters, another piece of a line, an address of mail. */
+const NAME_ENDS: readonly RegExp[] = [/,\s(?=\p{Ll})/u, /\s[·•|–—]\s/u, /\s[(<]?[^\s(<@]{1,80}@/u];
+const TEXT_ENDS: readonly RegExp[] = [/\s[·•|]\s/u];
+
+function texts(spot: Spot, ends: readonly RegExp[], isOne: (text: string) => boolean): readonly Reading[] {
+  const raw = spot.segment.text.slice(spot.from, spot.to);
+  const end = ends.reduce((first, pattern) => {
+    const at = raw.search(pattern);
+    return at > 0 && at < first ? at : first;
+  }, raw.length);
+  const text = withoutDate(raw.slice(0, end).trim())
+    .replace(/[,;|]$/, '')
+    .trim();
+  if (
+    text === '' ||
+    text.length > TEXT_MAX ||
+    !/[\p{L}\p{N}]/u.test(text) ||
+    isPlaceholder(text) ||
+    !isOne(text)
+  )
+    return [];
+  const from = spot.from + raw.indexOf(text);
+  return [{ segment: spot.segment, from, to: from + text.length, value: text, text, strictness: 0.6 }];
+}
+
+/** A date at the end of a text is another value that stands beside it. */
+function withoutDate(text: string): string {
+  const last = datesIn(text, true).at(-1);
+  return last === undefined || last.to < text.length || last.from < 3
+    ? text
+    : text.slice(0, last.from).trim();
+}
+
+const NAME_MAX = 80;
+
+/** Names are letters, little else, and no sentence. */
+const isNameLike = (text: string): boolean => {
+  const letters = text.match(/\p{L}/gu)?.length ?? 0;
+  const digits = text.match(/\d/g)?.length ?? 0;
+  return (
+    letters >= 2 &&
+    digits * 3 <= letters &&
+    text.length <= NAME_MAX &&
+    !isSentence(text) &&
+    !/^\p{Ll}+$/u.test(text)
+  );
+};

@@ -1,0 +1,46 @@
+import type { Word } from '../../document/document.ts';
+import { endingScore, judgedFor } from '../fields/labels.ts';
+import type { Pair } from '../form/form.ts';
+import type { Field } from '../fields/fields.ts';
+import type { Finding } from '../finding.ts';
+import { isInstruction, isPlaceholder } from '../form/printed.ts';
+import { termsIn } from '../matching/terms.ts';
+import { likeness } from '../matching/likeness.ts';
+import type { Source } from '../source.ts';
+import { labelIndexOf } from './labelIndex.ts';
+import { impliedBy, shapeOf } from './shapes.ts';
+
+/** A text that says its own field's name so well is its label. */
+const LABEL_FROM = 0.8;
+
+/** Whatever found it: the number of a line, a blank, an instruction, or a label is no value. */
+export function isNoValue(field: Field, { text, words, kind }: Finding, source: Source): boolean {
+  if (isPlaceholder(text) || isInstruction(text) || saysField(field, text)) return true;
+  const [first] = words;
+  if (first === undefined) return false;
+  const isByPlace = kind === 'place' || field.kind === 'currency';
+  return labelIndexOf(source).form.blanks.has(first) || (!isByPlace && isOthers(field, first, source));
+}
+
+function saysField(field: Field, text: string): boolean {
+  const shape = shapeOf(field);
+  if (shape !== 'text' && shape !== 'name') return false;
+  return (
+    likeness(field.terms, { label: termsIn(text), context: [], implied: impliedBy(shape) }) >= LABEL_FROM
+  );
+}
+
+/** A label that says so much of the field may be the field's. */
+const SAYS = 0.45;
+
+/** Stands after the colon, or in the cell, of a label that is another's. */
+function isOthers(field: Field, first: Word, source: Source): boolean {
+  const claims = labelIndexOf(source).form.claims.get(first) ?? [];
+  const implied = impliedBy(shapeOf(field));
+  const says = ({ label, context }: Pair): boolean => {
+    const words = termsIn(label);
+    const own = likeness(field.terms, { label: words, context: termsIn(context), implied });
+    return Math.max(own, endingScore(label, judgedFor(field, source.labels))) >= SAYS;
+  };
+  return claims.length > 0 && !claims.some(says);
+}

@@ -1,0 +1,126 @@
+import { heightOf, median, widthOf, type Row } from '../content.ts';
+import { segmentsOf } from '../segments.ts';
+import { votedColumns } from './columnVotes.ts';
+import { coveredSpans, type Span } from './tableCells.ts';
+
+/** Of the font's height: words of one cell stand closer. */
+const CELL_GAP = 0.6;
+/** A run is grown row by row, each time from all of its rows: so many at most. */
+const GROWN_MAX = 120;
+
+/** A row with the gaps that part words of neighbouring cells. */
+export const cellLine = (row: Row): Row => ({
+  ...row,
+  segments: segmentsOf(
+    row.segments.flatMap(({ words }) => words),
+    CELL_GAP,
+  ),
+});
+
+/** Rows of one table stand closer than this many heights of a line. */
+const ROW_GAP = 2.2;
+/** Of the width of the rows above: a line without gaps that is longer is prose. */
+const PROSE_WIDTH = 0.6;
+
+/** The rows from here that leave free what most of them leave free. */
+export function sharedRun(rows: readonly Row[], start: number): readonly Row[] | undefined {
+  const stretch = stretchFrom(rows, start);
+  const columns = votedColumns(stretch.map(cellLine));
+  if (columns.length < 2) return undefined;
+  const end = stretch.findIndex((row) => row.segments.length >= 2 && !sharesGaps(row, columns));
+  const run = end < 0 ? [...stretch] : stretch.slice(0, end);
+  while (run.at(-1)?.segments.length === 1 && !isContinuation(run, columns)) run.pop();
+  return run.length < 2 ? undefined : run;
+}
+
+/** Rows that stand close, those of one segment no longer than a cell or a group's name is. */
+function stretchFrom(rows: readonly Row[], start: number): readonly Row[] {
+  const stretch: Row[] = [];
+  let [from, to] = [Infinity, -Infinity];
+  for (let i = start; i < rows.length; i += 1) {
+    const row = rows[i];
+    const last = stretch.at(-1);
+    if (row === undefined || (last !== undefined && isApart(last, row))) break;
+    const isSingle = row.segments.length < 2;
+    if (isSingle && (widthOf(row.box) > PROSE_WIDTH * (to - from) || row.box[0] < from - 2)) break;
+    if (!isSingle) [from, to] = [Math.min(from, row.box[0]), Math.max(to, row.box[2])];
+    stretch.push(row);
+  }
+  return stretch;
+}
+
+/** Whether a row has gaps where columns part, and more of them than it has words there. */
+function sharesGaps({ segments }: Row, columns: readonly Span[]): boolean {
+  let shared = 0;
+  let crossed = 0;
+  columns.slice(1).forEach(({ from }, index) => {
+    const place = (from + (columns[index]?.to ?? from)) / 2;
+    const before = segments.filter(({ box }) => box[0] < place).at(-1);
+    if (before === undefined) return;
+    if (before.box[2] > place) crossed += 1;
+    else if (segments.some(({ box }) => box[0] > place)) shared += 1;
+  });
+  return shared > 0 && shared >= crossed;
+}
+
+/** The longest run of rows from here that grow columns row by row; undefined when there is none. */
+export function grownRun(rows: readonly Row[], start: number): readonly Row[] | undefined {
+  const [first, ...others] = rows.slice(start, start + GROWN_MAX);
+  if (first === undefined) return undefined;
+  const run: Row[] = [first];
+  let columns = spansOf(run);
+  for (const [index, row] of others.entries()) {
+    const next = columnsWith(row, { run, columns, after: others[index + 1] });
+    if (next === undefined) break;
+    columns = next;
+    run.push(row);
+  }
+  while (run.at(-1)?.segments.length === 1 && !isContinuation(run, columns)) run.pop();
+  return run.length < 2 ? undefined : run;
+}
+
+interface Growing {
+  readonly run: readonly Row[];
+  readonly columns: readonly Span[];
+  readonly after: Row | undefined;
+}
+
+/** The columns of the run with one more row; undefined when the row is no part of it. */
+function columnsWith(row: Row, { run, columns, after }: Growing): readonly Span[] | undefined {
+  const last = run.at(-1);
+  if (last === undefined || isApart(last, row)) return undefined;
+  if (row.segments.length < 2) return fitsBetween(row, columns, after) ? columns : undefined;
+  const next = spansOf([...run, row]);
+  return next.length < 2 || next.length < columns.length - 1 ? undefined : next;
+}
+
+const isApart = (last: Row, row: Row): boolean =>
+  row.box[1] - last.box[3] > ROW_GAP * Math.min(heightOf(last.box), heightOf(row.box)) ||
+  row.box[1] < last.box[1] - 1;
+
+/** Where rows with gaps leave them, all together. */
+export const spansOf = (rows: readonly Row[]): readonly Span[] => {
+  const multi = rows.filter(({ segments }) => segments.length >= 2).flatMap(({ segments }) => segments);
+  return coveredSpans(
+    multi.map(({ box }) => box),
+    0.4 * median(multi.map(({ size }) => size)),
+  );
+};
+
+/** A row of one segment goes on when it lies within a column, or heads a group and rows follow. */
+function fitsBetween({ segments }: Row, columns: readonly Span[], next: Row | undefined): boolean {
+  const [only] = segments;
+  if (only === undefined) return false;
+  const [x0, , x1] = only.box;
+  const within = columns.some(({ from, to }) => x0 >= from - 2 && x1 <= to + 2);
+  return within && (next === undefined || next.segments.length >= 2 || x1 - x0 < 200);
+}
+
+function isContinuation(run: readonly Row[], columns: readonly Span[]): boolean {
+  const last = run.at(-1);
+  const before = run.at(-2);
+  const [only] = last?.segments ?? [];
+  if (last === undefined || before === undefined || only === undefined) return false;
+  const close = last.box[1] - before.box[3] < 0.5 * heightOf(last.box);
+  return close && columns.length > 2 && before.segments.length >= 2;
+}

@@ -1,0 +1,106 @@
+import type { PackedDocument } from '../../document/document.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { UNTRAINED, withLearned } from '../../learning/prompts/learned.ts';
+import { nameOfModel } from '../modelName.ts';
+import { repairTurnV1 } from '../prompts/repair.v1.ts';
+import type { ParseFailure } from '../../ports/documentParser.ts';
+import type { GroundedValue } from '../../ports/documentTools.ts';
+import type { ModelAccess, ModelAnswer, ModelTurn } from '../../ports/modelProvider.ts';
+import type { ModelCall, ModelFailed } from '../../ports/modelWork.ts';
+import { inTime, limitsOf, modelFailed, type Running } from './modelWorkDeps.ts';
+
+/** What is asked of whom, about which pages. */
+export interface Asked {
+  readonly running: Running;
+  readonly llm: ModelAccess;
+  readonly schema: JsonObject;
+  readonly minConfidence: number | undefined;
+  readonly document: PackedDocument;
+  /** The first and the last that the model is shown; undefined: all. */
+  readonly pages: readonly [number, number] | undefined;
+}
+
+type Answered = Extract<ModelAnswer, { readonly kind: 'answered' }>;
+
+const ask = async (
+  { running, llm, schema }: Asked,
+  turns: readonly ModelTurn[],
+  step: ModelCall['step'],
+): Promise<Answered | ModelFailed> => {
+  const answer = await running.deps.providers.ask({
+    access: llm,
+    ...withLearned(running.models.learned ?? UNTRAINED, turns),
+    output: { kind: 'json', schema },
+    ...inTime(running),
+  });
+  running.models.onCall({ ref: llm.ref, owner: llm.owner, step, usage: answer.usage });
+  return answer.kind === 'failed' ? modelFailed(answer.failure) : answer;
+};
+
+const useless = ({ ref }: ModelAccess, what: string): ModelFailed =>
+  modelFailed({
+    kind: 'provider_error',
+    provider: ref.provider,
+    provider_status: null,
+    detail: `${nameOfModel(ref)} ${what}`,
+  });
+
+/** An answer that was read; `value` undefined: it was no whole JSON object. */
+interface ReadAnswer {
+  readonly kind: 'read';
+  readonly grounded: GroundedValue | undefined;
+}
+
+const readAnswer = async (
+  { running, schema, minConfidence, document, pages, llm }: Asked,
+  answer: Answered,
+): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
+  if (answer.finish === 'refused') return useless(llm, 'refused to answer.');
+  const grounded = await running.deps.tools.ground(
+    { document, schema, minConfidence, answer: answer.text, pages },
+    limitsOf(running),
+  );
+  if (grounded.kind === 'no_object') return { kind: 'read', grounded: undefined };
+  return grounded.kind === 'ok' ? { kind: 'read', grounded } : grounded;
+};
+
+const fits = ({ grounded }: ReadAnswer): boolean =>
+  grounded !== undefined && grounded.validationErrors.length === 0;
+
+/** Of two answers the one that fits better; the later one where they are alike. */
+const better = (first: ReadAnswer, second: ReadAnswer): ReadAnswer => {
+  if (first.grounded === undefined) return second;
+  if (second.grounded === undefined) return first;
+  return second.grounded.validationErrors.length <= first.grounded.validationErrors.length ? second : first;
+};
+
+/** Shows the model its answer and what is wrong with it, once. What fails now leaves the first answer. */
+const repaired = async (
+  asked: Asked,
+  turns: readonly ModelTurn[],
+  { answer, first }: { readonly answer: Answered; readonly first: ReadAnswer },
+): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
+  const errors = first.grounded?.validationErrors ?? [];
+  const again = await ask(
+    asked,
+    [...turns, { role: 'assistant', text: answer.text }, { role: 'user', text: repairTurnV1(errors) }],
+    'repair',
+  );
+  if (again.kind !== 'answered') return again;
+  const second = await readAnswer(asked, again);
+  return second.kind === 'read' ? better(first, second) : second;
+};
+
+/** Asks the model about what it is shown, and has it repair its answer at most once. */
+export const askForValue = async (
+  asked: Asked,
+  turns: readonly ModelTurn[],
+): Promise<GroundedValue | ParseFailure | ModelFailed> => {
+  const answer = await ask(asked, turns, 'extraction');
+  if (answer.kind !== 'answered') return answer;
+  const first = await readAnswer(asked, answer);
+  if (first.kind !== 'read') return first;
+  const last = fits(first) ? first : await repaired(asked, turns, { answer, first });
+  if (last.kind !== 'read') return last;
+  return last.grounded ?? useless(asked.llm, 'did not answer with JSON, asked twice.');
+};

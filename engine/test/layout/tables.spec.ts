@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import type { PlacedWord, Rule } from '../../layout/content.ts';
+import { line, markdown, pageOf } from '../support/drawnPages.ts';
+
+type Cells = readonly (readonly [x: number, text: string])[];
+
+const rowAt = (y: number, cells: Cells): readonly PlacedWord[] =>
+  cells.flatMap(([x, text]) => line(text, [x, y]));
+
+const across = (ys: readonly number[]): readonly Rule[] => ys.map((y): Rule => [50, y, 450, y]);
+
+const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+const BODY: Cells[] = ['North', 'South', 'East', 'West'].map((name, i) => [
+  [54, name],
+  [200, `${12 + i}`],
+  [300, `${3 + i}.5`],
+]);
+
+describe('tables', () => {
+  it('takes rows that no rule parts as rows, for numbers do not wrap', () => {
+    const down = [50, 180, 280, 450].map((x): Rule => [x, 100, x, 190]);
+    const words = [
+      rowAt(104, [[54, 'Region'], [200, 'Ships'], [300, 'Share']]),
+      ...BODY.map((cells, i) => rowAt(124 + 16 * i, cells)),
+    ]; // prettier-ignore
+    expect(markdown(pageOf(words, [...across([100, 120, 190]), ...down]))).to.contain(
+      [row('North', '12', '3.5'), row('South', '13', '4.5'), row('East', '14', '5.5')].join('\n'),
+    );
+  });
+
+  it('splits a cell that no line down the page parts where its row has the columns of the others', () => {
+    const down = [50, 180, 280, 450].flatMap((x): readonly Rule[] => [
+      [x, 100, x, 120],
+      [x, 160, x, 180],
+    ]);
+    const sides: readonly Rule[] = [
+      [50, 100, 50, 180],
+      [450, 100, 450, 180],
+    ];
+    const words = [
+      rowAt(104, [[54, 'Region'], [200, 'Ships'], [300, 'Share']]),
+      ...BODY.slice(0, 3).map((cells, i) => rowAt(124 + 20 * i, cells)),
+    ]; // prettier-ignore
+    expect(markdown(pageOf(words, [...across([100, 120, 140, 160, 180]), ...down, ...sides]))).to.contain(
+      [row('North', '12', '3.5'), row('South', '13', '4.5'), row('East', '14', '5.5')].join('\n'),
+    );
+  });
+
+  it('parts tables of rules across by the prose between them', () => {
+    const table = (top: number): readonly (readonly PlacedWord[])[] => [
+      rowAt(top + 4, [[54, 'Region'], [200, 'Ships'], [300, 'Share']]),
+      ...BODY.map((cells, i) => rowAt(top + 24 + 14 * i, cells)),
+    ]; // prettier-ignore
+    const prose = [
+      'The harbours of the west had more ships in this year than in',
+      'the year before, as the table below says.',
+    ];
+    const words = [...table(100), ...prose.map((text, i) => line(text, [50, 200 + 12 * i])), ...table(240)];
+    const read = markdown(pageOf(words, across([100, 120, 182, 240, 260, 322])));
+    expect(read.split(row('Region', 'Ships', 'Share'))).to.have.length(3);
+    expect(read).to.contain('\n\nThe harbours of the west had more ships in this year');
+    expect(read.split(row('West', '15', '6.5'))).to.have.length(3);
+  });
+
+  it('keeps columns apart under a header that lies over two of them', () => {
+    const words = [
+      rowAt(100, [[54, 'Region'], [190, 'Ships and their shares']]),
+      ...BODY.map((cells, i) => rowAt(116 + 14 * i, cells)),
+    ]; // prettier-ignore
+    expect(markdown(pageOf(words))).to.contain(`${row('North', '12', '3.5')}\n${row('South', '13', '4.5')}`);
+  });
+
+  it('takes lines that stand closer than rows do as one row', () => {
+    const cells = (y: number, name: string, i: number): readonly (readonly PlacedWord[])[] => [
+      rowAt(y, [[54, name], [150, 'a longer text on what'], [300, 'a second text of the']]),
+      rowAt(y + 11, [[150, 'there was to be seen'], [300, `same row, number ${i}`]]),
+    ]; // prettier-ignore
+    const words = [0, 1, 2, 3].flatMap((i) => cells(100 + 40 * i, `Item ${i}`, i));
+    const read = markdown(pageOf(words));
+    expect(read).to.contain(
+      row('Item 1', 'a longer text on what there was to be seen', 'a second text of the same row, number 1'),
+    );
+  });
+
+  it('reads labels that end level with the numbers of their row', () => {
+    const label = (
+      y: number,
+      [first, rest]: readonly [string, string],
+      number: string,
+    ): readonly PlacedWord[] => [
+      ...line(first, [50, y]),
+      ...line(rest, [50, y + 12]),
+      ...line(number, [300, y + 12]),
+      ...line(`${number}0`, [400, y + 12]),
+    ];
+    const words = [
+      rowAt(88, [[50, 'Measure'], [300, '2001'], [400, '2002']]),
+      label(100, ['Income of households in', 'the whole country'], '1.5'),
+      label(124, ['Years of life that are lost', 'before the age of 75'], '2.5'),
+      label(148, ['Inequality of income in the', 'regions of the country'], '3.5'),
+    ]; // prettier-ignore
+    expect(markdown(pageOf(words))).to.contain(
+      row('Years of life that are lost before the age of 75', '2.5', '2.50'),
+    );
+  });
+});

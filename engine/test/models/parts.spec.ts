@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { mergedAnswers } from '../../models/byModel/mergedAnswers.ts';
+import { relaxedSchema } from '../../models/byModel/relaxedSchema.ts';
+import { sectionsOf, tokensOf } from '../../models/byModel/sections.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { Citation } from '../../ports/extractionEngine.ts';
+
+const words = (count: number, word = 'word'): string => Array.from({ length: count }, () => word).join(' ');
+
+describe('a document in sections', () => {
+  const pages = Array.from(
+    { length: 9 },
+    (_, at) => `<!-- page ${at + 1} -->\n\n${words(100, `w${at + 1}`)}`,
+  );
+
+  it('is shown whole, each section within its tokens and with a little of the one before', () => {
+    const text = pages.map((page) => `${page}\n\nline ${page.length}\n\nend`).join('\n\n');
+    const sections = sectionsOf(text, 450);
+    expect(sections.length).to.be.greaterThan(2);
+    for (const [at, { text: shown }] of sections.entries()) {
+      expect(tokensOf(shown)).to.be.at.most(450);
+      const before = sections[at - 1];
+      if (before !== undefined) expect(shown).to.contain('end');
+    }
+    for (const page of pages) expect(sections.some(({ text: shown }) => shown.includes(page))).to.equal(true);
+  });
+
+  it('is cut at pages and headings, and each section names its pages and the headings above', () => {
+    const parts = ['# Terms', '## Delivery', words(120), words(120), '## Payment', words(120), words(120)];
+    const [first, second] = sectionsOf(parts.join('\n\n'), 420);
+    expect(first?.text).to.contain('## Delivery').and.not.to.contain('## Payment');
+    expect(second?.text.startsWith('<!-- page 1 -->\n\n# Terms\n\n')).to.equal(true);
+    const [begin, next] = sectionsOf(pages.join('\n\n'), 260);
+    expect([begin?.firstPage, begin?.lastPage, next?.firstPage]).to.deep.equal([1, 2, 3]);
+  });
+
+  it('has the header of a table in each part of it', () => {
+    const rows = Array.from({ length: 100 }, (_, at) => `| item ${at} | ${at}.00 |`);
+    const table = ['| item | price |', '| --- | --- |', ...rows].join('\n');
+    const sections = sectionsOf(table, 200);
+    expect(sections.length).to.be.greaterThan(2);
+    for (const { text } of sections) expect(text).to.contain('| item | price |\n| --- | --- |\n| item ');
+    for (const row of rows) expect(sections.filter(({ text }) => text.includes(row))).not.to.have.length(0);
+  });
+
+  it('costs only so many requests, however long it is', () => {
+    expect(sectionsOf(`${words(9)}\n\n`.repeat(20_000), 10).length).to.be.at.most(32);
+    expect(sectionsOf('x'.repeat(500_000), 10).length).to.be.at.most(32);
+  });
+});
+
+describe('the schema of a part', () => {
+  it('requires nothing, and is open to every way', () => {
+    const schema: JsonObject = {
+      type: 'object',
+      required: ['required'],
+      properties: {
+        required: { type: 'string', enum: ['required'] },
+        rows: { type: 'array', minItems: 1, items: { type: 'object', required: ['a'], properties: {} } },
+      },
+      oneOf: [{ required: ['rows'] }, { required: ['required'] }],
+    };
+    expect(relaxedSchema(schema)).to.deep.equal({
+      type: 'object',
+      properties: {
+        required: { type: 'string', enum: ['required'] },
+        rows: { type: 'array', items: { type: 'object', properties: {} } },
+      },
+      anyOf: [{}, {}],
+    });
+  });
+});
+
+describe('one answer from those to the parts', () => {
+  const cited = (path: string, confidence: number, [y, page = 1]: readonly [number, number?]): Citation => ({
+    path,
+    text: '',
+    page,
+    bbox: [0, y, 10, y + 10],
+    confidence,
+  });
+
+  it('takes what stands on the pages, of that the surest, and never nothing for something', () => {
+    const merged = mergedAnswers([
+      {
+        value: { number: 'made up', total: 5, date: null, note: '' },
+        citations: [cited('/total', 0.7, [10])],
+      },
+      {
+        value: { number: 'Q-1', total: 7, date: '2026-02-03' },
+        citations: [cited('/number', 0.9, [0]), cited('/total', 0.9, [50])],
+      },
+    ]);
+    expect(merged).to.deep.equal({ number: 'Q-1', total: 7, date: '2026-02-03', note: '' });
+  });
+
+  it('joins lists in order, with a row once that two parts read at one place', () => {
+    const row = (item: string) => ({ item, price: 1 });
+    const merged = mergedAnswers([
+      {
+        value: { rows: [row('a'), row('b')] },
+        citations: [cited('/rows/0/item', 0.9, [0]), cited('/rows/1/item', 0.9, [20])],
+      },
+      {
+        value: { rows: [row('b'), row('a'), row('a')] },
+        citations: [
+          cited('/rows/0/item', 0.9, [20]),
+          cited('/rows/1/item', 0.9, [0, 2]),
+          cited('/rows/2/item', 0.9, [9, 2]),
+        ],
+      },
+    ]);
+    expect(merged).to.deep.equal({ rows: [row('a'), row('b'), row('a'), row('a')] });
+  });
+
+  it('leaves rows out that stand nowhere while others do, and keeps texts once', () => {
+    const merged = mergedAnswers([
+      { value: { rows: [{ item: 'a' }], words: ['x', 'y'] }, citations: [cited('/rows/0/item', 0.9, [0])] },
+      { value: { rows: [{ item: 'invented' }], words: ['y', 'z'] }, citations: [] },
+    ]);
+    expect(merged).to.deep.equal({ rows: [{ item: 'a' }], words: ['x', 'y', 'z'] });
+  });
+});

@@ -1,0 +1,17 @@
+/** Parts of the interface, in the order in which the reference shows them. */
+export const TAGS = [
+  {
+    name: 'Documents',
+    description: 'Data and markdown from documents, and the configs that are saved for them.',
+  },
+  { name: 'Uploads', description: 'Files that are sent once and used by their URI.' },
+  { name: 'Operations', description: 'Work on documents that is done later, and what came of it.' },
+  { name: 'Billing', description: 'Credits, prices and quotes of a tenant.' },
+  { name: 'Pipelines', description: 'Training on examples, and which artifact answers.' },
+  { name: 'Administration', description: 'Keys, plans, limits, rates and prices; for admin keys.' },
+  { name: 'Reports', description: 'Margin, reconciliation, usage and model costs; for admin keys.' },
+  { name: 'Service', description: 'Health, metrics and this description.' },
+] as const;
+
+/** The name of a part. */
+export type Tag = (typeof TAGS)[number]['name'];

@@ -1,0 +1,252 @@
+import { expect } from 'chai';
+import { formOf, INVOICE, INVOICE_SCHEMA, type Reply } from '../support/client.ts';
+import type { TestApi } from '../support/testApi.ts';
+import { presigned, put } from '../documents/uploads.suite.ts';
+import { workerOver } from '../../support/apiWorker.ts';
+
+/** What is shown of an operation: what was sent, and what came back. */
+export interface Example {
+  readonly parameters?: Readonly<Record<string, string | number | boolean>>;
+  readonly body?: unknown;
+  readonly status: number;
+  readonly answer?: unknown;
+}
+
+interface Sent {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | boolean>>;
+  readonly json?: unknown;
+  /** Fields of a form, beside the invoice as its file. */
+  readonly form?: Readonly<Record<string, string>>;
+}
+
+const TENANT = 'acme';
+const SCHEMA = JSON.parse(INVOICE_SCHEMA) as object;
+
+const addressOf = (pattern: string, { path = {}, query = {} }: Sent): string => {
+  const at = pattern.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(path[name] ?? ''));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) search.set(name, String(value));
+  return search.size === 0 ? at : `${at}?${search.toString()}`;
+};
+
+const exampleOf = ({ path, query, json, form }: Sent, reply: Reply): Example => {
+  const body = form === undefined ? json : { ...form, file: '(the bytes of invoice.txt)' };
+  const isJson = reply.headers.get('content-type')?.startsWith('application/json') === true;
+  return {
+    ...((path ?? query) !== undefined && { parameters: { ...path, ...query } }),
+    ...(body !== undefined && { body }),
+    status: reply.status,
+    ...(isJson && { answer: reply.body }),
+  };
+};
+
+/** One customer's and one operator's way through every operation, in an order in which each can succeed. */
+export class Walk {
+  readonly #api: TestApi;
+  readonly examples: Record<string, Example> = {};
+
+  constructor(api: TestApi) {
+    this.#api = api;
+  }
+
+  /** Calls an operation by its name and keeps what was sent and answered. */
+  async call(operationId: string, sent: Sent = {}): Promise<Reply> {
+    const route = this.#api.routes.find((one) => one.operationId === operationId);
+    if (route === undefined) throw new Error(`there is no operation ${operationId}`);
+    const { json, form } = sent;
+    const reply = await this.#api.call(route.method, addressOf(route.path, sent), {
+      ...(json !== undefined && { json }),
+      ...(form !== undefined && { form: formOf(form, INVOICE) }),
+    });
+    expect(reply.status, `${operationId}: ${reply.text}`).to.be.below(300);
+    this.examples[operationId] = exampleOf(sent, reply);
+    return reply;
+  }
+
+  async upload(): Promise<ReturnType<typeof presigned>> {
+    const json = { tenant_id: TENANT, file_name: 'invoice.txt', content_type: 'text/plain' };
+    const target = presigned(await this.call('presignUpload', { json }));
+    const sent = await put(target.url, await INVOICE.text(), target.headers);
+    expect(sent.status, sent.text).to.equal(200);
+    const query = Object.fromEntries(new URL(target.url).searchParams);
+    this.examples['putUpload'] = {
+      parameters: { document_id: target.document_id, ...query },
+      status: sent.status,
+    };
+    return target;
+  }
+
+  /** An extraction that waits for the worker. Gives its ID. */
+  async accepted(fields: Readonly<Record<string, string>>): Promise<string> {
+    const headers = { prefer: 'respond-async' };
+    const reply = await this.#api.call('post', '/v1/extract', { form: formOf(fields, INVOICE), headers });
+    if (reply.status !== 202) throw new Error(reply.text);
+    await this.#api.deps.reads.settleAll();
+    return String(reply.body['operation_id']);
+  }
+
+  async trained(job_id: string): Promise<Reply> {
+    await this.#api.deps.reads.settleAll();
+    await workerOver(this.#api).drain();
+    return this.call('getTrainingJob', { path: { job_id } });
+  }
+}
+
+const tenant = { path: { tenant_id: TENANT } };
+
+const sell = async (walk: Walk): Promise<void> => {
+  await walk.call('publishCreditPrices', {
+    json: { entries: [{ currency: 'EUR', price_per_1000_credits: '1.00' }], note: 'Prices of 2026' },
+  });
+  await walk.call('getCreditPrices');
+  await walk.call('getAdminCreditPrices');
+  await walk.call('publishFxRates', {
+    json: { date: '2026-01-30', base: 'EUR', rates: { USD: '1.1632' }, source: 'ECB' },
+  });
+  await walk.call('getFxRate', { query: { base: 'EUR', quote: 'USD', on: '2026-01-31' } });
+  await walk.call('addCredits', {
+    json: {
+      tenant_id: TENANT,
+      provider: 'stripe',
+      provider_txn_id: 'pi_3QK9',
+      credits: 100_000,
+      currency: 'EUR',
+      gross_amount_minor: 11_900,
+      vat_amount_minor: 1_900,
+      provider_fee_minor: 195,
+      invoice_ref: 'R-2026-0017',
+    },
+  });
+};
+
+const workOnDocuments = async (walk: Walk): Promise<void> => {
+  const form = { tenant_id: TENANT, schema: INVOICE_SCHEMA };
+  await walk.call('extract', { form });
+  await walk.call('toMarkdown', { form: { tenant_id: TENANT } });
+  await walk.call('cancelOperation', { path: { operation_id: await walk.accepted(form) } });
+  await walk.call('getOperation', { path: { operation_id: await walk.accepted(form) } });
+  await walk.call('listOperations', { query: { tenant_id: TENANT } });
+  const { file_uri, document_id } = await walk.upload();
+  await walk.call('countPages', { json: { documents: [{ file_uri }] } });
+  await walk.call('ocrToMarkdown', { json: { tenant_id: TENANT, file_uri } });
+  await walk.call('canonical', {
+    json: {
+      schema_version: '1.0',
+      operation: 'inference.extract',
+      scope: { tenant_id: TENANT },
+      resource: { file_uri },
+      payload: { schema: SCHEMA },
+    },
+  });
+  await walk.call('listDocuments', { query: { tenant_id: TENANT, limit: 1 } });
+  await walk.call('removeUpload', { path: { document_id } });
+  const config = await walk.call('publishConfig', {
+    json: { tenant_id: TENANT, name: 'Invoices', schema: SCHEMA, mode: 'standard' },
+  });
+  await walk.call('revokeConfig', { path: { config_id: String(config.body['config_id']) } });
+};
+
+const learn = async (walk: Walk): Promise<void> => {
+  const examples = [];
+  for (let i = 0; i < 2; i += 1) {
+    const { document_id } = await walk.upload();
+    examples.push({ document_id, expected: { invoice_number: 'Q-1001', total: 120.5 } });
+  }
+  await walk.call('getTrainingQuote', { query: { tenant_id: TENANT, total_examples: 2 } });
+  const json = { tenant_id: TENANT, name: 'Invoices', schema: SCHEMA, examples, optimizer_tier: 'light' };
+  const made = await walk.call('createTrainingJob', { json });
+  const job = await walk.trained(String(made.body['job_id']));
+  const artifact = {
+    artifact_id: String(job.body['artifact_id']),
+    artifact_uri: String(job.body['artifact_uri']),
+  };
+  const scope = { tenant_id: TENANT, project_id: 'default' };
+  await walk.call('activateDeployment', { json: { ...scope, ...artifact } });
+  await walk.call('getCurrentDeployment', { query: scope });
+  const job_id = String(made.body['job_id']);
+  await walk.call('chargeExamples', { json: { tenant_id: TENANT, idempotency_key: 'export-1', job_id } });
+  await walk.call('getTrainingExamples', { path: { job_id } });
+  const other = await walk.call('createTrainingJob', { json: { ...json, seed: 2 } });
+  await walk.call('cancelTrainingJob', { path: { job_id: String(other.body['job_id']) } });
+};
+
+const modelCosts = async (walk: Walk): Promise<void> => {
+  const model_name = 'gpt-4o-mini';
+  const prices = { input_usd_per_million_tokens: '0.15', output_usd_per_million_tokens: '0.60' };
+  await walk.call('setPricing', { json: { model_name, ...prices } });
+  await walk.call('getPricing', { path: { model_name } });
+  await walk.call('createProviderPricing', { json: { provider: 'openai', model_name, ...prices } });
+  await walk.call('listProviderPricing');
+  await walk.call('logLlmCost', {
+    json: {
+      tenant_id: TENANT,
+      job_id: 'nightly-7',
+      operation: 'extract',
+      provider: 'openai',
+      model_name,
+      input_tokens: 1_200,
+      output_tokens: 300,
+    },
+  });
+  await walk.call('listLlmCosts', { query: { tenant_id: TENANT } });
+  await walk.call('getLlmCostsOfJob', { path: { job_id: 'nightly-7' } });
+  await walk.call('getMissingPricing', { query: { days: 30 } });
+};
+
+const administer = async (walk: Walk): Promise<void> => {
+  await walk.call('adjustCredits', { ...tenant, json: { credits: 500, reason: 'goodwill, ticket 88' } });
+  await walk.call('refundCredits', {
+    json: {
+      tenant_id: TENANT,
+      provider: 'stripe',
+      provider_txn_id: 're_3QK9',
+      original_provider_txn_id: 'pi_3QK9',
+      credits: 1_000,
+      reason: 'not used',
+    },
+  });
+  await walk.call('setPlan', { ...tenant, json: { plan: 'paid', reason: 'bought credits' } });
+  await walk.call('setRateLimits', { ...tenant, json: { heavy: { rate_per_second: 10, burst: 40 } } });
+  await walk.call('getRateLimits', tenant);
+  await walk.call('deleteRateLimits', tenant);
+  await walk.call('flushRateLimitCache');
+  const rate = { operation: 'extract', extraction_mode: 'standard', billing_type: 'full_service' };
+  await walk.call('setBillingRate', { json: { ...rate, credits_per_page: 40 } });
+  await walk.call('getBillingRates');
+  await walk.call('createBillingConfig', { json: { free_pages: 50, note: 'as before' } });
+  await walk.call('createAdminBillingConfig', { json: { free_pages: 50 } });
+  await walk.call('getBillingConfig');
+  await walk.call('getBillingConfigHistory');
+};
+
+const keys = async (walk: Walk): Promise<void> => {
+  const made = await walk.call('createApiKey', { json: { tenant_id: TENANT, name: 'Website' } });
+  const key = String(made.body['key_id']);
+  const { body } = await walk.call('rotateApiKey', { json: { key, grace_seconds: 3600 } });
+  await walk.call('listApiKeys', tenant);
+  await walk.call('revokeApiKey', { path: { key: String(body['key_id']) } });
+  await walk.call('flushApiKeyCache');
+};
+
+const report = async (walk: Walk): Promise<void> => {
+  const query = { operation: 'extract', billing_type: 'full_service', pages: 3, tenant_id: TENANT };
+  await walk.call('getQuote', { query });
+  await walk.call('getBalance', tenant);
+  await walk.call('getTenantInfo', tenant);
+  const one = { ...tenant, query: { limit: 1 } };
+  for (const list of ['listGrants', 'listUsage', 'listTenantLedger']) await walk.call(list, one);
+  await walk.call('listTenants', { query: { search: TENANT } });
+  await walk.call('getCostsByDocument', { query: { tenant_id: TENANT, limit: 1 } });
+  await walk.call('getCostsByTask', { query: { tenant_id: TENANT } });
+  await walk.call('getUsageStats', { query: { group_by: 'operation' } });
+  for (const whole of ['getMarginReport', 'getFreeTierSubsidy', 'getReconciliation']) await walk.call(whole);
+  for (const state of ['getHealth', 'getLiveness', 'getReadiness']) await walk.call(state);
+};
+
+/** Goes through all operations once and gives the example of each, by its name. */
+export const walkThrough = async (api: TestApi): Promise<Readonly<Record<string, Example>>> => {
+  const walk = new Walk(api);
+  for (const part of [sell, workOnDocuments, learn, modelCosts, administer, keys, report]) await part(walk);
+  return walk.examples;
+};
