@@ -11,6 +11,7 @@ import { extractionEvent } from './extraction/events.ts';
 import { fxRatesEvent } from './fxRates/events.ts';
 import { eventCodec, UndecodableEvent, type Upcasters } from './kernel/codec.ts';
 import { llmCostEvent } from './llmCost/events.ts';
+import { operationEvent } from './operation/events.ts';
 import { paymentEvent, paymentUpcasters } from './payment/events.ts';
 import type { RecordedEvent } from './ports/eventStore.ts';
 import { priceListEvent } from './priceList/events.ts';
@@ -36,6 +37,7 @@ export const EVENT_CATALOGUE = {
   document: documentEvent,
   extraction: extractionEvent,
   conversion: conversionEvent,
+  operation: operationEvent,
   trainingJob: trainingJobEvent,
   artifact: artifactEvent,
   deployment: deploymentEvent,

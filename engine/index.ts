@@ -67,7 +67,7 @@ export async function openDocument(
     ...(options.ocrEngines !== undefined && { ocrEngines: options.ocrEngines }),
   });
   try {
-    return opened(workers, await readFrom(workers, file, options), options);
+    return await opened(workers, await readFrom(workers, file, options), options);
   } catch (error) {
     await workers.close();
     throw error;
@@ -101,17 +101,23 @@ async function readPath(
   return read.document;
 }
 
-function opened(workers: DocumentWorkers, document: PackedDocument, options: OpenOptions): OpenDocument {
+async function opened(
+  workers: DocumentWorkers,
+  document: PackedDocument,
+  options: OpenOptions,
+): Promise<OpenDocument> {
   const limits = { deadlineMs: options.deadlineMs ?? DEADLINE_MS, share: SHARE };
+  const render = async (): Promise<Rendition> => {
+    const rendered = await workers.tools.render(document, limits);
+    if (rendered.kind !== 'ok') throw new NotOpened(rendered);
+    return rendered.rendition;
+  };
+  const { markdown } = await render();
   return {
     mimeType: document.mimeType,
     pages: document.pages,
-    markdown: document.markdown,
-    render: async () => {
-      const rendered = await workers.tools.render(document, limits);
-      if (rendered.kind !== 'ok') throw new NotOpened(rendered);
-      return rendered.rendition;
-    },
+    markdown,
+    render,
     extract: async (schema) => {
       const checked = await workers.schemaValidator.check(schema, { share: SHARE });
       if (checked.kind === 'invalid_schema') throw new NotOpened(checked);

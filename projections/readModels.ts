@@ -10,6 +10,7 @@ import { ledgerProjector } from './ledger/ledger.projector.ts';
 import { llmCostsProjector } from './llmCosts/llmCosts.projector.ts';
 import { marginProjector } from './margin/margin.projector.ts';
 import { openClaimsProjector } from './openClaims/openClaims.projector.ts';
+import { operationsProjector } from './operations/operations.projector.ts';
 import { priceListsProjector } from './priceLists/priceLists.projector.ts';
 import { rateLimitsProjector } from './rateLimits/rateLimits.projector.ts';
 import { trainingJobsProjector } from './trainingJobs/trainingJobs.projector.ts';
@@ -32,6 +33,7 @@ export const READ_MODELS: readonly Projector[] = [
   llmCostsProjector,
   marginProjector,
   trainingJobsProjector,
+  operationsProjector,
   artifactsProjector,
   deploymentsProjector,
 ];

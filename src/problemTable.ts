@@ -29,6 +29,7 @@ export const PROBLEMS = {
   tenant_not_found: { status: 404, title: 'There is no such tenant' },
   artifact_not_found: { status: 404, title: 'There is no such artifact' },
   config_not_found: { status: 404, title: 'There is no such saved config' },
+  operation_not_found: { status: 404, title: 'There is no such operation' },
   job_not_found: { status: 404, title: 'There is no such job' },
   deployment_not_found: { status: 404, title: 'There is no such deployment' },
   document_not_found: { status: 404, title: 'There is no such document' },

@@ -1,4 +1,13 @@
 import { accept, reject, type Decider, type Decision, type StreamKind } from '../kernel/decider.ts';
+import {
+  isExhausted,
+  owns,
+  reapReason,
+  renewed,
+  RENEWALS_MAX,
+  startRefusal,
+  type Leased,
+} from '../queue/lease.ts';
 import type {
   CreateTrainingJob,
   GiveUpTrainingJob,
@@ -9,34 +18,15 @@ import type {
 } from './commands.ts';
 import type { Progress, TrainingJobEvent, TrainingJobEventOf } from './events.ts';
 
-/** Starts that count: a worker that is shut down in order gives its start back. */
-export const ATTEMPTS_MAX = 3;
-/** Renewals of one lease, so that a stream stays short whatever a worker does. */
-export const RENEWALS_MAX = 100;
-
 type Created = TrainingJobEventOf<'TrainingJobCreated'>['data'];
 type Succeeded = TrainingJobEventOf<'TrainingJobSucceeded'>['data'];
 type Failed = TrainingJobEventOf<'TrainingJobFailed'>['data'];
 
-/** Who works on the job, or worked on it last. */
-interface Lease {
-  readonly lease_id: string;
-  readonly lease_until: string;
-  readonly worker: string;
-  /** False once its owner gave it up: until `lease_until` nobody may start. */
-  readonly held: boolean;
-  readonly renewals: number;
-}
-
 type TrainingJobStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
 
-export interface TrainingJobState {
+export interface TrainingJobState extends Leased {
   readonly job: Created | null;
   readonly status: TrainingJobStatus;
-  readonly lease: Lease | null;
-  /** Starts so far, and those of them that a shutdown gave back. */
-  readonly attempts: number;
-  readonly spared: number;
   readonly progress: Progress;
   readonly started_at: string | null;
   readonly finished_at: string | null;
@@ -65,10 +55,6 @@ type Known = TrainingJobState & { readonly job: Created };
 export const hasEnded = ({ status }: Pick<TrainingJobState, 'status'>): boolean =>
   status === 'succeeded' || status === 'failed' || status === 'cancelled';
 
-const isOver = (instant: string, now: string): boolean => Date.parse(instant) <= Date.parse(now);
-
-const exhausted = ({ attempts, spared }: TrainingJobState): boolean => attempts - spared >= ATTEMPTS_MAX;
-
 const identityOf = ({ job }: Known) => ({ job_id: job.job_id, tenant_id: job.tenant_id });
 
 const create = (state: TrainingJobState, { data, meta }: CreateTrainingJob): JobDecision => {
@@ -78,10 +64,8 @@ const create = (state: TrainingJobState, { data, meta }: CreateTrainingJob): Job
 };
 
 const start = (state: Known, { data, meta }: StartTrainingJob): JobDecision => {
-  if (isOver(state.job.expires_at, meta.now)) return reject({ code: 'attempts_exhausted' });
-  if (state.lease !== null && !isOver(state.lease.lease_until, meta.now))
-    return reject({ code: 'lease_held' });
-  if (exhausted(state)) return reject({ code: 'attempts_exhausted' });
+  const code = startRefusal(state, { expires_at: state.job.expires_at, now: meta.now });
+  if (code !== undefined) return reject({ code });
   return accept({
     type: 'TrainingJobStarted',
     data: { ...identityOf(state), ...data, attempt: state.attempts + 1, started_at: meta.now },
@@ -101,7 +85,8 @@ const progressed = (state: Known, { data, meta }: ProgressTrainingJob): JobDecis
 
 const giveUp = (state: Known, { data, meta }: GiveUpTrainingJob): JobDecision => {
   const { lease_id, retry_at, reason, lasting, code, detail } = data;
-  if (reason === 'failed' && (lasting || exhausted(state))) return failed(state, { code, detail }, meta.now);
+  if (reason === 'failed' && (lasting || isExhausted(state)))
+    return failed(state, { code, detail }, meta.now);
   return accept({
     type: 'TrainingJobProgressed',
     data: {
@@ -121,21 +106,21 @@ const asOwner = (
   command: Extract<TrainingJobCommand, { readonly data: { readonly lease_id: string } }>,
 ): JobDecision => {
   if (command.type === 'StartTrainingJob') return start(state, command);
-  const { lease } = state;
-  if (lease?.held !== true || lease.lease_id !== command.data.lease_id) return reject({ code: 'lease_lost' });
+  if (!owns(state, command.data.lease_id)) return reject({ code: 'lease_lost' });
   if (command.type === 'ProgressTrainingJob') return progressed(state, command);
   if (command.type === 'GiveUpTrainingJob') return giveUp(state, command);
   const data = { ...identityOf(state), ...command.data, succeeded_at: command.meta.now };
   return accept({ type: 'TrainingJobSucceeded', data });
 };
 
+const REAPED = {
+  expired: 'The job did not end in the time that jobs have.',
+  worker_lost: 'The job was started several times and never came to its end. Create it again.',
+} as const;
+
 const reap = (state: Known, now: string): JobDecision => {
-  if (isOver(state.job.expires_at, now))
-    return failed(state, { code: 'expired', detail: 'The job did not end in the time that jobs have.' }, now);
-  if (state.lease !== null && !isOver(state.lease.lease_until, now)) return reject({ code: 'lease_held' });
-  if (!exhausted(state)) return reject({ code: 'lease_held' });
-  const detail = 'The job was started several times and never came to its end. Create it again.';
-  return failed(state, { code: 'worker_lost', detail }, now);
+  const code = reapReason(state, { expires_at: state.job.expires_at, now });
+  return code === 'lease_held' ? reject({ code }) : failed(state, { code, detail: REAPED[code] }, now);
 };
 
 const decide = (state: TrainingJobState, command: TrainingJobCommand): JobDecision => {
@@ -161,10 +146,7 @@ const evolveProgress = (
   status: gave_up === null ? 'running' : 'queued',
   spared: state.spared + (gave_up === 'shutdown' ? 1 : 0),
   progress,
-  lease:
-    state.lease === null
-      ? null
-      : { ...state.lease, lease_until, held: gave_up === null, renewals: state.lease.renewals + 1 },
+  lease: renewed(state.lease, { lease_until, gave_up }),
 });
 
 const evolve = (state: TrainingJobState, { type, data }: TrainingJobEvent): TrainingJobState => {

@@ -5,6 +5,7 @@ import type { ConfigVersion } from '../../domain/savedConfig/events.ts';
 import { liveSecrets } from '../../domain/savedConfig/decider.ts';
 import { byType } from '../audit/log/auditedEvent.ts';
 import type { Watcher } from '../audit/log/auditLog.ts';
+import { operationFileKeyOf, operationInputKeyOf } from '../commands/operations/operationInput.ts';
 import { trainingInputKeyOf } from '../commands/training/trainingInput.ts';
 
 /** Why an object has to be there. */
@@ -30,6 +31,13 @@ export const objectNeeds = (): {
     secrets.set(stream, keys);
     for (const key of keys) needs.set(key, { stream, sha256: null });
   };
+  /** Operations that have not ended: they need their request until then. */
+  const open = new Map<string, string>();
+  const dropOperation = (operationId: string): void => {
+    needs.delete(operationInputKeyOf(operationId, open.get(operationId) ?? ''));
+    needs.delete(operationFileKeyOf(operationId));
+    open.delete(operationId);
+  };
   const see = byType({
     UploadPresigned: ({ data }) => void presigned.add(data.document_id),
     DocumentRegistered: ({ stream, data }) => {
@@ -42,6 +50,14 @@ export const objectNeeds = (): {
       void needs.set(artifactKeyOf(sha256), { stream, sha256 }),
     TrainingJobCreated: ({ stream, data: { job_id, input_sha256: sha256 } }) =>
       void needs.set(trainingInputKeyOf(job_id, sha256), { stream, sha256 }),
+    OperationAccepted: ({ stream, data: { operation_id, input_sha256: sha256 } }) => {
+      needs.set(operationInputKeyOf(operation_id, sha256), { stream, sha256 });
+      needs.set(operationFileKeyOf(operation_id), { stream, sha256: null });
+      open.set(operation_id, sha256);
+    },
+    OperationSucceeded: ({ data }) => dropOperation(data.operation_id),
+    OperationFailed: ({ data }) => dropOperation(data.operation_id),
+    OperationCancelled: ({ data }) => dropOperation(data.operation_id),
     ConfigPublished: ({ stream, data }) => replaceSecrets(stream, secretsOf(data)),
     ConfigRevoked: ({ stream }) => replaceSecrets(stream, []),
   });

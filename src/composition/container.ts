@@ -37,6 +37,7 @@ import { queriesOn } from './queriesOn.ts';
 import { bind, bindValue, newContainer, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 import { secretBoxOf } from './secretBoxOf.ts';
+import { bindOperations } from './parts/operationParts.ts';
 import { bindTraining } from './parts/trainingParts.ts';
 import { bindUnfinished } from './parts/unfinishedParts.ts';
 import { bindSealer } from './parts/sealParts.ts';
@@ -206,6 +207,7 @@ export const containerOver = (
   bind(container, t.CLOCK, () => systemClock());
   bindCommands(container);
   bindTraining(container);
+  bindOperations(container);
   bindUploads(container);
   bindLogWatch(container);
   bindUnfinished(container);

@@ -17,6 +17,7 @@ import { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
 import { ledgerOfTenant, usageOfTenant } from '../../projections/ledger/ledger.queries.ts';
 import { rateLimitsOfTenants } from '../../projections/rateLimits/rateLimits.queries.ts';
 import { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
+import { costOfOperation, operationsOfTenant } from '../../projections/operations/operations.queries.ts';
 import { chargeOfJob } from '../../projections/trainingJobs/trainingJobs.queries.ts';
 import { usageStats } from '../../projections/usage/usage.queries.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs/costs.queries.ts';
@@ -67,6 +68,8 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   documentsOfTenant: documentsOfTenant(sql),
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
+  costOfOperation: costOfOperation(sql),
+  operationsOfTenant: operationsOfTenant(sql),
   chargeOfJob: chargeOfJob(sql),
   artifactsOfTenant: artifactsOfTenant(sql),
 });

@@ -209,7 +209,8 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   unfinished.start();
   const sweepers = [resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)];
   const sealer = resolve(from, t.LOG_SEALER);
-  const workers = [...sweepers, resolve(from, t.TRAINING_WORKER), ...(sealer === null ? [] : [sealer])];
+  const queues = [resolve(from, t.TRAINING_WORKER), resolve(from, t.OPERATION_WORKER)];
+  const workers = [...sweepers, ...queues, ...(sealer === null ? [] : [sealer])];
   const tables = tableWatch(from);
   ends.add(() => tables.stop());
   if (does('projector')) tables.start();

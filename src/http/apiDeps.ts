@@ -3,7 +3,8 @@ import type { AccountWriter } from '../commands/writer/accountWriter.ts';
 import type { BytesInFlight } from '../commands/work/bytesInFlight.ts';
 import type { ApiKeys } from '../commands/reference/apiKeys.ts';
 import type { ConvertRequest } from '../commands/work/convertDocument.ts';
-import type { Delivered } from '../commands/work/work.ts';
+import type { OperationCommands } from '../commands/operations/operationCommands.ts';
+import type { Delivered, HandedOver } from '../commands/work/work.ts';
 import type { extractByFields } from '../commands/work/extractFields.ts';
 import type { LlmCosts } from '../commands/models/llmCosts.ts';
 import type { refundCredits } from '../commands/payments/refunds.ts';
@@ -49,7 +50,8 @@ export interface ApiDeps {
   /** What holds for each tenant, as this process knows it. */
   readonly limits: TenantLimits;
   readonly extract: ReturnType<typeof extractByFields>;
-  readonly convert: (request: ConvertRequest) => Promise<Delivered | WorkProblem>;
+  readonly convert: (request: ConvertRequest) => Promise<Delivered | HandedOver | WorkProblem>;
+  readonly operations: OperationCommands;
   readonly presign: ReturnType<typeof presignUpload>;
   readonly receiver: UploadReceiver;
   readonly uploads: Uploads;

@@ -27,6 +27,8 @@ export interface RouteRequest<
   /** The tenant that the request names, or the key's own. */
   readonly tenant_id: string;
   readonly idempotency_key: string | null;
+  /** The route does so, and the caller asks for an operation instead of the answer. */
+  readonly respondAsync: boolean;
   /** The JSON body with 0.5 for each whole number that was written as none; undefined: it has none. */
   readonly halves: unknown;
   /** Digest of the normalised request; own provider keys enter it as digests. */
@@ -100,6 +102,8 @@ interface RouteFacts {
   /** Where the bucket depends on what is asked for: taken from once the body is read. */
   readonly bucketOf?: (body: unknown) => BucketClass;
   readonly idempotency?: Idempotency;
+  /** With `Prefer: respond-async` it answers 202 with an operation. */
+  readonly respondsAsync?: boolean;
   /** The body as the reference shows it, where that says more than what is checked at first. */
   readonly documentedBody?: z.ZodType;
   /** Answered even while shutting down. */

@@ -4,6 +4,7 @@ import { activateDeployment } from './routes/training/activateDeployment.route.t
 import { addCredits } from './routes/billing/addCredits.route.ts';
 import { adjustCredits } from './routes/administration/adjustCredits.route.ts';
 import { cancelTrainingJob } from './routes/training/cancelTrainingJob.route.ts';
+import { cancelOperation } from './routes/documents/cancelOperation.route.ts';
 import { canonical } from './routes/documents/canonical.route.ts';
 import { chargeExamples } from './routes/billing/chargeExamples.route.ts';
 import { countPages } from './routes/documents/countPages.route.ts';
@@ -36,6 +37,7 @@ import { getMarginReport } from './routes/reports/getMarginReport.route.ts';
 import { getMetrics } from './routes/operations/getMetrics.route.ts';
 import { getMissingPricing } from './routes/modelCosts/getMissingPricing.route.ts';
 import { getOpenApi } from './routes/operations/getOpenApi.route.ts';
+import { getOperation } from './routes/documents/getOperation.route.ts';
 import { getPricing } from './routes/modelCosts/getPricing.route.ts';
 import { getProblemPage } from './routes/operations/getProblemPage.route.ts';
 import { getQuote } from './routes/billing/getQuote.route.ts';
@@ -52,6 +54,7 @@ import { listDocuments } from './routes/documents/listDocuments.route.ts';
 import { listGrants } from './routes/billing/listGrants.route.ts';
 import { listLlmCosts } from './routes/modelCosts/listLlmCosts.route.ts';
 import { listProviderPricing } from './routes/modelCosts/listProviderPricing.route.ts';
+import { listOperations } from './routes/documents/listOperations.route.ts';
 import { listTenantLedger } from './routes/administration/listTenantLedger.route.ts';
 import { listTenants } from './routes/administration/listTenants.route.ts';
 import { listUsage } from './routes/billing/listUsage.route.ts';
@@ -89,6 +92,11 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route>>>> = {
     presignUpload,
     putUpload,
     removeUpload,
+  },
+  Operations: {
+    cancelOperation,
+    getOperation,
+    listOperations,
   },
   Billing: {
     addCredits,

@@ -13,6 +13,7 @@ import type * as freeShare from '../../projections/llmCosts/freeShare.queries.ts
 import type * as prices from '../../projections/llmCosts/prices.queries.ts';
 import type * as costs from '../../projections/costs/costs.queries.ts';
 import type { marginFlows } from '../../projections/margin/margin.queries.ts';
+import type * as operations from '../../projections/operations/operations.queries.ts';
 import type { chargeOfJob } from '../../projections/trainingJobs/trainingJobs.queries.ts';
 
 /** A query of a read model once it has a database to ask. */
@@ -44,6 +45,8 @@ export interface Queries {
   readonly documentsOfTenant: On<typeof documentsOfTenant>;
   readonly costsByTask: On<typeof costs.costsByTask>;
   readonly costsByDocument: On<typeof costs.costsByDocument>;
+  readonly costOfOperation: On<typeof operations.costOfOperation>;
+  readonly operationsOfTenant: On<typeof operations.operationsOfTenant>;
   readonly chargeOfJob: On<typeof chargeOfJob>;
   readonly artifactsOfTenant: On<typeof artifactsOfTenant>;
 }

@@ -5,6 +5,7 @@ import { systemMeta } from '../commands/writer/commandMeta.ts';
 import { reapJob } from './endTrainingJob.ts';
 import type { JobName } from '../commands/training/trainingJobs.ts';
 import { jobsAtOnce } from './jobsAtOnce.ts';
+import { each, repeatedly } from './loops.ts';
 import { runTrainingJob, type JobRun, type TrainingWorkDeps } from './runTrainingJob.ts';
 
 /** What read models know of jobs. They may be late: the streams decide. */
@@ -54,22 +55,6 @@ const releaseOrphan = async (
   return releaseHold(deps, { tenant_id, hold_id, reason: 'failed' }, systemMeta(deps, job_id));
 };
 
-const each = async <Item>(
-  { onError }: TrainingWorkerDeps,
-  items: readonly Item[],
-  end: (item: Item) => Promise<boolean>,
-): Promise<number> => {
-  let ended = 0;
-  for (const item of items) {
-    try {
-      if (await end(item)) ended += 1;
-    } catch (error) {
-      onError(error);
-    }
-  }
-  return ended;
-};
-
 const reapOnce = async (deps: TrainingWorkerDeps): Promise<number> => {
   const now = deps.clock.now();
   const expired = await deps.lists.expired(now, PAGE);
@@ -81,32 +66,6 @@ const reapOnce = async (deps: TrainingWorkerDeps): Promise<number> => {
   const before = laterBy(now, -ORPHAN_AGE_MS);
   const orphans = await deps.lists.orphanHolds(before, PAGE);
   return reaped + settled + (await each(deps, orphans, (hold) => releaseOrphan(deps, hold)));
-};
-
-/** Calls `work` again and again, one call at a time, `everyMs` after the last has ended. */
-const repeatedly = (work: () => Promise<unknown>, everyMs: number, onError: (error: unknown) => void) => {
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<unknown> = Promise.resolve();
-  let stopped = true;
-  const round = () => {
-    running = work()
-      .catch(onError)
-      .finally(() => {
-        if (!stopped) timer = setTimeout(round, everyMs);
-      });
-  };
-  return {
-    start: () => {
-      if (!stopped) return;
-      stopped = false;
-      round();
-    },
-    stop: async () => {
-      stopped = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
 };
 
 /** What one job throws is told, and leaves the others alone. */

@@ -176,6 +176,19 @@ const pipelines = async (api: Client, { log, objects }: Parts, tenant_id: string
     });
 };
 
+/** Operations that wait and that are cancelled: nobody works on them here. */
+const waitingOperations = async (api: Client, tenant_id: string): Promise<void> => {
+  const key = await api.newKey(tenant_id);
+  const accepted = async () => {
+    const form = formOf({ schema: INVOICE_SCHEMA }, INVOICE);
+    const reply = await api.call('post', '/v1/extract', { key, form, headers: { prefer: 'respond-async' } });
+    expect(reply.status, reply.text).to.equal(202);
+    return String(reply.body['operation_id']);
+  };
+  await accepted();
+  await done(api, `/v1/operations/${await accepted()}/cancel`, {});
+};
+
 /** An extraction whose request ended right after its burn. */
 const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Promise<void> => {
   const handle = commandHandler({
@@ -249,6 +262,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   await costs(api, RICH);
   await keysAndLimits(api, RICH);
   await pipelines(api, parts, RICH);
+  await waitingOperations(api, RICH);
   await api.sell(POOR, 1_000);
   await unfinished(parts);
   await api.newKey('late');

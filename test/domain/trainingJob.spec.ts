@@ -1,14 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { TrainingJobCommand } from '../../domain/trainingJob/commands.ts';
-import {
-  ATTEMPTS_MAX,
-  hasEnded,
-  NO_JOB,
-  RENEWALS_MAX,
-  trainingJob,
-  type TrainingJobState,
-} from '../../domain/trainingJob/decider.ts';
+import { hasEnded, NO_JOB, trainingJob, type TrainingJobState } from '../../domain/trainingJob/decider.ts';
+import { ATTEMPTS_MAX, RENEWALS_MAX } from '../../domain/queue/lease.ts';
 import type { TrainingJobEvent } from '../../domain/trainingJob/events.ts';
 import { jobIdFor } from '../../domain/trainingJob/identity.ts';
 import { asCredits } from '../../domain/kernel/units.ts';

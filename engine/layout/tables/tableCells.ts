@@ -24,9 +24,7 @@ export interface Span {
 export function tableBlock(cells: readonly PlacedCell[], box: Box): TableBlock | undefined {
   const filled = cells.filter(({ words }) => words.length > 0);
   const rows = compact(filled.map(({ row, rowSpan }) => ({ from: row, to: row + rowSpan })));
-  const columns = compact(
-    filled.map(({ column, columnSpan }) => ({ from: column, to: column + columnSpan })),
-  );
+  const columns = ownColumns(filled);
   if (rows.count < 2 || columns.count < 2) return undefined;
   const placed = filled.map((cell): TableCell => {
     const row = rows.place(cell.row);
@@ -44,6 +42,16 @@ export function tableBlock(cells: readonly PlacedCell[], box: Box): TableBlock |
   });
   const sorted = placed.sort((a, b) => a.row - b.row || a.column - b.column);
   return { kind: 'table', rows: rows.count, columns: columns.count, headerRows: 1, cells: sorted, box };
+}
+
+/** Numbers the columns that some cell has for itself: what wider cells alone reach into is a gap. */
+function ownColumns(cells: readonly PlacedCell[]): ReturnType<typeof compact> {
+  const own = new Set(cells.flatMap(({ column, columnSpan }) => (columnSpan === 1 ? [column] : [])));
+  for (const { column, columnSpan } of cells) {
+    const covered = Array.from({ length: columnSpan }, (_, index) => column + index);
+    if (!covered.some((at) => own.has(at))) own.add(column);
+  }
+  return compact([...own].map((at) => ({ from: at, to: at + 1 })));
 }
 
 /** Numbers the places at which something begins, so that empty ones vanish. */

@@ -5,6 +5,7 @@ import { ledgerRows } from './ledgerRows.ts';
 import { llmCostRows } from './llmCostRows.ts';
 import { apiKeyRows, billingConfigRows, priceListRows, rateLimitRows } from './referenceRows.ts';
 import { marginRows } from './marginRows.ts';
+import { operationRows } from './operationRows.ts';
 import { artifactRows, deploymentRows, trainingJobRows } from './pipelineRows.ts';
 import { usageRows } from './usageRows.ts';
 import { documentRows, usageEventRows } from './workRows.ts';
@@ -25,6 +26,7 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   llmCostRows,
   marginRows,
   trainingJobRows,
+  operationRows,
   artifactRows,
   deploymentRows,
 ];

@@ -7,10 +7,11 @@ import { wrong, type Findings } from '../findings.ts';
 /** Streams of these categories belong to one tenant each, and are named after it. */
 const BY_TENANT = new Set(['account', 'llmCost', 'rateLimits']);
 
-/** As `namedAs`, of training jobs and what comes of them. */
+/** As `namedAs`, of operations, training jobs and what comes of them. */
 const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   if (type === 'ArtifactPublished') return `artifact-${data.artifact_id}`;
   if (type === 'DeploymentActivated' || type === 'DeploymentRetired') return deploymentStream(data);
+  if (type.startsWith('Operation') && 'operation_id' in data) return `operation-${data.operation_id}`;
   return type.startsWith('TrainingJob') && 'job_id' in data ? `trainingJob-${data.job_id ?? ''}` : undefined;
 };
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../../domain/ports/clock.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import type { Documents } from '../uploads/documents.ts';
+import { OPERATIONS_PREFIX } from '../operations/operationInput.ts';
 import { RESULTS_PREFIX } from '../work/storedResult.ts';
 import { sweeperOf, type Sweeper } from './sweeper.ts';
 
@@ -12,6 +13,8 @@ const HOUR_MS = 3_600_000;
 const UPLOAD_AGE_MS = 24 * HOUR_MS;
 /** A stored result is found for a day. */
 const RESULT_AGE_MS = 25 * HOUR_MS;
+/** An operation ends within a day, and its request was forgotten then, unless it was never accepted. */
+const OPERATION_AGE_MS = 49 * HOUR_MS;
 const PAGE = 500;
 
 /** A document whose upload was used. */
@@ -37,7 +40,7 @@ interface ObjectSweep {
   readonly uploads: number;
   /** Used uploads that were kept for as long as uploads are. */
   readonly expired: number;
-  /** Results that are no longer found. */
+  /** Results that are no longer found, and requests of operations that were never accepted. */
   readonly results: number;
   /** Objects that could not be looked at or removed now; the next sweep tries again. */
   readonly left: number;
@@ -77,12 +80,13 @@ const sweepOnce = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
   const uploads = await removeOld(deps, oldKeys(deps, UPLOADS_PREFIX, now - UPLOAD_AGE_MS), unusedOf);
   const all = (_: ObjectSweeperDeps, keys: readonly string[]) => Promise.resolve(keys);
   const results = await removeOld(deps, oldKeys(deps, RESULTS_PREFIX, now - RESULT_AGE_MS), all);
+  const given = await removeOld(deps, oldKeys(deps, OPERATIONS_PREFIX, now - OPERATION_AGE_MS), all);
   const expired = await expireUsed(deps, now);
   const report = {
     uploads: uploads.removed,
     expired: expired.removed,
-    results: results.removed,
-    left: uploads.left + expired.left + results.left,
+    results: results.removed + given.removed,
+    left: uploads.left + expired.left + results.left + given.left,
   };
   deps.onSweep?.(report);
   return report;

@@ -60,10 +60,16 @@ export interface BillingDeps extends HoldDeps {
   readonly settlePauseMs?: number;
 }
 
+/** A hold whose ID is known before, and that outlives the usual time; left out: a new one. */
+interface NamedHold {
+  readonly hold_id: string;
+  readonly expires_at: string;
+}
+
 const holdOf = async (
   { billingConfig, clock }: BillingDeps,
   work: WorkToBill,
-  hold_id: string,
+  { hold_id, expires_at }: Partial<NamedHold> & Pick<NamedHold, 'hold_id'>,
 ): Promise<HoldCredits['data'] | WorkProblem> => {
   const { operation, mode } = work;
   const config = await billingConfig();
@@ -82,7 +88,7 @@ const holdOf = async (
     credits_per_page: rate,
     free_pages_allowance: config.terms.free_pages,
     billing_config_version: config.version,
-    expires_at: laterBy(clock.now(), config.terms.hold_ttl_seconds * 1000),
+    expires_at: expires_at ?? laterBy(clock.now(), config.terms.hold_ttl_seconds * 1000),
   };
 };
 
@@ -93,10 +99,11 @@ const metaFor = (deps: BillingDeps, { caller, correlation_id }: WorkToBill) =>
 export const placeHold = async (
   deps: BillingDeps,
   work: WorkToBill,
+  named?: NamedHold,
 ): Promise<PlacedHold | WorkProblem | HoldNotOpen | OtherHold> => {
   if (work.caller.role !== 'tenant') return { kind: 'held', hold_id: null, free: false };
-  const hold_id = deps.clock.newId('hold');
-  const data = await holdOf(deps, work, hold_id);
+  const hold_id = named?.hold_id ?? deps.clock.newId('hold');
+  const data = await holdOf(deps, work, { ...named, hold_id });
   if ('code' in data) return data;
   const held = await holdCredits(deps, data, metaFor(deps, work));
   return held.kind === 'held' ? { ...held, hold_id } : held;
@@ -134,7 +141,7 @@ const billOf = async (
     operation_id,
     burn: { ...ids, pages, ...scope, delivered },
     meta: () => metaFor(deps, work),
-    again: (anew: string) => holdOf(deps, work, anew),
+    again: (anew: string) => holdOf(deps, work, { hold_id: anew }),
   };
   const settled = await settleOnce(deps, settling, hold_id);
   if (settled.kind !== 'settled') return settled;

@@ -3,7 +3,7 @@ import { LOCAL_MODEL } from '@quire/engine/models/modelName';
 import type { RenderForm } from '@quire/engine/ports/documentParser';
 import type { ModelConversionResult } from '@quire/engine/ports/modelWork';
 import { deliverWork, type DeliverDeps } from './deliverWork.ts';
-import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
+import type { Delivered, HandedOver, WorkDone, WorkRequest, WorkTask } from './work.ts';
 import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.ts';
 import type { ModelDeps } from '../models/ownBases.ts';
 import { modelsByFormat } from '../models/ownKeys.ts';
@@ -90,7 +90,7 @@ const run = async (
 };
 
 /** The answer as the interface has it: what was done, and what it cost. */
-const withBill = ({ body, cost, free_pages }: Delivered): Delivered => ({
+export const conversionAnswer = ({ body, cost, free_pages }: Delivered): Delivered => ({
   kind: 'delivered',
   cost,
   free_pages,
@@ -103,7 +103,7 @@ const named = (chosen: ChosenModels): ChosenModels => ({ ...chosen, model: chose
 /** A document as markdown and plain text: held, done, stored, settled, answered. */
 export const convertDocument =
   (deps: ConvertDeps) =>
-  async (request: ConvertRequest): Promise<Delivered | WorkProblem> => {
+  async (request: ConvertRequest): Promise<Delivered | HandedOver | WorkProblem> => {
     const { ocr, channelPaths: paths } = request;
     const channels = { llm: {}, ocr, paths, runs: { llm: false, ocr: true } };
     const models = await modelsByFormat(deps, channels, named);
@@ -115,7 +115,8 @@ export const convertDocument =
       models,
       idPrefix: 'cnv',
       timedOut: 'conversion_failed',
+      task: { kind: 'to_markdown', mode: request.mode, form: request.form, ocr },
       run: (task) => run(deps, request, task),
     });
-    return answer.kind === 'delivered' ? withBill(answer) : answer;
+    return answer.kind === 'delivered' ? conversionAnswer(answer) : answer;
   };

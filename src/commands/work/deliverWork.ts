@@ -1,97 +1,36 @@
 import type { BillingType } from '../../../domain/account/words.ts';
 import { hasPagesToSee } from '@quire/engine/document/pages';
-import { keptFile, type KeptFile } from '@quire/engine/ports/keptFile';
+import { keptFile } from '@quire/engine/ports/keptFile';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import { placeHold, release, settleDone, type BillingDeps, type WorkToBill } from './billedWork.ts';
-import { callLog, type LogCall } from './callLog.ts';
+import { placeHold, release, settleDone, type BillingDeps } from './billedWork.ts';
+import {
+  doWork,
+  recordEnd,
+  stopwatch,
+  workOf,
+  type DoWorkDeps,
+  type NewWork,
+  type Work,
+} from './heldWork.ts';
 import { countedFile, type AskedWork, type CountedFile, type CountFileDeps } from './countedFile.ts';
 import type { HeavySlots } from './heavySlots.ts';
-import type { ChosenModels } from '../models/models.ts';
-import { ownKeyUse } from '../models/ownKeys.ts';
 import { resultShelf, type StoredResult, type WorkIdentity } from './storedResult.ts';
-import type { KeptFacts } from '../unfinished/keptFacts.ts';
-import type { WorkEndFact } from '../unfinished/workFact.ts';
-import type { UsageLog } from './usageLog.ts';
-import type { Delivered, WorkDone, WorkPlan, WorkRequest } from './work.ts';
-import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
+import type { Delivered, HandedOver, WorkDone, WorkPlan, WorkRequest } from './work.ts';
+import { workProblem, type WorkProblem } from './workProblem.ts';
 
-export interface DeliverDeps extends BillingDeps, CountFileDeps {
+export interface DeliverDeps extends BillingDeps, CountFileDeps, DoWorkDeps {
   readonly objects: ObjectStore;
-  readonly usage: Pick<UsageLog, 'requested'>;
   readonly slots: HeavySlots;
-  /** Takes how work ended to the log, now or later. */
-  readonly facts: Pick<KeptFacts, 'record'>;
-  /** Records what a call of a model used. */
-  readonly logCall: LogCall;
   /** Notes where a tenant's reads must have got to, to see this. */
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
 
-interface Work {
-  readonly request: WorkRequest;
-  readonly plan: WorkPlan;
-  readonly bill: WorkToBill;
-  readonly document_id: string;
-  readonly hold_id: string | null;
-  /** As in `CalledFor`. */
-  readonly free: boolean;
-}
-
-/** Work on a file that is open, with the models for its format. */
-type NewWork = Work & {
-  readonly models: ChosenModels;
-  readonly mime_type: string;
-  /** Of the whole document; the chosen ones are billed. */
-  readonly document_pages: number;
-  readonly kept: KeptFile;
-};
-
-/** Milliseconds since now, whole. */
-const stopwatch = () => {
-  const began = performance.now();
-  return () => Math.round(performance.now() - began);
-};
-
-/** A burn says how its work ended, so a usage event that is late is only late. */
-const recordEnd = (
-  { facts, clock }: DeliverDeps,
-  { operation, operation_id, tenant_id, pages, correlation_id, caller }: WorkToBill,
-  end: WorkEndFact['end'],
-): Promise<void> =>
-  facts.record({
-    ...{ kind: 'work_end', operation, operation_id, tenant_id, pages, correlation_id, end },
-    ended_at: clock.now(),
-    actor: { key_id: caller.key_id, role: caller.role },
-  });
-
 /** Does the work under its hold. Whatever fails gives the hold back, and so does a caller that left. */
 const runHeld = async (deps: DeliverDeps, work: NewWork): Promise<WorkDone | WorkProblem> => {
-  const { request, plan, bill, document_id, models, kept } = work;
-  const calls = callLog(deps.logCall, {
-    bill,
-    document_id,
-    task_id: request.task_id,
-    free_tier: work.free,
-  });
-  const attempt = async () => {
-    await deps.usage.requested(work);
-    const { signal } = request;
-    const { onCall, made } = calls;
-    const done = await plan.run({
-      ...{ operation_id: bill.operation_id, document_id, kept, models, signal, onCall },
-      keyUse: () => ownKeyUse(models, made),
-      elapsedMs: stopwatch(),
-    });
-    return request.signal.aborted ? parseProblem({ kind: 'aborted' }, plan.timedOut) : done;
-  };
-  const thrown = (error: unknown) => ({ kind: 'thrown', error }) as const;
-  const ran = await attempt().catch(thrown);
-  // Before it is settled: what it cost may not be forgotten once it is paid for.
-  const unlogged = await calls.logged().then(() => undefined, thrown);
-  const done = unlogged ?? ran;
+  const { request, plan, bill, hold_id } = work;
+  const done = await doWork(deps, work);
   if (done.kind === 'done') return done;
-  const cancelled = request.signal.aborted;
-  await release(deps, bill, { hold_id: work.hold_id, reason: cancelled ? 'cancelled' : 'failed' });
+  await release(deps, bill, { hold_id, reason: request.signal.aborted ? 'cancelled' : 'failed' });
   const code = done.kind === 'thrown' ? plan.timedOut : done.code;
   await recordEnd(deps, bill, { kind: 'failed', code });
   if (done.kind === 'thrown') throw done.error;
@@ -119,26 +58,6 @@ const identityOf = (
   { tenant_id, idempotency }: WorkRequest,
   { endpoint }: WorkPlan,
 ): WorkIdentity | undefined => (idempotency === null ? undefined : { tenant_id, endpoint, ...idempotency });
-
-const workOf = (
-  request: WorkRequest,
-  plan: WorkPlan,
-  ids: Pick<StoredResult, 'operation_id' | 'document_id' | 'pages'> & { readonly billing_type: BillingType },
-) => ({
-  request,
-  plan,
-  document_id: ids.document_id,
-  bill: {
-    operation: plan.operation,
-    operation_id: ids.operation_id,
-    tenant_id: request.tenant_id,
-    mode: plan.mode,
-    billing_type: ids.billing_type,
-    pages: ids.pages,
-    caller: request.caller,
-    correlation_id: request.correlation_id,
-  },
-});
 
 /**
  * The hold at the rates of what was done. An own key that was never used pays for nothing: its hold gives way
@@ -253,7 +172,8 @@ export const deliverWork = async (
   deps: DeliverDeps,
   request: WorkRequest,
   plan: WorkPlan,
-): Promise<Delivered | WorkProblem> => {
+): Promise<Delivered | HandedOver | WorkProblem> => {
+  if (request.handOver !== undefined) return request.handOver(request, plan);
   const free = deps.slots.take(request.tenant_id);
   if (free === undefined)
     return workProblem(

@@ -4,8 +4,9 @@ import type { LearnedPrompt } from '@quire/engine/learning/prompts/learned';
 import type { ArtifactFile } from '@quire/engine/learning/artifactFile';
 import type { ModelExtractionResult } from '@quire/engine/ports/modelWork';
 import type { PlatformModels } from '../../platformModels.ts';
+import type { OperationTask } from '../operations/operationInput.ts';
 import { deliverWork, type DeliverDeps } from './deliverWork.ts';
-import type { Delivered, WorkDone, WorkRequest, WorkTask } from './work.ts';
+import type { Delivered, HandedOver, WorkDone, WorkRequest, WorkTask } from './work.ts';
 import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.ts';
 import type { ModelDeps } from '../models/ownBases.ts';
 import { modelsByFormat, type OwnKeyUse } from '../models/ownKeys.ts';
@@ -127,7 +128,7 @@ const run = async (
 };
 
 /** The answer as the interface has it: what was done, and what it cost. */
-const withBill = ({ body, cost, free_pages, ...rest }: Delivered): Delivered => ({
+export const extractionAnswer = ({ body, cost, free_pages, ...rest }: Delivered): Delivered => ({
   ...rest,
   cost,
   free_pages,
@@ -149,10 +150,24 @@ const checkTaught = ({ learned }: ExtractRequest, { llm }: ChosenModels): WorkPr
         `This artifact was learned with ${learned.model}: send llm_api_key for it or for a model like it.`,
       );
 
+/** What another process needs to know to do the same: the keys go apart. */
+const taskOf = ({ llm, ocr, ...request }: ExtractRequest): OperationTask => ({
+  kind: 'extract',
+  schema: request.schema,
+  mode: request.mode,
+  allow_partial: request.allow_partial,
+  citations: request.citations,
+  min_confidence: request.min_confidence,
+  config: request.config,
+  artifact_id: request.artifact_id,
+  llm,
+  ocr,
+});
+
 /** Data from a document by the caller's schema: held, done, stored, settled, answered. */
 export const extractDocument =
   (deps: ExtractDeps) =>
-  async (request: ExtractRequest): Promise<Delivered | WorkProblem> => {
+  async (request: ExtractRequest): Promise<Delivered | HandedOver | WorkProblem> => {
     const runs = { llm: true, ocr: request.mode === 'robust' };
     const { ocr, channelPaths: paths } = request;
     const channels = { llm: taughtChannel(request), ocr, runs, paths };
@@ -166,7 +181,8 @@ export const extractDocument =
       models,
       idPrefix: 'ext',
       timedOut: 'extraction_failed',
+      task: taskOf(request),
       run: (task) => run(deps, request, task),
     });
-    return answer.kind === 'delivered' ? withBill(answer) : answer;
+    return answer.kind === 'delivered' ? extractionAnswer(answer) : answer;
   };

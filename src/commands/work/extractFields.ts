@@ -10,7 +10,7 @@ import type { Deployments } from '../training/deployments.ts';
 import type { ExtractRequest } from './extractDocument.ts';
 import { formPaths, type ChannelName, type ChannelPaths, type ModelChannel } from '../models/models.ts';
 import type { SavedConfigs } from '../reference/savedConfigs.ts';
-import type { Delivered, WorkRequest } from './work.ts';
+import type { Delivered, HandedOver, WorkRequest } from './work.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
 /** Where saved configs, artifacts and deployments are found, and what does the work. */
@@ -18,7 +18,7 @@ interface ExtractFieldsDeps {
   readonly savedConfigs: Pick<SavedConfigs, 'resolve'>;
   readonly artifacts: Pick<Artifacts, 'find' | 'load'>;
   readonly deployments: Pick<Deployments, 'stateOf'>;
-  readonly extract: (request: ExtractRequest) => Promise<Delivered | WorkProblem>;
+  readonly extract: (request: ExtractRequest) => Promise<Delivered | HandedOver | WorkProblem>;
 }
 
 type Mode = 'fast' | 'standard' | 'balanced' | 'robust';
@@ -111,8 +111,9 @@ interface Trained {
   readonly file: ArtifactFile;
 }
 
-const trainedBy = async (
-  { artifacts }: ExtractFieldsDeps,
+/** An artifact of the tenant, and what is in it. */
+export const trainedBy = async (
+  { artifacts }: Pick<ExtractFieldsDeps, 'artifacts'>,
   tenantId: string,
   artifact_id: string,
 ): Promise<Trained | WorkProblem> => {
@@ -123,7 +124,7 @@ const trainedBy = async (
 };
 
 /** Worked examples of another schema would teach a model another answer: they are left out. */
-const learnedFor = (schema: JsonObject, trained: Trained | undefined) => {
+export const learnedFor = (schema: JsonObject, trained: Trained | undefined) => {
   const learned = trained?.file.learned;
   const fits = learned?.kind !== 'llm' || learned.schema_hash === schemaHash(schema);
   return { artifact_id: trained?.artifact_id ?? null, learned: fits ? learned : undefined };
@@ -178,7 +179,7 @@ const requestOf = (
 /** Extracts by what a request says itself and what it names. */
 export const extractByFields =
   (deps: ExtractFieldsDeps) =>
-  async (fields: ExtractFields, work: WorkRequest): Promise<Delivered | WorkProblem> => {
+  async (fields: ExtractFields, work: WorkRequest): Promise<Delivered | HandedOver | WorkProblem> => {
     const found = await foundFor(deps, fields, work);
     if (found.kind === 'problem') return found;
     const asked = requestOf(found, work);

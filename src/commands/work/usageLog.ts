@@ -29,6 +29,8 @@ interface RequestedWork {
   readonly hold_id: string | null;
   readonly mime_type: string;
   readonly document_pages: number;
+  /** As in `NewWork`: what an earlier attempt wrote is not written again. */
+  readonly attempt?: number | undefined;
 }
 
 /**
@@ -152,9 +154,12 @@ export const usageLog = (deps: UsageLogDeps): UsageLog => {
   return {
     requested: async (work) => {
       const { caller, correlation_id, tenant_id } = work.bill;
-      const first = metaOf(deps, caller, correlation_id);
+      const { operation_id } = work.bill;
+      const again = (what: string) =>
+        work.attempt === undefined ? {} : { command_id: uuidOfName(`${what} ${operation_id}`) };
+      const first = { ...metaOf(deps, caller, correlation_id), ...again('registered') };
       await written(tenant_id, registered.record(documentOf(work, first.now), first));
-      const meta = metaOf(deps, caller, correlation_id);
+      const meta = { ...metaOf(deps, caller, correlation_id), ...again('requested') };
       await written(tenant_id, record(work.bill, requestedFact(work, meta.now), meta));
     },
     ended: (fact) => {

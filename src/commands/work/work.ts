@@ -8,6 +8,7 @@ import type { RatedOperation } from '../../../domain/rating/rating.ts';
 import type { Caller, Cost, WorkToBill } from './billedWork.ts';
 import type { ChosenModels } from '../models/models.ts';
 import type { ModelsByFormat, OwnKeyUse } from '../models/ownKeys.ts';
+import type { OperationTask } from '../operations/operationInput.ts';
 import type { WorkIdentity } from './storedResult.ts';
 import type { WorkProblem } from './workProblem.ts';
 
@@ -47,8 +48,17 @@ export interface WorkRequest {
   readonly project_id: string;
   readonly task_id: string;
   readonly opening: Opening;
+  /** Takes the work, once all is known that it needs, instead of having it done and billed now. */
+  readonly handOver?: HandOver | undefined;
   readonly signal: AbortSignal;
 }
+
+/** Somebody else has the work now, and answers for it. */
+export interface HandedOver {
+  readonly kind: 'handed_over';
+}
+
+type HandOver = (request: WorkRequest, plan: WorkPlan) => Promise<HandedOver | WorkProblem>;
 
 /** What was done, before it is billed. */
 export interface WorkDone {
@@ -69,6 +79,8 @@ export interface WorkPlan {
   readonly models: ModelsByFormat;
   readonly idPrefix: 'ext' | 'cnv';
   readonly timedOut: 'extraction_failed' | 'conversion_failed';
+  /** What it is asked for, so that another process can do it later. */
+  readonly task: OperationTask;
   readonly run: (task: WorkTask) => Promise<WorkDone | WorkProblem>;
 }
 

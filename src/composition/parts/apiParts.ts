@@ -1,51 +1,16 @@
 import { claimantOf } from '../../commands/payments/claimantOf.ts';
 import { convertDocument } from '../../commands/work/convertDocument.ts';
-import { extractDocument, type ExtractDeps } from '../../commands/work/extractDocument.ts';
+import { extractDocument } from '../../commands/work/extractDocument.ts';
 import { extractByFields } from '../../commands/work/extractFields.ts';
-import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
 import { refundCredits } from '../../commands/payments/refunds.ts';
 import { sellCredits } from '../../commands/payments/sales.ts';
-import { activeBillingConfig } from '../../../domain/billingConfig/decider.ts';
 import type { ApiDeps } from '../../http/apiDeps.ts';
-import { modelParts } from './modelParts.ts';
 import { pipelineCommands } from './pipelineParts.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
+import { operationCommands } from './operationParts.ts';
 import { uploadCommands } from './uploadParts.ts';
-import { CONVERT_DEADLINE_MS, INSPECT_DEADLINE_MS, PAGES_MAX } from '../workLimits.ts';
-
-const workDeps = (from: Container): ExtractDeps & { readonly convertDeadlineMs: number } => {
-  const { log, objects, workers } = resolve(from, t.PARTS);
-  const clock = resolve(from, t.CLOCK);
-  const reference = resolve(from, t.REFERENCE);
-  const reads = resolve(from, t.READS);
-  const wrote = (tenantId: string, position: bigint) => reads.note(tenantId, position);
-  const { platformModels, localDeadlinesMs } = resolve(from, t.CONFIG);
-  return {
-    accounts: resolve(from, t.ACCOUNTS),
-    billingConfig: async () => {
-      const active = activeBillingConfig(await reference.billingConfig());
-      if (active === undefined) throw new Error('there is no billing config yet');
-      return active;
-    },
-    clock,
-    store: log,
-    objects: guardedObjects(objects),
-    parser: workers.parser,
-    engine: workers.localEngine,
-    usage: resolve(from, t.USAGE_LOG),
-    slots: resolve(from, t.SLOTS),
-    facts: resolve(from, t.FACTS),
-    ...modelParts(from),
-    pagesMax: PAGES_MAX,
-    inspectDeadlineMs: INSPECT_DEADLINE_MS,
-    convertDeadlineMs: CONVERT_DEADLINE_MS,
-    deadlineMs: resolve(from, t.EXTRACT_DEADLINES),
-    localDeadlinesMs,
-    platformModels,
-    wrote,
-  };
-};
+import { workDeps } from './workParts.ts';
 
 /** Everything that the routes call. */
 export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Array): ApiDeps => {
@@ -84,6 +49,7 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     limits: resolve(from, t.TENANT_LIMITS),
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),
+    operations: operationCommands(from, work),
     ...uploadParts,
     pipelines,
     health: resolve(from, t.HEALTH),

@@ -12,7 +12,7 @@ import { CHANNEL_MEMBERS } from '../wire/channels.ts';
 import { envelopeByOperation, extractPayload, toMarkdownPayload } from '../wire/canonical.ts';
 import { channelOf, looseChannel, workOf } from '../documents/workFields.ts';
 
-const onDocument = async <T extends { readonly meta: object }>(
+const onDocument = async <T extends object>(
   { deps, request }: CanonicalCall,
   file_name: string | undefined,
   work: (subject: WorkSubject) => Promise<T>,
@@ -72,9 +72,8 @@ const extract: CanonicalOperation = (call) => {
   const { resource, scope } = request.body;
   const { project_id, task_id, environment } = scope;
   return onDocument(call, payload.file_name, (subject) =>
-    runExtraction(
-      deps,
-      {
+    runExtraction(deps, request, {
+      fields: {
         schema: payload.schema,
         mode: payload.mode,
         artifact_id: payload.artifact_id ?? resource.artifact_id,
@@ -88,8 +87,8 @@ const extract: CanonicalOperation = (call) => {
         configPath: payload.config_id === undefined ? IN_RESOURCE : IN_PAYLOAD,
         deployed: { project_id, task_id, environment },
       },
-      workOf(request, opened(payload), subject),
-    ),
+      work: workOf(request, opened(payload), subject),
+    }),
   );
 };
 
@@ -100,7 +99,7 @@ const toMarkdown: CanonicalOperation = (call) => {
   if (mode !== undefined && conversion_mode !== undefined && mode !== conversion_mode)
     throw twice('mode', 'conversion_mode');
   return onDocument(call, payload.file_name, (subject) =>
-    runConversion(deps, {
+    runConversion(deps, request, {
       ...workOf(request, opened(payload), subject),
       mode: mode ?? conversion_mode ?? 'default',
       form: renderFormOf(payload),

@@ -1,4 +1,5 @@
 import { COMPONENT, schemaOf, type Components, type Json } from './openapiSchemas.ts';
+import { operationBody } from '../wire/operations.ts';
 import type { NamedRoute, Route } from '../defineRoute.ts';
 import { VERSION } from '../../version.ts';
 import { described, sentenceOf } from './describedMembers.ts';
@@ -43,6 +44,37 @@ const idempotencyHeader = ({ idempotency }: Route): readonly Json[] =>
           schema: { type: 'string', minLength: 1, maxLength: idempotency.keyLengthMax, pattern: '^[!-~]+$' },
         },
       ];
+
+const preferHeader = ({ respondsAsync }: Route): readonly Json[] =>
+  respondsAsync === true
+    ? [
+        {
+          name: 'Prefer',
+          in: 'header',
+          required: false,
+          description:
+            '`respond-async` (RFC 7240): the answer is 202 with an operation, to be asked for its result.',
+          schema: { type: 'string', examples: ['respond-async'] },
+        },
+      ]
+    : [];
+
+/** The answer to a request that prefers not to wait. */
+const accepted = ({ respondsAsync, tenant }: Route, components: Components): Json => {
+  if (respondsAsync !== true) return {};
+  const schema = schemaOf(operationBody, 'output', components);
+  const envelope = { type: 'object', properties: { result: schema } };
+  return {
+    202: {
+      description: 'Accepted: the work is done later.',
+      content: { 'application/json': { schema: tenant === 'scope' ? envelope : schema } },
+      headers: {
+        Location: { description: 'Of the operation.', schema: { type: 'string' } },
+        'Preference-Applied': { schema: { type: 'string', const: 'respond-async' } },
+      },
+    },
+  };
+};
 
 /** The fields of a form with its file; a named form has it under its name. */
 const withFile = (form: Json, components: Components): Json => {
@@ -108,9 +140,10 @@ const operation = (route: NamedRoute, components: Components): Json => ({
     ...parametersIn(route, 'path', components),
     ...parametersIn(route, 'query', components),
     ...idempotencyHeader(route),
+    ...preferHeader(route),
   ],
   ...requestBody(route, components),
-  responses: { ...problemResponses(route), ...success(route, components) },
+  responses: { ...problemResponses(route), ...accepted(route, components), ...success(route, components) },
 });
 
 /** A schema of a request or an answer, where it is no component, with members that say what they are. */

@@ -56,6 +56,10 @@ const hangUpSignal = (res: Response): AbortSignal => {
   return hangUp.signal;
 };
 
+/** RFC 7240: preferences are listed with commas, and may have parameters. */
+const prefersAsync = (header: string | undefined): boolean =>
+  (header ?? '').split(',').some((one) => one.split(';', 1)[0]?.trim().toLowerCase() === 'respond-async');
+
 /** The parts of a handler's request that come from the request itself. */
 export type Checked = Omit<
   RouteRequest<unknown, unknown, unknown>,
@@ -85,6 +89,7 @@ export const checked = async (
   const whole = route.upload === true ? { ...parts, form: body } : { ...parts, body };
   return {
     ...{ params, query, body, file, idempotency_key, halves },
+    respondAsync: route.respondsAsync === true && prefersAsync(req.get('prefer')),
     tenant_id: (tenant && tenantNamedIn(named[tenant])) ?? caller.tenant_id,
     fingerprint: idempotency_key === null ? '' : await requestFingerprint(whole),
   };
@@ -104,10 +109,10 @@ export const requestOf = (
   { req, res, requestId }: Exchange,
   { caller, clock, status }: HandlerContext,
 ): RouteRequest<unknown, unknown, unknown> => {
-  const { params, query, body, file, tenant_id, idempotency_key, fingerprint, halves } = facts;
+  const { params, query, body, file, tenant_id, idempotency_key, fingerprint, halves, respondAsync } = facts;
   let signal: AbortSignal | undefined;
   return {
-    ...{ params, query, body, file, tenant_id, idempotency_key, fingerprint, halves, caller },
+    ...{ params, query, body, file, tenant_id, idempotency_key, fingerprint, halves, caller, respondAsync },
     meta: {
       now: clock.now(),
       actor: { key_id: caller.key_id, role: caller.role },

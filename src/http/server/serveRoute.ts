@@ -149,8 +149,27 @@ const handled = async (
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-const send = ({ req, res }: Exchange, { status, body, replayed }: Sent): void => {
+const operationIn = (body: unknown): string | undefined => {
+  const { operation_id, result } = body as { readonly operation_id?: unknown; readonly result?: unknown };
+  if (typeof operation_id === 'string') return operation_id;
+  return typeof result === 'object' && result !== null ? operationIn(result) : undefined;
+};
+
+/** Where the operation is that stands for the answer; replays say so too. */
+const setOperation = (res: Response, body: string): void => {
+  const operationId = operationIn(JSON.parse(body));
+  if (operationId === undefined) return;
+  res.setHeader('Location', `/v1/operations/${operationId}`);
+  res.setHeader('Preference-Applied', 'respond-async');
+};
+
+const send = (
+  { req, res }: Exchange,
+  { status, body, replayed }: Sent,
+  { respondsAsync = false }: Pick<Route, 'respondsAsync'> = {},
+): void => {
   if (res.writableEnded) return;
+  if (status === 202 && respondsAsync) setOperation(res, body);
   if (replayed) res.setHeader('Idempotent-Replayed', 'true');
   res.statusCode = status;
   if (status === 204) {
@@ -175,14 +194,14 @@ const answered = async (
   const { idempotency } = route;
   const { tenant_id, idempotency_key } = facts;
   if (idempotency === undefined || idempotency_key === null) {
-    send(exchange, await run());
+    send(exchange, await run(), route);
     return;
   }
   const scope = { tenant_id, endpoint: route.operationId, idempotency_key };
   const onStoreError = (error: unknown) => deps.onError(error, exchange.requestId);
   const { fingerprint } = facts;
   const replayable = { store: deps.replays, scope, fingerprint, keepMs: idempotency.keepMs, onStoreError };
-  send(exchange, await runOnce(replayable, run));
+  send(exchange, await runOnce(replayable, run), route);
 };
 
 /** One request from key to answer, in the order that the interface gives its errors. */

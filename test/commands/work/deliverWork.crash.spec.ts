@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { extractionStream } from '../../../domain/extraction/events.ts';
 import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
-import type { Delivered } from '../../../src/commands/work/work.ts';
+import type { Delivered, HandedOver } from '../../../src/commands/work/work.ts';
 import type { WorkProblem } from '../../../src/commands/work/workProblem.ts';
 import {
   asked,
@@ -67,8 +67,8 @@ const counted = () => {
   return { runs, engine };
 };
 
-const idOf = (answer: Delivered | WorkProblem): string => {
-  if (answer.kind === 'problem') throw new Error(`${answer.code}: ${answer.detail}`);
+const idOf = (answer: Delivered | HandedOver | WorkProblem): string => {
+  if (answer.kind !== 'delivered') throw new Error(JSON.stringify(answer));
   expect(answer.cost).to.deep.equal({ credits_used: 120, pages: 4, balance_remaining: 880 });
   expect(answer.body['result']).to.deep.equal({ number: 'Q-1' });
   expect(answer.body['meta']).to.include({ free_pages: 1 });

@@ -6,7 +6,7 @@ import type { ParseFailure } from '@quire/engine/ports/documentParser';
 import type { ExtractionResult } from '@quire/engine/ports/extractionEngine';
 import { LogUnavailable, type EventStore } from '../../../domain/ports/eventStore.ts';
 import { convertDocument } from '../../../src/commands/work/convertDocument.ts';
-import type { Delivered } from '../../../src/commands/work/work.ts';
+import type { Delivered, HandedOver } from '../../../src/commands/work/work.ts';
 import { heavySlots } from '../../../src/commands/work/heavySlots.ts';
 import { usageLog } from '../../../src/commands/work/usageLog.ts';
 import type { WorkProblem } from '../../../src/commands/work/workProblem.ts';
@@ -55,7 +55,8 @@ const barrier = (count: number) => {
 
 const failing = () => Promise.reject(new Error('scripted'));
 
-const costOf = (answer: Delivered | WorkProblem) => (answer.kind === 'delivered' ? answer.cost : answer.code);
+const costOf = (answer: Delivered | HandedOver | WorkProblem) =>
+  answer.kind === 'delivered' ? answer.cost : 'code' in answer ? answer.code : answer.kind;
 
 /** A log that cannot be read where extractions are recorded. */
 const withoutExtractions = (store: EventStore): EventStore => ({
@@ -98,7 +99,7 @@ describe('delivered work', () => {
     it('burns once, leaves no hold, and says what it cost', async () => {
       const { process, burns, account, typesIn } = await setUp();
       const answer = await extract(process(), asked(3, { project_id: 'p', task_id: 'u' }));
-      if (answer.kind !== 'delivered') throw new Error(answer.detail);
+      if (answer.kind !== 'delivered') throw new Error(answer.kind);
       expect(answer.body['result']).to.deep.equal({ number: 'Q-1' });
       expect(answer.body['cost']).to.deep.equal({ credits_used: 120, pages: 3, balance_remaining: 880 });
       const [burn, ...others] = await burns();

@@ -242,7 +242,7 @@ export const uploadsSuite = (
         ocr: {},
       });
       await file.file.discard();
-      if (converted.kind !== 'delivered') throw new Error(converted.detail);
+      if (converted.kind !== 'delivered') throw new Error(converted.kind);
       const sent = await api.call('post', '/v1/to-markdown', { key, form: formOf({}, INVOICE) });
       expect(converted.body['markdown']).to.equal(sent.body['markdown']);
       expect(converted.body['meta']).to.include({ document_id: upload.document_id, page_count: 1 });

@@ -77,6 +77,15 @@ export class Walk {
     return target;
   }
 
+  /** An extraction that waits for the worker. Gives its ID. */
+  async accepted(fields: Readonly<Record<string, string>>): Promise<string> {
+    const headers = { prefer: 'respond-async' };
+    const reply = await this.#api.call('post', '/v1/extract', { form: formOf(fields, INVOICE), headers });
+    if (reply.status !== 202) throw new Error(reply.text);
+    await this.#api.deps.reads.settleAll();
+    return String(reply.body['operation_id']);
+  }
+
   async trained(job_id: string): Promise<Reply> {
     await this.#api.deps.reads.settleAll();
     await workerOver(this.#api).drain();
@@ -115,6 +124,9 @@ const workOnDocuments = async (walk: Walk): Promise<void> => {
   const form = { tenant_id: TENANT, schema: INVOICE_SCHEMA };
   await walk.call('extract', { form });
   await walk.call('toMarkdown', { form: { tenant_id: TENANT } });
+  await walk.call('cancelOperation', { path: { operation_id: await walk.accepted(form) } });
+  await walk.call('getOperation', { path: { operation_id: await walk.accepted(form) } });
+  await walk.call('listOperations', { query: { tenant_id: TENANT } });
   const { file_uri, document_id } = await walk.upload();
   await walk.call('countPages', { json: { documents: [{ file_uri }] } });
   await walk.call('ocrToMarkdown', { json: { tenant_id: TENANT, file_uri } });

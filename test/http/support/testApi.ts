@@ -28,6 +28,7 @@ import { httpMetrics } from '../../../src/http/server/metrics.ts';
 import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server/server.ts';
+import type { OperationWorker } from '../../../src/worker/operations/operationWorker.ts';
 import { untilProcessEnds } from '../../support/processEnd.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import { toldWorkers } from './toldWorkers.ts';
@@ -65,6 +66,8 @@ export interface TestApi extends Client {
   readonly forgetReplays: () => Promise<void>;
   /** Time as the rate limits see it: it stands still but for this. */
   readonly passMs: (ms: number) => void;
+  /** Its worker of operations, which does nothing by itself. */
+  readonly operations: OperationWorker;
   /** What its sweeps of objects work on. */
   readonly swept: ObjectSweeperDeps;
   readonly stop: () => Promise<void>;
@@ -181,6 +184,7 @@ export const startApi = async (
     openings: () => parts.workers.openings(),
     forgetReplays,
     passMs,
+    operations: resolve(from, t.OPERATION_WORKER),
     swept: sweptObjects(from),
     stop,
   };

@@ -26,6 +26,7 @@ export const canonical = post('/v1/canonical', {
   serviceActsForAll: true,
   bucketOf: (body) => (operationIn(body) === HEAVY ? 'heavy' : 'general'),
   idempotency: KEPT_A_DAY,
+  respondsAsync: true,
   body: canonicalEnvelope,
   documentedBody: DOCUMENTED_ENVELOPE,
   reply: { status: 200, schema: canonicalResponse },

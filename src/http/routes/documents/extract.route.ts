@@ -26,14 +26,14 @@ export const extract = post('/v1/extract', {
   idempotency: KEPT_A_DAY,
   body: extractForm,
   upload: true,
+  respondsAsync: true,
   reply: { status: 200, schema: extractResponse },
   problems: EXTRACTION_PROBLEMS,
   handle: async (request, deps) => {
     const { project_id, task_id, schema, ...fields } = request.body;
     const subject = { file: fileOf(request.file), project_id, task_id };
-    return runExtraction(
-      deps,
-      {
+    return runExtraction(deps, request, {
+      fields: {
         schema: parsed(schema),
         mode: fields.mode,
         artifact_id: fields.artifact_id,
@@ -44,7 +44,7 @@ export const extract = post('/v1/extract', {
         llm: channelOf('llm', fields),
         ocr: channelOf('ocr', fields),
       },
-      workOf(request, fields, subject),
-    );
+      work: workOf(request, fields, subject),
+    });
   },
 });

@@ -18,6 +18,7 @@ export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
   serviceActsForAll: true,
   bucket: 'heavy',
   idempotency: KEPT_A_DAY,
+  respondsAsync: true,
   body: ocrToMarkdownRequest,
   reply: { status: 200, schema: markdownResponse },
   problems: [...CONVERSION_PROBLEMS, ...FETCH_PROBLEMS],
@@ -25,7 +26,7 @@ export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
     const { tenant_id, project_id, task_id, file_uri, file_name, mode, ocr } = request.body;
     const fetch = { tenant_id, file_uri, file_name, source: 'upload', project_id, task_id } as const;
     const done = await withFetched(deps.uploads, fetch, (subject) =>
-      runConversion(deps, {
+      runConversion(deps, request, {
         ...workOf(request, request.body, subject),
         mode,
         form: renderFormOf(request.body),

@@ -14,6 +14,7 @@ export const toMarkdown = post('/v1/to-markdown', {
   serviceActsForAll: true,
   bucket: 'heavy',
   idempotency: KEPT_A_DAY,
+  respondsAsync: true,
   body: toMarkdownForm,
   upload: true,
   reply: { status: 200, schema: markdownResponse },
@@ -21,7 +22,7 @@ export const toMarkdown = post('/v1/to-markdown', {
   handle: async (request, deps) => {
     const { project_id, task_id, conversion_mode: mode, ...fields } = request.body;
     const subject = { file: fileOf(request.file), project_id, task_id };
-    return runConversion(deps, {
+    return runConversion(deps, request, {
       ...workOf(request, fields, subject),
       mode,
       form: renderFormOf(fields),

@@ -1,0 +1,39 @@
+import { operations } from '../../../projections/operations/operations.schema.ts';
+import { byType } from '../log/auditedEvent.ts';
+import { keptRows, noneOf, type ExpectedModel } from './expectedRows.ts';
+
+/** Operations as they stand. */
+export const operationRows: ExpectedModel = {
+  name: 'operations',
+  tables: [operations],
+  start: (emit) => {
+    const rows = keptRows(operations, emit);
+    /** Operations by their hold and by their work, so that what an account says of either finds them. */
+    const holds = new Map<string, string>();
+    const works = new Map<string, string>();
+    const apply = byType({
+      OperationAccepted: ({ data, position }) => {
+        const waits = { status: 'queued', attempt: 0, ready_at: data.accepted_at, hold_closed: false };
+        rows.set(data.operation_id, { ...noneOf(operations.columns), ...data, position, ...waits });
+        works.set(data.work_id, data.operation_id);
+        if (data.hold_id !== null) holds.set(data.hold_id, data.operation_id);
+      },
+      OperationStarted: ({ data: { operation_id, attempt, lease_until: ready_at, ...data } }) => {
+        const started_at = rows.get(operation_id)?.started_at ?? data.started_at;
+        rows.change(operation_id, { status: 'running', attempt, ready_at, started_at });
+      },
+      OperationProgressed: ({ data: { operation_id, gave_up, lease_until: ready_at } }) =>
+        rows.change(operation_id, { status: gave_up === null ? 'running' : 'queued', ready_at }),
+      OperationSucceeded: ({ data: { operation_id, outcome, succeeded_at: finished_at } }) =>
+        rows.change(operation_id, { status: outcome === 'partial' ? outcome : 'succeeded', finished_at }),
+      OperationFailed: ({ data: { operation_id, code: problem_code, failed_at: finished_at } }) =>
+        rows.change(operation_id, { status: 'failed', problem_code, finished_at }),
+      OperationCancelled: ({ data: { operation_id, cancelled_at: finished_at } }) =>
+        rows.change(operation_id, { status: 'cancelled', finished_at }),
+      HoldReleased: ({ data }) => rows.change(holds.get(data.hold_id) ?? '', { hold_closed: true }),
+      CreditsBurned: ({ data: { operation_id, credits: credits_charged, free_pages, balance_after } }) =>
+        rows.change(works.get(operation_id) ?? '', { credits_charged, free_pages, balance_after }),
+    });
+    return { apply, finish: rows.emitAll };
+  },
+};

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import {
+  expiredOperations,
+  openOperationsOfTenant,
+  orphanOperationHolds,
+  unsettledOperations,
+  waitingOperations,
+} from '../../../projections/operations/operations.queries.ts';
+import { acceptOperation } from '../../commands/operations/acceptOperation.ts';
+import { cancelOperation } from '../../commands/operations/closeOperation.ts';
+import type { OperationCommands } from '../../commands/operations/operationCommands.ts';
+import { operationProblems, resultIdentityOf } from '../../commands/operations/operationResult.ts';
+import { operations } from '../../commands/operations/operations.ts';
+import { artifacts } from '../../commands/training/artifacts.ts';
+import { trainingJobs } from '../../commands/training/trainingJobs.ts';
+import { convertDocument } from '../../commands/work/convertDocument.ts';
+import { extractDocument } from '../../commands/work/extractDocument.ts';
+import { resultShelf } from '../../commands/work/storedResult.ts';
+import { beginTask } from '../../worker/operations/beginTask.ts';
+import { operationWorker, type OperationWorker } from '../../worker/operations/operationWorker.ts';
+import { unlessDiverged } from '../start/logWatchParts.ts';
+import { bind, resolve, type Container } from '../token.ts';
+import * as t from '../tokens.ts';
+import { workDeps, type WorkDeps } from './workParts.ts';
+
+/** What the routes of operations call. */
+export const operationCommands = (from: Container, work: WorkDeps): OperationCommands => {
+  const streams = operations(work.store);
+  const deps = {
+    ...work,
+    operations: streams,
+    secrets: resolve(from, t.SECRET_BOX),
+    openOf: openOperationsOfTenant(resolve(from, t.READ_SQL)),
+  };
+  const problems = operationProblems(work.objects);
+  return {
+    accept: acceptOperation(deps),
+    cancel: cancelOperation(deps),
+    streams,
+    result: (accepted) => resultShelf(work.objects).find(resultIdentityOf(accepted), work.clock.now()),
+    problem: (operationId) => problems.find(operationId),
+  };
+};
+
+const workerOf = (from: Container): OperationWorker => {
+  const work = workDeps(from);
+  const sql = resolve(from, t.READ_SQL);
+  const logger = resolve(from, t.LOGGER);
+  const { store, objects } = work;
+  return operationWorker({
+    ...work,
+    operations: operations(store),
+    secrets: resolve(from, t.SECRET_BOX),
+    begin: beginTask({
+      artifacts: artifacts({ store, objects, jobs: trainingJobs(store) }),
+      extract: extractDocument(work),
+      convert: convertDocument(work),
+    }),
+    dir: resolve(from, t.PARTS).uploadDir,
+    worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
+    tickMs: 2_000,
+    lists: {
+      waiting: waitingOperations(sql),
+      expired: expiredOperations(sql),
+      unsettled: unsettledOperations(sql),
+      orphanHolds: orphanOperationHolds(sql),
+    },
+    onError: unlessDiverged((err) => logger.error({ msg: 'operation', err })),
+  });
+};
+
+/** The worker that does what was accepted to be done later. */
+export const bindOperations = (container: Container): void => {
+  bind(container, t.OPERATION_WORKER, workerOf);
+};

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import {
+  creditsOut,
+  fromBoundary,
+  instantOut,
+  pageOf,
+  pagingQuery,
+  plainText,
+  tenantIdText,
+} from './basics.ts';
+
+const operationStatus = z.enum(['queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled']).meta({
+  description: '`partial`: it succeeded with data of which some does not fit the schema.',
+});
+
+const kind = z.enum(['extract', 'to_markdown']);
+
+const facts = {
+  operation_id: z.string(),
+  operation: kind,
+  tenant_id: z.string(),
+  project_id: z.string(),
+  task_id: z.string(),
+  document_id: z.string(),
+  status: operationStatus,
+  accepted_at: instantOut,
+  started_at: instantOut.nullable(),
+  finished_at: instantOut.nullable(),
+};
+
+export const operationBody = z
+  .strictObject({
+    ...facts,
+    pages: z.strictObject({ done: z.int(), total: z.int() }).meta({ id: 'OperationPages' }),
+    result: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: 'What the synchronous call answers; kept for 24 hours after the end.' }),
+    error: z
+      .looseObject({ code: z.string(), status: z.int(), title: z.string(), detail: z.string() })
+      .nullable()
+      .meta({ description: 'The problem that the synchronous call would have answered.' }),
+    cost: z
+      .strictObject({
+        credits_used: creditsOut,
+        pages: z.int(),
+        balance_remaining: creditsOut.nullable(),
+      })
+      .nullable()
+      .meta({ description: 'null until it was billed; nothing is billed unless it succeeds.' }),
+  })
+  .meta({ id: 'Operation' });
+export type OperationBody = z.input<typeof operationBody>;
+
+export const cancelledOperation = operationBody
+  .extend({ cancelled: z.boolean().meta({ description: 'false when it had ended already.' }) })
+  .meta({ id: 'CancelledOperation' });
+
+export const operationParams = z.object({ operation_id: plainText(1, 128) });
+
+export const operationsQuery = z.object({
+  tenant_id: tenantIdText,
+  status: operationStatus.optional(),
+  operation: kind.optional(),
+  project_id: plainText(1, 128).optional(),
+  task_id: plainText(1, 128).optional(),
+  accepted_after: fromBoundary.optional(),
+  ...pagingQuery,
+});
+
+export const operationList = pageOf(
+  z
+    .strictObject({
+      ...facts,
+      operation: z.string(),
+      status: z.string(),
+      pages: z.int(),
+      problem_code: z.string().nullable(),
+      credits_used: creditsOut.nullable(),
+    })
+    .meta({ id: 'OperationItem' }),
+  'OperationList',
+);
