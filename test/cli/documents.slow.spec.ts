@@ -87,14 +87,17 @@ describe('documents on the command line', function () {
     expect(ran).to.include({ code: 0, err: '' });
     expect(ran.out).to.contain('<!-- page 1 -->').and.contain('Invoice number: Q-1');
     expect((await quire('to-markdown', 'one.pdf', '--text')).out).not.to.contain('<!--');
+    const read = { status: 'ok', source: 'text', detail: null, width: 400, height: 200, rotation: 0 };
     expect(
       lines(await quire('to-markdown', 'one.pdf', '--json', '--mode', 'fast'))[0]?.['meta'],
     ).to.deep.equal({
       file_name: 'one.pdf',
       mime_type: 'application/pdf',
-      pages: 2,
+      page_count: 2,
       mode: 'fast',
       model: 'local/default',
+      warnings: [],
+      pages: [1, 2].map((page) => ({ page, ...read })),
     });
     expect(existsSync(join(folder.path, 'data')), 'no data folder is made').to.equal(false);
   });

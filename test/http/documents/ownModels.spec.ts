@@ -344,7 +344,15 @@ describe('own models over HTTP', function () {
         billing_type: 'byok',
       });
       expect((reply.body['meta'] as { pages: object[] }).pages).to.deep.equal([
-        { page: 1, status: 'ok', source: 'recognised', detail: null, width: null, height: null, rotation: 0 },
+        {
+          page: 1,
+          status: 'ok',
+          source: 'recognised',
+          detail: null,
+          width: 595.08,
+          height: 842.04,
+          rotation: 0,
+        },
       ]);
       expect(await books(tenant_id)).to.deep.include({ credits: 10, held: 0 });
     });
