@@ -6,7 +6,7 @@ import { pixelsOf, type GreyImage } from './greyImage.ts';
 import { likelyLanguage } from './languages.ts';
 import { meanConfidence } from './bestReading.ts';
 import { isMuchLeft, withOverlooked } from './overlooked.ts';
-import { networks, type Networks } from './ppocr/runtime.ts';
+import { NetworkFailed, networks, type Networks } from './ppocr/runtime.ts';
 import { SURE, withDoubtfulLines, withSecondEngine, type SecondReading } from './secondEngine.ts';
 import { tesseractWords } from './tesseract.ts';
 import { available } from './tessdata.ts';
@@ -74,8 +74,19 @@ interface Looked {
   readonly options: RecogniseOptions;
 }
 
-/** Looks again where the first look was poor: turned, in another language, with the second engine. */
-async function lookedAtAgain(
+/** Looks again where the first look was poor; without the second engine where that fails. */
+async function lookedAtAgain(image: GreyImage, looked: Looked): Promise<RecognisedImage> {
+  try {
+    return await lookedThrough(image, looked);
+  } catch (error) {
+    const { reader, options } = looked;
+    if (!(error instanceof NetworkFailed) || !options.engines.includes('tesseract')) throw error;
+    return lookedThrough(image, { ...looked, reader: { ...reader, second: undefined } });
+  }
+}
+
+/** Turned, in another language, with the second engine. */
+async function lookedThrough(
   image: GreyImage,
   { best, reader, options: { both, allowance, secondLook } }: Looked,
 ): Promise<RecognisedImage> {

@@ -22,6 +22,11 @@ export interface SpawnOptions {
 const SHELL_LINE =
   'ulimit -d "$0" 2>/dev/null; ulimit -c 0 2>/dev/null; ulimit -f 2097152 2>/dev/null; exec "$@"';
 
+/** From this version on, V8 reserves memory that it does not touch, and `ulimit -d` counts it. */
+const RESERVES_SINCE = 24;
+const RESERVED_MB = 560;
+const reservedMb = Number(process.versions.node.split('.')[0]) >= RESERVES_SINCE ? RESERVED_MB : 0;
+
 /** A busy child does not see that its parent has gone, so a parent that ends kills its children. */
 const living = new Map<ChildProcess, string | undefined>();
 process.once('exit', () => {
@@ -54,7 +59,7 @@ export function spawned(
   const heapMb = Math.max(64, Math.floor(memoryMb / 2));
   const node = command([`--max-old-space-size=${heapMb}`, '--no-warnings', entry], folder);
   const own = folder === undefined ? {} : { TMPDIR: folder };
-  const child = spawn('/bin/sh', ['-c', SHELL_LINE, String(memoryMb * 1024), ...node], {
+  const child = spawn('/bin/sh', ['-c', SHELL_LINE, String((memoryMb + reservedMb) * 1024), ...node], {
     // the last is BYTES_AT
     stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
     env: { TZ: 'UTC', LC_ALL: 'C.UTF-8', MALLOC_ARENA_MAX: '2', ...own },

@@ -48,6 +48,11 @@ export function hasPpocr(): boolean {
 
 let loaded: Promise<Networks | undefined> | undefined;
 
+/** A network ended before its time, as for want of memory. The page is read without it. */
+export class NetworkFailed extends Error {
+  override readonly name = 'NetworkFailed';
+}
+
 /** Loaded once a process, when first asked for; undefined where the packages are not there or do not run here. */
 export const networks = (): Promise<Networks | undefined> =>
   (loaded ??= hasPpocr() ? load().catch(() => undefined) : Promise.resolve(undefined));
@@ -60,7 +65,11 @@ async function load(): Promise<Networks> {
     const [input = ''] = session.inputNames;
     const [output = ''] = session.outputNames;
     return async ({ data, shape }) => {
-      const answer = await session.run({ [input]: new runtime.Tensor('float32', data, shape) });
+      const answer = await session
+        .run({ [input]: new runtime.Tensor('float32', data, shape) })
+        .catch((cause: unknown) => {
+          throw new NetworkFailed(`${file} did not run`, { cause });
+        });
       const { data: numbers, dims } = answer[output] as Tensor;
       return { data: numbers as Float32Array, shape: dims };
     };

@@ -25,7 +25,7 @@ const WITHOUT_CHILDREN = [
   ...['getTrainingQuote', 'getTenantInfo', 'listUsage', 'listGrants', 'getQuote', 'getBillingRates'],
   ...['getCreditPrices', 'publishConfig', 'revokeConfig', 'getTrainingJob', 'cancelTrainingJob'],
   ...['activateDeployment', 'getCurrentDeployment', 'presignUpload', 'listDocuments', 'putUpload'],
-  'removeUpload',
+  ...['removeUpload', 'getOperation', 'listOperations', 'cancelOperation'],
 ];
 
 describe('work in children is charged to the tenant that asked for it', () => {
