@@ -1,22 +1,20 @@
 import type { Document, SeenValue } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Citation } from '../ports/extractionEngine.ts';
+import { byLexicon } from './byLexicon.ts';
 import { aboveFloor, MIN_CONFIDENCE } from './confidenceFloor.ts';
-import { findAddress } from './parties/addresses.ts';
-import { findCurrency } from './values/currencies.ts';
-import { schemaTree, standIn, type Field, type SchemaNode } from './fields/fields.ts';
+import { schemaTree, type Field, type SchemaNode } from './fields/fields.ts';
 import { factFor, joinedFact } from './facts/facts.ts';
 import { findingOf, type Finding } from './finding.ts';
 import { boxAround } from './places/layout.ts';
-import { findParty } from './parties/parties.ts';
-import { findInProse, listInProse } from './prose/proseValues.ts';
-import { LABELLED, pick, ranked } from './ranking.ts';
+import { listInProse } from './prose/proseValues.ts';
+import { LABELLED, ranked } from './ranking.ts';
 import type { RowFindings } from './tables/rowValues.ts';
 import { listedRows } from './lists/listedRows.ts';
 import { listedTexts } from './lists/textEntries.ts';
 import { singlesOf } from './singles/singles.ts';
 import { sourceOf, type Source } from './source.ts';
-import { findBoolean, findChoice, findText, findTexts } from './texts.ts';
+import { findTexts } from './texts.ts';
 import { findTotals, isTotal } from './tables/totals.ts';
 
 export interface LocalExtraction {
@@ -159,55 +157,6 @@ export function foundByRules(
   const found = fact === undefined ? singles().get(field.pointer) : joinedFact(fact);
   return found !== undefined && found.confidence >= least ? found : undefined;
 }
-
-/** What the rules of the field's concept find; of a field that means none, what sentences of contracts say. */
-export const byLexicon = (field: Field, { totals, source }: Pick<Reading, 'totals' | 'source'>) =>
-  totals.get(field.pointer) ??
-  findInProse(field, source) ??
-  (field.concept === undefined ? byForm(field, source) : findLeaf(field, source));
-
-/** Without a concept only a value's form, or a choice of the schema, is looked for. */
-const byForm = (field: Field, source: Source): Finding | undefined =>
-  FORMS.has(field.kind) || field.choices.length > 0 || field.type === 'boolean'
-    ? findByKind(field, source)
-    : undefined;
-
-const FORMS: ReadonlySet<Field['kind']> = new Set<Field['kind']>([
-  'email',
-  'url',
-  'iban',
-  'bic',
-  'vat_id',
-  'currency',
-]);
-
-function findLeaf(field: Field, source: Source): Finding | undefined {
-  const found = findByKind(field, source);
-  const other = found === undefined ? standIn(field) : undefined;
-  return other === undefined ? found : findByKind(other, source);
-}
-
-function findByKind(field: Field, source: Source): Finding | undefined {
-  if (isTotal(field)) return undefined;
-  if (field.choices.length > 0) return findChoice(field, source);
-  switch (field.kind) {
-    case 'boolean':
-      return findBoolean(field, source);
-    case 'party':
-      return findParty(field, source) ?? (isRoleParty(field) ? undefined : findText(field, source));
-    case 'address':
-      return findAddress(field, source);
-    case 'currency':
-      return findCurrency(field, source);
-    case 'text':
-      return findText(field, source);
-    default:
-      return pick(field, source);
-  }
-}
-
-/** Seller, buyer and the like stand in sections; other persons and firms have a label of their own. */
-const isRoleParty = ({ concept }: Field): boolean => concept?.id === 'seller' || concept?.id === 'buyer';
 
 /** The value in the schema's JSON type; undefined when it has none. */
 export function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined {
