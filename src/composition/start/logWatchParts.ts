@@ -33,10 +33,15 @@ export const unlessDiverged =
     if (!(error instanceof ReadModelsDiverged)) tell(error);
   };
 
-/** What this process remembers of read models. */
-const forgetReads = (from: Container): void => {
+/** Answers of read models that this process keeps. */
+const forgetAnswers = (from: Container): void => {
   resolve(from, t.AUTHENTICATOR).flush();
   resolve(from, t.TENANT_LIMITS).flush();
+};
+
+/** What this process remembers of read models, and how far they must be: the log is another one. */
+const forgetReads = (from: Container): void => {
+  forgetAnswers(from);
   resolve(from, t.READS).forget();
 };
 
@@ -81,7 +86,8 @@ export const bindLogWatch = (container: Container): void => {
       onSettled: () => {
         resolve(from, t.ACCOUNTS).forget('all');
         resolve(from, t.LLM_COSTS).forget('all');
-        forgetReads(from);
+        // What was written meanwhile stands in the log that is there: reads still wait for it.
+        forgetAnswers(from);
         logger.info({ msg: 'the read models are of the event log that is there' });
       },
       onError: (err) => logger.warn({ msg: 'the event log could not be compared with the read models', err }),
