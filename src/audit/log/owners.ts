@@ -1,4 +1,5 @@
 import { categoryOfStream } from '../../../domain/catalogue.ts';
+import { batchStream } from '../../../domain/batch/events.ts';
 import { deploymentStream } from '../../../domain/deployment/events.ts';
 import { eventMetadata } from '../../../domain/kernel/event.ts';
 import { accountOf, type AuditedEvent } from './auditedEvent.ts';
@@ -12,6 +13,7 @@ const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   if (type === 'ArtifactPublished') return `artifact-${data.artifact_id}`;
   if (type === 'DeploymentActivated' || type === 'DeploymentRetired') return deploymentStream(data);
   if (type.startsWith('Operation') && 'operation_id' in data) return `operation-${data.operation_id}`;
+  if (type.startsWith('Batch') && 'batch_id' in data) return batchStream(data.batch_id);
   return type.startsWith('TrainingJob') && 'job_id' in data ? `trainingJob-${data.job_id ?? ''}` : undefined;
 };
 
