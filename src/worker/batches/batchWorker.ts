@@ -54,7 +54,7 @@ const BEGUN_AT_ONCE = 10;
 const PAGE = 50;
 /** As many as the open batches of a tenant may have in the queue. */
 const LEFT_PAGE = 500;
-const LEFT_MS = 60_000;
+const LEFT_MS = 30_000;
 
 const beginSome = async (
   deps: BatchWorkerDeps,
