@@ -22,6 +22,7 @@ export const createBatch = post('/v1/batches', {
   access: 'any',
   tenant: 'body',
   serviceActsForAll: true,
+  bucket: 'heavy',
   idempotency: KEPT_A_DAY,
   body: batchRequest,
   reply: { status: 202, schema: batchBody },
