@@ -122,13 +122,15 @@ function areHeadings(places: readonly Place[], look: DocumentLook): boolean {
   return short.length >= SHORT_SHARE * known.length && followed.length >= FOLLOWED_SHARE * known.length;
 }
 
+export type HeadingLevel = 1 | 2 | 3 | 4 | 5 | 6;
+
 /** Levels by look: the largest is 1; bold of the text's own size comes last. */
-export function headingLevels(headings: readonly Passage[]): ReadonlyMap<Passage, 1 | 2 | 3 | 4 | 5 | 6> {
+export function headingLevels(headings: readonly Passage[]): ReadonlyMap<Passage, HeadingLevel> {
   const rank = ({ size, bold }: Passage): number => Math.round(size * 2) * 2 + (bold ? 1 : 0);
   const ranks = [...new Set(headings.map(rank))].sort((a, b) => b - a);
-  const levels = new Map<Passage, 1 | 2 | 3 | 4 | 5 | 6>();
+  const levels = new Map<Passage, HeadingLevel>();
   for (const heading of headings) {
-    const level = Math.min(6, ranks.indexOf(rank(heading)) + 1) as 1 | 2 | 3 | 4 | 5 | 6;
+    const level = Math.min(6, ranks.indexOf(rank(heading)) + 1) as HeadingLevel;
     levels.set(heading, level);
   }
   return levels;

@@ -3,6 +3,7 @@ import { cleanText } from '../../document/cleanText.ts';
 import type { Box } from '../../document/document.ts';
 import { around, type PlacedWord } from '../../layout/content.ts';
 import { mendedLigatures } from '../../layout/direction.ts';
+import { fontLook } from './fontLook.ts';
 import { levelBox, turnOfWord } from './turnedPages.ts';
 
 /** A word with what tells whether it can be seen. */
@@ -25,17 +26,14 @@ const PLAIN_WORD = /^[\x21-\x7e]+$/;
 
 /** The parser's pieces may break within a word; its text says where the words end. */
 function wordsOf(item: TextItem, page: ParsedPage): readonly InkedWord[] {
-  const { fontName = '', confidence = 1, fillColor: color = null, rotation = 0 } = item;
+  const { confidence = 1, fillColor: color = null, rotation = 0 } = item;
   const size = sizeOf(item);
-  const bold = isBold(item);
-  const italic = /ital|obliq|slant|cmti|sfti/i.test(fontName);
-  const face = fontName.replace(/^[A-Z]{6}\+/, '');
-  const mono = /mono|courier|consol|menlo|typewriter|cmtt|sftt/i.test(fontName);
+  const look = fontLook(item);
   const words: InkedWord[] = [];
   for (const { raw, box } of turnedParts(item, page) ?? levelParts(item)) {
     const text = PLAIN_WORD.test(raw) ? raw : mended(raw);
     if (text === '') continue;
-    words.push({ text, box, size, bold, italic, mono, face, link: null, confidence, color, rotation });
+    words.push({ ...look, text, box, size, link: null, confidence, color, rotation });
   }
   return words;
 }
@@ -119,10 +117,6 @@ function inProportion(texts: readonly string[], { x, y, width, height, text }: T
     return box;
   });
 }
-
-const isBold = ({ fontName, fontWeight }: TextItem): boolean =>
-  /bold|black|heavy|semib|demi|cmbx|sfbx/i.test(fontName ?? '') ||
-  (fontWeight !== undefined && fontWeight >= 600 && fontWeight <= 1000);
 
 interface LinkArea {
   readonly box: Box;
