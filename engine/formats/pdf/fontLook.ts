@@ -1,7 +1,5 @@
-import type { TextItem } from '@llamaindex/liteparse';
-
 /** What a font's name tells of its letters. */
-interface FontLook {
+export interface FontLook {
   readonly face: string;
   readonly bold: boolean;
   readonly italic: boolean;
@@ -18,12 +16,12 @@ const MONO = /mono|courier|consol|menlo|typewriter|cmtt|sftt/i;
 const MADE_UP = /^(?:CIDFont.*|[A-Za-z_]{0,4}\d\w*)?$/;
 
 /**
- * How a text's letters look. A name says its style, and without one it is the plain style of its family: the
+ * How the letters of a font look. A name says its style, and without one it is the plain style of its family: the
  * weight is counted from the width of stems, and plain faces of many families have that of bold ones.
  */
-export function fontLook({ fontName = '', fontWeight = 0 }: TextItem): FontLook {
-  const face = fontName.replace(/^[A-Z]{6}\+/, '');
-  const isHeavy = MADE_UP.test(face) && fontWeight >= 600 && fontWeight <= 1000;
+export function fontLook(name: string, weight = 0): FontLook {
+  const face = name.replace(/^[A-Z]{6}\+/, '');
+  const isHeavy = MADE_UP.test(face) && weight >= 600 && weight <= 1000;
   return {
     face,
     bold: BOLD.test(face) || SHORT_BOLD.test(face) || isHeavy,

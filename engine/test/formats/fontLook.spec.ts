@@ -2,15 +2,7 @@ import { expect } from 'chai';
 import { fontLook } from '../../formats/pdf/fontLook.ts';
 
 const lookOf = (fontName: string, fontWeight?: number): string => {
-  const { bold, italic, mono } = fontLook({
-    text: '',
-    x: 0,
-    y: 0,
-    width: 0,
-    height: 0,
-    fontName,
-    ...(fontWeight !== undefined && { fontWeight }),
-  });
+  const { bold, italic, mono } = fontLook(fontName, fontWeight);
   return [bold && 'bold', italic && 'italic', mono && 'mono'].filter(Boolean).join(' ');
 };
 
