@@ -12,8 +12,10 @@ import {
 } from './content.ts';
 import { runningRows } from './furniture.ts';
 import { gridTable, type GridTable } from './tables/gridTables.ts';
-import { headingLevels, headingsOf } from './headings.ts';
+import { headingLevels } from './headingLevels.ts';
+import { headingsOf } from './headings.ts';
 import { documentLook } from './look.ts';
+import { outlinedPassages, type OutlineTitle } from './outlined.ts';
 import { passageBlock } from './passageBlocks.ts';
 import { passagesOf, textLine, type Passage } from './paragraphs.ts';
 import { wordsByHeight } from './tables/looseRules.ts';
@@ -33,9 +35,13 @@ interface FlowAtom extends Atom {
 
 /**
  * The blocks of each page in reading order: tables (ruled or aligned), headings by level, lists, code and
- * paragraphs; running headers and footers left out. Pure and reproducible.
+ * paragraphs; running headers and footers left out. `outline` has the titles that the document itself says it has.
+ * Pure and reproducible.
  */
-export function layoutPages(pages: readonly PageContent[]): readonly (readonly Block[])[] {
+export function layoutPages(
+  pages: readonly PageContent[],
+  outline: readonly OutlineTitle[] = [],
+): readonly (readonly Block[])[] {
   const look = documentLook(pages);
   const prepared = pages.map(prepare);
   const running = runningRows(prepared.map(({ rows, height }) => ({ rows, height })));
@@ -43,7 +49,8 @@ export function layoutPages(pages: readonly PageContent[]): readonly (readonly B
   const passages = pieces.map((page) =>
     page.flatMap((piece) => (piece.kind === 'passage' ? [piece.passage] : [])),
   );
-  const levels = headingLevels(headingsOf(passages, look));
+  const outlined = outlinedPassages(passages, outline);
+  const levels = headingLevels(headingsOf(passages, look, outlined), outlined);
   return pieces.map((page, index) => [
     ...nestedLists(
       page.map((piece) =>

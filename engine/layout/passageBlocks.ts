@@ -2,7 +2,8 @@ import type { Block } from '../document/document.ts';
 import { escapeText } from '../document/inline.ts';
 import type { PlacedWord } from './content.ts';
 import type { BaseLook } from './emphasis.ts';
-import type { DocumentLook, HeadingLevel } from './headings.ts';
+import type { HeadingLevel } from './headingLevels.ts';
+import type { DocumentLook } from './headings.ts';
 import type { Passage, TextLine } from './paragraphs.ts';
 import { joinLines, lineText, LOUD, type Inline } from './textOf.ts';
 

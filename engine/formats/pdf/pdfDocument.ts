@@ -1,7 +1,9 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
+import type { OutlineTitle } from '../../layout/outlined.ts';
 import type { ParseEffort } from '../../ports/documentParser.ts';
+import type { Bookmark } from './inside/outline.ts';
 import { asideOf, recognisedContent, type SourcedContent } from './pageContent.ts';
 import { pdfLines } from './pdfLines.ts';
 import { pdfRules } from './pdfRules.ts';
@@ -24,6 +26,8 @@ interface TurnedContent extends SourcedContent {
 }
 
 interface Read extends Seen {
+  /** Of the file. */
+  readonly outline: readonly Bookmark[];
   readonly effort: ParseEffort;
   readonly numbers: readonly number[];
   readonly read: ReadonlyMap<number, ParsedPage>;
@@ -31,7 +35,16 @@ interface Read extends Seen {
 }
 
 /** Every page of the file appears: those that failed too, so that nothing is lost in silence. */
-export function documentOf({ numbers, read, words, hiddenOn, layered, effort, recognised }: Read): Document {
+export function documentOf({
+  numbers,
+  read,
+  words,
+  hiddenOn,
+  layered,
+  effort,
+  outline,
+  recognised,
+}: Read): Document {
   const contents = numbers.map((number): TurnedContent => {
     const page = read.get(number);
     const ocr = recognised.get(number);
@@ -49,7 +62,7 @@ export function documentOf({ numbers, read, words, hiddenOn, layered, effort, re
     };
     return { ...levelContent(content, turn), turn };
   });
-  const blocks = layoutPages(contents);
+  const blocks = layoutPages(contents, titlesOn(numbers, outline));
   const all = contents.map((content, i) => {
     const page = numbers[i] ?? 0;
     const [isRead, ocr] = [read.has(page), recognised.get(page)];
@@ -57,6 +70,15 @@ export function documentOf({ numbers, read, words, hiddenOn, layered, effort, re
     return pageOf({ page, layer, content, isRead, ocr, blocks: blocks[i] ?? [] });
   });
   return { mimeType: 'application/pdf', pages: all, warnings: warningsOf(all, hiddenOn) };
+}
+
+/** Bookmarks by the places of their pages among those that are read; without those that lead to others. */
+function titlesOn(numbers: readonly number[], outline: readonly Bookmark[]): readonly OutlineTitle[] {
+  const places = new Map(numbers.map((number, place) => [number, place]));
+  return outline.flatMap(({ title, depth, page }) => {
+    const place = page === undefined ? undefined : places.get(page);
+    return page !== undefined && place === undefined ? [] : [{ title, depth, page: place }];
+  });
 }
 
 function warningsOf(pages: readonly DocumentPage[], hiddenOn: readonly number[]): readonly DocumentWarning[] {

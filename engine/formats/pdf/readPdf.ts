@@ -91,7 +91,8 @@ async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseR
   try {
     const parsed = await parsePdf(pdf, config);
     const read = new Map(parsed.pages.map((page) => [page.pageNum, page]));
-    const seen = await seenWords(pdf, parsed.pages, insideOf(pdf.bytes));
+    const inside = insideOf(pdf.bytes);
+    const seen = await seenWords(pdf, parsed.pages, inside);
     const refused = await refusedLayers(pdf, { pages: parsed.pages, seen, wish });
     const needed = { pages: parsed.pages, words: seen.words, refused, effort: wish.effort };
     const wanted = await pageNeeds(pdf, needed);
@@ -101,7 +102,9 @@ async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseR
       ...recognitionOf(wish, wanted.size),
       secondLook: wish.effort === 'robust',
     });
-    return { kind: 'ok', document: documentOf({ numbers, read, ...seen, effort: wish.effort, recognised }) };
+    const outline = inside?.outline ?? [];
+    const document = documentOf({ numbers, read, ...seen, outline, effort: wish.effort, recognised });
+    return { kind: 'ok', document };
   } catch (error) {
     return unreadable(error, pdf);
   }

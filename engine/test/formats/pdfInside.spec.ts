@@ -65,6 +65,37 @@ describe('text without ink', () => {
   });
 });
 
+describe('the outline of a PDF', () => {
+  const outlined = pdfOf(
+    [
+      '<< /Type /Catalog /Pages 2 0 R /Outlines 6 0 R >>',
+      '<< /Type /Pages /Kids [3 0 R] /Count 1 /MediaBox [0 0 612 792] /Resources << /Font << /F1 5 0 R >> >> >>',
+      '<< /Type /Page /Parent 2 0 R /Contents 4 0 R >>',
+      stream('BT /F1 12 Tf 40 700 Td (Aims and ends) Tj 0 -40 Td (Of this there is more to be said.) Tj ET'),
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+      '<< /First 7 0 R /Last 9 0 R >>',
+      '<< /Title (Aims and ends) /Dest [3 0 R /Fit] /First 8 0 R /Next 9 0 R >>',
+      '<< /Title <FEFF00DC00620065007200200075006E0073> /A << /S /GoTo /D [3 0 R /Fit] >> /Next 8 0 R >>',
+      '<< /Title (Beyond) /A << /S /URI /URI (https://a.example) >> >>',
+    ],
+    '',
+  );
+
+  it('has titles with their depth and page, each once', () => {
+    expect(insideOf(outlined)?.outline).to.deep.equal([
+      { title: 'Aims and ends', depth: 1, page: 1 },
+      { title: 'Über uns', depth: 2, page: 1 },
+      { title: 'Beyond', depth: 1, page: undefined },
+    ]);
+  });
+
+  it('makes headings', async () => {
+    expect(await markdownBy(openPdf, outlined)).to.equal(
+      '# Aims and ends\n\nOf this there is more to be said.\n',
+    );
+  });
+});
+
 describe('contents that are made to do harm', () => {
   const harmful: readonly (readonly [string, Buffer])[] = [
     ['a form that draws itself', pdf(stream('q /X1 Do /X1 Do Q'), {
