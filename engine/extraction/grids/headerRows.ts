@@ -39,6 +39,8 @@ const LEFT_COSTS = 0.08;
 /** What a header is looked for with. */
 export interface Asked {
   readonly fields: readonly Field[];
+  /** Of rows that hold rows: what one value may serve many rows for, without a column. */
+  readonly outer: ReadonlySet<Field>;
   readonly matcher: HeaderMatcher;
   readonly source: Source;
 }
@@ -58,6 +60,7 @@ export function headedBy(grid: Grid, asked: Asked): Headed | undefined {
 /** The rows that may be headers. */
 function headersIn(grid: Grid): readonly number[] {
   if (grid.columns > COLUMNS_MAX) return [];
+  if (grid.isTurned) return [0];
   const rows = grid.rows.slice(0, Math.max(0, Math.min(grid.rows.length - 1, HEADER_ROWS_MAX)));
   return rows.flatMap((row, at) => (beginsTable(grid, at) && mayBeHeader(row) ? [at] : []));
 }
@@ -70,17 +73,21 @@ interface HeaderPlace {
 }
 
 function headedAt(grid: Grid, { header, depth, least }: HeaderPlace, asked: Asked): Headed | undefined {
-  const { fields } = asked;
   const columns = namedColumns(grid, { header, depth }, asked);
+  const fields = asked.fields.filter((field) => !asked.outer.has(field) || columns.mapped.has(field));
   const enough = Math.min(2, fields.length);
   const said = [...columns.mapped.values()].reduce((sum, { score }) => sum + score, 0) - DEEPER * (depth - 1);
-  if (columns.mapped.size < enough) return undefined;
+  if (columns.mapped.size < enough || !hasInner(columns.mapped, asked)) return undefined;
   if (said / Math.max(1, fields.length - 1) <= least) return undefined;
   const left = leftOver(columns, fields, grid.columns);
   const mapped = left === undefined ? columns.mapped : new Map([...columns.mapped, left]);
   const score = said / (fields.length - (left === undefined ? 0 : 1)) - (left === undefined ? 0 : LEFT_COSTS);
   return { grid, header, depth, mapped, score };
 }
+
+/** A table that has only what one value serves many rows for has no rows. */
+const hasInner = (mapped: Named['mapped'], { outer }: Asked): boolean =>
+  outer.size === 0 || [...mapped.keys()].some((field) => !outer.has(field));
 
 /** Rows at the top, where headers stand. */
 const TOP_ROWS = 8;
