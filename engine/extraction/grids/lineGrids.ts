@@ -103,6 +103,7 @@ function gridUnder(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>):
       above: above.filter(({ page }) => page === header.page).map(textOf),
       title: titleOf(above[0], band[0]),
       follows: false,
+      continues: false,
       isTurned: false,
       overColumns: (row) => nearestOver(placedCells(all[row]), columns),
     },

@@ -75,10 +75,11 @@ function isAlike(own: Headed, best: Headed): boolean {
 /** A table at the top of a page with the same columns and no header of its own. */
 const goesOn = (grid: Grid, { grid: { columns }, mapped }: Headed): boolean =>
   grid.columns === columns &&
-  [...mapped].some(
-    ([{ type }, { column }]) =>
-      type !== 'string' && grid.rows.slice(0, 3).some((row) => /^\W{0,3}\d/.test(row[column]?.text ?? '')),
-  );
+  (grid.continues ||
+    [...mapped].some(
+      ([{ type }, { column }]) =>
+        type !== 'string' && grid.rows.slice(0, 3).some((row) => /^\W{0,3}\d/.test(row[column]?.text ?? '')),
+    ));
 
 /** The stretches of one grid: its header may come again, under another title. */
 function partsOf(

@@ -16,7 +16,9 @@ function sheetGrid({ page, lines, blocks }: DocumentPage): readonly Grid[] {
   const above = first?.kind === 'heading' ? [first.text] : [];
   const overColumns = (row: number): GridRow => fromTheLeft(rows[row] ?? []);
   const title = first?.kind === 'heading' ? cellOf(first.text, page) : undefined;
-  return [{ rows, columns, page, above, title, follows: false, isTurned: false, overColumns }];
+  return [
+    { rows, columns, page, above, title, follows: false, continues: false, isTurned: false, overColumns },
+  ];
 }
 
 const cellOf = (text: string, page: number): Cell | undefined =>

@@ -3,6 +3,7 @@ import type { TableBlock } from '../../document/tableGrid.ts';
 import { fromTheLeft, plainWords, type Cell, type Grid, type GridRow } from './grid.ts';
 import { nearestOver, type PlacedCell, type Span } from './lineColumns.ts';
 import { sheetGrids } from './sheetGrids.ts';
+import { withWholeRows, type CutGrid } from './wholeRows.ts';
 
 /** Places of a table that is looked at. */
 const PLACES_MAX = 2_000_000;
@@ -16,20 +17,35 @@ const KNOWN = new WeakMap<Document, readonly Grid[]>();
 export function gridsOf(document: Document): readonly Grid[] {
   const known = KNOWN.get(document);
   if (known !== undefined) return known;
-  const grids = isWorkbook(document) ? sheetGrids(document) : document.pages.flatMap(gridsOfPage);
+  const grids = isWorkbook(document)
+    ? sheetGrids(document)
+    : withWholeRows(document.pages.flatMap(gridsOfPage));
   KNOWN.set(document, grids);
   return grids;
 }
 
 const isWorkbook = ({ mimeType }: Document): boolean => /spreadsheet|ms-excel/.test(mimeType);
 
-function gridsOfPage(page: DocumentPage): readonly Grid[] {
+function gridsOfPage(page: DocumentPage): readonly CutGrid[] {
   const lines = linesByHeight(page);
   return page.blocks.flatMap((block, index) => {
     if (block.kind !== 'table' || block.rows * block.columns > PLACES_MAX) return [];
-    const follows = page.blocks.slice(0, index).every(({ kind }) => kind === 'image');
+    const { continues, headerRows } = block;
+    const follows =
+      continues !== undefined || page.blocks.slice(0, index).every(({ kind }) => kind === 'image');
     const title = titleAbove(page.blocks[index - 1], page.page, lines);
-    return [gridOf(block, { page, lines, above: textsAbove(page.blocks, index), title, follows })];
+    const around = {
+      above: textsAbove(page.blocks, index),
+      title,
+      follows,
+      continues: continues !== undefined,
+    };
+    return [
+      {
+        grid: gridOf(block, { page, lines, ...around }),
+        cutAt: continues === 'row' ? headerRows : undefined,
+      },
+    ];
   });
 }
 
@@ -62,6 +78,7 @@ interface Placing {
   readonly above: readonly string[];
   readonly title: Cell | undefined;
   readonly follows: boolean;
+  readonly continues: boolean;
 }
 
 function gridOf(table: TableBlock, { page, lines, ...around }: Placing): Grid {

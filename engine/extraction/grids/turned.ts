@@ -14,5 +14,6 @@ function turned(grid: Grid): readonly Grid[] {
   if (rows.length < MEMBERS_MIN || rows.length > PLACES_MAX) return [];
   const own = Array.from({ length: columns }, (_, column): GridRow => rows.map((row) => row[column]));
   const overColumns = (row: number): GridRow => fromTheLeft(own[row] ?? []);
-  return [{ ...grid, rows: own, columns: rows.length, follows: false, isTurned: true, overColumns }];
+  const apart = { follows: false, continues: false, isTurned: true };
+  return [{ ...grid, ...apart, rows: own, columns: rows.length, overColumns }];
 }

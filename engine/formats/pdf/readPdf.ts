@@ -3,6 +3,7 @@ import type { Document, DocumentPage, DocumentWarning } from '../../document/doc
 import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
+import { withContinuedTables } from '../../layout/tables/continuedTables.ts';
 import { recognitionOf, type RecognitionWish } from '../../recognition/engines.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { pageNeeds } from './pageNeeds.ts';
@@ -161,7 +162,11 @@ function documentOf({ numbers, read, words, hiddenOn, recognised }: Read): Docum
     const [isRead, ocr] = [read.has(page), recognised.get(page)];
     return pageOf({ page, content, isRead, ocr, blocks: blocks[i] ?? [] });
   });
-  return { mimeType: 'application/pdf', pages: all, warnings: warningsOf(all, hiddenOn) };
+  return {
+    mimeType: 'application/pdf',
+    pages: withContinuedTables(all),
+    warnings: warningsOf(all, hiddenOn),
+  };
 }
 
 function warningsOf(pages: readonly DocumentPage[], hiddenOn: readonly number[]): readonly DocumentWarning[] {

@@ -42,11 +42,11 @@ export const haveRoomBeside = (cells: readonly PlacedCell[], known: readonly Pla
 
 export const textOf = ({ words }: PlacedCell): string => words.map(({ text }) => text).join(' ');
 
+export const isNumber = (cell: PlacedCell): boolean => isNumberText(textOf(cell));
+
 /** Digits without letters, and what stands for a number where there is none. */
-export const isNumber = (cell: PlacedCell): boolean => {
-  const text = textOf(cell);
-  return /^[-–—−*.]{1,3}$/.test(text) || (/\d/.test(text) && !/\p{L}/u.test(text));
-};
+export const isNumberText = (text: string): boolean =>
+  /^[-–—−*.]{1,3}$/.test(text) || (/\d/.test(text) && !/\p{L}/u.test(text));
 
 export const boxOf = ({ words }: PlacedCell): Box => around(words.map(({ box }) => box));
 
