@@ -1,6 +1,7 @@
 import { gridRows } from '../grids/gridRows.ts';
 import { labelledRows } from './labelledRows.ts';
 import { numberedRows } from './numberedRows.ts';
+import { recordRows } from './recordRows.ts';
 import type { Listed } from './rowMembers.ts';
 import type { Source } from '../source.ts';
 import { findRows, type RowFindings } from '../tables/rowValues.ts';
@@ -24,7 +25,7 @@ function waysFor({
 }: Listed): readonly ((listed: Listed, source: Source) => readonly RowFindings[])[] {
   if (outer.size > 0) return [byGrids];
   const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  return goods >= 2 ? [byLines, byGrids] : [byGrids, byLines, byLabel, byNumbers];
+  return goods >= 2 ? [byLines, byGrids] : [byGrids, byLines, recordRows, byLabel, byNumbers];
 }
 
 const byLines = ({ fields }: Listed, source: Source): readonly RowFindings[] => findRows(fields, source);
