@@ -4,6 +4,7 @@ import type { Source } from '../source.ts';
 import { profileOf, typeFit, type Profile } from './cellValues.ts';
 import { cellsIn, type Cell, type Grid, type GridRow } from './grid.ts';
 import type { HeaderMatcher } from './likeness.ts';
+import { repeatedOver } from './repeatedOver.ts';
 
 /** A grid whose columns were told by a header. */
 export interface Headed {
@@ -111,13 +112,16 @@ const YEAR = /^(?:19|20)\d{2}$/;
 export function headerTexts(grid: Grid, header: number, depth: number): readonly string[] {
   const first = header - depth + 1;
   const rows = Array.from({ length: depth }, (_, i) =>
-    i < depth - 1 ? grid.overColumns(first + i) : (grid.rows[header] ?? []),
+    i < depth - 1 ? overColumns(grid, first + i) : (grid.rows[header] ?? []),
   );
   return Array.from({ length: grid.columns }, (_, column) => {
     const cells = new Set(rows.flatMap((row) => row[column] ?? []));
     return [...cells].map(({ text }) => text).join(' ');
   });
 }
+
+const overColumns = (grid: Grid, at: number): GridRow =>
+  repeatedOver(grid.rows[at] ?? [], grid.rows[at + 1] ?? []) ?? grid.overColumns(at);
 
 interface Pair extends Place {
   readonly field: Field;
@@ -160,11 +164,16 @@ function withoutDoubtful(pairs: readonly Pair[], texts: readonly string[]): read
   for (const pair of fitting) if (pair.score > (best.get(pair.field)?.score ?? 0)) best.set(pair.field, pair);
   const claims = counted([...best.values()].map(({ column }) => texts[column] ?? ''));
   const columns = counted(fitting.map(({ field, column }) => keyOf(field, texts[column])));
-  return fitting.filter(({ field, column }) => {
-    const count = columns.get(keyOf(field, texts[column])) ?? 0;
-    return count === 1 || count <= (claims.get(texts[column] ?? '') ?? 0);
+  return fitting.flatMap((pair) => {
+    const text = texts[pair.column];
+    const count = columns.get(keyOf(pair.field, text)) ?? 0;
+    if (count === 1) return [pair];
+    return count <= (claims.get(text ?? '') ?? 0) ? [{ ...pair, score: OVER_SEVERAL * pair.score }] : [];
   });
 }
+
+/** Columns under one name are told apart by their order alone. */
+const OVER_SEVERAL = 0.9;
 
 const keyOf = ({ pointer }: Field, text: string | undefined): string => `${pointer} ${text ?? ''}`;
 

@@ -38,11 +38,11 @@ export function lineGrids(asked: Asked): readonly Grid[] {
   return apart(headers, asked).flatMap((header) => gridUnder(header, rows, starts));
 }
 
-/** Fields that the row names, each by words of its own: one word heads one column. */
+/** Fields that the row names; in a text that stands alone each by words of its own, for it may be a title. */
 const hitsOf = (row: Row, { fields, matcher }: Asked): number => {
   const runs = row.segments.filter(({ text }) => /\p{L}/u.test(text)).flatMap(runsOf);
   const named = fields.flatMap((field) => bestRun(runs, (run) => matcher(field, run)) ?? []);
-  return new Set(named).size;
+  return row.segments.length > 1 ? named.length : new Set(named).size;
 };
 
 function bestRun(runs: readonly string[], score: (run: string) => number): string | undefined {
