@@ -4,6 +4,8 @@ import type { Pixels } from './drawnRules.ts';
 
 /** Darker is ink. */
 const INK = 150;
+/** Larger pictures are posters and plans; looking for spots takes five bytes a pixel. */
+const PIXELS_MAX = 16_000_000;
 /** A picture with more spots is a photograph or a drawing. */
 const SPOTS_MAX = 20_000;
 /** Heights of letters and digits, and the width that one may have, in usual heights of words. */
@@ -16,6 +18,7 @@ const MARK_MAX = 5;
 
 /** Ink of the size of letters that lies in none of the boxes, as short pieces of lines. Linear in the pixels. */
 export function marksBeside(pixels: Pixels, boxes: readonly Box[], height: number): readonly Box[] {
+  if (pixels.data.length > PIXELS_MAX) return [];
   const spots = spotsOf(inkBeside(pixels, boxes), pixels.width).filter(
     ([x0, y0, x1, y1]) =>
       y1 - y0 >= HEIGHT_MIN * height && y1 - y0 <= HEIGHT_MAX * height && x1 - x0 <= WIDTH_MAX * height,

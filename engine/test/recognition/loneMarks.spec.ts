@@ -68,6 +68,15 @@ describe('marks beside words', () => {
     expect(marksBeside(paper(shapes), [[90, 48, 120, 66]], 16)).to.deep.equal([]);
   });
 
+  it('are not looked for on a poster', () => {
+    const [width, height] = [4001, 4000];
+    const data = new Uint8Array(width * height).fill(250);
+    for (let y = 50; y < 64; y += 1) data.fill(0, y * width + 100, y * width + 108);
+    expect(marksBeside({ data, width, height }, [], 16)).to.deep.equal([]);
+    const part = data.subarray(0, width * 3999);
+    expect(marksBeside({ data: part, width, height: 3999 }, [], 16)).to.have.length(1);
+  });
+
   it('are none on a picture full of spots', () => {
     const [width, height] = [1200, 1200];
     const data = new Uint8Array(width * height).fill(250);
