@@ -10,6 +10,7 @@ import { addEval } from './documents/eval.ts';
 import { addExtract } from './documents/extract.ts';
 import { addFx } from './fx.ts';
 import { addKeys } from './keys.ts';
+import { addMcp } from './mcp.ts';
 import { addPayments } from './payments.ts';
 import { addPricing } from './pricing.ts';
 import { addProjections } from './projections.ts';
@@ -59,6 +60,7 @@ export const quireProgram = (): Command => {
   addDoctor(program);
   addBackup(program);
   addRestore(program);
+  addMcp(program);
   addCompletion(program);
   endAlike(program);
   return program;
