@@ -8,6 +8,8 @@ import type {
   AddCreditsResponses,
   AdjustCreditsData,
   AdjustCreditsResponses,
+  CancelBatchData,
+  CancelBatchResponses,
   CancelOperationData,
   CancelOperationResponses,
   CancelTrainingJobData,
@@ -22,6 +24,8 @@ import type {
   CreateAdminBillingConfigResponses,
   CreateApiKeyData,
   CreateApiKeyResponses,
+  CreateBatchData,
+  CreateBatchResponses,
   CreateBillingConfigData,
   CreateBillingConfigResponses,
   CreateProviderPricingData,
@@ -40,6 +44,8 @@ import type {
   GetAdminCreditPricesResponses,
   GetBalanceData,
   GetBalanceResponses,
+  GetBatchData,
+  GetBatchResponses,
   GetBillingConfigData,
   GetBillingConfigResponses,
   GetBillingConfigHistoryData,
@@ -92,6 +98,8 @@ import type {
   GetUsageStatsResponses,
   ListApiKeysData,
   ListApiKeysResponses,
+  ListBatchesData,
+  ListBatchesResponses,
   ListDocumentsData,
   ListDocumentsResponses,
   ListGrantsData,
@@ -147,6 +155,7 @@ export const CALLS = {
   activateDeployment: { method: 'POST', path: '/v1/inference/deployments' },
   addCredits: { method: 'POST', path: '/v1/billing/credits', isKeyed: true },
   adjustCredits: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/adjust-credits', isKeyed: true },
+  cancelBatch: { method: 'POST', path: '/v1/batches/{batch_id}/cancel' },
   cancelOperation: { method: 'POST', path: '/v1/operations/{operation_id}/cancel' },
   cancelTrainingJob: { method: 'POST', path: '/v1/training/jobs/{job_id}/cancel' },
   canonical: { method: 'POST', path: '/v1/canonical', isKeyed: true },
@@ -154,6 +163,7 @@ export const CALLS = {
   countPages: { method: 'POST', path: '/v1/documents/page-count' },
   createAdminBillingConfig: { method: 'POST', path: '/v1/admin/billing-config' },
   createApiKey: { method: 'POST', path: '/v1/api-keys' },
+  createBatch: { method: 'POST', path: '/v1/batches', isKeyed: true },
   createBillingConfig: { method: 'POST', path: '/v1/billing/config' },
   createProviderPricing: { method: 'POST', path: '/v1/admin/provider-pricing' },
   createTrainingJob: { method: 'POST', path: '/v1/training/jobs', isKeyed: true },
@@ -163,6 +173,7 @@ export const CALLS = {
   flushRateLimitCache: { method: 'POST', path: '/v1/admin/tenants/rate-limits/cache/flush' },
   getAdminCreditPrices: { method: 'GET', path: '/v1/admin/credit-prices' },
   getBalance: { method: 'GET', path: '/v1/billing/balance/{tenant_id}' },
+  getBatch: { method: 'GET', path: '/v1/batches/{batch_id}' },
   getBillingConfig: { method: 'GET', path: '/v1/billing/config' },
   getBillingConfigHistory: { method: 'GET', path: '/v1/admin/billing-config' },
   getBillingRates: { method: 'GET', path: '/v1/billing/rates' },
@@ -189,6 +200,7 @@ export const CALLS = {
   getTrainingQuote: { method: 'GET', path: '/v1/billing/training-quote' },
   getUsageStats: { method: 'GET', path: '/v1/admin/usage-stats' },
   listApiKeys: { method: 'GET', path: '/v1/api-keys/{tenant_id}' },
+  listBatches: { method: 'GET', path: '/v1/batches' },
   listDocuments: { method: 'GET', path: '/v1/documents' },
   listGrants: { method: 'GET', path: '/v1/billing/grants/{tenant_id}' },
   listLlmCosts: { method: 'GET', path: '/v1/admin/llm-costs' },
@@ -239,6 +251,13 @@ export interface Api {
   adjustCredits(input: Input<AdjustCreditsData>, options?: CallOptions): Promise<Answer<AdjustCreditsResponses>>;
 
   /**
+   * Cancel what of a batch has not begun.
+   *
+   * Documents that wait are cancelled and their holds given back; those that are worked on are finished and billed. It is `cancelled` once all have their outcome.
+   */
+  cancelBatch(input: Input<CancelBatchData>, options?: CallOptions): Promise<Answer<CancelBatchResponses>>;
+
+  /**
    * Cancel an operation that has not ended.
    *
    * Its hold is given back. One that had ended stays as it is, with `cancelled: false`.
@@ -286,6 +305,13 @@ export interface Api {
    * The key itself is in this answer alone: only its digest is stored.
    */
   createApiKey(input: Input<CreateApiKeyData>, options?: CallOptions): Promise<Answer<CreateApiKeyResponses>>;
+
+  /**
+   * Data from up to 1,000 uploaded documents, by one JSON Schema or saved config.
+   *
+   * Each document is an operation of its own, with its own hold, outcome and cost. Files are opened by the workers, so one that cannot be used, or paid for, fails by itself and leaves the others alone. `Location` says where the batch is.
+   */
+  createBatch(input: Input<CreateBatchData>, options?: CallOptions): Promise<Answer<CreateBatchResponses>>;
 
   /**
    * Publish a billing config version.
@@ -349,6 +375,13 @@ export interface Api {
    * Always `balance = purchased + adjusted − used`.
    */
   getBalance(input: Input<GetBalanceData>, options?: CallOptions): Promise<Answer<GetBalanceResponses>>;
+
+  /**
+   * How far a batch is.
+   *
+   * Documents by what became of them, the pages that were delivered, and what they cost.
+   */
+  getBatch(input: Input<GetBatchData>, options?: CallOptions): Promise<Answer<GetBatchResponses>>;
 
   /**
    * The active billing config.
@@ -533,6 +566,13 @@ export interface Api {
   listApiKeys(input: Input<ListApiKeysData>, options?: CallOptions): Promise<Answer<ListApiKeysResponses>>;
 
   /**
+   * The batches of a tenant, newest first.
+   *
+   * `accepted_after` is inclusive. Pages and credits are those of batches that have ended.
+   */
+  listBatches(input: Input<ListBatchesData>, options?: CallOptions): Promise<Answer<ListBatchesResponses>>;
+
+  /**
    * The documents that a tenant has used, newest first.
    *
    * A document is listed from its first use or count on. `created_after` is inclusive; `exclude_default_scope` leaves out project `default` with task `default`.
@@ -704,6 +744,7 @@ export interface Api {
 /** Calls that answer with one page of a list. */
 export const LISTS = [
   'getCostsByDocument',
+  'listBatches',
   'listDocuments',
   'listGrants',
   'listOperations',
@@ -716,6 +757,9 @@ export const LISTS = [
 export interface Lists {
   /** Each entry of `api.getCostsByDocument`, page by page. */
   getCostsByDocument(input?: Input<GetCostsByDocumentData>, options?: CallOptions): AsyncGenerator<Entry<GetCostsByDocumentResponses>, void, undefined>;
+
+  /** Each entry of `api.listBatches`, page by page. */
+  listBatches(input: Input<ListBatchesData>, options?: CallOptions): AsyncGenerator<Entry<ListBatchesResponses>, void, undefined>;
 
   /** Each entry of `api.listDocuments`, page by page. */
   listDocuments(input: Input<ListDocumentsData>, options?: CallOptions): AsyncGenerator<Entry<ListDocumentsResponses>, void, undefined>;

@@ -3,6 +3,7 @@
 import type {
   AdminRequiredProblem,
   ArtifactNotFoundProblem,
+  BatchNotFoundProblem,
   BodyTooLargeProblem,
   BusyProblem,
   ChargeRequiredProblem,
@@ -66,6 +67,7 @@ import type {
 export type Problem =
   | AdminRequiredProblem
   | ArtifactNotFoundProblem
+  | BatchNotFoundProblem
   | BodyTooLargeProblem
   | BusyProblem
   | ChargeRequiredProblem

@@ -523,6 +523,259 @@ export type BalanceResponse = {
     as_of: string;
 };
 
+export type Batch = {
+    /**
+     * ID of the batch, `bat_…`.
+     */
+    batch_id: string;
+    /**
+     * What is done with each document.
+     */
+    operation: 'extract';
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * `ended`: every document has its outcome. `cancelled`: so it has, and some were not begun.
+     */
+    status: 'queued' | 'running' | 'cancelling' | 'ended' | 'cancelled';
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    accepted_at: string;
+    /**
+     * When its first document was begun; null while it waits.
+     */
+    started_at: string | null;
+    /**
+     * When its last document had its outcome and was paid for; null until then.
+     */
+    finished_at: string | null;
+    /**
+     * How many of its documents have come to what.
+     */
+    documents: BatchDocumentCounts;
+    /**
+     * Pages of the documents that succeeded, in whole or in part.
+     */
+    pages_done: number;
+    /**
+     * Whole credits.
+     */
+    credits_used: number;
+    /**
+     * From then on no document is begun.
+     */
+    expires_at: string;
+};
+
+export type BatchDocumentCounts = {
+    /**
+     * Documents that the request named.
+     */
+    total: number;
+    /**
+     * Documents that nobody works on yet.
+     */
+    queued: number;
+    /**
+     * Documents that are worked on, or done and not paid for yet.
+     */
+    running: number;
+    /**
+     * Documents whose data fits the schema.
+     */
+    succeeded: number;
+    /**
+     * Documents with data of which some does not fit the schema.
+     */
+    partial: number;
+    /**
+     * Documents that ended with a problem; they cost nothing.
+     */
+    failed: number;
+    /**
+     * Documents that were not begun when the batch was cancelled, or waited in the queue; they cost nothing.
+     */
+    cancelled: number;
+};
+
+export type BatchItem = {
+    /**
+     * ID of the batch, `bat_…`.
+     */
+    batch_id: string;
+    /**
+     * What is done with each document.
+     */
+    operation: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * How the batch stands or ended.
+     */
+    status: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    accepted_at: string;
+    /**
+     * When its first document was begun; null while it waits.
+     */
+    started_at: string | null;
+    /**
+     * When its last document had its outcome and was paid for; null until then.
+     */
+    finished_at: string | null;
+    /**
+     * Documents that the request named.
+     */
+    documents: number;
+    /**
+     * Documents that were begun.
+     */
+    begun: number;
+    /**
+     * Pages of the documents that succeeded; null until it has ended.
+     */
+    pages_done: number | null;
+    /**
+     * Credits that its documents cost; null until it has ended.
+     */
+    credits_used: number | null;
+};
+
+export type BatchList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<BatchItem>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
+};
+
+/**
+ * There is no such batch. RFC 9457; what to do: /docs/problems/batch_not_found.
+ */
+export type BatchNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/batch_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such batch';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'batch_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type BatchRequest = {
+    /**
+     * For service and admin keys; default: the own.
+     */
+    tenant_id?: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id?: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id?: string;
+    /**
+     * Uploaded documents, each once, in the order in which they are answered.
+     */
+    file_uris: Array<string>;
+    /**
+     * JSON Schema with `type: "object"` and `properties`, for each document.
+     */
+    schema?: unknown;
+    /**
+     * Default: `standard`; `balanced` is an old name of it.
+     */
+    mode?: 'fast' | 'standard' | 'balanced' | 'robust' | '';
+    /**
+     * ID of a trained artifact, `art_…`, or the name of a deployed one.
+     */
+    artifact_id?: string | '';
+    /**
+     * ID of a saved config, `cfg-…`.
+     */
+    config_id?: string | '';
+    /**
+     * A result that does not fit the schema is answered as `partial` with `validation_errors`, not as an error.
+     */
+    allow_partial?: boolean;
+    /**
+     * Where each value stands in the document; in a request, false leaves them out.
+     */
+    citations?: boolean;
+    /**
+     * A value less sure than this, 0 to 1, is left out, and `meta.warnings` has it as `low_confidence`. Default: 0.5.
+     */
+    min_confidence?: number;
+    /**
+     * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
+     */
+    pages?: string;
+    /**
+     * Of an encrypted PDF. It is never stored or logged.
+     */
+    password?: string;
+    /**
+     * Own extraction model, for each document.
+     */
+    llm?: LlmChannel | null;
+    /**
+     * Own OCR model, for each document.
+     */
+    ocr?: OcrChannel | null;
+};
+
 /**
  * Members that are left out carry over.
  */
@@ -729,6 +982,10 @@ export type Block = {
      */
     header_rows?: number;
     /**
+     * Of a table that goes on with the last table of the page before: its header rows repeat the header there. `row`: its first row below them also goes on with the last row there.
+     */
+    continues?: 'table' | 'row';
+    /**
      * Of a table.
      */
     cells?: Array<{
@@ -930,6 +1187,65 @@ export type CancelTrainingJobResponse = {
     finished_at: string | null;
     /**
      * False when the job had ended before.
+     */
+    cancelled: boolean;
+};
+
+export type CancelledBatch = {
+    /**
+     * ID of the batch, `bat_…`.
+     */
+    batch_id: string;
+    /**
+     * What is done with each document.
+     */
+    operation: 'extract';
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * `ended`: every document has its outcome. `cancelled`: so it has, and some were not begun.
+     */
+    status: 'queued' | 'running' | 'cancelling' | 'ended' | 'cancelled';
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    accepted_at: string;
+    /**
+     * When its first document was begun; null while it waits.
+     */
+    started_at: string | null;
+    /**
+     * When its last document had its outcome and was paid for; null until then.
+     */
+    finished_at: string | null;
+    /**
+     * How many of its documents have come to what.
+     */
+    documents: BatchDocumentCounts;
+    /**
+     * Pages of the documents that succeeded, in whole or in part.
+     */
+    pages_done: number;
+    /**
+     * Whole credits.
+     */
+    credits_used: number;
+    /**
+     * From then on no document is begun.
+     */
+    expires_at: string;
+    /**
+     * false when it was cancelled or had ended before.
      */
     cancelled: boolean;
 };
@@ -6961,6 +7277,62 @@ export type AdjustCreditsResponses = {
 
 export type AdjustCreditsResponse = AdjustCreditsResponses[keyof AdjustCreditsResponses];
 
+export type CancelBatchData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the batch, `bat_…`.
+         */
+        batch_id: string;
+    };
+    query?: never;
+    url: '/v1/batches/{batch_id}/cancel';
+};
+
+export type CancelBatchErrors = {
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `batch_not_found`
+     */
+    404: BatchNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type CancelBatchError = CancelBatchErrors[keyof CancelBatchErrors];
+
+export type CancelBatchResponses = {
+    /**
+     * Success.
+     */
+    200: CancelledBatch;
+};
+
+export type CancelBatchResponse = CancelBatchResponses[keyof CancelBatchResponses];
+
 export type CancelOperationData = {
     body?: never;
     path: {
@@ -7553,6 +7925,191 @@ export type CreateApiKeyResponses = {
 };
 
 export type CreateApiKeyResponse = CreateApiKeyResponses[keyof CreateApiKeyResponses];
+
+export type ListBatchesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * `ended`: every document has its outcome. `cancelled`: so it has, and some were not begun.
+         */
+        status?: 'queued' | 'running' | 'cancelling' | 'ended' | 'cancelled';
+        /**
+         * Project that the work is counted for; default `default`.
+         */
+        project_id?: string;
+        /**
+         * Task that the work is counted for; default `default`.
+         */
+        task_id?: string;
+        /**
+         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         */
+        accepted_after?: string;
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+    };
+    url: '/v1/batches';
+};
+
+export type ListBatchesErrors = {
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListBatchesError = ListBatchesErrors[keyof ListBatchesErrors];
+
+export type ListBatchesResponses = {
+    /**
+     * Success.
+     */
+    200: BatchList;
+};
+
+export type ListBatchesResponse = ListBatchesResponses[keyof ListBatchesResponses];
+
+export type CreateBatchData = {
+    body: BatchRequest;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/batches';
+};
+
+export type CreateBatchErrors = {
+    /**
+     * `malformed_json`, `missing_schema`, `invalid_schema`, `unknown_model_provider`
+     */
+    400: ({
+        code: 'malformed_json';
+    } & MalformedJsonProblem) | ({
+        code: 'missing_schema';
+    } & MissingSchemaProblem) | ({
+        code: 'invalid_schema';
+    } & InvalidSchemaProblem) | ({
+        code: 'unknown_model_provider';
+    } & UnknownModelProviderProblem);
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `artifact_not_found`, `config_not_found`
+     */
+    404: ({
+        code: 'artifact_not_found';
+    } & ArtifactNotFoundProblem) | ({
+        code: 'config_not_found';
+    } & ConfigNotFoundProblem);
+    /**
+     * `request_in_progress`
+     */
+    409: RequestInProgressProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`, `invalid_schema`, `unsafe_api_base`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem) | ({
+        code: 'invalid_schema';
+    } & InvalidSchemaProblem) | ({
+        code: 'unsafe_api_base';
+    } & UnsafeApiBaseProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `field_encryption_not_configured`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'field_encryption_not_configured';
+    } & FieldEncryptionNotConfiguredProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type CreateBatchError = CreateBatchErrors[keyof CreateBatchErrors];
+
+export type CreateBatchResponses = {
+    /**
+     * Success.
+     */
+    202: Batch;
+};
+
+export type CreateBatchResponse = CreateBatchResponses[keyof CreateBatchResponses];
 
 export type GetBillingConfigData = {
     body?: never;
@@ -8466,6 +9023,119 @@ export type GetBalanceResponses = {
 
 export type GetBalanceResponse = GetBalanceResponses[keyof GetBalanceResponses];
 
+export type GetBatchData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the batch, `bat_…`.
+         */
+        batch_id: string;
+    };
+    query?: never;
+    url: '/v1/batches/{batch_id}';
+};
+
+export type GetBatchErrors = {
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `batch_not_found`
+     */
+    404: BatchNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetBatchError = GetBatchErrors[keyof GetBatchErrors];
+
+export type GetBatchResponses = {
+    /**
+     * Success.
+     */
+    200: Batch;
+};
+
+export type GetBatchResponse = GetBatchResponses[keyof GetBatchResponses];
+
+export type GetBatchResultsData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the batch, `bat_…`.
+         */
+        batch_id: string;
+    };
+    query?: {
+        /**
+         * Index of the first document to answer: where an answer that broke off goes on.
+         */
+        from?: number;
+    };
+    url: '/v1/batches/{batch_id}/results';
+};
+
+export type GetBatchResultsErrors = {
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `batch_not_found`
+     */
+    404: BatchNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetBatchResultsError = GetBatchResultsErrors[keyof GetBatchResultsErrors];
+
+export type GetBatchResultsResponses = {
+    /**
+     * Success.
+     */
+    200: string;
+};
+
+export type GetBatchResultsResponse = GetBatchResultsResponses[keyof GetBatchResultsResponses];
+
 export type GetBillingRatesData = {
     body?: never;
     path?: never;
@@ -9371,7 +10041,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'invalid_api_key' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'last_admin_key' | 'document_in_use' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_api_base' | 'rate_limited' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'invalid_api_key' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'last_admin_key' | 'document_in_use' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_api_base' | 'rate_limited' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
