@@ -6,10 +6,12 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY engine/package.json engine/
+COPY sdk/package.json sdk/
 RUN npm ci
 COPY tsconfig.json ./
 COPY tools/build tools/build
 COPY engine engine
+COPY sdk sdk
 COPY domain domain
 COPY projections projections
 COPY adapters adapters

@@ -27,7 +27,7 @@ const NO_TELLING_BY_TEXT = banned(
 );
 
 export default tseslint.config(
-  { ignores: ['**/dist', '.test', 'node_modules', 'data', 'coverage', 'bin'] },
+  { ignores: ['**/dist', '.test', 'node_modules', 'data', 'coverage', 'bin', 'sdk/src/generated'] },
   ...tseslint.configs.strictTypeChecked,
   {
     files: ['**/*.ts'],
@@ -85,6 +85,11 @@ export default tseslint.config(
     },
   },
   {
+    // Runs where there is no Node: what browsers, Deno and Bun have too.
+    files: ['sdk/src/**/*.ts'],
+    rules: { 'no-restricted-globals': ['error', 'process', 'Buffer', 'global', 'require', 'setImmediate'] },
+  },
+  {
     files: ['test/**/*.ts', 'engine/test/**/*.ts', 'tools/**/*.ts'],
     rules: {
       'max-lines-per-function': 'off',
@@ -110,7 +115,14 @@ export default tseslint.config(
   },
   {
     // Every expression here may meet a document's text, a schema, a header or a body.
-    files: ['engine/**/*.ts', 'adapters/**/*.ts', 'domain/**/*.ts', 'projections/**/*.ts', 'src/**/*.ts'],
+    files: [
+      'engine/**/*.ts',
+      'sdk/**/*.ts',
+      'adapters/**/*.ts',
+      'domain/**/*.ts',
+      'projections/**/*.ts',
+      'src/**/*.ts',
+    ],
     ignores: ['engine/test/**'],
     plugins: { regexp },
     rules: {

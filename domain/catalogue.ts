@@ -53,9 +53,11 @@ export type AnyEvent = z.output<(typeof EVENT_CATALOGUE)[Category]>;
 /** The part of a stream's name before the first hyphen: where EventStoreDB splits. */
 export const categoryOfStream = (stream: string): string => stream.split('-', 1)[0] ?? stream;
 
-const TYPES: ReadonlySet<string> = new Set(
-  Object.values(EVENT_CATALOGUE).flatMap(({ options }) => options.map(({ shape }) => shape.type.value)),
+/** Every type of event that this release knows. */
+export const EVENT_TYPES: readonly string[] = Object.values(EVENT_CATALOGUE).flatMap(({ options }) =>
+  options.map(({ shape }): string => shape.type.value),
 );
+const TYPES: ReadonlySet<string> = new Set(EVENT_TYPES);
 
 /** False for a type that only a newer release knows. */
 export const isKnownType = (type: string): boolean => TYPES.has(type);

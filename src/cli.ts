@@ -1,11 +1,10 @@
 import { CommanderError } from 'commander';
+import { EXIT } from './cli/exitCodes.ts';
 import { quireProgram } from './cli/program.ts';
-
-const WRONG_USAGE = 2;
 
 try {
   await quireProgram().parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
-  process.exitCode = error.exitCode === 0 ? 0 : WRONG_USAGE;
+  process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.wrongUsage;
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { RECOGNITION_ENGINES, type RecognitionEngine } from '@quire/engine/document/document';
 import { modelNamed } from '@quire/engine/models/modelName';
+import { CLIENT_VARIABLES } from './clientConfig.ts';
 import { ConfigError } from './configError.ts';
 import { eraseInitialValues } from './initialEnvironment.ts';
 import { tracingFrom, tracingVariables } from './tracingConfig.ts';
@@ -191,8 +192,10 @@ const OURS = new RegExp(
     String.raw`|QUIRE_)`,
 );
 
+const isKnown = (name: string): boolean => name in environment.shape || CLIENT_VARIABLES.includes(name);
+
 const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] =>
-  Object.keys(env).filter((name) => OURS.test(name) && !(name in environment.shape));
+  Object.keys(env).filter((name) => OURS.test(name) && !isKnown(name));
 
 /** The variables as they were given, secrets among them: to be looked at, never to be shown. */
 export const environmentOf = (): Readonly<Record<string, string | undefined>> => process.env;

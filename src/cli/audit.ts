@@ -16,6 +16,7 @@ import { configFrom } from '../config.ts';
 import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
 import { isForOperator } from '../operator/forOperator.ts';
 import { OperatorError } from '../operator/protocol.ts';
+import { saidBy } from './failedCommand.ts';
 import { momentOption } from './instantGiven.ts';
 import { command, grouped, type AsJson, type Output } from './output.ts';
 
@@ -98,7 +99,7 @@ const showBalances = async ({ feed }: AuditedFeed, options: AuditOptions, { out 
 const notMade = (error: unknown): OperatorError => {
   const hint =
     error instanceof DataDirInUse ? ' With --log-only the log alone is audited, beside the service.' : '';
-  const why = isForOperator(error) ? `${error.message}${hint}` : `The audit did not finish: ${String(error)}`;
+  const why = isForOperator(error) ? `${error.message}${hint}` : `The audit did not finish: ${saidBy(error)}`;
   return new OperatorError(why, WRONG_USAGE);
 };
 

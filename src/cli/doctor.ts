@@ -5,6 +5,7 @@ import { runChecks, type Check, type Finding, type Level } from '../doctor/check
 import { processChecks } from '../doctor/processChecks.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import { redactor } from '../redact.ts';
+import type { Paint, Tone } from './colour.ts';
 import { command, json, table, type AsJson, type Output } from './output.ts';
 
 interface DoctorOptions extends AsJson {
@@ -27,8 +28,10 @@ const configRead = (): { readonly config: Config | undefined; readonly findings:
 const count = (findings: readonly Finding[], level: Level): number =>
   findings.filter((finding) => finding.level === level).length;
 
+const TONES: Readonly<Record<Level, Tone>> = { ok: 'good', warning: 'warning', problem: 'bad' };
+
 /** A line for each finding, and what they come to. */
-const doctorText = (findings: readonly Finding[]): string => {
+const doctorText = (findings: readonly Finding[], paint: Paint): string => {
   const lines = findings.map(({ check, level, text }) => [level, check, text]);
   const [problems, warnings] = [count(findings, 'problem'), count(findings, 'warning')];
   const verdict =
@@ -36,11 +39,18 @@ const doctorText = (findings: readonly Finding[]): string => {
       ? 'Nothing is wrong.'
       : `${String(problems)} ${problems === 1 ? 'problem' : 'problems'}, ${String(warnings)} ` +
         `${warnings === 1 ? 'warning' : 'warnings'}.`;
-  return `${table(['', 'CHECK', 'FINDING'], lines)}\n${verdict}\n`;
+  const [header = '', ...rows] = table(['', 'CHECK', 'FINDING'], lines).split('\n');
+  const painted = rows.map((row, at) => {
+    const level = findings[at]?.level;
+    return level === undefined
+      ? row
+      : paint(TONES[level], row.slice(0, level.length)) + row.slice(level.length);
+  });
+  return `${[paint('heading', header), ...painted].join('\n')}\n${paint('heading', verdict)}\n`;
 };
 
 const run = async (
-  { out, note, signal }: Output,
+  { out, note, signal, paint }: Output,
   { deep = false, json: asJson }: DoctorOptions,
 ): Promise<void> => {
   const env = environmentOf();
@@ -55,7 +65,7 @@ const run = async (
     ...finding,
     text: shown(finding.text),
   }));
-  await out(asJson === true ? json(findings) : doctorText(findings));
+  await out(asJson === true ? json(findings) : doctorText(findings, paint));
   if (config === undefined)
     note(
       'The parts were not checked, because the environment is invalid: fix it and run this command again.\n',

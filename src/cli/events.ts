@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { EVENT_CATALOGUE, EVENT_TYPES, isKnownType } from '../../domain/catalogue.ts';
 import { withLogReader } from '../composition/parts/openStores.ts';
 import { configFrom } from '../config.ts';
 import { exportedEvents, type EventFilter } from '../operator/exportEvents.ts';
@@ -10,6 +11,27 @@ import { command, json, table, type AsJson, type Output } from './output.ts';
 const wholePosition = (text: string): bigint => {
   if (!/^\d{1,19}$/.test(text)) throw new InvalidArgumentError('Give a whole number.');
   return BigInt(text);
+};
+
+const CATEGORIES = Object.keys(EVENT_CATALOGUE);
+
+const knownCategory = (name: string): string => {
+  if (!CATEGORIES.includes(name)) throw new InvalidArgumentError(`There is none: ${CATEGORIES.join(', ')}.`);
+  return name;
+};
+
+/** Types that have what was given in their name, in capitals or not. */
+const like = (name: string): readonly string[] =>
+  EVENT_TYPES.filter((type) => type.toLowerCase().includes(name.toLowerCase()));
+
+const knownType = (name: string): string => {
+  if (isKnownType(name)) return name;
+  const others = like(name);
+  throw new InvalidArgumentError(
+    others.length === 0
+      ? 'There is none; all are in docs/reference/events.md.'
+      : `There is none. Do you mean ${others.join(', ')}?`,
+  );
 };
 
 const exportEvents = ({ out, signal }: Output, filter: EventFilter): Promise<void> =>
@@ -38,9 +60,9 @@ export const addEvents = (program: Command): void => {
     .command('export')
     .description('print events as NDJSON, oldest first: data, metadata and hash, one event a line')
     .option('--stream <name>', 'only of this stream')
-    .option('--category <name>', 'only of streams of this kind (account, priceList, …)')
+    .option('--category <name>', 'only of streams of this kind (account, priceList, …)', knownCategory)
     .option('--tenant <id>', 'only of this tenant')
-    .option('--type <name>', 'only of this type (CreditsBurned, …)')
+    .option('--type <name>', 'only of this type (CreditsBurned, …)', knownType)
     .option(
       '--from <time>',
       'recorded at or after: a UTC day or an RFC 3339 time',

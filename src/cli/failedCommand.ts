@@ -1,3 +1,5 @@
+import { messageOf } from '../../domain/kernel/failure.ts';
+import { EXIT } from './exitCodes.ts';
 import { isForOperator } from '../operator/forOperator.ts';
 import { OperatorError } from '../operator/protocol.ts';
 
@@ -7,13 +9,26 @@ interface FailedCommand {
   readonly text: string;
 }
 
+/** What an error says, without the names of classes that others put before what they pass on. */
+export const saidBy = (error: unknown): string => {
+  const text = error instanceof Error && error.message === '' ? error.name : messageOf(error);
+  const parts = text.split(': ');
+  return parts.filter((part, at) => at === parts.length - 1 || !/^[A-Za-z]*Error$/.test(part)).join(': ');
+};
+
+/** The lines of a stack below what it says. */
+const placeOf = (error: unknown): string => {
+  const { stack = '' } = error instanceof Error ? error : {};
+  const at = stack.indexOf('\n    at ');
+  return at === -1 ? '' : stack.slice(at);
+};
+
 /** What an operator can mend is said in its own sentence, all else with the place in the code. */
 export const failedCommand = (error: unknown): FailedCommand => {
   if (isForOperator(error))
     return {
-      exitCode: error instanceof OperatorError ? error.exitCode : 1,
+      exitCode: error instanceof OperatorError ? error.exitCode : EXIT.failed,
       text: error.message === '' ? '' : `${error.message}\n`,
     };
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { exitCode: 1, text: `Something broke: ${text}\n` };
+  return { exitCode: EXIT.failed, text: `Something broke: ${saidBy(error)}${placeOf(error)}\n` };
 };

@@ -3,11 +3,18 @@ import { Option, type Command } from 'commander';
 import { keyRole, type KeyRole } from '../../domain/apiKey/events.ts';
 import { formatKey, isWellFormedKey, keyTraces } from '../../domain/apiKey/keyFormat.ts';
 import { tenantId } from '../../domain/kernel/units.ts';
-import type { CreateKeyInput, KeyCreated, KeyRevoked, RevokeKeyInput } from '../operator/keys.ts';
+import type {
+  CreateKeyInput,
+  KeyCreated,
+  KeyListed,
+  KeyRevoked,
+  ListKeysInput,
+  RevokeKeyInput,
+} from '../operator/keys.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import { instantGiven } from './instantGiven.ts';
-import { answerOf } from './ask.ts';
-import { command, json, type AsJson, type Output } from './output.ts';
+import { answerOf, answersOf } from './ask.ts';
+import { command, json, table, type AsJson, type Output } from './output.ts';
 
 interface CreateOptions extends AsJson {
   readonly role: KeyRole;
@@ -20,13 +27,17 @@ interface CreateOptions extends AsJson {
 const OPERATOR = 'operator';
 const RANDOM_BYTES = 96;
 
-const tenantOf = ({ role, tenant }: CreateOptions): string => {
-  if (tenant === undefined && role === 'tenant')
-    throw new OperatorError('A key of a tenant needs --tenant <id>.', 2);
-  const given = tenantId.safeParse(tenant ?? OPERATOR);
+const wellFormedTenant = (tenant: string): string => {
+  const given = tenantId.safeParse(tenant);
   if (!given.success)
     throw new OperatorError('--tenant: 1 to 128 letters, digits and . _ : @ -, a letter or digit first.', 2);
   return given.data;
+};
+
+const tenantOf = ({ role, tenant }: CreateOptions): string => {
+  if (tenant === undefined && role === 'tenant')
+    throw new OperatorError('A key of a tenant needs --tenant <id>.', 2);
+  return wellFormedTenant(tenant ?? OPERATOR);
 };
 
 const create = async (output: Output, options: CreateOptions): Promise<void> => {
@@ -43,6 +54,45 @@ const create = async (output: Output, options: CreateOptions): Promise<void> => 
   await out(`${key}\n`);
   const until = expires_at === null ? '' : ` until ${expires_at}`;
   note(`${created.key_id}: ${role} key of ${tenant_id}${until}. It is shown this once and kept nowhere.\n`);
+};
+
+interface ListOptions extends AsJson {
+  readonly tenant?: string;
+  readonly role?: KeyRole;
+  readonly all?: boolean;
+}
+
+const HEADER = ['KEY_ID', 'ROLE', 'TENANT', 'KEY', 'STATE', 'CREATED', 'EXPIRES', 'NAME'];
+
+const rowOf = ({
+  key_id,
+  role,
+  tenant_id,
+  name,
+  prefix,
+  last4,
+  state,
+  created_at,
+  expires_at,
+}: KeyListed) => [
+  ...[key_id, role, tenant_id, `${prefix}…${last4}`, state],
+  ...[created_at, expires_at ?? '', name ?? ''],
+];
+
+const list = async (
+  output: Output,
+  { tenant, role, all = false, json: asJson }: ListOptions,
+): Promise<void> => {
+  const input: ListKeysInput = {
+    ...(tenant !== undefined && { tenant_id: wellFormedTenant(tenant) }),
+    ...(role !== undefined && { role }),
+    all,
+  };
+  const keys = await answersOf<KeyListed>(output, { name: 'keys.list', input });
+  if (asJson === true) for (const key of keys) await output.out(json(key));
+  else if (keys.length > 0) await output.out(table(HEADER, keys.map(rowOf)));
+  if (keys.length === 0)
+    output.note('There is no such key. ADMIN_API_KEY is not listed: it is not in the log.\n');
 };
 
 const named = (key: string): RevokeKeyInput =>
@@ -74,6 +124,14 @@ export const addKeys = (program: Command): void => {
     .option('--expires <when>', 'when it ends: a date, a time (RFC 3339), or in days (90d)')
     .option('--json', 'print a line of JSON')
     .action(command(create));
+  keys
+    .command('list')
+    .description('list keys, the oldest first; of each its first and last characters')
+    .addOption(new Option('--role <role>', 'only of this role').choices(keyRole.options))
+    .option('--tenant <id>', 'only of this tenant')
+    .option('--all', 'revoked and expired ones too')
+    .option('--json', 'print a line of JSON for each')
+    .action(command(list));
   keys
     .command('revoke')
     .argument('<key>', 'its key_id, or the key itself')

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { ownRedactor } from '../config.ts';
 import { jsonLine } from '../operator/protocol.ts';
+import { paintOn, type Paint } from './colour.ts';
+import { EXIT } from './exitCodes.ts';
 import { failedCommand } from './failedCommand.ts';
 
 /** Where a command writes: data to `out`, everything else to `note`. */
@@ -8,6 +10,8 @@ export interface Output {
   readonly out: (text: string) => Promise<void>;
   readonly note: (text: string) => void;
   readonly isTerminal: boolean;
+  /** Colours of what goes to `out`; none where that is no terminal. */
+  readonly paint: Paint;
   /** Aborts at the first Ctrl-C. */
   readonly signal: AbortSignal;
 }
@@ -19,6 +23,7 @@ const standardOutput = (signal: AbortSignal): Output => ({
   },
   note: (text) => void process.stderr.write(text),
   isTerminal: process.stderr.isTTY,
+  paint: paintOn(process.stdout),
 });
 
 export const json = jsonLine;
@@ -41,11 +46,9 @@ export const table = (header: readonly string[], rows: readonly (readonly string
     .join('');
 };
 
-const ENDED_BY_SIGNAL = 130;
-
 const report = (error: unknown): number => {
   const { exitCode, text } = failedCommand(error);
-  if (text !== '') process.stderr.write(ownRedactor()(text));
+  if (text !== '') process.stderr.write(paintOn(process.stderr)('bad', ownRedactor()(text)));
   return exitCode;
 };
 
@@ -59,19 +62,19 @@ export const command =
   async (...args: Args): Promise<void> => {
     const stopping = new AbortController();
     const stop = (): void => {
-      if (stopping.signal.aborted) process.exit(ENDED_BY_SIGNAL);
+      if (stopping.signal.aborted) process.exit(EXIT.stopped);
       stopping.abort();
     };
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
     process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-      process.exit(error.code === 'EPIPE' ? 0 : 1);
+      process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failed);
     });
     try {
       await work(standardOutput(stopping.signal), ...args);
-      process.exitCode = stopping.signal.aborted ? ENDED_BY_SIGNAL : 0;
+      process.exitCode = stopping.signal.aborted ? EXIT.stopped : EXIT.done;
     } catch (error) {
-      process.exitCode = stopping.signal.aborted ? ENDED_BY_SIGNAL : report(error);
+      process.exitCode = stopping.signal.aborted ? EXIT.stopped : report(error);
     }
     process.exit();
   };

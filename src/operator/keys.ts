@@ -61,19 +61,61 @@ export const createKey = async (deps: KeyDeps, input: unknown) => {
   return { key_id, tenant_id, role, expires_at };
 };
 
-/** Every key of the log by its ID. */
+interface KeyInLog extends ApiKeyState {
+  readonly created_at: string;
+}
+
+const UNKNOWN_KEY: KeyInLog = { ...apiKey.initialState, created_at: '' };
+
+/** Every key of the log by its ID, the oldest first. */
 const keysInLog = async (
-  { log }: KeyDeps,
+  { log }: Pick<KeyDeps, 'log'>,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, ApiKeyState>> => {
-  const found = new Map<string, ApiKeyState>();
+): Promise<ReadonlyMap<string, KeyInLog>> => {
+  const found = new Map<string, KeyInLog>();
   for await (const recorded of exportedEvents(log, { category: 'apiKey' }, signal)) {
     const event = codec.decode(recorded);
     const { key_id } = event.data;
-    found.set(key_id, apiKey.evolve(found.get(key_id) ?? apiKey.initialState, event));
+    const known = found.get(key_id) ?? UNKNOWN_KEY;
+    const created_at = event.type === 'ApiKeyIssued' ? event.data.created_at : known.created_at;
+    found.set(key_id, { ...apiKey.evolve(known, event), created_at });
   }
   return found;
 };
+
+const listInput = z.strictObject({
+  tenant_id: tenantId.optional(),
+  role: keyRole.optional(),
+  /** Keys that open nothing any more, too. */
+  all: z.boolean(),
+});
+export type ListKeysInput = z.output<typeof listInput>;
+
+const stateOf = ({ key, revoked }: ApiKeyState, now: string): 'active' | 'expired' | 'revoked' => {
+  if (revoked) return 'revoked';
+  return (key?.expires_at ?? now) < now ? 'expired' : 'active';
+};
+
+/** Keys without what opens anything: of each its first and last characters. */
+export async function* listKeys(
+  { log, clock }: Pick<KeyDeps, 'log' | 'clock'>,
+  input: unknown,
+  signal: AbortSignal,
+) {
+  const wanted = listInput.parse(input);
+  const now = clock.now();
+  for (const state of (await keysInLog({ log }, signal)).values()) {
+    const { key, created_at } = state;
+    const standing = stateOf(state, now);
+    if (key === null || (!wanted.all && standing !== 'active')) continue;
+    if (wanted.tenant_id !== undefined && key.tenant_id !== wanted.tenant_id) continue;
+    if (wanted.role !== undefined && key.role !== wanted.role) continue;
+    const { key_id, role, tenant_id, name, prefix, last4, expires_at } = key;
+    yield { key_id, role, tenant_id, name, prefix, last4, state: standing, created_at, expires_at };
+  }
+}
+
+export type KeyListed = ReturnType<typeof listKeys> extends AsyncGenerator<infer Item> ? Item : never;
 
 const isLiveAdmin = ({ key, revoked }: ApiKeyState, now: string): boolean =>
   key?.role === 'admin' && !revoked && (key.expires_at === null || key.expires_at > now);

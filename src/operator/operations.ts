@@ -11,7 +11,7 @@ import { withSnapshot } from '../audit/readModels/snapshot.ts';
 import { snapshotLines } from '../audit/readModels/snapshotLines.ts';
 import { importRates, ratesToImport, type ImportDeps } from './importRates.ts';
 import { importPrices, pricesToImport } from './importPrices.ts';
-import { createKey, revokeKey, type KeyDeps } from './keys.ts';
+import { createKey, listKeys, revokeKey, type KeyDeps } from './keys.ts';
 import { listOpen, releasePayment, type PaymentDeps } from './payments.ts';
 import { projectionsStatus } from './projectionsStatus.ts';
 import type { SealDeps } from '../commands/sealing/sealLog.ts';
@@ -99,6 +99,9 @@ export const logOperations = (
   'secrets.rotate': rotateSecrets(deps),
   'keys.create': async (input, { send }) => {
     await send(await createKey(deps, input));
+  },
+  'keys.list': async (input, { send, signal }) => {
+    for await (const key of listKeys(deps, input, signal)) await send(key);
   },
   'keys.revoke': async (input, { send, signal }) => {
     await send(await revokeKey(deps, input, signal));

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { EXIT_MEANINGS } from '../cli/exitCodes.ts';
 import { quireProgram } from '../cli/program.ts';
 
 const HELP_COLUMNS = 100;
@@ -15,10 +16,16 @@ export const commandReference = (): string =>
   [
     '# The `quire` command',
     '',
-    'Generated from the commands by `npm run docs:generate`. In the checkout, run it as `npx ' +
-      'quire`. It takes its configuration from the environment, as the service does. Data goes ' +
-      'to stdout, progress and messages to stderr. Exit codes: 0 done, 1 failed or something ' +
-      'was found, 2 wrong usage, 130 ended by Ctrl-C.',
+    'Generated from the commands by `npm run docs:generate`. In the checkout, run it as `npx --no-install ' +
+      'quire`; `npm link` there makes it `quire` everywhere. Elsewhere plain `npx` would fetch a stranger’s ' +
+      'package of that name. It takes its configuration from the environment, as the service does. Data goes ' +
+      'to stdout, progress and messages to stderr. `quire completion bash`, `zsh` or `fish` prints a script that ' +
+      'completes commands and options. On a terminal, headings and verdicts have colours, unless `NO_COLOR` is set ' +
+      'or `--no-color` given.',
+    '',
+    '| exit code | meaning |',
+    '|---|---|',
+    ...EXIT_MEANINGS.map(([code, meaning]) => `| ${String(code)} | ${meaning} |`),
     '',
     ...sectionsOf(quireProgram(), 'quire'),
   ].join('\n');

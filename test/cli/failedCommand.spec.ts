@@ -62,4 +62,14 @@ describe('a command that failed', () => {
       folder.remove();
     }
   });
+
+  it('says what broke once, without the names of errors before it', () => {
+    const inner = new TypeError('x is undefined');
+    for (const error of [inner, new Error(String(inner)), new Error(`Error: ${String(inner)}`)])
+      expect(failedCommand(error).text).to.match(/^Something broke: x is undefined\n {4}at /);
+    const passedOn = new Error(`the event cannot be read: ${String(new Error('no JSON'))}`);
+    expect(failedCommand(passedOn).text).to.match(/^Something broke: the event cannot be read: no JSON\n/);
+    expect(failedCommand('Error: a text').text).to.equal('Something broke: a text\n');
+    expect(failedCommand(new RangeError()).text).to.match(/^Something broke: RangeError\n/);
+  });
 });

@@ -91,6 +91,31 @@ describe('keys and prices on the command line', function () {
     expect((await done('keys', 'revoke', second)).out).to.contain('was revoked already');
   });
 
+  it('lists keys that open something, or all, without what opens it', async () => {
+    const made = await json('keys', 'create', '--tenant', 'listed', '--name', 'till');
+    const other = await json('keys', 'create', '--tenant', 'listed');
+    await done('keys', 'revoke', String(other['key_id']));
+    const listed = async (...args: readonly string[]) =>
+      (await done('keys', 'list', '--tenant', 'listed', '--json', ...args)).out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const [only, ...none] = await listed();
+    expect(none).to.deep.equal([]);
+    const key = String(made['key']);
+    expect(only).to.include({ key_id: made['key_id'], role: 'tenant', state: 'active', name: 'till' });
+    expect(key.startsWith(String(only?.['prefix'])) && key.endsWith(String(only?.['last4']))).to.equal(true);
+    const all = await listed('--all');
+    expect(all.map(({ state }) => state)).to.deep.equal(['active', 'revoked']);
+    const { out } = await done('keys', 'list');
+    expect(out)
+      .to.match(/^KEY_ID +ROLE +TENANT +KEY +STATE/)
+      .and.not.contain(key);
+    const nobody = await done('keys', 'list', '--tenant', 'nobody');
+    expect(nobody).to.include({ out: '' });
+    expect(nobody.err).to.contain('There is no such key');
+  });
+
   it('says what is wrong with what it was given', async () => {
     const wrong = async (code: number, words: string, ...args: readonly string[]) => {
       const ran = await quire('keys', ...args);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const ROOMS = ['engine', 'domain', 'projections', 'adapters', 'src', 'test', 'tools'];
+const ROOMS = ['engine', 'sdk', 'domain', 'projections', 'adapters', 'src', 'test', 'tools'];
 const LOOSE_MAX = 20;
 
 interface Folder {
@@ -23,7 +23,7 @@ const foldersIn = (path: string): readonly Folder[] => {
 const PAGES = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`)
-  .concat('README.md', 'CONTRIBUTING.md', 'engine/README.md');
+  .concat('README.md', 'CONTRIBUTING.md', 'engine/README.md', 'sdk/README.md');
 
 /** A file or folder of a room, named in code: `src/main.ts`. Patterns and what a build makes are left out. */
 const NAMED = new RegExp(`\`((?:${ROOMS.join('|')})/[\\w./-]*\\w)/?\``, 'g');

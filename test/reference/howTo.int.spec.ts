@@ -53,7 +53,7 @@ describe('the tutorials and how-tos (need curl, and Python with requests)', () =
         // What a reader types instead: no variable is set but by the document.
         .replaceAll('http://127.0.0.1:8080', service.url)
         .replaceAll("'the admin key'", ADMIN_KEY)
-        .replaceAll('npx quire', quire)
+        .replaceAll('npx --no-install quire', quire)
         .replaceAll('test/fixtures', join(ROOT, 'test/fixtures'));
       const options = { env: { ...env, NODE_PATH: join(ROOT, 'node_modules') }, cwd: folder };
       const child = execFile('bash', ['-euo', 'pipefail', '-c', text], options, (error, out, err) =>

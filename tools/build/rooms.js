@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ROOT } from './workspaces.js';
 
 /** Folders with sources of the service. */
-export const PRODUCT = ['engine', 'domain', 'projections', 'adapters', 'src'];
+export const PRODUCT = ['engine', 'sdk', 'domain', 'projections', 'adapters', 'src'];
 
 /** All folders with TypeScript; those that are not there are passed over. */
 export const ROOMS = [...PRODUCT, 'test', 'tools'];

@@ -1,9 +1,9 @@
-import type { Finding } from '../audit/findings.ts';
-import { damageIn } from '../backup/damage.ts';
-import type { CheckedBackup } from '../backup/checkBackup.ts';
-import type { Manifest, MissingObject } from '../backup/manifest.ts';
-import { OperatorError } from '../operator/protocol.ts';
-import { grouped } from './output.ts';
+import type { Finding } from '../../audit/findings.ts';
+import { damageIn } from '../../backup/damage.ts';
+import type { CheckedBackup } from '../../backup/checkBackup.ts';
+import type { Manifest, MissingObject } from '../../backup/manifest.ts';
+import { OperatorError } from '../../operator/protocol.ts';
+import { grouped } from '../output.ts';
 
 const SHOWN = 20;
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { checkBackup } from '../backup/checkBackup.ts';
-import { TornRestore } from '../backup/restoreBackup.ts';
-import { restore } from '../composition/parts/backupParts.ts';
-import { configFrom } from '../config.ts';
-import { OperatorError } from '../operator/protocol.ts';
+import { checkBackup } from '../../backup/checkBackup.ts';
+import { TornRestore } from '../../backup/restoreBackup.ts';
+import { restore } from '../../composition/parts/backupParts.ts';
+import { configFrom } from '../../config.ts';
+import { OperatorError } from '../../operator/protocol.ts';
 import { backupText, findingsText, logComplaint, missingText, wholeOrRefuse } from './backupText.ts';
-import { command, json, type AsJson, type Output } from './output.ts';
+import { command, json, type AsJson, type Output } from '../output.ts';
 
 interface RestoreOptions extends AsJson {
   readonly dataDir?: string;

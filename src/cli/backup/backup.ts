@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import { readFile, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { codeOf } from '../../domain/kernel/failure.ts';
-import { damageIn } from '../backup/damage.ts';
-import { partialPrefix, type MadeBackup } from '../backup/makeBackup.ts';
-import { MANIFEST, MANIFEST_SUM, readManifest, type Manifest } from '../backup/manifest.ts';
-import { backUp, verifyBackup } from '../composition/parts/backupParts.ts';
-import { configFrom } from '../config.ts';
-import { LogNotCopied } from '../../domain/ports/dataFolder.ts';
-import { OperatorError } from '../operator/protocol.ts';
+import { codeOf } from '../../../domain/kernel/failure.ts';
+import { damageIn } from '../../backup/damage.ts';
+import { partialPrefix, type MadeBackup } from '../../backup/makeBackup.ts';
+import { MANIFEST, MANIFEST_SUM, readManifest, type Manifest } from '../../backup/manifest.ts';
+import { backUp, verifyBackup } from '../../composition/parts/backupParts.ts';
+import { configFrom } from '../../config.ts';
+import { LogNotCopied } from '../../../domain/ports/dataFolder.ts';
+import { OperatorError } from '../../operator/protocol.ts';
 import { backupText, findingsText, logComplaint, missingText, wholeOrRefuse } from './backupText.ts';
-import { command, json, type AsJson, type Output } from './output.ts';
+import { command, json, type AsJson, type Output } from '../output.ts';
 
 interface BackupOptions extends AsJson {
   readonly force?: boolean;

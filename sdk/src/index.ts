@@ -1,0 +1,15 @@
+export { Quire } from './quire.ts';
+export type { ExtractRequest, GivenFile, QuireOptions, ToMarkdownRequest } from './quire.ts';
+export { isProblem, ProblemError, UnexpectedAnswerError } from './problemError.ts';
+export type { ProblemCode, ProblemOf } from './problemError.ts';
+export { NoResultError } from './operations.ts';
+export type { Operations, WaitOptions } from './operations.ts';
+export type { UploadOptions, Uploads } from './uploads.ts';
+export type { Progress } from './putFile.ts';
+export type { Patience } from './patience.ts';
+export type { Answer, CallOptions, Entry, Input } from './call.ts';
+export { verifyWebhook, WebhookError } from './webhooks.ts';
+export type { GivenHeaders, VerifyOptions, WebhookFault } from './webhooks.ts';
+export type { Problem } from './generated/problems.gen.ts';
+export type { Api, Lists } from './generated/calls.gen.ts';
+export type * from './generated/types.gen.ts';

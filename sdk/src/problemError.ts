@@ -1,0 +1,74 @@
+import type { Problem } from './generated/problems.gen.ts';
+
+/** The word by which a problem is told from others. */
+export type ProblemCode = Problem['code'];
+
+/** The problem with one of these codes, with its own members. */
+export type ProblemOf<Code extends ProblemCode> = Extract<Problem, { code: Code }>;
+
+/** The service refused the call or failed, and says why (RFC 9457). */
+export class ProblemError<Code extends ProblemCode = ProblemCode> extends Error {
+  override readonly name = 'ProblemError';
+  readonly problem: ProblemOf<Code>;
+
+  constructor(problem: ProblemOf<Code>) {
+    const { code, title, detail }: Problem = problem;
+    super(`${code}: ${typeof detail === 'string' && detail !== '' ? detail : title}`);
+    this.problem = problem;
+  }
+
+  get code(): Code {
+    return this.problem.code;
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+}
+
+/** The answer is not one that this service gives: it comes from something between, such as a proxy. */
+export class UnexpectedAnswerError extends Error {
+  override readonly name = 'UnexpectedAnswerError';
+  readonly status: number;
+  /** At most the first 500 characters. */
+  readonly text: string;
+
+  constructor(status: number, text: string) {
+    super(`the answer ${String(status)} is none of the service's`);
+    this.status = status;
+    this.text = text;
+  }
+}
+
+/** Whether an error is a problem with one of these codes; with none named: any problem. */
+export const isProblem = <Code extends ProblemCode = ProblemCode>(
+  error: unknown,
+  ...codes: readonly Code[]
+): error is ProblemError<Code> => {
+  if (!(error instanceof ProblemError)) return false;
+  const { problem } = error as ProblemError;
+  const words: readonly string[] = codes;
+  return words.length === 0 || words.includes(problem.code);
+};
+
+const SHOWN_TEXT = 500;
+
+/** The error that an answer says, other than 2xx. */
+export const errorOf = async (response: Response): Promise<Error> => {
+  const text = await response.text();
+  const given = response.headers.get('content-type')?.includes('json') === true ? parsed(text) : undefined;
+  return isProblemDocument(given)
+    ? new ProblemError(given)
+    : new UnexpectedAnswerError(response.status, text.slice(0, SHOWN_TEXT));
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+};
+
+const isProblemDocument = (given: unknown): given is Problem =>
+  typeof given === 'object' && given !== null && 'code' in given && typeof given.code === 'string';

@@ -1,0 +1,87 @@
+import type { Call, CallInput, CallOptions } from './call.ts';
+import { sendPatiently, type Patience } from './patience.ts';
+import { errorOf } from './problemError.ts';
+
+/** Where calls go and as whom. */
+export interface Connection {
+  /** Address of the service, without a slash at its end. */
+  readonly url: string;
+  readonly key: string;
+  readonly fetch: typeof fetch;
+  readonly patience: Patience;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+const values = (given: unknown): Values => (given ?? {}) as Values;
+
+const present = (given: unknown): readonly (readonly [string, unknown])[] =>
+  Object.entries(values(given)).filter(([, value]) => value !== undefined && value !== null);
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** The address of a call: its path with the values filled in, and its query. */
+export const urlOf = (base: string, { path }: Call, { path: parts, query }: CallInput): string => {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(textOf(values(parts)[name])),
+  );
+  const search = new URLSearchParams(
+    present(query).map(([name, value]): [string, string] => [name, textOf(value)]),
+  );
+  const asked = search.toString();
+  return `${base}${filled}${asked === '' ? '' : `?${asked}`}`;
+};
+
+const formOf = (body: unknown): FormData => {
+  const form = new FormData();
+  for (const [name, value] of present(body)) {
+    if (value instanceof Blob) form.append(name, value);
+    else form.append(name, textOf(value));
+  }
+  return form;
+};
+
+const headersOf = (
+  call: Call,
+  { body, headers }: CallInput,
+  options: CallOptions & { key: string },
+): Headers => {
+  const all = new Headers({ accept: 'application/json', 'x-api-key': options.key });
+  if (body !== undefined && call.isForm !== true) all.set('content-type', 'application/json');
+  for (const [name, value] of present(headers)) all.set(name, textOf(value));
+  if (call.isKeyed === true && !all.has('idempotency-key'))
+    all.set('idempotency-key', options.idempotencyKey ?? crypto.randomUUID());
+  return all;
+};
+
+const bodyOf = (call: Call, { body }: CallInput): FormData | string | undefined => {
+  if (body === undefined) return undefined;
+  return call.isForm === true ? formOf(body) : JSON.stringify(body);
+};
+
+/** Sends one call and gives the data that it answers with; throws what the service says went wrong. */
+export const send = async (
+  { url, key, fetch, patience }: Connection,
+  call: Call,
+  { input, options }: { readonly input: CallInput; readonly options: CallOptions },
+): Promise<unknown> => {
+  const { signal } = options;
+  const headers = headersOf(call, input, { ...options, key });
+  const body = bodyOf(call, input);
+  const request: RequestInit = {
+    method: call.method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+  const response = await sendPatiently(
+    {
+      send: () => fetch(urlOf(url, call, input), request),
+      isRepeatable: call.method !== 'POST' || headers.has('idempotency-key'),
+      signal,
+    },
+    patience,
+  );
+  if (!response.ok) throw await errorOf(response);
+  return response.status === 204 ? undefined : ((await response.json()) as unknown);
+};
