@@ -39,6 +39,7 @@ import * as t from './tokens.ts';
 import { secretBoxOf } from './secretBoxOf.ts';
 import { bindOperations } from './parts/operationParts.ts';
 import { bindTraining } from './parts/trainingParts.ts';
+import { bindWebhooks } from './parts/webhookParts.ts';
 import { bindUnfinished } from './parts/unfinishedParts.ts';
 import { bindSealer } from './parts/sealParts.ts';
 import { bindUploads } from './parts/uploadParts.ts';
@@ -208,6 +209,7 @@ export const containerOver = (
   bindCommands(container);
   bindTraining(container);
   bindOperations(container);
+  bindWebhooks(container);
   bindUploads(container);
   bindLogWatch(container);
   bindUnfinished(container);

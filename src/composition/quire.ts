@@ -157,6 +157,14 @@ const protectionOf = async ({ workers }: Parts, logger: Logger): Promise<Protect
   return protection;
 };
 
+/** What the role `worker` does. */
+const workersOf = (from: Container) => {
+  const sealer = resolve(from, t.LOG_SEALER);
+  const sweepers = [resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)];
+  const queues = [resolve(from, t.TRAINING_WORKER), resolve(from, t.OPERATION_WORKER)];
+  return [...sweepers, ...queues, resolve(from, t.WEBHOOK_SENDER), ...(sealer === null ? [] : [sealer])];
+};
+
 interface Opened {
   readonly config: Config;
   readonly parts: Parts;
@@ -207,10 +215,7 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   if (does('projector')) drift.start();
   // In each process: what neither the log nor the object store took is known to this one alone.
   unfinished.start();
-  const sweepers = [resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)];
-  const sealer = resolve(from, t.LOG_SEALER);
-  const queues = [resolve(from, t.TRAINING_WORKER), resolve(from, t.OPERATION_WORKER)];
-  const workers = [...sweepers, ...queues, ...(sealer === null ? [] : [sealer])];
+  const workers = workersOf(from);
   const tables = tableWatch(from);
   ends.add(() => tables.stop());
   if (does('projector')) tables.start();

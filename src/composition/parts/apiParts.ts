@@ -6,6 +6,7 @@ import { refundCredits } from '../../commands/payments/refunds.ts';
 import { sellCredits } from '../../commands/payments/sales.ts';
 import type { ApiDeps } from '../../http/apiDeps.ts';
 import { pipelineCommands } from './pipelineParts.ts';
+import { receiverPolicy, webhooksOf } from './webhookParts.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 import { operationCommands } from './operationParts.ts';
@@ -52,6 +53,8 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     operations: operationCommands(from, work),
     ...uploadParts,
     pipelines,
+    webhooks: webhooksOf(from, randomBytes),
+    webhookPolicy: receiverPolicy(from),
     health: resolve(from, t.HEALTH),
     ready: resolve(from, t.READINESS).report,
     metrics: { contentType: registry.contentType, text: () => registry.metrics() },

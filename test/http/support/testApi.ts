@@ -29,6 +29,9 @@ import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server/server.ts';
 import type { OperationWorker } from '../../../src/worker/operations/operationWorker.ts';
+import type { WebhookSender } from '../../../src/worker/webhooks/webhookSender.ts';
+import { systemClock } from '../../../adapters/embedded/systemClock.ts';
+import { laterBy } from '../../../domain/kernel/instant.ts';
 import { untilProcessEnds } from '../../support/processEnd.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import { toldWorkers } from './toldWorkers.ts';
@@ -68,6 +71,10 @@ export interface TestApi extends Client {
   readonly passMs: (ms: number) => void;
   /** Its worker of operations, which does nothing by itself. */
   readonly operations: OperationWorker;
+  /** Its sender of webhooks, which does nothing by itself. */
+  readonly webhooks: WebhookSender;
+  /** Puts the clock of everything but rate limits forward. */
+  readonly wait: (ms: number) => void;
   /** What its sweeps of objects work on. */
   readonly swept: ObjectSweeperDeps;
   readonly stop: () => Promise<void>;
@@ -129,6 +136,9 @@ export const startApi = async (
   await parts.sql.script(REPLAY_STORE_DDL);
   await prepareReadModels(parts.sql, READ_MODELS);
   const from = containerOver(config, parts, { logger });
+  let aheadMs = 0;
+  const clock = systemClock();
+  bindValue(from, t.CLOCK, { ...clock, now: () => laterBy(clock.now(), aheadMs) });
   if (deadlineMs !== undefined) bindValue(from, t.EXTRACT_DEADLINES, deadlineMs);
   const runner = resolve(from, t.RUNNER);
   await openedLog(parts.log, resolve(from, t.CLOCK).now());
@@ -164,6 +174,7 @@ export const startApi = async (
   const stop = async () => {
     await server.close();
     await resolve(from, t.ACCOUNTS).close();
+    await resolve(from, t.WEBHOOK_SENDER).stop();
     await resolve(from, t.MODELS).close();
     await runner.stop();
     await parts.close();
@@ -185,6 +196,10 @@ export const startApi = async (
     forgetReplays,
     passMs,
     operations: resolve(from, t.OPERATION_WORKER),
+    webhooks: resolve(from, t.WEBHOOK_SENDER),
+    wait: (ms) => {
+      aheadMs += ms;
+    },
     swept: sweptObjects(from),
     stop,
   };
