@@ -68,12 +68,15 @@ const sent = (
       headers: { ...headers, ...length },
       maxHeaderSize: HEADER_BYTES_MAX,
     });
+    let answer: WebhookAnswer | undefined;
     request.once('response', (response) => {
-      const answer = answerOf(response);
-      response.once('error', () => resolve(answer));
-      discarded(response, () => resolve(answer));
+      const told = answerOf(response);
+      answer = told;
+      response.once('error', () => resolve(told));
+      discarded(response, () => resolve(told));
     });
-    request.once('error', () => resolve(failed(signal.aborted ? 'timeout' : 'connection')));
+    // A status that came counts, also where the body has no end.
+    request.once('error', () => resolve(answer ?? failed(signal.aborted ? 'timeout' : 'connection')));
     request.end(body);
   });
 

@@ -17,14 +17,9 @@ const settings = {
       description: 'What to be told. `*` is everything about the tenant, types of later releases too.',
     }),
   description: plainText(1, 500).nullish().meta({ description: 'For people.' }),
-  low_balance_credits: z
-    .int()
-    .min(0)
-    .max(Number.MAX_SAFE_INTEGER)
-    .nullish()
-    .meta({
-      description: '`balance.low` is sent each time that the balance comes down below it; null: never.',
-    }),
+  low_balance_credits: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
+    description: '`balance.low` is sent each time that the balance comes down below it; null: never.',
+  }),
 };
 
 export const webhookCreateRequest = z

@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { memoryRateLimiter } from '../../../adapters/embedded/rateLimiterMemory.ts';
 import { REPLAY_STORE_DDL } from '../../../adapters/postgres/replayStore.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import type { ReplayStore } from '../../../domain/ports/replayStore.ts';
 import { prepareReadModels } from '../../../projections/engine/apply/prepare.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { containerOver } from '../../../src/composition/container.ts';
-import { openParts } from '../../../src/composition/parts/openParts.ts';
+import { openParts, type Parts } from '../../../src/composition/parts/openParts.ts';
 import { sweptObjects } from '../../../src/composition/parts/uploadParts.ts';
 import { bindValue, resolve } from '../../../src/composition/token.ts';
 import * as t from '../../../src/composition/tokens.ts';
@@ -60,7 +59,7 @@ export interface TestApi extends Client {
   readonly dataDir: string;
   readonly uploadDir: string;
   readonly objects: ObjectStore;
-  readonly log: EventStore;
+  readonly log: Parts['log'];
   readonly sql: Sql;
   readonly faults: Faults;
   /** Files that its children opened. */

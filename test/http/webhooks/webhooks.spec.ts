@@ -1,13 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { dataOf, startReceiver, status, type Receiver } from './receiver.ts';
-
-export const WEBHOOK_ENV = {
-  FIELD_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-  WEBHOOKS_ALLOW_PRIVATE_NETWORK: 'true',
-};
+import { toldTenant, WEBHOOK_ENV } from './toldTenant.ts';
 
 describe('webhooks', function () {
   this.timeout(60_000);
@@ -23,32 +18,12 @@ describe('webhooks', function () {
   afterEach(() => receiver.stop());
 
   const newTenant = async (settings: object = {}) => {
-    const tenant_id = `wh-${randomUUID()}`;
-    const key = await api.newKey(tenant_id);
-    const json = { tenant_id, url: receiver.url, events: ['*'], ...settings };
-    const made = await api.call('post', '/v1/webhooks', { key, json });
-    expect(made.status, made.text).to.equal(201);
-    const { webhook_id, secret } = made.body as { webhook_id: string; secret: string };
-    const path = `/v1/webhooks/${webhook_id}`;
-    const call = (method: string, rest = '', body?: object) =>
-      api.call(method, `${path}${rest}`, { key, ...(body !== undefined && { json: body }) });
-    const adjust = (credits: number) =>
-      api.call('post', `/v1/admin/tenants/${tenant_id}/adjust-credits`, {
-        json: { credits, reason: 'spec', allow_negative: true },
-      });
-    /** Adjusts the balance, and sends what that tells. */
+    const tenant = await toldTenant(api, receiver.url, settings);
     const moved = async (credits: number) => {
-      const reply = await adjust(credits);
-      expect(reply.status, reply.text).to.equal(200);
-      return sent();
+      await tenant.adjust(credits);
+      return tenant.sent();
     };
-    const sent = async () => {
-      await api.deps.reads.settleAll();
-      return api.webhooks.drain();
-    };
-    const deliveries = async (query = '') =>
-      (await call('get', `/deliveries${query}`)).body['items'] as Record<string, unknown>[];
-    return { tenant_id, key, webhook_id, secret, path, call, adjust, moved, sent, deliveries };
+    return { ...tenant, moved };
   };
 
   const types = () => receiver.received.map(({ payload }) => payload['type']);
