@@ -82,7 +82,9 @@ describe('who may have webhooks, and where', function () {
     };
     api.deps.reads.note(tenant_id, position);
     await everything.sent();
-    expect(receiver.received.map((message) => [message.payload['type'], dataOf(message)])).to.have.deep.members([
+    expect(
+      receiver.received.map((message) => [message.payload['type'], dataOf(message)]),
+    ).to.have.deep.members([
       ['reconciliation.drift', { tenants_checked: 7, tenants_drifting: 1, drifting }],
       ['reconciliation.drift', { tenants_checked: 7, tenants_drifting: 1, drifting }],
       ['audit.finding', { findings: 2, checks: ['chain'] }],
