@@ -201,7 +201,7 @@ export const environmentOf = (): Readonly<Record<string, string | undefined>> =>
 /** What several variables say together, read before the rest so that all complaints are shown at once. */
 interface Together {
   readonly s3: S3Config | undefined;
-  /** Seal the keys in saved configs; undefined: no config can carry one. */
+  /** Seal the keys in saved configs and the secrets of webhooks; undefined: there can be none. */
   readonly secretKeys: ReturnType<typeof secretKeysFrom>;
   /**
    * How often the service seals the log; undefined: it does not. For `retentionDays` each seal is also locked in
