@@ -240,5 +240,7 @@ export const encryptionVerdict = (isSet: boolean, { opened, old, lost }: SealedS
       `FIELD_ENCRYPTION_KEY is set; ${grouped(old)} of ${grouped(total)} keys of saved configs and webhooks ` +
         `are sealed with an old one: \`quire secrets rotate\`.`,
     );
-  return ok(`FIELD_ENCRYPTION_KEY is set and opens the ${grouped(total)} keys of saved configs and webhooks.`);
+  return ok(
+    `FIELD_ENCRYPTION_KEY is set and opens the ${grouped(total)} keys of saved configs and webhooks.`,
+  );
 };
