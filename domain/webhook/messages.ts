@@ -24,6 +24,10 @@ const MESSAGES = {
   }),
   OperationFailed: ({ operation_id, code }) => ({ type: 'operation.failed', data: { operation_id, code } }),
   OperationCancelled: ({ operation_id }) => ({ type: 'operation.cancelled', data: { operation_id } }),
+  BatchEnded: ({ batch_id, succeeded, partial, failed, cancelled, pages, credits_charged }) => ({
+    type: 'batch.ended',
+    data: { batch_id, succeeded, partial, failed, cancelled, pages, credits_charged },
+  }),
   TrainingJobSucceeded: ({ job_id, artifact_id, baseline_score, best_score }) => ({
     type: 'training.succeeded',
     data: { job_id, artifact_id, baseline_score, best_score },

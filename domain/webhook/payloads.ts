@@ -18,6 +18,16 @@ export const WEBHOOK_PAYLOADS = {
   'operation.partial': z.strictObject({ ...ended, duration_ms: z.int() }),
   'operation.failed': z.strictObject({ ...ended, code: z.string() }),
   'operation.cancelled': z.strictObject(ended),
+  /** The last event of a batch: each of its documents is an operation, and was told as one. */
+  'batch.ended': z.strictObject({
+    batch_id: z.string(),
+    succeeded: z.int(),
+    partial: z.int(),
+    failed: z.int(),
+    cancelled: z.int(),
+    pages: z.int(),
+    credits_charged: wholeCredits,
+  }),
   'training.succeeded': z.strictObject({
     ...job,
     artifact_id: z.string(),

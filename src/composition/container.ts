@@ -37,6 +37,7 @@ import { queriesOn } from './queriesOn.ts';
 import { bind, bindValue, newContainer, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 import { secretBoxOf } from './secretBoxOf.ts';
+import { bindBatches } from './parts/batchParts.ts';
 import { bindOperations } from './parts/operationParts.ts';
 import { bindTraining } from './parts/trainingParts.ts';
 import { bindWebhooks } from './parts/webhookParts.ts';
@@ -210,6 +211,7 @@ export const containerOver = (
   bindTraining(container);
   bindOperations(container);
   bindWebhooks(container);
+  bindBatches(container);
   bindUploads(container);
   bindLogWatch(container);
   bindUnfinished(container);

@@ -157,20 +157,23 @@ const protectionOf = async ({ workers }: Parts, logger: Logger): Promise<Protect
   return protection;
 };
 
-/** What the role `worker` does. */
-const workersOf = (from: Container) => {
-  const sealer = resolve(from, t.LOG_SEALER);
-  const sweepers = [resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)];
-  const queues = [resolve(from, t.TRAINING_WORKER), resolve(from, t.OPERATION_WORKER)];
-  return [...sweepers, ...queues, resolve(from, t.WEBHOOK_SENDER), ...(sealer === null ? [] : [sealer])];
-};
-
 interface Opened {
   readonly config: Config;
   readonly parts: Parts;
   readonly logger: Logger;
   readonly ends: Ends;
 }
+
+/** What keeps house, and what does the work that waits in the log. */
+const workersOf = (from: Container): readonly { readonly start: () => void; stop: () => Promise<void> }[] => {
+  const sealer = resolve(from, t.LOG_SEALER);
+  return [
+    ...[resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)],
+    ...[resolve(from, t.TRAINING_WORKER), resolve(from, t.OPERATION_WORKER), resolve(from, t.BATCH_WORKER)],
+    resolve(from, t.WEBHOOK_SENDER),
+    ...(sealer === null ? [] : [sealer]),
+  ];
+};
 
 /** Starts the roles of this process, with an end for each; gives where it listens. */
 const startOver = async ({ config, parts, logger, ends }: Opened): Promise<string> => {

@@ -9,6 +9,7 @@ import { pipelineCommands } from './pipelineParts.ts';
 import { receiverPolicy, webhooksOf } from './webhookParts.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
+import { batchCommands } from './batchParts.ts';
 import { operationCommands } from './operationParts.ts';
 import { uploadCommands } from './uploadParts.ts';
 import { workDeps } from './workParts.ts';
@@ -51,6 +52,7 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),
     operations: operationCommands(from, work),
+    batches: batchCommands(from, work),
     ...uploadParts,
     pipelines,
     webhooks: webhooksOf(from, randomBytes),

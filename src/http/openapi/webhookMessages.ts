@@ -14,6 +14,7 @@ const TOLD: Readonly<Record<WebhookEventType, string>> = {
   'operation.partial': 'An operation has ended with data of which some does not fit the schema.',
   'operation.failed': 'An operation has failed, and is not tried again.',
   'operation.cancelled': 'An operation was cancelled.',
+  'batch.ended': 'Every document of a batch has its outcome, and all that was delivered is paid for.',
   'training.succeeded': 'A training job has published its artifact.',
   'training.failed': 'A training job has failed, and is not tried again.',
   'training.cancelled': 'A training job was cancelled.',

@@ -5,7 +5,7 @@ import { receiverUrlFlaw } from '../../commands/webhooks/receiverUrl.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import { problem } from '../problems.ts';
-import type { deliveryBody, webhookBody, webhookChangeRequest } from '../wire/webhooks.ts';
+import type { deliveryBody, webhookBody, webhookChangeRequest } from './webhookSchemas.ts';
 
 type WebhookBody = z.input<typeof webhookBody>;
 type DeliveryBody = z.input<typeof deliveryBody>;

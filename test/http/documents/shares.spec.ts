@@ -28,6 +28,7 @@ const WITHOUT_CHILDREN = [
   ...['removeUpload', 'getOperation', 'listOperations', 'cancelOperation', 'createWebhook', 'listWebhooks'],
   ...['getWebhook', 'changeWebhook', 'removeWebhook', 'rotateWebhookSecret', 'listWebhookDeliveries'],
   'resendWebhookDelivery',
+  ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
 ];
 
 describe('work in children is charged to the tenant that asked for it', () => {

@@ -27,6 +27,7 @@ import { httpMetrics } from '../../../src/http/server/metrics.ts';
 import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server/server.ts';
+import type { BatchWorker } from '../../../src/worker/batches/batchWorker.ts';
 import type { OperationWorker } from '../../../src/worker/operations/operationWorker.ts';
 import type { WebhookSender } from '../../../src/worker/webhooks/webhookSender.ts';
 import { systemClock } from '../../../adapters/embedded/systemClock.ts';
@@ -74,6 +75,8 @@ export interface TestApi extends Client {
   readonly webhooks: WebhookSender;
   /** Puts the clock of everything but rate limits forward. */
   readonly wait: (ms: number) => void;
+  /** Its worker of batches, which does nothing by itself. */
+  readonly batches: BatchWorker;
   /** What its sweeps of objects work on. */
   readonly swept: ObjectSweeperDeps;
   readonly stop: () => Promise<void>;
@@ -199,6 +202,7 @@ export const startApi = async (
     wait: (ms) => {
       aheadMs += ms;
     },
+    batches: resolve(from, t.BATCH_WORKER),
     swept: sweptObjects(from),
     stop,
   };

@@ -1,5 +1,5 @@
 import { put } from '../../defineRoute.ts';
-import { webhookBody, webhookChangeRequest, webhookParams } from '../../wire/webhooks.ts';
+import { webhookBody, webhookChangeRequest, webhookParams } from '../../webhooks/webhookSchemas.ts';
 import {
   findWebhook,
   settingsIn,

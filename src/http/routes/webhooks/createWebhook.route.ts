@@ -1,7 +1,7 @@
 import { post } from '../../defineRoute.ts';
 import { workFailure } from '../../doneOrProblem.ts';
 import { problem } from '../../problems.ts';
-import { createdWebhook, webhookCreateRequest } from '../../wire/webhooks.ts';
+import { createdWebhook, webhookCreateRequest } from '../../webhooks/webhookSchemas.ts';
 import { settingsIn, shownWebhook, WEBHOOK_REJECTIONS, webhookOrFail } from '../../webhooks/webhooks.ts';
 
 /** Webhooks of one tenant. */

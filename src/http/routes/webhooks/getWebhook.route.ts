@@ -1,6 +1,6 @@
 import { get } from '../../defineRoute.ts';
 import { settleReads } from '../../reads/settledReads.ts';
-import { webhookBody, webhookParams } from '../../wire/webhooks.ts';
+import { webhookBody, webhookParams } from '../../webhooks/webhookSchemas.ts';
 import { findWebhook, shownWebhook } from '../../webhooks/webhooks.ts';
 
 export const getWebhook = get('/v1/webhooks/{webhook_id}', {

@@ -1,6 +1,6 @@
 import { get } from '../../defineRoute.ts';
 import { settleReads } from '../../reads/settledReads.ts';
-import { deliveriesQuery, deliveryList, webhookParams } from '../../wire/webhooks.ts';
+import { deliveriesQuery, deliveryList, webhookParams } from '../../webhooks/webhookSchemas.ts';
 import { findWebhook, shownDelivery } from '../../webhooks/webhooks.ts';
 
 export const listWebhookDeliveries = get('/v1/webhooks/{webhook_id}/deliveries', {

@@ -1,6 +1,6 @@
 import { get } from '../../defineRoute.ts';
 import { checkKnown } from '../../reads/knownTenant.ts';
-import { webhookList, webhooksQuery } from '../../wire/webhooks.ts';
+import { webhookList, webhooksQuery } from '../../webhooks/webhookSchemas.ts';
 
 export const listWebhooks = get('/v1/webhooks', {
   summary: 'The webhooks of a tenant, newest first',

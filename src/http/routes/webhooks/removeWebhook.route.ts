@@ -1,5 +1,5 @@
 import { remove } from '../../defineRoute.ts';
-import { webhookParams } from '../../wire/webhooks.ts';
+import { webhookParams } from '../../webhooks/webhookSchemas.ts';
 import { findWebhook, WEBHOOK_REJECTIONS } from '../../webhooks/webhooks.ts';
 
 export const removeWebhook = remove('/v1/webhooks/{webhook_id}', {

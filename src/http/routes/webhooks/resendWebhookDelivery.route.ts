@@ -2,7 +2,7 @@ import { post } from '../../defineRoute.ts';
 import { neverRejected } from '../../doneOrProblem.ts';
 import { problem } from '../../problems.ts';
 import { settleReads } from '../../reads/settledReads.ts';
-import { deliveryBody, deliveryParams } from '../../wire/webhooks.ts';
+import { deliveryBody, deliveryParams } from '../../webhooks/webhookSchemas.ts';
 import { findWebhook, shownDelivery } from '../../webhooks/webhooks.ts';
 
 const deliveryNotFound = () => problem('delivery_not_found', 'There is no such delivery of this webhook.');

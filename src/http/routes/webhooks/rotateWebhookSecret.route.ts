@@ -1,6 +1,6 @@
 import { post } from '../../defineRoute.ts';
 import { workFailure } from '../../doneOrProblem.ts';
-import { rotatedSecret, rotateSecretRequest, webhookParams } from '../../wire/webhooks.ts';
+import { rotatedSecret, rotateSecretRequest, webhookParams } from '../../webhooks/webhookSchemas.ts';
 import { findWebhook, WEBHOOK_REJECTIONS, webhookOrFail } from '../../webhooks/webhooks.ts';
 
 export const rotateWebhookSecret = post('/v1/webhooks/{webhook_id}/rotate-secret', {

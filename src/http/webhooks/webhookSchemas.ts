@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ALL_TENANT_EVENTS, WEBHOOK_EVENT_TYPES } from '../../../domain/webhook/payloads.ts';
 import { attemptError } from '../../../domain/webhookDelivery/events.ts';
-import { instantOut, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
+import { instantOut, pageOf, pagingQuery, plainText, tenantIdText } from '../wire/basics.ts';
 
 const eventType = z.enum([ALL_TENANT_EVENTS, ...WEBHOOK_EVENT_TYPES]);
 
