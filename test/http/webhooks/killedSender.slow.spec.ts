@@ -22,14 +22,14 @@ describe('a sender that is killed', function () {
   let receiver: Receiver;
 
   before(async () => {
-    folder = await tempFolder();
+    folder = tempFolder();
     receiver = await startReceiver();
     await start();
   });
   after(async () => {
     await service.stop('SIGTERM');
     await receiver.stop();
-    await folder.remove();
+    folder.remove();
   });
 
   const start = async (): Promise<void> => {
@@ -50,12 +50,12 @@ describe('a sender that is killed', function () {
       expect((await api.call('post', '/v1/webhooks', { json })).status).to.equal(201);
     }
     let taken = 0;
+    const answers = [status(204), status(500), hanging];
     receiver.answerWith((message, response) => {
       taken += 1;
-      if (taken % 7 === 3) return status(500)(message, response);
-      // Taken, and the sender dies before it can write that down.
-      if (taken % 7 === 5) return hanging(message, response);
-      return status(204)(message, response);
+      // One in seven fails; of another the sender dies before it can write down that it was taken.
+      const answer = answers[[3, 5].indexOf(taken % 7) + 1];
+      answer?.(message, response);
     });
     for (let kill = 0; kill < KILLS; kill += 1) {
       for (let n = 0; n < MESSAGES / KILLS; n += 1)
