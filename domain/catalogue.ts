@@ -9,6 +9,7 @@ import { deploymentEvent } from './deployment/events.ts';
 import { documentEvent } from './document/events.ts';
 import { eventLogEvent } from './eventLog/eventLog.ts';
 import { extractionEvent } from './extraction/events.ts';
+import { findingEvent } from './finding/events.ts';
 import { fxRatesEvent } from './fxRates/events.ts';
 import { eventCodec, UndecodableEvent, type Upcasters } from './kernel/codec.ts';
 import { llmCostEvent } from './llmCost/events.ts';
@@ -22,6 +23,8 @@ import { SEALS_STREAM } from './kernel/ownStreams.ts';
 import { savedConfigEvent } from './savedConfig/events.ts';
 import { sealEvent } from './seal/events.ts';
 import { trainingJobEvent } from './trainingJob/events.ts';
+import { webhookEvent } from './webhook/events.ts';
+import { webhookDeliveryEvent } from './webhookDelivery/events.ts';
 
 /** Every kind of stream, by category, with the events that it may hold. */
 export const EVENT_CATALOGUE = {
@@ -43,6 +46,9 @@ export const EVENT_CATALOGUE = {
   trainingJob: trainingJobEvent,
   artifact: artifactEvent,
   deployment: deploymentEvent,
+  webhook: webhookEvent,
+  webhookDelivery: webhookDeliveryEvent,
+  finding: findingEvent,
   $quire: eventLogEvent,
   [SEALS_STREAM]: sealEvent,
 } as const;

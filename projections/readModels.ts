@@ -17,6 +17,7 @@ import { rateLimitsProjector } from './rateLimits/rateLimits.projector.ts';
 import { trainingJobsProjector } from './trainingJobs/trainingJobs.projector.ts';
 import { usageProjector } from './usage/usage.projector.ts';
 import { usageEventsProjector } from './usageEvents/usageEvents.projector.ts';
+import { webhooksProjector } from './webhooks/webhooks.projector.ts';
 
 /** All read models of the service. */
 export const READ_MODELS: readonly Projector[] = [
@@ -38,6 +39,7 @@ export const READ_MODELS: readonly Projector[] = [
   batchesProjector,
   artifactsProjector,
   deploymentsProjector,
+  webhooksProjector,
 ];
 
 /**

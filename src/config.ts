@@ -112,6 +112,7 @@ const environment = z.object({
   PUBLIC_URL: urlOf('http', 'https').optional(),
   CORS_ORIGINS: origins.default([]),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
+  WEBHOOKS_ALLOW_PRIVATE_NETWORK: flag.default(false),
   START_WAIT_SECONDS: wholeNumber(0, 3600).default(60),
   SEAL_EVERY_MINUTES: wholeNumber(1, 44_640).optional(),
   SEAL_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
@@ -189,7 +190,7 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 const OURS = new RegExp(
   String.raw`^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_` +
     String.raw`|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|CORS_|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
-    String.raw`|QUIRE_)`,
+    String.raw`|WEBHOOKS_|QUIRE_)`,
 );
 
 const isKnown = (name: string): boolean => name in environment.shape || CLIENT_VARIABLES.includes(name);
@@ -203,7 +204,7 @@ export const environmentOf = (): Readonly<Record<string, string | undefined>> =>
 /** What several variables say together, read before the rest so that all complaints are shown at once. */
 interface Together {
   readonly s3: S3Config | undefined;
-  /** Seal the keys in saved configs; undefined: no config can carry one. */
+  /** Seal the keys in saved configs and the secrets of webhooks; undefined: there can be none. */
   readonly secretKeys: ReturnType<typeof secretKeysFrom>;
   /**
    * How often the service seals the log; undefined: it does not. For `retentionDays` each seal is also locked in
@@ -240,6 +241,8 @@ const configOf = (checked: Environment, together: Together) => ({
   /** Web pages of these origins may call the service from a browser. */
   corsOrigins: checked.CORS_ORIGINS as readonly string[],
   allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
+  /** Lets webhooks be http, and at private addresses. */
+  webhooksAllowPrivateNetwork: checked.WEBHOOKS_ALLOW_PRIVATE_NETWORK,
   /** How long a start waits for a server that does not answer. */
   startWaitSeconds: checked.START_WAIT_SECONDS,
   /** undefined: nothing is traced. */

@@ -3,6 +3,8 @@ import { uploadKeyOf } from '../../domain/document/uploads.ts';
 import { secretObjectKey } from '../../domain/ports/secretBox.ts';
 import type { ConfigVersion } from '../../domain/savedConfig/events.ts';
 import { liveSecrets } from '../../domain/savedConfig/decider.ts';
+import { secretsOfWebhook, webhookAfter, type Webhook } from '../../domain/webhook/decider.ts';
+import type { WebhookEvent } from '../../domain/webhook/events.ts';
 import { byType } from '../audit/log/auditedEvent.ts';
 import type { Watcher } from '../audit/log/auditLog.ts';
 import { batchInputKeyOf } from '../commands/batches/batchInput.ts';
@@ -31,6 +33,13 @@ export const objectNeeds = (): {
     for (const key of secrets.get(stream) ?? []) needs.delete(key);
     secrets.set(stream, keys);
     for (const key of keys) needs.set(key, { stream, sha256: null });
+  };
+  const webhooks = new Map<string, Webhook>();
+  const seeWebhook = ({ stream, ...event }: WebhookEvent & { readonly stream: string }): void => {
+    const webhook = webhookAfter(webhooks.get(stream) ?? null, event);
+    if (webhook === null) webhooks.delete(stream);
+    else webhooks.set(stream, webhook);
+    replaceSecrets(stream, webhook === null ? [] : secretsOfWebhook(webhook).map(secretObjectKey));
   };
   /** Operations and batches that have not ended: they need their request until then. */
   const open = new Map<string, string>();
@@ -69,6 +78,11 @@ export const objectNeeds = (): {
     OperationCancelled: ({ data }) => dropOperation(data.operation_id),
     ConfigPublished: ({ stream, data }) => replaceSecrets(stream, secretsOf(data)),
     ConfigRevoked: ({ stream }) => replaceSecrets(stream, []),
+    WebhookCreated: seeWebhook,
+    WebhookChanged: seeWebhook,
+    WebhookSecretRotated: seeWebhook,
+    WebhookDisabled: seeWebhook,
+    WebhookRemoved: seeWebhook,
   });
   return { watcher: { decoded: see }, needs: () => needs };
 };

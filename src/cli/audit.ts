@@ -17,6 +17,8 @@ import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
 import { isForOperator } from '../operator/forOperator.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import { saidBy } from './failedCommand.ts';
+import type { AuditInput } from '../operator/tellFindings.ts';
+import { answerOf } from './ask.ts';
 import { momentOption } from './instantGiven.ts';
 import { command, grouped, type AsJson, type Output } from './output.ts';
 
@@ -27,6 +29,7 @@ interface AuditOptions extends AsJson {
   readonly seal?: string;
   readonly checkSeal?: string;
   readonly all?: boolean;
+  readonly tell?: boolean;
 }
 
 const WRONG_USAGE = 2;
@@ -75,8 +78,12 @@ const audit = async (
   return report;
 };
 
-/** Prints the report, and gives how many things are wrong. */
-const runChecks = async (opened: AuditedFeed, options: AuditOptions, output: Output): Promise<number> => {
+/** Prints the report, and gives it. */
+const runChecks = async (
+  opened: AuditedFeed,
+  options: AuditOptions,
+  output: Output,
+): Promise<AuditReport> => {
   const config = configFrom();
   const log = { ...opened, found: await findSeals(config, opened.feed, timeNow()) };
   const told = { output, options };
@@ -84,15 +91,19 @@ const runChecks = async (opened: AuditedFeed, options: AuditOptions, output: Out
     ? audit(log, told)
     : withReadModels(config, (snapshot) => audit(log, told, snapshot)));
   await output.out(options.json === true ? json(report) : reportText(report));
-  return report.total;
+  return report;
 };
 
 /** Prints balances; nothing in them is wrong. */
-const showBalances = async ({ feed }: AuditedFeed, options: AuditOptions, { out }: Output): Promise<0> => {
+const showBalances = async (
+  { feed }: AuditedFeed,
+  options: AuditOptions,
+  { out }: Output,
+): Promise<undefined> => {
   const { asOf: at = '', tenant } = options;
   const balances = await balancesAt(feed, { at, tenant });
   await out(options.json === true ? json({ as_of: at, balances }) : balancesText(balances));
-  return 0;
+  return undefined;
 };
 
 /** An audit that could not be made ends by another code than one that found something. */
@@ -110,18 +121,27 @@ const contradictionIn = ({ asOf, tenant, seal, checkSeal }: AuditOptions): strin
   return undefined;
 };
 
-const made = async (output: Output, options: AuditOptions): Promise<number> => {
+const made = async (output: Output, options: AuditOptions): Promise<AuditReport | undefined> => {
   const work = options.asOf === undefined ? runChecks : showBalances;
   return withAuditedLog(configFrom(), (log) => work(log, options, output));
+};
+
+/** Lets webhooks of operators be told. The log is closed again by now: the service, or this command, writes. */
+const tell = async (output: Output, { total, checks }: AuditReport): Promise<void> => {
+  const found = checks.filter(({ findings }) => findings > 0).map(({ check }) => check);
+  const input: AuditInput = { findings: total, checks: found };
+  await answerOf(output, { name: 'findings.audit', input });
 };
 
 const run = async (output: Output, options: AuditOptions): Promise<void> => {
   const contradiction = contradictionIn(options);
   if (contradiction !== undefined) throw new OperatorError(contradiction, WRONG_USAGE);
-  const wrong = await made(output, options).catch((error: unknown) => {
+  const report = await made(output, options).catch((error: unknown) => {
     throw notMade(error);
   });
-  if (wrong > 0) throw new OperatorError('');
+  if (report === undefined || report.total === 0) return;
+  if (options.tell === true) await tell(output, report);
+  throw new OperatorError('');
 };
 
 /** `quire audit`. */
@@ -139,6 +159,7 @@ export const addAudit = (program: Command): void => {
     .option('--seal <file>', 'write a seal of the log, to be kept elsewhere')
     .option('--check-seal <file>', 'verify that all sealed events are still there')
     .option('--all', 'show every finding, not only the first of each check')
+    .option('--tell', 'write findings into the log, so that webhooks of operators are told')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExit codes: 0 nothing is wrong, 1 something is, 2 the audit could not be made.')
     .action(command(run));

@@ -1,16 +1,20 @@
 import type { Command } from 'commander';
 import { OperatorError } from '../operator/protocol.ts';
 import type { Rotated } from '../operator/rotateSecrets.ts';
+import { nameOfHolder } from '../operator/secretHolders.ts';
 import { ask } from './ask.ts';
 import { command, json, type AsJson, type Output } from './output.ts';
 
 type Item =
   { readonly progress: { readonly done: number; readonly of: number } } | { readonly rotated: Rotated };
 
-const textOf = ({ configs, rotated, current, lost }: Rotated): string => {
-  const lines = [`${configs} saved configs: ${rotated} keys encrypted again, ${current} were up to date`];
-  for (const { config_id, secret_id } of lost)
-    lines.push(`lost: ${secret_id} of ${config_id} opens with no known secret; publish the config again`);
+const textOf = ({ configs, webhooks, rotated, current, lost }: Rotated): string => {
+  const holders = `${configs} saved configs and ${webhooks} webhooks`;
+  const lines = [`${holders}: ${rotated} keys encrypted again, ${current} were up to date`];
+  for (const { secret_id, ...holder } of lost) {
+    const cure = 'config_id' in holder ? 'publish the config again' : 'rotate the secret of the webhook';
+    lines.push(`lost: ${secret_id} of ${nameOfHolder(holder)} opens with no known secret; ${cure}`);
+  }
   return `${lines.join('\n')}\n`;
 };
 
@@ -33,7 +37,7 @@ const rotate = async (output: Output, { json: asJson }: AsJson): Promise<void> =
 export const addSecrets = (program: Command): void => {
   program
     .command('secrets')
-    .description('own keys of callers in saved configs')
+    .description('own keys of callers in saved configs, and secrets of webhooks')
     .command('rotate')
     .description('encrypt all of them again with FIELD_ENCRYPTION_KEY')
     .option('--json', 'print a line of JSON')

@@ -40,6 +40,7 @@ import { secretBoxOf } from './secretBoxOf.ts';
 import { bindBatches } from './parts/batchParts.ts';
 import { bindOperations } from './parts/operationParts.ts';
 import { bindTraining } from './parts/trainingParts.ts';
+import { bindWebhooks } from './parts/webhookParts.ts';
 import { bindUnfinished } from './parts/unfinishedParts.ts';
 import { bindSealer } from './parts/sealParts.ts';
 import { bindUploads } from './parts/uploadParts.ts';
@@ -209,6 +210,7 @@ export const containerOver = (
   bindCommands(container);
   bindTraining(container);
   bindOperations(container);
+  bindWebhooks(container);
   bindBatches(container);
   bindUploads(container);
   bindLogWatch(container);

@@ -26,6 +26,13 @@ import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/f
 import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
 import { marginFlows } from '../../projections/margin/margin.queries.ts';
 import { missingPrices, providerPrices } from '../../projections/llmCosts/prices.queries.ts';
+import {
+  deliveriesOfWebhook,
+  deliveryOfWebhook,
+  failingSince,
+  webhookCount,
+  webhooksOfTenant,
+} from '../../projections/webhooks/webhooks.queries.ts';
 import { askTogether } from '../queries/askTogether.ts';
 import type { Queries } from '../queries/queries.ts';
 
@@ -74,5 +81,10 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   progressOfBatch: progressOfBatch(sql),
   batchesOfTenant: batchesOfTenant(sql),
   chargeOfJob: chargeOfJob(sql),
+  webhooksOfTenant: webhooksOfTenant(sql),
+  webhookCount: webhookCount(sql),
+  failingSince: failingSince(sql),
+  deliveriesOfWebhook: deliveriesOfWebhook(sql),
+  deliveryOfWebhook: deliveryOfWebhook(sql),
   artifactsOfTenant: artifactsOfTenant(sql),
 });

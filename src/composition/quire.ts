@@ -170,6 +170,7 @@ const workersOf = (from: Container): readonly { readonly start: () => void; stop
   return [
     ...[resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)],
     ...[resolve(from, t.TRAINING_WORKER), resolve(from, t.OPERATION_WORKER), resolve(from, t.BATCH_WORKER)],
+    resolve(from, t.WEBHOOK_SENDER),
     ...(sealer === null ? [] : [sealer]),
   ];
 };

@@ -209,7 +209,7 @@ export const redisAway = (host: string, reason: string): Verdict =>
       'or check REDIS_URL.',
   );
 
-/** What the keys that saved configs hold were found to be. */
+/** What the secrets that saved configs and webhooks hold were found to be. */
 export interface SealedSecrets {
   readonly opened: number;
   /** Sealed with a key of FIELD_ENCRYPTION_KEYS_OLD. */
@@ -223,22 +223,24 @@ export const encryptionVerdict = (isSet: boolean, { opened, old, lost }: SealedS
   if (!isSet)
     return total === 0
       ? ok(
-          'FIELD_ENCRYPTION_KEY is not set: configs with own keys are refused. `openssl rand -base64 32` makes one.',
+          'FIELD_ENCRYPTION_KEY is not set: own keys and webhooks are refused. `openssl rand -base64 32` makes one.',
         )
       : problem(
-          `FIELD_ENCRYPTION_KEY is not set, and saved configs hold ${grouped(total)} keys: set the ` +
+          `FIELD_ENCRYPTION_KEY is not set, and saved configs and webhooks hold ${grouped(total)} keys: set the ` +
             'one that sealed them.',
         );
   if (lost.length > 0)
     return problem(
-      `${grouped(lost.length)} of ${grouped(total)} keys in saved configs cannot be opened ` +
+      `${grouped(lost.length)} of ${grouped(total)} keys of saved configs and webhooks cannot be opened ` +
         `(${lost.slice(0, 3).join(', ')}): put the key that sealed them into ` +
-        'FIELD_ENCRYPTION_KEYS_OLD, or publish these configs again.',
+        'FIELD_ENCRYPTION_KEYS_OLD, or publish these configs and rotate the secrets of these webhooks.',
     );
   if (old > 0)
     return warning(
-      `FIELD_ENCRYPTION_KEY is set; ${grouped(old)} of ${grouped(total)} keys in saved configs ` +
+      `FIELD_ENCRYPTION_KEY is set; ${grouped(old)} of ${grouped(total)} keys of saved configs and webhooks ` +
         `are sealed with an old one: \`quire secrets rotate\`.`,
     );
-  return ok(`FIELD_ENCRYPTION_KEY is set and opens the ${grouped(total)} keys in saved configs.`);
+  return ok(
+    `FIELD_ENCRYPTION_KEY is set and opens the ${grouped(total)} keys of saved configs and webhooks.`,
+  );
 };

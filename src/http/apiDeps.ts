@@ -21,6 +21,8 @@ import type { Uploads } from '../commands/uploads/uploads.ts';
 import type { SavedConfigs } from '../commands/reference/savedConfigs.ts';
 import type { WorkProblem } from '../commands/work/workProblem.ts';
 import type { PipelineCommands } from '../commands/training/pipelineCommands.ts';
+import type { ReceiverPolicy } from '../commands/webhooks/receiverUrl.ts';
+import type { Webhooks } from '../commands/webhooks/webhooks.ts';
 import type { Authenticator } from './access/authenticate.ts';
 import type { Queries } from '../queries/queries.ts';
 import type { ReadYourWrites } from '../queries/readYourWrites.ts';
@@ -62,6 +64,9 @@ export interface ApiDeps {
   readonly inFlight: BytesInFlight;
   readonly countPages: ReturnType<typeof countPages>;
   readonly pipelines: PipelineCommands;
+  readonly webhooks: Webhooks;
+  /** Where receivers may be. */
+  readonly webhookPolicy: ReceiverPolicy;
   readonly health: () => Promise<HealthReport>;
   /** Whether requests should be sent here. */
   readonly ready: () => Promise<ReadyReport>;

@@ -17,6 +17,14 @@ import { createAdminBillingConfig } from './routes/administration/createAdminBil
 import { createApiKey } from './routes/apiKeys/createApiKey.route.ts';
 import { createBillingConfig } from './routes/billing/createBillingConfig.route.ts';
 import { createProviderPricing } from './routes/modelCosts/createProviderPricing.route.ts';
+import { changeWebhook } from './routes/webhooks/changeWebhook.route.ts';
+import { createWebhook } from './routes/webhooks/createWebhook.route.ts';
+import { getWebhook } from './routes/webhooks/getWebhook.route.ts';
+import { listWebhookDeliveries } from './routes/webhooks/listWebhookDeliveries.route.ts';
+import { listWebhooks } from './routes/webhooks/listWebhooks.route.ts';
+import { removeWebhook } from './routes/webhooks/removeWebhook.route.ts';
+import { resendWebhookDelivery } from './routes/webhooks/resendWebhookDelivery.route.ts';
+import { rotateWebhookSecret } from './routes/webhooks/rotateWebhookSecret.route.ts';
 import { createTrainingJob } from './routes/training/createTrainingJob.route.ts';
 import { deleteRateLimits } from './routes/administration/deleteRateLimits.route.ts';
 import { extract } from './routes/documents/extract.route.ts';
@@ -107,6 +115,16 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route>>>> = {
     getOperation,
     listBatches,
     listOperations,
+  },
+  Webhooks: {
+    changeWebhook,
+    createWebhook,
+    getWebhook,
+    listWebhookDeliveries,
+    listWebhooks,
+    removeWebhook,
+    resendWebhookDelivery,
+    rotateWebhookSecret,
   },
   Billing: {
     addCredits,

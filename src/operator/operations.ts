@@ -17,6 +17,7 @@ import { projectionsStatus } from './projectionsStatus.ts';
 import type { SealDeps } from '../commands/sealing/sealLog.ts';
 import { rotateSecrets, type RotateDeps } from './rotateSecrets.ts';
 import { sealNow } from './seal.ts';
+import { tellAudit } from './tellFindings.ts';
 import { OperatorError, type Operation, type OperationContext, type Operations } from './protocol.ts';
 
 /** The parts that operations on the read models need. */
@@ -96,6 +97,7 @@ export const logOperations = (
   deps: ImportDeps & KeyDeps & RotateDeps & SealDeps & PaymentDeps,
 ): Operations => ({
   'log.seal': sealNow(deps),
+  'findings.audit': tellAudit({ store: deps.log, clock: deps.clock }),
   'secrets.rotate': rotateSecrets(deps),
   'keys.create': async (input, { send }) => {
     await send(await createKey(deps, input));

@@ -1,11 +1,8 @@
-import { decodeAny } from '../../domain/catalogue.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import { secretObjectKey, type SecretBox } from '../../domain/ports/secretBox.ts';
-import { liveSecrets } from '../../domain/savedConfig/decider.ts';
-import { configStreams } from '../commands/reference/savedConfigs.ts';
-import { exportedEvents } from './exportEvents.ts';
+import { heldSecrets, secretHolders, type SecretHolder } from './secretHolders.ts';
 import { OperatorError, type Operation, type OperationContext } from './protocol.ts';
 
 export interface RotateDeps {
@@ -15,26 +12,20 @@ export interface RotateDeps {
   readonly box: SecretBox | undefined;
 }
 
-/** What became of the secrets that saved configs need. */
+/** What became of the secrets that saved configs and webhooks need. */
 export interface Rotated {
   readonly configs: number;
+  readonly webhooks: number;
   /** Sealed with the current key now, and before with an old one. */
   readonly rotated: number;
   /** Sealed with the current key before. */
   readonly current: number;
-  /** Cannot be opened with any key that is known, or are gone: their configs must be published again. */
-  readonly lost: readonly { readonly config_id: string; readonly secret_id: string }[];
+  /**
+   * Cannot be opened with any key that is known, or are gone: the config must be published again, the webhook
+   * needs a new secret.
+   */
+  readonly lost: readonly (SecretHolder & { readonly secret_id: string })[];
 }
-
-/** IDs of all configs that were ever published. */
-const configIdsIn = async (log: RotateDeps['log'], signal: AbortSignal): Promise<ReadonlySet<string>> => {
-  const ids = new Set<string>();
-  for await (const recorded of exportedEvents(log, { category: 'config' }, signal)) {
-    const event = decodeAny(recorded);
-    if (event.type === 'ConfigPublished') ids.add(event.data.config_id);
-  }
-  return ids;
-};
 
 type Fate = 'rotated' | 'current' | 'lost';
 
@@ -52,14 +43,15 @@ const rotateOne = async (
   return 'rotated';
 };
 
-/** What a config needed when it was looked at may have been revoked or replaced while it was sealed anew. */
-const removeDead = async ({ log, objects }: RotateDeps, configId: string, sealed: readonly string[]) => {
-  const live = new Set(liveSecrets(await configStreams(log).stateOf(configId)));
+/** What a holder needed when it was looked at may have been dropped or replaced while it was sealed anew. */
+const removeDead = async ({ log, objects }: RotateDeps, holder: SecretHolder, sealed: readonly string[]) => {
+  const { secrets } = await heldSecrets(log, holder);
+  const live = new Set(secrets);
   for (const id of sealed) if (!live.has(id)) await objects.remove(secretObjectKey(id));
 };
 
 /**
- * Seals every secret of a saved config with the current key. May be repeated, and goes on where it was
+ * Seals every secret of a saved config or a webhook with the current key. May be repeated, and goes on where it was
  * stopped: what is current stays as it is.
  */
 export const rotateSecrets =
@@ -70,23 +62,23 @@ export const rotateSecrets =
       throw new OperatorError(
         'There is no key to encrypt with. Set FIELD_ENCRYPTION_KEY where the service runs.',
       );
-    const ids = await configIdsIn(deps.log, signal);
+    const holders = await secretHolders(deps.log, signal);
     const counts = { rotated: 0, current: 0 };
-    const lost: { config_id: string; secret_id: string }[] = [];
+    const lost: (SecretHolder & { readonly secret_id: string })[] = [];
     let done = 0;
-    for (const config_id of ids) {
+    for (const holder of holders) {
       if (signal.aborted) return;
-      const state = await configStreams(deps.log).stateOf(config_id);
-      const secrets = liveSecrets(state);
+      const { tenant_id, secrets } = await heldSecrets(deps.log, holder);
       for (const secret_id of secrets) {
-        const fate = await rotateOne(deps, box, { tenant_id: state.latest?.tenant_id ?? '', secret_id });
-        if (fate === 'lost') lost.push({ config_id, secret_id });
+        const fate = await rotateOne(deps, box, { tenant_id, secret_id });
+        if (fate === 'lost') lost.push({ ...holder, secret_id });
         else counts[fate] += 1;
       }
-      await removeDead(deps, config_id, secrets);
+      await removeDead(deps, holder, secrets);
       done += 1;
-      void send({ progress: { done, of: ids.size } });
+      void send({ progress: { done, of: holders.length } });
     }
-    const rotated: Rotated = { configs: ids.size, ...counts, lost };
+    const webhooks = holders.filter((holder) => 'webhook_id' in holder).length;
+    const rotated: Rotated = { configs: holders.length - webhooks, webhooks, ...counts, lost };
     await send({ rotated });
   };

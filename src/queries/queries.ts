@@ -16,6 +16,7 @@ import type * as costs from '../../projections/costs/costs.queries.ts';
 import type { marginFlows } from '../../projections/margin/margin.queries.ts';
 import type * as operations from '../../projections/operations/operations.queries.ts';
 import type { chargeOfJob } from '../../projections/trainingJobs/trainingJobs.queries.ts';
+import type * as webhooks from '../../projections/webhooks/webhooks.queries.ts';
 
 /** A query of a read model once it has a database to ask. */
 type On<Query extends (sql: SqlTx) => unknown> = ReturnType<Query>;
@@ -51,5 +52,10 @@ export interface Queries {
   readonly progressOfBatch: On<typeof batches.progressOfBatch>;
   readonly batchesOfTenant: On<typeof batches.batchesOfTenant>;
   readonly chargeOfJob: On<typeof chargeOfJob>;
+  readonly webhooksOfTenant: On<typeof webhooks.webhooksOfTenant>;
+  readonly webhookCount: On<typeof webhooks.webhookCount>;
+  readonly failingSince: On<typeof webhooks.failingSince>;
+  readonly deliveriesOfWebhook: On<typeof webhooks.deliveriesOfWebhook>;
+  readonly deliveryOfWebhook: On<typeof webhooks.deliveryOfWebhook>;
   readonly artifactsOfTenant: On<typeof artifactsOfTenant>;
 }

@@ -25,6 +25,7 @@ import { divergenceGauge, projectionCounters, projectionGauges } from '../teleme
 import { pauseMetrics } from '../telemetry/pauseMetrics.ts';
 import { stockMetrics } from '../telemetry/stockMetrics.ts';
 import { sweeperMetrics } from '../telemetry/sweeperMetrics.ts';
+import { webhookAttempts, webhookGauges } from '../telemetry/webhookMetrics.ts';
 
 const never = () => Promise.reject(new Error('a reference asks for no figures'));
 
@@ -47,6 +48,8 @@ const metricsOf = (register: Registry): void => {
   divergenceGauge(register, { diverged: () => undefined });
   projectionGauges(register, { runner: { status: never, isProjecting: () => false }, now: () => '' });
   stockMetrics(register, { sql: { query: never, script: never }, now: () => '' });
+  webhookAttempts(register);
+  webhookGauges(register, { sql: { query: never, script: never }, now: () => '' });
   driftCheck({ register, isProjecting: () => false } as DriftCheckDeps);
   partMetrics(register, { health: never, version: '' });
   watchLoopDelay(register)();

@@ -22,6 +22,11 @@ export interface DriftCheckDeps {
   readonly nowMs: () => number;
   /** Told of each tenant's drift that is found. */
   readonly onDrift: (tenantId: string, driftCredits: number) => void;
+  /** Given all that was found, nothing too: to be written down where it differs from the check before. */
+  readonly onChecked?: (
+    tenants: number,
+    drifting: readonly { readonly tenant_id: string; readonly drift_credits: number }[],
+  ) => Promise<void>;
   readonly onError: (error: unknown) => void;
   /** Between the end of one check and the next, at least, ms. */
   readonly everyMs?: number;
@@ -71,6 +76,7 @@ export const driftCheck = (deps: DriftCheckDeps): DriftCheck => {
     if ('behind' in found) return;
     for (const { tenant_id, drift_credits } of found.rows) onDrift(tenant_id, drift_credits);
     last = { at: nowMs(), tenants: found.tenants_checked, drifting: found.rows.length };
+    await deps.onChecked?.(found.tenants_checked, found.rows);
   };
   const check = (): Promise<void> => {
     running ??= checkOnce()

@@ -96,5 +96,13 @@ describe('quire audit', function () {
     const compared = await quire();
     expect(compared.code).to.equal(1);
     expect(compared.out).to.contain('the end of the log was cut off');
+    const told = await quire('--log-only', '--check-seal', seal, '--tell');
+    expect(told.code, told.err).to.equal(1);
+    const log = new Database(join(dataDir, 'events.db'));
+    const row = log
+      .prepare(`select data from events where stream = 'finding-audit' order by position desc`)
+      .get();
+    log.close();
+    expect(JSON.stringify(row)).to.contain('findings').and.to.contain('seal');
   });
 });

@@ -21,6 +21,11 @@ import { artifactIdOfJob } from '../../domain/trainingJob/identity.ts';
 import { workerOn } from '../support/apiWorker.ts';
 import { plainTrainer } from '../support/pipelineBench.ts';
 import { asCredits } from '../../domain/kernel/units.ts';
+import { systemClock } from '../../adapters/embedded/systemClock.ts';
+import { apiKeyStream } from '../../domain/apiKey/events.ts';
+import { deliveryIdOf } from '../../domain/webhookDelivery/decider.ts';
+import { reportAudit } from '../../src/commands/findings/findings.ts';
+import { deliveryStreams, webhookStreams } from '../../src/commands/webhooks/webhookStreams.ts';
 import { untilProcessEnds } from '../support/processEnd.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
@@ -251,6 +256,41 @@ const unfinished = async ({ log }: Parts): Promise<void> => {
   await handle(paymentStream(identity), { type: 'ClaimPayment', data: claim, meta: metaNow() });
 };
 
+/** A tenant that is told of its keys, of which one message fails and is sent again; and a webhook that is removed. */
+const told = async (api: Client, { log }: Parts): Promise<void> => {
+  const [webhooks, deliveries] = [webhookStreams(log), deliveryStreams(log)];
+  const settings = {
+    url: 'https://hooks.example.com/',
+    events: ['*'],
+    description: null,
+    low_balance_credits: 5,
+  };
+  const [first, second] = ['wh_first', 'wh_second'].map((webhook_id) => ({ webhook_id, tenant_id: RICH }));
+  for (const name of [first!, second!]) {
+    const data = { ...settings, ...name, secret_id: 'sec_1' };
+    await webhooks.handle(name, { type: 'CreateWebhook', data, meta: metaNow() });
+  }
+  const rotation = { secret_id: 'sec_2', old_until: metaNow().now };
+  await webhooks.handle(second!, { type: 'RotateWebhookSecret', data: rotation, meta: metaNow() });
+  await webhooks.handle(second!, { type: 'DisableWebhook', data: { reason: 'gone' }, meta: metaNow() });
+  const enabled = { ...settings, events: ['audit.finding'], enabled: true };
+  await webhooks.handle(second!, { type: 'ChangeWebhook', data: enabled, meta: metaNow() });
+  const made = await done(api, '/v1/api-keys', { tenant_id: RICH, role: 'tenant' });
+  await done(api, '/v1/api-keys', { tenant_id: RICH, role: 'tenant' });
+  const stream = apiKeyStream(String(made.body['key_id']));
+  for await (const { id } of log.read(stream, { limit: 1 })) {
+    const name = { ...first!, delivery_id: deliveryIdOf(id, first!.webhook_id, 'key.created') };
+    const { now: attempted_at } = metaNow();
+    const failed = { error: 'status', response_status: 500, duration_ms: 3, attempted_at } as const;
+    const attempt = { ...name, ...failed, attempt: 1, next_attempt_at: attempted_at };
+    await deliveries.handle({ type: 'RecordAttempt', data: attempt, meta: metaNow() });
+    await deliveries.handle({ type: 'ResendDelivery', data: name, meta: metaNow() });
+  }
+  const report = reportAudit({ store: log, clock: systemClock() });
+  await report({ findings: 1, checks: ['balance'] });
+  await webhooks.handle(second!, { type: 'RemoveWebhook', meta: metaNow() });
+};
+
 /** Lets a real service trade in a data folder, and ends it: a log with every kind of event it writes. */
 const writeHistory = async (dataDir: string): Promise<void> => {
   const config = configFrom({
@@ -270,6 +310,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   const api = await client(quire.url);
   if (parts === undefined) throw new Error('no parts were opened');
   await publications(api, parts);
+  await told(api, parts);
   await money(api, RICH);
   await work(api, RICH);
   await costs(api, RICH);

@@ -36,7 +36,10 @@ describe('the tutorials and how-tos (need curl, and Python with requests)', () =
   let service: ServiceProcess;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'quire-docs-'));
-    service = await startService(join(folder, 'data'));
+    service = await startService(join(folder, 'data'), {
+      FIELD_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+      WEBHOOKS_ALLOW_PRIVATE_NETWORK: 'true',
+    });
   });
   after(async () => {
     await service.stop('SIGTERM');

@@ -32,13 +32,25 @@ export async function checkCallersBase(apiBase: string, policy: BasePolicy): Pro
   const wrong =
     url === undefined ? 'The API base is no URL: give one like https://host/v1.' : formOf(url, policy);
   if (url === undefined || wrong !== undefined) return unsafe(wrong ?? NOT_PUBLIC);
-  const host = hostOf(url);
-  if (!policy.allowPrivateNetwork && LOCAL_NAME.test(host)) return unsafe(NOT_PUBLIC);
-  const addresses = await addressesOf(host, policy.resolve);
-  if (addresses.length === 0)
+  const addresses = await checkedAddresses(url, policy);
+  if (addresses?.length === 0)
     return unsafe('The host of the API base cannot be found: check how it is spelled.');
-  const allowed = addresses.every(({ address }) => mayConnectTo(address, policy.allowPrivateNetwork));
-  return allowed ? { kind: 'ok', addresses } : unsafe(NOT_PUBLIC);
+  return addresses === undefined ? unsafe(NOT_PUBLIC) : { kind: 'ok', addresses };
+}
+
+/**
+ * The addresses that a URL's host stands for, none where it cannot be found; undefined where one of them may not
+ * be connected with, or the name is a local one.
+ */
+export async function checkedAddresses(
+  url: URL,
+  { allowPrivateNetwork, resolve }: BasePolicy,
+): Promise<readonly LookupAddress[] | undefined> {
+  const host = hostOf(url);
+  if (!allowPrivateNetwork && LOCAL_NAME.test(host)) return undefined;
+  const addresses = await addressesOf(host, resolve);
+  const allowed = addresses.every(({ address }) => mayConnectTo(address, allowPrivateNetwork));
+  return allowed ? addresses : undefined;
 }
 
 /** What is wrong with the form of a base, as a sentence. */

@@ -9,6 +9,7 @@ import { marginRows } from './marginRows.ts';
 import { operationRows } from './operationRows.ts';
 import { artifactRows, deploymentRows, trainingJobRows } from './pipelineRows.ts';
 import { usageRows } from './usageRows.ts';
+import { webhookRows } from './webhookRows.ts';
 import { documentRows, usageEventRows } from './workRows.ts';
 
 /** What the auditor expects of each read model. */
@@ -31,4 +32,5 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   batchRows,
   artifactRows,
   deploymentRows,
+  webhookRows,
 ];

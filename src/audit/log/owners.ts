@@ -23,6 +23,12 @@ const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   return type.startsWith('TrainingJob') && 'job_id' in data ? `trainingJob-${data.job_id ?? ''}` : undefined;
 };
 
+/** As `namedAs`, of webhooks and of what they were sent. */
+const webhookNamedAs = ({ data }: AuditedEvent): string | undefined => {
+  if ('delivery_id' in data) return `webhookDelivery-${data.delivery_id}`;
+  return 'webhook_id' in data ? `webhook-${data.webhook_id}` : undefined;
+};
+
 /** What the stream of an event has to be, where its data says so. */
 const namedAs = (event: AuditedEvent): string | undefined => {
   const { type, data } = event;
@@ -32,7 +38,7 @@ const namedAs = (event: AuditedEvent): string | undefined => {
     return `document-${data.document_id}`;
   if (type === 'ConfigPublished' || type === 'ConfigRevoked') return `config-${data.config_id}`;
   if ('key_id' in data) return `apiKey-${data.key_id}`;
-  return queuedNamedAs(event) ?? pipelineNamedAs(event);
+  return queuedNamedAs(event) ?? pipelineNamedAs(event) ?? webhookNamedAs(event);
 };
 
 /** The tenant by which a stream goes: of its name, or of the first event that says one. */

@@ -101,7 +101,7 @@ const encryption = async (config: Config, signal: AbortSignal): Promise<Verdict>
     return await opened(config, signal);
   } catch (error) {
     return warning(
-      `Whether keys in saved configs can be opened could not be seen (${reasonOf(error)}): ` +
+      `Whether keys of saved configs and webhooks can be opened could not be seen (${reasonOf(error)}): ` +
         'mend the event log and the objects first.',
     );
   }
@@ -129,7 +129,7 @@ const openPayments = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal
   }
 };
 
-/** The event log, the keys in saved configs, which only it names, and payments that were left undone. */
+/** The event log, the keys of saved configs and webhooks, which only it names, and payments that were left undone. */
 export const logChecks = (doctor: Doctor): readonly Check[] => {
   const { config, deep } = doctor;
   const { eventStoreUrl } = config;

@@ -6,6 +6,7 @@ import { refundCredits } from '../../commands/payments/refunds.ts';
 import { sellCredits } from '../../commands/payments/sales.ts';
 import type { ApiDeps } from '../../http/apiDeps.ts';
 import { pipelineCommands } from './pipelineParts.ts';
+import { receiverPolicy, webhooksOf } from './webhookParts.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 import { batchCommands } from './batchParts.ts';
@@ -54,6 +55,8 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     batches: batchCommands(from, work),
     ...uploadParts,
     pipelines,
+    webhooks: webhooksOf(from, randomBytes),
+    webhookPolicy: receiverPolicy(from),
     health: resolve(from, t.HEALTH),
     ready: resolve(from, t.READINESS).report,
     metrics: { contentType: registry.contentType, text: () => registry.metrics() },

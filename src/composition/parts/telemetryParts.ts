@@ -10,6 +10,7 @@ import { watchedDocuments } from '../../telemetry/documentMetrics.ts';
 import { observedLog } from '../../telemetry/logMetrics.ts';
 import { partMetrics } from '../../telemetry/partMetrics.ts';
 import { divergenceGauge, projectionCounters, projectionGauges } from '../../telemetry/projectionMetrics.ts';
+import { webhookGauges } from '../../telemetry/webhookMetrics.ts';
 import { stockMetrics } from '../../telemetry/stockMetrics.ts';
 import { openingMetrics } from '../../telemetry/openingMetrics.ts';
 import { pauseMetrics } from '../../telemetry/pauseMetrics.ts';
@@ -77,6 +78,9 @@ export const bindTelemetry = (container: Container, parts: Parts, tracer: Tracer
       reconcile: () => resolve(from, t.QUERIES).reconciliation(false),
       isProjecting: () => resolve(from, t.RUNNER).isProjecting(),
       nowMs: () => Date.now(),
+      onChecked: async (tenants_checked, rows) => {
+        await resolve(from, t.REPORT_DRIFT)({ tenants_checked, drifting: rows });
+      },
       onDrift: (tenant_id, drift_credits) =>
         logger.error({ msg: 'a balance is not the sum of its ledger', tenant_id, drift_credits }),
       onError: unlessDiverged((err) => logger.warn({ msg: 'balances could not be checked', err })),
@@ -93,6 +97,7 @@ export const showGauges = (from: Container): void => {
   pauseMetrics(register, () => workers.pauses());
   openingMetrics(register, () => workers.openings());
   stockMetrics(register, { sql: resolve(from, t.READ_SQL), now });
+  webhookGauges(register, { sql: resolve(from, t.READ_SQL), now });
   divergenceGauge(register, resolve(from, t.LOG_WATCH));
   projectionGauges(register, { runner: resolve(from, t.RUNNER), now });
   partMetrics(register, { health: resolve(from, t.HEALTH), version: VERSION });

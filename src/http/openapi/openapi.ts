@@ -5,6 +5,7 @@ import { VERSION } from '../../version.ts';
 import { described, sentenceOf } from './describedMembers.ts';
 import { problemResponses, problemSchemas } from './problemSchemas.ts';
 import { exampleBodyOf, withExample } from './shownExamples.ts';
+import { webhookMessages } from './webhookMessages.ts';
 import { TAGS } from './tags.ts';
 
 interface ObjectSchema {
@@ -203,6 +204,7 @@ export const openApiDocument = (routes: readonly NamedRoute[], serverUrl: string
       route.operationId,
       describedOperation(route, components),
     );
+  const webhooks = webhookMessages(components);
   return {
     openapi: '3.1.0',
     info: {
@@ -215,6 +217,7 @@ export const openApiDocument = (routes: readonly NamedRoute[], serverUrl: string
     servers: [{ url: serverUrl, description: 'This service.' }],
     tags: TAGS.filter(({ name }) => routes.some(({ tag }) => tag === name)),
     paths,
+    webhooks,
     components: {
       securitySchemes: {
         apiKey: {

@@ -40,6 +40,8 @@ describe('the secret of saved configs', function () {
     const llm = { provider_model: 'openai_compatible/large', api_key: OWN_KEY, api_base: provider.url };
     const { body } = await publish(api, { tenant_id: 'rotating', schema: SCHEMA, llm });
     const config_id = String(body['config_id']);
+    const hook = { tenant_id: 'rotating', url: 'https://hooks.example.com/', events: ['*'] };
+    expect((await api.call('post', '/v1/webhooks', { json: hook })).status).to.equal(201);
     const used = async () => (await extract(api, key, { config_id })).status;
     expect(await used()).to.equal(200);
     const outputs: string[] = [];
@@ -53,13 +55,13 @@ describe('the secret of saved configs', function () {
     expect((await extract(api, key, { config_id })).code).to.equal('field_encryption_not_configured');
     await restart({ FIELD_ENCRYPTION_KEY: second, FIELD_ENCRYPTION_KEYS_OLD: first });
     expect(await used()).to.equal(200);
-    expect(await rotate()).to.deep.equal({ configs: 1, rotated: 1, current: 0, lost: [] });
-    expect(await rotate()).to.deep.equal({ configs: 1, rotated: 0, current: 1, lost: [] });
+    expect(await rotate()).to.deep.equal({ configs: 1, webhooks: 1, rotated: 2, current: 0, lost: [] });
+    expect(await rotate()).to.deep.equal({ configs: 1, webhooks: 1, rotated: 0, current: 2, lost: [] });
     await restart({ FIELD_ENCRYPTION_KEY: second });
     expect(await used()).to.equal(200);
     await running.stop('SIGTERM');
     outputs.push(running.output());
-    expect(await rotate({ FIELD_ENCRYPTION_KEY: second })).to.include({ current: 1 });
+    expect(await rotate({ FIELD_ENCRYPTION_KEY: second })).to.include({ current: 2 });
     await provider.stop();
     for (const output of outputs) expect(output).not.to.contain(OWN_KEY);
     const files = await readdir(folder.path, { withFileTypes: true, recursive: true });

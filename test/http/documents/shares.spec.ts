@@ -25,7 +25,9 @@ const WITHOUT_CHILDREN = [
   ...['getTrainingQuote', 'getTenantInfo', 'listUsage', 'listGrants', 'getQuote', 'getBillingRates'],
   ...['getCreditPrices', 'publishConfig', 'revokeConfig', 'getTrainingJob', 'cancelTrainingJob'],
   ...['activateDeployment', 'getCurrentDeployment', 'presignUpload', 'listDocuments', 'putUpload'],
-  ...['removeUpload', 'getOperation', 'listOperations', 'cancelOperation'],
+  ...['removeUpload', 'getOperation', 'listOperations', 'cancelOperation', 'createWebhook', 'listWebhooks'],
+  ...['getWebhook', 'changeWebhook', 'removeWebhook', 'rotateWebhookSecret', 'listWebhookDeliveries'],
+  'resendWebhookDelivery',
   ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
 ];
 

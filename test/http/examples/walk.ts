@@ -239,6 +239,27 @@ const keys = async (walk: Walk): Promise<void> => {
   await walk.call('flushApiKeyCache');
 };
 
+const beTold = async (walk: Walk, api: TestApi): Promise<void> => {
+  const settings = {
+    url: 'https://hooks.example.com/quire',
+    events: ['operation.failed', 'credits.adjusted'],
+  };
+  const { body } = await walk.call('createWebhook', { json: { tenant_id: TENANT, ...settings } });
+  const path = { webhook_id: String(body['webhook_id']) };
+  const json = { ...settings, events: ['*'], low_balance_credits: 1_000 };
+  await walk.call('changeWebhook', { path, json });
+  const credits = { credits: 5, reason: 'A word of thanks' };
+  await api.call('post', `/v1/admin/tenants/${TENANT}/adjust-credits`, { json: credits });
+  await api.deps.reads.settleAll();
+  const { body: list } = await walk.call('listWebhookDeliveries', { path, query: { limit: 1 } });
+  const [{ delivery_id } = { delivery_id: '' }] = list['items'] as { delivery_id: string }[];
+  await walk.call('resendWebhookDelivery', { path: { ...path, delivery_id } });
+  await walk.call('rotateWebhookSecret', { path, json: { keep_old_seconds: 86_400 } });
+  await walk.call('getWebhook', { path });
+  await walk.call('listWebhooks', { query: { tenant_id: TENANT } });
+  await walk.call('removeWebhook', { path });
+};
+
 const report = async (walk: Walk): Promise<void> => {
   const query = { operation: 'extract', billing_type: 'full_service', pages: 3, tenant_id: TENANT };
   await walk.call('getQuote', { query });
@@ -257,6 +278,7 @@ const report = async (walk: Walk): Promise<void> => {
 /** Goes through all operations once and gives the example of each, by its name. */
 export const walkThrough = async (api: TestApi): Promise<Readonly<Record<string, Example>>> => {
   const walk = new Walk(api);
-  for (const part of [sell, workOnDocuments, learn, modelCosts, administer, keys, report]) await part(walk);
+  for (const part of [sell, workOnDocuments, learn, modelCosts, administer, keys, beTold, report])
+    await part(walk, api);
   return walk.examples;
 };

@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { memoryRateLimiter } from '../../../adapters/embedded/rateLimiterMemory.ts';
 import { REPLAY_STORE_DDL } from '../../../adapters/postgres/replayStore.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import type { ReplayStore } from '../../../domain/ports/replayStore.ts';
 import { prepareReadModels } from '../../../projections/engine/apply/prepare.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { containerOver } from '../../../src/composition/container.ts';
-import { openParts } from '../../../src/composition/parts/openParts.ts';
+import { openParts, type Parts } from '../../../src/composition/parts/openParts.ts';
 import { sweptObjects } from '../../../src/composition/parts/uploadParts.ts';
 import { bindValue, resolve } from '../../../src/composition/token.ts';
 import * as t from '../../../src/composition/tokens.ts';
@@ -30,6 +29,9 @@ import { apiRoutes } from '../../../src/http/routes.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server/server.ts';
 import type { BatchWorker } from '../../../src/worker/batches/batchWorker.ts';
 import type { OperationWorker } from '../../../src/worker/operations/operationWorker.ts';
+import type { WebhookSender } from '../../../src/worker/webhooks/webhookSender.ts';
+import { systemClock } from '../../../adapters/embedded/systemClock.ts';
+import { laterBy } from '../../../domain/kernel/instant.ts';
 import { untilProcessEnds } from '../../support/processEnd.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import { toldWorkers } from './toldWorkers.ts';
@@ -58,7 +60,7 @@ export interface TestApi extends Client {
   readonly dataDir: string;
   readonly uploadDir: string;
   readonly objects: ObjectStore;
-  readonly log: EventStore;
+  readonly log: Parts['log'];
   readonly sql: Sql;
   readonly faults: Faults;
   /** Files that its children opened. */
@@ -69,6 +71,10 @@ export interface TestApi extends Client {
   readonly passMs: (ms: number) => void;
   /** Its worker of operations, which does nothing by itself. */
   readonly operations: OperationWorker;
+  /** Its sender of webhooks, which does nothing by itself. */
+  readonly webhooks: WebhookSender;
+  /** Puts the clock of everything but rate limits forward. */
+  readonly wait: (ms: number) => void;
   /** Its worker of batches, which does nothing by itself. */
   readonly batches: BatchWorker;
   /** What its sweeps of objects work on. */
@@ -132,6 +138,9 @@ export const startApi = async (
   await parts.sql.script(REPLAY_STORE_DDL);
   await prepareReadModels(parts.sql, READ_MODELS);
   const from = containerOver(config, parts, { logger });
+  let aheadMs = 0;
+  const clock = systemClock();
+  bindValue(from, t.CLOCK, { ...clock, now: () => laterBy(clock.now(), aheadMs) });
   if (deadlineMs !== undefined) bindValue(from, t.EXTRACT_DEADLINES, deadlineMs);
   const runner = resolve(from, t.RUNNER);
   await openedLog(parts.log, resolve(from, t.CLOCK).now());
@@ -167,6 +176,7 @@ export const startApi = async (
   const stop = async () => {
     await server.close();
     await resolve(from, t.ACCOUNTS).close();
+    await resolve(from, t.WEBHOOK_SENDER).stop();
     await resolve(from, t.MODELS).close();
     await runner.stop();
     await parts.close();
@@ -188,6 +198,10 @@ export const startApi = async (
     forgetReplays,
     passMs,
     operations: resolve(from, t.OPERATION_WORKER),
+    webhooks: resolve(from, t.WEBHOOK_SENDER),
+    wait: (ms) => {
+      aheadMs += ms;
+    },
     batches: resolve(from, t.BATCH_WORKER),
     swept: sweptObjects(from),
     stop,

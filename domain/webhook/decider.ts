@@ -1,0 +1,144 @@
+import type { BareCommand, Command } from '../kernel/command.ts';
+import { accept, reject, type Decider, type Decision, type StreamKind } from '../kernel/decider.ts';
+import type { WebhookEvent, WebhookEventOf } from './events.ts';
+
+type Created = WebhookEventOf<'WebhookCreated'>['data'];
+
+export type WebhookSettings = Pick<Created, 'url' | 'events' | 'description' | 'low_balance_credits'>;
+
+export type CreateWebhook = Command<'CreateWebhook', Omit<Created, 'created_at'>>;
+
+export type ChangeWebhook = Command<'ChangeWebhook', WebhookSettings & { readonly enabled: boolean }>;
+
+/** `old_until`: until when the secret before signs too. */
+export type RotateWebhookSecret = Command<
+  'RotateWebhookSecret',
+  { readonly secret_id: string; readonly old_until: string }
+>;
+
+export type DisableWebhook = Command<
+  'DisableWebhook',
+  Pick<WebhookEventOf<'WebhookDisabled'>['data'], 'reason'>
+>;
+
+export type RemoveWebhook = BareCommand<'RemoveWebhook'>;
+
+export type WebhookCommand =
+  CreateWebhook | ChangeWebhook | RotateWebhookSecret | DisableWebhook | RemoveWebhook;
+
+interface WebhookRejection {
+  readonly code: 'webhook_not_found';
+}
+
+interface OldSecret {
+  readonly secret_id: string;
+  readonly until: string;
+}
+
+/** A webhook as its stream has it. */
+export interface Webhook extends WebhookSettings {
+  readonly webhook_id: string;
+  readonly tenant_id: string;
+  readonly enabled: boolean;
+  readonly disabled_reason: 'failing' | 'gone' | null;
+  readonly secret_id: string;
+  readonly old_secret: OldSecret | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+interface WebhookState {
+  /** null before it was created, and after it was removed. */
+  readonly webhook: Webhook | null;
+  readonly removed: boolean;
+}
+
+export type WebhookKind = StreamKind<WebhookState, WebhookCommand, WebhookEvent, WebhookRejection>;
+
+type WebhookDecision = Decision<WebhookEvent, WebhookRejection>;
+
+const settingsOf = ({ url, events, description, low_balance_credits }: WebhookSettings) => ({
+  ...{ url, events, description, low_balance_credits },
+});
+
+const isSame = (a: WebhookSettings & { readonly enabled: boolean }, b: typeof a): boolean =>
+  a.enabled === b.enabled && JSON.stringify(settingsOf(a)) === JSON.stringify(settingsOf(b));
+
+const onExisting = (webhook: Webhook, command: Exclude<WebhookCommand, CreateWebhook>): WebhookDecision => {
+  const { webhook_id, tenant_id } = webhook;
+  const identity = { webhook_id, tenant_id };
+  const { now } = command.meta;
+  switch (command.type) {
+    case 'ChangeWebhook': {
+      const { enabled } = command.data;
+      if (isSame(webhook, command.data)) return accept();
+      const data = { ...identity, ...settingsOf(command.data), enabled, changed_at: now };
+      return accept({ type: 'WebhookChanged', data });
+    }
+    case 'RotateWebhookSecret': {
+      const { secret_id, old_until: old_secret_until } = command.data;
+      if (webhook.secret_id === secret_id) return accept();
+      const data = { secret_id, old_secret_id: webhook.secret_id, old_secret_until, rotated_at: now };
+      return accept({ type: 'WebhookSecretRotated', data: { ...identity, ...data } });
+    }
+    case 'DisableWebhook': {
+      if (!webhook.enabled) return accept();
+      const { reason } = command.data;
+      return accept({ type: 'WebhookDisabled', data: { ...identity, reason, disabled_at: now } });
+    }
+    case 'RemoveWebhook':
+      return accept({ type: 'WebhookRemoved', data: { ...identity, removed_at: now } });
+  }
+};
+
+/** A webhook after an event of its stream; null once it is removed, or before it is created. */
+export const webhookAfter = (webhook: Webhook | null, { type, data }: WebhookEvent): Webhook | null => {
+  if (type === 'WebhookCreated') {
+    const { webhook_id, tenant_id, secret_id, created_at } = data;
+    return {
+      ...settingsOf(data),
+      ...{ webhook_id, tenant_id, secret_id, created_at, updated_at: created_at },
+      ...{ enabled: true, disabled_reason: null, old_secret: null },
+    };
+  }
+  if (webhook === null || type === 'WebhookRemoved') return null;
+  switch (type) {
+    case 'WebhookChanged': {
+      const { enabled, changed_at: updated_at } = data;
+      return { ...webhook, ...settingsOf(data), enabled, disabled_reason: null, updated_at };
+    }
+    case 'WebhookSecretRotated': {
+      const old_secret = { secret_id: data.old_secret_id, until: data.old_secret_until };
+      return { ...webhook, secret_id: data.secret_id, old_secret, updated_at: data.rotated_at };
+    }
+    case 'WebhookDisabled':
+      return { ...webhook, enabled: false, disabled_reason: data.reason, updated_at: data.disabled_at };
+  }
+};
+
+/** Where a tenant wants to be told what happens. A removed webhook stays removed. */
+export const webhook: Decider<WebhookKind> = {
+  initialState: { webhook: null, removed: false },
+  decide: (state, command) => {
+    if (command.type === 'CreateWebhook') {
+      if (state.removed) return reject({ code: 'webhook_not_found' });
+      if (state.webhook !== null) return accept();
+      return accept({ type: 'WebhookCreated', data: { ...command.data, created_at: command.meta.now } });
+    }
+    if (state.webhook !== null) return onExisting(state.webhook, command);
+    const isRepeat = state.removed && command.type === 'RemoveWebhook';
+    return isRepeat ? accept() : reject({ code: 'webhook_not_found' });
+  },
+  evolve: (state, event) => ({
+    webhook: webhookAfter(state.webhook, event),
+    removed: state.removed || event.type === 'WebhookRemoved',
+  }),
+};
+
+/** The secrets that sign at an instant, the newest first. */
+export const signingSecrets = ({ secret_id, old_secret }: Webhook, now: string): readonly string[] =>
+  old_secret !== null && now < old_secret.until ? [secret_id, old_secret.secret_id] : [secret_id];
+
+/** The secrets that a webhook may still need. */
+export const secretsOfWebhook = ({ secret_id, old_secret }: Webhook): readonly string[] =>
+  old_secret === null ? [secret_id] : [secret_id, old_secret.secret_id];

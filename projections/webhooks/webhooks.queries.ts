@@ -1,0 +1,109 @@
+import { rowReader, textOf } from '../engine/apply/columns.ts';
+import { finding, listing, paging, telling, type Page } from '../engine/query.ts';
+import { omit, pick } from '../engine/table.ts';
+import { webhookDeliveries, webhooks } from './webhooks.schema.ts';
+
+interface WebhooksQuery extends Page {
+  readonly tenant_id: string;
+}
+
+const readWebhook = rowReader(omit(webhooks.columns, 'position', 'for_operators', 'removed_at'));
+
+/** A tenant's webhooks, newest first, and how many there are in all. */
+export const webhooksOfTenant = paging(
+  { chosen: 'from read.webhooks where tenant_id = $1 and removed_at is null', order: 'position desc' },
+  (query: WebhooksQuery) => [query.tenant_id],
+  readWebhook,
+);
+
+/** How many webhooks a tenant has. */
+export const webhookCount = telling(
+  'select count(*) as webhooks from read.webhooks where tenant_id = $1 and removed_at is null',
+  (tenantId: string) => [tenantId],
+  rowReader({ webhooks: 'int8' }),
+);
+
+/** Since when each attempt at a webhook has failed; null: the last one went well, or there was none. */
+export const failingSince = finding(
+  'select failing_since from read.webhooks where webhook_id = $1',
+  (webhookId: string) => [webhookId],
+  rowReader(pick(webhooks.columns, 'failing_since')),
+);
+
+interface DeliveriesQuery extends Page {
+  readonly webhook_id: string;
+  readonly now: string;
+  readonly status?: string | undefined;
+  readonly event?: string | undefined;
+}
+
+/** What is neither delivered nor tried any more has failed. */
+const STATUS = `case when delivered then 'delivered' when retry_until > $2 then 'pending' else 'failed' end`;
+
+const SHOWN = {
+  ...pick(webhookDeliveries.columns, 'delivery_id', 'webhook_id', 'tenant_id', 'event_id', 'event_type'),
+  ...pick(webhookDeliveries.columns, 'attempts', 'response_status', 'error', 'created_at'),
+  ...pick(webhookDeliveries.columns, 'next_attempt_at', 'last_attempt_at', 'delivered_at', 'body'),
+  status: 'text',
+} as const;
+
+/** What a webhook was told or is to be told, newest first. */
+export const deliveriesOfWebhook = paging(
+  {
+    columns: `*, ${STATUS} as status`,
+    chosen: `from read.webhook_deliveries where webhook_id = $1
+      and ($3::text is null or ${STATUS} = $3) and ($4::text is null or event_type = $4)`,
+    order: 'position desc, turn desc',
+  },
+  (query: DeliveriesQuery) => [query.webhook_id, query.now, query.status ?? null, query.event ?? null],
+  rowReader(SHOWN),
+);
+
+/** One of them. */
+export const deliveryOfWebhook = finding(
+  `select *, ${STATUS} as status from read.webhook_deliveries where webhook_id = $1 and delivery_id = $3`,
+  (webhookId: string, deliveryId: string, now: string) => [webhookId, now, deliveryId],
+  rowReader(SHOWN),
+);
+
+/** Webhooks with something to send now, but those that are busy. */
+export const webhooksDue = listing(
+  `select webhook_id from read.webhooks w
+   where enabled and removed_at is null and not (webhook_id = any($2::text[])) and exists (
+     select 1 from read.webhook_deliveries d where d.webhook_id = w.webhook_id and not d.delivered
+       and d.next_attempt_at <= $1 and d.retry_until > $1)`,
+  (now: string, busy: readonly string[]) => [now, busy],
+  (row) => textOf(row, 'webhook_id'),
+);
+
+/**
+ * What a webhook may be sent now, the longest due first: of each subject nothing but the first that is not
+ * delivered.
+ */
+export const dueDeliveries = listing(
+  `select d.* from read.webhook_deliveries d
+   where d.webhook_id = $1 and not d.delivered and d.next_attempt_at <= $2 and d.retry_until > $2
+     and not exists (
+       select 1 from read.webhook_deliveries b
+       where b.webhook_id = d.webhook_id and b.subject = d.subject and not b.delivered and b.retry_until > $2
+         and (b.position, b.turn) < (d.position, d.turn))
+   order by d.next_attempt_at, d.position, d.turn limit $3`,
+  (webhookId: string, now: string, limit: number) => [webhookId, now, limit],
+  rowReader(pick(webhookDeliveries.columns, 'delivery_id', 'webhook_id', 'tenant_id', 'body')),
+);
+
+/** What waits to be sent: how much, and since when the oldest does (null: nothing waits). */
+export const waitingDeliveries = telling(
+  `select count(*) as count, min(d.created_at) as oldest_at from read.webhook_deliveries d
+   join read.webhooks w using (webhook_id)
+   where not d.delivered and d.retry_until > $1 and w.enabled and w.removed_at is null`,
+  (now: string) => [now],
+  rowReader({ count: 'int8', oldest_at: 'text?' }),
+);
+
+/** Webhooks that the service disabled and nobody has enabled since. */
+export const disabledWebhooks = telling(
+  'select count(*) as count from read.webhooks where disabled_reason is not null and removed_at is null',
+  () => [],
+  rowReader({ count: 'int8' }),
+);

@@ -1,0 +1,158 @@
+import {
+  balanceMessages,
+  bodyOf,
+  messageOf,
+  tenantToldOf,
+  type Message,
+} from '../../../domain/webhook/messages.ts';
+import { ALL_TENANT_EVENTS, OPERATOR_EVENT_TYPES } from '../../../domain/webhook/payloads.ts';
+import { deliveryIdOf } from '../../../domain/webhookDelivery/decider.ts';
+import { triedUntil } from '../../../domain/webhookDelivery/schedule.ts';
+import {
+  webhookDeliveries,
+  webhookFreePages,
+  webhooks,
+  webhookTerms,
+} from '../../../projections/webhooks/webhooks.schema.ts';
+import { byType, recordedAt, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { keptRows, noneOf, type Emit, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
+
+type WebhookRow = ExpectedRow<typeof webhooks>;
+
+const isForOperators = (type: string): boolean => OPERATOR_EVENT_TYPES.some((one) => one === type);
+
+const settingsOf = ({ events, ...data }: AuditedEventOf<'WebhookCreated' | 'WebhookChanged'>['data']) => ({
+  ...{ url: data.url, description: data.description, low_balance_credits: data.low_balance_credits },
+  ...{ events: events.join(' '), for_operators: events.some(isForOperators) },
+});
+
+const isWanted = ({ events, enabled, removed_at }: WebhookRow, type: string): boolean => {
+  const wanted = events.split(' ');
+  const named = wanted.includes(type) || (wanted.includes(ALL_TENANT_EVENTS) && !isForOperators(type));
+  return named && enabled && removed_at === null;
+};
+
+/** Webhooks by their ID, and those that an event may concern. */
+const knownWebhooks = (emit: Emit) => {
+  const rows = keptRows(webhooks, emit);
+  const byTenant = new Map<string, string[]>();
+  const all: string[] = [];
+  const apply = byType({
+    WebhookCreated: ({ data, position }) => {
+      const { webhook_id, tenant_id, created_at } = data;
+      const whole = { ...settingsOf(data), webhook_id, tenant_id, position, enabled: true };
+      rows.set(webhook_id, { ...noneOf(webhooks.columns), ...whole, created_at, updated_at: created_at });
+      byTenant.set(tenant_id, [...(byTenant.get(tenant_id) ?? []), webhook_id]);
+      all.push(webhook_id);
+    },
+    WebhookChanged: ({ data }) => {
+      const before = rows.get(data.webhook_id);
+      const restarts = data.enabled && before?.enabled === false;
+      const failing_since = restarts ? null : (before?.failing_since ?? null);
+      const state = { enabled: data.enabled, disabled_reason: null, failing_since };
+      rows.change(data.webhook_id, { ...settingsOf(data), ...state, updated_at: data.changed_at });
+    },
+    WebhookSecretRotated: ({ data }) => rows.change(data.webhook_id, { updated_at: data.rotated_at }),
+    WebhookDisabled: ({ data: { webhook_id, reason: disabled_reason, disabled_at: updated_at } }) =>
+      rows.change(webhook_id, { enabled: false, disabled_reason, updated_at }),
+    WebhookRemoved: ({ data: { webhook_id, removed_at } }) => rows.change(webhook_id, { removed_at }),
+    WebhookDeliveryAttempted: ({ data: { webhook_id, error, attempted_at } }) => {
+      const since = rows.get(webhook_id)?.failing_since ?? attempted_at;
+      rows.change(webhook_id, { failing_since: error === null ? null : since });
+    },
+  });
+  /** Those that an event of a tenant concerns; one for operators concerns all. */
+  const about = (type: string | undefined, tenant: string | null): readonly WebhookRow[] => {
+    const ids = type !== undefined && isForOperators(type) ? all : (byTenant.get(tenant ?? '') ?? []);
+    return ids.map((id) => rows.get(id)).filter((row) => row !== undefined);
+  };
+  return { apply, about, finish: rows.emitAll };
+};
+
+/** Free pages that were used: the message of the burn that took the last one. */
+const freePages = (emit: Emit) => {
+  const used = keptRows(webhookFreePages, emit);
+  const terms = keptRows(webhookTerms, emit);
+  return {
+    allow: (pages: number): void => terms.set('free_pages', { term: 'free_pages', pages }),
+    use: ({ data, stream, metadata }: AuditedEventOf<'CreditsBurned'>): readonly Message[] => {
+      if (data.free_pages === 0) return [];
+      const tenant_id = tenantToldOf({ stream, metadata }) ?? '';
+      const before = Number(used.get(tenant_id)?.used ?? 0);
+      used.set(tenant_id, { tenant_id, used: before + data.free_pages });
+      const free_pages = Number(terms.get('free_pages')?.pages ?? 0);
+      const isLast = before < free_pages && before + data.free_pages >= free_pages;
+      return isLast ? [{ type: 'free_pages.used_up', data: { free_pages } }] : [];
+    },
+    finish: (): void => {
+      used.emitAll();
+      terms.emitAll();
+    },
+  };
+};
+
+const deliveryRow = (event: AuditedEvent, { webhook_id, tenant_id }: WebhookRow, message: Message) => {
+  const { id: event_id, position, stream: subject } = event;
+  const created_at = recordedAt(event);
+  return {
+    ...noneOf(webhookDeliveries.columns),
+    ...{ delivery_id: deliveryIdOf(event_id, webhook_id, message.type), webhook_id, tenant_id },
+    ...{ position, event_id, event_type: message.type, subject, delivered: false, attempts: 0 },
+    body: bodyOf(message, { at: created_at, tenant_id: tenantToldOf(event) }),
+    ...{ created_at, next_attempt_at: created_at, retry_until: triedUntil(created_at) },
+  };
+};
+
+const knownDeliveries = (emit: Emit) => {
+  const rows = keptRows(webhookDeliveries, emit);
+  return {
+    add: (row: ExpectedRow<typeof webhookDeliveries>): void => rows.set(row.delivery_id, row),
+    apply: byType({
+      WebhookDeliveryAttempted: ({ data: { delivery_id, attempt: attempts, ...data } }) => {
+        const before = rows.get(delivery_id);
+        const { attempted_at: last_attempt_at, error, response_status } = data;
+        const ended = error === null ? last_attempt_at : null;
+        const delivered_at = ended ?? before?.delivered_at ?? null;
+        const next_attempt_at = data.next_attempt_at ?? before?.next_attempt_at ?? '';
+        const answer = { attempts, error, response_status, delivered: error === null };
+        rows.change(delivery_id, { ...answer, last_attempt_at, delivered_at, next_attempt_at });
+      },
+      WebhookDeliveryResent: ({ position, data: { delivery_id, resent_at } }) => {
+        const again = { next_attempt_at: resent_at, retry_until: triedUntil(resent_at), delivered: false };
+        rows.change(delivery_id, { ...again, position });
+      },
+    }),
+    finish: rows.emitAll,
+  };
+};
+
+/** Webhooks, and what each was to be told. */
+export const webhookRows: ExpectedModel = {
+  name: 'webhooks',
+  tables: [webhooks, webhookDeliveries, webhookFreePages, webhookTerms],
+  start: (emit) => {
+    const [known, free, deliveries] = [knownWebhooks(emit), freePages(emit), knownDeliveries(emit)];
+    const tell = (event: AuditedEvent): void => {
+      const [own, tenant] = [messageOf(event), tenantToldOf(event)];
+      const told = event.type === 'CreditsBurned' ? free.use(event) : [];
+      for (const row of known.about(own?.type, tenant)) {
+        const low = row.low_balance_credits === null ? null : Number(row.low_balance_credits);
+        const messages = [...(own === undefined ? [] : [own]), ...balanceMessages(event, low), ...told];
+        for (const [turn, message] of messages.entries())
+          if (isWanted(row, message.type)) deliveries.add({ ...deliveryRow(event, row, message), turn });
+      }
+    };
+    const apply = (event: AuditedEvent): void => {
+      if (event.type === 'BillingConfigPublished') free.allow(event.data.terms.free_pages);
+      tell(event);
+      known.apply(event);
+      deliveries.apply(event);
+    };
+    const finish = (): void => {
+      known.finish();
+      free.finish();
+      deliveries.finish();
+    };
+    return { apply, finish };
+  },
+};

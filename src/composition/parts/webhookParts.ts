@@ -1,0 +1,69 @@
+import { webhookTransport } from '../../../adapters/webhooks/webhookTransport.ts';
+import { webhooksProjector } from '../../../projections/webhooks/webhooks.projector.ts';
+import { dueDeliveries, failingSince, webhooksDue } from '../../../projections/webhooks/webhooks.queries.ts';
+import { reportDrift } from '../../commands/findings/findings.ts';
+import { mayConnectTo } from '@quire/engine/models/guard/addresses';
+import { checkedAddresses, systemResolve } from '@quire/engine/models/guard/checkBase';
+import type { ReceiverPolicy } from '../../commands/webhooks/receiverUrl.ts';
+import { webhookCommands, type Webhooks } from '../../commands/webhooks/webhooks.ts';
+import { deliveryStreams, webhookStreams } from '../../commands/webhooks/webhookStreams.ts';
+import { webhookAttempts } from '../../telemetry/webhookMetrics.ts';
+import { webhookSender, type WebhookSender } from '../../worker/webhooks/webhookSender.ts';
+import { unlessDiverged } from '../start/logWatchParts.ts';
+import { bind, resolve, type Container } from '../token.ts';
+import * as t from '../tokens.ts';
+
+/** The advisory lock that one process holds at a time: the one that sends. */
+const SENDER_LEASE = 0x7768_7365n;
+
+/** How long a sender waits for the read model to have what it wrote, ms. */
+const CAUGHT_UP_MS = 5_000;
+
+/** Where receivers may be: the guard of model bases, with a switch of its own. */
+export const receiverPolicy = (from: Container): ReceiverPolicy => {
+  const { webhooksAllowPrivateNetwork: allowPrivateNetwork } = resolve(from, t.CONFIG);
+  return {
+    allowPrivateNetwork,
+    mayConnectTo: (address) => mayConnectTo(address, allowPrivateNetwork),
+  };
+};
+
+/** What the routes of webhooks call. */
+export const webhooksOf = (from: Container, randomBytes: (count: number) => Uint8Array): Webhooks => {
+  const { log, objects } = resolve(from, t.PARTS);
+  const box = resolve(from, t.SECRET_BOX);
+  const streams = { streams: webhookStreams(log), deliveries: deliveryStreams(log) };
+  return webhookCommands({ ...streams, clock: resolve(from, t.CLOCK), objects, box, randomBytes });
+};
+
+const senderOf = (from: Container): WebhookSender => {
+  const { log, objects, sql } = resolve(from, t.PARTS);
+  const { allowPrivateNetwork } = receiverPolicy(from);
+  const [reads, logger, runner] = [
+    resolve(from, t.READ_SQL),
+    resolve(from, t.LOGGER),
+    resolve(from, t.RUNNER),
+  ];
+  const policy = { allowPrivateNetwork, resolve: systemResolve };
+  return webhookSender({
+    ...{ objects, clock: resolve(from, t.CLOCK), box: resolve(from, t.SECRET_BOX) },
+    ...{ streams: webhookStreams(log), deliveries: deliveryStreams(log) },
+    transport: webhookTransport({ addressesOf: (url) => checkedAddresses(url, policy) }),
+    lists: { webhooks: webhooksDue(reads), due: dueDeliveries(reads) },
+    failingSince: failingSince(reads),
+    random: () => Math.random(),
+    onAttempt: webhookAttempts(resolve(from, t.REGISTRY)),
+    lease: () => sql.tryLock(SENDER_LEASE),
+    caughtUp: (position) =>
+      runner.waitFor(position, { timeoutMs: CAUGHT_UP_MS, projectors: [webhooksProjector.name] }),
+    onError: unlessDiverged((err) => logger.error({ msg: 'webhooks', err })),
+  });
+};
+
+/** What tells the world outside. */
+export const bindWebhooks = (container: Container): void => {
+  bind(container, t.WEBHOOK_SENDER, senderOf);
+  bind(container, t.REPORT_DRIFT, (from) =>
+    reportDrift({ store: resolve(from, t.PARTS).log, clock: resolve(from, t.CLOCK) }),
+  );
+};

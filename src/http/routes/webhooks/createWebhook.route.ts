@@ -1,0 +1,41 @@
+import { post } from '../../defineRoute.ts';
+import { workFailure } from '../../doneOrProblem.ts';
+import { problem } from '../../problems.ts';
+import { createdWebhook, webhookCreateRequest } from '../../webhooks/webhookSchemas.ts';
+import { settingsIn, shownWebhook, WEBHOOK_REJECTIONS, webhookOrFail } from '../../webhooks/webhooks.ts';
+
+/** Webhooks of one tenant. */
+const WEBHOOKS_MAX = 20;
+
+export const createWebhook = post('/v1/webhooks', {
+  summary: 'Be told what happens',
+  description:
+    'Messages are signed as Standard Webhooks says, with the secret that is in this answer alone. ' +
+    'Whatever happens from now on is told.',
+  access: 'any',
+  tenant: 'body',
+  serviceActsForAll: true,
+  body: webhookCreateRequest,
+  reply: { status: 201, schema: createdWebhook },
+  problems: [
+    'admin_required',
+    'unsafe_webhook_url',
+    'too_many_webhooks',
+    'field_encryption_not_configured',
+    'webhook_not_found',
+    'storage_error',
+    'busy',
+  ],
+  reads: 'tenant',
+  handle: async ({ body, caller, meta, doneOr }, deps) => {
+    const { tenant_id, ...wanted } = body;
+    const settings = settingsIn(deps, { caller }, wanted);
+    if ((await deps.queries.webhookCount(tenant_id)).webhooks >= WEBHOOKS_MAX)
+      throw problem('too_many_webhooks', `A tenant has ${String(WEBHOOKS_MAX)} webhooks at most.`);
+    const made = await deps.webhooks.create(tenant_id, settings, meta);
+    if (made.kind === 'problem') throw workFailure(made);
+    const { state, position } = doneOr(made.outcome, WEBHOOK_REJECTIONS);
+    deps.reads.note(tenant_id, position);
+    return { ...shownWebhook(webhookOrFail(state), null), secret: made.secret };
+  },
+});

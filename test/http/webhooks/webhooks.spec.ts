@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
+import { startApi, type TestApi } from '../support/testApi.ts';
+import { dataOf, startReceiver, status, type Receiver } from './receiver.ts';
+import { toldTenant, WEBHOOK_ENV } from './toldTenant.ts';
+
+describe('webhooks', function () {
+  this.timeout(60_000);
+  let api: TestApi;
+  let receiver: Receiver;
+  before(async () => {
+    api = await startApi(WEBHOOK_ENV);
+  });
+  after(() => api.stop());
+  beforeEach(async () => {
+    receiver = await startReceiver();
+  });
+  afterEach(() => receiver.stop());
+
+  const newTenant = async (settings: object = {}) => {
+    const tenant = await toldTenant(api, receiver.url, settings);
+    const moved = async (credits: number) => {
+      await tenant.adjust(credits);
+      return tenant.sent();
+    };
+    return { ...tenant, moved };
+  };
+
+  const types = () => receiver.received.map(({ payload }) => payload['type']);
+
+  it('tell what happened, signed as Standard Webhooks says', async () => {
+    const { tenant_id, secret, moved, deliveries } = await newTenant();
+    expect(await moved(500)).to.equal(1);
+    const [message] = receiver.received;
+    const verified = new Webhook(secret).verify(message!.body, message!.headers) as Record<string, unknown>;
+    expect(verified).to.deep.include({ type: 'credits.adjusted', version: '1', tenant_id });
+    expect(dataOf(message!)).to.deep.include({ credits: 500, balance_credits: 500 });
+    expect(() => new Webhook(secret).verify(`${message!.body} `, message!.headers)).to.throw();
+    const [row] = await deliveries();
+    expect(row).to.deep.include({ delivery_id: message!.id, status: 'delivered', attempts: 1 });
+    expect(row).to.deep.include({ response_status: 204, error: null, next_attempt_at: null });
+    expect(row!['payload']).to.deep.equal(message!.payload);
+  });
+
+  it('tell of nothing that happened before, of other tenants, or that was not asked for', async () => {
+    const { moved } = await newTenant({ events: ['credits.granted'] });
+    const other = await newTenant({ events: ['credits.adjusted'] });
+    await moved(100);
+    expect(receiver.received).to.have.lengthOf(0);
+    await other.moved(100);
+    expect(receiver.received).to.have.lengthOf(1);
+  });
+
+  it('tell of sales, refunds and keys', async () => {
+    const { tenant_id, sent } = await newTenant();
+    const sold = await api.sell(tenant_id, 1000);
+    expect(sold.status, sold.text).to.equal(200);
+    const made = await api.call('post', '/v1/api-keys', { json: { tenant_id, role: 'tenant' } });
+    await api.call('delete', `/v1/api-keys/${String(made.body['key_id'])}`);
+    await sent();
+    expect(types()).to.have.members(['credits.granted', 'key.created', 'key.revoked']);
+    const revoked = receiver.received.find(({ payload }) => payload['type'] === 'key.revoked');
+    expect(dataOf(revoked!)).to.deep.equal({ key_id: made.body['key_id'] });
+  });
+
+  it('tell once for each time that a balance comes down below the threshold, or to nothing', async () => {
+    const { moved } = await newTenant({
+      events: ['balance.low', 'balance.exhausted'],
+      low_balance_credits: 100,
+    });
+    for (const credits of [150, -20, -50, -10, 100, -120, -60, -10, 500, -600]) await moved(credits);
+    expect(
+      receiver.received.map(({ payload }) => [
+        payload['type'],
+        dataOf({ payload } as never)['balance_credits'],
+      ]),
+    ).to.deep.equal([
+      ['balance.low', 80],
+      ['balance.low', 50],
+      ['balance.exhausted', -10],
+      ['balance.low', -120],
+      ['balance.exhausted', -120],
+    ]);
+  });
+
+  it('are tried again with pauses that grow, under the same ID, until the receiver takes them', async () => {
+    const { moved, sent, deliveries, call } = await newTenant();
+    receiver.answerWith(status(500));
+    await moved(1);
+    expect(await sent(), 'not before its pause is over').to.equal(0);
+    const [row] = await deliveries('?status=pending');
+    expect(row).to.deep.include({ status: 'pending', attempts: 1, response_status: 500, error: 'status' });
+    const pause = Date.parse(String(row!['next_attempt_at'])) - Date.parse(String(row!['last_attempt_at']));
+    expect(pause).to.be.within(5_000, 6_000);
+    expect((await call('get')).body['failing_since']).to.equal(row!['last_attempt_at']);
+    api.wait(6_000);
+    await sent();
+    api.wait(25_000);
+    receiver.answerWith(status(200));
+    await sent();
+    expect(receiver.received).to.have.lengthOf(3);
+    expect(new Set(receiver.received.map(({ id }) => id)).size).to.equal(1);
+    expect(new Set(receiver.received.map(({ body }) => body)).size).to.equal(1);
+    expect((await call('get')).body['failing_since']).to.equal(null);
+    expect(await deliveries('?status=delivered&event=credits.adjusted')).to.have.lengthOf(1);
+  });
+});
