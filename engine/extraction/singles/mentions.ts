@@ -100,12 +100,12 @@ function codeBehindName(field: Field, value: Reading): Draft | undefined {
     { ...field.terms, calls: [{ words: name, weight: 1 }] },
     { label, context: [], implied: new Set() },
   );
-  const isCode =
-    text.length >= CODE_MIN &&
-    datesIn(segment.text, true).every((date) => date.to <= from || date.from > from);
-  return isCode && score >= SAYS_NAME ? { ...value, kind: 'inline', score } : undefined;
+  if (text.length < CODE_MIN || score < SAYS_NAME || isInDate(segment.text, from)) return undefined;
+  return { ...value, kind: 'inline', score };
 }
 const CODE_MIN = 3;
+const isInDate = (text: string, at: number): boolean =>
+  datesIn(text, true).some(({ from, to }) => from <= at && at < to);
 
 /** Share of a call's words that the sentence has near the value, one of them next to it. */
 function saidAround(field: Field, { segment, from, to }: Reading, { layout }: Source): number {
