@@ -94,10 +94,10 @@ export function sameStem(a: string, b: string): number {
 
 const CONTRACTED = 0.7;
 
-/** A few letters without a vowel, in the order of a longer word that begins alike: "wt" for weight. */
+/** A few letters without a vowel, in the order of a longer word that begins and ends alike: "wt" for weight. */
 function isContracted(short: string, long: string): boolean {
   if (!/^[^aeiou\P{L}]{2,4}$/u.test(short) || long.length < short.length + 2) return false;
-  if (short.charAt(0) !== long.charAt(0)) return false;
+  if (short.charAt(0) !== long.charAt(0) || short.at(-1) !== long.at(-1)) return false;
   let at = 0;
   for (const letter of short) {
     at = long.indexOf(letter, at) + 1;

@@ -27,7 +27,7 @@ describe('headers that are short for a word', () => {
     ]);
   });
 
-  it('have their letters in the order of the word, and begin as it does', async () => {
-    expect(await partsUnder('Xt', 'Qr', 'Tw', 'Dst')).to.equal(undefined);
+  it('begin and end as the word does', async () => {
+    expect(await partsUnder('Pr', 'Ds', 'Wh', 'Cs')).to.equal(undefined);
   });
 });
