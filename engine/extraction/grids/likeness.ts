@@ -82,13 +82,28 @@ const bestOf = (word: string, others: readonly string[]): number =>
 const STEM = 0.9;
 const SHORTENED = 0.75;
 
-/** 1: one word, but for its ending; less where one shortens the other: "dept", "department". */
+/** 1: one word, but for its ending; less where one shortens the other: "dept" or "dpt", "department". */
 export function sameStem(a: string, b: string): number {
   if (a === b) return 1;
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
   const common = commonStart(short, long);
   if (common >= Math.max(4, 0.62 * long.length, short.length - 3)) return STEM;
-  return isShortened(short, common) ? SHORTENED : 0;
+  if (isShortened(short, common)) return SHORTENED;
+  return isContracted(short, long) ? CONTRACTED : 0;
+}
+
+const CONTRACTED = 0.7;
+
+/** A few letters without a vowel, in the order of a longer word that begins and ends alike: "wt" for weight. */
+function isContracted(short: string, long: string): boolean {
+  if (!/^[^aeiou\P{L}]{2,4}$/u.test(short) || long.length < short.length + 2) return false;
+  if (short.charAt(0) !== long.charAt(0) || short.at(-1) !== long.at(-1)) return false;
+  let at = 0;
+  for (const letter of short) {
+    at = long.indexOf(letter, at) + 1;
+    if (at === 0) return false;
+  }
+  return true;
 }
 
 function commonStart(short: string, long: string): number {
