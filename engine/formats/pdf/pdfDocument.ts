@@ -1,5 +1,6 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
+import { withNotes } from '../../layout/footnotes.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
 import type { OutlineTitle } from '../../layout/outlined.ts';
 import type { ParseEffort } from '../../ports/documentParser.ts';
@@ -45,7 +46,7 @@ export function documentOf({
   outline,
   recognised,
 }: Read): Document {
-  const contents = numbers.map((number): TurnedContent => {
+  const plain = numbers.map((number): TurnedContent => {
     const page = read.get(number);
     const ocr = recognised.get(number);
     const own = words.get(number) ?? [];
@@ -62,6 +63,7 @@ export function documentOf({
     };
     return { ...levelContent(content, turn), turn };
   });
+  const contents = withNotes(plain);
   const blocks = layoutPages(contents, titlesOn(numbers, outline));
   const all = contents.map((content, i) => {
     const page = numbers[i] ?? 0;
