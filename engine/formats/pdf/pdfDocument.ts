@@ -2,6 +2,7 @@ import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
 import { withNotes } from '../../layout/footnotes.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
+import { withContinuedTables } from '../../layout/tables/continuedTables.ts';
 import type { OutlineTitle } from '../../layout/outlined.ts';
 import type { ParseEffort } from '../../ports/documentParser.ts';
 import type { Bookmark } from './inside/outline.ts';
@@ -71,7 +72,11 @@ export function documentOf({
     const layer = layered.has(page) ? layerDetail(content, ocr, effort) : null;
     return pageOf({ page, layer, content, isRead, ocr, blocks: blocks[i] ?? [] });
   });
-  return { mimeType: 'application/pdf', pages: all, warnings: warningsOf(all, hiddenOn) };
+  return {
+    mimeType: 'application/pdf',
+    pages: withContinuedTables(all),
+    warnings: warningsOf(all, hiddenOn),
+  };
 }
 
 /** Bookmarks by the places of their pages among those that are read; without those that lead to others. */

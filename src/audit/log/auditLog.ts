@@ -12,6 +12,7 @@ import { wrong, type Findings } from '../findings.ts';
 import { checkOwner } from './owners.ts';
 import { RACE_MS, reference } from '../money/reference.ts';
 import { checkTimes } from '../money/saleRules.ts';
+import { batchesCheck } from '../work/batches.ts';
 import { savedConfigsCheck } from '../work/savedConfigs.ts';
 import { storedCheck } from './storedForm.ts';
 import { streamsCheck, type StreamHead } from './streams.ts';
@@ -93,6 +94,7 @@ const rulesOf = (books: Books) => {
   const [accounts, claims, works] = [accountsCheck(books), claimsCheck(books), worksCheck(books)];
   const savedConfigs = savedConfigsCheck(books.findings);
   const pipelines = pipelinesCheck(books);
+  const batches = batchesCheck(books.findings);
   return {
     tenants: accounts.tenants,
     apply: (event: AuditedEvent): void => {
@@ -103,6 +105,7 @@ const rulesOf = (books: Books) => {
       works.apply(event);
       savedConfigs(event);
       pipelines.apply(event);
+      batches(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
     finish: (newest: string): void => {
