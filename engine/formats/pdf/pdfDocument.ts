@@ -7,8 +7,10 @@ import type { OutlineTitle } from '../../layout/outlined.ts';
 import type { ParseEffort } from '../../ports/documentParser.ts';
 import type { Bookmark } from './inside/outline.ts';
 import { asideOf, recognisedContent, type SourcedContent } from './pageContent.ts';
+import { isGarbled } from './garbled.ts';
 import { pdfLines } from './pdfLines.ts';
 import { pdfRules } from './pdfRules.ts';
+import type { InkedWord } from './pdfWords.ts';
 import type { Recognised } from './recognise.ts';
 import { LAYER_AGREES, LAYER_REFUSED, LAYER_UNTRIED } from './searchableScans.ts';
 import type { Seen } from './seenWords.ts';
@@ -21,6 +23,9 @@ import {
   turnOfWord,
   type Turn,
 } from './turnedPages.ts';
+
+const GARBLED_MENDED = 'The letters of the text layer mean nothing: the page was recognised.';
+const GARBLED_LEFT = 'The letters of the text layer seem to mean nothing, and this mode recognises no pages.';
 
 /** A page's content, turned so that most of its text is level. */
 interface TurnedContent extends SourcedContent {
@@ -69,7 +74,8 @@ export function documentOf({
   const all = contents.map((content, i) => {
     const page = numbers[i] ?? 0;
     const [isRead, ocr] = [read.has(page), recognised.get(page)];
-    const layer = layered.has(page) ? layerDetail(content, ocr, effort) : null;
+    const own = words.get(page) ?? [];
+    const layer = layered.has(page) ? layerDetail(content, ocr, effort) : garbledDetail(own, content);
     return pageOf({ page, layer, content, isRead, ocr, blocks: blocks[i] ?? [] });
   });
   return {
@@ -139,6 +145,12 @@ const fullness = (ocr: Recognised | undefined, layer: string | null) =>
 function layerDetail({ source }: SourcedContent, ocr: Recognised | undefined, effort: ParseEffort): string {
   if (source === 'ocr') return LAYER_REFUSED;
   return ocr === undefined && effort === 'fast' ? LAYER_UNTRIED : LAYER_AGREES;
+}
+
+/** What was recognised stands in for letters that mean nothing; where nothing was, they are said to. */
+function garbledDetail(own: readonly InkedWord[], { source }: SourcedContent): string | null {
+  if (!isGarbled(own)) return null;
+  return source === 'ocr' ? GARBLED_MENDED : GARBLED_LEFT;
 }
 
 /** A page that was not looked at may have text that is drawn. */
