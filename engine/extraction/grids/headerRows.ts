@@ -225,4 +225,6 @@ const namesRows = ({ type }: Field, column: number, { distinct }: Profile): bool
 const mayHold = (field: Field, profile: Profile): boolean =>
   profile.filled >= 0.6 &&
   typeFit(field, profile) >= 1 &&
-  (field.type !== 'string' || (profile.words > 0.5 && profile.numbers < 0.5));
+  (field.type !== 'string' || isTyped(field) || (profile.words > 0.5 && profile.numbers < 0.5));
+
+const isTyped = ({ kind }: Field): boolean => kind === 'date' || kind === 'email' || kind === 'url';

@@ -33,7 +33,8 @@ function partsAt(i: number, { grids, headed, called, asked, best, before }: Foll
   const isNext = grid.follows && before?.grid === grids[i - 1];
   const group = grid.title ?? lastGroup(before, asked.fields);
   if (own !== undefined && isAlike(own, best)) {
-    return partsOf(own, { called, least: isNext ? 0 : leastContext(best, called, asked), group });
+    const least = isNext ? 0 : leastContext(best, called, asked);
+    return partsOf(own, { called, least, group, fields: asked.fields });
   }
   return isNext && goesOn(grid, best) ? [{ ...wholeOf(grid), mapped: best.mapped, group }] : [];
 }
@@ -81,20 +82,30 @@ const goesOn = (grid: Grid, { grid: { columns }, mapped }: Headed): boolean =>
         type !== 'string' && grid.rows.slice(0, 3).some((row) => /^\W{0,3}\d/.test(row[column]?.text ?? '')),
     ));
 
-/** The stretches of one grid: its header may come again, under another title. */
-function partsOf(
-  headed: Headed,
-  { called, least, group }: { readonly called: Called; readonly least: number } & Pick<Part, 'group'>,
-): readonly Part[] {
+/** The stretches of one grid: its header may come again, under another title or the name of another group. */
+function partsOf(headed: Headed, { called, least, group, fields }: Titled): readonly Part[] {
   const { grid, header, depth, mapped } = headed;
   const texts = grid.rows[header] ?? [];
   const again = grid.rows.flatMap((row, i) => (i > header && isSameRow(row, texts) ? [i] : []));
   const starts = [header, ...again];
-  return starts.flatMap((start, i) => {
+  const parts: Part[] = [];
+  for (const [i, start] of starts.entries()) {
     const to = (starts[i + 1] ?? grid.rows.length) - (starts[i + 1] === undefined ? 0 : depth - 1);
-    const own = contextScore(called, { ...headed, header: start });
-    return own < least ? [] : [{ grid, from: start + 1, to, mapped, group }];
-  });
+    parts.push({
+      grid,
+      from: start + 1,
+      to,
+      mapped,
+      group: i === 0 ? group : lastGroup(parts.at(-1), fields),
+    });
+  }
+  return parts.filter(({ from }) => contextScore(called, { ...headed, header: from - 1 }) >= least);
+}
+
+interface Titled extends Pick<Part, 'group'> {
+  readonly called: Called;
+  readonly least: number;
+  readonly fields: readonly Field[];
 }
 
 const isSameRow = (row: GridRow, header: GridRow): boolean =>

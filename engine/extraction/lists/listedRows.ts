@@ -25,7 +25,7 @@ function waysFor({
 }: Listed): readonly ((listed: Listed, source: Source) => readonly RowFindings[])[] {
   if (outer.size > 0) return [byGrids];
   const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  return goods >= 2 ? [byLines, byGrids] : [byGrids, byLines, recordRows, byLabel, byNumbers];
+  return goods >= 2 ? [byLines, byGrids] : [byGrids, recordRows, byLines, byLabel, byNumbers];
 }
 
 const byLines = ({ fields }: Listed, source: Source): readonly RowFindings[] => findRows(fields, source);

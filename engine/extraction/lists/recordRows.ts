@@ -26,8 +26,8 @@ const RECORDS_MAX = 1000;
 /** So many of the members must be labelled, and in most of the records. */
 const MEMBERS_SHARE = 0.5;
 const RECORDS_SHARE = 0.6;
-/** Ways in which a label that repeats shows itself as one. */
-const KINDS: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'cell', 'right', 'below', 'beside']);
+/** Ways in which a label that repeats shows itself as one: beside its value, for above it stand headers. */
+const KINDS: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'cell', 'right', 'beside']);
 
 /**
  * The rows of a list that is printed as blocks of labels and values, one after another: each begins where

@@ -67,6 +67,24 @@ describe('rows that hold rows', () => {
     expect(read(document, islands).value).to.deep.equal({ islands: counted });
   });
 
+  it('are told by a row above their header, where it comes again', async () => {
+    const document = await flowOf(
+      heading('Grey Holm'),
+      tableOf(
+        [
+          ['Bird', 'Eggs', 'Seen by'],
+          ['Tern', '3', 'Ada'],
+          ['Eider', '5', 'Bo'],
+          ['Long Skerry', '', ''],
+          ['Bird', 'Eggs', 'Seen by'],
+          ['Plover', '4', 'Ada'],
+        ],
+        1,
+      ),
+    );
+    expect(read(document, islands).value).to.deep.equal({ islands: counted });
+  });
+
   it('are told by a first column that prints the group once', async () => {
     const document = await flowOf(
       tableOf(
@@ -186,6 +204,30 @@ describe('rows of a table that stands on its side', () => {
       boats: [
         { boat: 'Swift', length_m: 7.5, crew: 2 },
         { boat: 'Petrel', length_m: 12.1, crew: 5 },
+      ],
+    });
+  });
+
+  it('have the day that the empty corner leaves', async () => {
+    const document = await flowOf(
+      tableOf(
+        [
+          ['', '12/03/2023', '19/03/2023'],
+          ['Weight (kg)', '71.2', '70.8'],
+          ['Pulse', '78', '74'],
+        ],
+        1,
+      ),
+    );
+    const visits = listOf({
+      date: { type: 'string', format: 'date' },
+      weight_kg: { type: 'number' },
+      pulse: { type: 'integer' },
+    });
+    expect(read(document, { visits }).value).to.deep.equal({
+      visits: [
+        { date: '2023-03-12', weight_kg: 71.2, pulse: 78 },
+        { date: '2023-03-19', weight_kg: 70.8, pulse: 74 },
       ],
     });
   });

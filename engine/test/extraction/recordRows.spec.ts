@@ -64,6 +64,23 @@ describe('rows that are printed as blocks of labels and values', () => {
     );
   });
 
+  it('are no table whose header is a line of labels and values', () => {
+    const meeting = {
+      committee: { type: 'string' },
+      date: { type: 'string', format: 'date' },
+      time: { type: 'string' },
+    };
+    const placed = ['Works', 'Finance'].flatMap((name, i): readonly Placed[] => [
+      [40, 84 + 60 * i, name],
+      [40, 100 + 60 * i, `Date: 2024-03-0${i + 4}`],
+      [300, 100 + 60 * i, `Time: 1${i + 7}:30`],
+    ]);
+    expect(rowsIn(placed, meeting)).to.deep.equal([
+      { committee: 'Works', date: '2024-03-04', time: '17:30' },
+      { committee: 'Finance', date: '2024-03-05', time: '18:30' },
+    ]);
+  });
+
   it('are none where only one block stands', () => {
     expect(rowsIn(block([...REPAIRS[0]], 100))).to.equal(undefined);
   });
