@@ -89,7 +89,7 @@ export interface PageSummary {
   readonly page: number;
   readonly status: PageStatus;
   readonly source: TextSource;
-  /** Why it is not `ok`. */
+  /** Why it is not `ok`, or what became of a text layer in doubt. */
   readonly detail: string | null;
   /** Points, of the page as boxes on it are measured; null where the format has no geometry. */
   readonly width: number | null;

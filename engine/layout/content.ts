@@ -1,5 +1,11 @@
 import type { Box, RecognitionEngine } from '../document/document.ts';
 
+/** Where in a word's text a small raised number stands: it may be the mark of a note, or an exponent. */
+export interface RaisedNumber {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** A word of a page with its place and look. */
 export interface PlacedWord {
   readonly text: string;
@@ -17,6 +23,11 @@ export interface PlacedWord {
   readonly confidence: number;
   /** Left out where the word was not recognised. */
   readonly readBy?: RecognitionEngine | undefined;
+  readonly raised?: RaisedNumber | undefined;
+  /** The label of the note that it refers to. */
+  readonly note?: string | undefined;
+  /** The label of the note that begins with it. */
+  readonly opensNote?: string | undefined;
 }
 
 /** A straight line along an axis: x0 = x1 or y0 = y1, nearly. */

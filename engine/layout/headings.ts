@@ -73,8 +73,8 @@ const isFollowedByText = ({ lines }: Passage, next: Passage | undefined): boolea
 
 /** A list has more than one item: a large text alone behind a bullet heads what follows. */
 const hasFormOfHeading = (passage: Passage, next: Passage | undefined, look: DocumentLook): boolean => {
-  const { lines, mono, marker, size } = passage;
-  if (lines.length > LINES_MAX || mono) return false;
+  const { lines, mono, marker, note, size } = passage;
+  if (lines.length > LINES_MAX || mono || note !== undefined) return false;
   return marker?.ordered !== false || (size >= look.larger * look.bodySize && next?.marker === undefined);
 };
 

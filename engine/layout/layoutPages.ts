@@ -45,7 +45,7 @@ export function layoutPages(
   const look = documentLook(pages);
   const prepared = pages.map(prepare);
   const running = runningRows(prepared.map(({ rows, height }) => ({ rows, height })));
-  const pieces = prepared.map((page) => piecesOf(page, running));
+  const pieces = prepared.map((page) => notesLast(piecesOf(page, running)));
   const passages = pieces.map((page) =>
     page.flatMap((piece) => (piece.kind === 'passage' ? [piece.passage] : [])),
   );
@@ -61,6 +61,14 @@ export function layoutPages(
     ),
     ...(pages[index]?.aside ?? []).map(asideBlock),
   ]);
+}
+
+/** Notes follow the text of their page, also where they stand below the first of two columns. */
+function notesLast(pieces: readonly Piece[]): readonly Piece[] {
+  const isNote = (piece: Piece): boolean => piece.kind === 'passage' && piece.passage.note !== undefined;
+  return pieces.some(isNote)
+    ? [...pieces.filter((piece) => !isNote(piece)), ...pieces.filter(isNote)]
+    : pieces;
 }
 
 /** How deep an item lies in its list, by how far it is indented. */

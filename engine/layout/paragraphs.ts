@@ -25,6 +25,8 @@ export interface Passage {
   readonly italic: boolean;
   readonly mono: boolean;
   readonly marker: Marker | undefined;
+  /** The label of the note that it is. */
+  readonly note: string | undefined;
   readonly breaks: ReadonlySet<TextLine>;
 }
 
@@ -107,6 +109,7 @@ function passageOf({ lines, breaks }: { lines: TextLine[]; breaks: Set<TextLine>
     italic: lines.every(({ italic }) => italic),
     mono: lines.every(({ mono }) => mono),
     marker: lines[0]?.marker,
+    note: lines[0]?.words[0]?.opensNote,
   };
 }
 
@@ -147,8 +150,9 @@ function begins(before: TextLine, line: TextLine, place: Around): boolean {
   return isIndented(before, line, place) || endsSentence(before, line, place);
 }
 
-/** Farther below than lines usually are, or not below at all. */
+/** Farther below than lines usually are, or not below at all, or a note by itself. */
 function isApart(before: TextLine, line: TextLine, { pitch }: Around): boolean {
+  if (line.words[0]?.opensNote !== undefined) return true;
   const step = (line.box[3] - before.box[3]) / Math.max(line.size, before.size);
   return step > Math.max(1.35 * (pitch ?? 1.35), 1.3) || step < -0.5;
 }

@@ -4,6 +4,7 @@ import type { PlacedWord } from './content.ts';
 import type { BaseLook } from './emphasis.ts';
 import type { HeadingLevel } from './headingLevels.ts';
 import type { DocumentLook } from './headings.ts';
+import type { Marker } from './listMarkers.ts';
 import type { Passage, TextLine } from './paragraphs.ts';
 import { joinLines, lineText, LOUD, type Inline } from './textOf.ts';
 
@@ -19,22 +20,36 @@ export function passageBlock(passage: Passage, { look, level }: Told): Block {
   const { box, marker } = passage;
   const isCompound = (word: string): boolean => look.compounds.has(word);
   if (passage.mono && !look.bodyMono && level === undefined) return codeBlock(passage);
-  const base = { bold: look.bodyBold || level !== undefined, italic: look.bodyItalic };
-  const lines = emphasisedLines(passage, level !== undefined && passage.italic ? LOUD : base);
+  const lines = emphasisedLines(passage, baseOf(passage, { look, level }));
   const joined = (): Inline => joinLines([...lines.values()], isCompound);
   if (level !== undefined) {
     const { text, markdown } = joined();
     return { kind: 'heading', level, text, markdown, box };
   }
-  if (marker !== undefined && marker.length > 0) {
-    const { ordered, number } = marker;
-    const item = joined();
-    const text = item.text.slice(marker.length);
-    const markdown = afterMarker(item.markdown, item.text.slice(0, marker.length));
-    return { kind: 'list_item', ordered, number, depth: 0, text, markdown, box };
-  }
+  if (passage.note !== undefined) return noteBlock(passage.note, joined(), box);
+  if (marker !== undefined && marker.length > 0) return itemBlock(marker, joined(), box);
   return paragraph(passage, lines, isCompound);
 }
+
+/** A heading is strong by itself. */
+function baseOf({ italic }: Passage, { look, level }: Told): BaseLook {
+  if (level === undefined) return { bold: look.bodyBold, italic: look.bodyItalic };
+  return italic ? LOUD : { bold: true, italic: look.bodyItalic };
+}
+
+function itemBlock({ ordered, number, length }: Marker, item: Inline, box: Passage['box']): Block {
+  const text = item.text.slice(length);
+  const markdown = afterMarker(item.markdown, item.text.slice(0, length));
+  return { kind: 'list_item', ordered, number, depth: 0, text, markdown, box };
+}
+
+/** A note as markdown writes it; its text has the same label as the mark in the text. */
+const noteBlock = (label: string, { text, markdown }: Inline, box: Passage['box']): Block => ({
+  kind: 'paragraph',
+  text: `[${label}] ${text}`,
+  markdown: `[^${label}]: ${markdown}`,
+  box,
+});
 
 /** The lines of a passage with emphasis, by what the text around it looks like. */
 function emphasisedLines({ lines }: Passage, base: BaseLook): ReadonlyMap<TextLine, Inline> {

@@ -36,16 +36,20 @@ function tokensOf(ordered: readonly PlacedWord[]): readonly Token[] {
   const tokens: { words: PlacedWord[]; text: string; markdown: string }[] = [];
   ordered.forEach((word, index) => {
     const [before, after] = [ordered[index - 1], ordered[index + 1]];
-    const marked = markedWord(word, { before, after });
+    const { text, markdown: marked } = withNote(word, markedWord(word, { before, after }));
     const last = tokens.at(-1);
     if (before !== undefined && last !== undefined && areGlued(before, word)) {
       last.words.push(word);
-      last.text += word.text;
+      last.text += text;
       last.markdown += marked;
-    } else tokens.push({ words: [word], text: word.text, markdown: marked });
+    } else tokens.push({ words: [word], text, markdown: marked });
   });
   return tokens;
 }
+
+/** A word with the mark of its note, as the notes of other formats are marked. */
+const withNote = ({ text, note }: PlacedWord, markdown: string): { text: string; markdown: string } =>
+  note === undefined ? { text, markdown } : { text: `${text}[${note}]`, markdown: `${markdown}[^${note}]` };
 
 /** A link is opened at its first word and closed at its last. */
 function markedWord(

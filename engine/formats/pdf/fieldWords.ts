@@ -6,6 +6,8 @@ import { rounded, type InkedWord } from './pdfWords.ts';
 
 /** Kinds of form fields whose value a reader sees as text. */
 const TEXT_FIELDS = new Set(['text', 'combobox', 'listbox']);
+/** Kinds that are ticked or not. */
+const BOXES = new Set(['checkbox', 'radio']);
 /** Of the height of a field's line, as viewers draw it. */
 const SIZE_SHARE = 0.7;
 const SIZE_MAX = 12;
@@ -17,11 +19,11 @@ interface Written {
 }
 
 /**
- * The words that viewers draw though the page does not: values of form fields and notes written on the
- * page, where none of the page's own words lie.
+ * The words that viewers draw though the page does not: values of form fields, boxes and buttons, ticked or not, and
+ * notes written on the page, where none of the page's own words lie.
  */
 export function fieldWords(page: ParsedPage, own: readonly InkedWord[]): readonly InkedWord[] {
-  return [...valuesOf(page), ...notesOf(page)]
+  return [...valuesOf(page), ...boxesOf(page), ...notesOf(page)]
     .filter(({ box }) => !own.some((word) => isInside(word.box, box)))
     .flatMap(wordsIn);
 }
@@ -32,6 +34,14 @@ const valuesOf = ({ formFields = [] }: ParsedPage): readonly Written[] =>
       ? []
       : [{ text: value, box: boxOf(rect) }],
   );
+
+/** A box is as wide as it is high, whatever area answers to a click. */
+const boxesOf = ({ formFields = [] }: ParsedPage): readonly Written[] =>
+  formFields.flatMap(({ type, checked, rect }) => {
+    if (rect === undefined || !BOXES.has(type)) return [];
+    const side = Math.min(rect.width, rect.height);
+    return [{ text: checked === true ? '☒' : '☐', box: boxOf({ ...rect, width: side }) }];
+  });
 
 const notesOf = ({ annotations = [] }: ParsedPage): readonly Written[] =>
   annotations.flatMap(({ subtype, contents, rect }) =>

@@ -1,13 +1,16 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
+import { withNotes } from '../../layout/footnotes.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
 import { withContinuedTables } from '../../layout/tables/continuedTables.ts';
 import type { OutlineTitle } from '../../layout/outlined.ts';
 import type { ParseEffort } from '../../ports/documentParser.ts';
 import type { Bookmark } from './inside/outline.ts';
 import { asideOf, recognisedContent, type SourcedContent } from './pageContent.ts';
+import { isGarbled } from './garbled.ts';
 import { pdfLines } from './pdfLines.ts';
 import { pdfRules } from './pdfRules.ts';
+import type { InkedWord } from './pdfWords.ts';
 import type { Recognised } from './recognise.ts';
 import { LAYER_AGREES, LAYER_REFUSED, LAYER_UNTRIED } from './searchableScans.ts';
 import type { Seen } from './seenWords.ts';
@@ -20,6 +23,9 @@ import {
   turnOfWord,
   type Turn,
 } from './turnedPages.ts';
+
+const GARBLED_MENDED = 'The letters of the text layer mean nothing: the page was recognised.';
+const GARBLED_LEFT = 'The letters of the text layer seem to mean nothing, and this mode recognises no pages.';
 
 /** A page's content, turned so that most of its text is level. */
 interface TurnedContent extends SourcedContent {
@@ -46,7 +52,7 @@ export function documentOf({
   outline,
   recognised,
 }: Read): Document {
-  const contents = numbers.map((number): TurnedContent => {
+  const plain = numbers.map((number): TurnedContent => {
     const page = read.get(number);
     const ocr = recognised.get(number);
     const own = words.get(number) ?? [];
@@ -63,11 +69,13 @@ export function documentOf({
     };
     return { ...levelContent(content, turn), turn };
   });
+  const contents = withNotes(plain);
   const blocks = layoutPages(contents, titlesOn(numbers, outline));
   const all = contents.map((content, i) => {
     const page = numbers[i] ?? 0;
     const [isRead, ocr] = [read.has(page), recognised.get(page)];
-    const layer = layered.has(page) ? layerDetail(content, ocr, effort) : null;
+    const own = words.get(page) ?? [];
+    const layer = layered.has(page) ? layerDetail(content, ocr, effort) : garbledDetail(own, content);
     return pageOf({ page, layer, content, isRead, ocr, blocks: blocks[i] ?? [] });
   });
   return {
@@ -137,6 +145,12 @@ const fullness = (ocr: Recognised | undefined, layer: string | null) =>
 function layerDetail({ source }: SourcedContent, ocr: Recognised | undefined, effort: ParseEffort): string {
   if (source === 'ocr') return LAYER_REFUSED;
   return ocr === undefined && effort === 'fast' ? LAYER_UNTRIED : LAYER_AGREES;
+}
+
+/** What was recognised stands in for letters that mean nothing; where nothing was, they are said to. */
+function garbledDetail(own: readonly InkedWord[], { source }: SourcedContent): string | null {
+  if (!isGarbled(own)) return null;
+  return source === 'ocr' ? GARBLED_MENDED : GARBLED_LEFT;
 }
 
 /** A page that was not looked at may have text that is drawn. */

@@ -4,8 +4,9 @@ import type { Box } from '../../document/document.ts';
 import { around, type PlacedWord } from '../../layout/content.ts';
 import { mendedLigatures } from '../../layout/direction.ts';
 import { fontLook, type FontLook } from './fontLook.ts';
-import type { RunAt } from './inside/insideOf.ts';
+import type { RunsAt } from './inside/insideOf.ts';
 import type { DrawnRun } from './inside/operators.ts';
+import { raisedNumber } from './raisedNumbers.ts';
 import { levelBox, turnOfWord } from './turnedPages.ts';
 
 /** A word with what tells whether it can be seen. */
@@ -18,11 +19,11 @@ export interface InkedWord extends PlacedWord {
   readonly isInvisible: boolean;
 }
 
-/** The words of a page's text layer, each with its place, look and link. `runAt` knows how they were drawn. */
-export function pdfWords(page: ParsedPage, runAt?: RunAt): readonly InkedWord[] {
+/** The words of a page's text layer, each with its place, look and link. `runsAt` knows how they were drawn. */
+export function pdfWords(page: ParsedPage, runsAt?: RunsAt): readonly InkedWord[] {
   const links = linksOf(page);
   const lookOf = looks();
-  const words = page.textItems.flatMap((item) => wordsOf(item, { page, runAt, lookOf }));
+  const words = page.textItems.flatMap((item) => wordsOf(item, { page, runsAt, lookOf }));
   return links.length === 0 ? words : words.map((word) => withLink(word, links));
 }
 
@@ -41,7 +42,7 @@ function looks(): LookOf {
 
 interface Around {
   readonly page: ParsedPage;
-  readonly runAt: RunAt | undefined;
+  readonly runsAt: RunsAt | undefined;
   readonly lookOf: LookOf;
 }
 
@@ -59,16 +60,25 @@ function wordsOf(item: TextItem, around: Around): readonly InkedWord[] {
   for (const { raw, box } of turnedParts(item, around.page) ?? levelParts(item)) {
     const text = PLAIN_WORD.test(raw) ? raw : mended(raw);
     if (text === '') continue;
-    const run = around.runAt?.(box);
+    const { run, raised } = drawnAt({ text, box }, around);
     const { bold, italic, mono, face } = lookOf(item, run, around);
     const isInvisible = run?.isInvisible === true;
     // Named one by one: words made by spreading take twice the time here and wherever they are read.
     words.push({
-      text, box, size, bold, italic, mono, face, link: null, confidence, color, rotation, isInvisible,
+      text, box, size, bold, italic, mono, face, link: null, confidence, color, rotation, isInvisible, raised,
     }); // prettier-ignore
   }
   return words;
 }
+
+/** The run that the middle of a word lies in, and a raised number in it. */
+function drawnAt(word: Pick<PlacedWord, 'text' | 'box'>, { runsAt }: Around) {
+  if (runsAt === undefined) return { run: undefined, raised: undefined };
+  return { run: mainRun(runsAt(word.box), word.box), raised: raisedNumber(word, runsAt) };
+}
+
+const mainRun = (runs: readonly DrawnRun[], [x0, , x1]: Box): DrawnRun | undefined =>
+  runs.find(({ box }) => (x0 + x1) / 2 >= box[0] && (x0 + x1) / 2 <= box[2]);
 
 /** The weight that the parser gives is that of the item's own font. */
 function lookOf(

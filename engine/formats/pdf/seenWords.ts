@@ -6,6 +6,7 @@ import type { PdfFile } from './pdfFile.ts';
 import { pdfWords, type InkedWord } from './pdfWords.ts';
 import { mostlyPictures } from './pageNeeds.ts';
 import { picturesOf } from './pictures.ts';
+import { mayHaveRaised } from './raisedNumbers.ts';
 
 export interface Seen {
   readonly words: ReadonlyMap<number, readonly InkedWord[]>;
@@ -21,7 +22,9 @@ export async function seenWords(
   pages: readonly ParsedPage[],
   inside: InsideOfPdf | undefined,
 ): Promise<Seen> {
-  const all = new Map(pages.map((page) => [page, pdfWords(page, inside?.runsOf(page.pageNum))]));
+  const all = new Map(
+    pages.map((page) => [page, pdfWords(page, inside?.runsOf(page.pageNum, mayHaveRaised(page)))]),
+  );
   const layered = await layeredPages(pdf, all);
   const sights = [...all].map(([page, own]) => ({
     page,

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { isGarbled } from '../../formats/pdf/garbled.ts';
+import { readFileAsDocument } from '../../formats/readDocument.ts';
+import { drawnPdf } from '../support/pdfs.ts';
 
 const garbled = (text: string): boolean => isGarbled(text.split(' ').map((word) => ({ text: word })));
 
@@ -28,4 +30,32 @@ describe('a text layer whose letters mean nothing', () => {
   ];
   for (const text of meant)
     it(`is not seen in ${JSON.stringify(text)}`, () => expect(garbled(text)).to.equal(false));
+
+  const PROSE =
+    'The letters of this text are those that its font says, and so they come in the shares in which people write ' +
+    'them; where every letter stands for another one, the vowels are missing, and nothing can be made of the page. ' +
+    'Such files come from programs that number the letters of a font as they first meet them in the document.';
+  const exchanged = PROSE.replace(/[a-z]/g, (letter) =>
+    String.fromCharCode(97 + ((letter.charCodeAt(0) - 97 + 3) % 26)),
+  );
+
+  it('is noticed where each letter stands for another', () => {
+    expect([garbled(PROSE), garbled(exchanged)]).to.deep.equal([false, true]);
+  });
+
+  it('is not seen in languages with many consonants, nor in codes', () => {
+    const czech =
+      'Strč prst skrz krk, řekla čtvrtá vrstva zmrzliny, když přišel jaro a všechny smlouvy byly podepsány. ';
+    expect(garbled(czech.repeat(4))).to.equal(false);
+    expect(garbled('BCDFG-1234 KLMNP-5678 RSTVW-9012 '.repeat(20))).to.equal(false);
+  });
+
+  it('is said of its page', async () => {
+    const lines = exchanged.match(/.{1,80}/g) ?? [];
+    const content = lines.map((text, i) => `BT /F1 10 Tf 40 ${700 - 14 * i} Td (${text}) Tj ET`).join('\n');
+    const input = { fileName: null, effort: 'fast', pagesMax: 9, languages: ['eng'] } as const;
+    const result = await readFileAsDocument({ bytes: drawnPdf(content), ...input });
+    if (result.kind !== 'ok') throw new Error(result.kind);
+    expect(result.document.pages[0]?.detail).to.match(/seem to mean nothing/);
+  });
 });

@@ -69,7 +69,7 @@ describe('text of a PDF that does not lie level', () => {
 });
 
 describe('what viewers draw on a page of a PDF', () => {
-  const page = (annotation: string, content = ''): Buffer =>
+  const page = (annotation: string, content = '', more: readonly string[] = []): Buffer =>
     pdfOf(
       [
         '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] /DA (/F1 10 ' +
@@ -80,6 +80,7 @@ describe('what viewers draw on a page of a PDF', () => {
           '<< /F1 3 0 R >> >> /Contents 5 0 R /Annots [6 0 R] >>',
         `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
         `<< /Type /Annot /Rect [50 100 250 120] ${annotation} >>`,
+        ...more,
       ],
       '',
     );
@@ -97,6 +98,21 @@ describe('what viewers draw on a page of a PDF', () => {
     const drawn = 'BT /F1 10 Tf 52 105 Td (Ann Ames) Tj ET';
     expect(await markdownBy(openPdf, page(field('Ann Ames'), drawn))).to.equal('Ann Ames\n');
   });
+
+  for (const [name, widget, mark] of [
+    ['a box that is ticked', '/FT /Btn /T (paid) /V /Yes /AS /Yes', '☒'],
+    ['a box that is not', '/FT /Btn /T (paid) /V /Off /AS /Off', '☐'],
+    ['a button of a group', '/FT /Btn /Ff 32768 /T (how) /V /Yes /AS /Yes', '☒'],
+  ] as const)
+    it(`is ${name}`, async () => {
+      const look = '/AP << /N << /Yes 7 0 R /Off 7 0 R >> >>';
+      const bytes = page(
+        `/Subtype /Widget ${widget} ${look}`,
+        'BT /F1 10 Tf 80 106 Td (Paid in full) Tj ET',
+        ['<< /Type /XObject /Subtype /Form /BBox [0 0 20 20] /Length 0 >>\nstream\n\nendstream'],
+      );
+      expect(await markdownBy(openPdf, bytes)).to.equal(`${mark} Paid in full\n`);
+    });
 
   it('is a note that is written on the page', async () => {
     expect(

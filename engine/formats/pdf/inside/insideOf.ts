@@ -8,12 +8,16 @@ import { pageTree, type InnerPage } from './pageTree.ts';
 
 /** What a file says that its text alone does not. */
 export interface InsideOfPdf {
-  /** How the text at a place of a page was drawn: a function of the box of a word. Page 1 is the first. */
-  runsOf(page: number): RunAt | undefined;
+  /**
+   * How the text at a place of a page was drawn; undefined where all of it looks the same and nobody asks for the
+   * sizes within words (`isClose`). Page 1 is the first.
+   */
+  runsOf(page: number, isClose: boolean): RunsAt | undefined;
   readonly outline: readonly Bookmark[];
 }
 
-export type RunAt = (box: Box) => DrawnRun | undefined;
+/** The runs that lie in a box, a word's, at least with half of their height. */
+export type RunsAt = (box: Box) => readonly DrawnRun[];
 
 /** Looks into the file itself; undefined where that cannot be done, as in one that is encrypted. */
 export function insideOf(file: Buffer): InsideOfPdf | undefined {
@@ -24,11 +28,11 @@ export function insideOf(file: Buffer): InsideOfPdf | undefined {
     const budget = { operators: 5_000_000, forms: 20_000, runs: 1_000_000 };
     return {
       outline: outlineOf(objects, numbers),
-      runsOf: (number) => {
+      runsOf: (number, isClose) => {
         const page = pages[number - 1];
-        return page === undefined || looksOne(page, objects)
+        return page === undefined || (!isClose && looksOne(page, objects))
           ? undefined
-          : unlessBroken(() => runAt(drawnRuns(page, objects, budget)));
+          : unlessBroken(() => runsAt(drawnRuns(page, objects, budget)));
       },
     };
   });
@@ -60,7 +64,7 @@ const BANDS_MAX = 60;
 /** So many runs at one height are no text of people. */
 const LOOKED_AT_MAX = 400;
 
-function runAt(runs: readonly DrawnRun[]): RunAt {
+function runsAt(runs: readonly DrawnRun[]): RunsAt {
   const bands = new Map<number, DrawnRun[]>();
   for (const run of runs) {
     const from = Math.floor(run.box[1] / BAND);
@@ -72,8 +76,10 @@ function runAt(runs: readonly DrawnRun[]): RunAt {
     }
   }
   return ([x0, y0, x1, y1]) => {
-    const [x, y] = [(x0 + x1) / 2, (y0 + y1) / 2];
-    const band = bands.get(Math.floor(y / BAND)) ?? [];
-    return band.find(({ box }) => x >= box[0] && x <= box[2] && y >= box[1] && y <= box[3]);
+    const band = bands.get(Math.floor((y0 + y1) / 2 / BAND)) ?? [];
+    return band.filter(
+      ({ box }) =>
+        box[0] < x1 && x0 < box[2] && Math.min(y1, box[3]) - Math.max(y0, box[1]) >= (box[3] - box[1]) / 2,
+    );
   };
 }

@@ -10,6 +10,8 @@ export interface DrawnRun {
   readonly box: Box;
   /** The name of its font. */
   readonly font: string;
+  /** How many glyphs it has. */
+  readonly signs: number;
   /** Drawn without ink: a machine reads it, a person does not. */
   readonly isInvisible: boolean;
 }
@@ -135,11 +137,12 @@ function show(drawing: Drawing, parts: readonly PdfValue[]): void {
   const { state, text, toPage, runs } = drawing;
   const { font, size, stretch } = state;
   if (font === undefined) return;
-  let along = 0;
+  let [along, glyphs] = [0, 0];
   for (const part of parts) {
     if (typeof part === 'number') along -= (part / 1000) * size * stretch;
     else if (typeof part === 'object' && part?.kind === 'text') {
       const { width, signs, spaces } = font.measure(part.bytes);
+      glyphs += signs;
       along += ((width / 1000) * size + signs * state.letterGap + spaces * state.wordGap) * stretch;
     }
   }
@@ -148,6 +151,7 @@ function show(drawing: Drawing, parts: readonly PdfValue[]): void {
   runs.push({
     box: boxIn(whole, [0, state.rise, along, state.rise + size]),
     font: font.name,
+    signs: glyphs,
     isInvisible: state.mode === INVISIBLE,
   });
   drawing.text = times(moved(along, 0), text);

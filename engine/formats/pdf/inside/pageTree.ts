@@ -30,18 +30,20 @@ export function pageTree(objects: PdfObjects): PageTree {
   const open: { readonly value: PdfValue; readonly from: Inherited }[] = [];
   const first = objects.root.entries.get('Pages');
   if (first !== undefined) open.push({ value: first, from: new Map() });
-  while (open.length > 0 && pages.length < PAGES_MAX) {
-    const { value, from } = open.pop() ?? { value: null, from: new Map<string, PdfValue>() };
+  for (let next = open.pop(); next !== undefined && pages.length < PAGES_MAX; next = open.pop()) {
+    const { value, from } = next;
     if (!isRef(value) || seen.has(value.number)) continue;
-    seen.add(value.number);
     const dict = objects.dict(value);
     if (dict === undefined) continue;
     const own = inherited(dict, from);
     const kids = objects.list(dict.entries.get('Kids'));
     if (kids === undefined) {
       pages.push(innerPage(dict, own, objects));
-      numbers.set(value.number, pages.length);
-    } else for (const kid of [...kids.items].reverse()) open.push({ value: kid, from: own });
+      if (!numbers.has(value.number)) numbers.set(value.number, pages.length);
+    } else {
+      seen.add(value.number);
+      for (const kid of [...kids.items].reverse()) open.push({ value: kid, from: own });
+    }
   }
   return { pages, numbers };
 }
