@@ -3,6 +3,7 @@ export type { ExtractRequest, GivenFile, QuireOptions, ToMarkdownRequest } from 
 export { isProblem, ProblemError, UnexpectedAnswerError } from './problemError.ts';
 export type { ProblemCode, ProblemOf } from './problemError.ts';
 export { NoResultError } from './operations.ts';
+export type { Batches, BatchResult, BatchWaitOptions } from './batches.ts';
 export type { Operations, WaitOptions } from './operations.ts';
 export type { UploadOptions, Uploads } from './uploads.ts';
 export type { Progress } from './putFile.ts';

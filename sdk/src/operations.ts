@@ -1,7 +1,7 @@
 import type { Api } from './generated/calls.gen.ts';
 import type { CancelledOperation, Operation } from './generated/types.gen.ts';
 import type { Problem } from './generated/problems.gen.ts';
-import { pause } from './patience.ts';
+import { lookUntil } from './patience.ts';
 import { ProblemError } from './problemError.ts';
 
 export interface WaitOptions {
@@ -25,9 +25,6 @@ export class NoResultError extends Error {
   }
 }
 
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5_000;
-
 const hasEnded = ({ status }: Operation): boolean => status !== 'queued' && status !== 'running';
 
 /** Work that goes on after the call that began it. */
@@ -39,18 +36,15 @@ export class Operations {
   }
 
   /** The operation once it has ended, in whichever way; asks from four times a second to once in 5 seconds. */
-  async wait(
-    operation: string | Pick<Operation, 'operation_id'>,
-    options: WaitOptions = {},
-  ): Promise<Operation> {
+  wait(operation: string | Pick<Operation, 'operation_id'>, options: WaitOptions = {}): Promise<Operation> {
     const { signal, onProgress } = options;
     const operation_id = typeof operation === 'string' ? operation : operation.operation_id;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5)) {
+    const look = async (): Promise<Operation> => {
       const state = await this.#api.getOperation({ path: { operation_id } }, { signal });
       onProgress?.(state);
-      if (hasEnded(state)) return state;
-      await pause(pauseMs, signal);
-    }
+      return state;
+    };
+    return lookUntil(look, hasEnded, signal);
   }
 
   /**

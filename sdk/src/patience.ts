@@ -69,6 +69,22 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     else signal?.addEventListener('abort', end, { once: true });
   });
 
+const FIRST_LOOK_MS = 250;
+const LONGEST_LOOK_MS = 5_000;
+
+/** Looks until something has ended: at once, then from four times a second to once in 5 seconds. */
+export const lookUntil = async <State>(
+  look: () => Promise<State>,
+  hasEnded: (state: State) => boolean,
+  signal?: AbortSignal,
+): Promise<State> => {
+  for (let ms = FIRST_LOOK_MS; ; ms = Math.min(LONGEST_LOOK_MS, ms * 1.5)) {
+    const state = await look();
+    if (hasEnded(state)) return state;
+    await pause(ms, signal);
+  }
+};
+
 interface Outcome {
   /** Gives the answer, or throws why there was none. */
   readonly settle: () => Response;

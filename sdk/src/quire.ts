@@ -1,3 +1,4 @@
+import { Batches } from './batches.ts';
 import type { CallInput, CallOptions } from './call.ts';
 import { CALLS, LISTS, type Api, type Lists } from './generated/calls.gen.ts';
 import type {
@@ -70,6 +71,7 @@ export class Quire {
   /** Every list of the service, to be iterated over. */
   readonly lists: Lists;
   readonly operations: Operations;
+  readonly batches: Batches;
   readonly uploads: Uploads;
   readonly #tenant: { readonly tenant_id?: string };
 
@@ -81,6 +83,7 @@ export class Quire {
     this.api = apiOn(connection);
     this.lists = listsOn(this.api);
     this.operations = new Operations(this.api);
+    this.batches = new Batches(this.api, connection);
     this.uploads = new Uploads(this.api, connection, tenant);
     this.#tenant = tenant === undefined ? {} : { tenant_id: tenant };
   }

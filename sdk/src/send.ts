@@ -59,12 +59,17 @@ const bodyOf = (call: Call, { body }: CallInput): FormData | string | undefined 
   return call.isForm === true ? formOf(body) : JSON.stringify(body);
 };
 
-/** Sends one call and gives the data that it answers with; throws what the service says went wrong. */
-export const send = async (
+interface Sent {
+  readonly input: CallInput;
+  readonly options: CallOptions;
+}
+
+/** Sends one call and gives its answer; throws what the service says went wrong. */
+export const answerOf = async (
   { url, key, fetch, patience }: Connection,
   call: Call,
-  { input, options }: { readonly input: CallInput; readonly options: CallOptions },
-): Promise<unknown> => {
+  { input, options }: Sent,
+): Promise<Response> => {
   const { signal } = options;
   const headers = headersOf(call, input, { ...options, key });
   const body = bodyOf(call, input);
@@ -83,5 +88,11 @@ export const send = async (
     patience,
   );
   if (!response.ok) throw await errorOf(response);
+  return response;
+};
+
+/** Sends one call and gives the data that it answers with. */
+export const send = async (connection: Connection, call: Call, sent: Sent): Promise<unknown> => {
+  const response = await answerOf(connection, call, sent);
   return response.status === 204 ? undefined : ((await response.json()) as unknown);
 };

@@ -31,6 +31,18 @@ describe('the client', function () {
     return { tenant, quire: new Quire({ url: `${api.url}/`, key: await api.newKey(tenant), tenant }) };
   };
 
+  const drained = async <T>(work: Promise<T>): Promise<T> => {
+    let isOver = false;
+    const over = (): void => void (isOver = true);
+    work.then(over, over);
+    await until(async () => {
+      await api.batches.look();
+      await api.operations.drain();
+      return isOver;
+    }, 20);
+    return work;
+  };
+
   it('extracts and converts, from a blob, from bytes and from a file with its name', async () => {
     const { quire } = await newQuire();
     const folder = tempFolder();
@@ -90,17 +102,6 @@ describe('the client', function () {
   });
 
   describe('with work that goes on', () => {
-    const drained = async <T>(work: Promise<T>): Promise<T> => {
-      let isOver = false;
-      const over = (): void => void (isOver = true);
-      work.then(over, over);
-      await until(async () => {
-        await api.operations.drain();
-        return isOver;
-      }, 20);
-      return work;
-    };
-
     it('waits for the result and tells each state', async () => {
       const { quire } = await newQuire();
       const operation = await quire.extractLater({ file: INVOICE, schema: SCHEMA });
@@ -138,6 +139,29 @@ describe('the client', function () {
         .to.be.instanceOf(NoResultError)
         .and.have.property('message', `${operation_id} was cancelled`);
     });
+  });
+
+  it('waits for a batch and reads the results in order', async () => {
+    const { quire } = await newQuire();
+    const file_uris: string[] = [];
+    for (const name of ['a', 'b', 'c']) {
+      const file = new File([`Invoice number: ${name}-1\nTotal: 1.00 EUR\n`], `${name}.txt`);
+      file_uris.push((await quire.uploads.send(file)).file_uri);
+    }
+    const batch = await quire.api.createBatch({ body: { file_uris, schema: SCHEMA } });
+    const ended = await drained(quire.batches.wait(batch));
+    expect(ended.status).to.equal('ended');
+    const numbers: unknown[] = [];
+    for await (const { index, status, result } of quire.batches.results(batch)) {
+      expect(index).to.equal(numbers.length);
+      expect(status).to.equal('succeeded');
+      numbers.push((result as { result: { invoice_number: string } }).result.invoice_number);
+    }
+    expect(numbers).to.deep.equal(['a-1', 'b-1', 'c-1']);
+    const other = await newQuire();
+    expect(isProblem(await thrownBy(other.quire.batches.results(batch).next()), 'batch_not_found')).to.equal(
+      true,
+    );
   });
 
   describe('with uploads', () => {

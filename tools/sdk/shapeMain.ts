@@ -12,10 +12,10 @@ import { packClient } from './built.ts';
  * is not larger than it was meant to be, and its core runs without Node.
  */
 
-/** A tenth more than it has. */
-const TARBALL_MAX_BYTES = 60_000;
+/** A quarter more than it has: types grow with every route. */
+const TARBALL_MAX_BYTES = 70_000;
 /** What a page loads that uses all of it, minified. */
-const BROWSER_MAX_BYTES = 16_000;
+const BROWSER_MAX_BYTES = 18_000;
 
 /** It is an ES module: `require` of Node 20.19 and later takes those, and older resolvers read no `exports`. */
 const OTHER_RESOLVERS: readonly string[] = ['node10', 'node16-cjs'];
