@@ -22,11 +22,20 @@ const LINES_MAX = 3;
 const SAME_SIZE_MAX = 110;
 const SECTION_NUMBER = /^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+(?=\p{Lu})/u;
 
-/** The passages of a document that are headings: larger than the text, or set apart by their look and by themselves. */
-export function headingsOf(pages: readonly (readonly Passage[])[], look: DocumentLook): readonly Passage[] {
+/**
+ * The passages of a document that are headings: larger than the text, or set apart by their look and by themselves,
+ * or named in its outline.
+ */
+export function headingsOf(
+  pages: readonly (readonly Passage[])[],
+  look: DocumentLook,
+  outlined: ReadonlyMap<Passage, number>,
+): readonly Passage[] {
   const places = pages.flatMap((page) => page.map((passage, index) => ({ passage, next: page[index + 1] })));
   const styles = headingStyles(places, look);
-  return places.filter((place) => isHeading(place, look, styles)).map(({ passage }) => passage);
+  return places
+    .filter((place) => outlined.has(place.passage) || isHeading(place, look, styles))
+    .map(({ passage }) => passage);
 }
 
 /** A passage with what follows it on the page. */
@@ -120,16 +129,4 @@ function areHeadings(places: readonly Place[], look: DocumentLook): boolean {
   );
   const followed = short.filter(({ next }) => next !== undefined && textOf(next).length >= TEXT_MIN);
   return short.length >= SHORT_SHARE * known.length && followed.length >= FOLLOWED_SHARE * known.length;
-}
-
-/** Levels by look: the largest is 1; bold of the text's own size comes last. */
-export function headingLevels(headings: readonly Passage[]): ReadonlyMap<Passage, 1 | 2 | 3 | 4 | 5 | 6> {
-  const rank = ({ size, bold }: Passage): number => Math.round(size * 2) * 2 + (bold ? 1 : 0);
-  const ranks = [...new Set(headings.map(rank))].sort((a, b) => b - a);
-  const levels = new Map<Passage, 1 | 2 | 3 | 4 | 5 | 6>();
-  for (const heading of headings) {
-    const level = Math.min(6, ranks.indexOf(rank(heading)) + 1) as 1 | 2 | 3 | 4 | 5 | 6;
-    levels.set(heading, level);
-  }
-  return levels;
 }

@@ -1,4 +1,4 @@
-import { rowReader, wholeOf } from '../engine/apply/columns.ts';
+import { rowReader, textOf, wholeOf } from '../engine/apply/columns.ts';
 import { finding, listing, paging, telling, type Page } from '../engine/query.ts';
 import type { SqlRow } from '../engine/ports.ts';
 import { pick } from '../engine/table.ts';
@@ -103,6 +103,21 @@ export const batchesToEnd = listing(
    order by b.position limit $1`,
   (limit: number) => [limit],
   rowReader(nameColumns),
+);
+
+/** Those of the documents that a batch names which has not ended. */
+export const awaitedDocuments = listing(
+  `select distinct d.document_id from read.batches b join read.batch_documents d on d.batch_id = b.batch_id
+   where b.finished_at is null and d.document_id = any($1::text[])`,
+  (documentIds: readonly string[]) => [documentIds],
+  (row) => textOf(row, 'document_id'),
+);
+
+/** All batches that have not ended: how many, and when the oldest was accepted (null: there is none). */
+export const openBatchesSummary = telling(
+  'select count(*) as count, min(accepted_at) as oldest_at from read.batches where finished_at is null',
+  () => [],
+  rowReader({ count: 'int8', oldest_at: 'text?' }),
 );
 
 /** How many batches of a tenant have not ended. */

@@ -2,32 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { operationIdOfDocument } from '../../../domain/batch/identity.ts';
 import { BATCH_DOCUMENTS_MAX } from '../../../domain/batch/events.ts';
-import { until } from '../../../engine/test/support/until.ts';
 import { extractionStream } from '../../../domain/extraction/events.ts';
 import { OPEN_BATCHES_MAX } from '../../../src/commands/batches/acceptBatch.ts';
-import { QUEUED_MAX } from '../../../src/worker/batches/batchWorker.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';
-import { INVOICE_SCHEMA, issuesIn, type CallOptions, type Reply } from '../support/client.ts';
+import { issuesIn } from '../support/client.ts';
 import { testApi, type TestApi } from '../support/testApi.ts';
-import { presigned, put } from './uploads.suite.ts';
-
-const SCHEMA = JSON.parse(INVOICE_SCHEMA) as object;
-
-interface Line {
-  readonly index: number;
-  readonly file_uri: string;
-  readonly operation_id: string | null;
-  readonly status: string;
-  readonly result: { readonly result: Readonly<Record<string, unknown>> } | null;
-  readonly error: { readonly code: string; readonly status: number; readonly detail: string } | null;
-  readonly cost: { readonly credits_used: number; readonly pages: number } | null;
-}
-
-const linesIn = ({ text }: Reply): readonly Line[] =>
-  text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Line);
+import { batchTenant } from './batchTenant.ts';
 
 describe('batches', function () {
   this.timeout(60_000);
@@ -36,60 +16,7 @@ describe('batches', function () {
     api = await testApi();
   });
 
-  const newTenant = async (credits = 0) => {
-    const tenant_id = `bat-${randomUUID()}`;
-    const key = await api.newKey(tenant_id);
-    if (credits > 0) await api.sell(tenant_id, credits);
-    const call = (method: 'get' | 'post', path: string, options: CallOptions = {}) =>
-      api.call(method, path, { key, ...options });
-    const presign = async () => {
-      const json = { tenant_id, file_name: 'a.txt', content_type: 'text/plain' };
-      return presigned(await call('post', '/v1/uploads/presign', { json }));
-    };
-    const uploaded = async (text: string) => {
-      const { url, headers, file_uri } = await presign();
-      expect((await put(url, text, headers)).status).to.equal(200);
-      return file_uri;
-    };
-    const invoices = async (count: number) => {
-      const uris: string[] = [];
-      for (let at = 0; at < count; at += 1) uris.push(await uploaded(`Invoice number: Q-${String(at)}\n`));
-      return uris;
-    };
-    const create = (file_uris: readonly string[], more: object = {}, options: CallOptions = {}) =>
-      call('post', '/v1/batches', { json: { file_uris, schema: SCHEMA, ...more }, ...options });
-    const created = async (...asked: Parameters<typeof create>) => {
-      const reply = await create(...asked);
-      expect(reply.status, reply.text).to.equal(202);
-      return String(reply.body['batch_id']);
-    };
-    const batch = async (id: string) => (await call('get', `/v1/batches/${id}`)).body;
-    const ended = async (id: string) => {
-      await until(async () => {
-        await api.batches.look();
-        await api.operations.drain();
-        return (await api.deps.batches.streams.stateOf(id)).ended !== null;
-      });
-      return batch(id);
-    };
-    const results = async (id: string, query = '') =>
-      linesIn(await call('get', `/v1/batches/${id}/results${query}`));
-    const balance = async () => (await call('get', `/v1/billing/balance/${tenant_id}`)).body;
-    return {
-      tenant_id,
-      key,
-      call,
-      presign,
-      uploaded,
-      invoices,
-      create,
-      created,
-      batch,
-      ended,
-      results,
-      balance,
-    };
-  };
+  const newTenant = (credits?: number) => batchTenant(api, credits);
 
   it('do each document once, bill it once, and answer in the order of the request', async () => {
     const tenant = await newTenant();
@@ -277,21 +204,6 @@ describe('batches', function () {
       expect(events.map(({ type }) => type)).to.deep.equal(['ExtractionRequested', 'ExtractionCompleted']);
     }
     expect(await tenant.balance()).to.include({ free_pages_remaining: 48, held_credits: 0 });
-  });
-
-  it('put only so many of their documents in the queue at once', async () => {
-    const tenant = await newTenant();
-    const id = await tenant.created(await tenant.invoices(QUEUED_MAX + 5));
-    let did = 1;
-    while (did > 0) {
-      did = await api.batches.look();
-      // What was put in the queue has to be seen there before the next look.
-      await tenant.batch(id);
-    }
-    expect((await api.deps.batches.streams.stateOf(id)).begun).to.equal(QUEUED_MAX);
-    await tenant.call('post', `/v1/batches/${id}/cancel`);
-    expect((await tenant.ended(id))['documents']).to.deep.include({ cancelled: QUEUED_MAX + 5 });
-    expect(await tenant.balance()).to.include({ free_pages_remaining: 50, held_credits: 0 });
   });
 
   it('of a tenant are so many at once at most', async () => {

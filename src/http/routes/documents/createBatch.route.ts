@@ -1,7 +1,7 @@
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
 import { acceptBatchOf } from '../../documents/batches.ts';
 import { looseChannel } from '../../documents/workFields.ts';
-import { EXTRACTION_PROBLEMS } from '../../documents/workProblems.ts';
+import { BATCH_PROBLEMS } from '../../documents/workProblems.ts';
 import type { ChannelName } from '../../../commands/models/models.ts';
 import { batchBody, batchRequest } from '../../wire/batches.ts';
 import { CHANNEL_MEMBERS } from '../../wire/channels.ts';
@@ -18,14 +18,16 @@ export const createBatch = post('/v1/batches', {
   summary: 'Data from up to 1,000 uploaded documents, by one JSON Schema or saved config',
   description:
     'Each document is an operation of its own, with its own hold, outcome and cost. Files are opened by the ' +
-    'workers, so one that cannot be used, or paid for, fails by itself and leaves the others alone.',
+    'workers, so one that cannot be used, or paid for, fails by itself and leaves the others alone. ' +
+    '`Location` says where the batch is.',
   access: 'any',
   tenant: 'body',
   serviceActsForAll: true,
+  bucket: 'heavy',
   idempotency: KEPT_A_DAY,
   body: batchRequest,
   reply: { status: 202, schema: batchBody },
-  problems: EXTRACTION_PROBLEMS,
+  problems: BATCH_PROBLEMS,
   handle: async (request, deps) => {
     const { project_id, task_id, file_uris, schema, ...fields } = request.body;
     const { key_id, role } = request.caller;
