@@ -21,6 +21,19 @@ export interface Need {
 const secretsOf = (latest: ConfigVersion): readonly string[] =>
   liveSecrets({ latest, revoked: false }).map(secretObjectKey);
 
+type SeeWebhook = (event: WebhookEvent & { readonly stream: string }) => void;
+
+/** Follows webhooks, and says of each which secrets it needs now. */
+const webhookSecrets = (replace: (stream: string, keys: readonly string[]) => void): SeeWebhook => {
+  const webhooks = new Map<string, Webhook>();
+  return ({ stream, ...event }) => {
+    const webhook = webhookAfter(webhooks.get(stream) ?? null, event);
+    if (webhook === null) webhooks.delete(stream);
+    else webhooks.set(stream, webhook);
+    replace(stream, webhook === null ? [] : secretsOfWebhook(webhook).map(secretObjectKey));
+  };
+};
+
 /** Collects the objects that the events of a log refer to, by key, while an audit reads them. */
 export const objectNeeds = (): {
   readonly watcher: Watcher;
@@ -34,13 +47,7 @@ export const objectNeeds = (): {
     secrets.set(stream, keys);
     for (const key of keys) needs.set(key, { stream, sha256: null });
   };
-  const webhooks = new Map<string, Webhook>();
-  const seeWebhook = ({ stream, ...event }: WebhookEvent & { readonly stream: string }): void => {
-    const webhook = webhookAfter(webhooks.get(stream) ?? null, event);
-    if (webhook === null) webhooks.delete(stream);
-    else webhooks.set(stream, webhook);
-    replaceSecrets(stream, webhook === null ? [] : secretsOfWebhook(webhook).map(secretObjectKey));
-  };
+  const seeWebhook = webhookSecrets(replaceSecrets);
   /** Operations and batches that have not ended: they need their request until then. */
   const open = new Map<string, string>();
   const dropOperation = (operationId: string): void => {

@@ -29,6 +29,10 @@ const webhookNamedAs = ({ data }: AuditedEvent): string | undefined => {
   return 'webhook_id' in data ? `webhook-${data.webhook_id}` : undefined;
 };
 
+/** As `namedAs`, of all that is neither a document, nor a config, nor a key. */
+const otherwiseNamedAs = (event: AuditedEvent): string | undefined =>
+  queuedNamedAs(event) ?? pipelineNamedAs(event) ?? webhookNamedAs(event);
+
 /** What the stream of an event has to be, where its data says so. */
 const namedAs = (event: AuditedEvent): string | undefined => {
   const { type, data } = event;
@@ -38,7 +42,7 @@ const namedAs = (event: AuditedEvent): string | undefined => {
     return `document-${data.document_id}`;
   if (type === 'ConfigPublished' || type === 'ConfigRevoked') return `config-${data.config_id}`;
   if ('key_id' in data) return `apiKey-${data.key_id}`;
-  return queuedNamedAs(event) ?? pipelineNamedAs(event) ?? webhookNamedAs(event);
+  return otherwiseNamedAs(event);
 };
 
 /** The tenant by which a stream goes: of its name, or of the first event that says one. */
