@@ -22,10 +22,23 @@ const LINES_MAX = 3;
 const SAME_SIZE_MAX = 110;
 const SECTION_NUMBER = /^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+(?=\p{Lu})/u;
 
+const placesOn = (pages: readonly (readonly Passage[])[]): readonly Place[] =>
+  pages.flatMap((page) => page.map((passage, index) => ({ passage, next: page[index + 1] })));
+
+/** The styles of headings in a document, by which those on other pages of it are known. */
+export const stylesOfHeadings = (
+  pages: readonly (readonly Passage[])[],
+  look: DocumentLook,
+): ReadonlySet<string> => headingStyles(placesOn(pages), look);
+
 /** The passages of a document that are headings: larger than the text, or set apart by their look and by themselves. */
-export function headingsOf(pages: readonly (readonly Passage[])[], look: DocumentLook): readonly Passage[] {
-  const places = pages.flatMap((page) => page.map((passage, index) => ({ passage, next: page[index + 1] })));
-  const styles = headingStyles(places, look);
+export function headingsOf(
+  pages: readonly (readonly Passage[])[],
+  look: DocumentLook,
+  known: ReadonlySet<string> = new Set(),
+): readonly Passage[] {
+  const places = placesOn(pages);
+  const styles = new Set([...headingStyles(places, look), ...known]);
   return places.filter((place) => isHeading(place, look, styles)).map(({ passage }) => passage);
 }
 
@@ -122,13 +135,21 @@ function areHeadings(places: readonly Place[], look: DocumentLook): boolean {
   return short.length >= SHORT_SHARE * known.length && followed.length >= FOLLOWED_SHARE * known.length;
 }
 
-/** Levels by look: the largest is 1; bold of the text's own size comes last. */
-export function headingLevels(headings: readonly Passage[]): ReadonlyMap<Passage, 1 | 2 | 3 | 4 | 5 | 6> {
-  const rank = ({ size, bold }: Passage): number => Math.round(size * 2) * 2 + (bold ? 1 : 0);
-  const ranks = [...new Set(headings.map(rank))].sort((a, b) => b - a);
+const rankOf = ({ size, bold }: Passage): number => Math.round(size * 2) * 2 + (bold ? 1 : 0);
+
+/** The looks of headings that make levels. */
+export const headingRanks = (headings: readonly Passage[]): ReadonlySet<number> =>
+  new Set(headings.map(rankOf));
+
+/** Levels by look: the largest is 1; bold of the text's own size comes last. `ranks`: those of the whole document. */
+export function headingLevels(
+  headings: readonly Passage[],
+  ranks: ReadonlySet<number> = headingRanks(headings),
+): ReadonlyMap<Passage, 1 | 2 | 3 | 4 | 5 | 6> {
   const levels = new Map<Passage, 1 | 2 | 3 | 4 | 5 | 6>();
   for (const heading of headings) {
-    const level = Math.min(6, ranks.indexOf(rank(heading)) + 1) as 1 | 2 | 3 | 4 | 5 | 6;
+    const larger = [...ranks].filter((rank) => rank > rankOf(heading)).length;
+    const level = Math.min(6, larger + 1) as 1 | 2 | 3 | 4 | 5 | 6;
     levels.set(heading, level);
   }
   return levels;

@@ -10,9 +10,9 @@ import {
   type Row,
   type Segment,
 } from './content.ts';
-import { runningRows } from './furniture.ts';
+import { keyOf, runningRows } from './furniture.ts';
 import { gridTable, type GridTable } from './tables/gridTables.ts';
-import { headingLevels, headingsOf, type DocumentLook } from './headings.ts';
+import { headingLevels, headingRanks, headingsOf, stylesOfHeadings, type DocumentLook } from './headings.ts';
 import { documentLook } from './look.ts';
 import { passagesOf, textLine, type Passage } from './paragraphs.ts';
 import { wordsByHeight } from './tables/looseRules.ts';
@@ -35,19 +35,59 @@ interface FlowAtom extends Atom {
  * The blocks of each page in reading order: tables (ruled or aligned), headings by level, lists, code and
  * paragraphs; running headers and footers left out. Pure and reproducible.
  */
-export function layoutPages(pages: readonly PageContent[]): readonly (readonly Block[])[] {
-  const look = documentLook(pages);
-  const prepared = pages.map(prepare);
-  const running = runningRows(prepared.map(({ rows, height }) => ({ rows, height })));
-  const pieces = prepared.map((page) => piecesOf(page, running));
-  const passages = pieces.map((page) =>
-    page.flatMap((piece) => (piece.kind === 'passage' ? [piece.passage] : [])),
-  );
-  const levels = headingLevels(headingsOf(passages, look));
+export function layoutPages(
+  pages: readonly PageContent[],
+  known?: LayoutTraits,
+): readonly (readonly Block[])[] {
+  const { look, pieces, passages } = laidOut(pages, known);
+  const levels = headingLevels(headingsOf(passages, look, known?.styles), known?.ranks);
   return pieces.map((page, index) => [
     ...nestedLists(page.flatMap((piece) => blocksOf(piece, { look, levels }))),
     ...(pages[index]?.aside ?? []).map(asideBlock),
   ]);
+}
+
+/**
+ * What pages of a document have in common: where it is read in parts, each is laid out by the whole, as far as
+ * some of its pages show it.
+ */
+export interface LayoutTraits {
+  readonly look: DocumentLook;
+  /** Keys of running headers and footers. */
+  readonly running: ReadonlySet<string>;
+  readonly styles: ReadonlySet<string>;
+  readonly ranks: ReadonlySet<number>;
+}
+
+/** What the pages have in common. */
+export function layoutTraits(pages: readonly PageContent[]): LayoutTraits {
+  const { look, running, passages } = laidOut(pages);
+  const ranks = headingRanks(headingsOf(passages, look));
+  return { look, running: new Set([...running].map(keyOf)), styles: stylesOfHeadings(passages, look), ranks };
+}
+
+interface LaidOut {
+  readonly look: DocumentLook;
+  readonly running: ReadonlySet<Row>;
+  readonly pieces: readonly (readonly Piece[])[];
+  readonly passages: readonly (readonly Passage[])[];
+}
+
+/** The pages in pieces; what words tell of the whole document is known, or is told by these pages. */
+function laidOut(pages: readonly PageContent[], known?: LayoutTraits): LaidOut {
+  const own = documentLook(pages);
+  const look = known?.look ?? own;
+  const compounds = known === undefined ? own.compounds : new Set([...look.compounds, ...own.compounds]);
+  const prepared = pages.map(prepare);
+  const running = runningRows(
+    prepared.map(({ rows, height }) => ({ rows, height })),
+    known?.running,
+  );
+  const pieces = prepared.map((page) => piecesOf(page, running));
+  const passages = pieces.map((page) =>
+    page.flatMap((piece) => (piece.kind === 'passage' ? [piece.passage] : [])),
+  );
+  return { look: { ...look, compounds }, running, pieces, passages };
 }
 
 /** How deep an item lies in its list, by how far it is indented. */

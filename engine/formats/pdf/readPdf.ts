@@ -2,7 +2,7 @@ import type { LiteParseConfig, ParsedPage } from '@llamaindex/liteparse';
 import type { Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
 import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
-import { layoutPages } from '../../layout/layoutPages.ts';
+import { layoutPages, layoutTraits, type LayoutTraits } from '../../layout/layoutPages.ts';
 import { recognitionOf, type RecognitionWish } from '../../recognition/engines.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { pageNeeds } from './pageNeeds.ts';
@@ -45,6 +45,7 @@ export async function openPdf(file: SourceFile): Promise<OpenedDocument | ParseF
     mimeType: 'application/pdf',
     pages,
     read: (numbers = Array.from({ length: pages }, (_, i) => i + 1)) => readPdf(pdf, { numbers, wish: file }),
+    survey: (numbers) => surveyPdf(pdf, numbers),
   };
 }
 
@@ -68,24 +69,13 @@ async function inspectPdf(
 interface Reading {
   /** Of the pages to read. */
   readonly numbers: readonly number[];
-  readonly wish: RecognitionWish;
+  readonly wish: RecognitionWish & Pick<SourceFile, 'traits'>;
 }
 
 /** Words with their boxes, and blocks, of every page; pages without a usable text layer are recognised. */
 async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseResult> {
-  const config: Partial<LiteParseConfig> = {
-    ...CONFIG,
-    outputFormat: 'json',
-    ...only(numbers),
-    emitWordBoxes: true,
-    extractTextMetadata: true,
-    extractVectorGraphics: true,
-    extractAnnotations: true,
-    extractFormFields: true,
-    preserveVerySmallText: true,
-  };
   try {
-    const parsed = await parsePdf(pdf, config);
+    const parsed = await parsePdf(pdf, wordsOn(numbers));
     const read = new Map(parsed.pages.map((page) => [page.pageNum, page]));
     const seen = await visibleWords(pdf, parsed.pages);
     const wanted = await pageNeeds(pdf, { pages: parsed.pages, words: seen.words, effort: wish.effort });
@@ -95,10 +85,32 @@ async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseR
       ...recognitionOf(wish, wanted.size),
       secondLook: wish.effort === 'robust',
     });
-    return { kind: 'ok', document: documentOf({ numbers, read, ...seen, recognised }) };
+    return { kind: 'ok', document: documentOf({ numbers, read, ...seen, recognised, traits: wish.traits }) };
   } catch (error) {
     return unreadable(error, pdf);
   }
+}
+
+/** All that is looked for on pages with text. */
+const wordsOn = (numbers: readonly number[]): Partial<LiteParseConfig> => ({
+  ...CONFIG,
+  outputFormat: 'json',
+  ...only(numbers),
+  emitWordBoxes: true,
+  extractTextMetadata: true,
+  extractVectorGraphics: true,
+  extractAnnotations: true,
+  extractFormFields: true,
+  preserveVerySmallText: true,
+});
+
+/** Pages without text say nothing of the look of those with it, and most of those that are looked at must have some. */
+async function surveyPdf(pdf: PdfFile, numbers: readonly number[]): Promise<LayoutTraits | undefined> {
+  const { pages } = await parsePdf(pdf, wordsOn(numbers));
+  const { words } = await visibleWords(pdf, pages);
+  const contents = pages.map((page) => textContent(page, words.get(page.pageNum) ?? []));
+  const withText = contents.filter((content) => content.words.length > 0);
+  return 2 * withText.length > numbers.length ? layoutTraits(withText) : undefined;
 }
 
 interface Seen {
@@ -135,27 +147,33 @@ interface Read extends Seen {
   readonly numbers: readonly number[];
   readonly read: ReadonlyMap<number, ParsedPage>;
   readonly recognised: ReadonlyMap<number, Recognised>;
+  readonly traits: LayoutTraits | undefined;
+}
+
+/** What the text layer of a page has. */
+function textContent(page: ParsedPage | undefined, own: readonly InkedWord[]): TurnedContent {
+  const turn = turnOfPage(own);
+  const content = {
+    width: page?.width ?? 0,
+    height: page?.height ?? 0,
+    words: own.filter((word) => turnOfWord(word) === turn),
+    rules: page === undefined ? [] : pdfRules(page),
+    aside: asideOf(own, turn),
+    source: 'text_layer' as const,
+  };
+  return { ...levelContent(content, turn), turn };
 }
 
 /** Every page of the file appears: those that failed too, so that nothing is lost in silence. */
-function documentOf({ numbers, read, words, hiddenOn, recognised }: Read): Document {
+function documentOf({ numbers, read, words, hiddenOn, recognised, traits }: Read): Document {
   const contents = numbers.map((number): TurnedContent => {
     const page = read.get(number);
     const ocr = recognised.get(number);
     const own = words.get(number) ?? [];
     if (ocr?.kind === 'words') return { ...recognisedContent({ page, own, ocr }), turn: 0 };
-    const turn = turnOfPage(own);
-    const content = {
-      width: page?.width ?? 0,
-      height: page?.height ?? 0,
-      words: own.filter((word) => turnOfWord(word) === turn),
-      rules: page === undefined ? [] : pdfRules(page),
-      aside: asideOf(own, turn),
-      source: 'text_layer' as const,
-    };
-    return { ...levelContent(content, turn), turn };
+    return textContent(page, own);
   });
-  const blocks = layoutPages(contents);
+  const blocks = layoutPages(contents, traits);
   const all = contents.map((content, i) => {
     const page = numbers[i] ?? 0;
     const [isRead, ocr] = [read.has(page), recognised.get(page)];

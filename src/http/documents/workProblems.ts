@@ -8,6 +8,7 @@ const WORK_PROBLEMS = [
   'too_many_pages',
   'unknown_model_provider',
   'unsafe_api_base',
+  'field_encryption_not_configured',
   'insufficient_credits',
   'model_provider_error',
   'provider_timeout',
@@ -31,7 +32,6 @@ export const EXTRACTION_PROBLEMS = [
   'schema_beyond_limits',
   'artifact_not_found',
   'config_not_found',
-  'field_encryption_not_configured',
   'output_schema_mismatch',
   'extraction_failed',
 ] as const satisfies readonly ProblemCode[];

@@ -28,7 +28,7 @@ import { httpMetrics } from '../../../src/http/server/metrics.ts';
 import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server/server.ts';
-import type { OperationWorker } from '../../../src/worker/operations/operationWorker.ts';
+import type { QueueWorker } from '../../../src/worker/queue/queueWorker.ts';
 import { untilProcessEnds } from '../../support/processEnd.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import { toldWorkers } from './toldWorkers.ts';
@@ -67,7 +67,7 @@ export interface TestApi extends Client {
   /** Time as the rate limits see it: it stands still but for this. */
   readonly passMs: (ms: number) => void;
   /** Its worker of operations, which does nothing by itself. */
-  readonly operations: OperationWorker;
+  readonly operations: QueueWorker;
   /** What its sweeps of objects work on. */
   readonly swept: ObjectSweeperDeps;
   readonly stop: () => Promise<void>;
