@@ -16,12 +16,14 @@ const documentsIn = (folder: string): readonly string[] =>
     .sort()
     .map((file) => join(folder, file));
 
-const SHELL_BLOCK = /^( *)```sh\n([\s\S]*?)^ *```$/gm;
+const BLOCK = /^ *```(sh|python)\n([\s\S]*?)^ *```$/gm;
 
-/** The shell blocks of a document, as one script that ends at the first command that fails. */
+/** The blocks of a document, as one script that ends at the first command that fails. */
 const scriptOf = (file: string): string => {
   const text = readFileSync(join(ROOT, file), 'utf8');
-  return [...text.matchAll(SHELL_BLOCK)].map(([, , block]) => block).join('\n');
+  return [...text.matchAll(BLOCK)]
+    .map(([, language, block = '']) => (language === 'python' ? `python3 - <<'END'\n${block}END` : block))
+    .join('\n');
 };
 
 interface Ran {
@@ -29,7 +31,7 @@ interface Ran {
   readonly output: string;
 }
 
-describe('the tutorials and how-tos (need curl)', () => {
+describe('the tutorials and how-tos (need curl, and Python with requests)', () => {
   let folder: string;
   let service: ServiceProcess;
   before(async () => {
@@ -44,16 +46,13 @@ describe('the tutorials and how-tos (need curl)', () => {
   const run = (script: string): Promise<Ran> =>
     new Promise((resolve) => {
       const { PATH = '', HOME = '' } = process.env;
-      const env = {
-        ...{ PATH, HOME },
-        URL: service.url,
-        ADMIN: ADMIN_KEY,
-        ADMIN_API_KEY: ADMIN_KEY,
-        DATA_DIR: join(folder, 'data'),
-      };
+      const env = { PATH, HOME };
       // The same command without npm's start-up time.
       const quire = `${process.execPath} ${join(ROOT, 'bin/quire.js')}`;
       const text = script
+        // What a reader types instead: no variable is set but by the document.
+        .replaceAll('http://127.0.0.1:8080', service.url)
+        .replaceAll("'the admin key'", ADMIN_KEY)
         .replaceAll('npx quire', quire)
         .replaceAll('test/fixtures', join(ROOT, 'test/fixtures'));
       const options = { env: { ...env, NODE_PATH: join(ROOT, 'node_modules') }, cwd: folder };
@@ -66,7 +65,7 @@ describe('the tutorials and how-tos (need curl)', () => {
     it(`${file}: every command of it does what it should`, async function () {
       this.timeout(120_000);
       const script = scriptOf(file);
-      expect(script, 'it has no shell block').not.to.equal('');
+      expect(script, 'it has no block that can be run').not.to.equal('');
       const { code, output } = await run(script);
       expect(code, output).to.equal(0);
     });

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { referenceDocuments } from '../../src/reference/documents.ts';
@@ -10,4 +10,12 @@ describe('the generated reference', () => {
     it(`${path} is as the code says; otherwise run npm run docs:generate`, async () => {
       expect((await readFile(`${ROOT}${path}`, 'utf8')) === text).to.equal(true);
     });
+});
+
+describe('the list of decisions', () => {
+  it('has all of them', async () => {
+    const list = await readFile(`${ROOT}docs/adr/README.md`, 'utf8');
+    const files = (await readdir(`${ROOT}docs/adr`)).filter((name) => /^\d/.test(name));
+    expect(files.filter((name) => !list.includes(`](${name})`))).to.deep.equal([]);
+  });
 });
