@@ -15,6 +15,7 @@ import { checkTimes } from '../money/saleRules.ts';
 import { savedConfigsCheck } from '../work/savedConfigs.ts';
 import { storedCheck } from './storedForm.ts';
 import { streamsCheck, type StreamHead } from './streams.ts';
+import { operationsCheck } from '../work/operations.ts';
 import { pipelinesCheck } from '../work/pipelines.ts';
 import { worksCheck } from '../work/works.ts';
 
@@ -93,6 +94,7 @@ const rulesOf = (books: Books) => {
   const [accounts, claims, works] = [accountsCheck(books), claimsCheck(books), worksCheck(books)];
   const savedConfigs = savedConfigsCheck(books.findings);
   const pipelines = pipelinesCheck(books);
+  const operations = operationsCheck(books);
   return {
     tenants: accounts.tenants,
     apply: (event: AuditedEvent): void => {
@@ -103,12 +105,14 @@ const rulesOf = (books: Books) => {
       works.apply(event);
       savedConfigs(event);
       pipelines.apply(event);
+      operations.apply(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
     finish: (newest: string): void => {
       claims.finish(newest);
       if (newest !== '') works.finish(newest);
       pipelines.finish();
+      operations.finish();
       if (newest !== '') accounts.finish(new Date(Date.parse(newest) - RACE_MS).toISOString());
     },
   };
