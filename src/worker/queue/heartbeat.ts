@@ -75,6 +75,8 @@ export const heartbeat = <Name extends OwnedWork, State extends Leased>(
       .catch(() => undefined)
       .finally(() => (beating = undefined));
   }, deps.tickMs);
+  // Its work keeps a process alive, not the lease.
+  timer.unref();
   const onShutdown = () => abort('shutdown');
   shutdown.addEventListener('abort', onShutdown);
   if (shutdown.aborted) onShutdown();
