@@ -32,13 +32,24 @@ export async function checkCallersBase(apiBase: string, policy: BasePolicy): Pro
   const wrong =
     url === undefined ? 'The API base is no URL: give one like https://host/v1.' : formOf(url, policy);
   if (url === undefined || wrong !== undefined) return unsafe(wrong ?? NOT_PUBLIC);
-  const host = hostOf(url);
-  if (!policy.allowPrivateNetwork && LOCAL_NAME.test(host)) return unsafe(NOT_PUBLIC);
-  const addresses = await addressesOf(host, policy.resolve);
-  if (addresses.length === 0)
+  const checked = await checkedHost(url, policy);
+  if (checked === 'unknown')
     return unsafe('The host of the API base cannot be found: check how it is spelled.');
-  const allowed = addresses.every(({ address }) => mayConnectTo(address, policy.allowPrivateNetwork));
-  return allowed ? { kind: 'ok', addresses } : unsafe(NOT_PUBLIC);
+  return checked === 'not_public' ? unsafe(NOT_PUBLIC) : { kind: 'ok', addresses: checked };
+}
+
+/** Every address that the host of a URL stands for, where all of them may be connected to. */
+export async function checkedHost(
+  url: URL,
+  { allowPrivateNetwork, resolve }: BasePolicy,
+): Promise<readonly LookupAddress[] | 'unknown' | 'not_public'> {
+  const host = hostOf(url);
+  if (!allowPrivateNetwork && LOCAL_NAME.test(host)) return 'not_public';
+  const addresses = await addressesOf(host, resolve);
+  if (addresses.length === 0) return 'unknown';
+  return addresses.every(({ address }) => mayConnectTo(address, allowPrivateNetwork))
+    ? addresses
+    : 'not_public';
 }
 
 /** What is wrong with the form of a base, as a sentence. */

@@ -83,10 +83,10 @@ const withFile = (form: Json, components: Components): Json => {
   const whole = {
     ...fields,
     properties: {
-      file: { type: 'string', format: 'binary', description: 'The document.' },
+      file: { type: 'string', format: 'binary', description: 'The document; or send `source_url`.' },
       ...fields.properties,
     },
-    required: ['file', ...(fields.required ?? [])],
+    anyOf: [{ required: ['file'] }, { required: ['source_url'] }],
   };
   if (id === undefined) return whole;
   components[id] = whole;
