@@ -28,7 +28,7 @@ export const PRICE = 80;
 export const BALANCE = 1_000;
 
 /** One log and one folder of objects, and the processes that accept operations and work on them. */
-export const operationBench = async () => {
+export const operationBench = async ({ open = 0 }: { readonly open?: number } = {}) => {
   const d = await delivery({ balance: BALANCE });
   const folder = tempFolder();
   const stored: ObjectStore = await openObjectFolder(mkdtempSync(join(tmpdir(), 'quire-operations-')));
@@ -44,7 +44,7 @@ export const operationBench = async () => {
     closing.push(accounts, recording);
     const parts = d.process({ store, objects, ...recording, settlePauseMs: 0, ...over }, accounts);
     const deps = { ...parts, operations: operations(store), secrets: undefined };
-    const accept = acceptOperation({ ...deps, openOf: () => Promise.resolve(0) });
+    const accept = acceptOperation({ ...deps, openOf: () => Promise.resolve(open) });
     const begin = extractDocument(parts);
     const all = () => Promise.resolve([...accepted]);
     const states = async () =>

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { ATTEMPTS_MAX } from '../../domain/queue/lease.ts';
+import { OPEN_MAX } from '../../src/commands/operations/acceptOperation.ts';
 import type { OperationName } from '../../src/commands/operations/operations.ts';
 import { engineOf, EXTRACTED } from '../support/delivery.ts';
 import { BALANCE, operationBench, PRICE, type OperationBench } from '../support/operationBench.ts';
@@ -90,6 +91,17 @@ describe('operations and their worker', () => {
         await bench.process().worker.drain();
         await paidOnce(name);
       });
+
+  it('are refused, and hold nothing, where a tenant has as many as may be open', async () => {
+    const full = await operationBench({ open: OPEN_MAX });
+    const refusal = await full
+      .process()
+      .accept('k')
+      .catch((error: unknown) => String(error));
+    expect(refusal).to.include('busy: At most 1000 operations of a tenant may wait or run at once.');
+    expect(await full.account()).to.include({ held: 0, open_holds: 0 });
+    await full.dispose();
+  });
 
   it('give the hold of a request back that died before it was accepted, and was never sent again', async () => {
     for (let at = 2; at <= 3; at += 1) {
