@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { accountEvent } from './account/events.ts';
 import { apiKeyEvent } from './apiKey/events.ts';
 import { artifactEvent } from './artifact/artifact.ts';
+import { batchEvent } from './batch/events.ts';
 import { billingConfigEvent } from './billingConfig/events.ts';
 import { conversionEvent } from './conversion/events.ts';
 import { deploymentEvent } from './deployment/events.ts';
@@ -38,6 +39,7 @@ export const EVENT_CATALOGUE = {
   extraction: extractionEvent,
   conversion: conversionEvent,
   operation: operationEvent,
+  batch: batchEvent,
   trainingJob: trainingJobEvent,
   artifact: artifactEvent,
   deployment: deploymentEvent,

@@ -1,6 +1,7 @@
 import { apiKeysProjector } from './apiKeys/apiKeys.projector.ts';
 import { artifactsProjector } from './artifacts/artifacts.projector.ts';
 import { balancesProjector } from './balances/balances.projector.ts';
+import { batchesProjector } from './batches/batches.projector.ts';
 import { billingConfigsProjector } from './billingConfigs/billingConfigs.projector.ts';
 import { deploymentsProjector } from './deployments/deployments.projector.ts';
 import { documentsProjector } from './documents/documents.projector.ts';
@@ -34,6 +35,7 @@ export const READ_MODELS: readonly Projector[] = [
   marginProjector,
   trainingJobsProjector,
   operationsProjector,
+  batchesProjector,
   artifactsProjector,
   deploymentsProjector,
 ];

@@ -30,6 +30,7 @@ export const PROBLEMS = {
   artifact_not_found: { status: 404, title: 'There is no such artifact' },
   config_not_found: { status: 404, title: 'There is no such saved config' },
   operation_not_found: { status: 404, title: 'There is no such operation' },
+  batch_not_found: { status: 404, title: 'There is no such batch' },
   job_not_found: { status: 404, title: 'There is no such job' },
   deployment_not_found: { status: 404, title: 'There is no such deployment' },
   document_not_found: { status: 404, title: 'There is no such document' },

@@ -67,6 +67,11 @@ export type Block =
       readonly rows: number;
       readonly columns: number;
       readonly headerRows: number;
+      /**
+       * It goes on with the last table of the page before, whose header its own header rows repeat; `row`: its
+       * first row below them goes on with the last row there.
+       */
+      readonly continues?: 'table' | 'row' | undefined;
       readonly cells: readonly TableCell[];
       readonly box: Box | null;
     }

@@ -3,6 +3,7 @@ import { cleanText, oneLine } from './cleanText.ts';
 import type { Block, Document, DocumentPage, TableCell } from './document.ts';
 import { htmlTable } from './htmlTable.ts';
 import { escapeMarks, safeInline } from './inline.ts';
+import { withJoinedTables } from './joinedTables.ts';
 import { tableGrid, type TableBlock } from './tableGrid.ts';
 
 export type TableForm = 'markdown' | 'html';
@@ -19,12 +20,12 @@ export const markdownOfPage = (page: DocumentPage, { tables = 'markdown' }: Mark
 /**
  * GitHub-flavoured markdown: ATX headings, pipe tables with spans repeated in each cell, fenced code,
  * links to http, https and mailto only, no raw HTML, NFC, line feeds, one newline at the end. A document
- * of several pages has `<!-- page N -->` before each.
+ * of several pages has `<!-- page N -->` before each. A table that runs over pages is one, where it begins.
  */
 export const markdownOf = (document: Document, { tables = 'markdown' }: MarkdownForm = {}): string =>
-  markdownWith(document, tableTextIn(tables));
+  markdownWith({ ...document, pages: withJoinedTables(document.pages) }, tableTextIn(tables));
 
-/** The same with tables as `tableText` writes them. */
+/** The same with tables as `tableText` writes them, each page's own. */
 export function markdownWith({ pages }: Document, tableText: TableText): string {
   const parts = pages.map((page) => {
     const body = pageMarkdown(page, tableText);

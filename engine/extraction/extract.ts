@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Citation } from '../ports/extractionEngine.ts';
 import { byLexicon } from './byLexicon.ts';
 import { aboveFloor, MIN_CONFIDENCE } from './confidenceFloor.ts';
+import { coerced } from './fields/coerced.ts';
 import { schemaTree, type Field, type SchemaNode } from './fields/fields.ts';
 import { factFor, joinedFact } from './facts/facts.ts';
 import { findingOf, type Finding } from './finding.ts';
@@ -11,6 +12,8 @@ import { listInProse } from './prose/proseValues.ts';
 import { LABELLED, ranked } from './ranking.ts';
 import type { RowFindings } from './tables/rowValues.ts';
 import { listedRows } from './lists/listedRows.ts';
+import { listed } from './lists/rowMembers.ts';
+import { rowValues } from './lists/rowValues.ts';
 import { listedTexts } from './lists/textEntries.ts';
 import { singlesOf } from './singles/singles.ts';
 import { sourceOf, type Source } from './source.ts';
@@ -158,14 +161,6 @@ export function foundByRules(
   return found !== undefined && found.confidence >= least ? found : undefined;
 }
 
-/** The value in the schema's JSON type; undefined when it has none. */
-export function coerced({ type, kind, withTime }: Field, value: Json): Json | undefined {
-  if (type === 'integer') return Number.isInteger(value) ? value : undefined;
-  if (type !== 'string') return typeof value === type ? value : undefined;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return kind === 'date' && withTime ? `${text}T00:00:00Z` : text;
-}
-
 function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
   const field = fill.taught.list?.(asked) ?? asked;
   const values: Json[] = [];
@@ -203,28 +198,9 @@ function rowsOf(
   fill: Fill,
 ): Json | undefined {
   const fields = [...columns.values()].flatMap(fieldsOf);
-  const rows = fill.taught.rows?.(pointer, fields) ?? listedRows({ fields, called }, fill.source);
-  const values = rows.map((row, index) => rowOf({ row, columns, at: `${pointer}/${index}` }, fill));
+  const rows = fill.taught.rows?.(pointer, fields) ?? listedRows(listed(columns, called), fill.source);
+  const values = rowValues(rows, { members: columns, at: pointer }, fill.cite);
   return values.length === 0 ? undefined : values;
-}
-
-interface RowPlace {
-  readonly row: RowFindings;
-  readonly columns: ReadonlyMap<string, SchemaNode>;
-  readonly at: string;
-}
-
-function rowOf({ row, columns, at }: RowPlace, fill: Fill): JsonObject {
-  const entries: [string, Json][] = [];
-  for (const [name, node] of columns) {
-    if (node.kind !== 'leaf') continue;
-    const finding = row.get(node.field.pointer);
-    const value = finding === undefined ? undefined : coerced(node.field, finding.value);
-    if (finding === undefined || value === undefined) continue;
-    entries.push([name, value]);
-    fill.cite(`${at}${node.field.pointer}`, finding);
-  }
-  return Object.fromEntries(entries);
 }
 
 const cited = (path: string, { text, page, words, confidence }: Finding): readonly Citation[] => [

@@ -31,15 +31,27 @@ export const stylesOfHeadings = (
   look: DocumentLook,
 ): ReadonlySet<string> => headingStyles(placesOn(pages), look);
 
-/** The passages of a document that are headings: larger than the text, or set apart by their look and by themselves. */
+interface HeadingsKnown {
+  /** Those that the outline names. */
+  readonly outlined: ReadonlyMap<Passage, number>;
+  /** The styles of headings elsewhere in the document. */
+  readonly known?: ReadonlySet<string> | undefined;
+}
+
+/**
+ * The passages of a document that are headings: larger than the text, or set apart by their look and by themselves,
+ * or named in its outline.
+ */
 export function headingsOf(
   pages: readonly (readonly Passage[])[],
   look: DocumentLook,
-  known: ReadonlySet<string> = new Set(),
+  { outlined, known = new Set() }: HeadingsKnown,
 ): readonly Passage[] {
   const places = placesOn(pages);
   const styles = new Set([...headingStyles(places, look), ...known]);
-  return places.filter((place) => isHeading(place, look, styles)).map(({ passage }) => passage);
+  return places
+    .filter((place) => outlined.has(place.passage) || isHeading(place, look, styles))
+    .map(({ passage }) => passage);
 }
 
 /** A passage with what follows it on the page. */
@@ -133,24 +145,4 @@ function areHeadings(places: readonly Place[], look: DocumentLook): boolean {
   );
   const followed = short.filter(({ next }) => next !== undefined && textOf(next).length >= TEXT_MIN);
   return short.length >= SHORT_SHARE * known.length && followed.length >= FOLLOWED_SHARE * known.length;
-}
-
-const rankOf = ({ size, bold }: Passage): number => Math.round(size * 2) * 2 + (bold ? 1 : 0);
-
-/** The looks of headings that make levels. */
-export const headingRanks = (headings: readonly Passage[]): ReadonlySet<number> =>
-  new Set(headings.map(rankOf));
-
-/** Levels by look: the largest is 1; bold of the text's own size comes last. `ranks`: those of the whole document. */
-export function headingLevels(
-  headings: readonly Passage[],
-  ranks: ReadonlySet<number> = headingRanks(headings),
-): ReadonlyMap<Passage, 1 | 2 | 3 | 4 | 5 | 6> {
-  const levels = new Map<Passage, 1 | 2 | 3 | 4 | 5 | 6>();
-  for (const heading of headings) {
-    const larger = [...ranks].filter((rank) => rank > rankOf(heading)).length;
-    const level = Math.min(6, larger + 1) as 1 | 2 | 3 | 4 | 5 | 6;
-    levels.set(heading, level);
-  }
-  return levels;
 }

@@ -12,14 +12,16 @@ import {
 } from './content.ts';
 import { keyOf, runningRows } from './furniture.ts';
 import { gridTable, type GridTable } from './tables/gridTables.ts';
-import { headingLevels, headingRanks, headingsOf, stylesOfHeadings, type DocumentLook } from './headings.ts';
+import { headingLevels, looksOfHeadings, type LooksOfHeadings } from './headingLevels.ts';
+import { headingsOf, stylesOfHeadings, type DocumentLook } from './headings.ts';
 import { documentLook } from './look.ts';
+import { outlinedPassages, type OutlineTitle } from './outlined.ts';
+import { passageBlock } from './passageBlocks.ts';
 import { passagesOf, textLine, type Passage } from './paragraphs.ts';
 import { wordsByHeight } from './tables/looseRules.ts';
 import { ruledRegions } from './tables/ruledTables.ts';
 import { segmentRows, segmentsOf } from './segments.ts';
 import type { TableBlock } from './tables/tableCells.ts';
-import { joinLines } from './textOf.ts';
 
 /** A piece of a page in reading order, before the document as a whole tells headings from text. */
 type Piece =
@@ -33,16 +35,26 @@ interface FlowAtom extends Atom {
 
 /**
  * The blocks of each page in reading order: tables (ruled or aligned), headings by level, lists, code and
- * paragraphs; running headers and footers left out. Pure and reproducible.
+ * paragraphs; running headers and footers left out. `outline` has the titles that the document itself says it has.
+ * Pure and reproducible.
  */
 export function layoutPages(
   pages: readonly PageContent[],
+  outline: readonly OutlineTitle[] = [],
   known?: LayoutTraits,
 ): readonly (readonly Block[])[] {
   const { look, pieces, passages } = laidOut(pages, known);
-  const levels = headingLevels(headingsOf(passages, look, known?.styles), known?.ranks);
+  const outlined = outlinedPassages(passages, outline);
+  const headings = headingsOf(passages, look, { outlined, known: known?.styles });
+  const levels = headingLevels(headings, outlined, known?.looks);
   return pieces.map((page, index) => [
-    ...nestedLists(page.flatMap((piece) => blocksOf(piece, { look, levels }))),
+    ...nestedLists(
+      page.map((piece) =>
+        piece.kind === 'table'
+          ? piece.table
+          : passageBlock(piece.passage, { look, level: levels.get(piece.passage) }),
+      ),
+    ),
     ...(pages[index]?.aside ?? []).map(asideBlock),
   ]);
 }
@@ -56,14 +68,15 @@ export interface LayoutTraits {
   /** Keys of running headers and footers. */
   readonly running: ReadonlySet<string>;
   readonly styles: ReadonlySet<string>;
-  readonly ranks: ReadonlySet<number>;
+  readonly looks: LooksOfHeadings;
 }
 
 /** What the pages have in common. */
-export function layoutTraits(pages: readonly PageContent[]): LayoutTraits {
+export function layoutTraits(pages: readonly PageContent[], outline: readonly OutlineTitle[]): LayoutTraits {
   const { look, running, passages } = laidOut(pages);
-  const ranks = headingRanks(headingsOf(passages, look));
-  return { look, running: new Set([...running].map(keyOf)), styles: stylesOfHeadings(passages, look), ranks };
+  const outlined = outlinedPassages(passages, outline);
+  const looks = looksOfHeadings(headingsOf(passages, look, { outlined }), outlined);
+  return { look, running: new Set([...running].map(keyOf)), styles: stylesOfHeadings(passages, look), looks };
 }
 
 interface LaidOut {
@@ -195,73 +208,4 @@ function flowPieces(atoms: readonly FlowAtom[], column: Box): readonly Piece[] {
   }
   flush();
   return pieces;
-}
-
-interface Document {
-  readonly look: DocumentLook;
-  readonly levels: ReadonlyMap<Passage, 1 | 2 | 3 | 4 | 5 | 6>;
-}
-
-function blocksOf(piece: Piece, { look, levels }: Document): readonly Block[] {
-  if (piece.kind === 'table') return [piece.table];
-  const { passage } = piece;
-  const { box, marker, lines } = passage;
-  const level = levels.get(passage);
-  const isCompound = (word: string): boolean => look.compounds.has(word);
-  const joined = joinLines(lines, isCompound);
-  if (level !== undefined)
-    return [{ kind: 'heading', level, text: joined.text, markdown: joined.markdown, box }];
-  if (passage.mono && !look.bodyMono) return [codeBlock(passage)];
-  if (marker !== undefined && marker.length > 0) {
-    const { ordered, number } = marker;
-    const text = joined.text.slice(marker.length);
-    const markdown = afterMarker(joined.markdown, joined.text.slice(0, marker.length));
-    return [{ kind: 'list_item', ordered, number, depth: 0, text, markdown, box }];
-  }
-  return [paragraph(passage, isCompound)];
-}
-
-/** Markdown escapes marks, so the marker may be longer there. */
-const afterMarker = (markdown: string, marker: string): string => {
-  const length = marker.trimEnd().length;
-  let seen = 0;
-  let at = 0;
-  while (at < markdown.length && seen < length) {
-    if (markdown.charAt(at) === '\\') at += 1;
-    at += 1;
-    seen += 1;
-  }
-  return markdown.slice(at).trimStart();
-};
-
-/** Lines that were ended on purpose stay lines. */
-function paragraph({ lines, breaks, box }: Passage, isCompound: (word: string) => boolean): Block {
-  const parts: (typeof lines)[number][][] = [[]];
-  for (const line of lines) {
-    parts.at(-1)?.push(line);
-    if (breaks.has(line)) parts.push([]);
-  }
-  const joined = parts.filter((part) => part.length > 0).map((part) => joinLines(part, isCompound));
-  return {
-    kind: 'paragraph',
-    text: joined.map(({ text }) => text).join('\n'),
-    markdown: joined.map(({ markdown }) => escapeStarts(markdown)).join('\n'),
-    box,
-  };
-}
-
-/** Inline marks were escaped word by word; what would begin a block at a line's start still has to be. */
-const escapeStarts = (markdown: string): string =>
-  /^(?:#{1,6}\s|>|[-+]\s|[-=]{2,}\s*$|~~~|\||\d{1,9}[.)]\s)/.test(markdown)
-    ? escapeText(markdown.slice(0, 12)) + markdown.slice(12)
-    : markdown;
-
-/** Code keeps its indents, by where its lines begin. */
-function codeBlock({ lines, box }: Passage): Block {
-  const widths = lines.map(({ text, box: [x0, , x1] }) => (x1 - x0) / Math.max(1, text.length));
-  const width = Math.max(1, [...widths].sort((a, b) => a - b)[Math.floor(widths.length / 2)] ?? 1);
-  const text = lines
-    .map((line) => ' '.repeat(Math.max(0, Math.round((line.box[0] - box[0]) / width))) + line.text)
-    .join('\n');
-  return { kind: 'code', language: null, text, box };
 }

@@ -34,8 +34,7 @@ export function textLine({ segments }: Row): TextLine {
   const { all, ...shown } = charactersOf(words);
   const isMost = (characters: number): boolean => characters / Math.max(1, all) > 0.85;
   return {
-    text: inline.text,
-    markdown: inline.markdown,
+    ...inline,
     words,
     box: around(words.map(({ box }) => box)),
     size: weightedSize(words),

@@ -1,5 +1,6 @@
 import { escapeMarks, isSafeLink } from '../document/inline.ts';
 import type { PlacedWord } from './content.ts';
+import { emphasised, runOn, type BaseLook, type Emphasised, type Token } from './emphasis.ts';
 import { inLogicalOrder, readsRightToLeft } from './direction.ts';
 
 /** Words closer than this share of the font's height are one word. */
@@ -9,24 +10,41 @@ const HYPHENS = ['-', '\u00ad', '\u2010'];
 /** Scripts that put no space between words. */
 const UNSPACED = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]$/u;
 
-export interface Inline {
+export interface Inline extends Emphasised {
   readonly text: string;
-  readonly markdown: string;
 }
 
-/** A line's words as they read, with links as inline markdown. */
-export function lineText(words: readonly PlacedWord[]): Inline {
-  let text = '';
-  let markdown = '';
-  let before: PlacedWord | undefined;
-  const ordered = inLogicalOrder(words);
+/** How a line is written: what its text looks like by itself, and how many characters of it mark an item. */
+interface Written {
+  readonly base: BaseLook;
+  readonly plain: number;
+}
+
+/** Nothing stands out of it. */
+export const LOUD: BaseLook = { bold: true, italic: true };
+
+/** A line's words as they read, with links and emphasis as inline markdown. */
+export function lineText(
+  words: readonly PlacedWord[],
+  { base, plain }: Written = { base: LOUD, plain: 0 },
+): Inline {
+  const tokens = tokensOf(inLogicalOrder(words));
+  return { text: tokens.map(({ text }) => text).join(' '), ...emphasised(tokens, base, plain) };
+}
+
+function tokensOf(ordered: readonly PlacedWord[]): readonly Token[] {
+  const tokens: { words: PlacedWord[]; text: string; markdown: string }[] = [];
   ordered.forEach((word, index) => {
-    const space = before === undefined || areGlued(before, word) ? '' : ' ';
-    text += space + word.text;
-    markdown += space + markedWord(word, { before, after: ordered[index + 1] });
-    before = word;
+    const [before, after] = [ordered[index - 1], ordered[index + 1]];
+    const marked = markedWord(word, { before, after });
+    const last = tokens.at(-1);
+    if (before !== undefined && last !== undefined && areGlued(before, word)) {
+      last.words.push(word);
+      last.text += word.text;
+      last.markdown += marked;
+    } else tokens.push({ words: [word], text: word.text, markdown: marked });
   });
-  return { text, markdown };
+  return tokens;
 }
 
 /** A link is opened at its first word and closed at its last. */
@@ -49,10 +67,15 @@ function areGlued(a: PlacedWord, b: PlacedWord): boolean {
 
 /** Lines of one paragraph as running text: hyphens at line ends closed, no space between ideographs. */
 export function joinLines(lines: readonly Inline[], isCompound: (word: string) => boolean): Inline {
-  return lines.reduce((all, line) => ({
-    text: joinTwo(all.text, line.text, isCompound),
-    markdown: joinTwo(all.markdown, line.markdown, isCompound),
-  }));
+  return lines.reduce((all, line) => {
+    const [before, after] = runOn(all, line);
+    return {
+      text: joinTwo(all.text, line.text, isCompound),
+      markdown: joinTwo(before, after, isCompound),
+      opens: all.opens,
+      closes: line.closes,
+    };
+  });
 }
 
 function joinTwo(before: string, after: string, isCompound: (word: string) => boolean): string {

@@ -1,6 +1,6 @@
 import type { Json } from '../kernel/json.ts';
 import { contextScore } from '../extraction/contexts.ts';
-import { coerced } from '../extraction/extract.ts';
+import { coerced } from '../extraction/fields/coerced.ts';
 import type { Field } from '../extraction/fields/fields.ts';
 import type { Finding } from '../extraction/finding.ts';
 import { judgedFor } from '../extraction/fields/labels.ts';

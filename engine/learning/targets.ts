@@ -1,5 +1,6 @@
 import type { Json } from '../kernel/json.ts';
-import { coerced, fieldsOf, valueAt } from '../extraction/extract.ts';
+import { fieldsOf, valueAt } from '../extraction/extract.ts';
+import { coerced } from '../extraction/fields/coerced.ts';
 import type { Field, SchemaNode } from '../extraction/fields/fields.ts';
 import { compared, type Counts, type Note } from './scoring/scoring.ts';
 import { chooseLeaf, learnLeaf, optionsFor, type Following, type LeafModel } from './weights/leafModel.ts';

@@ -8,6 +8,10 @@ export interface Pixels {
 }
 
 const DARK = 150;
+/** A hairline is blurred to grey by a scanner: it is darker by so much than what lies this far to both sides. */
+const FAINT = 225;
+const STEP = 25;
+const ASIDE = 3;
 /** Dark pixels in a row that no letter of usual size has, as a share of the picture's width. */
 const RUN_SHARE = 0.03;
 /** A rule is at least so long, as a share of the picture's width. */
@@ -35,7 +39,7 @@ export function drawnRules(pixels: Pixels): readonly Rule[] {
     runsIn({
       lines: height,
       length: width,
-      isDark: (y, x) => (data[y * width + x] ?? 255) < DARK,
+      isDark: (y, x) => isInked(data, y * width + x, ASIDE * width),
       least: run,
     }),
     least,
@@ -44,12 +48,20 @@ export function drawnRules(pixels: Pixels): readonly Rule[] {
     runsIn({
       lines: width,
       length: height,
-      isDark: (x, y) => (data[y * width + x] ?? 255) < DARK,
+      isDark: (x, y) => isInked(data, y * width + x, ASIDE),
       least: run,
     }),
     Math.max(run, 0.5 * least),
   ).map(({ at, end, from, to }): Rule => [(at + end) / 2, from, (at + end) / 2, to]);
   return [...longest(across), ...longest(down)];
+}
+
+/** Dark, or darker than what lies to both sides of the line that may run here. */
+function isInked(data: Uint8Array, at: number, aside: number): boolean {
+  const value = data[at] ?? 255;
+  if (value < DARK) return true;
+  if (value >= FAINT) return false;
+  return value + STEP < (data[at - aside] ?? 255) && value + STEP < (data[at + aside] ?? 255);
 }
 
 const longest = (rules: readonly Rule[]): readonly Rule[] =>

@@ -5,6 +5,7 @@ import { drawnRules, isBlank } from './drawnRules.ts';
 import { pixelsOf, type GreyImage } from './greyImage.ts';
 import { likelyLanguage } from './languages.ts';
 import { meanConfidence } from './bestReading.ts';
+import { withLoneMarks } from './loneMarks.ts';
 import { isMuchLeft, withOverlooked } from './overlooked.ts';
 import { NetworkFailed, networks, type Networks } from './ppocr/runtime.ts';
 import { SURE, withDoubtfulLines, withSecondEngine, type SecondReading } from './secondEngine.ts';
@@ -114,7 +115,10 @@ async function readTwice(
   const isPoor = meanConfidence(words) < SURE;
   const reading = { networks, allowance, all: both || isPoor };
   const isSearched = reading.all || (secondLook && (await isMuchLeft(standing, words)));
-  return isSearched ? withSecondEngine(pixels, words, reading) : withDoubtfulLines(pixels, words, reading);
+  const read = isSearched
+    ? await withSecondEngine(pixels, words, reading)
+    : await withDoubtfulLines(pixels, words, reading);
+  return secondLook ? withLoneMarks(pixels, read, reading) : read;
 }
 
 interface Turning {

@@ -60,7 +60,7 @@ async function readAgain(
   const read = new Map<SharedLine, readonly PlacedWord[]>();
   for (const { shared, sure } of doubtful) {
     if (!paidForLine(allowance, readingWidth(shared.line))) break;
-    const line = await readLine(networks, pixels, shared.line);
+    const line = await readLine(networks, { pixels, line: shared.line });
     const isDoubted = all || sure < DOUBTFUL;
     read.set(shared, isDoubted ? bestReading(shared.words, line, isSpelled) : withPoints(shared.words, line));
   }

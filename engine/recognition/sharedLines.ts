@@ -35,11 +35,12 @@ export function ownLines(words: readonly PlacedWord[]): readonly SharedLine[] {
     if (goesOn && word.box[0] >= last.box[0]) lines.at(-1)?.push(word);
     else lines.push([word]);
   }
-  return lines.map((own) => ({ line: lineAround(own), words: own }));
+  return lines.map((own) => ({ line: lineAround(own.map(({ box }) => box)), words: own }));
 }
 
-function lineAround(words: readonly PlacedWord[]): TextLine {
-  const [x0, y0, x1, y1] = around(words.map(({ box }) => box));
+/** A line to be read: boxes of letters with white around them. */
+export function lineAround(boxes: readonly Box[]): TextLine {
+  const [x0, y0, x1, y1] = around(boxes);
   const height = (y1 - y0) / (1 - WHITE);
   const white = height * WHITE;
   return { x: (x0 + x1) / 2, y: (y0 + y1) / 2, width: x1 - x0 + white, height, angle: 0 };

@@ -5,6 +5,7 @@ import type { ConfigVersion } from '../../domain/savedConfig/events.ts';
 import { liveSecrets } from '../../domain/savedConfig/decider.ts';
 import { byType } from '../audit/log/auditedEvent.ts';
 import type { Watcher } from '../audit/log/auditLog.ts';
+import { batchInputKeyOf } from '../commands/batches/batchInput.ts';
 import { operationFileKeyOf, operationInputKeyOf } from '../commands/operations/operationInput.ts';
 import { trainingInputKeyOf } from '../commands/training/trainingInput.ts';
 
@@ -31,7 +32,7 @@ export const objectNeeds = (): {
     secrets.set(stream, keys);
     for (const key of keys) needs.set(key, { stream, sha256: null });
   };
-  /** Operations that have not ended: they need their request until then. */
+  /** Operations and batches that have not ended: they need their request until then. */
   const open = new Map<string, string>();
   const dropOperation = (operationId: string): void => {
     needs.delete(operationInputKeyOf(operationId, open.get(operationId) ?? ''));
@@ -54,6 +55,14 @@ export const objectNeeds = (): {
       needs.set(operationInputKeyOf(operation_id, sha256), { stream, sha256 });
       needs.set(operationFileKeyOf(operation_id), { stream, sha256: null });
       open.set(operation_id, sha256);
+    },
+    BatchAccepted: ({ stream, data: { batch_id, input_sha256: sha256 } }) => {
+      needs.set(batchInputKeyOf(batch_id, sha256), { stream, sha256 });
+      open.set(batch_id, sha256);
+    },
+    BatchEnded: ({ data: { batch_id } }) => {
+      needs.delete(batchInputKeyOf(batch_id, open.get(batch_id) ?? ''));
+      open.delete(batch_id);
     },
     OperationSucceeded: ({ data }) => dropOperation(data.operation_id),
     OperationFailed: ({ data }) => dropOperation(data.operation_id),

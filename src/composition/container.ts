@@ -37,6 +37,7 @@ import { queriesOn } from './queriesOn.ts';
 import { bind, bindValue, newContainer, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
 import { secretBoxOf } from './secretBoxOf.ts';
+import { bindBatches } from './parts/batchParts.ts';
 import { bindOperations } from './parts/operationParts.ts';
 import { bindTraining } from './parts/trainingParts.ts';
 import { bindUnfinished } from './parts/unfinishedParts.ts';
@@ -208,6 +209,7 @@ export const containerOver = (
   bindCommands(container);
   bindTraining(container);
   bindOperations(container);
+  bindBatches(container);
   bindUploads(container);
   bindLogWatch(container);
   bindUnfinished(container);

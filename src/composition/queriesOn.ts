@@ -18,6 +18,7 @@ import { ledgerOfTenant, usageOfTenant } from '../../projections/ledger/ledger.q
 import { rateLimitsOfTenants } from '../../projections/rateLimits/rateLimits.queries.ts';
 import { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations/operations.queries.ts';
+import { batchesOfTenant, progressOfBatch } from '../../projections/batches/batches.queries.ts';
 import { chargeOfJob } from '../../projections/trainingJobs/trainingJobs.queries.ts';
 import { usageStats } from '../../projections/usage/usage.queries.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs/costs.queries.ts';
@@ -70,6 +71,8 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   costsByDocument: costsByDocument(sql),
   costOfOperation: costOfOperation(sql),
   operationsOfTenant: operationsOfTenant(sql),
+  progressOfBatch: progressOfBatch(sql),
+  batchesOfTenant: batchesOfTenant(sql),
   chargeOfJob: chargeOfJob(sql),
   artifactsOfTenant: artifactsOfTenant(sql),
 });

@@ -164,6 +164,16 @@ interface Opened {
   readonly ends: Ends;
 }
 
+/** What keeps house, and what does the work that waits in the log. */
+const workersOf = (from: Container): readonly { readonly start: () => void; stop: () => Promise<void> }[] => {
+  const sealer = resolve(from, t.LOG_SEALER);
+  return [
+    ...[resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)],
+    ...[resolve(from, t.TRAINING_WORKER), resolve(from, t.OPERATION_WORKER), resolve(from, t.BATCH_WORKER)],
+    ...(sealer === null ? [] : [sealer]),
+  ];
+};
+
 /** Starts the roles of this process, with an end for each; gives where it listens. */
 const startOver = async ({ config, parts, logger, ends }: Opened): Promise<string> => {
   const tracer = await openTracer(config, logger);
@@ -207,10 +217,7 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   if (does('projector')) drift.start();
   // In each process: what neither the log nor the object store took is known to this one alone.
   unfinished.start();
-  const sweepers = [resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)];
-  const sealer = resolve(from, t.LOG_SEALER);
-  const queues = [resolve(from, t.TRAINING_WORKER), resolve(from, t.OPERATION_WORKER)];
-  const workers = [...sweepers, ...queues, ...(sealer === null ? [] : [sealer])];
+  const workers = workersOf(from);
   const tables = tableWatch(from);
   ends.add(() => tables.stop());
   if (does('projector')) tables.start();

@@ -4,6 +4,7 @@ import type { SourceDeps } from '../commands/uploads/fetchSource.ts';
 import type { BytesInFlight } from '../commands/work/bytesInFlight.ts';
 import type { ApiKeys } from '../commands/reference/apiKeys.ts';
 import type { ConvertRequest } from '../commands/work/convertDocument.ts';
+import type { BatchCommands } from '../commands/batches/batchCommands.ts';
 import type { OperationCommands } from '../commands/operations/operationCommands.ts';
 import type { Delivered, HandedOver } from '../commands/work/work.ts';
 import type { extractByFields } from '../commands/work/extractFields.ts';
@@ -53,6 +54,7 @@ export interface ApiDeps {
   readonly extract: ReturnType<typeof extractByFields>;
   readonly convert: (request: ConvertRequest) => Promise<Delivered | HandedOver | WorkProblem>;
   readonly operations: OperationCommands;
+  readonly batches: BatchCommands;
   readonly presign: ReturnType<typeof presignUpload>;
   readonly receiver: UploadReceiver;
   readonly uploads: Uploads;

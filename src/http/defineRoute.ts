@@ -47,7 +47,8 @@ export interface RouteRequest<
 /** A body that is not JSON, as a route with `contentType` returns it. */
 export interface RawBody {
   readonly contentType: string;
-  readonly body: string | Uint8Array;
+  /** Pieces are sent as they come: where one is late, so is the answer's end. */
+  readonly body: string | Uint8Array | AsyncIterable<string>;
 }
 
 type Reply<Schema extends z.ZodType> =

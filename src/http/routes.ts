@@ -4,6 +4,11 @@ import { activateDeployment } from './routes/training/activateDeployment.route.t
 import { addCredits } from './routes/billing/addCredits.route.ts';
 import { adjustCredits } from './routes/administration/adjustCredits.route.ts';
 import { cancelTrainingJob } from './routes/training/cancelTrainingJob.route.ts';
+import { cancelBatch } from './routes/documents/cancelBatch.route.ts';
+import { createBatch } from './routes/documents/createBatch.route.ts';
+import { getBatch } from './routes/documents/getBatch.route.ts';
+import { getBatchResults } from './routes/documents/getBatchResults.route.ts';
+import { listBatches } from './routes/documents/listBatches.route.ts';
 import { cancelOperation } from './routes/documents/cancelOperation.route.ts';
 import { canonical } from './routes/documents/canonical.route.ts';
 import { chargeExamples } from './routes/billing/chargeExamples.route.ts';
@@ -94,8 +99,13 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route>>>> = {
     removeUpload,
   },
   Operations: {
+    cancelBatch,
     cancelOperation,
+    createBatch,
+    getBatch,
+    getBatchResults,
     getOperation,
+    listBatches,
     listOperations,
   },
   Billing: {

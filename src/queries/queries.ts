@@ -1,6 +1,7 @@
 import type { RateLimitOverride } from '../../domain/rateLimits/decider.ts';
 import type * as apiKeys from '../../projections/apiKeys/apiKeys.queries.ts';
 import type { artifactsOfTenant } from '../../projections/artifacts/artifacts.queries.ts';
+import type * as batches from '../../projections/batches/batches.queries.ts';
 import type * as balances from '../../projections/balances/balances.queries.ts';
 import type { documentsOfTenant } from '../../projections/documents/documents.queries.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
@@ -47,6 +48,8 @@ export interface Queries {
   readonly costsByDocument: On<typeof costs.costsByDocument>;
   readonly costOfOperation: On<typeof operations.costOfOperation>;
   readonly operationsOfTenant: On<typeof operations.operationsOfTenant>;
+  readonly progressOfBatch: On<typeof batches.progressOfBatch>;
+  readonly batchesOfTenant: On<typeof batches.batchesOfTenant>;
   readonly chargeOfJob: On<typeof chargeOfJob>;
   readonly artifactsOfTenant: On<typeof artifactsOfTenant>;
 }

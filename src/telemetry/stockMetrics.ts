@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import { openHoldsSummary, type OpenHoldsSummary } from '../../projections/balances/balances.queries.ts';
+import { openBatchesSummary } from '../../projections/batches/batches.queries.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { openClaimsSummary } from '../../projections/openClaims/openClaims.queries.ts';
 import { openJobsByStatus } from '../../projections/trainingJobs/trainingJobs.queries.ts';
@@ -11,6 +12,7 @@ interface Stock {
   readonly at: number;
   readonly holds: OpenHoldsSummary;
   readonly claims: { readonly count: number; readonly oldest_at: string | null };
+  readonly batches: { readonly count: number; readonly oldest_at: string | null };
   readonly jobs: ReadonlyMap<string, number>;
 }
 
@@ -21,10 +23,12 @@ const ageOf = (at: number, oldest: string | null): number =>
 
 const stockOf = (sql: SqlTx, now: () => string): (() => Promise<Stock>) => {
   const [holdsAt, claimsOf, jobsOf] = [openHoldsSummary(sql), openClaimsSummary(sql), openJobsByStatus(sql)];
+  const batchesOf = openBatchesSummary(sql);
   return async () => {
     const instant = now();
-    const [holds, claims, jobs] = await Promise.all([holdsAt(instant), claimsOf(), jobsOf()]);
-    return { at: Date.parse(instant), holds, claims, jobs };
+    const asked = [holdsAt(instant), claimsOf(), jobsOf(), batchesOf()] as const;
+    const [holds, claims, jobs, batches] = await Promise.all(asked);
+    return { at: Date.parse(instant), holds, claims, jobs, batches };
   };
 };
 
@@ -56,6 +60,12 @@ export const stockMetrics = (
     'quire_oldest_open_claim_seconds',
     'Age of the oldest claim without an outcome; 0 when there is none.',
     ({ at, claims }) => ageOf(at, claims.oldest_at),
+  );
+  show('quire_open_batches', 'Batches that have not ended.', ({ batches }) => batches.count);
+  show(
+    'quire_oldest_open_batch_seconds',
+    'Age of the oldest batch that has not ended; 0 when there is none.',
+    ({ at, batches }) => ageOf(at, batches.oldest_at),
   );
   pulledGaugesBy(register, 'state', stock)(
     'quire_training_jobs',

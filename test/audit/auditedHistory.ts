@@ -189,6 +189,19 @@ const waitingOperations = async (api: Client, tenant_id: string): Promise<void> 
   await done(api, `/v1/operations/${await accepted()}/cancel`, {});
 };
 
+/** A batch that waits and one that was cancelled: nobody works on them here. */
+const waitingBatches = async (api: Client, tenant_id: string): Promise<void> => {
+  const schema = JSON.parse(INVOICE_SCHEMA) as object;
+  const json = { tenant_id, file_uris: ['quire://uploads/doc_1', 'quire://uploads/doc_2'], schema };
+  const accepted = async () => {
+    const reply = await api.call('post', '/v1/batches', { json });
+    expect(reply.status, reply.text).to.equal(202);
+    return String(reply.body['batch_id']);
+  };
+  await accepted();
+  await done(api, `/v1/batches/${await accepted()}/cancel`, {});
+};
+
 /** An extraction whose request ended right after its burn. */
 const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Promise<void> => {
   const handle = commandHandler({
@@ -263,6 +276,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   await keysAndLimits(api, RICH);
   await pipelines(api, parts, RICH);
   await waitingOperations(api, RICH);
+  await waitingBatches(api, RICH);
   await api.sell(POOR, 1_000);
   await unfinished(parts);
   await api.newKey('late');

@@ -132,6 +132,13 @@ export const SCHEMA_ROUTES: Readonly<Record<string, BySchema>> = {
       payload: { schema, mode: 'fast' },
     }),
   configs: ({ url, tenant_id }, schema) => post({ url }, '/v1/configs', { tenant_id, schema }),
+  // Each for a tenant of its own: of one tenant a few batches are open at most, and then nothing is looked at.
+  batches: ({ url }, schema) =>
+    post({ url }, '/v1/batches', {
+      tenant_id: `hostile-${crypto.randomUUID()}`,
+      file_uris: ['quire://uploads/doc_none'],
+      schema,
+    }),
   'training jobs': (target, schema) =>
     post(target, '/v1/training/jobs', {
       tenant_id: target.tenant_id,

@@ -69,6 +69,7 @@ const ROUTES: Readonly<Record<string, (tenant: string, text: string) => string>>
     `"payload":{"schema":${text}}}`,
   '/v1/training/jobs': (tenant, text) =>
     `{"tenant_id":"${tenant}","schema":{},"examples":[{"document_id":"doc_1","expected":${text}}]}`,
+  '/v1/batches': (tenant, text) => `{"tenant_id":"${tenant}","schema":{},"file_uris":${text}}`,
   '/v1/documents/page-count': (_tenant, text) => `{"documents":${text}}`,
   '/v1/admin/fx-rates': (_tenant, text) => `{"date":"2026-01-30","rates":${text}}`,
   '/v1/admin/billing-config': (_tenant, text) => text,

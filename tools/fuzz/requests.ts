@@ -3,6 +3,7 @@ import { answers, startScriptedProvider } from '../../engine/test/support/script
 import { draftOf } from './requests/draft.ts';
 import { judgeOf, type Exchange, type Verdict } from './requests/judge.ts';
 import { nearValid } from './requests/mutations.ts';
+import { WIRE_CODES } from '../../src/problemTable.ts';
 import { operationsOf, type OpenApi, type Operation } from './requests/operations.ts';
 import { sendWire, stopSending } from './requests/send.ts';
 import { hostile, written, type Wire } from './requests/wire.ts';
@@ -111,8 +112,7 @@ const tell = (run: Run, flaws: readonly string[], { sent, seconds }: Took): void
 const started = async (target: FuzzTarget, modelBase: string): Promise<Run> => {
   const openapi = (await target.admin('GET', '/openapi.json')) as unknown as OpenApi;
   const world = await makeWorld(target, modelBase);
-  const codes = new Set(openapi.components.schemas['Problem']?.properties?.['code']?.enum as string[]);
-  const judge = judgeOf(openapi as unknown as Readonly<Record<string, unknown>>, codes, world);
+  const judge = judgeOf(openapi as unknown as Readonly<Record<string, unknown>>, new Set(WIRE_CODES), world);
   return { target, world, openapi, operations: operationsOf(openapi), judge, words: new Map(), flawed: [] };
 };
 

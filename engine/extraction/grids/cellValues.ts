@@ -1,3 +1,4 @@
+import type { Word } from '../../document/document.ts';
 import { inSegment, type Candidate } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import { findingOf, textFinding, type Evidence, type Finding } from '../finding.ts';
@@ -28,8 +29,30 @@ export interface CellReading {
 
 function whole(cell: Cell, { evidence }: CellReading): Finding | undefined {
   const segment = segmentOf(cell);
-  return textFinding([{ segment, from: 0, to: segment.text.length }], { ...evidence, strictness: 0.6 });
+  const to = nameEnd(cell.words, segment.starts) ?? segment.text.length;
+  return textFinding([{ segment, from: 0, to }], { ...evidence, strictness: 0.6 });
 }
+
+/** Of the size of a name: a remark below it is set smaller than this. */
+const SMALLER = 0.93;
+
+/** Where a remark begins that is set smaller on the lines below a name; undefined where there is none. */
+function nameEnd(words: readonly Word[], starts: readonly number[]): number | undefined {
+  const size = words[0]?.fontSize ?? 0;
+  const isSmall = ({ fontSize }: Word): boolean => fontSize !== null && fontSize < SMALLER * size;
+  const at = words.findIndex(isSmall);
+  return at > 0 && words.slice(at).every(isSmall) && isBelow(words[at - 1], words[at])
+    ? starts[at]
+    : undefined;
+}
+
+/** A word on a line below another. */
+function isBelow(above: Word | undefined, { box }: Word = NOWHERE): boolean {
+  const edge = above?.box?.[3];
+  return edge !== undefined && box !== null && box[1] >= edge - 1;
+}
+
+const NOWHERE: Word = { text: '', box: null, confidence: 1, fontSize: null, bold: false };
 
 function typed(field: Field, cell: Cell, { source, evidence }: CellReading): Finding | undefined {
   const segment = segmentOf(cell);

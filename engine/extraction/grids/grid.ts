@@ -21,8 +21,14 @@ export interface Grid {
   readonly page: number;
   /** What stands above it: headings and texts, the nearest first. */
   readonly above: readonly string[];
+  /** The text right above it, where that may be its title. */
+  readonly title: Cell | undefined;
   /** Nothing stands between it and the table before it but the end of the page. */
   readonly follows: boolean;
+  /** The layout says that it goes on with the table before it. */
+  readonly continues: boolean;
+  /** Its rows are the columns of the document: the first names the members, each other is a record. */
+  readonly isTurned: boolean;
   /** A row of names of groups of columns, each over all columns of its group. */
   readonly overColumns: (row: number) => GridRow;
 }

@@ -4,6 +4,7 @@ import type { Source } from '../source.ts';
 import { profileOf, typeFit, type Profile } from './cellValues.ts';
 import { cellsIn, type Cell, type Grid, type GridRow } from './grid.ts';
 import type { HeaderMatcher } from './likeness.ts';
+import { repeatedOver } from './repeatedOver.ts';
 
 /** A grid whose columns were told by a header. */
 export interface Headed {
@@ -39,6 +40,8 @@ const LEFT_COSTS = 0.08;
 /** What a header is looked for with. */
 export interface Asked {
   readonly fields: readonly Field[];
+  /** Of rows that hold rows: what one value may serve many rows for, without a column. */
+  readonly outer: ReadonlySet<Field>;
   readonly matcher: HeaderMatcher;
   readonly source: Source;
 }
@@ -58,6 +61,7 @@ export function headedBy(grid: Grid, asked: Asked): Headed | undefined {
 /** The rows that may be headers. */
 function headersIn(grid: Grid): readonly number[] {
   if (grid.columns > COLUMNS_MAX) return [];
+  if (grid.isTurned) return [0];
   const rows = grid.rows.slice(0, Math.max(0, Math.min(grid.rows.length - 1, HEADER_ROWS_MAX)));
   return rows.flatMap((row, at) => (beginsTable(grid, at) && mayBeHeader(row) ? [at] : []));
 }
@@ -70,17 +74,21 @@ interface HeaderPlace {
 }
 
 function headedAt(grid: Grid, { header, depth, least }: HeaderPlace, asked: Asked): Headed | undefined {
-  const { fields } = asked;
   const columns = namedColumns(grid, { header, depth }, asked);
+  const fields = asked.fields.filter((field) => !asked.outer.has(field) || columns.mapped.has(field));
   const enough = Math.min(2, fields.length);
   const said = [...columns.mapped.values()].reduce((sum, { score }) => sum + score, 0) - DEEPER * (depth - 1);
-  if (columns.mapped.size < enough) return undefined;
+  if (columns.mapped.size < enough || !hasInner(columns.mapped, asked)) return undefined;
   if (said / Math.max(1, fields.length - 1) <= least) return undefined;
   const left = leftOver(columns, fields, grid.columns);
   const mapped = left === undefined ? columns.mapped : new Map([...columns.mapped, left]);
   const score = said / (fields.length - (left === undefined ? 0 : 1)) - (left === undefined ? 0 : LEFT_COSTS);
   return { grid, header, depth, mapped, score };
 }
+
+/** A table that has only what one value serves many rows for has no rows. */
+const hasInner = (mapped: Named['mapped'], { outer }: Asked): boolean =>
+  outer.size === 0 || [...mapped.keys()].some((field) => !outer.has(field));
 
 /** Rows at the top, where headers stand. */
 const TOP_ROWS = 8;
@@ -104,13 +112,16 @@ const YEAR = /^(?:19|20)\d{2}$/;
 export function headerTexts(grid: Grid, header: number, depth: number): readonly string[] {
   const first = header - depth + 1;
   const rows = Array.from({ length: depth }, (_, i) =>
-    i < depth - 1 ? grid.overColumns(first + i) : (grid.rows[header] ?? []),
+    i < depth - 1 ? overColumns(grid, first + i) : (grid.rows[header] ?? []),
   );
   return Array.from({ length: grid.columns }, (_, column) => {
     const cells = new Set(rows.flatMap((row) => row[column] ?? []));
     return [...cells].map(({ text }) => text).join(' ');
   });
 }
+
+const overColumns = (grid: Grid, at: number): GridRow =>
+  repeatedOver(grid.rows[at] ?? [], grid.rows[at + 1] ?? []) ?? grid.overColumns(at);
 
 interface Pair extends Place {
   readonly field: Field;
@@ -153,11 +164,16 @@ function withoutDoubtful(pairs: readonly Pair[], texts: readonly string[]): read
   for (const pair of fitting) if (pair.score > (best.get(pair.field)?.score ?? 0)) best.set(pair.field, pair);
   const claims = counted([...best.values()].map(({ column }) => texts[column] ?? ''));
   const columns = counted(fitting.map(({ field, column }) => keyOf(field, texts[column])));
-  return fitting.filter(({ field, column }) => {
-    const count = columns.get(keyOf(field, texts[column])) ?? 0;
-    return count === 1 || count <= (claims.get(texts[column] ?? '') ?? 0);
+  return fitting.flatMap((pair) => {
+    const text = texts[pair.column];
+    const count = columns.get(keyOf(pair.field, text)) ?? 0;
+    if (count === 1) return [pair];
+    return count <= (claims.get(text ?? '') ?? 0) ? [{ ...pair, score: OVER_SEVERAL * pair.score }] : [];
   });
 }
+
+/** Columns under one name are told apart by their order alone. */
+const OVER_SEVERAL = 0.9;
 
 const keyOf = ({ pointer }: Field, text: string | undefined): string => `${pointer} ${text ?? ''}`;
 
@@ -209,4 +225,6 @@ const namesRows = ({ type }: Field, column: number, { distinct }: Profile): bool
 const mayHold = (field: Field, profile: Profile): boolean =>
   profile.filled >= 0.6 &&
   typeFit(field, profile) >= 1 &&
-  (field.type !== 'string' || (profile.words > 0.5 && profile.numbers < 0.5));
+  (field.type !== 'string' || isTyped(field) || (profile.words > 0.5 && profile.numbers < 0.5));
+
+const isTyped = ({ kind }: Field): boolean => kind === 'date' || kind === 'email' || kind === 'url';

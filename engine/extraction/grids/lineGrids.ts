@@ -38,10 +38,21 @@ export function lineGrids(asked: Asked): readonly Grid[] {
   return apart(headers, asked).flatMap((header) => gridUnder(header, rows, starts));
 }
 
+/** Fields that the row names; in a text that stands alone each by words of its own, for it may be a title. */
 const hitsOf = (row: Row, { fields, matcher }: Asked): number => {
   const runs = row.segments.filter(({ text }) => /\p{L}/u.test(text)).flatMap(runsOf);
-  return fields.filter((field) => runs.some((run) => matcher(field, run) >= NAMED)).length;
+  const named = fields.flatMap((field) => bestRun(runs, (run) => matcher(field, run)) ?? []);
+  return row.segments.length > 1 ? named.length : new Set(named).size;
 };
+
+function bestRun(runs: readonly string[], score: (run: string) => number): string | undefined {
+  let [best, most]: [string | undefined, number] = [undefined, NAMED];
+  for (const run of runs) {
+    const own = score(run);
+    if (own > most || (best === undefined && own === most)) [best, most] = [run, own];
+  }
+  return best;
+}
 
 function isHeader(row: Row, asked: Asked): boolean {
   const named = row.segments.filter(
@@ -90,10 +101,26 @@ function gridUnder(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>):
       columns: columns.length,
       page: header.page,
       above: above.filter(({ page }) => page === header.page).map(textOf),
+      title: titleOf(above[0], band[0]),
       follows: false,
+      continues: false,
+      isTurned: false,
       overColumns: (row) => nearestOver(placedCells(all[row]), columns),
     },
   ];
+}
+
+/** A text alone in the row right above the header. */
+function titleOf(row: Row | undefined, header: Row | undefined): Cell | undefined {
+  const [only, ...others] = row?.segments ?? [];
+  if (
+    only === undefined ||
+    others.length > 0 ||
+    header === undefined ||
+    only.page !== header.segments[0]?.page
+  )
+    return undefined;
+  return { text: only.text, page: only.page, words: only.words, columnSpan: 1 };
 }
 
 const textOf = ({ segments }: Row): string => segments.map(({ text }) => text).join(' ');

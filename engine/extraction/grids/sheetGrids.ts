@@ -15,7 +15,10 @@ function sheetGrid({ page, lines, blocks }: DocumentPage): readonly Grid[] {
   const [first] = blocks;
   const above = first?.kind === 'heading' ? [first.text] : [];
   const overColumns = (row: number): GridRow => fromTheLeft(rows[row] ?? []);
-  return [{ rows, columns, page, above, follows: false, overColumns }];
+  const title = first?.kind === 'heading' ? cellOf(first.text, page) : undefined;
+  return [
+    { rows, columns, page, above, title, follows: false, continues: false, isTurned: false, overColumns },
+  ];
 }
 
 const cellOf = (text: string, page: number): Cell | undefined =>

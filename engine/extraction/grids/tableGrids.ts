@@ -3,6 +3,7 @@ import type { TableBlock } from '../../document/tableGrid.ts';
 import { fromTheLeft, plainWords, type Cell, type Grid, type GridRow } from './grid.ts';
 import { nearestOver, type PlacedCell, type Span } from './lineColumns.ts';
 import { sheetGrids } from './sheetGrids.ts';
+import { withWholeRows, type CutGrid } from './wholeRows.ts';
 
 /** Places of a table that is looked at. */
 const PLACES_MAX = 2_000_000;
@@ -16,20 +17,47 @@ const KNOWN = new WeakMap<Document, readonly Grid[]>();
 export function gridsOf(document: Document): readonly Grid[] {
   const known = KNOWN.get(document);
   if (known !== undefined) return known;
-  const grids = isWorkbook(document) ? sheetGrids(document) : document.pages.flatMap(gridsOfPage);
+  const grids = isWorkbook(document)
+    ? sheetGrids(document)
+    : withWholeRows(document.pages.flatMap(gridsOfPage));
   KNOWN.set(document, grids);
   return grids;
 }
 
 const isWorkbook = ({ mimeType }: Document): boolean => /spreadsheet|ms-excel/.test(mimeType);
 
-function gridsOfPage(page: DocumentPage): readonly Grid[] {
+function gridsOfPage(page: DocumentPage): readonly CutGrid[] {
   const lines = linesByHeight(page);
   return page.blocks.flatMap((block, index) => {
     if (block.kind !== 'table' || block.rows * block.columns > PLACES_MAX) return [];
-    const follows = page.blocks.slice(0, index).every(({ kind }) => kind === 'image');
-    return [gridOf(block, { page, lines, above: textsAbove(page.blocks, index), follows })];
+    const { continues, headerRows } = block;
+    const follows =
+      continues !== undefined || page.blocks.slice(0, index).every(({ kind }) => kind === 'image');
+    const title = titleAbove(page.blocks[index - 1], page.page, lines);
+    const around = {
+      above: textsAbove(page.blocks, index),
+      title,
+      follows,
+      continues: continues !== undefined,
+    };
+    return [
+      {
+        grid: gridOf(block, { page, lines, ...around }),
+        cutAt: continues === 'row' ? headerRows : undefined,
+      },
+    ];
   });
+}
+
+/** Longer texts are no titles. */
+const TITLE_CHARACTERS_MAX = 80;
+
+/** A heading or a short text that is no sentence. */
+function titleAbove(block: Block | undefined, page: number, lines: readonly PlacedLine[]): Cell | undefined {
+  if (block?.kind !== 'heading' && block?.kind !== 'paragraph') return undefined;
+  const text = block.text.replace(/\s+/g, ' ').trim();
+  if (text === '' || text.length > TITLE_CHARACTERS_MAX || /[.;,]$/.test(text)) return undefined;
+  return cellOf({ text, box: block.box, columnSpan: 1 }, page, lines);
 }
 
 /** The texts before a table up to the table before it, the nearest first; headings reach further. */
@@ -48,10 +76,12 @@ interface Placing {
   readonly page: DocumentPage;
   readonly lines: readonly PlacedLine[];
   readonly above: readonly string[];
+  readonly title: Cell | undefined;
   readonly follows: boolean;
+  readonly continues: boolean;
 }
 
-function gridOf(table: TableBlock, { page, lines, above, follows }: Placing): Grid {
+function gridOf(table: TableBlock, { page, lines, ...around }: Placing): Grid {
   const rows = Array.from({ length: table.rows }, () =>
     Array<Cell | undefined>(table.columns).fill(undefined),
   );
@@ -62,7 +92,7 @@ function gridOf(table: TableBlock, { page, lines, above, follows }: Placing): Gr
       row.fill(cell, raw.column, raw.column + raw.columnSpan);
   }
   const overColumns = (row: number): GridRow => groupsOver(row, rows, table);
-  return { rows, columns: table.columns, page: page.page, above, follows, overColumns };
+  return { ...around, rows, columns: table.columns, page: page.page, isTurned: false, overColumns };
 }
 
 /** Names of groups, by their places on the page where the table has no cells that span. */
@@ -91,7 +121,11 @@ function columnPlaces({ cells, columns }: TableBlock, below: number): readonly S
   return places.every(({ x0 }) => Number.isFinite(x0)) ? places : undefined;
 }
 
-function cellOf({ text, box, columnSpan }: TableCell, page: number, lines: readonly PlacedLine[]): Cell {
+function cellOf(
+  { text, box, columnSpan }: Pick<TableCell, 'text' | 'box' | 'columnSpan'>,
+  page: number,
+  lines: readonly PlacedLine[],
+): Cell {
   const plain = text.replace(/\s+/g, ' ').trim();
   const own = box === null ? [] : wordsWithin(box, lines);
   const isWhole = own.map((word) => word.text).join('') === plain.replace(/ /g, '');

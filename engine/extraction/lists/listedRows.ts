@@ -1,33 +1,35 @@
-import type { Called, Field } from '../fields/fields.ts';
 import { gridRows } from '../grids/gridRows.ts';
 import { labelledRows } from './labelledRows.ts';
 import { numberedRows } from './numberedRows.ts';
+import { recordRows } from './recordRows.ts';
+import type { Listed } from './rowMembers.ts';
 import type { Source } from '../source.ts';
 import { findRows, type RowFindings } from '../tables/rowValues.ts';
-
-/** What a list of rows asks for. */
-export interface Listed {
-  readonly fields: readonly Field[];
-  readonly called: Called;
-}
 
 /** Amounts of goods: their columns are told by arithmetic too. */
 const OF_GOODS: ReadonlySet<string> = new Set(['quantity', 'unit_price', 'line_total']);
 
 /** The rows of a list, by the way that answers it best. */
-export function listedRows({ fields, called }: Listed, source: Source): readonly RowFindings[] {
-  const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  const ways = goods >= 2 ? [byLines, byGrids] : [byGrids, byLines, byLabel, byNumbers];
-  for (const way of ways) {
-    const rows = way({ fields, called }, source);
+export function listedRows(listed: Listed, source: Source): readonly RowFindings[] {
+  for (const way of waysFor(listed)) {
+    const rows = way(listed, source);
     if (rows.length > 0) return rows;
   }
   return [];
 }
 
+/** Rows that hold rows are told by tables alone: other ways know of no groups. */
+function waysFor({
+  fields,
+  outer,
+}: Listed): readonly ((listed: Listed, source: Source) => readonly RowFindings[])[] {
+  if (outer.size > 0) return [byGrids];
+  const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
+  return goods >= 2 ? [byLines, byGrids] : [byGrids, recordRows, byLines, byLabel, byNumbers];
+}
+
 const byLines = ({ fields }: Listed, source: Source): readonly RowFindings[] => findRows(fields, source);
-const byGrids = ({ fields, called }: Listed, source: Source): readonly RowFindings[] =>
-  gridRows(fields, called, source).rows;
+const byGrids = (listed: Listed, source: Source): readonly RowFindings[] => gridRows(listed, source).rows;
 const byLabel = (listed: Listed, source: Source): readonly RowFindings[] => labelledRows(listed, source);
 const byNumbers = ({ fields }: Listed, source: Source): readonly RowFindings[] =>
   numberedRows(fields, source);

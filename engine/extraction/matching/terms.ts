@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../kernel/json.ts';
+import { oneOf } from '../../kernel/text.ts';
 import { labelWords, nameWords } from '../fields/words.ts';
 import forms from '../lexicon/forms.json' with { type: 'json' };
 import labels from '../lexicon/labels.json' with { type: 'json' };
@@ -33,10 +34,22 @@ const BY_CLAUSE = 0.88;
 const CALL_WORDS_MAX = 8;
 
 /** How much a word says. */
-export const weightOf = (word: string): number => (GENERIC.has(word) ? GENERIC_WEIGHT : 1);
+export const weightOf = (word: string): number =>
+  GENERIC.has(word) || word === 'ours' || word === 'yours' ? GENERIC_WEIGHT : 1;
 
 /** The words of a label or name that say something. */
-export const termsIn = (text: string): readonly string[] => said(labelWords(apart(text)));
+export const termsIn = (text: string): readonly string[] => {
+  const owner = OWNERS.find(([shape]) => shape.test(text))?.[1];
+  const words = said(labelWords(apart(text)));
+  return owner === undefined || words.length > OWNED_WORDS_MAX ? words : [owner, ...words];
+};
+
+/** Letters part their writer's references from the reader's: "Our ref.", "Ihr Zeichen". */
+const OWNERS: readonly (readonly [RegExp, string])[] = [
+  [new RegExp(`^${oneOf(forms.ours)}[\\s_]`, 'iu'), 'ours'],
+  [new RegExp(`^${oneOf(forms.yours)}[\\s_]`, 'iu'), 'yours'],
+];
+const OWNED_WORDS_MAX = 3;
 
 /** Numbers apart from the units that they are written together with. */
 const apart = (text: string): string => text.replace(/(\d)(?=\p{L})/gu, '$1 ');
@@ -65,7 +78,7 @@ interface Named {
 /** The terms of a property: its name, alone and under its parents, its title, and what its description says. */
 export function termsOf({ name, parents, schema }: Named): Terms {
   const raw = nameWords(apart(name));
-  const bare = said(raw);
+  const bare = ownedBy(name, said(raw));
   const unit = UNITS.has(bare.at(-1) ?? '') && bare.length > 1 ? bare.at(-1) : undefined;
   const own = unit === undefined ? bare : bare.slice(0, -1);
   const calls = [...named(own, said(nameWords(parents.at(-1) ?? ''))), ...toldBy(schema)];
@@ -76,6 +89,11 @@ export function termsOf({ name, parents, schema }: Named): Terms {
     unit,
   };
 }
+
+const ownedBy = (name: string, words: readonly string[]): readonly string[] => {
+  const owner = OWNERS.find(([shape]) => shape.test(name))?.[1];
+  return owner === undefined ? words : [owner, ...words];
+};
 
 const UNDER_PARENT = 0.9;
 

@@ -55,7 +55,7 @@ export function headName(segment: Segment): readonly Place[] {
 }
 
 /** Most of its longer words begin with a capital: a name, not a sentence. */
-function isTitled(text: string): boolean {
+export function isTitled(text: string): boolean {
   const words = text.split(' ').filter((word) => /\p{L}{3}/u.test(word));
   const capital = words.filter((word) => /^[^\p{L}]*\p{Lu}/u.test(word));
   return (

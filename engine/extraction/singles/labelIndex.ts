@@ -4,6 +4,7 @@ import type { Pair } from '../form/pair.ts';
 import { likeness, likeWord } from '../matching/likeness.ts';
 import { initialsOf, termsIn, type Terms } from '../matching/terms.ts';
 import type { Segment } from '../places/layout.ts';
+import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
 
 /** A label of the document, under one heading, with all pairs that have it. */
@@ -24,7 +25,7 @@ export interface LabelIndex {
   readonly boxes: readonly Box[];
   /** The labels that have a word like one of the field's, with how well each says it. */
   readonly labelled: (terms: Terms, implied: ReadonlySet<string>) => readonly ScoredLabel[];
-  /** The segments that have a word like one of the field's. */
+  /** The paragraphs that have a word like one of the field's. */
   readonly speaking: (terms: Terms) => readonly Segment[];
 }
 
@@ -41,7 +42,8 @@ function indexOf({ layout }: Source): LabelIndex {
   const form = formOf(layout);
   const labels = labelsOf(form.pairs);
   const byWord = wordIndex(labels.map(({ words }) => words));
-  const segmentsByWord = wordIndex(layout.segments.map(({ text }) => termsIn(text)));
+  const texts = paragraphsOf(layout).all;
+  const textsByWord = wordIndex(texts.map(({ text }) => termsIn(text)));
   return {
     form,
     boxes: boxesOf(layout),
@@ -52,7 +54,7 @@ function indexOf({ layout }: Source): LabelIndex {
         const score = likeness(terms, { label: label.words, context: label.context, implied });
         return score > 0 ? [{ label, score }] : [];
       }),
-    speaking: (terms) => placesOf(terms, segmentsByWord).flatMap((place) => layout.segments[place] ?? []),
+    speaking: (terms) => placesOf(terms, textsByWord).flatMap((place) => texts[place] ?? []),
   };
 }
 

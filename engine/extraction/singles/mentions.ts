@@ -8,7 +8,8 @@ import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { labelIndexOf } from './labelIndex.ts';
 import type { Draft } from './offer.ts';
-import { impliedBy, shapeOf, type Shape } from './shapes.ts';
+import { unitAfter, unitNamed } from '../values/units.ts';
+import { impliedBy, isShare, shapeOf, type Shape } from './shapes.ts';
 import { valuesAt, type Reading } from './values.ts';
 
 /** Shapes that a value has by itself, so that it can be told from the words around it. */
@@ -35,7 +36,7 @@ export function mentions(field: Field, source: Source): readonly Draft[] {
 const isReference = (before: string): boolean => REFERENCE.test(before);
 const REFERENCE = new RegExp(`(?:${forms.references.join('|')})[\\s.:]*$`, 'iu');
 
-const VALUES_MAX = 12;
+const VALUES_MAX = 24;
 
 function valuesIn(field: Field, segment: Segment, source: Source): readonly Reading[] {
   const spot = { segment, from: 0, to: segment.text.length };
@@ -80,37 +81,84 @@ function mentionOf(field: Field, value: Reading, source: Source): Draft | undefi
 
 /** Share of a call's words that the sentence has near the value, one of them next to it. */
 function saidAround(field: Field, { segment, from, to }: Reading, { layout }: Source): number {
-  const implied = impliedBy(shapeOf(field));
+  const shape = shapeOf(field);
+  const implied =
+    isShare(field) && isPercent(segment.text.slice(from, to + 12)) ? impliedBy('percent') : impliedBy(shape);
   const previous = layout.segments[segment.index - 1];
   const joined = previous !== undefined && Math.abs(previous.x0 - segment.x0) < 30 ? `${previous.text} ` : '';
-  const before = sentenceEnd(joined + segment.text.slice(0, from)).slice(-BEFORE_CHARACTERS);
-  const after = sentenceStart(segment.text.slice(to)).slice(0, AFTER_CHARACTERS);
-  const near = nearest(shapeOf(field), termsIn(before), termsIn(after));
-  const around = [...termsIn(before), ...termsIn(after)];
-  return field.terms.calls.reduce((most, { words, weight }) => {
-    if (
-      !words.some(
-        (word) =>
-          !implied.has(word) && weightOf(word) === 1 && near.some((other) => likeWord(word, other) > 0),
-      )
-    )
-      return most;
-    let [all, hit] = [0, 0];
-    for (const word of words) {
-      const worth = implied.has(word) ? 0 : weightOf(word);
-      all += worth;
-      hit += worth * around.reduce((top, other) => Math.max(top, likeWord(word, other)), 0);
-    }
-    return all === 0 ? most : Math.max(most, (weight * hit) / all);
+  const before = termsIn(sentenceEnd(joined + segment.text.slice(0, from)).slice(-BEFORE_CHARACTERS));
+  const after = termsIn(sentenceStart(segment.text.slice(to)).slice(0, AFTER_CHARACTERS));
+  const isAsked = inUnit(field, segment.text.slice(to));
+  const isMeasured = isAsked !== undefined || isAmount(segment.text, { from, to });
+  const near =
+    isAsked === true ? [...before.slice(-WIDER), ...after] : nearest({ shape, isMeasured }, before, after);
+  const wide = shape === 'date' ? before.slice(-WIDER) : [];
+  const around = [...before, ...after];
+  const share = field.terms.calls.reduce((most, { words, weight }) => {
+    const telling = words.filter((word) => !implied.has(word) && weightOf(word) === 1);
+    const said = (word: string, among: readonly string[]): boolean =>
+      among.some((other) => likeWord(word, other) > 0);
+    const isNear =
+      telling.some((word) => said(word, near)) || telling.filter((word) => said(word, wide)).length > 1;
+    return isNear ? Math.max(most, weight * shareSaid(words, implied, around)) : most;
   }, 0);
+  return isAsked === false ? OTHER_UNIT * share : share;
+}
+
+const isPercent = (text: string): boolean => /%|per\s?cent|procent|prozent/iu.test(text);
+
+const WIDER = 6;
+/** Beside a number in another unit, or in none, than the field's name asks for. */
+const OTHER_UNIT = 0.6;
+
+/** How much of a call's words stand around the value. */
+function shareSaid(
+  words: readonly string[],
+  implied: ReadonlySet<string>,
+  around: readonly string[],
+): number {
+  const areUnits = words.every(isUnit);
+  let [all, hit] = [0, 0];
+  for (const word of words) {
+    const worth = implied.has(word) || (isUnit(word) && !areUnits) ? 0 : weightOf(word);
+    all += worth;
+    hit += worth * around.reduce((top, other) => Math.max(top, likeWord(word, other)), 0);
+  }
+  return all === 0 ? 0 : hit / all;
+}
+
+const isUnit = (word: string): boolean => unitNamed(word) !== undefined;
+
+/** Whether a number stands in the unit that the field's name ends in; undefined of a name without one. */
+function inUnit({ type, terms: { name, unit } }: Field, after: string): boolean | undefined {
+  const asked =
+    type === 'number' || type === 'integer' ? unitNamed(name.find(isUnit) ?? unit ?? '') : undefined;
+  return asked === undefined ? undefined : unitAfter(after) === asked;
+}
+
+/** A number with decimals, a currency or a percent sign counts nothing. */
+function isAmount(text: string, { from, to }: { readonly from: number; readonly to: number }): boolean {
+  const number = text.slice(from, to);
+  return (
+    /[.,]\d{1,2}(?!\d)/.test(number) ||
+    /[%€$£]/.test(number) ||
+    /[€$£]\s?$/.test(text.slice(Math.max(0, from - 2), from)) ||
+    /^\s?(?:[%€$£]|per\s?cent|percent|procent|Prozent|por ciento|v\.\s?H\.|euros?|EUR|USD|GBP|CHF|Kč)/iu.test(
+      text.slice(to, to + 12),
+    )
+  );
 }
 
 /**
  * The words right beside a value. What follows a bare number is what it counts; an identifier follows its name.
  */
-function nearest(shape: Shape, before: readonly string[], after: readonly string[]): readonly string[] {
+function nearest(
+  { shape, isMeasured }: { readonly shape: Shape; readonly isMeasured: boolean },
+  before: readonly string[],
+  after: readonly string[],
+): readonly string[] {
   if (shape === 'code') return before.filter((word) => word !== 'nr').slice(-1);
-  const isCount = shape === 'integer' || shape === 'number';
+  const isCount = !isMeasured && (shape === 'integer' || shape === 'number');
   return isCount && after.length > 0 ? after.slice(0, 1) : [...before.slice(-2), ...after.slice(0, 1)];
 }
 

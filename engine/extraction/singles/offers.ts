@@ -3,7 +3,11 @@ import { boxesIn, opensBox } from '../form/boxes.ts';
 import type { Pair, Spot } from '../form/pair.ts';
 import { likeness } from '../matching/likeness.ts';
 import { termsIn } from '../matching/terms.ts';
+import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
+import { isOtherEnd } from '../parts/ranges.ts';
+import { wordsIn } from '../places/layout.ts';
+import { partOffers } from '../parts/partOffers.ts';
 import { isValue } from '../texts.ts';
 import { mentions } from './mentions.ts';
 import { labelIndexOf, type ScoredLabel } from './labelIndex.ts';
@@ -25,7 +29,8 @@ export function offersFor(field: Field, source: Source): readonly Offer[] {
     .flatMap(({ label, score }) =>
       label.pairs.slice(0, PAIRS_MAX).flatMap((pair) => offered(field, { pair, score }, source)),
     );
-  return [...paired, ...mentions(field, source), ...tickedFor(field, source)]
+  return [...paired, ...mentions(field, source), ...tickedFor(field, source), ...partOffers(field, source)]
+    .filter(({ segment, from, to }) => !isOtherEnd(field, wordsIn(segment, from, to)[0], source))
     .sort((a, b) => b.score - a.score || a.segment.index - b.segment.index || a.from - b.from)
     .slice(0, OFFERS_MAX)
     .map((offer, _, all) => ({ ...offer, isDoubtful: all.some((other) => isRival(offer, other)) }));
@@ -67,11 +72,21 @@ function offered(field: Field, { pair, score }: ScoredPair, source: Source): rea
   if (value === undefined || (isFree && isLabelText(value, pair, source))) return [];
   return [
     {
-      ...value,
+      ...(shape === 'text' ? goneOn(value, source) : value),
       kind: pair.kind,
       score: pair.kind === 'cross' ? score * columnShare(field, pair, score) : score,
     },
   ];
+}
+
+/** A text that reaches the end of its line ends where its paragraph does. */
+function goneOn(value: Reading, { layout }: Source): Reading {
+  const place = paragraphsOf(layout).of.get(value.segment);
+  if (place === undefined || value.segment.text.slice(value.to).trim() !== '') return value;
+  const { paragraph } = place;
+  const from = place.from + value.from;
+  const text = paragraph.text.slice(from).trim();
+  return { ...value, segment: paragraph, from, to: paragraph.text.length, value: text, text };
 }
 
 const BOXES_MAX = 12;

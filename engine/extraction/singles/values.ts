@@ -4,6 +4,8 @@ import { inSegment, type Candidate, type Conventions } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import type { ValueKind } from '../fields/lexicon.ts';
 import type { Spot } from '../form/pair.ts';
+import { withoutCivility } from '../parts/people.ts';
+import type { Segment } from '../places/layout.ts';
 import { isPlaceholder, isSentence } from '../form/printed.ts';
 import { choiceIn, tickedOption, yesOrNo } from '../texts.ts';
 import { datesIn, monthOf } from '../values/dates.ts';
@@ -18,6 +20,8 @@ export interface Reading extends Spot {
   readonly text: string;
   /** 0..1: how sure its form makes it. */
   readonly strictness: number;
+  /** The lines that the value goes on in. */
+  readonly more?: readonly Segment[];
 }
 
 interface Asked {
@@ -45,7 +49,7 @@ const READERS: Readonly<Partial<Record<Shape, Reader>>> = {
   number: (spot, asked) => numbers(spot, asked),
   code: (spot, { field }) =>
     codes(spot).filter(({ text }) => text.replace(/[^\p{L}\p{N}]/gu, '').length >= codeLength(field)),
-  name: (spot) => texts(spot, NAME_ENDS, (text) => isNameLike(text) || MAIL.test(text)),
+  name: (spot) => texts(spot, NAME_ENDS, (text) => isNameLike(text) || MAIL.test(text)).map(unaddressed),
   text: (spot) => texts(spot, TEXT_ENDS, () => true),
 };
 
@@ -69,6 +73,10 @@ const found = (
   pieces
     .filter((piece) => piece.from >= from && piece.to <= to)
     .map((piece) => ({ segment, strictness, ...piece }));
+
+/** "sixty (60) days": a count in parentheses behind a word is not below zero. */
+const isSpelled = (text: string, from: number, number: string): boolean =>
+  /^\(\d{1,4}\)$/.test(number.trim()) && /\p{L}{3}\s$/u.test(text.slice(Math.max(0, from - 5), from));
 
 const asType = ({ type }: Field, one: Reading): Reading =>
   type === 'string' ? { ...one, value: one.text } : one;
@@ -125,7 +133,7 @@ function numbers(spot: Spot, { field, conventions }: Asked): readonly Reading[] 
       segment,
       from: start,
       to: end,
-      value,
+      value: typeof value === 'number' && isSpelled(segment.text, start, text) ? Math.abs(value) : value,
       text: text.trim(),
       strictness,
     }))
@@ -180,7 +188,13 @@ function codes(spot: Spot): readonly Reading[] {
     });
 }
 
-const TEXT_MAX = 200;
+/** A name is given without "Mr" and the like. */
+function unaddressed(one: Reading): Reading {
+  const text = withoutCivility(one.text);
+  return { ...one, from: one.to - text.length, text, value: text };
+}
+
+const TEXT_MAX = 2000;
 
 /** Where a name ends: at a description in small letters, another piece of a line, an address of mail. */
 const NAME_ENDS: readonly RegExp[] = [/,\s(?=\p{Ll})/u, /\s[·•|–—]\s/u, /\s[(<]?[^\s(<@]{1,80}@/u];
@@ -207,13 +221,15 @@ function texts(spot: Spot, ends: readonly RegExp[], isOne: (text: string) => boo
   return [{ segment: spot.segment, from, to: from + text.length, value: text, text, strictness: 0.6 }];
 }
 
-/** A date at the end of a text is another value that stands beside it. */
+/** A date at the end of a text is another value that stands beside it, unless a small word leads to it. */
 function withoutDate(text: string): string {
   const last = datesIn(text, true).at(-1);
-  return last === undefined || last.to < text.length || last.from < 3
+  return last === undefined || last.to < text.length || last.from < 3 || LEADS.test(text.slice(0, last.from))
     ? text
     : text.slice(0, last.from).trim();
 }
+
+const LEADS = /(?:^|\s)\p{Ll}{2,8}\s$/u;
 
 const NAME_MAX = 80;
 

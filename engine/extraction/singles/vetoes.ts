@@ -4,6 +4,7 @@ import type { Pair } from '../form/pair.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
 import { isInstruction, isPlaceholder } from '../form/printed.ts';
+import { isOtherEnd } from '../parts/ranges.ts';
 import { termsIn } from '../matching/terms.ts';
 import { likeness } from '../matching/likeness.ts';
 import type { Source } from '../source.ts';
@@ -18,6 +19,7 @@ export function isNoValue(field: Field, { text, words, kind }: Finding, source: 
   if (isPlaceholder(text) || isInstruction(text) || saysField(field, text)) return true;
   const [first] = words;
   if (first === undefined) return false;
+  if (isOtherEnd(field, first, source)) return true;
   const isByPlace = kind === 'place' || field.kind === 'currency';
   return labelIndexOf(source).form.blanks.has(first) || (!isByPlace && isOthers(field, first, source));
 }

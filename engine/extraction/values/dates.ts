@@ -9,7 +9,7 @@ export interface DateShape {
   readonly iso: string;
 }
 
-/** By their first letters, folded: English, German, French, Spanish, Italian, Dutch, Portuguese. */
+/** By their first letters, folded: English, German, French, Spanish, Italian, Dutch, Portuguese, Czech. */
 const MONTHS: readonly (readonly string[])[] = months;
 
 export const NUMERIC =

@@ -64,16 +64,21 @@ export const currenciesIn = (
 
 /** The mark that most numbers of the document speak for; a tie is a point. */
 export function voteDecimalMark(texts: Iterable<string>): DecimalMark {
-  let votes = 0;
+  let [votes, rounds] = [0, 0];
   for (const text of texts) {
     for (const { text: number } of numbersIn(text)) {
       const mark = ownMark(number.replace(/[^\d.,]/g, ''));
       if (mark === ',') votes -= 1;
       if (mark === '.') votes += 1;
+      if (mark === undefined) rounds += roundThousands(number);
     }
   }
-  return votes < 0 ? ',' : '.';
+  return votes < 0 || (votes === 0 && rounds > 0) ? ',' : '.';
 }
+
+/** "24.000" is seldom twenty-four to three places: 1 where a point parts thousands, -1 where a comma does. */
+const roundThousands = (number: string): number =>
+  /^\D*\d{1,3}\.\d00(?!\d)/.test(number) ? 1 : /^\D*\d{1,3},\d00(?!\d)/.test(number) ? -1 : 0;
 
 /** The decimal mark that a number shows by itself; undefined when it may be read both ways. */
 function ownMark(digits: string): DecimalMark | undefined {

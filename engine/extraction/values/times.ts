@@ -1,10 +1,10 @@
 import type { Found } from './identifiers.ts';
 
 const HOUR = String.raw`(?<![\p{L}\p{N}.,:/-])(?:[01]?\d|2[0-4])`;
-const AFTER_NOON = String.raw`[ap]\.?\s?m\b\.?|Uhr\b`;
+const AFTER_NOON = String.raw`[ap]\.?\s?m\b\.?`;
 const CLOCK = new RegExp(
-  String.raw`${HOUR}(?:[:.h]\d{2}(?::\d{2})?(?:\s?(?:${AFTER_NOON}))?|` +
-    String.raw`\s?(?:${AFTER_NOON}|heures?\b|h\b|o['’]clock\b))(?![\p{L}\p{N}])`,
+  String.raw`${HOUR}(?:(?:[:.h]|\sh\s)\d{2}(?::\d{2})?(?:\s?(?:${AFTER_NOON}))?|` +
+    String.raw`\s?(?:${AFTER_NOON}|Uhr\b|heures?\b|h\b|o['’]clock\b))(?![\p{L}\p{N}])`,
   'giu',
 );
 

@@ -84,4 +84,5 @@ const WRITTEN = {
   confidence: 1,
   color: null,
   rotation: 0,
+  isInvisible: false,
 } as const;

@@ -9,7 +9,7 @@ const SAME_COLOR = 12;
 
 export interface Sighted {
   readonly visible: readonly InkedWord[];
-  /** Cannot be seen whatever lies behind: tiny, transparent, off the page. */
+  /** Cannot be seen whatever lies behind: tiny, transparent, drawn without ink, off the page. */
   readonly hidden: readonly InkedWord[];
   /** Of the colour of what is drawn behind; a picture of the page decides. */
   readonly doubtful: readonly InkedWord[];
@@ -28,10 +28,10 @@ export function sightOf(words: readonly InkedWord[], page: ParsedPage): Sighted 
   return { visible, hidden, doubtful };
 }
 
-function isUnseen({ size, color, box }: InkedWord, { width, height }: ParsedPage): boolean {
+function isUnseen({ size, color, box, isInvisible }: InkedWord, { width, height }: ParsedPage): boolean {
   const tiny = size < TINY_POINTS && box[3] - box[1] < TINY_POINTS;
   const off = box[2] < 0 || box[3] < 0 || box[0] > width || box[1] > height;
-  return tiny || off || color?.startsWith('00') === true;
+  return tiny || off || isInvisible || color?.startsWith('00') === true;
 }
 
 function isOfBackground({ color, box }: InkedWord, { vectorGraphics }: ParsedPage): boolean {

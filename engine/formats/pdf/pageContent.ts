@@ -5,11 +5,14 @@ import { isGarbled } from './garbled.ts';
 import { pdfRules } from './pdfRules.ts';
 import type { InkedWord } from './pdfWords.ts';
 import type { Recognised } from './recognise.ts';
+import { agree } from './searchableScans.ts';
 import { turnOfWord, type Turn } from './turnedPages.ts';
 
 interface RecognisedPage {
   readonly page: ParsedPage | undefined;
   readonly own: readonly InkedWord[];
+  /** Whether its text layer is that of a scan. */
+  readonly isLayered: boolean;
   readonly ocr: Extract<Recognised, { readonly kind: 'words' }>;
 }
 
@@ -18,9 +21,9 @@ export interface SourcedContent extends PageContent {
 }
 
 /** A good text layer stays, and only what it does not cover is added; else what was recognised stands. */
-export function recognisedContent({ page, own, ocr }: RecognisedPage): SourcedContent {
+export function recognisedContent({ page, own, isLayered, ocr }: RecognisedPage): SourcedContent {
   const rules = page === undefined || ocr.turned !== 0 ? [] : pdfRules(page);
-  const isGood = own.length >= 0.5 * ocr.words.length && ocr.turned === 0 && !isGarbled(own);
+  const isGood = isGoodLayer({ page, own, isLayered, ocr });
   const added = ocr.words.filter(
     ({ box, confidence }) => confidence > 0.6 && !own.some((word) => overlap(word.box, box)),
   );
@@ -34,6 +37,12 @@ export function recognisedContent({ page, own, ocr }: RecognisedPage): SourcedCo
     source: !isGood ? 'ocr' : added.length > 0 ? 'both' : 'text_layer',
   };
 }
+
+const isGoodLayer = ({ own, isLayered, ocr }: RecognisedPage): boolean =>
+  own.length >= 0.5 * ocr.words.length &&
+  ocr.turned === 0 &&
+  !isGarbled(own) &&
+  (!isLayered || agree(own, ocr.words));
 
 /** Words that do not lie as most do, by how they are turned. */
 export function asideOf(words: readonly InkedWord[], turn: Turn): readonly AsideText[] {

@@ -11,16 +11,18 @@ const MOSTLY_PICTURE = 0.6;
 export interface Reading {
   readonly pages: readonly ParsedPage[];
   readonly words: ReadonlyMap<number, readonly InkedWord[]>;
+  /** Scans whose text layer does not say what they show. */
+  readonly refused: ReadonlySet<number>;
   readonly effort: ParseEffort;
 }
 
 /**
  * The pages to be recognised: in `fast` none, in `robust` all, else those whose text layer is missing,
- * garbled, or a few words beside a picture that fills the page.
+ * garbled, of a scan that says otherwise, or a few words beside a picture that fills the page.
  */
 export async function pageNeeds(
   pdf: PdfFile,
-  { pages, words, effort }: Reading,
+  { pages, words, refused, effort }: Reading,
 ): Promise<ReadonlySet<number>> {
   if (effort === 'fast') return new Set();
   if (effort === 'robust') return new Set(pages.map(({ pageNum }) => pageNum));
@@ -29,13 +31,16 @@ export async function pageNeeds(
     wordsOf(page)
       .map(({ text }) => text)
       .join('');
-  const empty = pages.filter((page) => textOf(page) === '' || isGarbled(wordsOf(page)));
+  const empty = pages.filter(
+    (page) => textOf(page) === '' || refused.has(page.pageNum) || isGarbled(wordsOf(page)),
+  );
   const sparse = pages.filter((page) => !empty.includes(page) && textOf(page).length < SPARSE_CHARACTERS);
-  const scans = await picturePages(pdf, sparse);
+  const scans = await mostlyPictures(pdf, sparse);
   return new Set([...empty.map(({ pageNum }) => pageNum), ...scans]);
 }
 
-async function picturePages(pdf: PdfFile, pages: readonly ParsedPage[]): Promise<readonly number[]> {
+/** Those of the pages that are mostly a picture. */
+export async function mostlyPictures(pdf: PdfFile, pages: readonly ParsedPage[]): Promise<readonly number[]> {
   if (pages.length === 0) return [];
   const { pages: measured } = await parsePdf(pdf, {
     ocrEnabled: false,
@@ -48,6 +53,9 @@ async function picturePages(pdf: PdfFile, pages: readonly ParsedPage[]): Promise
     targetPages: pages.map(({ pageNum }) => pageNum).join(','),
   });
   return measured
-    .filter(({ complexity }) => (complexity?.largestImageCoverage ?? 0) >= MOSTLY_PICTURE)
+    .filter(
+      ({ complexity }) =>
+        complexity?.fullPageImage === true || (complexity?.largestImageCoverage ?? 0) >= MOSTLY_PICTURE,
+    )
     .map(({ pageNum }) => pageNum);
 }

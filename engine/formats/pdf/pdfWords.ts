@@ -3,6 +3,9 @@ import { cleanText } from '../../document/cleanText.ts';
 import type { Box } from '../../document/document.ts';
 import { around, type PlacedWord } from '../../layout/content.ts';
 import { mendedLigatures } from '../../layout/direction.ts';
+import { fontLook, type FontLook } from './fontLook.ts';
+import type { RunAt } from './inside/insideOf.ts';
+import type { DrawnRun } from './inside/operators.ts';
 import { levelBox, turnOfWord } from './turnedPages.ts';
 
 /** A word with what tells whether it can be seen. */
@@ -11,33 +14,70 @@ export interface InkedWord extends PlacedWord {
   readonly color: string | null;
   /** Degrees, counted clockwise. */
   readonly rotation: number;
+  /** Drawn without ink. */
+  readonly isInvisible: boolean;
 }
 
-/** The words of a page's text layer, each with its place, look and link. */
-export function pdfWords(page: ParsedPage): readonly InkedWord[] {
+/** The words of a page's text layer, each with its place, look and link. `runAt` knows how they were drawn. */
+export function pdfWords(page: ParsedPage, runAt?: RunAt): readonly InkedWord[] {
   const links = linksOf(page);
-  const words = page.textItems.flatMap((item) => wordsOf(item, page));
+  const lookOf = looks();
+  const words = page.textItems.flatMap((item) => wordsOf(item, { page, runAt, lookOf }));
   return links.length === 0 ? words : words.map((word) => withLink(word, links));
+}
+
+type LookOf = (name: string, weight: number) => FontLook;
+
+/** Pages have few fonts and many words. */
+function looks(): LookOf {
+  const byWeight = new Map<number, Map<string, FontLook>>();
+  return (name, weight) => {
+    const known = byWeight.get(weight) ?? new Map<string, FontLook>();
+    const look = known.get(name) ?? fontLook(name, weight);
+    byWeight.set(weight, known.set(name, look));
+    return look;
+  };
+}
+
+interface Around {
+  readonly page: ParsedPage;
+  readonly runAt: RunAt | undefined;
+  readonly lookOf: LookOf;
 }
 
 /** Nothing in it can need cleaning. */
 const PLAIN_WORD = /^[\x21-\x7e]+$/;
 
-/** The parser's pieces may break within a word; its text says where the words end. */
-function wordsOf(item: TextItem, page: ParsedPage): readonly InkedWord[] {
-  const { fontName = '', confidence = 1, fillColor: color = null, rotation = 0 } = item;
+/**
+ * The parser's pieces may break within a word; its text says where the words end. It joins texts of several fonts on
+ * a line and tells the first one: what the page draws tells that of each word.
+ */
+function wordsOf(item: TextItem, around: Around): readonly InkedWord[] {
+  const { confidence = 1, fillColor: color = null, rotation = 0 } = item;
   const size = sizeOf(item);
-  const bold = isBold(item);
-  const italic = /ital|obliq|slant|cmti|sfti/i.test(fontName);
-  const face = fontName.replace(/^[A-Z]{6}\+/, '');
-  const mono = /mono|courier|consol|menlo|typewriter|cmtt|sftt/i.test(fontName);
   const words: InkedWord[] = [];
-  for (const { raw, box } of turnedParts(item, page) ?? levelParts(item)) {
+  for (const { raw, box } of turnedParts(item, around.page) ?? levelParts(item)) {
     const text = PLAIN_WORD.test(raw) ? raw : mended(raw);
     if (text === '') continue;
-    words.push({ text, box, size, bold, italic, mono, face, link: null, confidence, color, rotation });
+    const run = around.runAt?.(box);
+    const { bold, italic, mono, face } = lookOf(item, run, around);
+    const isInvisible = run?.isInvisible === true;
+    // Named one by one: words made by spreading take twice the time here and wherever they are read.
+    words.push({
+      text, box, size, bold, italic, mono, face, link: null, confidence, color, rotation, isInvisible,
+    }); // prettier-ignore
   }
   return words;
+}
+
+/** The weight that the parser gives is that of the item's own font. */
+function lookOf(
+  { fontName = '', fontWeight }: TextItem,
+  run: DrawnRun | undefined,
+  around: Around,
+): FontLook {
+  const font = run?.font ?? fontName;
+  return around.lookOf(font, font === fontName ? (fontWeight ?? 0) : 0);
 }
 
 interface WordPart {
@@ -119,10 +159,6 @@ function inProportion(texts: readonly string[], { x, y, width, height, text }: T
     return box;
   });
 }
-
-const isBold = ({ fontName, fontWeight }: TextItem): boolean =>
-  /bold|black|heavy|semib|demi|cmbx|sfbx/i.test(fontName ?? '') ||
-  (fontWeight !== undefined && fontWeight >= 600 && fontWeight <= 1000);
 
 interface LinkArea {
   readonly box: Box;

@@ -25,7 +25,8 @@ export function pagedTable({
   const all = cells.map((own, index) => {
     const rows = Math.min(body, table.rows - table.headerRows - index * body);
     if (rows <= 0) return markupPage({ page: index + 1, blocks: [], lines: [] });
-    const block: TableBlock = { ...table, rows: rows + table.headerRows, cells: [...header, ...own] };
+    const part: TableBlock = { ...table, rows: rows + table.headerRows, cells: [...header, ...own] };
+    const block: TableBlock = index === 0 ? part : { ...part, continues: 'table' };
     return markupPage({ page: index + 1, blocks: [block], lines: linesOfBlock(block) });
   });
   const only = table.rows === table.headerRows ? table : undefined;

@@ -42,11 +42,24 @@ export const haveRoomBeside = (cells: readonly PlacedCell[], known: readonly Pla
 
 export const textOf = ({ words }: PlacedCell): string => words.map(({ text }) => text).join(' ');
 
+export const isNumber = (cell: PlacedCell): boolean => isNumberText(textOf(cell));
+
 /** Digits without letters, and what stands for a number where there is none. */
-export const isNumber = (cell: PlacedCell): boolean => {
-  const text = textOf(cell);
-  return /^[-–—−*.]{1,3}$/.test(text) || (/\d/.test(text) && !/\p{L}/u.test(text));
-};
+export const isNumberText = (text: string): boolean =>
+  /^[-–—−*.]{1,3}$/.test(text) || (/\d/.test(text) && !/\p{L}/u.test(text));
+
+/** Years alone, right of an empty corner: they head columns as words do. */
+export function isYearHeader({ cells }: CellLine): boolean {
+  const numbers = cells.filter(isNumber);
+  const isAll = numbers.every((cell) => /^(?:19|20)\d{2}$/.test(textOf(cell)));
+  return isAll && numbers.length > 1 && cells.every(({ column }) => column > 0);
+}
+
+/** The middle between the edges of a cell's words. */
+export function middleX(cell: PlacedCell): number {
+  const box = boxOf(cell);
+  return (box[0] + box[2]) / 2;
+}
 
 export const boxOf = ({ words }: PlacedCell): Box => around(words.map(({ box }) => box));
 

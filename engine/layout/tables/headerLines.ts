@@ -1,6 +1,7 @@
 import type { Box } from '../../document/document.ts';
 import { around, heightOf, middleY, widthOf, type Rule } from '../content.ts';
-import { boxOf, isLabel, isNumber, type CellLine } from './cellLines.ts';
+import { boxOf, isLabel, isNumber, isYearHeader, type CellLine } from './cellLines.ts';
+import { overRepeated } from './repeatedHeadings.ts';
 import type { PlacedCell, Span } from './tableCells.ts';
 
 /** A header has no more lines. */
@@ -13,7 +14,8 @@ const LINES_MAX = 8;
  */
 export function headerLines(lines: readonly CellLine[], rules: readonly Rule[]): number {
   const first = lines.findIndex(
-    ({ cells }) => cells.filter(isNumber).length >= Math.max(1, 0.3 * cells.length),
+    (line) =>
+      line.cells.filter(isNumber).length >= Math.max(1, 0.3 * line.cells.length) && !isYearHeader(line),
   );
   if (first < 2 || first > LINES_MAX) return 0;
   const all = around(lines.map(({ box }) => box));
@@ -30,8 +32,9 @@ export function headerLines(lines: readonly CellLine[], rules: readonly Rule[]):
 const OFF_CENTRE = 4;
 
 /**
- * Header lines whose cells stand over all the columns that they head: those above a rule of their own, and
- * where one is wider than its column, all of its line. They are centred over columns that have headings below.
+ * Header lines whose cells stand over all the columns that they head: those whose headings come again below,
+ * those above a rule of their own, and where one is wider than its column, all of its line. They are centred
+ * over columns that have headings below.
  */
 export function withHeaderSpans(
   lines: readonly CellLine[],
@@ -39,6 +42,8 @@ export function withHeaderSpans(
   rules: readonly Rule[],
 ): readonly CellLine[] {
   return lines.map((line, index) => {
+    const repeated = overRepeated(line, lines[index + 1]);
+    if (repeated !== undefined) return repeated;
     const below = new Set(lines.slice(index + 1).flatMap(({ cells }) => cells.map(({ column }) => column)));
     const isOver = line.cells.some((cell) => isWiderThanColumn(cell, columns) || isUnderlined(cell, rules));
     if (!isOver) return line;

@@ -1,5 +1,6 @@
 import type { Box } from '../../document/document.ts';
 import { around, heightOf, widthOf, type Rule } from '../content.ts';
+import { withHeadAbove } from './headAbove.ts';
 import { withLooseRules, type WordsByHeight } from './looseRules.ts';
 
 /** Lines that end this near to each other touch. */
@@ -47,11 +48,16 @@ export function ruledRegions(rules: readonly Rule[], words: WordsByHeight): read
     if (members === undefined) regions.set(key, [rule]);
     else members.push(rule);
   });
-  return withLooseRules([...regions.values()], words).map((members) => ({
-    box: around(members),
-    horizontal: members.filter(isHorizontal).sort((a, b) => a[1] - b[1]),
-    vertical: members.filter((rule) => !isHorizontal(rule)).sort((a, b) => a[0] - b[0]),
-  }));
+  return withLooseRules([...regions.values()], words).map((members) =>
+    withHeadAbove(
+      {
+        box: around(members),
+        horizontal: members.filter(isHorizontal).sort((a, b) => a[1] - b[1]),
+        vertical: members.filter((rule) => !isHorizontal(rule)).sort((a, b) => a[0] - b[0]),
+      },
+      words,
+    ),
+  );
 }
 
 const touch = (a: Rule, b: Rule): boolean =>

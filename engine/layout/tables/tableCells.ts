@@ -60,8 +60,14 @@ function compact(spans: readonly Span[]): { readonly count: number; place(at: nu
   return { count: starts.length, place: (at) => starts.filter((start) => start < at).length };
 }
 
+/** A cell of one look says nothing by it, as headers and sums are bold: words that stand out of their cell do. */
 function cellText(words: readonly PlacedWord[]): { readonly text: string; readonly markdown: string } {
-  return joinLines(rowsOf(words).map(lineText), () => true);
+  const base = { bold: words.every(({ bold }) => bold), italic: words.every(({ italic }) => italic) };
+  const { text, markdown } = joinLines(
+    rowsOf(words).map((row) => lineText(row, { base, plain: 0 })),
+    () => true,
+  );
+  return { text, markdown };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { inSegment } from '../../extraction/candidates.ts';
-import { coerced } from '../../extraction/extract.ts';
+import { coerced } from '../../extraction/fields/coerced.ts';
 import type { Field } from '../../extraction/fields/fields.ts';
 import { remembered } from '../../extraction/fields/labels.ts';
 import { overlap, type Row, type Segment } from '../../extraction/places/layout.ts';

@@ -19,9 +19,16 @@ export interface ReadLine {
 /** Lines are found with white around them: this share of their height is that of the letters' font. */
 const FONT_SHARE = 0.72;
 
-export async function readLine(networks: Networks, pixels: Pixels, line: TextLine): Promise<ReadLine> {
+/** A line to be read; with only those characters that are allowed, where it is known what it may hold. */
+export interface LineToRead {
+  readonly pixels: Pixels;
+  readonly line: TextLine;
+  readonly allowed?: ((character: string) => boolean) | undefined;
+}
+
+export async function readLine(networks: Networks, { pixels, line, allowed }: LineToRead): Promise<ReadLine> {
   const strip = lineStrip(pixels, line);
-  const characters = await readStrip(networks, strip);
+  const characters = await readStrip(networks, strip, allowed);
   const words = stripWords(strip, characters).map((word) => placed(word, line, strip));
   const sum = characters.reduce((total, { confidence }) => total + confidence, 0);
   return { line, words, confidence: characters.length === 0 ? 0 : sum / characters.length };

@@ -136,14 +136,12 @@ describe('formats of markup', function () {
       );
     });
 
-    it('has as many pages as characters say, each with the header, and no row twice', async () => {
+    it('has as many pages as characters say, and is one table with no row twice', async () => {
       const text = `id,value\n${Array.from({ length: 1000 }, (_, i) => `${i},value ${i}`).join('\n')}\n`;
       const result = await render('a.csv', text);
       if (result.kind !== 'ok') throw new Error(result.kind);
       expect(result.rendition.pages).to.have.length(Math.ceil(text.length / 3000));
-      expect(result.rendition.markdown.match(/\| id \| value \|/g)).to.have.length(
-        result.rendition.pages.length,
-      );
+      expect(result.rendition.markdown.match(/\| id \| value \|/g)).to.have.length(1);
       const ids = [...result.rendition.markdown.matchAll(/^\| (\d+) \|/gm)].map(([, id]) => Number(id));
       expect(ids).to.deep.equal(Array.from({ length: 1000 }, (_, i) => i));
     });

@@ -105,6 +105,14 @@ describe('what viewers draw on a page of a PDF', () => {
   });
 });
 
+it('words of a PDF that are drawn bold are marked', async () => {
+  const text =
+    'BT /F2 12 Tf 40 700 Td (To be paid) Tj /F1 12 Tf 90 0 Td (by the third of May, or when the goods come) Tj ET';
+  expect(await markdownBy(openPdf, drawnPdf(text))).to.equal(
+    '**To be paid** by the third of May, or when the goods come\n',
+  );
+});
+
 it('a PDF is read though something stands before its header', async () => {
   const bytes = Buffer.concat([Buffer.from('@PJL SET COPIES = 1\n'), plainPdf(['hello'])]);
   expect(await markdownBy(openPdf, bytes)).to.equal('hello\n');

@@ -5,6 +5,7 @@ import type { PageContent, PlacedWord, Rule } from '../../layout/content.ts';
 interface Look {
   readonly size?: number;
   readonly bold?: boolean;
+  readonly italic?: boolean;
   readonly mono?: boolean;
 }
 
@@ -14,12 +15,12 @@ export const line = (
   [x, y]: readonly [number, number],
   look: Look = {},
 ): readonly PlacedWord[] => {
-  const { size = 10, bold = false, mono = false } = look;
+  const { size = 10, bold = false, italic = false, mono = false } = look;
   const words: PlacedWord[] = [];
   for (const match of text.matchAll(/\S+/g)) {
     const x0 = x + match.index * size * 0.5;
     const box = [x0, y, x0 + match[0].length * size * 0.5, y + size] as const;
-    words.push({ text: match[0], box, size, bold, italic: false, mono, link: null, confidence: 1 });
+    words.push({ text: match[0], box, size, bold, italic, mono, link: null, confidence: 1 });
   }
   return words;
 };

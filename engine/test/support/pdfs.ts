@@ -115,3 +115,33 @@ export const drawnPdf = (content: string, pages = 1): Buffer => {
     '',
   );
 };
+
+/**
+ * One letter page that is a picture, with what is drawn over it: Helvetica is /F1. `picture` is grey in JPEG and as
+ * large as the page at 150 pixels an inch.
+ */
+export const scannedPdf = (
+  picture: { readonly jpeg: Buffer; readonly width: number; readonly height: number },
+  over: string,
+): Buffer => {
+  const content = `q 612 0 0 792 0 0 cm /I Do Q\n${over}`;
+  return pdfOf(
+    [
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << ' +
+        '/Font << /F1 5 0 R >> /XObject << /I 6 0 R >> >> >>',
+      `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+      Buffer.concat([
+        text(
+          `<< /Type /XObject /Subtype /Image /Width ${picture.width} /Height ${picture.height} /ColorSpace ` +
+            `/DeviceGray /BitsPerComponent 8 /Filter /DCTDecode /Length ${picture.jpeg.length} >>\nstream\n`,
+        ),
+        picture.jpeg,
+        text('\nendstream'),
+      ]),
+    ],
+    '',
+  );
+};

@@ -1,4 +1,5 @@
 import { balanceRows } from './balanceRows.ts';
+import { batchRows } from './batchRows.ts';
 import type { ExpectedModel } from './expectedRows.ts';
 import { grantRows, openClaimRows } from './grantRows.ts';
 import { ledgerRows } from './ledgerRows.ts';
@@ -27,6 +28,7 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   marginRows,
   trainingJobRows,
   operationRows,
+  batchRows,
   artifactRows,
   deploymentRows,
 ];

@@ -12,6 +12,7 @@ import { wrong, type Findings } from '../findings.ts';
 import { checkOwner } from './owners.ts';
 import { RACE_MS, reference } from '../money/reference.ts';
 import { checkTimes } from '../money/saleRules.ts';
+import { batchesCheck } from '../work/batches.ts';
 import { savedConfigsCheck } from '../work/savedConfigs.ts';
 import { storedCheck } from './storedForm.ts';
 import { streamsCheck, type StreamHead } from './streams.ts';
@@ -95,6 +96,7 @@ const rulesOf = (books: Books) => {
   const savedConfigs = savedConfigsCheck(books.findings);
   const pipelines = pipelinesCheck(books);
   const operations = operationsCheck(books);
+  const batches = batchesCheck(books.findings);
   return {
     tenants: accounts.tenants,
     apply: (event: AuditedEvent): void => {
@@ -106,6 +108,7 @@ const rulesOf = (books: Books) => {
       savedConfigs(event);
       pipelines.apply(event);
       operations.apply(event);
+      batches(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
     finish: (newest: string): void => {

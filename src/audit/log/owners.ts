@@ -1,4 +1,5 @@
 import { categoryOfStream } from '../../../domain/catalogue.ts';
+import { batchStream } from '../../../domain/batch/events.ts';
 import { deploymentStream } from '../../../domain/deployment/events.ts';
 import { eventMetadata } from '../../../domain/kernel/event.ts';
 import { accountOf, type AuditedEvent } from './auditedEvent.ts';
@@ -7,11 +8,18 @@ import { wrong, type Findings } from '../findings.ts';
 /** Streams of these categories belong to one tenant each, and are named after it. */
 const BY_TENANT = new Set(['account', 'llmCost', 'rateLimits']);
 
-/** As `namedAs`, of operations, training jobs and what comes of them. */
+/** As `namedAs`, of work that is done later. */
+const queuedNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
+  if (type.startsWith('Batch') && 'batch_id' in data) return batchStream(data.batch_id);
+  return type.startsWith('Operation') && 'operation_id' in data
+    ? `operation-${data.operation_id}`
+    : undefined;
+};
+
+/** As `namedAs`, of training jobs and what comes of them. */
 const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   if (type === 'ArtifactPublished') return `artifact-${data.artifact_id}`;
   if (type === 'DeploymentActivated' || type === 'DeploymentRetired') return deploymentStream(data);
-  if (type.startsWith('Operation') && 'operation_id' in data) return `operation-${data.operation_id}`;
   return type.startsWith('TrainingJob') && 'job_id' in data ? `trainingJob-${data.job_id ?? ''}` : undefined;
 };
 
@@ -24,7 +32,7 @@ const namedAs = (event: AuditedEvent): string | undefined => {
     return `document-${data.document_id}`;
   if (type === 'ConfigPublished' || type === 'ConfigRevoked') return `config-${data.config_id}`;
   if ('key_id' in data) return `apiKey-${data.key_id}`;
-  return pipelineNamedAs(event);
+  return queuedNamedAs(event) ?? pipelineNamedAs(event);
 };
 
 /** The tenant by which a stream goes: of its name, or of the first event that says one. */

@@ -37,7 +37,7 @@ const convertTask = z.object({
   ocr: channel,
 });
 
-const operationTask = z.discriminatedUnion('kind', [extractTask, convertTask]);
+export const operationTask = z.discriminatedUnion('kind', [extractTask, convertTask]);
 
 /** What is to be done. Keys are in it while a process has it, and never where it is stored. */
 export type OperationTask = z.input<typeof operationTask>;
@@ -52,7 +52,7 @@ const operationInput = z.object({
 });
 export type OperationInput = z.output<typeof operationInput>;
 
-const operationSecrets = z.object({
+export const operationSecrets = z.object({
   llm: z.string().optional(),
   ocr: z.string().optional(),
   password: z.string().optional(),
@@ -84,7 +84,7 @@ interface Kept {
 
 const withoutKey = ({ api_key: _, ...rest }: z.input<typeof channel>) => rest;
 
-const withoutKeys = (task: OperationTask): OperationTask =>
+export const withoutKeys = (task: OperationTask): OperationTask =>
   task.kind === 'extract'
     ? { ...task, llm: withoutKey(task.llm), ocr: withoutKey(task.ocr) }
     : { ...task, ocr: withoutKey(task.ocr) };

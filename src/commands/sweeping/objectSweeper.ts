@@ -27,6 +27,8 @@ export interface ObjectSweeperDeps {
   readonly usedOf: (documentIds: readonly string[]) => Promise<readonly KeptDocument[]>;
   /** Those of the documents that a training job was given: its examples can be exported later. */
   readonly learnedOf: (documents: readonly KeptDocument[]) => Promise<ReadonlySet<string>>;
+  /** Those of the documents that wait in a batch for their turn. */
+  readonly awaitedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** How long after it was sent a used upload is kept; 0: for good. */
   readonly retentionDays: number;
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
@@ -92,14 +94,18 @@ const sweepOnce = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
   return report;
 };
 
-/** Keys of uploads that a read model does not know as used: few, so the log can be asked for each. */
+/** Keys of uploads that a read model does not know as used or awaited: few, so the log can be asked for each. */
 const unusedOf = async (
-  { usedOf }: ObjectSweeperDeps,
+  { usedOf, awaitedOf }: ObjectSweeperDeps,
   keys: readonly string[],
 ): Promise<readonly string[]> => {
-  const rows = await usedOf(keys.flatMap((key) => documentIdOfKey(key) ?? []));
+  const ids = keys.flatMap((key) => documentIdOfKey(key) ?? []);
+  const [rows, awaited] = await Promise.all([usedOf(ids), awaitedOf(ids)]);
   const used = new Set(rows.map(({ document_id }) => document_id));
-  return keys.filter((key) => !used.has(documentIdOfKey(key) ?? ''));
+  return keys.filter((key) => {
+    const id = documentIdOfKey(key) ?? '';
+    return !used.has(id) && !awaited.has(id);
+  });
 };
 
 const isUsed = async ({ documents }: ObjectSweeperDeps, key: string): Promise<boolean> => {
@@ -153,7 +159,7 @@ const expire = async (
   }
 };
 
-/** Used uploads that no training job was given, and that were sent long enough ago. */
+/** Used uploads that no training job was given and no batch waits for, and that were sent long enough ago. */
 const expireUsed = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Removed> => {
   const done = { removed: 0, left: 0 };
   if (deps.retentionDays === 0) return done;
@@ -161,8 +167,10 @@ const expireUsed = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Remov
   for await (const page of oldKeys(deps, UPLOADS_PREFIX, before)) {
     const used = await deps.usedOf(page.flatMap((key) => documentIdOfKey(key) ?? []));
     const learned = await deps.learnedOf(used);
+    const awaited = await deps.awaitedOf(used.map(({ document_id }) => document_id));
     for (const document of used)
-      if (!learned.has(document.document_id)) done[await expire(deps, document)] += 1;
+      if (!learned.has(document.document_id) && !awaited.has(document.document_id))
+        done[await expire(deps, document)] += 1;
   }
   return done;
 };

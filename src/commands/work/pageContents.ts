@@ -23,8 +23,12 @@ const blockAnswer = (block: Block): JsonObject => {
         depth: block.depth,
       };
     case 'table': {
-      const { rows, columns, headerRows, cells } = block;
-      return { type, bbox, rows, columns, header_rows: headerRows, cells: cells.map(cellAnswer) };
+      const { rows, columns, headerRows, continues, cells } = block;
+      return {
+        ...{ type, bbox, rows, columns, header_rows: headerRows },
+        ...(continues !== undefined && { continues }),
+        cells: cells.map(cellAnswer),
+      };
     }
     case 'code':
       return { type, bbox, text: block.text, language: block.language };

@@ -8,6 +8,7 @@ import type { ApiDeps } from '../../http/apiDeps.ts';
 import { pipelineCommands } from './pipelineParts.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
+import { batchCommands } from './batchParts.ts';
 import { operationCommands } from './operationParts.ts';
 import { uploadCommands } from './uploadParts.ts';
 import { workDeps } from './workParts.ts';
@@ -50,6 +51,7 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),
     operations: operationCommands(from, work),
+    batches: batchCommands(from, work),
     ...uploadParts,
     pipelines,
     health: resolve(from, t.HEALTH),

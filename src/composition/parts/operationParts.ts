@@ -17,7 +17,7 @@ import { trainingJobs } from '../../commands/training/trainingJobs.ts';
 import { convertDocument } from '../../commands/work/convertDocument.ts';
 import { extractDocument } from '../../commands/work/extractDocument.ts';
 import { resultShelf } from '../../commands/work/storedResult.ts';
-import { beginTask } from '../../worker/operations/beginTask.ts';
+import { beginTask, type TaskBeginner } from '../../worker/operations/beginTask.ts';
 import { operationWorker } from '../../worker/operations/operationWorker.ts';
 import type { QueueWorker } from '../../worker/queue/queueWorker.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
@@ -44,21 +44,26 @@ export const operationCommands = (from: Container, work: WorkDeps): OperationCom
   };
 };
 
+/** What begins the work of operations. */
+export const taskBeginner = (work: WorkDeps): TaskBeginner => {
+  const { store, objects } = work;
+  return beginTask({
+    artifacts: artifacts({ store, objects, jobs: trainingJobs(store) }),
+    extract: extractDocument(work),
+    convert: convertDocument(work),
+  });
+};
+
 const workerOf = (from: Container): QueueWorker => {
   const work = workDeps(from);
   const sql = resolve(from, t.READ_SQL);
   const logger = resolve(from, t.LOGGER);
   const { workers } = resolve(from, t.PARTS);
-  const { store, objects } = work;
   return operationWorker({
     ...work,
-    operations: operations(store),
+    operations: operations(work.store),
     secrets: resolve(from, t.SECRET_BOX),
-    begin: beginTask({
-      artifacts: artifacts({ store, objects, jobs: trainingJobs(store) }),
-      extract: extractDocument(work),
-      convert: convertDocument(work),
-    }),
+    begin: taskBeginner(work),
     dir: resolve(from, t.PARTS).uploadDir,
     worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
     tickMs: 2_000,

@@ -1,3 +1,4 @@
+import { awaitedDocuments } from '../../../projections/batches/batches.queries.ts';
 import { documentsByIds, uploadedBytesOfTenant } from '../../../projections/documents/documents.queries.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import type { SqlTx } from '../../../projections/engine/ports.ts';
@@ -42,6 +43,7 @@ export const sweptObjects = (from: Container): ObjectSweeperDeps => {
       const learned = await jobsLearningFrom(sql)(documents, { open: false });
       return new Set(learned.map(({ document_id }) => document_id));
     },
+    awaitedOf: async (ids) => new Set(await awaitedDocuments(sql)(ids)),
     retentionDays: resolve(from, t.CONFIG).uploadRetentionDays,
     clock: resolve(from, t.CLOCK),
     onSweep: (report) => {

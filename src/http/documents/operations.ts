@@ -58,31 +58,34 @@ const resultOf = async (
   return (accepted.kind === 'extract' ? extractionAnswer(delivered) : conversionAnswer(delivered)).body;
 };
 
-const errorOf = async (
+/** The problem that an operation ended with, or why there is none; its sentence is kept for a day. */
+export const problemAnswer = async (
   { operations }: ApiDeps,
-  { accepted, failure }: Known,
-): Promise<OperationBody['error']> => {
-  if (failure === null) return null;
-  const known: ProblemCode = failure in PROBLEMS ? (failure as ProblemCode) : 'internal_error';
+  operationId: string,
+  code: string,
+): Promise<NonNullable<OperationBody['error']>> => {
+  const known: ProblemCode = code in PROBLEMS ? (code as ProblemCode) : 'internal_error';
   const { status, title } = PROBLEMS[known];
-  const stored = await operations.problem(accepted.operation_id);
-  return { code: failure, status, title, detail: stored?.detail ?? `${title}.`, ...stored?.members };
+  const stored = await operations.problem(operationId);
+  return { code, status, title, detail: stored?.detail ?? `${title}.`, ...stored?.members };
 };
 
+const endedAs = ({ status, success }: Known): OperationBody['status'] =>
+  success?.outcome === 'partial' ? 'partial' : status;
+
 /** An operation as it stands, with what came of it. */
-const bodyOf = async (deps: ApiDeps, state: Known): Promise<OperationBody> => {
-  const { accepted, success, pages_done, started_at, finished_at } = state;
+export const operationAsItStands = async (deps: ApiDeps, state: Known): Promise<OperationBody> => {
+  const { accepted, success, failure, pages_done, started_at, finished_at } = state;
   const { operation_id, kind, tenant_id, project_id, task_id, document_id, accepted_at, pages } = accepted;
   const bill = success === null ? undefined : await billed(deps, state);
   // Done, but not paid for yet: the reaper sees to that.
   const unpaid = success !== null && bill === undefined;
-  const ended = success?.outcome === 'partial' ? 'partial' : state.status;
   return {
     ...{ operation_id, operation: kind, tenant_id, project_id, task_id, document_id },
-    status: unpaid ? 'running' : ended,
+    status: unpaid ? 'running' : endedAs(state),
     pages: { done: pages_done, total: pages },
     result: bill === undefined ? null : await resultOf(deps, state, bill),
-    error: await errorOf(deps, state),
+    error: failure === null ? null : await problemAnswer(deps, operation_id, failure),
     cost: bill?.cost ?? null,
     ...{ accepted_at, started_at, finished_at: unpaid ? null : finished_at },
   };
@@ -96,7 +99,7 @@ export const operationStatus = async (
 ): Promise<OperationBody> => {
   const state = await findOperation(deps, request, operationId);
   if (state.success !== null) await settleReads(deps.reads, request, state.accepted.tenant_id);
-  return bodyOf(deps, state);
+  return operationAsItStands(deps, state);
 };
 
 /** Accepts work to be done later. Throws the problem that answers why not. */
@@ -111,7 +114,7 @@ export const acceptLater = async (
   if (accepted.replayed) request.answer.header('Idempotent-Replayed', 'true');
   const state = await deps.operations.streams.stateOf(accepted.operation_id);
   if (state.accepted === null) throw new Error('an operation that was accepted is not in the log');
-  return bodyOf(deps, { ...state, accepted: state.accepted });
+  return operationAsItStands(deps, { ...state, accepted: state.accepted });
 };
 
 /** Cancels an operation that has not ended. */

@@ -30,13 +30,28 @@ export const FETCH_PROBLEMS = [
   'version_conflict',
 ] as const satisfies readonly ProblemCode[];
 
-export const EXTRACTION_PROBLEMS = [
-  ...WORK_PROBLEMS,
+/** What the fields of an extraction may be refused for, before a file is looked at. */
+const FIELD_PROBLEMS = [
   'missing_schema',
   'invalid_schema',
   'schema_beyond_limits',
   'artifact_not_found',
   'config_not_found',
+  'field_encryption_not_configured',
+] as const satisfies readonly ProblemCode[];
+
+/** What a batch may be refused for: its files are opened later. */
+export const BATCH_PROBLEMS = [
+  ...FIELD_PROBLEMS,
+  'unknown_model_provider',
+  'unsafe_api_base',
+  'storage_error',
+  'busy',
+] as const satisfies readonly ProblemCode[];
+
+export const EXTRACTION_PROBLEMS = [
+  ...WORK_PROBLEMS,
+  ...FIELD_PROBLEMS,
   'output_schema_mismatch',
   'extraction_failed',
 ] as const satisfies readonly ProblemCode[];

@@ -46,8 +46,21 @@ export const DOCS_PAGE = `<!doctype html>
 </html>
 `;
 
-/** No validator badge: it would ask a server elsewhere. */
-const START = `SwaggerUIBundle({
+/**
+ * No validator badge: it would ask a server elsewhere. A field of a form begins with its example or its default,
+ * not with made-up text: what nobody typed would be sent.
+ */
+const START = `const firstValues = {
+  afterLoad() {
+    const sample = this.fn.getSampleSchema;
+    this.fn.getSampleSchema = (schema, type, ...rest) =>
+      type === false
+        ? (schema.get('default') ?? schema.getIn(['examples', 0]) ?? '')
+        : sample(schema, type, ...rest);
+  },
+};
+SwaggerUIBundle({
+  plugins: [() => firstValues],
   url: '/openapi.json',
   dom_id: '#reference',
   deepLinking: true,

@@ -4,7 +4,7 @@ import type { NamedRoute, Route } from '../defineRoute.ts';
 import { VERSION } from '../../version.ts';
 import { described, sentenceOf } from './describedMembers.ts';
 import { problemResponses, problemSchemas } from './problemSchemas.ts';
-import { withExample } from './shownExamples.ts';
+import { exampleBodyOf, withExample } from './shownExamples.ts';
 import { TAGS } from './tags.ts';
 
 interface ObjectSchema {
@@ -76,15 +76,27 @@ const accepted = ({ respondsAsync, tenant }: Route, components: Components): Jso
   };
 };
 
+/** Fields with what the example sends in them: the reference page begins with these. */
+const withExamples = (
+  properties: Readonly<Record<string, Json>> | undefined,
+  values: Json,
+): Readonly<Record<string, Json>> =>
+  Object.fromEntries(
+    Object.entries(properties ?? {}).map(([name, field]) => [
+      name,
+      values[name] === undefined ? field : { ...field, examples: [values[name]] },
+    ]),
+  );
+
 /** The fields of a form with its file; a named form has it under its name. */
-const withFile = (form: Json, components: Components): Json => {
+const withFile = (operationId: string, form: Json, components: Components): Json => {
   const id = (form['$ref'] as string | undefined)?.slice(COMPONENT.length);
   const fields = (id === undefined ? form : components[id]) as ObjectSchema;
   const whole = {
     ...fields,
     properties: {
       file: { type: 'string', format: 'binary', description: 'The document; or send `source_url`.' },
-      ...fields.properties,
+      ...withExamples(fields.properties, exampleBodyOf(operationId)),
     },
     anyOf: [{ required: ['file'] }, { required: ['source_url'] }],
   };
@@ -93,13 +105,16 @@ const withFile = (form: Json, components: Components): Json => {
   return form;
 };
 
-const requestBody = ({ body, documentedBody = body, upload, bytes }: Route, components: Components): Json => {
+const requestBody = (
+  { operationId, body, documentedBody = body, upload, bytes }: NamedRoute,
+  components: Components,
+): Json => {
   if (bytes !== undefined) return { requestBody: { required: true, content: { '*/*': { schema: {} } } } };
   if (documentedBody === undefined) return {};
   const schema = schemaOf(documentedBody, 'input', components);
   const content =
     upload === true
-      ? { 'multipart/form-data': { schema: withFile(schema, components) } }
+      ? { 'multipart/form-data': { schema: withFile(operationId, schema, components) } }
       : { 'application/json': { schema } };
   return { requestBody: { required: true, content } };
 };

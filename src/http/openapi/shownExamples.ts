@@ -11,6 +11,9 @@ interface Example {
 
 const EXAMPLES: Readonly<Record<string, Example>> = examples;
 
+/** What the example of an operation sends, by field. */
+export const exampleBodyOf = (operationId: string): Json => (EXAMPLES[operationId]?.body ?? {}) as Json;
+
 const inContent = (content: unknown, example: unknown): Json =>
   Object.fromEntries(
     Object.entries(content as Readonly<Record<string, Json>>).map(([type, media]) => [

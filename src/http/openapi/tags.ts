@@ -5,7 +5,10 @@ export const TAGS = [
     description: 'Data and markdown from documents, and the configs that are saved for them.',
   },
   { name: 'Uploads', description: 'Files that are sent once and used by their URI.' },
-  { name: 'Operations', description: 'Work on documents that is done later, and what came of it.' },
+  {
+    name: 'Operations',
+    description: 'Work on documents that is done later, alone or in batches, and what came of it.',
+  },
   { name: 'Billing', description: 'Credits, prices and quotes of a tenant.' },
   { name: 'Pipelines', description: 'Training on examples, and which artifact answers.' },
   { name: 'Administration', description: 'Keys, plans, limits, rates and prices; for admin keys.' },

@@ -19,6 +19,7 @@ import { receiveUpload } from './multipart.ts';
 import { receiveBytes } from './rawUpload.ts';
 import { retryLater } from '../problems.ts';
 import { settleAllReads, settleReads } from '../reads/settledReads.ts';
+import { sendRaw } from './sendRaw.ts';
 import { addressParts, checked, requestOf } from './routeRequest.ts';
 import type { Checked, Exchange, Input, Received } from './routeRequest.ts';
 import { validate } from './validate.ts';
@@ -138,10 +139,8 @@ const handled = async (
   const body = await route.handle(request, api);
   if (isRaw(route, body)) {
     const { req, res } = exchange;
-    res
-      .status(status)
-      .type(body.contentType)
-      .end(req.method === 'HEAD' ? undefined : body.body);
+    res.status(status).type(body.contentType);
+    await sendRaw(res, body.body, req.method === 'HEAD');
     return { status, body: '', replayed: false };
   }
   return { status, body: status === 204 ? '' : textOf(body), replayed: false };

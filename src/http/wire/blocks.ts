@@ -18,6 +18,14 @@ const blockOut = z
       .int()
       .optional()
       .meta({ description: 'Of a table: how many of its first rows are headers.' }),
+    continues: z
+      .enum(['table', 'row'])
+      .optional()
+      .meta({
+        description:
+          'Of a table that goes on with the last table of the page before: its header rows repeat the header there. ' +
+          '`row`: its first row below them also goes on with the last row there.',
+      }),
     cells: z
       .array(
         z.strictObject({

@@ -22,6 +22,7 @@ describe('object sweeper', () => {
     ];
     for (const key of keys) await objects.put(key, Buffer.from('x'));
     let hours = 23.9;
+    const awaited = new Set<string>(['doc_unused']);
     const sweeper = objectSweeper({
       objects,
       // The read model does not know yet that doc_late is used: the log does.
@@ -31,6 +32,7 @@ describe('object sweeper', () => {
       },
       usedOf: () => Promise.resolve([{ document_id: 'doc_used', tenant_id: 't' }]),
       learnedOf: () => Promise.resolve(new Set()),
+      awaitedOf: () => Promise.resolve(awaited),
       retentionDays: 0,
       clock: { uuid: randomUUID, now: () => new Date(Date.now() + hours * HOUR_MS).toISOString() },
     });
@@ -42,6 +44,9 @@ describe('object sweeper', () => {
     expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, results: 0, left: 0 });
     expect(await left()).to.have.members(keys);
     hours = 24.1;
+    // A batch waits for it: what was accepted is done.
+    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, results: 0, left: 0 });
+    awaited.clear();
     expect(await sweeper.sweep()).to.deep.equal({ uploads: 1, expired: 0, results: 0, left: 0 });
     hours = 25.1;
     expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, results: 1, left: 0 });

@@ -26,6 +26,7 @@ const WITHOUT_CHILDREN = [
   ...['getCreditPrices', 'publishConfig', 'revokeConfig', 'getTrainingJob', 'cancelTrainingJob'],
   ...['activateDeployment', 'getCurrentDeployment', 'presignUpload', 'listDocuments', 'putUpload'],
   ...['removeUpload', 'getOperation', 'listOperations', 'cancelOperation'],
+  ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
 ];
 
 describe('work in children is charged to the tenant that asked for it', () => {

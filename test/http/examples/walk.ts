@@ -120,6 +120,15 @@ const sell = async (walk: Walk): Promise<void> => {
   });
 };
 
+const batchOf = async (walk: Walk, file_uris: readonly string[]): Promise<void> => {
+  const reply = await walk.call('createBatch', { json: { tenant_id: TENANT, file_uris, schema: SCHEMA } });
+  const path = { batch_id: String(reply.body['batch_id']) };
+  await walk.call('getBatch', { path });
+  await walk.call('getBatchResults', { path });
+  await walk.call('listBatches', { query: { tenant_id: TENANT } });
+  await walk.call('cancelBatch', { path });
+};
+
 const workOnDocuments = async (walk: Walk): Promise<void> => {
   const form = { tenant_id: TENANT, schema: INVOICE_SCHEMA };
   await walk.call('extract', { form });
@@ -128,6 +137,7 @@ const workOnDocuments = async (walk: Walk): Promise<void> => {
   await walk.call('getOperation', { path: { operation_id: await walk.accepted(form) } });
   await walk.call('listOperations', { query: { tenant_id: TENANT } });
   const { file_uri, document_id } = await walk.upload();
+  await batchOf(walk, [file_uri, (await walk.upload()).file_uri]);
   await walk.call('countPages', { json: { documents: [{ file_uri }] } });
   await walk.call('ocrToMarkdown', { json: { tenant_id: TENANT, file_uri } });
   await walk.call('canonical', {

@@ -28,6 +28,7 @@ describe('reads of a tenant that nobody has heard of', () => {
     (tenant) => `/v1/billing/training-quote?tenant_id=${tenant}`,
     (tenant) => `/v1/documents?tenant_id=${tenant}`,
     (tenant) => `/v1/operations?tenant_id=${tenant}`,
+    (tenant) => `/v1/batches?tenant_id=${tenant}`,
   ];
 
   it('are all here', () => {

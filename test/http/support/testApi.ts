@@ -28,6 +28,7 @@ import { httpMetrics } from '../../../src/http/server/metrics.ts';
 import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server/server.ts';
+import type { BatchWorker } from '../../../src/worker/batches/batchWorker.ts';
 import type { QueueWorker } from '../../../src/worker/queue/queueWorker.ts';
 import { untilProcessEnds } from '../../support/processEnd.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
@@ -68,6 +69,8 @@ export interface TestApi extends Client {
   readonly passMs: (ms: number) => void;
   /** Its worker of operations, which does nothing by itself. */
   readonly operations: QueueWorker;
+  /** Its worker of batches, which does nothing by itself. */
+  readonly batches: BatchWorker;
   /** What its sweeps of objects work on. */
   readonly swept: ObjectSweeperDeps;
   readonly stop: () => Promise<void>;
@@ -185,6 +188,7 @@ export const startApi = async (
     forgetReplays,
     passMs,
     operations: resolve(from, t.OPERATION_WORKER),
+    batches: resolve(from, t.BATCH_WORKER),
     swept: sweptObjects(from),
     stop,
   };

@@ -76,7 +76,7 @@ const ofAccess = ({ operation, key, wire }: Exchange, { status }: Answer): reado
   return isAdmins && key === 'tenant' ? ['a tenant was let in where an admin is asked for'] : [];
 };
 
-const OTHERS_MEMBERS = ['document_id', 'job_id', 'config_id', 'key_id'] as const;
+const OTHERS_MEMBERS = ['document_id', 'job_id', 'config_id', 'batch_id', 'key_id'] as const;
 
 const ofTenants =
   ({ other }: World) =>

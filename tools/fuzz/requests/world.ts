@@ -16,6 +16,7 @@ interface Belongings {
   readonly file_uri: string;
   readonly job_id: string;
   readonly config_id: string;
+  readonly batch_id: string;
   readonly provider_txn_id: string;
   readonly key_id: string;
 }
@@ -68,7 +69,7 @@ const uploaded = async (target: FuzzTarget, tenant_id: string, mark: string) => 
   return { document_id: String(made['document_id']), file_uri: String(made['file_uri']) };
 };
 
-/** A tenant with a key, a sale, two documents, a config and a training job that waits. */
+/** A tenant with a key, a sale, two documents, a config, a batch and a training job that waits. */
 const settled = async (target: FuzzTarget, tenant_id: string, mark: string): Promise<Belongings> => {
   const { admin, openTenant } = target;
   await openTenant(tenant_id);
@@ -84,8 +85,12 @@ const settled = async (target: FuzzTarget, tenant_id: string, mark: string): Pro
   const job = await admin('POST', '/v1/training/jobs', {
     ...{ tenant_id, schema: SCHEMA, examples, mode: 'fast', name: mark },
   });
+  const batch = await admin('POST', '/v1/batches', {
+    ...{ tenant_id, schema: SCHEMA, mode: 'fast', file_uris: [document.file_uri, second.file_uri] },
+  });
   const [config_id, job_id] = [String(config['config_id']), String(job['job_id'])];
-  return { tenant_id, ...document, job_id, config_id, provider_txn_id, key_id };
+  const batch_id = String(batch['batch_id']);
+  return { tenant_id, ...document, job_id, config_id, batch_id, provider_txn_id, key_id };
 };
 
 const PROVIDERS = { provider_model: 'openai_compatible/large', api_key: 'sk-fuzz' };
@@ -117,7 +122,9 @@ const poolsOf = (own: Belongings, other: Belongings, modelBase: string): World['
     tenant_id: [...both('tenant_id', 'nobody'), SERVICE],
     document_id: both('document_id', 'doc_none'),
     file_uri: both('file_uri', 'quire://nothing'),
+    file_uris: [[own.file_uri], [own.file_uri, other.file_uri], ['quire://uploads/doc_none']],
     job_id: both('job_id', 'job_none'),
+    batch_id: both('batch_id', 'bat_none'),
     config_id: both('config_id', 'cfg_none'),
     key: ['key_none', own.key_id],
     original_provider_txn_id: both('provider_txn_id', 'txn-none'),

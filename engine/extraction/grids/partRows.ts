@@ -1,0 +1,103 @@
+import type { Field } from '../fields/fields.ts';
+import type { Finding } from '../finding.ts';
+import type { Source } from '../source.ts';
+import type { RowFindings } from '../tables/rowValues.ts';
+import { cellValue } from './cellValues.ts';
+import { dittoFields, withDitto } from './ditto.ts';
+import { isEmpty, type Cell, type GridRow } from './grid.ts';
+import { groupFindings, mayBeGroup } from './groups.ts';
+import type { Place } from './headerRows.ts';
+import type { HeaderMatcher } from './likeness.ts';
+import type { Part } from './part.ts';
+import type { RowChoice } from './rowChoice.ts';
+import { withoutSums } from './sums.ts';
+
+/** What rows are read with. */
+export interface Reading {
+  readonly fields: readonly Field[];
+  readonly outer: ReadonlySet<Field>;
+  readonly choice: RowChoice;
+  readonly matcher: HeaderMatcher;
+  readonly source: Source;
+}
+
+/** The rows that fit, without sums; a row of one text over several columns names the group of those below. */
+export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
+  const { grid, from, to, mapped } = part;
+  const asked = { ...reading, mapped, ditto: dittoFields(part, reading.outer) };
+  const rows: RowFindings[] = [];
+  let { group } = part;
+  for (const row of grid.rows.slice(from, to)) {
+    const named = mayBeGroup(row, { grid, mapped, fields: reading.fields });
+    if (named !== undefined) group = named;
+    else {
+      if (rows.length > 0 && beginsAnother(row, mapped)) break;
+      const found = rowFindings(row, { ...asked, group, before: rows.at(-1) });
+      if (found !== undefined) rows.push(found);
+    }
+  }
+  const whole = wholeRows(rows);
+  return reading.choice.asksTotals ? whole : withoutSums(whole, mapped);
+}
+
+interface RowReading extends Reading {
+  readonly mapped: Part['mapped'];
+  readonly group: Cell | undefined;
+  readonly ditto: readonly Field[];
+  readonly before: RowFindings | undefined;
+}
+
+function rowFindings(row: GridRow, reading: RowReading): RowFindings | undefined {
+  const { mapped, source, choice, group, ditto, before } = reading;
+  if (choice.leavesOut(labelOf(row, mapped))) return undefined;
+  const found = valuesOf(row, mapped, source);
+  if (found === undefined) return undefined;
+  return withDitto(new Map([...found, ...groupFindings(group, reading)]), ditto, before);
+}
+
+/** Without rows that have less than half of what rows have: signatures, remarks, ends of a page. */
+function wholeRows(rows: readonly RowFindings[]): readonly RowFindings[] {
+  const sizes = rows.map(({ size }) => size).sort((a, b) => a - b);
+  const usual = sizes[Math.floor(sizes.length / 2)] ?? 0;
+  return rows.filter(({ size }) => 2 * size >= usual);
+}
+
+/** Words in the columns of numbers: another table's header. */
+function beginsAnother(row: GridRow, mapped: Part['mapped']): boolean {
+  const numeric = [...mapped].flatMap(([{ type }, { column }]) =>
+    type === 'number' || type === 'integer' ? (row[column] ?? []) : [],
+  );
+  return (
+    numeric.length > 1 &&
+    new Set(numeric).size > 1 &&
+    numeric.every(({ text }) => /^\P{N}*\p{L}{3}/u.test(text))
+  );
+}
+
+/** What a row is called: its first text. */
+function labelOf(row: GridRow, mapped: Part['mapped']): string {
+  const first = row.find((cell) => !isEmpty(cell));
+  const columns = [...mapped].filter(([{ type }]) => type === 'string').map(([, { column }]) => column);
+  const own = row[Math.min(...columns)]?.text ?? '';
+  return /\p{L}/u.test(first?.text ?? '') ? (first?.text ?? '') : own;
+}
+
+/** undefined for a row whose cells are of other types than the fields, or that is nearly empty. */
+function valuesOf(row: GridRow, mapped: Part['mapped'], source: Source): Map<string, Finding> | undefined {
+  const found = new Map<string, Finding>();
+  let misfits = 0;
+  for (const [field, place] of mapped) {
+    const cell = row[place.column];
+    const finding = cellValue(field, cell, { source, evidence: evidenceOf(place) });
+    if (finding !== undefined) found.set(field.pointer, finding);
+    else if (!isEmpty(cell)) misfits += 1;
+  }
+  if (misfits > found.size) return undefined;
+  return found.size >= Math.min(2, mapped.size) ? found : undefined;
+}
+
+const evidenceOf = ({ score }: Place): { label: number; margin: number; agreement: number } => ({
+  label: 0.5 + 0.4 * score,
+  margin: 0.3,
+  agreement: 0,
+});

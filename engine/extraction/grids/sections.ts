@@ -1,0 +1,112 @@
+import type { Called, Field } from '../fields/fields.ts';
+import { contextScore } from './context.ts';
+import { cellsIn, sameText, type Cell, type Grid, type GridRow } from './grid.ts';
+import { groupFields, mayBeGroup } from './groups.ts';
+import { headerTexts, type Asked, type Headed } from './headerRows.ts';
+import type { Part } from './part.ts';
+
+interface Around {
+  readonly grids: readonly Grid[];
+  readonly headed: readonly (Headed | undefined)[];
+  readonly called: Called;
+  readonly asked: Asked;
+}
+
+/** The best table with all that are headed alike, and the tables that go on without a header. */
+export function sections(best: Headed, around: Around): readonly Part[] {
+  const parts: Part[] = [];
+  for (const i of around.grids.keys()) parts.push(...partsAt(i, { ...around, best, before: parts.at(-1) }));
+  return titlesTell(parts, { ...around.asked, mapped: best.mapped })
+    ? parts
+    : parts.map((part) => ({ ...part, group: undefined }));
+}
+
+interface Following extends Around {
+  readonly best: Headed;
+  readonly before: Part | undefined;
+}
+
+/** What one table adds. A table that goes on at the top of a page stands under the titles of the one before. */
+function partsAt(i: number, { grids, headed, called, asked, best, before }: Following): readonly Part[] {
+  const [grid, own] = [grids[i], headed[i]];
+  if (grid === undefined) return [];
+  const isNext = grid.follows && before?.grid === grids[i - 1];
+  const group = grid.title ?? lastGroup(before, asked.fields);
+  if (own !== undefined && isAlike(own, best)) {
+    const least = isNext ? 0 : leastContext(best, called, asked);
+    return partsOf(own, { called, least, group, fields: asked.fields });
+  }
+  return isNext && goesOn(grid, best) ? [{ ...wholeOf(grid), mapped: best.mapped, group }] : [];
+}
+
+/** Tables of other titles are other lists, unless titles are what groups the rows. */
+const leastContext = (best: Headed, called: Called, { outer }: Asked): number =>
+  outer.size > 0 ? 0 : contextScore(called, best);
+
+const wholeOf = (grid: Grid): Pick<Part, 'grid' | 'from' | 'to'> => ({ grid, from: 0, to: grid.rows.length });
+
+/** The last row of a part that names a group, for the part that goes on with it. */
+function lastGroup(part: Part | undefined, fields: readonly Field[]): Cell | undefined {
+  if (part === undefined) return undefined;
+  const { grid, from, to, mapped, group } = part;
+  const rows = grid.rows.slice(from, to);
+  const row = rows.findLast((one) => mayBeGroup(one, { grid, mapped, fields }) !== undefined);
+  return row === undefined ? group : cellsIn(row)[0];
+}
+
+/** Titles of tables are values of plain rows only where they tell tables that are headed alike apart. */
+function titlesTell(parts: readonly Part[], asked: Parameters<typeof groupFields>[0]): boolean {
+  const titles = new Set(parts.map(({ group }) => group?.text));
+  return asked.outer.size > 0 || (groupFields(asked).length > 0 && titles.size > 1 && !titles.has(undefined));
+}
+
+/** The same fields under the same headers, in whatever columns. */
+function isAlike(own: Headed, best: Headed): boolean {
+  if (own === best) return true;
+  const [ours, theirs] = [own, best].map(({ grid, header, depth }) => headerTexts(grid, header, depth));
+  return (
+    own.mapped.size === best.mapped.size &&
+    [...best.mapped].every(([field, { column }]) => {
+      const place = own.mapped.get(field);
+      return place !== undefined && sameText(ours?.[place.column] ?? '', theirs?.[column] ?? '');
+    })
+  );
+}
+
+/** A table at the top of a page with the same columns and no header of its own. */
+const goesOn = (grid: Grid, { grid: { columns }, mapped }: Headed): boolean =>
+  grid.columns === columns &&
+  (grid.continues ||
+    [...mapped].some(
+      ([{ type }, { column }]) =>
+        type !== 'string' && grid.rows.slice(0, 3).some((row) => /^\W{0,3}\d/.test(row[column]?.text ?? '')),
+    ));
+
+/** The stretches of one grid: its header may come again, under another title or the name of another group. */
+function partsOf(headed: Headed, { called, least, group, fields }: Titled): readonly Part[] {
+  const { grid, header, depth, mapped } = headed;
+  const texts = grid.rows[header] ?? [];
+  const again = grid.rows.flatMap((row, i) => (i > header && isSameRow(row, texts) ? [i] : []));
+  const starts = [header, ...again];
+  const parts: Part[] = [];
+  for (const [i, start] of starts.entries()) {
+    const to = (starts[i + 1] ?? grid.rows.length) - (starts[i + 1] === undefined ? 0 : depth - 1);
+    parts.push({
+      grid,
+      from: start + 1,
+      to,
+      mapped,
+      group: i === 0 ? group : lastGroup(parts.at(-1), fields),
+    });
+  }
+  return parts.filter(({ from }) => contextScore(called, { ...headed, header: from - 1 }) >= least);
+}
+
+interface Titled extends Pick<Part, 'group'> {
+  readonly called: Called;
+  readonly least: number;
+  readonly fields: readonly Field[];
+}
+
+const isSameRow = (row: GridRow, header: GridRow): boolean =>
+  cellsIn(header).length > 0 && row.every((cell, i) => sameText(cell?.text ?? '', header[i]?.text ?? ''));

@@ -1,0 +1,99 @@
+import { oneOf } from '../../kernel/text.ts';
+import type { Field } from '../fields/fields.ts';
+import { isSentence } from '../form/printed.ts';
+import parts from '../lexicon/parts.json' with { type: 'json' };
+import { isName } from '../parties/partyNames.ts';
+import { postalLine } from '../parties/postal.ts';
+import type { Segment } from '../places/layout.ts';
+import { shapeOf } from '../singles/shapes.ts';
+import type { Draft } from '../singles/offer.ts';
+import type { Source } from '../source.ts';
+import { asks, asksOnly } from './asked.ts';
+import { isOrganization, personIn } from './people.ts';
+
+const SALUTATION = new RegExp(`^${oneOf(parts.salutations)}(?![\\p{L}\\p{N}]).{0,60}$`, 'iu');
+const CLOSING = new RegExp(`^${oneOf(parts.closings)}[,.!]?$`, 'iu');
+
+/** What a letter says of a field by its place: whom it is for, who signed it and as what. */
+export function letterOffers(field: Field, source: Source): readonly Draft[] {
+  const shape = shapeOf(field);
+  if (shape !== 'text' && shape !== 'name') return [];
+  const { segments } = source.layout;
+  return [
+    ...(asksOnly(field, 'recipient') ? recipients(segments) : []),
+    ...(asks(field, 'signer') || asks(field, 'role') ? signatures(field, source) : []),
+  ];
+}
+
+const whole = (segment: Segment, text = segment.text): Omit<Draft, 'score' | 'kind'> => {
+  const from = Math.max(0, segment.text.indexOf(text));
+  return { segment, from, to: from + text.length, text, value: text, strictness: 0.6 };
+};
+
+/** Lines from the town of an address up to the name above it. */
+const BLOCK_LINES_MAX = 7;
+const SALUTATION_WITHIN = 60;
+
+/** The name at the top of the last address before the salutation. */
+function recipients(segments: readonly Segment[]): readonly Draft[] {
+  const end = segments.slice(0, SALUTATION_WITHIN * 2).findIndex(({ text }) => SALUTATION.test(text));
+  const before = segments.slice(Math.max(0, end - SALUTATION_WITHIN), Math.max(0, end));
+  const towns = before.filter(({ text }) => postalLine(text) !== undefined && !/[·•|]/.test(text));
+  const town = towns.at(-1);
+  if (town === undefined) return [];
+  const block = blockAbove(town, before);
+  const name = block.find(
+    ({ text }) => isName(text) && (isOrganization(text) || personIn(text) !== undefined),
+  );
+  if (name === undefined) return [];
+  return [{ ...whole(name, personIn(name.text) ?? name.text), kind: 'head', score: 0.97 }];
+}
+
+/** The lines above a town that begin where it begins, without a gap, from the top. */
+function blockAbove(town: Segment, before: readonly Segment[]): readonly Segment[] {
+  const block = [town];
+  for (const one of [...before].reverse()) {
+    const [top] = block;
+    if (top === undefined || one.row >= top.row || Math.abs(one.x0 - top.x0) > 8) continue;
+    if (block.length > BLOCK_LINES_MAX || top.y0 - one.y1 > 0.9 * (top.y1 - top.y0)) break;
+    block.unshift(one);
+  }
+  return block;
+}
+
+const SIGNATURE_LINES = 8;
+const CLOSINGS_MAX = 4;
+const CLOSING_CHARACTERS = 60;
+const KNOWN = new WeakMap<Source, readonly Segment[]>();
+
+function closingsOf(source: Source): readonly Segment[] {
+  const known =
+    KNOWN.get(source) ??
+    source.layout.segments
+      .filter(({ text }) => text.length < CLOSING_CHARACTERS && CLOSING.test(text.trim()))
+      .slice(0, CLOSINGS_MAX);
+  KNOWN.set(source, known);
+  return known;
+}
+
+/** Below a closing formula stand the name and, below it, what the signer is. */
+function signatures(field: Field, source: Source): readonly Draft[] {
+  const { segments } = source.layout;
+  return closingsOf(source).flatMap(({ index, page }): readonly Draft[] => {
+    const after = segments.slice(index + 1, index + 1 + SIGNATURE_LINES).filter((one) => one.page === page);
+    const at = after.findIndex(({ text }) => personIn(text) !== undefined);
+    const [line, next] = [after[at], after[at + 1]];
+    if (line === undefined) return [];
+    if (asks(field, 'signer') && !asks(field, 'role'))
+      return [{ ...whole(line, personIn(line.text)), kind: 'closing', score: 0.97 }];
+    const isRole = next !== undefined && isShort(next) && next.y0 > line.y0 && asks(field, 'role');
+    return isRole ? [{ ...whole(next), kind: 'closing', score: asksOnly(field, 'role') ? 0.87 : 0.97 }] : [];
+  });
+}
+
+const isShort = ({ text }: Segment): boolean =>
+  text.length < 60 &&
+  !/[\d@:]/.test(text) &&
+  /\p{L}{3}/u.test(text) &&
+  !isSentence(text) &&
+  !isOrganization(text);

@@ -1,0 +1,22 @@
+import type { Field } from '../fields/fields.ts';
+import type { Draft } from '../singles/offer.ts';
+import type { Source } from '../source.ts';
+import { aloneOffers } from './alone.ts';
+import { appositions } from './appositions.ts';
+import { datelineOffers } from './datelines.ts';
+import { headOffers } from './headOffers.ts';
+import { letterOffers } from './letters.ts';
+import { rangeOffers } from './ranges.ts';
+
+/**
+ * What a document says by its parts rather than by labels: its head, its dateline, the address and the
+ * signature of a letter, persons beside what they are, the ends of a range.
+ */
+export const partOffers = (field: Field, source: Source): readonly Draft[] => [
+  ...headOffers(field, source),
+  ...letterOffers(field, source),
+  ...datelineOffers(field, source),
+  ...rangeOffers(field, source),
+  ...aloneOffers(field, source),
+  ...appositions(field, source),
+];

@@ -1,0 +1,44 @@
+import { oneOf } from '../../kernel/text.ts';
+import { folded } from '../fields/words.ts';
+import parts from '../lexicon/parts.json' with { type: 'json' };
+import { LEGAL_FORM } from '../parties/partyNames.ts';
+
+const TOKEN = String.raw`(?:\p{Lu}[\p{L}'’-]{1,30}|\p{Lu}\.(?:-?\p{Lu}\.)?)`;
+const ACADEMIC = `(?:${oneOf(parts.academic)}(?:\\.\\s?|\\s)){0,3}`;
+const PARTICLES = `(?:${oneOf(parts.particles)}\\s){0,2}`;
+const AFTER_NAME = String.raw`(?![\p{L}\p{N}'’-])`;
+
+/** How persons are called: two to five words that begin large, academic degrees before them. */
+export const PERSON = `${ACADEMIC}${TOKEN}(?:\\s${PARTICLES}${TOKEN}){1,4}${AFTER_NAME}`;
+/** "Mr", "Frau", "Mme": how a person is spoken to, no part of the name. */
+export const CIVILITY = `(?:${oneOf(parts.civilities)}\\.?\\s){0,2}`;
+
+const WHOLE = new RegExp(`^${CIVILITY}(${PERSON})$`, 'u');
+const SPOKEN_TO = new RegExp(`^${oneOf(parts.civilities)}\\.?\\s(?=\\p{Lu})`, 'u');
+
+/** A text without the words that only say how to speak to a person. */
+export const withoutCivility = (text: string): string => text.replace(SPOKEN_TO, '');
+
+const COMPOUND_MIN = 6;
+const ORGANIZATIONS = new Set(parts.organization);
+/** Ends of compounds: "Volkshochschule", "Woonstichting". */
+const COMPOUNDED = parts.organization.filter(({ length }) => length >= COMPOUND_MIN);
+
+/** A legal form, or what only organizations are called: "Council", "Universität". */
+export const isOrganization = (text: string): boolean =>
+  LEGAL_FORM.test(text) ||
+  folded(text)
+    .split(/[^\p{L}-]+/u)
+    .some((word) => ORGANIZATIONS.has(word) || COMPOUNDED.some((one) => word.endsWith(one)));
+
+/** The person that a text names, and nothing else. */
+export function personIn(text: string): string | undefined {
+  const name = WHOLE.exec(text.trim())?.[1];
+  return name === undefined || isOrganization(name) ? undefined : name;
+}
+
+const PERSONS = new Set(parts.persons);
+
+/** Says who does something, or what someone is: "judge", "Vizepräsidentin". */
+export const isRole = (word: string): boolean =>
+  PERSONS.has(word) || parts.persons.some((one) => one.length >= COMPOUND_MIN && word.endsWith(one));

@@ -1,0 +1,150 @@
+import type { Word } from '../../document/document.ts';
+import { inSegment, type Candidate } from '../candidates.ts';
+import type { Field } from '../fields/fields.ts';
+import { above } from '../form/neighbours.ts';
+import { likeWord } from '../matching/likeness.ts';
+import { termsIn } from '../matching/terms.ts';
+import { wordsIn, type Segment } from '../places/layout.ts';
+import { paragraphsOf } from '../places/paragraphs.ts';
+import type { Draft } from '../singles/offer.ts';
+import { shapeOf } from '../singles/shapes.ts';
+import type { Source } from '../source.ts';
+import { datesIn, type DateShape } from '../values/dates.ts';
+import { asks, otherWords } from './asked.ts';
+import { isJoint, startBefore } from './rangeJoints.ts';
+
+interface Range<End> {
+  readonly segment: Segment;
+  readonly start: End;
+  readonly end: End;
+}
+
+interface Ranges {
+  readonly dates: readonly Range<DateShape>[];
+  readonly numbers: readonly Range<Candidate>[];
+  /** The words that only a start, or only an end, begins with. */
+  readonly startWords: ReadonlySet<Word>;
+  readonly endWords: ReadonlySet<Word>;
+}
+
+const KNOWN = new WeakMap<Source, Ranges>();
+
+function rangesOf(source: Source): Ranges {
+  const known = KNOWN.get(source) ?? found(source);
+  KNOWN.set(source, known);
+  return known;
+}
+
+/** The ends of a range, for fields whose names ask for a start or an end: "1 July – 30 September 2023". */
+export function rangeOffers(field: Field, source: Source): readonly Draft[] {
+  const side = sideOf(field);
+  const shape = shapeOf(field);
+  if (side === undefined) return [];
+  if (shape === 'date') return dateEnds(field, side, source);
+  return shape === 'number' || shape === 'integer' ? numberEnds(field, side, source) : [];
+}
+
+type Side = 'start' | 'end';
+
+/** Which end the field asks for; undefined where it asks for none, or for both. */
+function sideOf(field: Field): Side | undefined {
+  const isStart = asks(field, 'start');
+  if (isStart === asks(field, 'end')) return undefined;
+  return isStart ? 'start' : 'end';
+}
+
+/** Whether a date is the other end of a range than the field asks for. */
+export function isOtherEnd(field: Field, first: Word | undefined, source: Source): boolean {
+  const side = shapeOf(field) === 'date' && first !== undefined ? sideOf(field) : undefined;
+  if (side === undefined || first === undefined) return false;
+  const { startWords, endWords } = rangesOf(source);
+  return (side === 'start' ? endWords : startWords).has(first);
+}
+
+const SAID = 0.97;
+const ONLY = 0.87;
+const ONE_OF_SEVERAL = 0.6;
+
+function dateEnds(field: Field, side: Side, source: Source): readonly Draft[] {
+  const { dates } = rangesOf(source);
+  const isOnly = new Set(dates.map(({ start, end }) => `${start.iso} ${end.iso}`)).size === 1;
+  return dates.map((range): Draft => {
+    const { from, to, text, iso } = range[side];
+    const isSaid = saidNear(otherWords(field, side), range, source);
+    const score = isSaid ? SAID : isOnly ? ONLY : ONE_OF_SEVERAL;
+    return { segment: range.segment, from, to, text, value: iso, kind: 'end', strictness: 1, score };
+  });
+}
+
+const numberEnds = (field: Field, side: Side, source: Source): readonly Draft[] =>
+  rangesOf(source)
+    .numbers.filter((range) => saidNear(otherWords(field, side), range, source))
+    .map((range): Draft => {
+      const { from, to, text, value, strictness } = range[side];
+      return {
+        segment: range.segment,
+        from,
+        to,
+        text: text.trim(),
+        value,
+        kind: 'end',
+        strictness,
+        score: ONLY,
+      };
+    });
+
+/** A document has no more of them that matter. */
+const RANGES_MAX = 200;
+
+function found({ layout, conventions }: Source): Ranges {
+  const dates: Range<DateShape>[] = [];
+  const numbers: Range<Candidate>[] = [];
+  for (const segment of paragraphsOf(layout).all) {
+    if (dates.length + numbers.length >= RANGES_MAX) break;
+    if (!/\d\D+\d/.test(segment.text)) continue;
+    dates.push(...datesIn(segment.text, conventions.dayFirst).flatMap(datePair(segment)));
+    const amounts = inSegment(segment, conventions).filter(({ kind }) => kind === 'number');
+    numbers.push(...amounts.flatMap((end, i) => pairOf(segment, amounts[i - 1], end)));
+  }
+  const firstWords = (side: Side): readonly (Word | undefined)[] =>
+    dates.map((range) => wordsIn(range.segment, range[side].from, range[side].to)[0]);
+  const [starts, ends] = [firstWords('start'), firstWords('end')];
+  const apart = (
+    own: readonly (Word | undefined)[],
+    other: readonly (Word | undefined)[],
+  ): ReadonlySet<Word> =>
+    new Set(own.flatMap((word, i) => (word === undefined || word === other[i] ? [] : [word])));
+  return { dates, numbers, startWords: apart(starts, ends), endWords: apart(ends, starts) };
+}
+
+const datePair =
+  (segment: Segment) =>
+  (end: DateShape, i: number, all: readonly DateShape[]): readonly Range<DateShape>[] => {
+    const [pair] = pairOf(segment, all[i - 1], end);
+    const start = pair?.start ?? startBefore(segment.text, end);
+    return start !== undefined && start.iso < end.iso ? [{ segment, start, end }] : [];
+  };
+
+interface Placed {
+  readonly from: number;
+  readonly to: number;
+}
+
+const pairOf = <End extends Placed>(
+  segment: Segment,
+  start: End | undefined,
+  end: End,
+): readonly Range<End>[] =>
+  start !== undefined && isJoint(segment.text.slice(start.to, end.from)) ? [{ segment, start, end }] : [];
+
+const BEFORE = 80;
+
+/** Whether one of the words stands before the range, left of it or above it. */
+function saidNear(words: readonly string[], { segment, start }: Range<Placed>, { layout }: Source): boolean {
+  const left = layout.segments[segment.index - 1];
+  const [over] = above(segment, layout);
+  const beside = left?.row === segment.row ? left.text : '';
+  const own = segment.text.slice(Math.max(0, start.from - BEFORE), start.from);
+  const near = termsIn([beside, over?.text ?? '', own].join(' '));
+  return words.some((word) => near.some((other) => likeWord(word, other) > 0));
+}

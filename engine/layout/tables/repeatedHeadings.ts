@@ -1,0 +1,47 @@
+import { middleX, textOf, type CellLine } from './cellLines.ts';
+import type { PlacedCell } from './tableCells.ts';
+
+/** Fewer headings below a group are no repetition: one column needs no name over it. */
+const PERIOD_MIN = 2;
+
+/**
+ * A line of names of groups over the columns that each heads, where the headings below come again for each
+ * group in the same order: "2017 2016 %" under every name. Names differ; what is alike is a part of headings.
+ * undefined where they do not.
+ */
+export function overRepeated(line: CellLine, below: CellLine | undefined): CellLine | undefined {
+  const groups = line.cells.filter(({ column }) => column > 0);
+  const names = new Set(groups.map(textOf));
+  if (below === undefined || groups.length < 2 || names.size < groups.length) return undefined;
+  const headings = repeatedIn(below.cells, groups.length) ?? repeatedIn(below.cells.slice(1), groups.length);
+  if (headings === undefined) return undefined;
+  const period = headings.length / groups.length;
+  const spread = groups.map((cell, i) => over(cell, headings.slice(i * period, (i + 1) * period)));
+  if (spread.some((cell) => cell === undefined)) return undefined;
+  const others = line.cells.filter(({ column }) => column === 0);
+  return { ...line, cells: [...others, ...spread.flatMap((cell) => cell ?? [])] };
+}
+
+function repeatedIn(cells: readonly PlacedCell[], times: number): readonly PlacedCell[] | undefined {
+  const period = cells.length / times;
+  if (!Number.isInteger(period) || period < PERIOD_MIN) return undefined;
+  const isRepeated = cells.every(
+    (cell, i) => i < period || textOf(cell) === textOf(cells[i - period] ?? cell),
+  );
+  return isRepeated ? cells : undefined;
+}
+
+/** The cell over all of its headings; undefined where it stands over none of them. */
+function over(cell: PlacedCell, headings: readonly PlacedCell[]): PlacedCell | undefined {
+  const [first, last] = [headings[0], headings.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const middle = middleX(cell);
+  const [from, to] = [edgeOf(first, 0), edgeOf(last, 2)];
+  if (middle < from || middle > to) return undefined;
+  return { ...cell, column: first.column, columnSpan: last.column + last.columnSpan - first.column };
+}
+
+const edgeOf = ({ words }: PlacedCell, side: 0 | 2): number => {
+  const edges = words.map(({ box }) => box[side]);
+  return side === 0 ? Math.min(...edges) : Math.max(...edges);
+};

@@ -1,0 +1,173 @@
+import { operationIdOfDocument } from '../../../domain/batch/identity.ts';
+import { byType, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { wrong, type Findings } from '../findings.ts';
+
+type Outcome = 'succeeded' | 'partial' | 'failed' | 'cancelled';
+
+/** A batch until it ends, and what became of its documents by their operations. */
+interface Batch {
+  readonly documents: readonly string[];
+  begun: number;
+  cancelled: boolean;
+  readonly refused: Map<number, string>;
+  readonly outcomes: Map<number, Outcome>;
+  readonly accepted: Set<number>;
+  credits: number;
+}
+
+interface Place {
+  readonly batch_id: string;
+  readonly index: number;
+}
+
+interface Seen {
+  readonly findings: Findings;
+  readonly batches: Map<string, Batch>;
+  /** Documents of batches that have not ended, by the operation that they are, and by its work. */
+  readonly operations: Map<string, Place>;
+  readonly works: Map<string, Place>;
+  readonly ended: Set<string>;
+}
+
+type BatchEvent = AuditedEventOf<
+  'BatchAccepted' | 'BatchDocumentsBegun' | 'BatchDocumentsRefused' | 'BatchCancelled' | 'BatchEnded'
+>;
+type EndEvent = AuditedEventOf<'OperationSucceeded' | 'OperationFailed' | 'OperationCancelled'>;
+
+const telling = ({ findings }: Seen, event: AuditedEvent) => wrong(findings, 'batch', event);
+
+const accepted = (seen: Seen, event: AuditedEventOf<'BatchAccepted'>): void => {
+  const { batch_id, tenant_id, document_ids } = event.data;
+  seen.findings.checked('batch');
+  if (seen.batches.has(batch_id) || seen.ended.has(batch_id)) {
+    telling(seen, event)(`${batch_id} was accepted twice.`);
+    return;
+  }
+  const own = { begun: 0, cancelled: false, credits: 0 };
+  const maps = { refused: new Map(), outcomes: new Map(), accepted: new Set<number>() };
+  seen.batches.set(batch_id, { documents: document_ids, ...own, ...maps });
+  for (const index of document_ids.keys())
+    seen.operations.set(operationIdOfDocument({ tenant_id, batch_id, index }), { batch_id, index });
+};
+
+/** The batch that an event changes; it has to be open. */
+const openOf = (seen: Seen, event: BatchEvent): Batch | undefined => {
+  seen.findings.checked('batch');
+  const { batch_id } = event.data;
+  const batch = seen.batches.get(batch_id);
+  if (batch === undefined)
+    telling(
+      seen,
+      event,
+    )(`${batch_id} ${seen.ended.has(batch_id) ? 'had ended already' : 'was never accepted'}.`);
+  return batch;
+};
+
+const begun = (seen: Seen, event: AuditedEventOf<'BatchDocumentsBegun'>): void => {
+  const batch = openOf(seen, event);
+  if (batch === undefined) return;
+  const { batch_id, first, count } = event.data;
+  const tell = telling(seen, event);
+  if (batch.cancelled) tell(`Documents of ${batch_id} were begun after it was cancelled.`);
+  if (first !== batch.begun)
+    tell(`Documents of ${batch_id} were begun twice or left out.`, batch.begun, first);
+  batch.begun = first + count;
+  if (batch.begun > batch.documents.length)
+    tell(`${batch_id} has fewer documents than were begun.`, batch.documents.length, batch.begun);
+};
+
+const refused = (seen: Seen, event: AuditedEventOf<'BatchDocumentsRefused'>): void => {
+  const batch = openOf(seen, event);
+  if (batch === undefined) return;
+  for (const { index, code } of event.data.refused) {
+    if (index >= batch.begun || batch.refused.has(index))
+      telling(
+        seen,
+        event,
+      )(`Document ${index} of ${event.data.batch_id} was not begun, or was refused before.`);
+    batch.refused.set(index, code);
+  }
+};
+
+const outcomeAt = (batch: Batch, index: number): Outcome | 'open' => {
+  if (batch.accepted.has(index)) return batch.outcomes.get(index) ?? 'open';
+  const code = batch.refused.get(index);
+  if (code !== undefined) return code === 'cancelled' ? 'cancelled' : 'failed';
+  return index >= batch.begun && batch.cancelled ? 'cancelled' : 'open';
+};
+
+const ended = (seen: Seen, event: AuditedEventOf<'BatchEnded'>): void => {
+  const batch = openOf(seen, event);
+  if (batch === undefined) return;
+  const { batch_id, tenant_id, succeeded, partial, failed, cancelled, credits_charged } = event.data;
+  const came = { succeeded: 0, partial: 0, failed: 0, cancelled: 0, open: 0 };
+  for (const index of batch.documents.keys()) {
+    came[outcomeAt(batch, index)] += 1;
+    seen.operations.delete(operationIdOfDocument({ tenant_id, batch_id, index }));
+  }
+  const due = JSON.stringify(came);
+  const said = JSON.stringify({ succeeded, partial, failed, cancelled, open: 0 });
+  const tell = telling(seen, event);
+  if (due !== said) tell(`${batch_id} ended with other outcomes than its documents have.`, due, said);
+  if (batch.credits !== credits_charged)
+    tell(`${batch_id} cost something else than its documents.`, batch.credits, credits_charged);
+  for (const [work, place] of seen.works) if (place.batch_id === batch_id) seen.works.delete(work);
+  seen.batches.delete(batch_id);
+  seen.ended.add(batch_id);
+};
+
+const operationAccepted = (seen: Seen, event: AuditedEventOf<'OperationAccepted'>): void => {
+  const { operation_id, document_id, work_id } = event.data;
+  const place = seen.operations.get(operation_id);
+  const batch = place && seen.batches.get(place.batch_id);
+  if (place === undefined || batch === undefined) return;
+  seen.findings.checked('batch');
+  if (place.index >= batch.begun || batch.documents[place.index] !== document_id)
+    telling(
+      seen,
+      event,
+    )(`${operation_id} is a document of ${place.batch_id} that was not begun, or another.`);
+  batch.accepted.add(place.index);
+  seen.works.set(work_id, place);
+};
+
+const operationEnded = (seen: Seen, event: EndEvent): void => {
+  const place = seen.operations.get(event.data.operation_id);
+  if (place === undefined) return;
+  const outcomes = { OperationFailed: 'failed', OperationCancelled: 'cancelled' } as const;
+  const outcome =
+    event.type === 'OperationSucceeded'
+      ? event.data.outcome === 'partial'
+        ? 'partial'
+        : 'succeeded'
+      : outcomes[event.type];
+  seen.batches.get(place.batch_id)?.outcomes.set(place.index, outcome);
+};
+
+/** Batches: documents begun once and in order, none after a cancellation, and an end that says what became of them. */
+export const batchesCheck = (findings: Findings) => {
+  const seen: Seen = {
+    findings,
+    ...{ batches: new Map(), operations: new Map(), works: new Map(), ended: new Set() },
+  };
+  const end = (event: EndEvent): void => operationEnded(seen, event);
+  return byType({
+    BatchAccepted: (event) => accepted(seen, event),
+    BatchDocumentsBegun: (event) => begun(seen, event),
+    BatchDocumentsRefused: (event) => refused(seen, event),
+    BatchCancelled: (event) => {
+      const batch = openOf(seen, event);
+      if (batch !== undefined) batch.cancelled = true;
+    },
+    BatchEnded: (event) => ended(seen, event),
+    OperationAccepted: (event) => operationAccepted(seen, event),
+    OperationSucceeded: end,
+    OperationFailed: end,
+    OperationCancelled: end,
+    CreditsBurned: ({ data: { operation_id, credits } }) => {
+      const place = seen.works.get(operation_id);
+      const batch = place && seen.batches.get(place.batch_id);
+      if (batch !== undefined) batch.credits += credits;
+    },
+  });
+};

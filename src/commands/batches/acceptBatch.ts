@@ -1,0 +1,136 @@
+import { batchIdFor } from '../../../domain/batch/identity.ts';
+import type { BatchState } from '../../../domain/batch/decider.ts';
+import { laterBy } from '../../../domain/kernel/instant.ts';
+import type { Clock } from '../../../domain/ports/clock.ts';
+import { secretsIn, type OperationInputDeps } from '../operations/operationInput.ts';
+import type { Delivered, HandedOver, WorkPlan, WorkRequest } from '../work/work.ts';
+import { workProblem, type WorkProblem } from '../work/workProblem.ts';
+import { metaOf } from '../writer/commandMeta.ts';
+import { batchInputs } from './batchInput.ts';
+import type { Batches } from './batches.ts';
+
+export interface AcceptBatchDeps extends OperationInputDeps {
+  readonly batches: Batches;
+  readonly clock: Clock;
+  /** How many batches of a tenant have not ended. May be late. */
+  readonly openOf: (tenantId: string) => Promise<number>;
+  /** Notes where a tenant's reads must have got to, to see this. */
+  readonly wrote: (tenantId: string, position: bigint) => void;
+}
+
+/** What is asked for each document: a request for work that has no file yet. */
+export type BatchRequest = Omit<WorkRequest, 'file' | 'document' | 'handOver'> & {
+  /** In the order in which they are begun and answered. */
+  readonly document_ids: readonly string[];
+};
+
+export interface AcceptedBatch {
+  readonly kind: 'accepted';
+  readonly batch_id: string;
+  /** True for the repeat of a request: nothing was begun by it. */
+  readonly replayed: boolean;
+}
+
+type Begin = (work: WorkRequest) => Promise<Delivered | HandedOver | WorkProblem>;
+
+/** How long an Idempotency-Key names its batch, and how long documents of one are begun, ms. */
+const DAY_MS = 24 * 3_600_000;
+/** Batches of a tenant that have not ended: ten thousand documents at most wait then. */
+export const OPEN_BATCHES_MAX = 10;
+
+/** In the place of a file until there is one: what checks a request looks at none. */
+const NO_FILE: WorkRequest['file'] = { path: '', sha256: '', bytes: 0, file_name: null };
+
+/** The batch that the request's identity names: an earlier one, or a free ID. */
+const named = async (
+  { batches, clock }: AcceptBatchDeps,
+  { tenant_id, idempotency }: BatchRequest,
+): Promise<{ readonly batch_id: string; readonly earlier: BatchState['accepted'] }> => {
+  if (idempotency === null) return { batch_id: clock.newId('bat'), earlier: null };
+  const { idempotency_key } = idempotency;
+  const now = Date.parse(clock.now());
+  for (let generation = 0; ; generation += 1) {
+    const batch_id = batchIdFor({ tenant_id, idempotency_key, generation });
+    const { accepted } = await batches.stateOf(batch_id);
+    if (accepted === null || now - Date.parse(accepted.accepted_at) < DAY_MS)
+      return { batch_id, earlier: accepted };
+  }
+};
+
+const reused = (): WorkProblem =>
+  workProblem('idempotency_key_reused', 'This Idempotency-Key belongs to another request.');
+
+const notKept = (): WorkProblem =>
+  workProblem(
+    'field_encryption_not_configured',
+    'This installation cannot keep keys and passwords, which a batch needs until it ends. Set FIELD_ENCRYPTION_KEY.',
+  );
+
+/** What the request asks for, completed by its config; all that the synchronous call refuses is refused. */
+const planned = async (
+  { document_ids: _, ...request }: BatchRequest,
+  begin: Begin,
+): Promise<{ readonly kind: 'planned'; readonly task: WorkPlan['task'] } | WorkProblem> => {
+  let task: WorkPlan['task'] | undefined;
+  const answer = await begin({
+    ...request,
+    file: NO_FILE,
+    handOver: (_request, plan) => {
+      ({ task } = plan);
+      return Promise.resolve({ kind: 'handed_over' });
+    },
+  });
+  if (answer.kind === 'problem') return answer;
+  if (task === undefined) throw new Error('a batch was planned, and nobody took the plan');
+  return { kind: 'planned', task };
+};
+
+const written = async (
+  deps: AcceptBatchDeps,
+  { batch_id, task }: { readonly batch_id: string; readonly task: WorkPlan['task'] },
+  request: BatchRequest,
+): Promise<AcceptedBatch | WorkProblem> => {
+  const { tenant_id, project_id, task_id, document_ids, caller, correlation_id, opening } = request;
+  if (task.kind !== 'extract') throw new Error('a batch extracts');
+  const secret = secretsIn(task, opening.password);
+  if (secret !== null && deps.secrets === undefined) return notKept();
+  const kept = { task, pages: opening.pages, at: [...opening.at] };
+  const input_sha256 = await batchInputs(deps).put({ batch_id, tenant_id }, kept, secret);
+  const meta = metaOf(deps, caller, correlation_id);
+  const data = {
+    ...{ batch_id, tenant_id, project_id, task_id, kind: task.kind, document_ids: [...document_ids] },
+    ...{ input_sha256, fingerprint: request.idempotency?.fingerprint ?? '', correlation_id },
+    ...{ api_key_id: caller.key_id, api_key_role: caller.role, expires_at: laterBy(meta.now, DAY_MS) },
+  };
+  const outcome = await deps.batches.handle({ batch_id, tenant_id }, { type: 'AcceptBatch', data, meta });
+  if (outcome.kind === 'rejected') return reused();
+  if (outcome.kind !== 'done')
+    return workProblem(
+      'busy',
+      'The batch could not be queued. Send the request again with the same Idempotency-Key.',
+    );
+  if (outcome.position !== undefined) deps.wrote(tenant_id, outcome.position);
+  return { kind: 'accepted', batch_id, replayed: outcome.events.length === 0 };
+};
+
+/**
+ * Accepts a batch, once for its identity. Only the request is looked at: files are opened, pages counted and
+ * credits held document by document, by the workers. `begin` is what does such work: all that it refuses before it
+ * looks at a file is refused here.
+ */
+export const acceptBatch =
+  (deps: AcceptBatchDeps) =>
+  async (request: BatchRequest, begin: Begin): Promise<AcceptedBatch | WorkProblem> => {
+    const { batch_id, earlier } = await named(deps, request);
+    if (earlier !== null)
+      return earlier.fingerprint === request.idempotency?.fingerprint
+        ? { kind: 'accepted', batch_id, replayed: true }
+        : reused();
+    if ((await deps.openOf(request.tenant_id)) >= OPEN_BATCHES_MAX)
+      return workProblem(
+        'busy',
+        `At most ${String(OPEN_BATCHES_MAX)} batches of a tenant may be open at once.`,
+      );
+    const plan = await planned(request, begin);
+    return plan.kind === 'problem' ? plan : written(deps, { batch_id, task: plan.task }, request);
+  };

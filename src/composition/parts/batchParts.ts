@@ -1,0 +1,61 @@
+import {
+  batchesToBegin,
+  batchesToEnd,
+  documentsLeft,
+  openBatchesOfTenant,
+  operationsToCancel,
+  progressOfBatch,
+} from '../../../projections/batches/batches.queries.ts';
+import { acceptBatch } from '../../commands/batches/acceptBatch.ts';
+import { cancelBatch, type BatchCommands } from '../../commands/batches/batchCommands.ts';
+import { batches } from '../../commands/batches/batches.ts';
+import { uploads } from '../../commands/uploads/uploads.ts';
+import { heavySlots } from '../../commands/work/heavySlots.ts';
+import { batchWorker, type BatchWorker } from '../../worker/batches/batchWorker.ts';
+import { unlessDiverged } from '../start/logWatchParts.ts';
+import { bind, resolve, type Container } from '../token.ts';
+import * as t from '../tokens.ts';
+import { operationCommands, taskBeginner } from './operationParts.ts';
+import { workDeps, type WorkDeps } from './workParts.ts';
+
+/** What the routes of batches call. */
+export const batchCommands = (from: Container, work: WorkDeps): BatchCommands => {
+  const streams = batches(work.store);
+  const { clock, objects, wrote } = work;
+  const secrets = resolve(from, t.SECRET_BOX);
+  const openOf = openBatchesOfTenant(resolve(from, t.READ_SQL));
+  return {
+    accept: acceptBatch({ batches: streams, objects, secrets, clock, openOf, wrote }),
+    cancel: cancelBatch({ batches: streams, wrote }),
+    streams,
+  };
+};
+
+const workerOf = (from: Container): BatchWorker => {
+  // It counts one document after another: requests that wait for an answer keep their slots.
+  const work = { ...workDeps(from), slots: heavySlots(1) };
+  const { objects, clock, wrote, store } = work;
+  const sql = resolve(from, t.READ_SQL);
+  const logger = resolve(from, t.LOGGER);
+  const { maxUploadBytes: bytesMax } = resolve(from, t.CONFIG);
+  const { uploadDir } = resolve(from, t.PARTS);
+  return batchWorker({
+    ...{ objects, clock, wrote, batches: batches(store), secrets: resolve(from, t.SECRET_BOX) },
+    operations: operationCommands(from, work),
+    uploads: uploads({ documents: resolve(from, t.DOCUMENTS), objects, uploadDir, bytesMax }),
+    begin: taskBeginner(work),
+    lists: {
+      toBegin: batchesToBegin(sql),
+      left: documentsLeft(sql),
+      toCancel: operationsToCancel(sql),
+      toEnd: batchesToEnd(sql),
+      progress: progressOfBatch(sql),
+    },
+    onError: unlessDiverged((err) => logger.error({ msg: 'batch', err })),
+  });
+};
+
+/** The worker that makes operations of the documents of batches. */
+export const bindBatches = (container: Container): void => {
+  bind(container, t.BATCH_WORKER, workerOf);
+};

@@ -1,0 +1,162 @@
+import { laterBy } from '../../../domain/kernel/instant.ts';
+import type { BatchCounts, BatchProgress } from '../../../projections/batches/batches.queries.ts';
+import { asCredits } from '../../../domain/kernel/units.ts';
+import { batchInputs } from '../../commands/batches/batchInput.ts';
+import type { BatchName } from '../../commands/batches/batches.ts';
+import type { OperationName } from '../../commands/operations/operations.ts';
+import { systemMeta } from '../../commands/writer/commandMeta.ts';
+import { each, repeatedly } from '../loops.ts';
+import { feedDocuments, type FeedDeps } from './feedDocuments.ts';
+
+/** What read models know of batches. They may be late: the streams decide. */
+export interface BatchLists {
+  /** Those with documents to begin and fewer than so many in the queue; tenants take turns. */
+  readonly toBegin: (
+    openMax: number,
+    limit: number,
+  ) => Promise<readonly (BatchName & { readonly open: number })[]>;
+  /** Documents begun before `before` of which nothing has come. */
+  readonly left: (
+    before: string,
+    limit: number,
+  ) => Promise<readonly (BatchName & { readonly index: number })[]>;
+  /** Operations of cancelled batches that nobody has started. */
+  readonly toCancel: (limit: number) => Promise<readonly OperationName[]>;
+  /** Those whose documents all have their outcome. */
+  readonly toEnd: (limit: number) => Promise<readonly BatchName[]>;
+  readonly progress: (batchId: string) => Promise<BatchProgress | undefined>;
+}
+
+export interface BatchWorkerDeps extends FeedDeps {
+  readonly lists: BatchLists;
+  /** How often batches are looked at, ms. */
+  readonly pollMs?: number;
+  /** After this long a document that was begun and came to nothing is anyone's, ms. */
+  readonly leftMs?: number;
+}
+
+export interface BatchWorker {
+  /** One look at all batches: cancels, begins, takes over, ends. Gives how many things it did. */
+  readonly look: () => Promise<number>;
+  readonly start: () => void;
+  /** Ends after the document that is being fed. */
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Documents of one batch in the queue at once: enough to keep a fleet busy, and few enough that other work of the
+ * tenant is not behind a thousand of them, that files are not copied long before they are read, and that a cancelled
+ * batch has little to give back.
+ */
+export const QUEUED_MAX = 50;
+/** Documents that are begun by one event: what a worker that dies leaves to others. */
+const BEGUN_AT_ONCE = 10;
+const PAGE = 50;
+/** As many as the open batches of a tenant may have in the queue. */
+const LEFT_PAGE = 500;
+const LEFT_MS = 30_000;
+
+const beginSome = async (
+  deps: BatchWorkerDeps,
+  { open, ...name }: BatchName & { readonly open: number },
+  shutdown: AbortSignal,
+): Promise<boolean> => {
+  const meta = systemMeta(deps, name.batch_id);
+  const data = { count: Math.min(BEGUN_AT_ONCE, QUEUED_MAX - open) };
+  const outcome = await deps.batches.handle(name, { type: 'BeginDocuments', data, meta });
+  if (outcome.kind !== 'done' || outcome.state.accepted === null) return false;
+  if (outcome.position !== undefined) deps.wrote(name.tenant_id, outcome.position);
+  const indexes = outcome.events.flatMap((event) =>
+    event.type === 'BatchDocumentsBegun'
+      ? Array.from({ length: event.data.count }, (_, at) => event.data.first + at)
+      : [],
+  );
+  await feedDocuments(deps, outcome.state.accepted, { indexes, shutdown });
+  return true;
+};
+
+const takeOver = async (
+  deps: BatchWorkerDeps,
+  { batch_id, index }: BatchName & { readonly index: number },
+  shutdown: AbortSignal,
+): Promise<boolean> => {
+  const { accepted } = await deps.batches.stateOf(batch_id);
+  if (accepted === null || shutdown.aborted) return false;
+  await feedDocuments(deps, accepted, { indexes: [index], shutdown });
+  return true;
+};
+
+/** An operation of a cancelled batch, unless somebody has started it meanwhile. */
+const cancelQueued = async (
+  { operations, ...deps }: BatchWorkerDeps,
+  name: OperationName,
+): Promise<boolean> => {
+  const { status, attempts } = await operations.streams.stateOf(name.operation_id);
+  if (status !== 'queued' || attempts > 0) return false;
+  const done = await operations.cancel(name, systemMeta(deps, name.operation_id));
+  return done.kind === 'answered' && done.cancelled;
+};
+
+const outcomesIn = ({ queued: _, running: __, ...ended }: BatchCounts) => ended;
+
+const endOne = async (deps: BatchWorkerDeps, name: BatchName): Promise<boolean> => {
+  const progress = await deps.lists.progress(name.batch_id);
+  if (progress === undefined) return false;
+  const { counts, pages, credits_charged } = progress;
+  const data = { ...outcomesIn(counts), pages, credits_charged: asCredits(credits_charged) };
+  const meta = systemMeta(deps, name.batch_id);
+  const outcome = await deps.batches.handle(name, { type: 'EndBatch', data, meta });
+  if (outcome.kind !== 'done' || outcome.state.accepted === null) return false;
+  if (outcome.position !== undefined) deps.wrote(name.tenant_id, outcome.position);
+  await batchInputs(deps).drop(name.batch_id, outcome.state.accepted.input_sha256);
+  return true;
+};
+
+/** What was tried a while ago may be tried again; what cannot be fed now would else be tried at every look. */
+const triedAgo = (tried: Map<string, number>, nowMs: number, leftMs: number) => {
+  for (const [document, at] of tried) if (nowMs - at >= leftMs) tried.delete(document);
+  return ({ batch_id, index }: { readonly batch_id: string; readonly index: number }): boolean => {
+    const document = `${batch_id}/${String(index)}`;
+    if (tried.has(document)) return false;
+    tried.set(document, nowMs);
+    return true;
+  };
+};
+
+/** What one worker remembers from look to look. */
+interface Looker {
+  readonly shutdown: AbortSignal;
+  readonly tried: Map<string, number>;
+}
+
+const lookOnce = async (deps: BatchWorkerDeps, { shutdown, tried }: Looker): Promise<number> => {
+  const { lists, clock, leftMs = LEFT_MS } = deps;
+  const now = clock.now();
+  const cancelled = await each(deps, await lists.toCancel(PAGE), (one) => cancelQueued(deps, one));
+  const left = await lists.left(laterBy(now, -leftMs), LEFT_PAGE);
+  const due = left.filter(triedAgo(tried, Date.parse(now), leftMs));
+  const taken = await each(deps, due, (one) => takeOver(deps, one, shutdown));
+  const waiting = shutdown.aborted ? [] : await lists.toBegin(QUEUED_MAX, PAGE);
+  const begun = await each(deps, waiting, (one) => beginSome(deps, one, shutdown));
+  const ended = await each(deps, await lists.toEnd(PAGE), (one) => endOne(deps, one));
+  return cancelled + taken + begun + ended;
+};
+
+/**
+ * Turns documents of batches into operations, a few at a time, and says when a batch has ended. Any number of
+ * workers may do so beside each other: each begins other documents, for the batch's stream has an order.
+ */
+export const batchWorker = (deps: BatchWorkerDeps): BatchWorker => {
+  const shutdown = new AbortController();
+  const looker = { shutdown: shutdown.signal, tried: new Map<string, number>() };
+  const look = () => lookOnce(deps, looker);
+  const loop = repeatedly(look, deps.pollMs ?? 1_000, deps.onError);
+  return {
+    look,
+    start: loop.start,
+    stop: async () => {
+      shutdown.abort();
+      await loop.stop();
+    },
+  };
+};
