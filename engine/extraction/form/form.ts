@@ -40,9 +40,10 @@ export function formOf(layout: Layout): Form {
   const crossings = crossingsOf(layout);
   const drafts = all.filter(unlessIn(crossings, all));
   const counts = new Map<string, number>();
-  for (const draft of drafts) counts.set(columnOf(draft), (counts.get(columnOf(draft)) ?? 0) + 1);
+  for (const draft of drafts)
+    for (const column of columnsOf(draft)) counts.set(column, (counts.get(column) ?? 0) + 1);
   const pairs = drafts.map((draft): Pair => {
-    const isColumn = draft.kind === 'beside' && (counts.get(columnOf(draft)) ?? 0) >= ALIGNED_MIN;
+    const isColumn = columnsOf(draft).some((column) => (counts.get(column) ?? 0) >= ALIGNED_MIN);
     return {
       ...draft,
       kind: isColumn ? 'right' : draft.kind,
@@ -119,16 +120,24 @@ function openLabel(text: string, last: Draft | undefined): string | undefined {
 
 /** Marks and units between a label and its value. */
 const JOINTS_MAX = 3;
-const isBetween = (text: string): boolean => isJoint(text) || isUnit(text);
 
 function besideOf(segment: Segment, label: string, { layout, isPrinted }: Page): readonly Draft[] {
-  let next = nextOf(segment, layout);
-  for (let i = 0; i < JOINTS_MAX && next !== undefined && isBetween(next.text); i += 1)
-    next = nextOf(next, layout);
+  const next = valueBeside(segment, layout);
   if (next === undefined || isPrinted(next) || POINTS.test(next.text)) return [];
   const isCell = segment.words.every(({ box }) => box === null);
   const kind = isCell ? 'cell' : isMarked(segment, next) ? 'right' : 'beside';
   return [{ label, at: segment, value: valueSpot(next), kind }];
+}
+
+/** The next on the row, past marks, and past a unit where a number follows it. */
+function valueBeside(segment: Segment, layout: Layout): Segment | undefined {
+  let next = nextOf(segment, layout);
+  for (let i = 0; i < JOINTS_MAX && next !== undefined; i += 1) {
+    const after = nextOf(next, layout);
+    if (!isJoint(next.text) && !(isUnit(next.text) && /\d/.test(after?.text ?? ''))) break;
+    next = after;
+  }
+  return next;
 }
 
 /** The next on the same row. */
@@ -170,8 +179,12 @@ const lookOf = ({ words }: Segment): { readonly size: number; readonly bold: boo
   bold: words.length > 0 && words.every(({ bold }) => bold),
 });
 
-const columnOf = ({ at, value, kind }: Draft): string =>
-  kind === 'beside' ? `${at.page} ${Math.round(at.x0 / 4)} ${Math.round(value.segment.x0 / 4)}` : '';
+/** The columns that a label and its value stand in: values begin, or end, under each other. */
+const columnsOf = ({ at, value: { segment }, kind }: Draft): readonly string[] => {
+  if (kind !== 'beside') return [];
+  const label = `${at.page} ${Math.round(at.x0 / 4)}`;
+  return [`${label} from ${Math.round(segment.x0 / 4)}`, `${label} to ${Math.round(segment.x1 / 4)}`];
+};
 
 /** The nearest text above in the column that has no value of its own and is no sentence. */
 function contextOf(segment: Segment, { layout, isPrinted }: Page): string {

@@ -1,6 +1,7 @@
 import type { Field } from '../fields/fields.ts';
 import { remembered } from '../fields/labels.ts';
 import { weightOf } from '../matching/terms.ts';
+import parts from '../lexicon/parts.json' with { type: 'json' };
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Draft } from '../singles/offer.ts';
 import { impliedBy, shapeOf, type Shape } from '../singles/shapes.ts';
@@ -15,12 +16,16 @@ const KNOWN = new WeakMap<Source, Map<Shape, readonly Draft[]>>();
 export function aloneOffers(field: Field, source: Source): readonly Draft[] {
   const shape = shapeOf(field);
   const implied = impliedBy(shape);
-  if (!SHAPES.has(shape) || !field.terms.name.every((word) => implied.has(word) || weightOf(word) < 1))
-    return [];
+  if (!SHAPES.has(shape) || !asksOnlyShape(field, implied)) return [];
   const known = KNOWN.get(source) ?? new Map<Shape, readonly Draft[]>();
   KNOWN.set(source, known);
   return remembered(known, shape, () => onlyOne(field, source));
 }
+
+/** Of one time alone it is the beginning that is told. */
+const asksOnlyShape = ({ terms: { name } }: Field, implied: ReadonlySet<string>): boolean =>
+  name.every((word) => implied.has(word) || weightOf(word) < 1 || (STARTS.has(word) && implied.has('time')));
+const STARTS = new Set(parts.start);
 
 function onlyOne(field: Field, source: Source): readonly Draft[] {
   const found: Draft[] = [];

@@ -1,5 +1,8 @@
 import { oneOf } from '../../kernel/text.ts';
 import { folded } from '../fields/words.ts';
+import type { EvidenceKind } from '../evidence.ts';
+import { labelIndexOf } from '../singles/labelIndex.ts';
+import { termsIn } from '../matching/terms.ts';
 import { isSentence } from '../form/printed.ts';
 import type { Field } from '../fields/fields.ts';
 import parts from '../lexicon/parts.json' with { type: 'json' };
@@ -41,7 +44,7 @@ function dateLinesOf(source: Source): DateLines {
 }
 
 function found(source: Source): DateLines {
-  const all = linesOf(source);
+  const all = [...linesOf(source), ...labelledDates(source)];
   const text = source.layout.segments.find((one) => isSentence(one.text))?.index ?? Number.POSITIVE_INFINITY;
   return { all, heading: all.filter(({ segment }) => segment.index < text) };
 }
@@ -76,6 +79,24 @@ function placeOf({ segment, place }: DateLine): readonly Draft[] {
     { segment, from, to, text: place, value: place, strictness: 1, kind: 'dateline', score: WITH_PLACE },
   ];
 }
+
+/** A label that says "date" and nothing else says it of the document. */
+function labelledDates(source: Source): readonly DateLine[] {
+  const bare = labelIndexOf(source).form.pairs.filter(
+    ({ label, kind }) => SURE.has(kind) && label.length < LABEL_CHARACTERS && isDateWord(label),
+  );
+  return bare.slice(0, LINES_MAX).flatMap(({ value: { segment, from } }): readonly DateLine[] => {
+    const [date] = datesIn(segment.text, source.conventions.dayFirst);
+    return date !== undefined && date.from <= from + 1 ? [{ segment, date, place: undefined }] : [];
+  });
+}
+
+const SURE: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'cell', 'right', 'below', 'beside']);
+const LABEL_CHARACTERS = 12;
+const isDateWord = (label: string): boolean => {
+  const words = termsIn(label);
+  return words.length === 1 && words[0] === 'date';
+};
 
 const LINES_MAX = 6;
 const LINE_CHARACTERS = 70;

@@ -36,7 +36,7 @@ const SALUTATION_WITHIN = 60;
 
 /** The name at the top of the last address before the salutation. */
 function recipients(segments: readonly Segment[]): readonly Draft[] {
-  const end = segments.slice(0, SALUTATION_WITHIN * 2).findIndex(({ text }) => SALUTATION.test(text));
+  const end = segments.slice(0, SALUTATION_WITHIN * 2).findLastIndex(({ text }) => SALUTATION.test(text));
   const before = segments.slice(Math.max(0, end - SALUTATION_WITHIN), Math.max(0, end));
   const towns = before.filter(({ text }) => postalLine(text) !== undefined && !/[·•|]/.test(text));
   const town = towns.at(-1);

@@ -64,11 +64,15 @@ function labelsOf(pairs: readonly Pair[]): readonly Label[] {
     const key = `${pair.label}\n${pair.context}`;
     const known = labels.get(key);
     if (known === undefined)
-      labels.set(key, { words: termsIn(pair.label), context: contextTerms(pair), pairs: [pair] });
+      labels.set(key, { words: termsIn(unnumbered(pair.label)), context: contextTerms(pair), pairs: [pair] });
     else known.pairs.push(pair);
   }
   return [...labels.values()];
 }
+
+/** A heading or a line of a form may have its number before it. */
+const unnumbered = (label: string): string =>
+  label.replace(/^\(?\d{1,2}(?:\.\d{1,2})?[.)]?\s(?=\p{L}{3})/u, '');
 
 const contextTerms = ({ label, context }: Pair): readonly string[] => [
   ...termsIn(context),

@@ -9,6 +9,7 @@ import type { Source } from '../source.ts';
 import { labelIndexOf } from './labelIndex.ts';
 import type { Draft } from './offer.ts';
 import { unitAfter, unitNamed } from '../values/units.ts';
+import { datesIn } from '../values/dates.ts';
 import { impliedBy, isShare, shapeOf, type Shape } from './shapes.ts';
 import { valuesAt, type Reading } from './values.ts';
 
@@ -22,7 +23,7 @@ const PROSE_SCORE = 0.9;
 
 /** Values right beside the words that name the field, without a mark between: in a short text or a sentence. */
 export function mentions(field: Field, source: Source): readonly Draft[] {
-  if (!TYPED.has(shapeOf(field))) return [];
+  if (!TYPED.has(shapeOf(field)) && !isPlainText(field)) return [];
   const { form, speaking } = labelIndexOf(source);
   return speaking(field.terms)
     .filter(({ words: [first] }) => first !== undefined && !form.blanks.has(first))
@@ -36,11 +37,15 @@ export function mentions(field: Field, source: Source): readonly Draft[] {
 const isReference = (before: string): boolean => REFERENCE.test(before);
 const REFERENCE = new RegExp(`(?:${forms.references.join('|')})[\\s.:]*$`, 'iu');
 
+/** A text that no concept says more of may be an identifier; right behind the field's own name it is told as one. */
+const isPlainText = (field: Field): boolean =>
+  shapeOf(field) === 'text' && field.kind === 'text' && field.choices.length === 0;
+
 const VALUES_MAX = 24;
 
 function valuesIn(field: Field, segment: Segment, source: Source): readonly Reading[] {
   const spot = { segment, from: 0, to: segment.text.length };
-  if (shapeOf(field) !== 'code')
+  if (shapeOf(field) !== 'code' && !isPlainText(field))
     return valuesAt(spot, { field, conventions: source.conventions }).slice(0, VALUES_MAX);
   return [
     ...segment.text.matchAll(
@@ -64,6 +69,7 @@ function mentionOf(field: Field, value: Reading, source: Source): Draft | undefi
   const after = segment.text.slice(to);
   if (/:\s*$/.test(before) || isReference(before)) return undefined;
   const shape = shapeOf(field);
+  if (shape === 'text') return codeBehindName(field, value);
   const implied = impliedBy(shape);
   const isCount = shape === 'integer' || shape === 'number';
   const of = (kind: EvidenceKind, score: number): Draft | undefined =>
@@ -78,6 +84,28 @@ function mentionOf(field: Field, value: Reading, source: Source): Draft | undefi
   }
   return of('prose', PROSE_SCORE * saidAround(field, value, source));
 }
+
+const NAME_CHARACTERS = 40;
+const SAYS_NAME = 0.9;
+
+/** "Resolution DM-2031-001", "Route 418": a code of three signs or more behind all words of the field's name. */
+function codeBehindName(field: Field, value: Reading): Draft | undefined {
+  const { segment, from, text } = value;
+  const { name } = field.terms;
+  const before = segment.text.slice(Math.max(0, from - NAME_CHARACTERS), from);
+  const label = termsIn(before.split(/[.,;:()]\s/).at(-1) ?? '')
+    .filter((word) => word !== 'nr')
+    .slice(-name.length);
+  const score = likeness(
+    { ...field.terms, calls: [{ words: name, weight: 1 }] },
+    { label, context: [], implied: new Set() },
+  );
+  const isCode =
+    text.length >= CODE_MIN &&
+    datesIn(segment.text, true).every((date) => date.to <= from || date.from > from);
+  return isCode && score >= SAYS_NAME ? { ...value, kind: 'inline', score } : undefined;
+}
+const CODE_MIN = 3;
 
 /** Share of a call's words that the sentence has near the value, one of them next to it. */
 function saidAround(field: Field, { segment, from, to }: Reading, { layout }: Source): number {

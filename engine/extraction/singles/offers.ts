@@ -51,9 +51,13 @@ const SAID_BY_OTHER = 0.95;
 const BETTER = 0.1;
 const OTHERS_SHARE = 0.5;
 
-/** A label that is known to say another concept than the field's says the field but half: a subtotal is no total. */
-function ownShare({ concept }: Field, { label, score }: ScoredLabel, { labels }: Source): number {
-  if (score >= OWN_NAME || concept === undefined) return 1;
+/**
+ * A label that is known to say another concept than the field's says the field but half: a subtotal is no total.
+ * What the schema itself says of a field is the field's own.
+ */
+function ownShare({ concept, terms }: Field, { label, score }: ScoredLabel, { labels }: Source): number {
+  const isOwn = score >= OWN_NAME || label.words.every((word) => terms.all.has(word));
+  if (isOwn || concept === undefined) return 1;
   const best = labels.any(label.words);
   const isOthers = best >= SAID_BY_OTHER && labels.concept(concept.id, label.words) < best - BETTER;
   return isOthers ? OTHERS_SHARE : 1;

@@ -222,3 +222,86 @@ describe('a text under a heading', () => {
     expect(valueOf(laidOut([address]), { owner: text })).to.deep.equal({ owner: 'Harbour House' });
   });
 });
+
+describe('a birth', () => {
+  for (const [lines, day, place] of [
+    ['Monsieur Yann Le Bihan, né le 14 février 1988 à Quimper, est employé ici.', '1988-02-14', 'Quimper'],
+    ['Frau Mia Sand, geboren am 9. Mai 1979 in Bad Orb, hat teilgenommen.', '1979-05-09', 'Bad Orb'],
+    ['Mr Jon Day, born on 2 June 1990 in Leeds, has applied.', '1990-06-02', 'Leeds'],
+  ] as const)
+    it(`is told by "${lines}"`, () => {
+      expect(said(lines, { birth_date: date, birth_place: text })).to.deep.equal({
+        birth_date: day,
+        birth_place: place,
+      });
+    });
+});
+
+describe('a code behind the name of its field', () => {
+  it('needs no colon', () => {
+    expect(said('Resolution DM-2031-001', { resolution: text })).to.deep.equal({ resolution: 'DM-2031-001' });
+  });
+
+  it('is not any word with a figure', () => {
+    expect(said('Resolution passed in 2031', { resolution: text })).to.deep.equal({});
+  });
+});
+
+describe('a paper', () => {
+  const lines: readonly Placed[] = [
+    [60, 40, 'Coastal Notes 31 (2031) 417-429 https://doi.org/10.01173/cn.2031.0417'],
+    [60, 80, 'How long slate roofs last'],
+    [60, 110, 'Ingrid Solheim1,*, Tomasz Wierzba 2 and Duncan R. Munro1'],
+    [60, 130, '1 Institute of Roofs, Bergen'],
+    [60, 160, 'Abstract. Slate lasts long, yet roofs near the sea fail early. We have looked at forty'],
+    [60, 172, 'of them and find that a test of water uptake shows which of them are at risk.'],
+    [60, 210, 'References'],
+    [60, 222, 'A. Older: On roofs. 2001. https://doi.org/10.9999/older'],
+  ];
+  const paper = setLarge(laidOut([lines]), ['How long slate roofs last']);
+
+  it('has its authors below its title, without marks, its abstract and its own DOI', () => {
+    const properties = { authors: { type: 'array', items: text }, abstract: text, doi: text };
+    expect(valueOf(paper, properties)).to.deep.equal({
+      authors: ['Ingrid Solheim', 'Tomasz Wierzba', 'Duncan R. Munro'],
+      abstract:
+        'Slate lasts long, yet roofs near the sea fail early. We have looked at forty ' +
+        'of them and find that a test of water uptake shows which of them are at risk.',
+      doi: '10.01173/cn.2031.0417',
+    });
+  });
+});
+
+describe('a column of labels', () => {
+  it('has values that end under each other', () => {
+    const page: readonly Placed[] = [
+      [60, 40, 'Dwelling'],
+      [300, 40, 'T4', 'right'],
+      [60, 56, 'State'],
+      [300, 56, 'Used', 'right'],
+      [60, 72, 'Heating'],
+      [300, 72, 'Pellets', 'right'],
+    ];
+    const properties = { dwelling: text, state_of_repair: text, heating: text };
+    expect(valueOf(laidOut([page]), properties)).to.include({ dwelling: 'T4', heating: 'Pellets' });
+  });
+
+  it('may have one letter for a value', () => {
+    const page: readonly Placed[] = [
+      [60, 40, 'Energy class'],
+      [200, 40, 'D'],
+      [300, 40, 'Certificate'],
+    ];
+    const energy_class = { type: 'string', enum: ['A', 'B', 'C', 'D'] };
+    expect(valueOf(laidOut([page]), { energy_class })).to.deep.equal({ energy_class: 'D' });
+  });
+});
+
+describe('a label that says no more than "date"', () => {
+  it('tells when the document was made', () => {
+    const properties = { offer_date: date, delivery_date: date };
+    expect(said('Reference: AB-12\nDate: 30 May 2031', properties)).to.deep.equal({
+      offer_date: '2031-05-30',
+    });
+  });
+});
