@@ -13,6 +13,7 @@ import { withAbsence } from '../../extraction/grounding/absence.ts';
 import { joinedFindings, type RangeFindings } from '../../extraction/ranges/joinedFindings.ts';
 import { leadPages, ownFindings } from '../../extraction/ranges/ownFindings.ts';
 import { checkSchema, validate } from '../../extraction/schema/validation.ts';
+import { withContinuedTables } from '../../layout/tables/continuedTables.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { extractTaught } from '../../learning/extractWith.ts';
 import type { PageContents, RenderForm, RenderResult } from '../../ports/documentParser.ts';
@@ -89,7 +90,8 @@ export function extractedPart({
   if (checked.kind === 'invalid_schema') return checked;
   const range = unpacked(packed);
   const before = lead === undefined ? [] : unpacked(lead).pages;
-  const document = { ...range, pages: [...before, ...range.pages] };
+  // Which tables go on was told within the range: its first page goes on with what leads to it.
+  const document = { ...range, pages: withContinuedTables([...before, ...range.pages]) };
   const found =
     learned === undefined
       ? extract(document, schema, { minConfidence })
