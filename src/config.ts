@@ -112,6 +112,8 @@ const environment = z.object({
   PUBLIC_URL: urlOf('http', 'https').optional(),
   CORS_ORIGINS: origins.default([]),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
+  ALLOW_SOURCE_URLS: flag.default(false),
+  SOURCE_ALLOW_PRIVATE_NETWORK: flag.default(false),
   WEBHOOKS_ALLOW_PRIVATE_NETWORK: flag.default(false),
   START_WAIT_SECONDS: wholeNumber(0, 3600).default(60),
   SEAL_EVERY_MINUTES: wholeNumber(1, 44_640).optional(),
@@ -241,6 +243,11 @@ const configOf = (checked: Environment, together: Together) => ({
   /** Web pages of these origins may call the service from a browser. */
   corsOrigins: checked.CORS_ORIGINS as readonly string[],
   allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
+  /** Whether callers may have documents fetched by their URL, and from private networks too. */
+  sourceUrls: {
+    allowed: checked.ALLOW_SOURCE_URLS,
+    allowPrivateNetwork: checked.SOURCE_ALLOW_PRIVATE_NETWORK,
+  },
   /** Lets webhooks be http, and at private addresses. */
   webhooksAllowPrivateNetwork: checked.WEBHOOKS_ALLOW_PRIVATE_NETWORK,
   /** How long a start waits for a server that does not answer. */

@@ -5,8 +5,8 @@ import type { LookupFunction } from 'node:net';
 import type { WebhookAnswer, WebhookRequest, WebhookTransport } from '../../domain/ports/webhookTransport.ts';
 
 export interface WebhookTransportOptions {
-  /** The addresses of a URL's host, each of which may be connected with; undefined: one of them may not. */
-  readonly addressesOf: (url: URL) => Promise<readonly LookupAddress[] | undefined>;
+  /** The addresses of a URL's host, where each of them may be connected with. */
+  readonly addressesOf: (url: URL) => Promise<readonly LookupAddress[] | 'unknown' | 'not_public'>;
   /** From the first byte sent to the last one read, ms. */
   readonly timeoutMs?: number;
 }
@@ -94,13 +94,10 @@ export const webhookTransport =
   ({ addressesOf, timeoutMs = TIMEOUT_MS }: WebhookTransportOptions): WebhookTransport =>
   async (request) => {
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
-    const resolved = addressesOf(new URL(request.url)).catch(() => []);
-    const addresses = await unlessAborted(
-      resolved.then((found) => found ?? ('unsafe' as const)),
-      signal,
-    );
+    const resolved = addressesOf(new URL(request.url)).catch(() => 'unknown' as const);
+    const addresses = await unlessAborted(resolved, signal);
     if (addresses === undefined) return failed('timeout');
-    if (addresses === 'unsafe') return failed('unsafe_address');
-    if (addresses.length === 0) return failed('connection');
+    if (addresses === 'not_public') return failed('unsafe_address');
+    if (addresses === 'unknown') return failed('connection');
     return sent({ ...request, signal }, addresses);
   };

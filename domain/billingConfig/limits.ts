@@ -1,7 +1,9 @@
 import type { BillingRate, BillingTerms } from './events.ts';
 
-/** Most pages of one document. */
+/** Most pages of a document that a caller waits for. */
 export const DOCUMENT_PAGES_MAX = 100;
+/** Most pages of a document that is an operation. */
+export const OPERATION_PAGES_MAX = 2_000;
 
 /** So many examples or metric calls are far beyond any job; their price is exact all the same. */
 export const TRAINING_COUNT_MAX = 1_000_000_000;
@@ -16,7 +18,7 @@ export const beyondExact = (
 ): BeyondExact | undefined => {
   const isExact = (...amounts: readonly number[]) =>
     Number.isSafeInteger(amounts.reduce((sum, amount) => sum + amount, 0));
-  if (!rates.every(({ credits_per_page }) => isExact(DOCUMENT_PAGES_MAX * credits_per_page)))
+  if (!rates.every(({ credits_per_page }) => isExact(OPERATION_PAGES_MAX * credits_per_page)))
     return ['credits_per_page'];
   const examples = TRAINING_COUNT_MAX * training.credits_per_example;
   if (!isExact(examples)) return ['training', 'credits_per_example'];

@@ -4,7 +4,11 @@ import type { Block, Document, DocumentPage } from './document.ts';
 import { tableGrid } from './tableGrid.ts';
 
 /** The same order as the markdown, without markup: cells by tab, pages by form feed, one newline at the end. */
-export const plainTextOf = ({ pages }: Document): string => `${pages.map(pageText).join('\f').trimEnd()}\n`;
+export const plainTextOf = (document: Document): string => textEnded(pagesText(document));
+
+/** The pages of a document to which others may be joined, by a form feed too. */
+export const pagesText = ({ pages }: Document): string => pages.map(pageText).join('\f');
+export const textEnded = (text: string): string => `${text.trimEnd()}\n`;
 
 function pageText({ blocks }: DocumentPage): string {
   let text = '';

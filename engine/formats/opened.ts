@@ -1,4 +1,5 @@
 import type { ParseFailure, ParseResult } from '../ports/documentParser.ts';
+import type { LayoutTraits } from '../layout/layoutPages.ts';
 import type { RecognitionWish } from '../recognition/engines.ts';
 
 /** The formats that can be told from their bytes (and, of texts, from the name). */
@@ -44,6 +45,8 @@ export interface SourceFile extends RecognitionWish {
   readonly pagesMax: number;
   /** Opens an encrypted PDF. */
   readonly password?: string | undefined;
+  /** Of the whole document, where only a part of it is read. */
+  readonly traits?: LayoutTraits | undefined;
   /** The decoded text, of formats that are text. */
   readonly text: string | undefined;
   /** 0 for the file itself, 1 for what is attached to it, and so on. */
@@ -64,6 +67,8 @@ export interface OpenedDocument {
   readonly chosen?: { readonly numbers: readonly number[]; readonly total: number };
   /** `numbers`: only these pages are wanted, and others need not be read. */
   read(numbers?: readonly number[]): Promise<ParseResult>;
+  /** What these pages show of the whole document's look; undefined where they show too little. Left out: nothing. */
+  survey?(numbers: readonly number[]): Promise<LayoutTraits | undefined>;
 }
 
 /** Counts the pages of a file of one format; what cannot be read is a failure value, never thrown. */

@@ -9,11 +9,19 @@ import type { ExtractionEngine } from '../ports/extractionEngine.ts';
 import type { LocalLearner } from '../ports/localLearner.ts';
 import type { SchemaValidator } from '../ports/schemaValidator.ts';
 import { localLearner } from '../learning/localLearner.ts';
-import { openChildPool, type ChildPool, type Openings, type Pauses } from './children/childPool.ts';
+import {
+  openChildPool,
+  type Charged,
+  type ChildPool,
+  type Openings,
+  type Pauses,
+} from './children/childPool.ts';
 import { confinementHere, type Confinement, type Protection } from './confinement/confinement.ts';
 import type { PoolLimits } from './children/piece.ts';
 import { documentTools } from './documentTools.ts';
 import type { Job, JobFile } from './jobs.ts';
+import type { RangedWork } from '../ports/rangedWork.ts';
+import { rangedWork } from './ranges/rangedWork.ts';
 import { fileOf, runDocumentJob, type AnswerTo, type RecognitionMeans } from './poolJobs.ts';
 
 export interface DocumentWorkersOptions {
@@ -43,6 +51,8 @@ export interface DocumentWorkers {
   readonly localEngine: ExtractionEngine;
   readonly schemaValidator: SchemaValidator;
   readonly tools: DocumentTools;
+  /** Long documents, in ranges of their pages. */
+  readonly ranged: RangedWork;
   /** Teaches the local engine, in one process of its own. */
   readonly learner: LocalLearner;
   /** What keeps the processes from everything but their work, as this machine has it. */
@@ -51,6 +61,8 @@ export interface DocumentWorkers {
   pauses(): Readonly<Record<'documents' | 'lessons', Pauses>>;
   /** Files that were opened for jobs, and that are kept open for the next. */
   openings(): Openings;
+  /** Tells of CPU time that documents cost a share, as it is charged, ms; gives what ends that. */
+  listen(charged: Charged): () => void;
   close(): Promise<void>;
 }
 
@@ -85,10 +97,12 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
     localEngine: localEngine(pool, means),
     schemaValidator: schemaValidator(pool, options.schemaDeadlineMs ?? SCHEMA_DEADLINE_MS),
     tools: documentTools(pool, means),
+    ranged: rangedWork(pool, means),
     learner: localLearner(lessons),
     protection: confinement,
     pauses: () => ({ documents: pool.pauses(), lessons: lessons.pauses() }),
     openings: () => pool.openings(),
+    listen: (charged) => pool.listen(charged),
     close,
   };
 }

@@ -12,6 +12,7 @@ import type { SchemaCheck, Validation } from '../ports/schemaValidator.ts';
 import type { LearningResult, LearningTask } from '../ports/localLearner.ts';
 import type { LocalArtifact } from '../learning/artifact.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import type { LayoutTraits } from '../layout/layoutPages.ts';
 import type { RecognitionWish } from '../recognition/engines.ts';
 import type { ScoredAnswer } from '../learning/scoring/feedback.ts';
 
@@ -22,6 +23,7 @@ export interface FileFacts extends RecognitionWish {
   /** As in `ParseRequest`. */
   readonly pages?: string | undefined;
   readonly password?: string | undefined;
+  readonly traits?: LayoutTraits | undefined;
 }
 
 /** The file as the pool is given it. */
@@ -43,6 +45,27 @@ export interface ReceivedFile extends FileFacts {
   readonly bytes: Buffer;
 }
 
+/** Work on a part of a long document, or on all parts of one. */
+type PartJob<File extends FileFacts> =
+  | { readonly kind: 'survey'; readonly file: File; readonly numbers: readonly number[] }
+  | { readonly kind: 'renderPart'; readonly file: File; readonly form?: RenderForm | undefined }
+  | {
+      readonly kind: 'extractPart';
+      readonly packed: Uint8Array;
+      /** Pages before it, packed: see `extraction/ranges/ownFindings.ts`. */
+      readonly lead: Uint8Array | undefined;
+      readonly schema: JsonObject;
+      readonly minConfidence: number | undefined;
+      readonly learned?: LocalArtifact | undefined;
+    }
+  | { readonly kind: 'joinRendered'; readonly parts: readonly Uint8Array[] }
+  | {
+      readonly kind: 'joinExtracted';
+      readonly parts: readonly Uint8Array[];
+      readonly schema: JsonObject;
+      readonly citations: boolean;
+    };
+
 /** Work for a child. Each kind has its answer in `Answers`. */
 export type Job<File extends FileFacts = JobFile> =
   | { readonly kind: 'inspect' | 'parse' | 'read'; readonly file: File }
@@ -57,6 +80,7 @@ export type Job<File extends FileFacts = JobFile> =
       readonly learned?: LocalArtifact | undefined;
     }
   | ({ readonly kind: 'learn' } & LearningTask)
+  | PartJob<File>
   | { readonly kind: 'pictures'; readonly file: File }
   | { readonly kind: 'documentOf'; readonly mimeType: string; readonly pages: readonly PageReading[] }
   | {
@@ -91,6 +115,13 @@ export interface Answers {
   readonly render: RenderResult;
   readonly extract: ExtractionResult;
   readonly learn: LearningResult;
+  readonly survey: { readonly kind: 'surveyed'; readonly traits: LayoutTraits | undefined } | ParseFailure;
+  readonly renderPart: { readonly kind: 'part'; readonly part: Uint8Array } | ParseFailure;
+  readonly extractPart:
+    | { readonly kind: 'part'; readonly part: Uint8Array; readonly lead: Uint8Array }
+    | Extract<SchemaCheck, { readonly kind: 'invalid_schema' }>;
+  readonly joinRendered: RenderResult;
+  readonly joinExtracted: ExtractionResult;
   readonly pictures: PicturesResult;
   readonly documentOf: ReadResult;
   readonly renderDocument: RenderResult;

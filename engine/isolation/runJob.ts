@@ -1,10 +1,10 @@
 import { pageSummary, type Document } from '../document/document.ts';
-import { markdownOf, markdownOfPage } from '../document/markdown.ts';
+import { markdownOf } from '../document/markdown.ts';
 import { plainTextOf } from '../document/plainText.ts';
 import { MIN_CONFIDENCE, seenWarnings } from '../extraction/confidenceFloor.ts';
 import { extract } from '../extraction/extract.ts';
 import { withAbsence } from '../extraction/grounding/absence.ts';
-import type { PageContents, RenderForm, RenderResult } from '../ports/documentParser.ts';
+import type { RenderForm, RenderResult } from '../ports/documentParser.ts';
 import type { ExtractionResult } from '../ports/extractionEngine.ts';
 import { extractTaught } from '../learning/extractWith.ts';
 import { groundAnswer, scoreAnswer } from '../extraction/grounding/groundAnswer.ts';
@@ -15,6 +15,8 @@ import { inspectFile, readFileAsDocument, type OpenFile } from '../formats/readD
 import { MARKDOWN_CHARACTERS_MAX, packedResult, tooLong, unpacked } from './packing.ts';
 import { modelDocument } from '../formats/text/modelDocument.ts';
 import { checkSchema, validate } from '../extraction/schema/validation.ts';
+import { contentsOf } from './ranges/pageContents.ts';
+import { extractedPart, joinedExtraction, joinedRendition, renderedPart } from './ranges/parts.ts';
 
 type JobOf<K extends Job['kind']> = Extract<Job<ReceivedFile>, { readonly kind: K }>;
 type ExtractJob = JobOf<'extract'>;
@@ -22,7 +24,10 @@ type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'minConfidence' | 'l
   readonly document: Document;
 };
 /** Work on a document that was read before. */
-type DocumentJob = JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extractFrom'> | JobOf<'ground'>;
+type DocumentJob =
+  JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extractFrom'> | JobOf<'ground'> | PartsJob;
+/** Work on parts of a long document. */
+type PartsJob = JobOf<'extractPart'> | JobOf<'joinRendered'> | JobOf<'joinExtracted'>;
 /** Work on what a caller or a model sent beside a document. */
 type ValueJob = JobOf<'score'> | JobOf<'checkSchema'> | JobOf<'validate'>;
 
@@ -67,6 +72,10 @@ async function jobOnFile(job: FileJob, open: OpenFile): Promise<Answers[FileJob[
       return extractFromFile(job, open);
     case 'pictures':
       return picturesOfFile(job.file, open);
+    case 'survey':
+      return survey(job, open);
+    case 'renderPart':
+      return renderPart(job, open);
   }
 }
 
@@ -91,7 +100,27 @@ function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
       return extractFrom(job);
     case 'ground':
       return groundAnswer(job);
+    case 'extractPart':
+      return extractedPart(job);
+    case 'joinRendered':
+      return joinedRendition(job.parts);
+    case 'joinExtracted':
+      return joinedExtraction(job);
   }
+}
+
+async function survey({ file, numbers }: JobOf<'survey'>, open: OpenFile): Promise<Answers['survey']> {
+  const opened = await open(file);
+  if (opened.kind !== 'open') return opened;
+  return { kind: 'surveyed', traits: await opened.survey?.(numbers) };
+}
+
+async function renderPart(
+  { file, form }: JobOf<'renderPart'>,
+  open: OpenFile,
+): Promise<Answers['renderPart']> {
+  const parsed = await readFileAsDocument(file, open);
+  return parsed.kind === 'ok' ? { kind: 'part', part: renderedPart(parsed.document, form) } : parsed;
 }
 
 async function render({ file, form }: JobOf<'render'>, open: OpenFile): Promise<RenderResult> {
@@ -109,15 +138,6 @@ function rendered(document: Document, form: RenderForm = {}): RenderResult {
     kind: 'ok',
     rendition: { mimeType, warnings, pages, ...texts, ...(pageContents && { pageContents }) },
   };
-}
-
-function contentsOf({ pages }: Document, form: RenderForm): readonly PageContents[] | undefined {
-  if (form.blocks !== true && form.pageMarkdown !== true) return undefined;
-  return pages.map((page) => ({
-    page: page.page,
-    ...(form.pageMarkdown === true && { markdown: markdownOfPage(page, form) }),
-    ...(form.blocks === true && { blocks: page.blocks }),
-  }));
 }
 
 /** The schema is checked first: a document is not read for a schema that cannot be used. */

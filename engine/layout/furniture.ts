@@ -10,16 +10,21 @@ export interface EdgePage {
 
 /**
  * The rows that run through the document: those that most pages repeat at one height of their top or
- * bottom, page numbers told from each other or not, and page numbers that stand alone there.
+ * bottom, page numbers told from each other or not, and page numbers that stand alone there. `known`: the keys
+ * of those that run through the document that these pages are a part of.
  */
-export function runningRows(pages: readonly EdgePage[]): ReadonlySet<Row> {
+export function runningRows(
+  pages: readonly EdgePage[],
+  known: ReadonlySet<string> = new Set(),
+): ReadonlySet<Row> {
   const found = new Set<Row>();
   const seen = new Map<string, Row[]>();
   for (const page of pages) {
     for (const row of edgeRows(page)) {
       const text = textOf(row);
       if (pages.length > 1 && isPageNumber(text) && isOutermost(row, page.rows)) found.add(row);
-      const key = `${Math.round(row.box[1] / 6)}:${text.replace(/\d+/g, '#').toLowerCase()}`;
+      const key = keyOf(row);
+      if (known.has(key)) found.add(row);
       seen.set(key, [...(seen.get(key) ?? []), row]);
     }
   }
@@ -28,6 +33,10 @@ export function runningRows(pages: readonly EdgePage[]): ReadonlySet<Row> {
   const repeated = [...seen.values()].filter((rows) => rows.length >= often).flat();
   return new Set([...found, ...repeated]);
 }
+
+/** What a row is known by on every page: its height and its text, page numbers told from each other or not. */
+export const keyOf = (row: Row): string =>
+  `${Math.round(row.box[1] / 6)}:${textOf(row).replace(/\d+/g, '#').toLowerCase()}`;
 
 const edgeRows = ({ height, rows }: EdgePage): readonly Row[] =>
   rows.filter(({ box }) => box[3] <= EDGE * height || box[1] >= (1 - EDGE) * height);

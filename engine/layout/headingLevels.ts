@@ -11,17 +11,38 @@ const asLevel = (level: number): HeadingLevel => Math.min(6, Math.max(1, level))
 export function headingLevels(
   headings: readonly Passage[],
   outlined: ReadonlyMap<Passage, number>,
+  known: LooksOfHeadings = looksOfHeadings(headings, outlined),
 ): ReadonlyMap<Passage, HeadingLevel> {
-  const looks = [...new Set(headings.map(rankOf))].sort((a, b) => b - a);
-  const byLook = levelsOfLooks(looks, headings, outlined);
-  const shift = shiftOf(looks, outlined);
+  const { levels: byLook, shift } = known;
   const levels = new Map<Passage, HeadingLevel>();
   for (const heading of headings) {
     const depth = outlined.get(heading);
-    const level = depth === undefined ? (byLook.get(rankOf(heading)) ?? 1) : depth + shift;
+    const level = depth === undefined ? levelOfLook(byLook, rankOf(heading)) : depth + shift;
     levels.set(heading, asLevel(level));
   }
   return numbered(levels, outlined);
+}
+
+/** How headings look in a document, and what levels that makes. */
+export interface LooksOfHeadings {
+  readonly levels: ReadonlyMap<number, number>;
+  readonly shift: 0 | 1;
+}
+
+export function looksOfHeadings(
+  headings: readonly Passage[],
+  outlined: ReadonlyMap<Passage, number>,
+): LooksOfHeadings {
+  const looks = [...new Set(headings.map(rankOf))].sort((a, b) => b - a);
+  return { levels: levelsOfLooks(looks, headings, outlined), shift: shiftOf(looks, outlined) };
+}
+
+/** A look that is not known is one below the next larger one that is. */
+function levelOfLook(levels: ReadonlyMap<number, number>, rank: number): number {
+  const own = levels.get(rank);
+  if (own !== undefined) return own;
+  const larger = [...levels].filter(([look]) => look > rank).map(([, level]) => level);
+  return Math.max(0, ...larger) + 1;
 }
 
 /** The larger the earlier; bold of the text's own size comes last. */

@@ -22,6 +22,22 @@ const LINES_MAX = 3;
 const SAME_SIZE_MAX = 110;
 const SECTION_NUMBER = /^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+(?=\p{Lu})/u;
 
+const placesOn = (pages: readonly (readonly Passage[])[]): readonly Place[] =>
+  pages.flatMap((page) => page.map((passage, index) => ({ passage, next: page[index + 1] })));
+
+/** The styles of headings in a document, by which those on other pages of it are known. */
+export const stylesOfHeadings = (
+  pages: readonly (readonly Passage[])[],
+  look: DocumentLook,
+): ReadonlySet<string> => headingStyles(placesOn(pages), look);
+
+interface HeadingsKnown {
+  /** Those that the outline names. */
+  readonly outlined: ReadonlyMap<Passage, number>;
+  /** The styles of headings elsewhere in the document. */
+  readonly known?: ReadonlySet<string> | undefined;
+}
+
 /**
  * The passages of a document that are headings: larger than the text, or set apart by their look and by themselves,
  * or named in its outline.
@@ -29,10 +45,10 @@ const SECTION_NUMBER = /^(?:\d{1,2}(?:\.\d{1,2}){0,4}\.?|[IVX]{1,5}\.|[A-Z]\.)\s
 export function headingsOf(
   pages: readonly (readonly Passage[])[],
   look: DocumentLook,
-  outlined: ReadonlyMap<Passage, number>,
+  { outlined, known = new Set() }: HeadingsKnown,
 ): readonly Passage[] {
-  const places = pages.flatMap((page) => page.map((passage, index) => ({ passage, next: page[index + 1] })));
-  const styles = headingStyles(places, look);
+  const places = placesOn(pages);
+  const styles = new Set([...headingStyles(places, look), ...known]);
   return places
     .filter((place) => outlined.has(place.passage) || isHeading(place, look, styles))
     .map(({ passage }) => passage);

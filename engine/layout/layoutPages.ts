@@ -10,10 +10,10 @@ import {
   type Row,
   type Segment,
 } from './content.ts';
-import { runningRows } from './furniture.ts';
+import { keyOf, runningRows } from './furniture.ts';
 import { gridTable, type GridTable } from './tables/gridTables.ts';
-import { headingLevels } from './headingLevels.ts';
-import { headingsOf } from './headings.ts';
+import { headingLevels, looksOfHeadings, type LooksOfHeadings } from './headingLevels.ts';
+import { headingsOf, stylesOfHeadings, type DocumentLook } from './headings.ts';
 import { documentLook } from './look.ts';
 import { outlinedPassages, type OutlineTitle } from './outlined.ts';
 import { passageBlock } from './passageBlocks.ts';
@@ -41,16 +41,12 @@ interface FlowAtom extends Atom {
 export function layoutPages(
   pages: readonly PageContent[],
   outline: readonly OutlineTitle[] = [],
+  known?: LayoutTraits,
 ): readonly (readonly Block[])[] {
-  const look = documentLook(pages);
-  const prepared = pages.map(prepare);
-  const running = runningRows(prepared.map(({ rows, height }) => ({ rows, height })));
-  const pieces = prepared.map((page) => notesLast(piecesOf(page, running)));
-  const passages = pieces.map((page) =>
-    page.flatMap((piece) => (piece.kind === 'passage' ? [piece.passage] : [])),
-  );
+  const { look, pieces, passages } = laidOut(pages, known);
   const outlined = outlinedPassages(passages, outline);
-  const levels = headingLevels(headingsOf(passages, look, outlined), outlined);
+  const headings = headingsOf(passages, look, { outlined, known: known?.styles });
+  const levels = headingLevels(headings, outlined, known?.looks);
   return pieces.map((page, index) => [
     ...nestedLists(
       page.map((piece) =>
@@ -69,6 +65,50 @@ function notesLast(pieces: readonly Piece[]): readonly Piece[] {
   return pieces.some(isNote)
     ? [...pieces.filter((piece) => !isNote(piece)), ...pieces.filter(isNote)]
     : pieces;
+}
+
+/**
+ * What pages of a document have in common: where it is read in parts, each is laid out by the whole, as far as
+ * some of its pages show it.
+ */
+export interface LayoutTraits {
+  readonly look: DocumentLook;
+  /** Keys of running headers and footers. */
+  readonly running: ReadonlySet<string>;
+  readonly styles: ReadonlySet<string>;
+  readonly looks: LooksOfHeadings;
+}
+
+/** What the pages have in common. */
+export function layoutTraits(pages: readonly PageContent[], outline: readonly OutlineTitle[]): LayoutTraits {
+  const { look, running, passages } = laidOut(pages);
+  const outlined = outlinedPassages(passages, outline);
+  const looks = looksOfHeadings(headingsOf(passages, look, { outlined }), outlined);
+  return { look, running: new Set([...running].map(keyOf)), styles: stylesOfHeadings(passages, look), looks };
+}
+
+interface LaidOut {
+  readonly look: DocumentLook;
+  readonly running: ReadonlySet<Row>;
+  readonly pieces: readonly (readonly Piece[])[];
+  readonly passages: readonly (readonly Passage[])[];
+}
+
+/** The pages in pieces; what words tell of the whole document is known, or is told by these pages. */
+function laidOut(pages: readonly PageContent[], known?: LayoutTraits): LaidOut {
+  const own = documentLook(pages);
+  const look = known?.look ?? own;
+  const compounds = known === undefined ? own.compounds : new Set([...look.compounds, ...own.compounds]);
+  const prepared = pages.map(prepare);
+  const running = runningRows(
+    prepared.map(({ rows, height }) => ({ rows, height })),
+    known?.running,
+  );
+  const pieces = prepared.map((page) => notesLast(piecesOf(page, running)));
+  const passages = pieces.map((page) =>
+    page.flatMap((piece) => (piece.kind === 'passage' ? [piece.passage] : [])),
+  );
+  return { look: { ...look, compounds }, running, pieces, passages };
 }
 
 /** How deep an item lies in its list, by how far it is indented. */

@@ -21,6 +21,8 @@ const CHECKS = {
   work: 'delivered work was billed, undelivered work was not',
   pipeline:
     'every training job had one worker at a time and one end, and every deployment uses what a job has learned',
+  operation:
+    'every operation had one worker at a time and one end, and was charged once, and only if it succeeded',
   batch: 'every batch begins each document once, none after it was cancelled, and ends as its documents did',
   seal: 'every sealed event is still there, unchanged',
   read_models: 'the read models match the events',

@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { AccountWriter } from '../commands/writer/accountWriter.ts';
+import type { SourceDeps } from '../commands/uploads/fetchSource.ts';
 import type { BytesInFlight } from '../commands/work/bytesInFlight.ts';
 import type { ApiKeys } from '../commands/reference/apiKeys.ts';
 import type { ConvertRequest } from '../commands/work/convertDocument.ts';
@@ -59,6 +60,8 @@ export interface ApiDeps {
   readonly presign: ReturnType<typeof presignUpload>;
   readonly receiver: UploadReceiver;
   readonly uploads: Uploads;
+  /** Documents that lie elsewhere. */
+  readonly sources: SourceDeps;
   readonly removeUpload: ReturnType<typeof removeUpload>;
   /** Bodies with files, of whatever route. */
   readonly inFlight: BytesInFlight;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { LookupAddress } from 'node:dns';
-import { checkedAddresses } from '@quire/engine/models/guard/checkBase';
+import { checkedHost } from '@quire/engine/models/guard/checkBase';
 import { webhookTransport } from '../../adapters/webhooks/webhookTransport.ts';
 import { hanging, startReceiver, status, type Receiver } from '../http/webhooks/receiver.ts';
 
@@ -23,7 +23,7 @@ describe('a message over HTTP', () => {
     };
     const policy = { allowPrivateNetwork, resolve };
     const transport = webhookTransport({
-      addressesOf: (url) => checkedAddresses(url, policy),
+      addressesOf: (url) => checkedHost(url, policy),
       timeoutMs: 200,
     });
     const { port } = new URL(receiver.url);

@@ -47,14 +47,30 @@ interface Sent {
   readonly fields?: Readonly<Record<string, string>>;
   readonly text?: string;
   readonly name?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-const form = async (target: Target, path: string, { fields = {}, text = TEXT, name = 'a.txt' }: Sent) => {
+const form = async (
+  target: Target,
+  path: string,
+  { fields = {}, text = TEXT, name = 'a.txt', headers = {} }: Sent,
+) => {
   const body = new FormData();
   for (const [field, value] of Object.entries({ tenant_id: target.tenant_id, ...fields }))
     body.set(field, value);
   body.set('file', new Blob([text]), name);
-  return replyOf(await fetch(`${target.url}${path}`, { method: 'POST', headers: HEADERS, body }));
+  return replyOf(
+    await fetch(`${target.url}${path}`, { method: 'POST', headers: { ...HEADERS, ...headers }, body }),
+  );
+};
+
+/** Asks for an operation, and cancels it: nobody works on it here. */
+const later = async (target: Target, path: string, sent: Sent): Promise<Reply> => {
+  const accepted = await form(target, path, { ...sent, headers: { prefer: 'respond-async' } });
+  if (accepted.status !== 202) return accepted;
+  const operation = `/v1/operations/${String(accepted.body['operation_id'])}`;
+  await (await fetch(`${target.url}${operation}`, { headers: HEADERS })).arrayBuffer();
+  return post(target, `${operation}/cancel`, {});
 };
 
 const MODEL = (target: Target, llm_api_key = 'sk-hostile') => ({
@@ -108,6 +124,8 @@ export const SCHEMA_ROUTES: Readonly<Record<string, BySchema>> = {
     form(target, '/v1/extract', {
       fields: { schema: JSON.stringify(schema), mode: 'fast', ...MODEL(target) },
     }),
+  'extract, later': (target, schema) =>
+    later(target, '/v1/extract', { fields: { schema: JSON.stringify(schema), mode: 'fast' } }),
   'canonical inference.extract': (target, schema) =>
     canonical(target, 'inference.extract', {
       resource: { document_id: target.document_id },
@@ -147,6 +165,8 @@ export const TEXT_ROUTES: Readonly<Record<string, ByText>> = {
     }),
   'extract, by the embedded engine': (target, text) =>
     form(target, '/v1/extract', { fields: { schema: JSON.stringify(PLAIN), mode: 'fast' }, text }),
+  'to-markdown of markdown, later': (target, text) =>
+    later(target, '/v1/to-markdown', { fields: { conversion_mode: 'fast' }, text, name: 'a.md' }),
   'to-markdown of markdown': (target, text) =>
     form(target, '/v1/to-markdown', { fields: { conversion_mode: 'fast' }, text, name: 'a.md' }),
   'uploads, then ocr/to-markdown of HTML': async (target, text) => {

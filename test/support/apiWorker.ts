@@ -4,16 +4,13 @@ import type { EventStore } from '../../domain/ports/eventStore.ts';
 import { artifacts } from '../../src/commands/training/artifacts.ts';
 import { trainingJobs } from '../../src/commands/training/trainingJobs.ts';
 import { jobListsOn, uploadedExamples } from '../../src/composition/parts/pipelineParts.ts';
-import {
-  trainingWorker,
-  type TrainingWorker,
-  type TrainingWorkerDeps,
-} from '../../src/worker/trainingWorker.ts';
+import type { QueueWorker } from '../../src/worker/queue/queueWorker.ts';
+import { trainingWorker, type TrainingWorkerDeps } from '../../src/worker/training/trainingWorker.ts';
 import type { TestApi } from '../http/support/testApi.ts';
 import { plainTrainer } from './pipelineBench.ts';
 
 /** A worker beside the service of a spec, over its parts and its read models. */
-export const workerOver = ({ deps, log, sql, objects }: TestApi): TrainingWorker => {
+export const workerOver = ({ deps, log, sql, objects }: TestApi): QueueWorker => {
   const { accounts, clock, reads, uploads, pipelines } = deps;
   const { jobs, artifacts } = pipelines;
   return trainingWorker({
@@ -39,7 +36,7 @@ interface WorkerParts extends Pick<TrainingWorkerDeps, 'objects' | 'accounts' | 
 export const workerOn = (
   { log, ...parts }: WorkerParts,
   of: { readonly tenant_id: string; readonly jobs: readonly string[] },
-): TrainingWorker => {
+): QueueWorker => {
   const jobs = trainingJobs(log);
   const named = () => Promise.resolve(of.jobs.map((job_id) => ({ job_id, tenant_id: of.tenant_id })));
   const none = () => Promise.resolve([]);

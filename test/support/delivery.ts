@@ -158,6 +158,8 @@ export const delivery = async ({
       ...recording(parts.store ?? log.store, parts.objects ?? objects),
       slots: heavySlots(100),
       pagesMax: 100,
+      longPagesMax: 2_000,
+      ranged: { render: noModel, extract: noModel },
       inspectDeadlineMs: 1000,
       convertDeadlineMs: 1000,
       localDeadlinesMs: { fast: 1_000, standard: 1_000, robust: 1_000 },

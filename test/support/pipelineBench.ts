@@ -13,7 +13,7 @@ import { createTrainingJob, type CreatedTrainingJob } from '../../src/commands/t
 import { trainingJobs } from '../../src/commands/training/trainingJobs.ts';
 import type { CreateTrainingRequest } from '../../src/commands/training/trainingRequest.ts';
 import type { WorkProblem } from '../../src/commands/work/workProblem.ts';
-import { trainingWorker } from '../../src/worker/trainingWorker.ts';
+import { trainingWorker } from '../../src/worker/training/trainingWorker.ts';
 import { adjustment } from './money/accountCommands.ts';
 import { laterBy, START } from './delivery.ts';
 import { eventsOf, LOGS } from './logs/eventLogs.ts';

@@ -1,7 +1,7 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
 import { withNotes } from '../../layout/footnotes.ts';
-import { layoutPages } from '../../layout/layoutPages.ts';
+import { layoutPages, layoutTraits, type LayoutTraits } from '../../layout/layoutPages.ts';
 import { withContinuedTables } from '../../layout/tables/continuedTables.ts';
 import type { OutlineTitle } from '../../layout/outlined.ts';
 import type { ParseEffort } from '../../ports/documentParser.ts';
@@ -39,6 +39,38 @@ interface Read extends Seen {
   readonly numbers: readonly number[];
   readonly read: ReadonlyMap<number, ParsedPage>;
   readonly recognised: ReadonlyMap<number, Recognised>;
+  /** Of the whole document, where only a part of it is read. */
+  readonly traits?: LayoutTraits | undefined;
+}
+
+/** What the text layer of a page has. */
+function textContent(page: ParsedPage | undefined, own: readonly InkedWord[]): TurnedContent {
+  const turn = turnOfPage(own);
+  const content = {
+    width: page?.width ?? 0,
+    height: page?.height ?? 0,
+    words: own.filter((word) => turnOfWord(word) === turn),
+    rules: page === undefined ? [] : pdfRules(page),
+    aside: asideOf(own, turn),
+    source: 'text_layer' as const,
+  };
+  return { ...levelContent(content, turn), turn };
+}
+
+/**
+ * What pages show of the whole document's look; undefined where less than half of them have text, for those
+ * without say nothing of it.
+ */
+export function traitsOf(
+  pages: readonly ParsedPage[],
+  words: Seen['words'],
+  outline: readonly Bookmark[],
+): LayoutTraits | undefined {
+  const withText = pages.filter(({ pageNum }) => (words.get(pageNum) ?? []).length > 0);
+  if (2 * withText.length <= pages.length) return undefined;
+  const numbers = withText.map(({ pageNum }) => pageNum);
+  const contents = withText.map((page) => textContent(page, words.get(page.pageNum) ?? []));
+  return layoutTraits(contents, titlesOn(numbers, outline));
 }
 
 /** Every page of the file appears: those that failed too, so that nothing is lost in silence. */
@@ -51,6 +83,7 @@ export function documentOf({
   effort,
   outline,
   recognised,
+  traits,
 }: Read): Document {
   const plain = numbers.map((number): TurnedContent => {
     const page = read.get(number);
@@ -58,19 +91,10 @@ export function documentOf({
     const own = words.get(number) ?? [];
     if (ocr?.kind === 'words')
       return { ...recognisedContent({ page, own, isLayered: layered.has(number), ocr }), turn: 0 };
-    const turn = turnOfPage(own);
-    const content = {
-      width: page?.width ?? 0,
-      height: page?.height ?? 0,
-      words: own.filter((word) => turnOfWord(word) === turn),
-      rules: page === undefined ? [] : pdfRules(page),
-      aside: asideOf(own, turn),
-      source: 'text_layer' as const,
-    };
-    return { ...levelContent(content, turn), turn };
+    return textContent(page, own);
   });
   const contents = withNotes(plain);
-  const blocks = layoutPages(contents, titlesOn(numbers, outline));
+  const blocks = layoutPages(contents, titlesOn(numbers, outline), traits);
   const all = contents.map((content, i) => {
     const page = numbers[i] ?? 0;
     const [isRead, ocr] = [read.has(page), recognised.get(page)];

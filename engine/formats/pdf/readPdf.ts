@@ -1,11 +1,12 @@
 import type { LiteParseConfig, ParsedPage } from '@llamaindex/liteparse';
 import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
+import type { LayoutTraits } from '../../layout/layoutPages.ts';
 import { recognitionOf, type RecognitionWish } from '../../recognition/engines.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { insideOf } from './inside/insideOf.ts';
 import { pageNeeds } from './pageNeeds.ts';
-import { documentOf } from './pdfDocument.ts';
+import { documentOf, traitsOf } from './pdfDocument.ts';
 import { only, parsePdf, type PdfFile } from './pdfFile.ts';
 import { recognisePages } from './recognise.ts';
 import { layerAgrees } from './searchableScans.ts';
@@ -31,6 +32,7 @@ export async function openPdf(file: SourceFile): Promise<OpenedDocument | ParseF
     mimeType: 'application/pdf',
     pages,
     read: (numbers = Array.from({ length: pages }, (_, i) => i + 1)) => readPdf(pdf, { numbers, wish: file }),
+    survey: (numbers) => surveyPdf(pdf, numbers),
   };
 }
 
@@ -72,24 +74,34 @@ async function refusedLayers(
 interface Reading {
   /** Of the pages to read. */
   readonly numbers: readonly number[];
-  readonly wish: RecognitionWish;
+  readonly wish: RecognitionWish & Pick<SourceFile, 'traits'>;
+}
+
+/** All that is looked for on pages with text. */
+const wordsOn = (numbers: readonly number[]): Partial<LiteParseConfig> => ({
+  ...CONFIG,
+  outputFormat: 'json',
+  ...only(numbers),
+  emitWordBoxes: true,
+  extractTextMetadata: true,
+  extractVectorGraphics: true,
+  extractAnnotations: true,
+  extractFormFields: true,
+  preserveVerySmallText: true,
+});
+
+/** What some pages show of the look of the whole. */
+async function surveyPdf(pdf: PdfFile, numbers: readonly number[]): Promise<LayoutTraits | undefined> {
+  const { pages } = await parsePdf(pdf, wordsOn(numbers));
+  const inside = insideOf(pdf.bytes);
+  const { words } = await seenWords(pdf, pages, inside);
+  return traitsOf(pages, words, inside?.outline ?? []);
 }
 
 /** Words with their boxes, and blocks, of every page; pages without a usable text layer are recognised. */
 async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseResult> {
-  const config: Partial<LiteParseConfig> = {
-    ...CONFIG,
-    outputFormat: 'json',
-    ...only(numbers),
-    emitWordBoxes: true,
-    extractTextMetadata: true,
-    extractVectorGraphics: true,
-    extractAnnotations: true,
-    extractFormFields: true,
-    preserveVerySmallText: true,
-  };
   try {
-    const parsed = await parsePdf(pdf, config);
+    const parsed = await parsePdf(pdf, wordsOn(numbers));
     const read = new Map(parsed.pages.map((page) => [page.pageNum, page]));
     const inside = insideOf(pdf.bytes);
     const seen = await seenWords(pdf, parsed.pages, inside);
@@ -103,7 +115,8 @@ async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseR
       secondLook: wish.effort === 'robust',
     });
     const outline = inside?.outline ?? [];
-    const document = documentOf({ numbers, read, ...seen, outline, effort: wish.effort, recognised });
+    const { effort, traits } = wish;
+    const document = documentOf({ numbers, read, ...seen, outline, effort, recognised, traits });
     return { kind: 'ok', document };
   } catch (error) {
     return unreadable(error, pdf);

@@ -1,5 +1,5 @@
 import { startChild, type Child, type ChildOptions } from './childProcess.ts';
-import { fairShares, type FairShares } from './fairShares.ts';
+import { fairShares, type FairShares } from '../../kernel/fairShares.ts';
 import { idleChildren, type IdleChildren } from './idleChildren.ts';
 import { keptChildren, type Keeping, type KeptChildren } from './keptChildren.ts';
 import { pieceOf, type GivenChild, type Piece, type PoolLimits } from './piece.ts';
@@ -36,10 +36,15 @@ export interface Pauses {
   readonly totalMs: number;
 }
 
+/** Told of CPU time that a share used, ms. */
+export type Charged = (share: string, cpuMs: number) => void;
+
 export interface ChildPool {
   run(job: unknown, limits: PoolLimits): Promise<JobOutcome>;
   pauses(): Pauses;
   openings(): Openings;
+  /** Tells of CPU time as it is charged to its share, ms; gives what ends that. */
+  listen(charged: Charged): () => void;
   /** Ends the children; what runs or waits becomes `aborted`. */
   close(): Promise<void>;
 }
@@ -69,6 +74,7 @@ interface Pool {
   readonly paused: Map<Entry, number>;
   /** Time of the pauses that have ended, ms. */
   pausedMs: number;
+  readonly charged: Set<Charged>;
   opened: number;
   wentOn: number;
   recheck: NodeJS.Timeout | undefined;
@@ -94,6 +100,7 @@ export function openChildPool({ sliceMs, pausedMax, idleMs, keptMs, ...options }
     running: new Set(),
     paused: new Map(),
     pausedMs: 0,
+    charged: new Set(),
     opened: 0,
     wentOn: 0,
     recheck: undefined,
@@ -106,6 +113,10 @@ export function openChildPool({ sliceMs, pausedMax, idleMs, keptMs, ...options }
         : new Promise((settle) => enter(pool, { piece: pieceOf(job, limits), settle })),
     pauses: () => pausesOf(pool),
     openings: () => ({ opened: pool.opened, wentOn: pool.wentOn, kept: pool.kept.count() }),
+    listen: (charged) => {
+      pool.charged.add(charged);
+      return () => pool.charged.delete(charged);
+    },
     close: () => close(pool),
   };
 }
@@ -252,8 +263,10 @@ function keptBy(
   return { share: piece.share, path, openedMs: openings > 0 ? piece.toldMs() : 0 };
 }
 
-function charge({ line }: Pool, { piece }: Entry, leastMs = 0): void {
-  line.charge(piece.share, Math.max(leastMs, piece.usedMs()), performance.now());
+function charge({ line, charged }: Pool, { piece }: Entry, leastMs = 0): void {
+  const usedMs = Math.max(leastMs, piece.usedMs());
+  line.charge(piece.share, usedMs, performance.now());
+  for (const told of charged) told(piece.share, usedMs);
 }
 
 function chargeRunning(pool: Pool): void {

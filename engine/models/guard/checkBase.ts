@@ -32,25 +32,24 @@ export async function checkCallersBase(apiBase: string, policy: BasePolicy): Pro
   const wrong =
     url === undefined ? 'The API base is no URL: give one like https://host/v1.' : formOf(url, policy);
   if (url === undefined || wrong !== undefined) return unsafe(wrong ?? NOT_PUBLIC);
-  const addresses = await checkedAddresses(url, policy);
-  if (addresses?.length === 0)
+  const checked = await checkedHost(url, policy);
+  if (checked === 'unknown')
     return unsafe('The host of the API base cannot be found: check how it is spelled.');
-  return addresses === undefined ? unsafe(NOT_PUBLIC) : { kind: 'ok', addresses };
+  return checked === 'not_public' ? unsafe(NOT_PUBLIC) : { kind: 'ok', addresses: checked };
 }
 
-/**
- * The addresses that a URL's host stands for, none where it cannot be found; undefined where one of them may not
- * be connected with, or the name is a local one.
- */
-export async function checkedAddresses(
+/** Every address that the host of a URL stands for, where all of them may be connected to. */
+export async function checkedHost(
   url: URL,
   { allowPrivateNetwork, resolve }: BasePolicy,
-): Promise<readonly LookupAddress[] | undefined> {
+): Promise<readonly LookupAddress[] | 'unknown' | 'not_public'> {
   const host = hostOf(url);
-  if (!allowPrivateNetwork && LOCAL_NAME.test(host)) return undefined;
+  if (!allowPrivateNetwork && LOCAL_NAME.test(host)) return 'not_public';
   const addresses = await addressesOf(host, resolve);
-  const allowed = addresses.every(({ address }) => mayConnectTo(address, allowPrivateNetwork));
-  return allowed ? addresses : undefined;
+  if (addresses.length === 0) return 'unknown';
+  return addresses.every(({ address }) => mayConnectTo(address, allowPrivateNetwork))
+    ? addresses
+    : 'not_public';
 }
 
 /** What is wrong with the form of a base, as a sentence. */

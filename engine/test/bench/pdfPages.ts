@@ -144,3 +144,30 @@ export function reportPages(pages: number, seed = 1): readonly string[] {
     ].join('\n'),
   );
 }
+
+/** Entries of a page of `ledgerPages`. */
+const ENTRIES = 30;
+
+/** Content streams of an account's ledger: one table, whose header stands on the first page alone. */
+export function ledgerPages(pages: number, seed = 1): readonly string[] {
+  const random = seededRandom(seed);
+  const columns = [PAGE.margin, 140, 240, 440];
+  const row = (texts: readonly string[], y: number, font: 'F1' | 'F2' = 'F1'): readonly string[] =>
+    texts.map((text, column) => show(text, { x: columns[column] ?? 0, y, size: 9, font }));
+  return Array.from({ length: pages }, (_, page) => {
+    const rows = Array.from({ length: ENTRIES }, (_row, at) => {
+      const day = new Date(Date.UTC(2020, 0, 1 + Math.floor((page * ENTRIES + at) / 2)))
+        .toISOString()
+        .slice(0, 10);
+      const amount = (random.between(100, 999_999) / 100).toFixed(2);
+      const text = random.pick(plainWords);
+      return row([day, `V-${100_000 + page * ENTRIES + at}`, text, amount], 680 - 20 * at);
+    });
+    const head = [
+      show('Ledger of the works', { x: PAGE.margin, y: 756, size: 16, font: 'F2' }),
+      show('Account number: 4711-0815', { x: PAGE.margin, y: 730 }),
+      ...row(['Date', 'Voucher', 'Text', 'Amount'], 700, 'F2'),
+    ];
+    return [...(page === 0 ? head : []), ...rows.flat()].join('\n');
+  });
+}

@@ -16,6 +16,7 @@ import { batchesCheck } from '../work/batches.ts';
 import { savedConfigsCheck } from '../work/savedConfigs.ts';
 import { storedCheck } from './storedForm.ts';
 import { streamsCheck, type StreamHead } from './streams.ts';
+import { operationsCheck } from '../work/operations.ts';
 import { pipelinesCheck } from '../work/pipelines.ts';
 import { worksCheck } from '../work/works.ts';
 
@@ -94,6 +95,7 @@ const rulesOf = (books: Books) => {
   const [accounts, claims, works] = [accountsCheck(books), claimsCheck(books), worksCheck(books)];
   const savedConfigs = savedConfigsCheck(books.findings);
   const pipelines = pipelinesCheck(books);
+  const operations = operationsCheck(books);
   const batches = batchesCheck(books.findings);
   return {
     tenants: accounts.tenants,
@@ -105,6 +107,7 @@ const rulesOf = (books: Books) => {
       works.apply(event);
       savedConfigs(event);
       pipelines.apply(event);
+      operations.apply(event);
       batches(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
@@ -112,6 +115,7 @@ const rulesOf = (books: Books) => {
       claims.finish(newest);
       if (newest !== '') works.finish(newest);
       pipelines.finish();
+      operations.finish();
       if (newest !== '') accounts.finish(new Date(Date.parse(newest) - RACE_MS).toISOString());
     },
   };

@@ -1,6 +1,7 @@
 import { accountOf, byType, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { wrong } from '../findings.ts';
 import type { Books } from '../money/accountBooks.ts';
+import { leaseAfter, type AuditedLease } from './leases.ts';
 
 type JobEvent = AuditedEventOf<
   | 'TrainingJobStarted'
@@ -16,7 +17,7 @@ interface Job {
   readonly credits: number;
   readonly isBilled: boolean;
   end: JobEvent['type'] | null;
-  lease: { readonly id: string; readonly until: string; readonly held: boolean } | null;
+  lease: AuditedLease | null;
   charged: boolean;
 }
 
@@ -29,22 +30,6 @@ interface Pipelines {
 }
 
 const telling = ({ findings }: Books, event: AuditedEvent) => wrong(findings, 'pipeline', event);
-
-/** A claim needs a free lease; all other moves need the lease's owner. */
-const checkLease = (books: Books, job: Job, event: JobEvent): void => {
-  if (event.type === 'TrainingJobStarted') {
-    if (job.lease !== null && job.lease.until > event.data.started_at)
-      telling(books, event)(`${event.data.job_id} was claimed while another worker's lease ran.`);
-    job.lease = { id: event.data.lease_id, until: event.data.lease_until, held: true };
-  } else if ('lease_id' in event.data) {
-    if (job.lease?.held !== true || job.lease.id !== event.data.lease_id)
-      telling(books, event)(`${event.data.job_id} was moved by a worker that does not own it.`);
-  }
-  if (event.type === 'TrainingJobProgressed') {
-    const { lease_id, lease_until, gave_up } = event.data;
-    job.lease = { id: lease_id, until: lease_until, held: gave_up === null };
-  }
-};
 
 const success = (books: Books, known: Pipelines, event: AuditedEventOf<'TrainingJobSucceeded'>): void => {
   const { artifact_id, job_id, tenant_id } = event.data;
@@ -66,7 +51,7 @@ const moved = (books: Books, known: Pipelines, event: JobEvent): void => {
     telling(books, event)(`${job_id} had ended already.`);
     return;
   }
-  checkLease(books, job, event);
+  job.lease = leaseAfter(job.lease, { event, id: job_id }, telling(books, event));
   if (event.type === 'TrainingJobStarted' || event.type === 'TrainingJobProgressed') return;
   job.end = event.type;
   if (event.type === 'TrainingJobSucceeded') success(books, known, event);

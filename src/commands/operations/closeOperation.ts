@@ -1,3 +1,4 @@
+import { DOCUMENT_PAGES_MAX } from '../../../domain/billingConfig/limits.ts';
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { OperationState } from '../../../domain/operation/decider.ts';
 import type { OperationEventOf } from '../../../domain/operation/events.ts';
@@ -8,6 +9,7 @@ import { releaseHold } from '../work/holds.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import { operationInputs, type OperationInputDeps } from './operationInput.ts';
+import { dropParts } from './operationParts.ts';
 import type { OperationName, Operations } from './operations.ts';
 
 type Accepted = OperationEventOf<'OperationAccepted'>['data'];
@@ -78,8 +80,10 @@ export const closeOperation = async (deps: CloseDeps, state: OperationState): Pr
   if (accepted === null) return true;
   const closed =
     success === null ? await givenBack(deps, accepted, state) : await settled(deps, accepted, success);
-  if (closed) await operationInputs(deps).drop(accepted.operation_id, accepted.input_sha256);
-  return closed;
+  if (!closed) return false;
+  if (accepted.pages > DOCUMENT_PAGES_MAX) await dropParts(deps.objects, accepted.operation_id);
+  await operationInputs(deps).drop(accepted.operation_id, accepted.input_sha256);
+  return true;
 };
 
 /** Cancels an operation and gives its hold back. `cancelled` is false for one that had ended already. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { LOCAL_MODEL } from '@quire/engine/models/modelName';
+import type { RangedWork } from '@quire/engine/ports/rangedWork';
 import type { RenderForm } from '@quire/engine/ports/documentParser';
 import type { ModelConversionResult } from '@quire/engine/ports/modelWork';
 import { deliverWork, type DeliverDeps } from './deliverWork.ts';
@@ -23,6 +24,7 @@ export interface ConvertRequest extends WorkRequest {
 
 export interface ConvertDeps extends DeliverDeps, ModelDeps {
   readonly platformModels: PlatformModels;
+  readonly ranged: RangedWork;
   /** Of a conversion by a model. */
   readonly convertDeadlineMs: number;
   /** Of one without. */
@@ -35,14 +37,14 @@ const effortOf = ({ mode }: ConvertRequest): 'fast' | 'standard' => (mode === 'f
 const rendered = (
   deps: ConvertDeps,
   request: ConvertRequest,
-  { models: { ocr }, kept, signal, onCall }: WorkTask,
+  { models: { ocr }, kept, signal, onCall, long }: WorkTask,
 ): Promise<ModelConversionResult> => {
   const effort = effortOf(request);
   const work = {
     path: request.file.path,
     fileName: request.file.file_name,
     effort,
-    pagesMax: deps.pagesMax,
+    pagesMax: long?.pagesMax ?? deps.pagesMax,
     form: request.form,
     pages: request.opening.pages,
     password: request.opening.password,
@@ -51,6 +53,7 @@ const rendered = (
     share: request.tenant_id,
     kept,
   };
+  if (long?.ranges != null) return deps.ranged.render({ ...work, ...long.ranges });
   return ocr === null ? deps.parser.render(work) : deps.modelWork.convert(work, { llm: null, ocr, onCall });
 };
 

@@ -1,12 +1,13 @@
 import type { DocumentParser, Inspection } from '@quire/engine/ports/documentParser';
 import type { KeptFile } from '@quire/engine/ports/keptFile';
 import type { WorkPlan, WorkRequest } from './work.ts';
-import { misfit, parseProblem, type WorkProblem } from './workProblem.ts';
+import { misfit, parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
 
 export interface CountFileDeps {
   readonly parser: DocumentParser;
-  /** Most pages of one call. */
+  /** Most pages of one call, and of an operation. */
   readonly pagesMax: number;
+  readonly longPagesMax: number;
   readonly inspectDeadlineMs: number;
 }
 
@@ -19,11 +20,26 @@ export interface AskedWork {
 
 export type CountedFile = Extract<Inspection, { readonly kind: 'ok' }>;
 
-/** Opens the file of a request as it asks, and counts the pages that it will bill. */
+/** A document that is too long to wait for, and may not be too long for an operation. */
+const tooLong = (pages: number, { pagesMax, longPagesMax }: CountFileDeps): WorkProblem =>
+  workProblem(
+    'too_many_pages',
+    `The document has ${String(pages)} pages; at most ${String(pagesMax)} are read while you wait. ` +
+      `Send the request with the header Prefer: respond-async, which reads up to ${String(longPagesMax)}.`,
+    { pages, max_pages: pagesMax },
+  );
+
+/**
+ * Opens the file of a request as it asks, and counts the pages that it will bill. Without `isWaited` nobody waits
+ * for the answer, and it may be long.
+ */
 export const countedFile = async (
-  { parser, pagesMax, inspectDeadlineMs }: CountFileDeps,
+  deps: CountFileDeps,
   { request: { file, opening, signal, tenant_id }, plan: { effort, timedOut }, kept }: AskedWork,
+  { isWaited }: { readonly isWaited: boolean },
 ): Promise<CountedFile | WorkProblem> => {
+  const { parser, inspectDeadlineMs } = deps;
+  const pagesMax = isWaited ? deps.pagesMax : deps.longPagesMax;
   const counted = await parser.inspect({
     path: file.path,
     fileName: file.file_name,
@@ -37,6 +53,7 @@ export const countedFile = async (
     share: tenant_id,
   });
   if (counted.kind === 'ok') return counted;
+  if (counted.kind === 'too_many_pages' && isWaited) return tooLong(counted.pages, deps);
   return counted.kind === 'no_such_page'
     ? misfit([...opening.at, 'pages'], counted.detail)
     : parseProblem(counted, timedOut);

@@ -109,7 +109,7 @@ const worked = async (
 ): Promise<Worked | WorkProblem> => {
   const asked = { request, plan, kept: keptFile() };
   try {
-    const file = await countedFile(deps, asked);
+    const file = await countedFile(deps, asked, { isWaited: true });
     if (file.kind === 'problem') return file;
     const held = await heldFor(deps, asked, file);
     if ('code' in held) return held;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { Extraction, ExtractionEngine } from '@quire/engine/ports/extractionEngine';
+import type { RangedWork } from '@quire/engine/ports/rangedWork';
 import type { LearnedPrompt } from '@quire/engine/learning/prompts/learned';
 import type { ArtifactFile } from '@quire/engine/learning/artifactFile';
 import type { ModelExtractionResult } from '@quire/engine/ports/modelWork';
@@ -33,6 +34,7 @@ export interface ExtractRequest extends WorkRequest {
 
 export interface ExtractDeps extends DeliverDeps, ModelDeps {
   readonly engine: ExtractionEngine;
+  readonly ranged: RangedWork;
   readonly platformModels: PlatformModels;
   /** Of an extraction in which models take part, their calls included. */
   readonly deadlineMs: Readonly<Record<ExtractRequest['mode'], number>>;
@@ -75,14 +77,14 @@ const promptIn = ({ learned }: ExtractRequest): LearnedPrompt | undefined =>
 const extracted = (
   deps: ExtractDeps,
   request: ExtractRequest,
-  { models: { llm, ocr }, kept, signal, onCall }: WorkTask,
+  { models: { llm, ocr }, kept, signal, onCall, long }: WorkTask,
 ): Promise<ModelExtractionResult> => {
   const isLocal = llm === null && ocr === null;
   const work = {
     path: request.file.path,
     fileName: request.file.file_name,
     effort: request.mode,
-    pagesMax: deps.pagesMax,
+    pagesMax: long?.pagesMax ?? deps.pagesMax,
     pages: request.opening.pages,
     password: request.opening.password,
     deadlineMs: (isLocal ? deps.localDeadlinesMs : deps.deadlineMs)[request.mode],
@@ -94,6 +96,7 @@ const extracted = (
     minConfidence: request.min_confidence,
     learned: request.learned?.kind === 'local' ? request.learned : undefined,
   };
+  if (long?.ranges != null) return deps.ranged.extract({ ...work, ...long.ranges });
   return isLocal
     ? deps.engine.extract(work)
     : deps.modelWork.extract(work, { llm, ocr, onCall, learned: promptIn(request) });

@@ -9,7 +9,7 @@ import type { StoredResult } from './storedResult.ts';
 import type { KeptFacts } from '../unfinished/keptFacts.ts';
 import type { WorkEndFact } from '../unfinished/workFact.ts';
 import type { UsageLog } from './usageLog.ts';
-import type { WorkDone, WorkPlan, WorkRequest } from './work.ts';
+import type { LongWork, WorkDone, WorkPlan, WorkRequest } from './work.ts';
 import { parseProblem, type WorkProblem } from './workProblem.ts';
 
 export interface DoWorkDeps {
@@ -41,6 +41,7 @@ export type NewWork = Work & {
   readonly kept: KeptFile;
   /** Of work that is tried again when it fails; left out: there is one. */
   readonly attempt?: number;
+  readonly long?: LongWork | undefined;
 };
 
 /** Milliseconds since now, whole. */
@@ -70,7 +71,7 @@ const thrown = (error: unknown): Thrown => ({ kind: 'thrown', error });
 
 /** Does the work, and logs its calls of models, whatever came of it. Nothing is billed or given back. */
 export const doWork = async (deps: DoWorkDeps, work: NewWork): Promise<WorkDone | WorkProblem | Thrown> => {
-  const { request, plan, bill, document_id, models, kept, attempt } = work;
+  const { request, plan, bill, document_id, models, kept, attempt, long } = work;
   const calls = callLog(deps.logCall, {
     bill,
     document_id,
@@ -83,7 +84,7 @@ export const doWork = async (deps: DoWorkDeps, work: NewWork): Promise<WorkDone 
     const { signal } = request;
     const { onCall, made } = calls;
     const done = await plan.run({
-      ...{ operation_id: bill.operation_id, document_id, kept, models, signal, onCall },
+      ...{ operation_id: bill.operation_id, document_id, kept, models, signal, onCall, long },
       keyUse: () => ownKeyUse(models, made),
       elapsedMs: stopwatch(),
     });

@@ -1,7 +1,8 @@
 import type { BillingType } from '../../../domain/account/words.ts';
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import type { ParseEffort } from '@quire/engine/ports/documentParser';
+import type { ParseEffort, ParseRequest } from '@quire/engine/ports/documentParser';
+import type { Ranged } from '@quire/engine/ports/rangedWork';
 import type { KeptFile } from '@quire/engine/ports/keptFile';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
 import type { RatedOperation } from '../../../domain/rating/rating.ts';
@@ -99,6 +100,15 @@ export interface WorkTask {
   readonly keyUse: () => OwnKeyUse;
   /** Milliseconds since the work began. */
   readonly elapsedMs: () => number;
+  /** Where there are more pages than a caller waits for. */
+  readonly long?: LongWork | undefined;
+}
+
+/** Work on a long document, for which nobody waits. */
+export interface LongWork {
+  readonly pagesMax: number;
+  /** The pages to read in ranges; null for a format that is read in one piece. */
+  readonly ranges: Pick<Ranged<ParseRequest>, 'numbers' | 'shelf' | 'onPages'> | null;
 }
 
 /** The work that calls of models were made for. */

@@ -18,7 +18,8 @@ import { convertDocument } from '../../commands/work/convertDocument.ts';
 import { extractDocument } from '../../commands/work/extractDocument.ts';
 import { resultShelf } from '../../commands/work/storedResult.ts';
 import { beginTask, type TaskBeginner } from '../../worker/operations/beginTask.ts';
-import { operationWorker, type OperationWorker } from '../../worker/operations/operationWorker.ts';
+import { operationWorker } from '../../worker/operations/operationWorker.ts';
+import type { QueueWorker } from '../../worker/queue/queueWorker.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
 import { bind, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
@@ -53,10 +54,11 @@ export const taskBeginner = (work: WorkDeps): TaskBeginner => {
   });
 };
 
-const workerOf = (from: Container): OperationWorker => {
+const workerOf = (from: Container): QueueWorker => {
   const work = workDeps(from);
   const sql = resolve(from, t.READ_SQL);
   const logger = resolve(from, t.LOGGER);
+  const { workers } = resolve(from, t.PARTS);
   return operationWorker({
     ...work,
     operations: operations(work.store),
@@ -65,6 +67,7 @@ const workerOf = (from: Container): OperationWorker => {
     dir: resolve(from, t.PARTS).uploadDir,
     worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
     tickMs: 2_000,
+    turns: { listen: (charged) => workers.listen(charged) },
     lists: {
       waiting: waitingOperations(sql),
       expired: expiredOperations(sql),

@@ -21,7 +21,8 @@ import { trainingJobs } from '../../commands/training/trainingJobs.ts';
 import type { Uploads } from '../../commands/uploads/uploads.ts';
 import type { ApiDeps } from '../../http/apiDeps.ts';
 import type { PipelineCommands } from '../../commands/training/pipelineCommands.ts';
-import { trainingWorker, type JobLists, type TrainingWorker } from '../../worker/trainingWorker.ts';
+import type { QueueWorker } from '../../worker/queue/queueWorker.ts';
+import { trainingWorker, type JobLists } from '../../worker/training/trainingWorker.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 import { CONVERT_DEADLINE_MS } from '../workLimits.ts';
@@ -76,7 +77,7 @@ export const trainingWorkerOf = (
   from: Container,
   trainer: Trainer,
   secrets: SecretBox | undefined,
-): TrainingWorker => {
+): QueueWorker => {
   const { log: store, objects: stored } = resolve(from, t.PARTS);
   const reads = resolve(from, t.READS);
   const logger = resolve(from, t.LOGGER);

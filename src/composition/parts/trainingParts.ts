@@ -4,8 +4,8 @@ import type { DocumentTools } from '@quire/engine/ports/documentTools';
 import type { Trainer } from '../../../domain/ports/trainer.ts';
 import { modelParts } from './modelParts.ts';
 import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
-import { trainer } from '../../worker/trainer.ts';
-import type { TrainingWorker } from '../../worker/trainingWorker.ts';
+import { trainer } from '../../worker/training/trainer.ts';
+import type { QueueWorker } from '../../worker/queue/queueWorker.ts';
 import { trainingWorkerOf } from './pipelineParts.ts';
 import { bind, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
@@ -43,7 +43,7 @@ const trainerOf = (from: Container): Trainer => {
 /** What learns, and the worker that takes jobs to it. */
 export const bindTraining = (container: Container): void => {
   bind(container, t.TRAINER, trainerOf);
-  bind(container, t.TRAINING_WORKER, (from): TrainingWorker =>
+  bind(container, t.TRAINING_WORKER, (from): QueueWorker =>
     trainingWorkerOf(from, resolve(from, t.TRAINER), resolve(from, t.SECRET_BOX)),
   );
 };

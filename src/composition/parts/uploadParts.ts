@@ -3,6 +3,9 @@ import { documentsByIds, uploadedBytesOfTenant } from '../../../projections/docu
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import type { SqlTx } from '../../../projections/engine/ports.ts';
 import { jobsLearningFrom } from '../../../projections/trainingJobs/trainingJobs.queries.ts';
+import { checkSource } from '@quire/engine/models/guard/checkSource';
+import { systemResolve } from '@quire/engine/models/guard/checkBase';
+import { httpSource } from '../../../adapters/sources/httpSource.ts';
 import { bytesInFlight } from '../../commands/work/bytesInFlight.ts';
 import { countPages, type Counted, type CountPagesDeps } from '../../commands/work/countPages.ts';
 import { documents } from '../../commands/uploads/documents.ts';
@@ -69,7 +72,7 @@ const FILES_IN_FLIGHT = 4;
 
 type UploadCommands = Pick<
   ApiDeps,
-  'presign' | 'receiver' | 'uploads' | 'removeUpload' | 'inFlight' | 'countPages'
+  'presign' | 'receiver' | 'uploads' | 'sources' | 'removeUpload' | 'inFlight' | 'countPages'
 >;
 
 const stockOf = (from: Container): UploadStock => {
@@ -116,7 +119,7 @@ export const uploadCommands = (
   work: Omit<CountPagesDeps, 'documents' | 'uploads' | 'failures' | 'atOnce'>,
 ): UploadCommands => {
   const parts = resolve(from, t.PARTS);
-  const { maxUploadBytes: bytesMax } = resolve(from, t.CONFIG);
+  const { maxUploadBytes: bytesMax, sourceUrls } = resolve(from, t.CONFIG);
   const clock = resolve(from, t.CLOCK);
   const own = resolve(from, t.DOCUMENTS);
   const objects = guardedObjects(parts.objects);
@@ -138,6 +141,12 @@ export const uploadCommands = (
       onStored: failures.forget,
     }),
     uploads: fetched,
+    sources: {
+      source: sourceUrls.allowed ? httpSource() : undefined,
+      checkSource: (url) =>
+        checkSource(url, { allowPrivateNetwork: sourceUrls.allowPrivateNetwork, resolve: systemResolve }),
+      ...{ dir: parts.uploadDir, bytesMax, inFlight },
+    },
     removeUpload: removal(from, { objects, stock }),
     inFlight,
     countPages: countPages({ ...work, documents: own, uploads: fetched, failures, atOnce }),

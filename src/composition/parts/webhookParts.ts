@@ -3,7 +3,7 @@ import { webhooksProjector } from '../../../projections/webhooks/webhooks.projec
 import { dueDeliveries, failingSince, webhooksDue } from '../../../projections/webhooks/webhooks.queries.ts';
 import { reportDrift } from '../../commands/findings/findings.ts';
 import { mayConnectTo } from '@quire/engine/models/guard/addresses';
-import { checkedAddresses, systemResolve } from '@quire/engine/models/guard/checkBase';
+import { checkedHost, systemResolve } from '@quire/engine/models/guard/checkBase';
 import type { ReceiverPolicy } from '../../commands/webhooks/receiverUrl.ts';
 import { webhookCommands, type Webhooks } from '../../commands/webhooks/webhooks.ts';
 import { deliveryStreams, webhookStreams } from '../../commands/webhooks/webhookStreams.ts';
@@ -48,7 +48,7 @@ const senderOf = (from: Container): WebhookSender => {
   return webhookSender({
     ...{ objects, clock: resolve(from, t.CLOCK), box: resolve(from, t.SECRET_BOX) },
     ...{ streams: webhookStreams(log), deliveries: deliveryStreams(log) },
-    transport: webhookTransport({ addressesOf: (url) => checkedAddresses(url, policy) }),
+    transport: webhookTransport({ addressesOf: (url) => checkedHost(url, policy) }),
     lists: { webhooks: webhooksDue(reads), due: dueDeliveries(reads) },
     failingSince: failingSince(reads),
     random: () => Math.random(),

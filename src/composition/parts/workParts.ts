@@ -3,7 +3,7 @@ import type { ExtractDeps } from '../../commands/work/extractDocument.ts';
 import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
-import { CONVERT_DEADLINE_MS, INSPECT_DEADLINE_MS, PAGES_MAX } from '../workLimits.ts';
+import { CONVERT_DEADLINE_MS, INSPECT_DEADLINE_MS, LONG_PAGES_MAX, PAGES_MAX } from '../workLimits.ts';
 import { modelParts } from './modelParts.ts';
 
 /** What work on documents stands on. */
@@ -33,6 +33,8 @@ export const workDeps = (from: Container): WorkDeps => {
     facts: resolve(from, t.FACTS),
     ...modelParts(from),
     pagesMax: PAGES_MAX,
+    longPagesMax: LONG_PAGES_MAX,
+    ranged: workers.ranged,
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     convertDeadlineMs: CONVERT_DEADLINE_MS,
     deadlineMs: resolve(from, t.EXTRACT_DEADLINES),

@@ -3,33 +3,32 @@ import { payloadOf, type CanonicalCall, type CanonicalOperation } from './canoni
 import { runConversion } from '../documents/conversion.ts';
 import { runExtraction } from '../documents/extraction.ts';
 import type { Opening } from '../../commands/work/work.ts';
-import { withFetched, type WorkSubject } from '../../commands/uploads/fetchedFile.ts';
-import { workFailure } from '../doneOrProblem.ts';
+import type { WorkSubject } from '../../commands/uploads/fetchedFile.ts';
 import { PIPELINE_OPERATIONS, PIPELINE_PAYLOADS } from '../pipelines/canonicalPipelines.ts';
 import { invalid } from '../problems.ts';
 import { renderFormOf } from '../wire/documents.ts';
 import { CHANNEL_MEMBERS } from '../wire/channels.ts';
 import { envelopeByOperation, extractPayload, toMarkdownPayload } from '../wire/canonical.ts';
+import { onJsonFile } from '../documents/sourceFile.ts';
 import { channelOf, looseChannel, workOf } from '../documents/workFields.ts';
 
-const onDocument = async <T extends object>(
+const onDocument = <T extends object>(
   { deps, request }: CanonicalCall,
   file_name: string | undefined,
   work: (subject: WorkSubject) => Promise<T>,
 ): Promise<T> => {
   const { scope, resource } = request.body;
-  const { file_uri, document_id } = resource;
-  if (file_uri === undefined && document_id === undefined)
+  const { file_uri, document_id, source_url } = resource;
+  if (file_uri === undefined && document_id === undefined && source_url === undefined)
     throw invalid({
       loc: ['body', 'resource', 'file_uri'],
-      msg: 'Name the document by its file_uri or its document_id.',
+      msg: 'Name the document by its file_uri, its document_id or its source_url.',
       type: 'missing',
     });
   const { tenant_id, project_id, task_id } = scope;
-  const fetch = { tenant_id, file_uri, document_id, file_name, project_id, task_id };
-  const done = await withFetched(deps.uploads, { ...fetch, source: 'canonical' }, work);
-  if ('kind' in done) throw workFailure(done);
-  return done;
+  const named = { tenant_id, file_uri, document_id, source_url, file_name, project_id, task_id };
+  const at = ['body', 'resource'];
+  return onJsonFile(deps, { request, named: { ...named, source: 'canonical', at } }, work);
 };
 
 const PAYLOAD = { members: CHANNEL_MEMBERS, under: ['payload'] };

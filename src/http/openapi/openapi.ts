@@ -96,10 +96,10 @@ const withFile = (operationId: string, form: Json, components: Components): Json
   const whole = {
     ...fields,
     properties: {
-      file: { type: 'string', format: 'binary', description: 'The document.' },
+      file: { type: 'string', format: 'binary', description: 'The document; or send `source_url`.' },
       ...withExamples(fields.properties, exampleBodyOf(operationId)),
     },
-    required: ['file', ...(fields.required ?? [])],
+    anyOf: [{ required: ['file'] }, { required: ['source_url'] }],
   };
   if (id === undefined) return whole;
   components[id] = whole;

@@ -52,6 +52,13 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
     },
   },
   refund_mismatch: { reason: word('What is different: `tenant` or `currency`.') },
+  source_unavailable: {
+    source_status: {
+      type: ['integer', 'null'],
+      description:
+        'The HTTP status of the host of `source_url`; null where it did not answer, or not wholly.',
+    },
+  },
   too_many_pages: {
     pages: count('Pages of the document.'),
     max_pages: count('The most pages that are read at once.'),

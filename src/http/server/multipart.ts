@@ -19,7 +19,8 @@ export interface UploadedFile {
 }
 
 export interface Upload {
-  readonly file: UploadedFile;
+  /** undefined for a form that says where its file lies. */
+  readonly file: UploadedFile | undefined;
   readonly fields: Readonly<Record<string, string>>;
   /** Removes the file. */
   readonly discard: () => Promise<void>;
@@ -182,17 +183,22 @@ const parsed = (
     request.pipe(parser);
   });
 
-const fileIn = async (collected: Collected): Promise<UploadedFile> => {
+/** The field that may stand for the file: where it lies instead. */
+const INSTEAD = 'source_url';
+
+const fileIn = async (collected: Collected): Promise<UploadedFile | undefined> => {
   const stored = await collected.file;
   const [refusal] = collected.refusals;
   if (refusal !== undefined) throw refusal;
+  if (stored === undefined && collected.fields.has(INSTEAD)) return undefined;
   if (stored === undefined) throw problem('missing_file', 'The form has no part named file.');
   if (stored.bytes === 0) throw problem('empty_file', 'The file has no bytes.');
   return { ...stored, file_name: collected.file_name };
 };
 
 /**
- * Reads a multipart form with one `file`. Whatever goes wrong, hang-ups included, leaves no file behind.
+ * Reads a multipart form with one `file`, or with the field that says where it lies. Whatever goes wrong, hang-ups
+ * included, leaves no file behind.
  */
 export const receiveUpload = async (
   request: IncomingMessage,

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { orAbsent, plainText, tenantIdText } from './basics.ts';
 import { channelFields, llmChannelIn, ocrChannelIn } from './channels.ts';
-import { extractModeIn, minConfidenceIn, openingFields, renderFields } from './documents.ts';
+import { extractModeIn, minConfidenceIn, openingFields, renderFields, sourceUrlIn } from './documents.ts';
 
 export const ocrToMarkdownRequest = z
   .strictObject({
     tenant_id: tenantIdText,
-    file_uri: plainText(1, 500).meta({ description: 'As presign gave it.' }),
+    file_uri: orAbsent(plainText(1, 500)).meta({ description: 'As presign gave it.' }),
+    source_url: orAbsent(sourceUrlIn),
     file_name: orAbsent(plainText(1, 255)),
     mode: z.enum(['default', 'fast']).default('default'),
     ocr: ocrChannelIn.nullish(),
@@ -29,6 +30,7 @@ const canonicalScope = z
 const canonicalResource = z
   .strictObject({
     file_uri: orAbsent(plainText(1, 500)),
+    source_url: orAbsent(sourceUrlIn),
     document_id: orAbsent(plainText(1, 200)),
     artifact_id: orAbsent(plainText(1, 200)),
     job_id: orAbsent(plainText(1, 200)),

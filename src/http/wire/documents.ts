@@ -35,6 +35,12 @@ export const openingFields = {
     .meta({ description: 'Of an encrypted PDF. It is never stored or logged.' }),
 };
 
+export const sourceUrlIn = plainText(1, 2_000).meta({
+  description:
+    'Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes ' +
+    'as a file may have; redirects are not followed. Where the installation allows it.',
+});
+
 const scope = {
   tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
   project_id: plainText(1, 128).default('default'),
@@ -57,6 +63,7 @@ export const extractForm = z
     allow_partial: booleanText.default(false),
     citations: booleanText.default(true),
     min_confidence: numberText(0, 1).optional(),
+    source_url: sourceUrlIn.optional(),
     ...openingFields,
     ...scope,
     ...channelFields('llm'),
@@ -109,6 +116,7 @@ export const toMarkdownForm = z
     conversion_mode: z.enum(['default', 'fast']).default('default'),
     include: includeText.optional().meta({ description: INCLUDE }),
     table_format: tableFormatIn,
+    source_url: sourceUrlIn.optional(),
     ...openingFields,
     ...scope,
     ...channelFields('ocr'),

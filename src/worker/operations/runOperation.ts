@@ -2,40 +2,37 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keptFile } from '@quire/engine/ports/keptFile';
+import { chosenPages } from '@quire/engine/document/pageChoice';
 import { hasPagesToSee } from '@quire/engine/document/pages';
 import { laterBy } from '../../../domain/kernel/instant.ts';
+import type { OperationState } from '../../../domain/operation/decider.ts';
 import type { OperationEventOf } from '../../../domain/operation/events.ts';
 import { fullHoldIdOfOperation, usageIdOfOperation } from '../../../domain/operation/identity.ts';
 import { billOf, closeOperation, type CloseDeps } from '../../commands/operations/closeOperation.ts';
 import { LostInput, operationFileKeyOf, operationInputs } from '../../commands/operations/operationInput.ts';
+import { operationParts } from '../../commands/operations/operationParts.ts';
 import { operationProblems, resultIdentityOf } from '../../commands/operations/operationResult.ts';
 import type { OperationName } from '../../commands/operations/operations.ts';
 import { writeDigested } from '../../commands/uploads/writeDigested.ts';
 import { placeHold, release } from '../../commands/work/billedWork.ts';
-import { countedFile, type CountFileDeps } from '../../commands/work/countedFile.ts';
+import { countedFile, type CountedFile, type CountFileDeps } from '../../commands/work/countedFile.ts';
 import { doWork, stopwatch, type DoWorkDeps, type NewWork } from '../../commands/work/heldWork.ts';
 import { resultShelf, type StoredResult } from '../../commands/work/storedResult.ts';
-import type { HandedOver, WorkDone, WorkPlan, WorkRequest } from '../../commands/work/work.ts';
+import type { HandedOver, LongWork, WorkDone, WorkPlan, WorkRequest } from '../../commands/work/work.ts';
 import { workProblem, type WorkProblem } from '../../commands/work/workProblem.ts';
 import { systemMeta } from '../../commands/writer/commandMeta.ts';
-import { leaseMs } from '../lease.ts';
-import { operationHeartbeat, type OperationLease } from './operationHeartbeat.ts';
+import { heartbeat, type HeldLease } from '../queue/heartbeat.ts';
+import { retryAt } from '../queue/leaseTimes.ts';
+import { stateAfter, type QueueDeps } from '../queue/queuedWork.ts';
 import type { TaskBeginner } from './beginTask.ts';
+import { queuedOperations, renewing, type HeldOperation } from './queuedOperations.ts';
 
-export interface OperationRunDeps extends CloseDeps, CountFileDeps, DoWorkDeps {
+export interface OperationRunDeps extends QueueDeps, CloseDeps, CountFileDeps, DoWorkDeps {
   /** Does what an accepted request asked for, as the synchronous call does. */
   readonly begin: TaskBeginner;
   /** A folder of this machine, for the file while it is worked on. */
   readonly dir: string;
-  /** Names this worker in the log. */
-  readonly worker: string;
-  /** How often an owner looks whether it still owns its operation, ms. */
-  readonly tickMs: number;
-  readonly onError: (error: unknown) => void;
 }
-
-/** `ran`: it was this worker's, whatever became of it. */
-export type OperationRun = 'ran' | 'not_ours' | 'reaped';
 
 /** Problems that may be gone the next time. */
 const PASSING: ReadonlySet<string> = new Set([
@@ -49,8 +46,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'internal_error',
 ]);
 
-/** Pause before another attempt, ms, times the attempts so far. */
-const RETRY_MS = 10_000;
+const PDF = 'application/pdf';
 
 type Accepted = OperationEventOf<'OperationAccepted'>['data'];
 
@@ -59,31 +55,6 @@ interface Stored {
   readonly kind: 'stored';
   readonly stored: StoredResult;
 }
-
-const claim = async (
-  deps: OperationRunDeps,
-  name: OperationName,
-): Promise<OperationLease | 'not_ours' | 'exhausted'> => {
-  const meta = systemMeta(deps, name.operation_id);
-  const lease_id = deps.clock.newId('lease');
-  const data = { lease_id, lease_until: laterBy(meta.now, leaseMs(0)), worker: deps.worker };
-  const outcome = await deps.operations.handle(name, { type: 'StartOperation', data, meta });
-  if (outcome.kind === 'rejected')
-    return outcome.rejection.code === 'attempts_exhausted' ? 'exhausted' : 'not_ours';
-  if (outcome.kind !== 'done' || outcome.state.accepted === null) return 'not_ours';
-  if (outcome.position !== undefined) deps.wrote(name.tenant_id, outcome.position);
-  const { accepted, attempts } = outcome.state;
-  return { accepted, lease_id, attempt: attempts, started_at: meta.now };
-};
-
-/** Ends an operation that nobody will end any more. */
-export const reapOperation = async (deps: OperationRunDeps, name: OperationName): Promise<boolean> => {
-  const meta = systemMeta(deps, name.operation_id);
-  const outcome = await deps.operations.handle(name, { type: 'ReapOperation', meta });
-  if (outcome.kind !== 'done') return false;
-  if (outcome.position !== undefined) deps.wrote(name.tenant_id, outcome.position);
-  return closeOperation(deps, outcome.state);
-};
 
 /** The hold at the rates of what was done, under an ID that a later attempt finds again. */
 const heldAs = async (
@@ -105,21 +76,42 @@ const heldAs = async (
   return workProblem('busy', 'The account is busy.');
 };
 
+interface Working {
+  readonly request: WorkRequest;
+  readonly plan: WorkPlan;
+  /** Told how many pages are done. */
+  readonly onPages: (done: number) => void;
+}
+
+/** How a document is read that is longer than callers wait for; undefined: as while they wait. */
+const longWork = (
+  { pagesMax, longPagesMax, objects }: OperationRunDeps,
+  { accepted, request, onPages }: Omit<Working, 'plan'> & { readonly accepted: Accepted },
+  { mimeType, pages, total }: CountedFile,
+): LongWork | undefined => {
+  if (pages <= pagesMax) return undefined;
+  const chosen = chosenPages(request.opening.pages ?? '1-', total);
+  if (mimeType !== PDF || chosen.kind !== 'pages') return { pagesMax: longPagesMax, ranges: null };
+  const shelf = operationParts(objects, accepted.operation_id);
+  return { pagesMax: longPagesMax, ranges: { numbers: chosen.numbers, shelf, onPages } };
+};
+
 /** Works on the file under the hold of the operation, and stores the result. */
 const worked = async (
   deps: OperationRunDeps,
-  { accepted, attempt }: OperationLease,
-  { request, plan }: { readonly request: WorkRequest; readonly plan: WorkPlan },
+  { name: accepted, attempt }: HeldOperation,
+  { request, plan, onPages }: Working,
 ): Promise<Stored | WorkProblem> => {
   const elapsedMs = stopwatch();
   const kept = keptFile();
   try {
-    const file = await countedFile(deps, { request, plan, kept });
+    const file = await countedFile(deps, { request, plan, kept }, { isWaited: false });
     if (file.kind === 'problem') return file;
     const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
     if (models.kind === 'problem') return models;
     const { document_id, hold_id, free } = accepted;
-    const known = { mime_type: file.mimeType, document_pages: file.total, models, kept, attempt };
+    const long = longWork(deps, { accepted, request, onPages }, file);
+    const known = { mime_type: file.mimeType, document_pages: file.total, models, kept, attempt, long };
     const work: NewWork = { request, plan, document_id, hold_id, free, bill: billOf(accepted), ...known };
     const done = await doWork(deps, work);
     if (done.kind === 'thrown') throw done.error;
@@ -140,7 +132,7 @@ const worked = async (
 };
 
 const requestOf = (
-  { accepted }: OperationLease,
+  { name: accepted }: HeldOperation,
   input: Awaited<ReturnType<ReturnType<typeof operationInputs>['load']>>,
   { path, signal }: { readonly path: string; readonly signal: AbortSignal },
 ): WorkRequest => {
@@ -154,13 +146,17 @@ const requestOf = (
   };
 };
 
+interface Attempt extends Pick<Working, 'onPages'> {
+  readonly signal: AbortSignal;
+}
+
 /** Brings the file to this machine, and does what was asked for. */
 const attempted = async (
   deps: OperationRunDeps,
-  lease: OperationLease,
-  signal: AbortSignal,
+  lease: HeldOperation,
+  { signal, onPages }: Attempt,
 ): Promise<Stored | WorkProblem> => {
-  const { accepted } = lease;
+  const { name: accepted } = lease;
   const stored = await resultShelf(deps.objects).find(resultIdentityOf(accepted), deps.clock.now());
   if (stored !== undefined) return { kind: 'stored', stored };
   const input = await operationInputs(deps).load(accepted, accepted.input_sha256);
@@ -171,7 +167,7 @@ const attempted = async (
     await writeDigested(stream, path);
     let done: Stored | WorkProblem | undefined;
     const handOver = async (request: WorkRequest, plan: WorkPlan): Promise<HandedOver | WorkProblem> => {
-      done = await worked(deps, lease, { request, plan });
+      done = await worked(deps, lease, { request, plan, onPages });
       return done.kind === 'problem' ? done : { kind: 'handed_over' };
     };
     const request = { ...requestOf(lease, input, { path, signal }), handOver };
@@ -186,7 +182,7 @@ const attempted = async (
 
 const succeed = async (
   deps: OperationRunDeps,
-  { accepted, lease_id }: OperationLease,
+  { name: accepted, lease_id }: HeldOperation,
   { stored }: Stored,
 ): Promise<void> => {
   const { status: outcome, billing_type = accepted.billing_type, hold_id, usage_id, duration_ms } = stored;
@@ -195,27 +191,25 @@ const succeed = async (
     meta: systemMeta(deps, accepted.operation_id),
     data: { lease_id, outcome, billing_type, hold_id, usage_id, duration_ms },
   });
-  if (decided.kind !== 'done') return;
-  if (decided.position !== undefined) deps.wrote(accepted.tenant_id, decided.position);
-  await closeOperation(deps, decided.state);
+  const state = stateAfter(deps, accepted, decided);
+  if (state !== undefined) await closeOperation(deps, state);
 };
 
 /** Stops before the end: for another attempt, or for good. */
 const giveUp = async (
   deps: OperationRunDeps,
-  { accepted, lease_id, attempt }: OperationLease,
+  { name: accepted, lease_id, attempt }: HeldOperation,
   { problem, reason }: { readonly problem: WorkProblem; readonly reason: 'failed' | 'shutdown' },
 ): Promise<void> => {
-  const { operation_id, tenant_id } = accepted;
+  const { operation_id } = accepted;
   const meta = systemMeta(deps, operation_id);
   const lasting = !PASSING.has(problem.code);
-  const retry_at = laterBy(meta.now, reason === 'shutdown' ? 0 : RETRY_MS * attempt);
+  const retry_at = retryAt(meta.now, reason, attempt);
   if (reason === 'failed') await operationProblems(deps.objects).put(operation_id, problem);
   const data = { lease_id, retry_at, reason, lasting, code: problem.code };
   const outcome = await deps.operations.handle(accepted, { type: 'GiveUpOperation', data, meta });
-  if (outcome.kind !== 'done') return;
-  if (outcome.position !== undefined) deps.wrote(tenant_id, outcome.position);
-  if (outcome.state.status === 'failed') await closeOperation(deps, outcome.state);
+  const state = stateAfter(deps, accepted, outcome);
+  if (state?.status === 'failed') await closeOperation(deps, state);
 };
 
 const failedWork = (error: unknown): WorkProblem =>
@@ -223,39 +217,31 @@ const failedWork = (error: unknown): WorkProblem =>
     ? workProblem('document_not_found', 'What this operation was to work on is gone. Send the request again.')
     : workProblem('internal_error', 'The work failed on our side.');
 
-const runHeld = async (
+/** Does an operation that was claimed to its end: delivered and billed, failed, or given up for another attempt. */
+export const runHeld = async (
   deps: OperationRunDeps,
-  lease: OperationLease,
+  { held, state: { accepted } }: { readonly held: HeldLease<OperationName>; readonly state: OperationState },
   shutdown: AbortSignal,
 ): Promise<void> => {
-  const heart = operationHeartbeat(deps, lease, shutdown);
+  if (accepted === null) throw new Error('an operation that was claimed was never accepted');
+  const lease: HeldOperation = { ...held, name: accepted };
+  let pagesDone = 0;
+  const work = { ...queuedOperations(deps.operations), ...renewing(deps.operations, lease, () => pagesDone) };
+  const heart = heartbeat(deps, work, { held: lease, shutdown });
   try {
-    const done = await attempted(deps, lease, heart.signal).catch((error: unknown) => {
+    const onPages = (done: number): void => {
+      pagesDone = Math.min(accepted.pages, done);
+    };
+    const done = await attempted(deps, lease, { signal: heart.signal, onPages }).catch((error: unknown) => {
       deps.onError(error);
       return failedWork(error);
     });
     await heart.stop();
-    const stopped: unknown = heart.signal.aborted ? heart.signal.reason : undefined;
+    const stopped = heart.stopped();
     if (stopped === 'lost') return;
     if (done.kind === 'stored') await succeed(deps, lease, done);
     else await giveUp(deps, lease, { problem: done, reason: stopped === 'shutdown' ? 'shutdown' : 'failed' });
   } finally {
     await heart.stop();
   }
-};
-
-/**
- * Claims an operation and does it to its end: delivered and billed, failed, or given up for another attempt.
- * Whatever this process does not get to, the lease hands to the next worker and the reaper.
- */
-export const runOperation = async (
-  deps: OperationRunDeps,
-  name: OperationName,
-  shutdown: AbortSignal,
-): Promise<OperationRun> => {
-  const lease = await claim(deps, name);
-  if (lease === 'not_ours') return lease;
-  if (lease === 'exhausted') return (await reapOperation(deps, name)) ? 'reaped' : 'not_ours';
-  await runHeld(deps, lease, shutdown);
-  return 'ran';
 };

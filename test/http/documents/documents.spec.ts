@@ -323,6 +323,7 @@ describe('documents over HTTP', () => {
     it('of too many pages is refused', async () => {
       const reply = await extract({}, text('x'.repeat(3000 * 101)));
       expect(reply.body).to.include({ code: 'too_many_pages', pages: 101, max_pages: 100 });
+      expect(reply.body['detail']).to.include('Prefer: respond-async');
     });
 
     it('keeps no folder of the caller in its name', async () => {

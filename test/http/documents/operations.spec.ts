@@ -178,6 +178,29 @@ describe('operations', function () {
     expect(left.filter((key) => key.includes(id))).to.deep.equal([]);
   });
 
+  it('are listed within bounds', async () => {
+    const tenant = await newTenant();
+    const list = (query: string) =>
+      tenant.call('get', `/v1/operations?tenant_id=${tenant.tenant_id}&${query}`);
+    for (const [query, issue] of [
+      ['limit=1001', 'query.limit'],
+      ['limit=0', 'query.limit'],
+      ['offset=-1', 'query.offset'],
+      ['status=done', 'query.status'],
+      ['operation=train', 'query.operation'],
+      ['accepted_after=yesterday', 'query.accepted_after'],
+      [`task_id=${'x'.repeat(129)}`, 'query.task_id'],
+    ] as const) {
+      const reply = await list(query);
+      expect(reply.status, query).to.equal(422);
+      expect(issuesIn(reply)[0], query).to.include(issue);
+    }
+    expect((await tenant.call('get', '/v1/operations')).status).to.equal(422);
+    const long = await tenant.call('get', `/v1/operations/op_${'x'.repeat(200)}`);
+    expect([404, 422]).to.include(long.status);
+    expect((await list('status=queued&limit=1000')).body).to.include({ total: 0 });
+  });
+
   it('of another tenant are not there', async () => {
     const [owner, other] = [await newTenant(), await newTenant()];
     const id = await owner.accepted();

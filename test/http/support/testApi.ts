@@ -28,7 +28,7 @@ import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server/server.ts';
 import type { BatchWorker } from '../../../src/worker/batches/batchWorker.ts';
-import type { OperationWorker } from '../../../src/worker/operations/operationWorker.ts';
+import type { QueueWorker } from '../../../src/worker/queue/queueWorker.ts';
 import type { WebhookSender } from '../../../src/worker/webhooks/webhookSender.ts';
 import { systemClock } from '../../../adapters/embedded/systemClock.ts';
 import { laterBy } from '../../../domain/kernel/instant.ts';
@@ -70,7 +70,7 @@ export interface TestApi extends Client {
   /** Time as the rate limits see it: it stands still but for this. */
   readonly passMs: (ms: number) => void;
   /** Its worker of operations, which does nothing by itself. */
-  readonly operations: OperationWorker;
+  readonly operations: QueueWorker;
   /** Its sender of webhooks, which does nothing by itself. */
   readonly webhooks: WebhookSender;
   /** Puts the clock of everything but rate limits forward. */

@@ -2,7 +2,8 @@ import { KEPT_A_DAY, post } from '../../defineRoute.ts';
 import { runExtraction } from '../../documents/extraction.ts';
 import { problem } from '../../problems.ts';
 import { extractForm, extractResponse } from '../../wire/documents.ts';
-import { channelOf, fileOf, workOf } from '../../documents/workFields.ts';
+import { onFormFile } from '../../documents/sourceFile.ts';
+import { channelOf, workOf } from '../../documents/workFields.ts';
 import { EXTRACTION_PROBLEMS } from '../../documents/workProblems.ts';
 
 const parsed = (schema: string | undefined): unknown => {
@@ -31,20 +32,21 @@ export const extract = post('/v1/extract', {
   problems: EXTRACTION_PROBLEMS,
   handle: async (request, deps) => {
     const { project_id, task_id, schema, ...fields } = request.body;
-    const subject = { file: fileOf(request.file), project_id, task_id };
-    return runExtraction(deps, request, {
-      fields: {
-        schema: parsed(schema),
-        mode: fields.mode,
-        artifact_id: fields.artifact_id,
-        config_id: fields.config_id,
-        allow_partial: fields.allow_partial,
-        citations: fields.citations,
-        min_confidence: fields.min_confidence,
-        llm: channelOf('llm', fields),
-        ocr: channelOf('ocr', fields),
-      },
-      work: workOf(request, fields, subject),
-    });
+    return onFormFile(deps, request, (file) =>
+      runExtraction(deps, request, {
+        fields: {
+          schema: parsed(schema),
+          mode: fields.mode,
+          artifact_id: fields.artifact_id,
+          config_id: fields.config_id,
+          allow_partial: fields.allow_partial,
+          citations: fields.citations,
+          min_confidence: fields.min_confidence,
+          llm: channelOf('llm', fields),
+          ocr: channelOf('ocr', fields),
+        },
+        work: workOf(request, fields, { file, project_id, task_id }),
+      }),
+    );
   },
 });

@@ -1,7 +1,7 @@
 import { runConversion } from '../../documents/conversion.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
-import { withFetched } from '../../../commands/uploads/fetchedFile.ts';
-import { workFailure } from '../../doneOrProblem.ts';
+import { onJsonFile } from '../../documents/sourceFile.ts';
+import { invalid } from '../../problems.ts';
 import { ocrToMarkdownRequest } from '../../wire/canonical.ts';
 import { CHANNEL_MEMBERS } from '../../wire/channels.ts';
 import { markdownResponse, renderFormOf } from '../../wire/documents.ts';
@@ -12,7 +12,8 @@ const inOcr = (member: string) => ['body', 'ocr', member];
 
 export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
   summary: 'An uploaded document as markdown and plain text',
-  description: 'The document is the one of a `file_uri` that presign gave and that was uploaded since.',
+  description:
+    'The document is the one of a `file_uri` that presign gave and that was uploaded since, or lies at `source_url`.',
   access: 'any',
   tenant: 'body',
   serviceActsForAll: true,
@@ -22,10 +23,24 @@ export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
   body: ocrToMarkdownRequest,
   reply: { status: 200, schema: markdownResponse },
   problems: [...CONVERSION_PROBLEMS, ...FETCH_PROBLEMS],
-  handle: async (request, deps) => {
-    const { tenant_id, project_id, task_id, file_uri, file_name, mode, ocr } = request.body;
-    const fetch = { tenant_id, file_uri, file_name, source: 'upload', project_id, task_id } as const;
-    const done = await withFetched(deps.uploads, fetch, (subject) =>
+  handle: (request, deps) => {
+    const { tenant_id, project_id, task_id, file_uri, source_url, file_name, mode, ocr } = request.body;
+    if (file_uri === undefined && source_url === undefined)
+      throw invalid({
+        loc: ['body', 'file_uri'],
+        msg: 'Name the document by its file_uri or its source_url.',
+        type: 'missing',
+      });
+    const named = {
+      tenant_id,
+      file_uri,
+      source_url,
+      file_name,
+      source: 'upload',
+      project_id,
+      task_id,
+    } as const;
+    return onJsonFile(deps, { request, named: { ...named, at: ['body'] } }, (subject) =>
       runConversion(deps, request, {
         ...workOf(request, request.body, subject),
         mode,
@@ -34,7 +49,5 @@ export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
         channelPaths: (_, member) => inOcr(member),
       }),
     );
-    if ('kind' in done) throw workFailure(done);
-    return done;
   },
 });

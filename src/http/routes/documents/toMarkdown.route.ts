@@ -1,7 +1,8 @@
 import { runConversion } from '../../documents/conversion.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
 import { markdownResponse, renderFormOf, toMarkdownForm } from '../../wire/documents.ts';
-import { channelOf, fileOf, workOf } from '../../documents/workFields.ts';
+import { onFormFile } from '../../documents/sourceFile.ts';
+import { channelOf, workOf } from '../../documents/workFields.ts';
 import { CONVERSION_PROBLEMS } from '../../documents/workProblems.ts';
 
 export const toMarkdown = post('/v1/to-markdown', {
@@ -21,12 +22,13 @@ export const toMarkdown = post('/v1/to-markdown', {
   problems: CONVERSION_PROBLEMS,
   handle: async (request, deps) => {
     const { project_id, task_id, conversion_mode: mode, ...fields } = request.body;
-    const subject = { file: fileOf(request.file), project_id, task_id };
-    return runConversion(deps, request, {
-      ...workOf(request, fields, subject),
-      mode,
-      form: renderFormOf(fields),
-      ocr: channelOf('ocr', fields),
-    });
+    return onFormFile(deps, request, (file) =>
+      runConversion(deps, request, {
+        ...workOf(request, fields, { file, project_id, task_id }),
+        mode,
+        form: renderFormOf(fields),
+        ocr: channelOf('ocr', fields),
+      }),
+    );
   },
 });

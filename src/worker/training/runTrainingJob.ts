@@ -1,34 +1,23 @@
 import { z } from 'zod';
-import { laterBy } from '../../domain/kernel/instant.ts';
-import type { ExampleSource, Trainer, TrainingOutcome, TrainingTask } from '../../domain/ports/trainer.ts';
-import { fieldScore, score } from '../../domain/trainingJob/events.ts';
-import { artifactIdOfJob } from '../../domain/trainingJob/identity.ts';
-import type { Artifacts } from '../commands/training/artifacts.ts';
+import type { ExampleSource, Trainer, TrainingOutcome, TrainingTask } from '../../../domain/ports/trainer.ts';
+import type { TrainingJobState } from '../../../domain/trainingJob/decider.ts';
+import { fieldScore, score, type Progress } from '../../../domain/trainingJob/events.ts';
+import { artifactIdOfJob } from '../../../domain/trainingJob/identity.ts';
 import {
   openJobSecret,
   TamperedInput,
   trainingInputs,
-  type JobSecretDeps,
   type TrainingInput,
-} from '../commands/training/trainingInput.ts';
-import type { TrainingMoneyDeps } from '../commands/training/trainingMoney.ts';
-import type { JobName } from '../commands/training/trainingJobs.ts';
-import { systemMeta } from '../commands/writer/commandMeta.ts';
-import { giveUp, publish, reapJob, succeed } from './endTrainingJob.ts';
-import { heartbeat, type HeldLease, type LeaseDeps, type StopReason } from './heldLease.ts';
-import { leaseMs } from './lease.ts';
+} from '../../commands/training/trainingInput.ts';
+import type { JobName, TrainingJobs } from '../../commands/training/trainingJobs.ts';
+import { heartbeat, type HeldLease, type Renewing, type StopReason } from '../queue/heartbeat.ts';
+import { giveUp, publish, succeed, type EndDeps, type HeldJob } from './endTrainingJob.ts';
+import { queuedJobs } from './queuedJobs.ts';
 
-export interface TrainingWorkDeps extends LeaseDeps, TrainingMoneyDeps, JobSecretDeps {
-  readonly artifacts: Artifacts;
+export interface TrainingWorkDeps extends EndDeps {
   readonly trainer: Trainer;
   readonly source: ExampleSource;
-  /** Names this worker in the log. */
-  readonly worker: string;
-  readonly onError: (error: unknown) => void;
 }
-
-/** `ran`: it was this worker's, whatever became of it. */
-export type JobRun = 'ran' | 'not_ours' | 'reaped';
 
 type Failed = Extract<TrainingOutcome, { readonly kind: 'failed' }>;
 type Stopped = { readonly kind: 'stopped'; readonly reason: StopReason };
@@ -48,26 +37,10 @@ const trainedResult = z.object({
   per_field: z.array(fieldScore),
 });
 
-const claim = async (deps: TrainingWorkDeps, job: JobName): Promise<HeldLease | 'not_ours' | 'exhausted'> => {
-  const meta = systemMeta(deps, job.job_id);
-  const lease_id = deps.clock.newId('lease');
-  const lease_until = laterBy(meta.now, leaseMs(0));
-  const outcome = await deps.jobs.handle(job, {
-    type: 'StartTrainingJob',
-    data: { lease_id, lease_until, worker: deps.worker },
-    meta,
-  });
-  if (outcome.kind === 'rejected')
-    return outcome.rejection.code === 'attempts_exhausted' ? 'exhausted' : 'not_ours';
-  if (outcome.kind !== 'done' || outcome.state.job === null) return 'not_ours';
-  if (outcome.position !== undefined) deps.wrote(job.tenant_id, outcome.position);
-  return { job: outcome.state.job, lease_id, attempt: outcome.state.attempts, started_at: meta.now };
-};
-
 /** The model that takes part, with the caller's key where it gave one. */
 const modelOf = async (
   deps: TrainingWorkDeps,
-  { job }: HeldLease,
+  { name: job }: HeldJob,
   llm: TrainingInput['llm'],
 ): Promise<TrainingTask['llm'] | Failed> => {
   if (llm === null) return null;
@@ -79,20 +52,41 @@ const modelOf = async (
   return { provider_model, api_base, api_key };
 };
 
+const count = (n: number): number => (Number.isFinite(n) ? Math.max(0, Math.trunc(n)) : 0);
+
+/** How the lease of a job is renewed: with the calls of its metric so far. */
+const renewing = (
+  jobs: TrainingJobs,
+  job: JobName,
+  progress: () => Progress,
+): Renewing<TrainingJobState> => ({
+  reached: () => ({ done: progress().metric_calls, of: progress().max_metric_calls }),
+  renew: (lease, _, meta) =>
+    jobs.handle(job, { type: 'ProgressTrainingJob', data: { ...lease, progress: progress() }, meta }),
+});
+
 const train = async (
   deps: TrainingWorkDeps,
-  held: HeldLease,
+  held: HeldJob,
   shutdown: AbortSignal,
 ): Promise<TrainingOutcome | Stopped> => {
-  const { job } = held;
+  const { name: job } = held;
   const input = await trainingInputs(deps.objects).load(job.job_id, job.input_sha256);
   const llm = await modelOf(deps, held, input.llm);
   if (llm !== null && 'kind' in llm) return llm;
   const { job_id, tenant_id, optimizer_tier, max_metric_calls } = job;
   const { attempt } = held;
   const task = { ...input, llm, job_id, tenant_id, attempt, optimizer_tier, max_metric_calls };
-  const beat = heartbeat(deps, held, shutdown);
-  const { signal, onProgress } = beat;
+  let progress: Progress = { metric_calls: 0, max_metric_calls };
+  const beat = heartbeat(
+    deps,
+    { ...queuedJobs(deps.jobs), ...renewing(deps.jobs, job, () => progress) },
+    { held, shutdown },
+  );
+  const { signal } = beat;
+  const onProgress = ({ metric_calls, max_metric_calls: most }: Progress): void => {
+    progress = { metric_calls: count(metric_calls), max_metric_calls: count(most) };
+  };
   const stopped = new Promise<Stopped>((resolve) => {
     const stop = () => resolve({ kind: 'stopped', reason: signal.reason as StopReason });
     signal.addEventListener('abort', stop, { once: true });
@@ -125,7 +119,7 @@ const thrown = (error: unknown): Failed =>
 
 const finish = async (
   deps: TrainingWorkDeps,
-  held: HeldLease,
+  held: HeldJob,
   outcome: TrainingOutcome | Stopped,
 ): Promise<void> => {
   if (outcome.kind === 'stopped') {
@@ -144,9 +138,15 @@ const finish = async (
 };
 
 /** Does the work of a job that is ours; an artifact that an earlier owner published is taken as it is. */
-const runHeld = async (deps: TrainingWorkDeps, held: HeldLease, shutdown: AbortSignal): Promise<void> => {
+export const runHeld = async (
+  deps: TrainingWorkDeps,
+  { held: lease, state: { job } }: { readonly held: HeldLease<JobName>; readonly state: TrainingJobState },
+  shutdown: AbortSignal,
+): Promise<void> => {
+  if (job === null) throw new Error('a job that was claimed was never created');
+  const held = { ...lease, name: job };
   try {
-    const earlier = await deps.artifacts.published(artifactIdOfJob(held.job.job_id));
+    const earlier = await deps.artifacts.published(artifactIdOfJob(held.name.job_id));
     if (earlier !== undefined) {
       await succeed(deps, held, earlier);
       return;
@@ -156,20 +156,4 @@ const runHeld = async (deps: TrainingWorkDeps, held: HeldLease, shutdown: AbortS
     deps.onError(error);
     await giveUp(deps, held, { ...thrown(error), reason: 'failed' });
   }
-};
-
-/**
- * Claims a job and does it to its end: trained, failed, or given up for another attempt. Whatever this
- * process does not get to, the lease hands to the next worker and the reaper.
- */
-export const runTrainingJob = async (
-  deps: TrainingWorkDeps,
-  job: JobName,
-  shutdown: AbortSignal,
-): Promise<JobRun> => {
-  const held = await claim(deps, job);
-  if (held === 'not_ours') return held;
-  if (held === 'exhausted') return (await reapJob(deps, job)) ? 'reaped' : 'not_ours';
-  await runHeld(deps, held, shutdown);
-  return 'ran';
 };

@@ -7,17 +7,17 @@ import type {
   TrainingExample,
   TrainingOutcome,
   TrainingTask,
-} from '../../domain/ports/trainer.ts';
+} from '../../../domain/ports/trainer.ts';
 import { modelNamed } from '@quire/engine/models/modelName';
 import type { LlmTrainer } from '@quire/engine/ports/llmTraining';
 import type { ModelAccess } from '@quire/engine/ports/modelProvider';
 import { artifactBytes, type ArtifactFile } from '@quire/engine/learning/artifactFile';
 import { readLlmArtifact } from '@quire/engine/learning/prompts/llmArtifact';
-import { callLog, type LogCall } from '../commands/work/callLog.ts';
-import { DEFAULT_RETRIES } from '../commands/models/models.ts';
-import { SYSTEM } from '../commands/writer/commandMeta.ts';
-import type { PlatformModels } from '../platformModels.ts';
-import { parseProblem } from '../commands/work/workProblem.ts';
+import { callLog, type LogCall } from '../../commands/work/callLog.ts';
+import { DEFAULT_RETRIES } from '../../commands/models/models.ts';
+import { SYSTEM } from '../../commands/writer/commandMeta.ts';
+import type { PlatformModels } from '../../platformModels.ts';
+import { parseProblem } from '../../commands/work/workProblem.ts';
 import { eachOf } from '@quire/engine/models/byModel/eachOf';
 
 interface TrainerDeps {

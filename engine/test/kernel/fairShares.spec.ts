@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { fairShares, type FairShares } from '../../isolation/children/fairShares.ts';
+import { fairShares, type FairShares } from '../../kernel/fairShares.ts';
 import { holds } from '../support/properties.ts';
 
 interface Piece {

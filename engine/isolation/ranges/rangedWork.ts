@@ -1,0 +1,158 @@
+import type { LayoutTraits } from '../../layout/layoutPages.ts';
+import { eachOf } from '../../models/byModel/eachOf.ts';
+import type { ParseFailure, ParseRequest } from '../../ports/documentParser.ts';
+import type { ExtractionRequest, ExtractionResult } from '../../ports/extractionEngine.ts';
+import type { PartShelf, Ranged, RangedWork } from '../../ports/rangedWork.ts';
+import type { ChildPool } from '../children/childPool.ts';
+import type { JobFile } from '../jobs.ts';
+import { fileOf, runDocumentJob, type RecognitionMeans } from '../poolJobs.ts';
+import { pageRanges, spelledPages, surveyPages } from './pageRanges.ts';
+
+/** Ranges of one document that are read at the same time, and so the words that are in memory at once. */
+const AT_ONCE = 2;
+
+/** A document that is read in ranges, whatever for. */
+interface Reading {
+  readonly pool: ChildPool;
+  readonly means: RecognitionMeans;
+  readonly request: Ranged<ParseRequest>;
+  readonly traits: LayoutTraits | undefined;
+}
+
+/** Part names tell what they were made by: another way to read ranges has others. */
+const nameOf = (range: readonly number[]): string => `v1-${range[0] ?? 0}-${range.at(-1) ?? 0}`;
+const leadNameOf = (range: readonly number[]): string => `${nameOf(range)}-lead`;
+
+/** `numbers` alone; undefined: the whole file. */
+const fileFor = ({ request, means, traits }: Reading, numbers?: readonly number[]): JobFile => ({
+  ...fileOf({ ...request, pages: numbers && spelledPages(numbers) }, { ...means, isLast: true }),
+  traits,
+});
+
+/** The look of the whole document, as some of its pages show it. */
+async function surveyed(reading: Reading): Promise<LayoutTraits | undefined | ParseFailure> {
+  const { pool, request } = reading;
+  const numbers = surveyPages(request.numbers);
+  const answer = await runDocumentJob(pool, { kind: 'survey', file: fileFor(reading), numbers }, request);
+  return answer.kind === 'surveyed' ? answer.traits : answer;
+}
+
+const allParts = async (shelf: PartShelf, ranges: readonly (readonly number[])[]): Promise<Uint8Array[]> => {
+  const parts: Uint8Array[] = [];
+  for (const range of ranges) {
+    const part = await shelf.find(nameOf(range));
+    if (part === undefined) throw new Error('a part of a document is gone from its shelf');
+    parts.push(part);
+  }
+  return parts;
+};
+
+/** Counts pages as their ranges are done. */
+const progressOf = ({ onPages }: Pick<Ranged<ParseRequest>, 'onPages'>) => {
+  let done = 0;
+  return (range: readonly number[]): void => {
+    done += range.length;
+    onPages(done);
+  };
+};
+
+const ABORTED: ParseFailure = { kind: 'aborted' };
+
+async function renderedParts(
+  reading: Reading,
+  ranges: readonly (readonly number[])[],
+  { form, shelf, signal, onPages }: Parameters<RangedWork['render']>[0],
+): Promise<ParseFailure | undefined> {
+  const tell = progressOf({ onPages });
+  let failure: ParseFailure | undefined;
+  await eachOf(ranges, AT_ONCE, async (range) => {
+    if (signal?.aborted === true) failure = ABORTED;
+    if (failure !== undefined) return;
+    if ((await shelf.find(nameOf(range))) === undefined) {
+      const job = { kind: 'renderPart', file: fileFor(reading, range), form } as const;
+      const answer = await runDocumentJob(reading.pool, job, reading.request);
+      if (answer.kind === 'part') await shelf.put(nameOf(range), answer.part);
+      else failure ??= answer;
+    }
+    if (failure === undefined) tell(range);
+  });
+  return failure;
+}
+
+/** Reads a range; what it fails with is its answer. */
+const readRange = (reading: Reading, range: readonly number[]) =>
+  runDocumentJob(reading.pool, { kind: 'read', file: fileFor(reading, range) }, reading.request);
+
+/**
+ * In order, for each range needs what leads to it; the next ones are read meanwhile. What is on the shelf
+ * already is where it begins.
+ */
+async function extractedParts(
+  reading: Reading,
+  ranges: readonly (readonly number[])[],
+  { shelf, signal, onPages, schema, learned, minConfidence }: Ranged<ExtractionRequest>,
+): Promise<ExtractionResult | undefined> {
+  const tell = progressOf({ onPages });
+  const ahead = new Map<number, ReturnType<typeof readRange>>();
+  const readAhead = (from: number): void => {
+    for (let at = from; at < Math.min(from + AT_ONCE, ranges.length); at += 1) {
+      const range = ranges[at];
+      if (range === undefined || ahead.has(at)) continue;
+      const read = readRange(reading, range);
+      // It is awaited in its turn, or never.
+      read.catch(() => undefined);
+      ahead.set(at, read);
+    }
+  };
+  let lead: Uint8Array | undefined;
+  for (const [at, range] of ranges.entries()) {
+    if (signal?.aborted === true) return ABORTED;
+    const known = await shelf.find(nameOf(range));
+    if (known === undefined) {
+      readAhead(at);
+      const read = await ahead.get(at);
+      ahead.delete(at);
+      if (read?.kind !== 'ok') return read;
+      const job = {
+        kind: 'extractPart',
+        ...{ packed: read.document.packed, lead, schema, minConfidence, learned },
+      } as const;
+      const answer = await runDocumentJob(reading.pool, job, reading.request);
+      if (answer.kind !== 'part') return answer;
+      await shelf.put(leadNameOf(range), answer.lead);
+      await shelf.put(nameOf(range), answer.part);
+      lead = answer.lead;
+    } else lead = await shelf.find(leadNameOf(range));
+    tell(range);
+  }
+  return undefined;
+}
+
+export const rangedWork = (pool: ChildPool, means: RecognitionMeans): RangedWork => {
+  const opened = async (request: Ranged<ParseRequest>): Promise<Reading | ParseFailure> => {
+    const reading = { pool, means, request, traits: undefined };
+    const traits = await surveyed(reading);
+    return traits !== undefined && 'kind' in traits ? traits : { ...reading, traits };
+  };
+  return {
+    render: async (request) => {
+      const reading = await opened(request);
+      if ('kind' in reading) return reading;
+      const ranges = pageRanges(request.numbers);
+      const failure = await renderedParts(reading, ranges, request);
+      if (failure !== undefined) return failure;
+      const parts = await allParts(request.shelf, ranges);
+      return runDocumentJob(pool, { kind: 'joinRendered', parts }, request);
+    },
+    extract: async (request) => {
+      const { schema, citations } = request;
+      const reading = await opened(request);
+      if ('kind' in reading) return reading;
+      const ranges = pageRanges(request.numbers);
+      const failure = await extractedParts(reading, ranges, request);
+      if (failure !== undefined) return failure;
+      const parts = await allParts(request.shelf, ranges);
+      return runDocumentJob(pool, { kind: 'joinExtracted', parts, schema, citations }, request);
+    },
+  };
+};

@@ -1,0 +1,138 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { PartShelf } from '../../ports/rangedWork.ts';
+import { pagedPdf } from '../bench/pagedPdf.ts';
+import { ledgerPages, reportPages } from '../bench/pdfPages.ts';
+import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
+
+const PAGES = 66;
+const LIMITS = { effort: 'fast', pagesMax: 2_000, deadlineMs: 60_000, share: 't' } as const;
+const numbersTo = (last: number): number[] => Array.from({ length: last }, (_, i) => i + 1);
+
+const LEDGER_SCHEMA: JsonObject = {
+  type: 'object',
+  properties: {
+    account_number: { type: 'string' },
+    entries: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          date: { type: 'string', format: 'date' },
+          voucher: { type: 'string' },
+          amount: { type: 'number' },
+        },
+      },
+    },
+  },
+};
+
+/** A shelf in memory, and what was put on it. */
+const shelfOf = () => {
+  const parts = new Map<string, Uint8Array>();
+  const put: string[] = [];
+  const shelf: PartShelf = {
+    find: (name) => Promise.resolve(parts.get(name)),
+    put: (name, bytes) => {
+      parts.set(name, bytes);
+      put.push(name);
+      return Promise.resolve();
+    },
+  };
+  return { shelf, parts, put };
+};
+
+describe('a long document that is read in ranges', function () {
+  this.timeout(120_000);
+  let workers: DocumentWorkers;
+  let folder: TempFolder;
+  before(() => {
+    workers = openDocumentWorkers({ processes: 2 });
+    folder = tempFolder();
+  });
+  after(async () => {
+    await workers.close();
+    folder.remove();
+  });
+
+  const fileOf = (name: string, pages: readonly string[]) => {
+    const path = join(folder.path, name);
+    writeFileSync(path, pagedPdf(pages));
+    return { ...LIMITS, path, fileName: name };
+  };
+
+  it('has the text of one reading, and tells how far it is', async () => {
+    const request = fileOf('report.pdf', reportPages(PAGES));
+    const form = { pageMarkdown: true };
+    const whole = await workers.parser.render({ ...request, form });
+    const told: number[] = [];
+    const ranged = await workers.ranged.render({
+      ...{ ...request, form, numbers: numbersTo(PAGES), shelf: shelfOf().shelf },
+      onPages: (done) => told.push(done),
+    });
+    if (whole.kind !== 'ok' || ranged.kind !== 'ok') throw new Error(`${whole.kind}, ${ranged.kind}`);
+    expect(ranged.rendition.markdown).to.equal(whole.rendition.markdown);
+    expect(ranged.rendition.plainText).to.equal(whole.rendition.plainText);
+    expect(ranged.rendition.pages).to.deep.equal(whole.rendition.pages);
+    expect(ranged.rendition.pageContents).to.deep.equal(whole.rendition.pageContents);
+    expect(told).to.have.lengthOf(4);
+    expect(told.at(-1)).to.equal(PAGES);
+  });
+
+  it('has the rows of a table that goes over many ranges, its header on the first page alone', async () => {
+    const request = fileOf('ledger.pdf', ledgerPages(PAGES));
+    const asked = { ...request, schema: LEDGER_SCHEMA, citations: true };
+    const whole = await workers.localEngine.extract(asked);
+    const ranged = await workers.ranged.extract({
+      ...{ ...asked, numbers: numbersTo(PAGES), shelf: shelfOf().shelf, onPages: () => undefined },
+    });
+    if (whole.kind !== 'ok' || ranged.kind !== 'ok') throw new Error(`${whole.kind}, ${ranged.kind}`);
+    const { value, citations } = ranged.extraction;
+    expect(value['account_number']).to.equal(whole.extraction.value['account_number']);
+    expect(value['entries']).to.have.lengthOf(30 * PAGES);
+    expect(value['entries']).to.deep.equal(whole.extraction.value['entries']);
+    expect(citations).to.deep.equal(whole.extraction.citations);
+  });
+
+  it('goes on from the parts that are on the shelf', async () => {
+    const request = fileOf('report.pdf', reportPages(PAGES));
+    const { shelf, parts, put } = shelfOf();
+    const asked = { ...request, numbers: numbersTo(PAGES), shelf, onPages: () => undefined };
+    const first = await workers.ranged.render(asked);
+    expect(put).to.have.lengthOf(4);
+    const [lost = ''] = put.splice(0);
+    parts.delete(lost);
+    expect(await workers.ranged.render(asked)).to.deep.equal(first);
+    expect(put).to.deep.equal([lost]);
+  });
+
+  it('has the chosen pages alone', async () => {
+    const request = fileOf('report.pdf', reportPages(PAGES));
+    const numbers = [2, 3, ...numbersTo(PAGES).slice(10)];
+    const ranged = await workers.ranged.render({
+      ...{ ...request, numbers, shelf: shelfOf().shelf, onPages: () => undefined },
+    });
+    if (ranged.kind !== 'ok') throw new Error(ranged.kind);
+    expect(ranged.rendition.pages.map(({ page }) => page)).to.deep.equal(numbers);
+  });
+
+  it('is given up with its request, and is refused as one reading is', async () => {
+    const request = fileOf('report.pdf', reportPages(PAGES));
+    const asked = { ...request, numbers: numbersTo(PAGES), onPages: () => undefined };
+    const { shelf, put } = shelfOf();
+    const giveUp = new AbortController();
+    const onPages = () => giveUp.abort();
+    const { signal } = giveUp;
+    expect(await workers.ranged.render({ ...asked, shelf, signal, onPages })).to.deep.equal({
+      kind: 'aborted',
+    });
+    expect(put.length).to.be.lessThan(4);
+    const path = join(folder.path, 'broken.pdf');
+    writeFileSync(path, '%PDF-1.4 nothing');
+    const broken = await workers.ranged.render({ ...asked, shelf: shelfOf().shelf, path });
+    expect(broken.kind).to.equal('unreadable');
+  });
+});

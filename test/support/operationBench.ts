@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ObjectStore } from '../../domain/ports/objectStore.ts';
+import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
+import { operationEnded } from '../../domain/operation/decider.ts';
+import { extractionStream } from '../../domain/extraction/events.ts';
+import { operationStream } from '../../domain/operation/events.ts';
+import { acceptOperation } from '../../src/commands/operations/acceptOperation.ts';
+import { cancelOperation } from '../../src/commands/operations/closeOperation.ts';
+import { operations, type OperationName } from '../../src/commands/operations/operations.ts';
+import { resultIdentityOf } from '../../src/commands/operations/operationResult.ts';
+import { extractDocument } from '../../src/commands/work/extractDocument.ts';
+import { resultShelf } from '../../src/commands/work/storedResult.ts';
+import { systemMeta } from '../../src/commands/writer/commandMeta.ts';
+import { accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
+import { beginTask } from '../../src/worker/operations/beginTask.ts';
+import { operationWorker } from '../../src/worker/operations/operationWorker.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
+import { asked, delivery, TENANT, type Process } from './delivery.ts';
+import { mortal, type Dying } from './pipelineBench.ts';
+import { recordingOn, type Recording } from './recording.ts';
+
+/** Of `PAGES` pages at 40 credits. */
+export const PAGES = 2;
+export const PRICE = 80;
+export const BALANCE = 1_000;
+
+/** One log and one folder of objects, and the processes that accept operations and work on them. */
+export const operationBench = async ({ open = 0 }: { readonly open?: number } = {}) => {
+  const d = await delivery({ balance: BALANCE });
+  const folder = tempFolder();
+  const stored: ObjectStore = await openObjectFolder(mkdtempSync(join(tmpdir(), 'quire-operations-')));
+  const accepted: OperationName[] = [];
+  const errors: unknown[] = [];
+  const closing: (AccountWriter | Recording)[] = [];
+
+  const process = (dying: Dying | null = null, over: Partial<Process> = {}) => {
+    const { store, objects, happened, writes } = mortal(d.store, stored, dying);
+    const accounts = accountWriter({ store });
+    const { clock } = d.process();
+    const recording = recordingOn({ store, objects, clock });
+    closing.push(accounts, recording);
+    const parts = d.process({ store, objects, ...recording, settlePauseMs: 0, ...over }, accounts);
+    const deps = { ...parts, operations: operations(store), secrets: undefined };
+    const accept = acceptOperation({ ...deps, openOf: () => Promise.resolve(open) });
+    const begin = extractDocument(parts);
+    const all = () => Promise.resolve([...accepted]);
+    const states = async () =>
+      Promise.all(
+        accepted.map(async (name) => ({ name, state: await deps.operations.stateOf(name.operation_id) })),
+      );
+    const ended = async () =>
+      (await states()).filter(({ state }) => operationEnded(state)).map(({ name }) => name);
+    const orphans = async (before: string) => {
+      const { holds } = await accountWriter({ store: d.store }).stateOf(TENANT, 0);
+      return [...holds.values()]
+        .filter(({ created_at }) => created_at < before)
+        .map(({ hold_id }) => ({ hold_id, tenant_id: TENANT, operation_id: hold_id.replace(/^hold_/, '') }));
+    };
+    const worker = operationWorker({
+      ...deps,
+      begin: beginTask({
+        artifacts: { find: () => Promise.resolve(undefined), load: () => Promise.reject(new Error('none')) },
+        extract: begin,
+        convert: () => Promise.reject(new Error('nothing is converted here')),
+      }),
+      dir: folder.path,
+      worker: randomUUID(),
+      tickMs: 5,
+      lists: { waiting: all, expired: all, unsettled: ended, orphanHolds: orphans },
+      onError: (error) => errors.push(error),
+    });
+    return {
+      ...{ worker, happened, writes, operations: deps.operations },
+      cancel: (name: OperationName) => cancelOperation(deps)(name, systemMeta(deps, name.operation_id)),
+      accept: async (key: string): Promise<OperationName> => {
+        const idempotency = { idempotency_key: key, fingerprint: 'f' };
+        const answer = await accept(asked(PAGES, { idempotency }), 'extract', (work) =>
+          begin({ ...asked(PAGES), ...work }),
+        );
+        if (answer.kind === 'problem') throw new Error(`${answer.code}: ${answer.detail}`);
+        const name = { operation_id: answer.operation_id, tenant_id: TENANT };
+        if (!accepted.some(({ operation_id }) => operation_id === name.operation_id)) accepted.push(name);
+        return name;
+      },
+    };
+  };
+
+  return {
+    ...{ time: d.time, errors, process, account: d.account, burns: d.burns },
+    pass: (minutes: number) => {
+      d.time.now = new Date(Date.parse(d.time.now) + minutes * 60_000).toISOString();
+    },
+    stateOf: ({ operation_id }: OperationName) => operations(d.store).stateOf(operation_id),
+    result: async ({ operation_id }: OperationName) => {
+      const { accepted: data } = await operations(d.store).stateOf(operation_id);
+      return data === null ? undefined : resultShelf(stored).find(resultIdentityOf(data), d.time.now);
+    },
+    typesOf: ({ operation_id }: OperationName) => d.typesIn(operationStream(operation_id)),
+    typesOfWork: (workId: string) => d.typesIn(extractionStream(workId)),
+    objects: async (prefix: string) => {
+      const keys: string[] = [];
+      for await (const { key } of stored.list(prefix)) keys.push(key);
+      return keys;
+    },
+    dispose: async () => {
+      await Promise.all(closing.map((one) => Promise.race([one.close(), Promise.resolve()])));
+      await d.dispose();
+      folder.remove();
+    },
+  };
+};
+
+export type OperationBench = Awaited<ReturnType<typeof operationBench>>;

@@ -1,0 +1,199 @@
+import { expect } from 'chai';
+import { ATTEMPTS_MAX } from '../../domain/queue/lease.ts';
+import { OPEN_MAX } from '../../src/commands/operations/acceptOperation.ts';
+import type { OperationName } from '../../src/commands/operations/operations.ts';
+import { engineOf, EXTRACTED } from '../support/delivery.ts';
+import { BALANCE, operationBench, PRICE, type OperationBench } from '../support/operationBench.ts';
+
+/** Objects and appends of a worker: claim, request, result, success, charge, end of the work. */
+const STAGES = 6;
+
+const moment = (at: number, committed: boolean): string =>
+  `at write ${at}, ${committed ? 'after' : 'before'} it took effect`;
+
+describe('operations and their worker', () => {
+  let bench: OperationBench;
+  beforeEach(async () => {
+    bench = await operationBench();
+  });
+  afterEach(() => bench.dispose());
+
+  const paidOnce = async (name: OperationName): Promise<void> => {
+    const state = await bench.stateOf(name);
+    expect(state.status).to.equal('succeeded');
+    const burns = await bench.burns();
+    expect(burns).to.have.length(1);
+    expect(burns[0]).to.deep.include({ credits: PRICE, operation_id: state.accepted?.work_id });
+    expect(await bench.account()).to.include({ balance: BALANCE - PRICE, held: 0, open_holds: 0 });
+    expect(await bench.result(name)).to.have.nested.property('body.result.number', 'Q-1');
+    expect(await bench.objects('operations/')).to.deep.equal([]);
+    const types = await bench.typesOfWork(state.accepted?.work_id ?? '');
+    expect(types).to.deep.equal(['ExtractionRequested', 'ExtractionCompleted']);
+  };
+  const gaveBack = async (name: OperationName, status: 'failed' | 'cancelled'): Promise<void> => {
+    expect((await bench.stateOf(name)).status).to.equal(status);
+    expect(await bench.burns()).to.deep.equal([]);
+    expect(await bench.account()).to.include({ balance: BALANCE, held: 0, open_holds: 0 });
+    expect(await bench.objects('operations/')).to.deep.equal([]);
+  };
+
+  it('are done and charged once, however often they are asked for', async () => {
+    const name = await bench.process().accept('k');
+    expect(await bench.account()).to.include({ held: PRICE, open_holds: 1 });
+    const { worker, writes } = bench.process();
+    expect(await worker.drain()).to.equal(1);
+    expect(writes()).to.be.at.least(STAGES);
+    await paidOnce(name);
+    expect(await worker.drain()).to.equal(0);
+    await worker.reap();
+    await paidOnce(name);
+    expect(bench.errors).to.deep.equal([]);
+  });
+
+  for (const committed of [false, true])
+    for (let at = 1; at <= STAGES; at += 1)
+      it(`end, charged once, whose worker dies ${moment(at, committed)}`, async () => {
+        const name = await bench.process().accept('k');
+        const first = bench.process({ at, committed });
+        await Promise.race([first.worker.drain(), first.happened]);
+        bench.pass(2);
+        const second = bench.process();
+        await second.worker.drain();
+        await second.worker.reap();
+        await paidOnce(name);
+      });
+
+  it('that succeeded and could not be charged are charged by the reaper', async () => {
+    const name = await bench.process().accept('k');
+    let away = true;
+    const billingAway = bench.process(null, {
+      accounts: {
+        execute: () =>
+          away ? Promise.reject(new Error('the log is away')) : Promise.reject(new Error('unused')),
+        stateOf: () => Promise.reject(new Error('the log is away')),
+      },
+    });
+    await billingAway.worker.drain();
+    away = false;
+    expect((await bench.stateOf(name)).status).to.equal('succeeded');
+    expect(await bench.burns()).to.deep.equal([]);
+    expect(await bench.process().worker.reap()).to.be.at.least(1);
+    await paidOnce(name);
+  });
+
+  for (const committed of [false, true])
+    for (let at = 1; at <= 4; at += 1)
+      it(`are accepted once by a retry after the request died ${moment(at, committed)}`, async () => {
+        const dying = bench.process({ at, committed });
+        await Promise.race([dying.accept('k').catch(() => undefined), dying.happened]);
+        const name = await bench.process().accept('k');
+        expect(await bench.account()).to.include({ held: PRICE, open_holds: 1 });
+        await bench.process().worker.drain();
+        await paidOnce(name);
+      });
+
+  it('are refused, and hold nothing, where a tenant has as many as may be open', async () => {
+    const full = await operationBench({ open: OPEN_MAX });
+    const refusal = await full
+      .process()
+      .accept('k')
+      .catch((error: unknown) => String(error));
+    expect(refusal).to.include('busy: At most 1000 operations of a tenant may wait or run at once.');
+    expect(await full.account()).to.include({ held: 0, open_holds: 0 });
+    await full.dispose();
+  });
+
+  it('give the hold of a request back that died before it was accepted, and was never sent again', async () => {
+    for (let at = 2; at <= 3; at += 1) {
+      const dying = bench.process({ at, committed: false });
+      await Promise.race([dying.accept(`k${String(at)}`).catch(() => undefined), dying.happened]);
+    }
+    expect(await bench.account()).to.include({ open_holds: 2 });
+    const { worker } = bench.process();
+    await worker.reap();
+    expect(await bench.account()).to.include({ open_holds: 2 });
+    bench.pass(11);
+    await worker.reap();
+    expect(await bench.account()).to.include({ balance: BALANCE, held: 0, open_holds: 0 });
+  });
+
+  it('whose cancellation comes while they run are cancelled at no cost', async () => {
+    const name = await bench.process().accept('k');
+    const engine = engineOf(async () => {
+      await bench.process().cancel(name);
+      return EXTRACTED;
+    });
+    await bench.process(null, { engine }).worker.drain();
+    await gaveBack(name, 'cancelled');
+  });
+
+  for (let at = 2; at <= STAGES; at += 1)
+    it(`are cancelled, or done and charged, by a cancellation after write ${at} of a dead worker`, async () => {
+      const name = await bench.process().accept('k');
+      const first = bench.process({ at, committed: true });
+      await Promise.race([first.worker.drain(), first.happened]);
+      const { cancelled } = (await bench.process().cancel(name)) as { readonly cancelled: boolean };
+      await bench.process().worker.reap();
+      if (cancelled) await gaveBack(name, 'cancelled');
+      else await paidOnce(name);
+      expect(cancelled).to.equal(!(await bench.typesOf(name)).includes('OperationSucceeded'));
+    });
+
+  it('fail after three attempts whose error may pass, and give their hold back', async () => {
+    const name = await bench.process().accept('k');
+    let runs = 0;
+    const engine = engineOf(() => {
+      runs += 1;
+      return Promise.reject(new Error('it broke'));
+    });
+    const { worker } = bench.process(null, { engine });
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+      await worker.drain();
+      bench.pass(5);
+    }
+    await worker.drain();
+    expect(runs).to.equal(ATTEMPTS_MAX);
+    await gaveBack(name, 'failed');
+  });
+
+  it('fail whose workers all die, and give their hold back', async () => {
+    const name = await bench.process().accept('k');
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+      const dying = bench.process({ at: 2, committed: false });
+      await Promise.race([dying.worker.drain(), dying.happened]);
+      bench.pass(2);
+    }
+    const { worker } = bench.process();
+    await worker.drain();
+    await worker.reap();
+    expect((await bench.stateOf(name)).failure).to.equal('worker_lost');
+    await gaveBack(name, 'failed');
+  });
+
+  it('are done once by two workers at once', async () => {
+    const name = await bench.process().accept('k');
+    const workers = [bench.process().worker, bench.process().worker];
+    await Promise.all(workers.map((worker) => worker.drain()));
+    await paidOnce(name);
+    expect((await bench.typesOf(name)).filter((type) => type === 'OperationStarted')).to.have.length(1);
+  });
+
+  it('are given back when their worker is shut down, which is no attempt', async () => {
+    const name = await bench.process().accept('k');
+    let began: () => void = () => undefined;
+    const isRunning = new Promise<void>((resolve) => (began = resolve));
+    const extract = (request: { readonly signal?: AbortSignal | undefined }) =>
+      new Promise<{ readonly kind: 'aborted' }>((resolve) => {
+        began();
+        request.signal?.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true });
+      });
+    const { worker } = bench.process(null, { engine: { name: 'local/default', extract } });
+    worker.start();
+    await isRunning;
+    await worker.stop();
+    const state = await bench.stateOf(name);
+    expect(state).to.include({ status: 'queued', attempts: 1, spared: 1 });
+    await bench.process().worker.drain();
+    await paidOnce(name);
+  });
+});
