@@ -16,6 +16,8 @@ import type {
   CancelTrainingJobResponses,
   CanonicalData,
   CanonicalResponses,
+  ChangeWebhookData,
+  ChangeWebhookResponses,
   ChargeExamplesData,
   ChargeExamplesResponses,
   CountPagesData,
@@ -32,6 +34,8 @@ import type {
   CreateProviderPricingResponses,
   CreateTrainingJobData,
   CreateTrainingJobResponses,
+  CreateWebhookData,
+  CreateWebhookResponses,
   DeleteRateLimitsData,
   DeleteRateLimitsResponses,
   ExtractData,
@@ -96,6 +100,8 @@ import type {
   GetTrainingQuoteResponses,
   GetUsageStatsData,
   GetUsageStatsResponses,
+  GetWebhookData,
+  GetWebhookResponses,
   ListApiKeysData,
   ListApiKeysResponses,
   ListBatchesData,
@@ -116,6 +122,10 @@ import type {
   ListTenantsResponses,
   ListUsageData,
   ListUsageResponses,
+  ListWebhookDeliveriesData,
+  ListWebhookDeliveriesResponses,
+  ListWebhooksData,
+  ListWebhooksResponses,
   LogLlmCostData,
   LogLlmCostResponses,
   OcrToMarkdownData,
@@ -132,12 +142,18 @@ import type {
   RefundCreditsResponses,
   RemoveUploadData,
   RemoveUploadResponses,
+  RemoveWebhookData,
+  RemoveWebhookResponses,
+  ResendWebhookDeliveryData,
+  ResendWebhookDeliveryResponses,
   RevokeApiKeyData,
   RevokeApiKeyResponses,
   RevokeConfigData,
   RevokeConfigResponses,
   RotateApiKeyData,
   RotateApiKeyResponses,
+  RotateWebhookSecretData,
+  RotateWebhookSecretResponses,
   SetBillingRateData,
   SetBillingRateResponses,
   SetPlanData,
@@ -159,6 +175,7 @@ export const CALLS = {
   cancelOperation: { method: 'POST', path: '/v1/operations/{operation_id}/cancel' },
   cancelTrainingJob: { method: 'POST', path: '/v1/training/jobs/{job_id}/cancel' },
   canonical: { method: 'POST', path: '/v1/canonical', isKeyed: true },
+  changeWebhook: { method: 'PUT', path: '/v1/webhooks/{webhook_id}' },
   chargeExamples: { method: 'POST', path: '/v1/billing/dspy-examples-charge' },
   countPages: { method: 'POST', path: '/v1/documents/page-count' },
   createAdminBillingConfig: { method: 'POST', path: '/v1/admin/billing-config' },
@@ -167,6 +184,7 @@ export const CALLS = {
   createBillingConfig: { method: 'POST', path: '/v1/billing/config' },
   createProviderPricing: { method: 'POST', path: '/v1/admin/provider-pricing' },
   createTrainingJob: { method: 'POST', path: '/v1/training/jobs', isKeyed: true },
+  createWebhook: { method: 'POST', path: '/v1/webhooks' },
   deleteRateLimits: { method: 'DELETE', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   extract: { method: 'POST', path: '/v1/extract', isForm: true, isKeyed: true },
   flushApiKeyCache: { method: 'POST', path: '/v1/admin/api-keys/cache/flush' },
@@ -199,6 +217,7 @@ export const CALLS = {
   getTrainingJob: { method: 'GET', path: '/v1/training/jobs/{job_id}' },
   getTrainingQuote: { method: 'GET', path: '/v1/billing/training-quote' },
   getUsageStats: { method: 'GET', path: '/v1/admin/usage-stats' },
+  getWebhook: { method: 'GET', path: '/v1/webhooks/{webhook_id}' },
   listApiKeys: { method: 'GET', path: '/v1/api-keys/{tenant_id}' },
   listBatches: { method: 'GET', path: '/v1/batches' },
   listDocuments: { method: 'GET', path: '/v1/documents' },
@@ -209,6 +228,8 @@ export const CALLS = {
   listTenantLedger: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/ledger' },
   listTenants: { method: 'GET', path: '/v1/admin/tenants' },
   listUsage: { method: 'GET', path: '/v1/billing/usage/{tenant_id}' },
+  listWebhookDeliveries: { method: 'GET', path: '/v1/webhooks/{webhook_id}/deliveries' },
+  listWebhooks: { method: 'GET', path: '/v1/webhooks' },
   logLlmCost: { method: 'POST', path: '/v1/internal/llm-cost', isKeyed: true },
   ocrToMarkdown: { method: 'POST', path: '/v1/ocr/to-markdown', isKeyed: true },
   presignUpload: { method: 'POST', path: '/v1/uploads/presign', isKeyed: true },
@@ -217,9 +238,12 @@ export const CALLS = {
   publishFxRates: { method: 'POST', path: '/v1/admin/fx-rates' },
   refundCredits: { method: 'POST', path: '/v1/billing/refunds', isKeyed: true },
   removeUpload: { method: 'DELETE', path: '/v1/uploads/{document_id}' },
+  removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{webhook_id}' },
+  resendWebhookDelivery: { method: 'POST', path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/resend' },
   revokeApiKey: { method: 'DELETE', path: '/v1/api-keys/{key}' },
   revokeConfig: { method: 'DELETE', path: '/v1/configs/{config_id}' },
   rotateApiKey: { method: 'POST', path: '/v1/api-keys/rotate' },
+  rotateWebhookSecret: { method: 'POST', path: '/v1/webhooks/{webhook_id}/rotate-secret' },
   setBillingRate: { method: 'POST', path: '/v1/billing/rates' },
   setPlan: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/set-plan' },
   setPricing: { method: 'POST', path: '/v1/pricing' },
@@ -279,6 +303,13 @@ export interface Api {
   canonical(input: Input<CanonicalData>, options?: CallOptions): Promise<Answer<CanonicalResponses>>;
 
   /**
+   * Change, disable or enable a webhook.
+   *
+   * All settings are replaced. What waits is sent to the new URL; while it is disabled nothing new is kept for it.
+   */
+  changeWebhook(input: Input<ChangeWebhookData>, options?: CallOptions): Promise<Answer<ChangeWebhookResponses>>;
+
+  /**
    * Charge the flat fee for an export of examples.
    *
    * Idempotent on `idempotency_key` for ever: a repeat answers with the original and `charged: false`. The fee is that of the billing config in force at the first request.
@@ -333,6 +364,13 @@ export interface Api {
    * The price that `GET /v1/billing/training-quote` says is held now, charged when the job succeeds and given back when it does not. Needs a paid plan. With the same `Idempotency-Key` there is one job, for seven days.
    */
   createTrainingJob(input: Input<CreateTrainingJobData>, options?: CallOptions): Promise<Answer<CreateTrainingJobResponses>>;
+
+  /**
+   * Be told what happens.
+   *
+   * Messages are signed as Standard Webhooks says, with the secret that is in this answer alone. Whatever happens from now on is told.
+   */
+  createWebhook(input: Input<CreateWebhookData>, options?: CallOptions): Promise<Answer<CreateWebhookResponses>>;
 
   /**
    * Remove a tenant's rate-limit override.
@@ -559,6 +597,13 @@ export interface Api {
   getUsageStats(input?: Input<GetUsageStatsData>, options?: CallOptions): Promise<Answer<GetUsageStatsResponses>>;
 
   /**
+   * A webhook, and whether it works.
+   *
+   * `failing_since` says since when nothing arrives, and `disabled_reason` why nothing is sent any more.
+   */
+  getWebhook(input: Input<GetWebhookData>, options?: CallOptions): Promise<Answer<GetWebhookResponses>>;
+
+  /**
    * List a tenant's keys.
    *
    * What is known of each key; the keys themselves are not stored.
@@ -629,6 +674,20 @@ export interface Api {
   listUsage(input: Input<ListUsageData>, options?: CallOptions): Promise<Answer<ListUsageResponses>>;
 
   /**
+   * What a webhook was told, newest first.
+   *
+   * Messages that wait, that arrived and that were given up, each with its last attempt.
+   */
+  listWebhookDeliveries(input: Input<ListWebhookDeliveriesData>, options?: CallOptions): Promise<Answer<ListWebhookDeliveriesResponses>>;
+
+  /**
+   * The webhooks of a tenant, newest first.
+   *
+   * Removed ones are not among them, and secrets are never shown again.
+   */
+  listWebhooks(input: Input<ListWebhooksData>, options?: CallOptions): Promise<Answer<ListWebhooksResponses>>;
+
+  /**
    * Log what one call of a model used.
    *
    * Without `cost_usd` the cost follows from the price in force at `occurred_at`. Without a price it is null, reports list the call as unpriced, and a price published later fills it in.
@@ -638,7 +697,7 @@ export interface Api {
   /**
    * An uploaded document as markdown and plain text.
    *
-   * The document is the one of a `file_uri` that presign gave and that was uploaded since.
+   * The document is the one of a `file_uri` that presign gave and that was uploaded since, or lies at `source_url`.
    */
   ocrToMarkdown(input: Input<OcrToMarkdownData>, options?: CallOptions): Promise<Answer<OcrToMarkdownResponses>>;
 
@@ -685,6 +744,20 @@ export interface Api {
   removeUpload(input: Input<RemoveUploadData>, options?: CallOptions): Promise<Answer<RemoveUploadResponses>>;
 
   /**
+   * Remove a webhook.
+   *
+   * For good: its secret is removed, and what waits is not sent.
+   */
+  removeWebhook(input: Input<RemoveWebhookData>, options?: CallOptions): Promise<Answer<RemoveWebhookResponses>>;
+
+  /**
+   * Send a message again.
+   *
+   * With the same ID, whatever became of it, and tried for three days more. It is sent after what already waits.
+   */
+  resendWebhookDelivery(input: Input<ResendWebhookDeliveryData>, options?: CallOptions): Promise<Answer<ResendWebhookDeliveryResponses>>;
+
+  /**
    * Revoke a key.
    *
    * From now on it is no key. The last admin key is not revoked.
@@ -704,6 +777,13 @@ export interface Api {
    * The new key has the role and the name of the old one, which ends after `grace_seconds`.
    */
   rotateApiKey(input: Input<RotateApiKeyData>, options?: CallOptions): Promise<Answer<RotateApiKeyResponses>>;
+
+  /**
+   * Give a webhook a new secret.
+   *
+   * Both secrets sign until `old_secret_until`, so that a receiver can change over without missing anything. A second rotation within that time drops the oldest.
+   */
+  rotateWebhookSecret(input: Input<RotateWebhookSecretData>, options?: CallOptions): Promise<Answer<RotateWebhookSecretResponses>>;
 
   /**
    * Change one rate; a new billing config version.
@@ -751,6 +831,8 @@ export const LISTS = [
   'listTenantLedger',
   'listTenants',
   'listUsage',
+  'listWebhookDeliveries',
+  'listWebhooks',
 ] as const;
 
 /** Every list of the service, entry by entry. */
@@ -778,4 +860,10 @@ export interface Lists {
 
   /** Each entry of `api.listUsage`, page by page. */
   listUsage(input: Input<ListUsageData>, options?: CallOptions): AsyncGenerator<Entry<ListUsageResponses>, void, undefined>;
+
+  /** Each entry of `api.listWebhookDeliveries`, page by page. */
+  listWebhookDeliveries(input: Input<ListWebhookDeliveriesData>, options?: CallOptions): AsyncGenerator<Entry<ListWebhookDeliveriesResponses>, void, undefined>;
+
+  /** Each entry of `api.listWebhooks`, page by page. */
+  listWebhooks(input: Input<ListWebhooksData>, options?: CallOptions): AsyncGenerator<Entry<ListWebhooksResponses>, void, undefined>;
 }

@@ -10,6 +10,7 @@ import type {
   ConfigNotFoundProblem,
   ConversionFailedProblem,
   CurrencyNotOfferedProblem,
+  DeliveryNotFoundProblem,
   DeploymentNotFoundProblem,
   DocumentInUseProblem,
   DocumentNotFoundProblem,
@@ -47,19 +48,24 @@ import type {
   RefundMismatchProblem,
   RequestInProgressProblem,
   ShuttingDownProblem,
+  SourceUnavailableProblem,
   StorageErrorProblem,
   TenantMismatchProblem,
   TenantNotFoundProblem,
   TooManyPagesProblem,
+  TooManyWebhooksProblem,
   UnknownModelProviderProblem,
   UnknownOperationProblem,
   UnreadableFileProblem,
   UnsafeApiBaseProblem,
+  UnsafeSourceUrlProblem,
+  UnsafeWebhookUrlProblem,
   UnsupportedFileTypeProblem,
   UnsupportedMediaTypeProblem,
   UnsupportedSchemaVersionProblem,
   UploadQuotaExceededProblem,
   VersionConflictProblem,
+  WebhookNotFoundProblem,
   WrongPasswordProblem,
 } from './types.gen.ts';
 
@@ -74,6 +80,7 @@ export type Problem =
   | ConfigNotFoundProblem
   | ConversionFailedProblem
   | CurrencyNotOfferedProblem
+  | DeliveryNotFoundProblem
   | DeploymentNotFoundProblem
   | DocumentInUseProblem
   | DocumentNotFoundProblem
@@ -111,17 +118,22 @@ export type Problem =
   | RefundMismatchProblem
   | RequestInProgressProblem
   | ShuttingDownProblem
+  | SourceUnavailableProblem
   | StorageErrorProblem
   | TenantMismatchProblem
   | TenantNotFoundProblem
   | TooManyPagesProblem
+  | TooManyWebhooksProblem
   | UnknownModelProviderProblem
   | UnknownOperationProblem
   | UnreadableFileProblem
   | UnsafeApiBaseProblem
+  | UnsafeSourceUrlProblem
+  | UnsafeWebhookUrlProblem
   | UnsupportedFileTypeProblem
   | UnsupportedMediaTypeProblem
   | UnsupportedSchemaVersionProblem
   | UploadQuotaExceededProblem
   | VersionConflictProblem
+  | WebhookNotFoundProblem
   | WrongPasswordProblem;

@@ -4,6 +4,8 @@ export type ClientOptions = {
     baseUrl: 'http://127.0.0.1:8080' | (string & {});
 };
 
+export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
+
 export type ActivateDeploymentRequest = {
     /**
      * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
@@ -480,6 +482,98 @@ export type ArtifactNotFoundProblem = {
     request_id: string;
 };
 
+export type AuditFindingMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'audit.finding';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * Things that are wrong.
+         */
+        findings: number;
+        /**
+         * Checks that found them, by their names in the report.
+         */
+        checks: Array<string>;
+    };
+};
+
+export type BalanceExhaustedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'balance.exhausted';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * Balance after it, in credits.
+         */
+        balance_credits: number;
+    };
+};
+
+export type BalanceLowMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'balance.low';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * Balance after it, in credits.
+         */
+        balance_credits: number;
+        /**
+         * Threshold of `balance.low` in credits; null: it is never told.
+         */
+        low_balance_credits: number;
+    };
+};
+
 export type BalanceResponse = {
     /**
      * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
@@ -607,6 +701,58 @@ export type BatchDocumentCounts = {
      * Documents that were not begun when the batch was cancelled, or waited in the queue; they cost nothing.
      */
     cancelled: number;
+};
+
+export type BatchEndedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'batch.ended';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the batch, `bat_…`.
+         */
+        batch_id: string;
+        /**
+         * Documents whose data fits the schema.
+         */
+        succeeded: number;
+        /**
+         * Documents with data of which some does not fit the schema.
+         */
+        partial: number;
+        /**
+         * Documents that ended with a problem.
+         */
+        failed: number;
+        /**
+         * Documents that were cancelled before they were begun.
+         */
+        cancelled: number;
+        /**
+         * How many pages.
+         */
+        pages: number;
+        /**
+         * Credits that its documents cost.
+         */
+        credits_charged: number;
+    };
 };
 
 export type BatchItem = {
@@ -1650,6 +1796,10 @@ export type CanonicalResource = {
      */
     file_uri?: string | '';
     /**
+     * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
+     */
+    source_url?: string | '';
+    /**
      * ID of the document, `doc_…`.
      */
     document_id?: string | '';
@@ -2212,6 +2362,57 @@ export type CreateTrainingJobResponse = {
     created_at: string;
 };
 
+export type CreatedWebhook = {
+    /**
+     * ID of the webhook, `wh_…`.
+     */
+    webhook_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Where messages are sent.
+     */
+    url: string;
+    /**
+     * Types of events that it is told, or `*` for everything about the tenant.
+     */
+    events: Array<string>;
+    /**
+     * For people; null where there is none.
+     */
+    description: string | null;
+    /**
+     * Threshold of `balance.low` in credits; null: it is never told.
+     */
+    low_balance_credits: number | null;
+    /**
+     * Whether anything is sent to it.
+     */
+    enabled: boolean;
+    /**
+     * `failing`: for three days nothing arrived. `gone`: the receiver answered 410.
+     */
+    disabled_reason: 'failing' | 'gone' | null;
+    /**
+     * First of the attempts that failed since the last one that did not; null while all is well.
+     */
+    failing_since: string | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    updated_at: string;
+    /**
+     * Verifies signatures: `whsec_…`. Shown this once.
+     */
+    secret: string;
+};
+
 export type CreditPriceListResponse = {
     /**
      * Counts up with each publication.
@@ -2252,6 +2453,142 @@ export type CreditPriceListResponse = {
     note: string | null;
 };
 
+export type CreditsAdjustedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'credits.adjusted';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the adjustment, `adj_…`.
+         */
+        adjustment_id: string;
+        /**
+         * Credits of the sale that are taken back; left out: by the amount.
+         */
+        credits: number;
+        /**
+         * Balance after it, in credits.
+         */
+        balance_credits: number;
+    };
+};
+
+export type CreditsGrantedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'credits.granted';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ISO 4217, three capital letters.
+         */
+        currency: string;
+        /**
+         * When it happened, RFC 3339 with a zone, from 2000-01-01 to one day ahead; left out: now.
+         */
+        occurred_at: string;
+        /**
+         * ID of the grant, `grt_…`.
+         */
+        grant_id: string;
+        /**
+         * Credits of the sale that are taken back; left out: by the amount.
+         */
+        credits: number;
+        /**
+         * What the customer paid, VAT included, in minor units of `currency`.
+         */
+        gross_amount_minor: number | null;
+        /**
+         * Balance after it, in credits.
+         */
+        balance_credits: number;
+    };
+};
+
+export type CreditsRefundedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'credits.refunded';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ISO 4217, three capital letters.
+         */
+        currency: string;
+        /**
+         * When it happened, RFC 3339 with a zone, from 2000-01-01 to one day ahead; left out: now.
+         */
+        occurred_at: string;
+        /**
+         * ID of the refund, `rfd_…`.
+         */
+        refund_id: string;
+        /**
+         * ID of the grant, `grt_…`.
+         */
+        grant_id: string;
+        /**
+         * Credits of the sale that are taken back; left out: by the amount.
+         */
+        credits: number;
+        /**
+         * What the customer paid, VAT included, in minor units of `currency`.
+         */
+        gross_amount_minor: number;
+        /**
+         * Balance after it, in credits.
+         */
+        balance_credits: number;
+    };
+};
+
 /**
  * The currency is not on the price list. RFC 9457; what to do: /docs/problems/currency_not_offered.
  */
@@ -2284,6 +2621,36 @@ export type CurrencyNotOfferedProblem = {
      * The currency that was sent.
      */
     currency?: string;
+};
+
+/**
+ * There is no such delivery. RFC 9457; what to do: /docs/problems/delivery_not_found.
+ */
+export type DeliveryNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/delivery_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such delivery';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'delivery_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
 };
 
 /**
@@ -2663,11 +3030,11 @@ export type EmptyFileProblem = {
     request_id: string;
 };
 
-export type ExtractForm = {
+export type ExtractForm = unknown & {
     /**
-     * The document.
+     * The document; or send `source_url`.
      */
-    file: Blob | File;
+    file?: Blob | File;
     /**
      * JSON Schema with `type: "object"` and `properties`.
      */
@@ -2696,6 +3063,10 @@ export type ExtractForm = {
      * Values below it are left out, with a warning: 0 to 1; left out: 0.5.
      */
     min_confidence?: number;
+    /**
+     * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
+     */
+    source_url?: string;
     /**
      * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
@@ -2952,6 +3323,34 @@ export type FlushResponse = {
      * Entries that were forgotten.
      */
     flushed: number;
+};
+
+export type FreePagesUsedUpMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'free_pages.used_up';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * Pages that the plan's monthly allowance covers.
+         */
+        free_pages: number;
+    };
 };
 
 export type FreeTierSubsidyResponse = {
@@ -3446,6 +3845,42 @@ export type JobNotFoundProblem = {
     request_id: string;
 };
 
+export type KeyCreatedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'key.created';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the API key, `key_…`.
+         */
+        key_id: string;
+        /**
+         * `tenant`: its own tenant; `service`: documents of any tenant, not billed; `admin`: everything.
+         */
+        role: 'tenant' | 'service' | 'admin';
+        /**
+         * When the key ends, RFC 3339; null: never.
+         */
+        expires_at: string | null;
+    };
+};
+
 /**
  * There is no such API key. RFC 9457; what to do: /docs/problems/key_not_found.
  */
@@ -3474,6 +3909,34 @@ export type KeyNotFoundProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+};
+
+export type KeyRevokedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'key.revoked';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the API key, `key_…`.
+         */
+        key_id: string;
+    };
 };
 
 /**
@@ -4582,6 +5045,66 @@ export type Operation = {
     } | null;
 };
 
+export type OperationCancelledMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'operation.cancelled';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the operation, `op_…`.
+         */
+        operation_id: string;
+    };
+};
+
+export type OperationFailedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'operation.failed';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the operation, `op_…`.
+         */
+        operation_id: string;
+        /**
+         * The machine's word for it.
+         */
+        code: string;
+    };
+};
+
 export type OperationItem = {
     /**
      * ID of the operation, `op_…`.
@@ -4695,6 +5218,70 @@ export type OperationPages = {
      * Entries of the whole list.
      */
     total: number;
+};
+
+export type OperationPartialMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'operation.partial';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the operation, `op_…`.
+         */
+        operation_id: string;
+        /**
+         * Time from the request to its answer, in milliseconds.
+         */
+        duration_ms: number;
+    };
+};
+
+export type OperationSucceededMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'operation.succeeded';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of the operation, `op_…`.
+         */
+        operation_id: string;
+        /**
+         * Time from the request to its answer, in milliseconds.
+         */
+        duration_ms: number;
+    };
 };
 
 /**
@@ -4876,7 +5463,7 @@ export type PageSummary = {
      */
     source: 'text' | 'recognised' | 'both';
     /**
-     * Why the status is not `ok`.
+     * Why the status is not `ok`; of a page that is: what became of a text layer in doubt.
      */
     detail: string | null;
     /**
@@ -5361,6 +5948,51 @@ export type ReadyResponse = {
     waiting_for: Array<string>;
 };
 
+export type ReconciliationDriftMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'reconciliation.drift';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * How many tenants were compared.
+         */
+        tenants_checked: number;
+        /**
+         * Tenants whose balance is not the sum of their grants and ledger.
+         */
+        tenants_drifting: number;
+        /**
+         * The first 20 of them, by name.
+         */
+        drifting: Array<{
+            /**
+             * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+             */
+            tenant_id: string;
+            /**
+             * What the sum of grants and ledger has beyond the balance, in credits.
+             */
+            drift_credits: number;
+        }>;
+    };
+};
+
 export type ReconciliationResponse = {
     /**
      * RFC 3339 UTC with milliseconds.
@@ -5695,6 +6327,21 @@ export type ResolvedDeployment = {
     previous_artifact_id: string | null;
 };
 
+export type RotatedWebhookSecret = {
+    /**
+     * ID of the webhook, `wh_…`.
+     */
+    webhook_id: string;
+    /**
+     * Verifies signatures: `whsec_…`. Shown this once.
+     */
+    secret: string;
+    /**
+     * Until then messages carry a signature of each secret.
+     */
+    old_secret_until: string;
+};
+
 export type SavedChannel = {
     /**
      * `<provider>/<model>`.
@@ -5754,6 +6401,40 @@ export type ShuttingDownProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+};
+
+/**
+ * The document could not be fetched. RFC 9457; what to do: /docs/problems/source_unavailable.
+ */
+export type SourceUnavailableProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/source_unavailable';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The document could not be fetched';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 502;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'source_unavailable';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
+     * The HTTP status of the host of `source_url`; null where it did not answer, or not wholly.
+     */
+    source_status?: number | null;
 };
 
 /**
@@ -6199,11 +6880,11 @@ export type TenantRateLimitsResponse = {
     updated_by: string | null;
 };
 
-export type ToMarkdownForm = {
+export type ToMarkdownForm = unknown & {
     /**
-     * The document.
+     * The document; or send `source_url`.
      */
-    file: Blob | File;
+    file?: Blob | File;
     /**
      * `fast` reads only text that a file has; `default` recognises pages without text too.
      */
@@ -6216,6 +6897,10 @@ export type ToMarkdownForm = {
      * `html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.
      */
     table_format?: 'markdown' | 'html';
+    /**
+     * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
+     */
+    source_url?: string;
     /**
      * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
@@ -6270,7 +6955,11 @@ export type ToMarkdownRequest = {
     /**
      * As presign gave it.
      */
-    file_uri: string;
+    file_uri?: string | '';
+    /**
+     * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
+     */
+    source_url?: string | '';
     /**
      * Name of the file as it was sent; null where it had none.
      */
@@ -6347,6 +7036,64 @@ export type TooManyPagesProblem = {
     max_pages?: number;
 };
 
+/**
+ * The tenant has too many webhooks. RFC 9457; what to do: /docs/problems/too_many_webhooks.
+ */
+export type TooManyWebhooksProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/too_many_webhooks';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The tenant has too many webhooks';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'too_many_webhooks';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type TrainingCancelledMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'training.cancelled';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of a training job, `job_…`.
+         */
+        job_id: string;
+    };
+};
+
 export type TrainingExample = {
     /**
      * ID of the document, `doc_…`.
@@ -6361,6 +7108,38 @@ export type TrainingExample = {
      */
     expected: {
         [key: string]: unknown;
+    };
+};
+
+export type TrainingFailedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'training.failed';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of a training job, `job_…`.
+         */
+        job_id: string;
+        /**
+         * The machine's word for it.
+         */
+        code: string;
     };
 };
 
@@ -6522,6 +7301,46 @@ export type TrainingQuoteResponse = {
     plan_allows: boolean;
 };
 
+export type TrainingSucceededMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'training.succeeded';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of a training job, `job_…`.
+         */
+        job_id: string;
+        /**
+         * ID of a trained artifact, `art_…`, or the name of a deployed one.
+         */
+        artifact_id: string;
+        /**
+         * Score of the whole before the training, 0 to 1; null while it is not known.
+         */
+        baseline_score: number;
+        /**
+         * Best score of the training, 0 to 1.
+         */
+        best_score: number;
+    };
+};
+
 /**
  * The model provider is not known. RFC 9457; what to do: /docs/problems/unknown_model_provider.
  */
@@ -6632,6 +7451,66 @@ export type UnsafeApiBaseProblem = {
      * The machine's word for the problem.
      */
     code: 'unsafe_api_base';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+/**
+ * The source URL may not be fetched. RFC 9457; what to do: /docs/problems/unsafe_source_url.
+ */
+export type UnsafeSourceUrlProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/unsafe_source_url';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The source URL may not be fetched';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 422;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'unsafe_source_url';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+/**
+ * The URL of the webhook may not be reached. RFC 9457; what to do: /docs/problems/unsafe_webhook_url.
+ */
+export type UnsafeWebhookUrlProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/unsafe_webhook_url';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The URL of the webhook may not be reached';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 422;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'unsafe_webhook_url';
     /**
      * A sentence for people.
      */
@@ -7009,6 +7888,231 @@ export type Warning = {
      * Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly and how uniquely the value stands on the pages, and is not calibrated.
      */
     confidence?: number;
+};
+
+export type Webhook = {
+    /**
+     * ID of the webhook, `wh_…`.
+     */
+    webhook_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Where messages are sent.
+     */
+    url: string;
+    /**
+     * Types of events that it is told, or `*` for everything about the tenant.
+     */
+    events: Array<string>;
+    /**
+     * For people; null where there is none.
+     */
+    description: string | null;
+    /**
+     * Threshold of `balance.low` in credits; null: it is never told.
+     */
+    low_balance_credits: number | null;
+    /**
+     * Whether anything is sent to it.
+     */
+    enabled: boolean;
+    /**
+     * `failing`: for three days nothing arrived. `gone`: the receiver answered 410.
+     */
+    disabled_reason: 'failing' | 'gone' | null;
+    /**
+     * First of the attempts that failed since the last one that did not; null while all is well.
+     */
+    failing_since: string | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    updated_at: string;
+};
+
+export type WebhookChangeRequest = {
+    /**
+     * https, at a public address; it is kept in the event log, so put no secret into it.
+     */
+    url: string;
+    /**
+     * What to be told. `*` is everything about the tenant, types of later releases too.
+     */
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    /**
+     * For people.
+     */
+    description?: string | null;
+    /**
+     * `balance.low` is sent each time that the balance comes down below it; null: never.
+     */
+    low_balance_credits?: number | null;
+    /**
+     * Whether anything is sent to it.
+     */
+    enabled?: boolean;
+};
+
+export type WebhookCreateRequest = {
+    /**
+     * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+     */
+    tenant_id: string;
+    /**
+     * https, at a public address; it is kept in the event log, so put no secret into it.
+     */
+    url: string;
+    /**
+     * What to be told. `*` is everything about the tenant, types of later releases too.
+     */
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    /**
+     * For people.
+     */
+    description?: string | null;
+    /**
+     * `balance.low` is sent each time that the balance comes down below it; null: never.
+     */
+    low_balance_credits?: number | null;
+};
+
+export type WebhookDelivery = {
+    /**
+     * Sent as `webhook-id`: repeats have the same one.
+     */
+    delivery_id: string;
+    /**
+     * ID of the webhook, `wh_…`.
+     */
+    webhook_id: string;
+    /**
+     * Type of event.
+     */
+    event: string;
+    /**
+     * Of the event in the log that it tells of.
+     */
+    event_id: string;
+    /**
+     * `failed`: it was not delivered within three days, and is tried no more.
+     */
+    status: 'pending' | 'delivered' | 'failed';
+    /**
+     * Requests that were made so far.
+     */
+    attempts: number;
+    /**
+     * Status of the last answer; null when there was none.
+     */
+    response_status: number | null;
+    /**
+     * Why the last attempt failed; null when it did not, or there was none.
+     */
+    error: 'status' | 'redirect' | 'timeout' | 'connection' | 'unsafe_address' | 'secret_lost' | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+    /**
+     * When it was sent last; null while it was not.
+     */
+    last_attempt_at: string | null;
+    /**
+     * null unless it is pending.
+     */
+    next_attempt_at: string | null;
+    /**
+     * When the receiver took it; null while it has not.
+     */
+    delivered_at: string | null;
+    /**
+     * The body that the receiver gets.
+     */
+    payload: {
+        [key: string]: unknown;
+    };
+};
+
+export type WebhookDeliveryList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<WebhookDelivery>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
+};
+
+export type WebhookList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<Webhook>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
+};
+
+/**
+ * There is no such webhook. RFC 9457; what to do: /docs/problems/webhook_not_found.
+ */
+export type WebhookNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/webhook_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such webhook';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'webhook_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type WebhookSecretRotateRequest = {
+    /**
+     * How long the secret before signs too, in seconds.
+     */
+    keep_old_seconds?: number;
 };
 
 /**
@@ -7464,7 +8568,7 @@ export type CanonicalData = {
 
 export type CanonicalErrors = {
     /**
-     * `malformed_json`, `unknown_operation`, `unsupported_schema_version`, `unsupported_file_type`, `unreadable_file`, `wrong_password`, `too_many_pages`, `unknown_model_provider`, `missing_schema`, `invalid_schema`, `missing_file`, `empty_file`
+     * `malformed_json`, `unknown_operation`, `unsupported_schema_version`, `unsupported_file_type`, `unreadable_file`, `wrong_password`, `too_many_pages`, `unknown_model_provider`, `missing_file`, `empty_file`, `missing_schema`, `invalid_schema`
      */
     400: ({
         code: 'malformed_json';
@@ -7483,14 +8587,14 @@ export type CanonicalErrors = {
     } & TooManyPagesProblem) | ({
         code: 'unknown_model_provider';
     } & UnknownModelProviderProblem) | ({
-        code: 'missing_schema';
-    } & MissingSchemaProblem) | ({
-        code: 'invalid_schema';
-    } & InvalidSchemaProblem) | ({
         code: 'missing_file';
     } & MissingFileProblem) | ({
         code: 'empty_file';
-    } & EmptyFileProblem);
+    } & EmptyFileProblem) | ({
+        code: 'missing_schema';
+    } & MissingSchemaProblem) | ({
+        code: 'invalid_schema';
+    } & InvalidSchemaProblem);
     /**
      * `invalid_api_key`
      */
@@ -7540,7 +8644,7 @@ export type CanonicalErrors = {
      */
     415: UnsupportedMediaTypeProblem;
     /**
-     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`, `invalid_schema`, `output_schema_mismatch`
+     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`, `unsafe_source_url`, `invalid_schema`, `output_schema_mismatch`
      */
     422: ({
         code: 'validation_error';
@@ -7549,6 +8653,8 @@ export type CanonicalErrors = {
     } & IdempotencyKeyReusedProblem) | ({
         code: 'unsafe_api_base';
     } & UnsafeApiBaseProblem) | ({
+        code: 'unsafe_source_url';
+    } & UnsafeSourceUrlProblem) | ({
         code: 'invalid_schema';
     } & InvalidSchemaProblem) | ({
         code: 'output_schema_mismatch';
@@ -7568,9 +8674,11 @@ export type CanonicalErrors = {
         code: 'internal_error';
     } & InternalErrorProblem);
     /**
-     * `model_provider_error`, `provider_timeout`, `storage_error`
+     * `source_unavailable`, `model_provider_error`, `provider_timeout`, `storage_error`
      */
     502: ({
+        code: 'source_unavailable';
+    } & SourceUnavailableProblem) | ({
         code: 'model_provider_error';
     } & ModelProviderErrorProblem) | ({
         code: 'provider_timeout';
@@ -7578,17 +8686,17 @@ export type CanonicalErrors = {
         code: 'storage_error';
     } & StorageErrorProblem);
     /**
-     * `not_ready`, `shutting_down`, `busy`, `field_encryption_not_configured`
+     * `not_ready`, `shutting_down`, `field_encryption_not_configured`, `busy`
      */
     503: ({
         code: 'not_ready';
     } & NotReadyProblem) | ({
         code: 'shutting_down';
     } & ShuttingDownProblem) | ({
-        code: 'busy';
-    } & BusyProblem) | ({
         code: 'field_encryption_not_configured';
-    } & FieldEncryptionNotConfiguredProblem);
+    } & FieldEncryptionNotConfiguredProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
 };
 
 export type CanonicalError = CanonicalErrors[keyof CanonicalErrors];
@@ -7610,6 +8718,192 @@ export type CanonicalResponses = {
 };
 
 export type CanonicalResponse2 = CanonicalResponses[keyof CanonicalResponses];
+
+export type RemoveWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the webhook, `wh_…`.
+         */
+        webhook_id: string;
+    };
+    query?: never;
+    url: '/v1/webhooks/{webhook_id}';
+};
+
+export type RemoveWebhookErrors = {
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `webhook_not_found`
+     */
+    404: WebhookNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type RemoveWebhookError = RemoveWebhookErrors[keyof RemoveWebhookErrors];
+
+export type RemoveWebhookResponses = {
+    /**
+     * Done; no content.
+     */
+    204: void;
+};
+
+export type RemoveWebhookResponse = RemoveWebhookResponses[keyof RemoveWebhookResponses];
+
+export type GetWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the webhook, `wh_…`.
+         */
+        webhook_id: string;
+    };
+    query?: never;
+    url: '/v1/webhooks/{webhook_id}';
+};
+
+export type GetWebhookErrors = {
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `webhook_not_found`
+     */
+    404: WebhookNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetWebhookError = GetWebhookErrors[keyof GetWebhookErrors];
+
+export type GetWebhookResponses = {
+    /**
+     * Success.
+     */
+    200: Webhook;
+};
+
+export type GetWebhookResponse = GetWebhookResponses[keyof GetWebhookResponses];
+
+export type ChangeWebhookData = {
+    body: WebhookChangeRequest;
+    path: {
+        /**
+         * ID of the webhook, `wh_…`.
+         */
+        webhook_id: string;
+    };
+    query?: never;
+    url: '/v1/webhooks/{webhook_id}';
+};
+
+export type ChangeWebhookErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `webhook_not_found`
+     */
+    404: WebhookNotFoundProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `unsafe_webhook_url`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'unsafe_webhook_url';
+    } & UnsafeWebhookUrlProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ChangeWebhookError = ChangeWebhookErrors[keyof ChangeWebhookErrors];
+
+export type ChangeWebhookResponses = {
+    /**
+     * Success.
+     */
+    200: Webhook;
+};
+
+export type ChangeWebhookResponse = ChangeWebhookResponses[keyof ChangeWebhookResponses];
 
 export type ChargeExamplesData = {
     body: DspyExamplesChargeRequest;
@@ -8440,6 +9734,157 @@ export type CreateTrainingJobResponses = {
 
 export type CreateTrainingJobResponse2 = CreateTrainingJobResponses[keyof CreateTrainingJobResponses];
 
+export type ListWebhooksData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+    };
+    url: '/v1/webhooks';
+};
+
+export type ListWebhooksErrors = {
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListWebhooksError = ListWebhooksErrors[keyof ListWebhooksErrors];
+
+export type ListWebhooksResponses = {
+    /**
+     * Success.
+     */
+    200: WebhookList;
+};
+
+export type ListWebhooksResponse = ListWebhooksResponses[keyof ListWebhooksResponses];
+
+export type CreateWebhookData = {
+    body: WebhookCreateRequest;
+    path?: never;
+    query?: never;
+    url: '/v1/webhooks';
+};
+
+export type CreateWebhookErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `tenant_mismatch`, `admin_required`
+     */
+    403: ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `webhook_not_found`
+     */
+    404: WebhookNotFoundProblem;
+    /**
+     * `too_many_webhooks`
+     */
+    409: TooManyWebhooksProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `unsafe_webhook_url`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'unsafe_webhook_url';
+    } & UnsafeWebhookUrlProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `field_encryption_not_configured`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'field_encryption_not_configured';
+    } & FieldEncryptionNotConfiguredProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type CreateWebhookError = CreateWebhookErrors[keyof CreateWebhookErrors];
+
+export type CreateWebhookResponses = {
+    /**
+     * Success.
+     */
+    201: CreatedWebhook;
+};
+
+export type CreateWebhookResponse = CreateWebhookResponses[keyof CreateWebhookResponses];
+
 export type DeleteRateLimitsData = {
     body?: never;
     path: {
@@ -8699,7 +10144,7 @@ export type ExtractErrors = {
      */
     415: UnsupportedMediaTypeProblem;
     /**
-     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`, `invalid_schema`, `output_schema_mismatch`
+     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`, `unsafe_source_url`, `invalid_schema`, `output_schema_mismatch`
      */
     422: ({
         code: 'validation_error';
@@ -8708,6 +10153,8 @@ export type ExtractErrors = {
     } & IdempotencyKeyReusedProblem) | ({
         code: 'unsafe_api_base';
     } & UnsafeApiBaseProblem) | ({
+        code: 'unsafe_source_url';
+    } & UnsafeSourceUrlProblem) | ({
         code: 'invalid_schema';
     } & InvalidSchemaProblem) | ({
         code: 'output_schema_mismatch';
@@ -8725,9 +10172,11 @@ export type ExtractErrors = {
         code: 'internal_error';
     } & InternalErrorProblem);
     /**
-     * `model_provider_error`, `provider_timeout`, `storage_error`
+     * `source_unavailable`, `model_provider_error`, `provider_timeout`, `storage_error`
      */
     502: ({
+        code: 'source_unavailable';
+    } & SourceUnavailableProblem) | ({
         code: 'model_provider_error';
     } & ModelProviderErrorProblem) | ({
         code: 'provider_timeout';
@@ -8735,17 +10184,17 @@ export type ExtractErrors = {
         code: 'storage_error';
     } & StorageErrorProblem);
     /**
-     * `not_ready`, `shutting_down`, `busy`, `field_encryption_not_configured`
+     * `not_ready`, `shutting_down`, `field_encryption_not_configured`, `busy`
      */
     503: ({
         code: 'not_ready';
     } & NotReadyProblem) | ({
         code: 'shutting_down';
     } & ShuttingDownProblem) | ({
-        code: 'busy';
-    } & BusyProblem) | ({
         code: 'field_encryption_not_configured';
-    } & FieldEncryptionNotConfiguredProblem);
+    } & FieldEncryptionNotConfiguredProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
 };
 
 export type ExtractError = ExtractErrors[keyof ExtractErrors];
@@ -10041,7 +11490,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'invalid_api_key' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'last_admin_key' | 'document_in_use' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_api_base' | 'rate_limited' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'invalid_api_key' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -11143,6 +12592,77 @@ export type ListUsageResponses = {
 
 export type ListUsageResponse = ListUsageResponses[keyof ListUsageResponses];
 
+export type ListWebhookDeliveriesData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the webhook, `wh_…`.
+         */
+        webhook_id: string;
+    };
+    query?: {
+        /**
+         * `failed`: it was not delivered within three days, and is tried no more.
+         */
+        status?: 'pending' | 'delivered' | 'failed';
+        /**
+         * Type of event.
+         */
+        event?: string;
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+    };
+    url: '/v1/webhooks/{webhook_id}/deliveries';
+};
+
+export type ListWebhookDeliveriesErrors = {
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `webhook_not_found`
+     */
+    404: WebhookNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListWebhookDeliveriesError = ListWebhookDeliveriesErrors[keyof ListWebhookDeliveriesErrors];
+
+export type ListWebhookDeliveriesResponses = {
+    /**
+     * Success.
+     */
+    200: WebhookDeliveryList;
+};
+
+export type ListWebhookDeliveriesResponse = ListWebhookDeliveriesResponses[keyof ListWebhookDeliveriesResponses];
+
 export type LogLlmCostData = {
     body: LlmCostLogRequest;
     headers?: {
@@ -11295,7 +12815,7 @@ export type OcrToMarkdownErrors = {
      */
     415: UnsupportedMediaTypeProblem;
     /**
-     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`
+     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`, `unsafe_source_url`
      */
     422: ({
         code: 'validation_error';
@@ -11303,7 +12823,9 @@ export type OcrToMarkdownErrors = {
         code: 'idempotency_key_reused';
     } & IdempotencyKeyReusedProblem) | ({
         code: 'unsafe_api_base';
-    } & UnsafeApiBaseProblem);
+    } & UnsafeApiBaseProblem) | ({
+        code: 'unsafe_source_url';
+    } & UnsafeSourceUrlProblem);
     /**
      * `rate_limited`
      */
@@ -11317,9 +12839,11 @@ export type OcrToMarkdownErrors = {
         code: 'internal_error';
     } & InternalErrorProblem);
     /**
-     * `model_provider_error`, `provider_timeout`, `storage_error`
+     * `source_unavailable`, `model_provider_error`, `provider_timeout`, `storage_error`
      */
     502: ({
+        code: 'source_unavailable';
+    } & SourceUnavailableProblem) | ({
         code: 'model_provider_error';
     } & ModelProviderErrorProblem) | ({
         code: 'provider_timeout';
@@ -11327,13 +12851,15 @@ export type OcrToMarkdownErrors = {
         code: 'storage_error';
     } & StorageErrorProblem);
     /**
-     * `not_ready`, `shutting_down`, `busy`
+     * `not_ready`, `shutting_down`, `field_encryption_not_configured`, `busy`
      */
     503: ({
         code: 'not_ready';
     } & NotReadyProblem) | ({
         code: 'shutting_down';
     } & ShuttingDownProblem) | ({
+        code: 'field_encryption_not_configured';
+    } & FieldEncryptionNotConfiguredProblem) | ({
         code: 'busy';
     } & BusyProblem);
 };
@@ -11832,6 +13358,70 @@ export type RemoveUploadResponses = {
 
 export type RemoveUploadResponse = RemoveUploadResponses[keyof RemoveUploadResponses];
 
+export type ResendWebhookDeliveryData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the webhook, `wh_…`.
+         */
+        webhook_id: string;
+        /**
+         * ID of the message to this webhook, `msg_…`.
+         */
+        delivery_id: string;
+    };
+    query?: never;
+    url: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/resend';
+};
+
+export type ResendWebhookDeliveryErrors = {
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `webhook_not_found`, `delivery_not_found`
+     */
+    404: ({
+        code: 'webhook_not_found';
+    } & WebhookNotFoundProblem) | ({
+        code: 'delivery_not_found';
+    } & DeliveryNotFoundProblem);
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ResendWebhookDeliveryError = ResendWebhookDeliveryErrors[keyof ResendWebhookDeliveryErrors];
+
+export type ResendWebhookDeliveryResponses = {
+    /**
+     * Success.
+     */
+    202: WebhookDelivery;
+};
+
+export type ResendWebhookDeliveryResponse = ResendWebhookDeliveryResponses[keyof ResendWebhookDeliveryResponses];
+
 export type RevokeApiKeyData = {
     body?: never;
     path: {
@@ -12026,6 +13616,80 @@ export type RotateApiKeyResponses = {
 };
 
 export type RotateApiKeyResponse = RotateApiKeyResponses[keyof RotateApiKeyResponses];
+
+export type RotateWebhookSecretData = {
+    body: WebhookSecretRotateRequest;
+    path: {
+        /**
+         * ID of the webhook, `wh_…`.
+         */
+        webhook_id: string;
+    };
+    query?: never;
+    url: '/v1/webhooks/{webhook_id}/rotate-secret';
+};
+
+export type RotateWebhookSecretErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `webhook_not_found`
+     */
+    404: WebhookNotFoundProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `field_encryption_not_configured`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'field_encryption_not_configured';
+    } & FieldEncryptionNotConfiguredProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type RotateWebhookSecretError = RotateWebhookSecretErrors[keyof RotateWebhookSecretErrors];
+
+export type RotateWebhookSecretResponses = {
+    /**
+     * Success.
+     */
+    200: RotatedWebhookSecret;
+};
+
+export type RotateWebhookSecretResponse = RotateWebhookSecretResponses[keyof RotateWebhookSecretResponses];
 
 export type SetPlanData = {
     body: AdminSetPlanRequest;
@@ -12223,7 +13887,7 @@ export type ToMarkdownErrors = {
      */
     415: UnsupportedMediaTypeProblem;
     /**
-     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`
+     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`, `unsafe_source_url`
      */
     422: ({
         code: 'validation_error';
@@ -12231,7 +13895,9 @@ export type ToMarkdownErrors = {
         code: 'idempotency_key_reused';
     } & IdempotencyKeyReusedProblem) | ({
         code: 'unsafe_api_base';
-    } & UnsafeApiBaseProblem);
+    } & UnsafeApiBaseProblem) | ({
+        code: 'unsafe_source_url';
+    } & UnsafeSourceUrlProblem);
     /**
      * `rate_limited`
      */
@@ -12245,9 +13911,11 @@ export type ToMarkdownErrors = {
         code: 'internal_error';
     } & InternalErrorProblem);
     /**
-     * `model_provider_error`, `provider_timeout`, `storage_error`
+     * `source_unavailable`, `model_provider_error`, `provider_timeout`, `storage_error`
      */
     502: ({
+        code: 'source_unavailable';
+    } & SourceUnavailableProblem) | ({
         code: 'model_provider_error';
     } & ModelProviderErrorProblem) | ({
         code: 'provider_timeout';
@@ -12255,13 +13923,15 @@ export type ToMarkdownErrors = {
         code: 'storage_error';
     } & StorageErrorProblem);
     /**
-     * `not_ready`, `shutting_down`, `busy`
+     * `not_ready`, `shutting_down`, `field_encryption_not_configured`, `busy`
      */
     503: ({
         code: 'not_ready';
     } & NotReadyProblem) | ({
         code: 'shutting_down';
     } & ShuttingDownProblem) | ({
+        code: 'field_encryption_not_configured';
+    } & FieldEncryptionNotConfiguredProblem) | ({
         code: 'busy';
     } & BusyProblem);
 };
@@ -12307,3 +13977,165 @@ export type GetOpenApiResponses = {
 };
 
 export type GetOpenApiResponse = GetOpenApiResponses[keyof GetOpenApiResponses];
+
+export type ReceiveOperationSucceededWebhookPayload = OperationSucceededMessage;
+
+export type ReceiveOperationSucceededWebhookRequest = {
+    body: ReceiveOperationSucceededWebhookPayload;
+    key: 'operation.succeeded';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveOperationPartialWebhookPayload = OperationPartialMessage;
+
+export type ReceiveOperationPartialWebhookRequest = {
+    body: ReceiveOperationPartialWebhookPayload;
+    key: 'operation.partial';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveOperationFailedWebhookPayload = OperationFailedMessage;
+
+export type ReceiveOperationFailedWebhookRequest = {
+    body: ReceiveOperationFailedWebhookPayload;
+    key: 'operation.failed';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveOperationCancelledWebhookPayload = OperationCancelledMessage;
+
+export type ReceiveOperationCancelledWebhookRequest = {
+    body: ReceiveOperationCancelledWebhookPayload;
+    key: 'operation.cancelled';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveBatchEndedWebhookPayload = BatchEndedMessage;
+
+export type ReceiveBatchEndedWebhookRequest = {
+    body: ReceiveBatchEndedWebhookPayload;
+    key: 'batch.ended';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveTrainingSucceededWebhookPayload = TrainingSucceededMessage;
+
+export type ReceiveTrainingSucceededWebhookRequest = {
+    body: ReceiveTrainingSucceededWebhookPayload;
+    key: 'training.succeeded';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveTrainingFailedWebhookPayload = TrainingFailedMessage;
+
+export type ReceiveTrainingFailedWebhookRequest = {
+    body: ReceiveTrainingFailedWebhookPayload;
+    key: 'training.failed';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveTrainingCancelledWebhookPayload = TrainingCancelledMessage;
+
+export type ReceiveTrainingCancelledWebhookRequest = {
+    body: ReceiveTrainingCancelledWebhookPayload;
+    key: 'training.cancelled';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveCreditsGrantedWebhookPayload = CreditsGrantedMessage;
+
+export type ReceiveCreditsGrantedWebhookRequest = {
+    body: ReceiveCreditsGrantedWebhookPayload;
+    key: 'credits.granted';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveCreditsRefundedWebhookPayload = CreditsRefundedMessage;
+
+export type ReceiveCreditsRefundedWebhookRequest = {
+    body: ReceiveCreditsRefundedWebhookPayload;
+    key: 'credits.refunded';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveCreditsAdjustedWebhookPayload = CreditsAdjustedMessage;
+
+export type ReceiveCreditsAdjustedWebhookRequest = {
+    body: ReceiveCreditsAdjustedWebhookPayload;
+    key: 'credits.adjusted';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveBalanceLowWebhookPayload = BalanceLowMessage;
+
+export type ReceiveBalanceLowWebhookRequest = {
+    body: ReceiveBalanceLowWebhookPayload;
+    key: 'balance.low';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveBalanceExhaustedWebhookPayload = BalanceExhaustedMessage;
+
+export type ReceiveBalanceExhaustedWebhookRequest = {
+    body: ReceiveBalanceExhaustedWebhookPayload;
+    key: 'balance.exhausted';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveFreePagesUsedUpWebhookPayload = FreePagesUsedUpMessage;
+
+export type ReceiveFreePagesUsedUpWebhookRequest = {
+    body: ReceiveFreePagesUsedUpWebhookPayload;
+    key: 'free_pages.used_up';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveKeyCreatedWebhookPayload = KeyCreatedMessage;
+
+export type ReceiveKeyCreatedWebhookRequest = {
+    body: ReceiveKeyCreatedWebhookPayload;
+    key: 'key.created';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveKeyRevokedWebhookPayload = KeyRevokedMessage;
+
+export type ReceiveKeyRevokedWebhookRequest = {
+    body: ReceiveKeyRevokedWebhookPayload;
+    key: 'key.revoked';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveReconciliationDriftWebhookPayload = ReconciliationDriftMessage;
+
+export type ReceiveReconciliationDriftWebhookRequest = {
+    body: ReceiveReconciliationDriftWebhookPayload;
+    key: 'reconciliation.drift';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveAuditFindingWebhookPayload = AuditFindingMessage;
+
+export type ReceiveAuditFindingWebhookRequest = {
+    body: ReceiveAuditFindingWebhookPayload;
+    key: 'audit.finding';
+    path?: never;
+    query?: never;
+};

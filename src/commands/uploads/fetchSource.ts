@@ -44,7 +44,6 @@ const unavailable = (detail: string, source_status: number | null): WorkProblem 
 const nameIn = ({ pathname }: URL): string | null => {
   const last = pathname.split('/').at(-1) ?? '';
   try {
-     
     const name = decodeURIComponent(last).replace(/[\u0000-\u001f\u007f/\\]/g, '');
     return name === '' ? null : name.slice(0, FILE_NAME_MAX);
   } catch {

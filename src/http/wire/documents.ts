@@ -143,12 +143,9 @@ const page = z
         '`partial`: some of it could not be read; `empty`: nothing is on it; `skipped`: the mode does not read it.',
     }),
     source: z.enum(['text', 'recognised', 'both']),
-    detail: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'Why the status is not `ok`; of a page that is: what became of a text layer in doubt.',
-      }),
+    detail: z.string().nullable().meta({
+      description: 'Why the status is not `ok`; of a page that is: what became of a text layer in doubt.',
+    }),
     width: points,
     height: points,
     rotation: z

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { isGarbled } from '../../formats/pdf/garbled.ts';
-import { readFileAsDocument } from '../../formats/readDocument.ts';
-import { drawnPdf } from '../support/pdfs.ts';
+import { isGarbled } from '../../../formats/pdf/garbled.ts';
+import { readFileAsDocument } from '../../../formats/readDocument.ts';
+import { drawnPdf } from '../../support/pdfs.ts';
 
 const garbled = (text: string): boolean => isGarbled(text.split(' ').map((word) => ({ text: word })));
 

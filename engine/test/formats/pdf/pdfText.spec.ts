@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { openPdf } from '../../formats/pdf/readPdf.ts';
-import { levelBox, turnOfWord } from '../../formats/pdf/turnedPages.ts';
-import type { Document } from '../../document/document.ts';
-import { documentBy, markdownBy } from '../support/officeFiles.ts';
-import { drawnPdf, pdfOf, plainPdf } from '../support/pdfs.ts';
+import { openPdf } from '../../../formats/pdf/readPdf.ts';
+import { levelBox, turnOfWord } from '../../../formats/pdf/turnedPages.ts';
+import type { Document } from '../../../document/document.ts';
+import { documentBy, markdownBy } from '../../support/officeFiles.ts';
+import { drawnPdf, pdfOf, plainPdf } from '../../support/pdfs.ts';
 
 const LINES = ['Invoice 4711 of the third of March', 'is to be paid within thirty days'];
 

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { readFileAsDocument } from '../../formats/readDocument.ts';
-import { agree } from '../../formats/pdf/searchableScans.ts';
-import { markdownOf } from '../../document/markdown.ts';
-import type { Document } from '../../document/document.ts';
-import type { ParseEffort } from '../../ports/documentParser.ts';
-import { line } from '../support/drawnPages.ts';
-import { pictureOf } from '../support/pagePictures.ts';
-import { drawnPdf, scannedPdf } from '../support/pdfs.ts';
+import { readFileAsDocument } from '../../../formats/readDocument.ts';
+import { agree } from '../../../formats/pdf/searchableScans.ts';
+import { markdownOf } from '../../../document/markdown.ts';
+import type { Document } from '../../../document/document.ts';
+import type { ParseEffort } from '../../../ports/documentParser.ts';
+import { line } from '../../support/drawnPages.ts';
+import { pictureOf } from '../../support/pagePictures.ts';
+import { drawnPdf, scannedPdf } from '../../support/pdfs.ts';
 
 const LINES = [
   'The quick brown fox jumps over the lazy dog and the old cat.',

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { insideOf } from '../../formats/pdf/inside/insideOf.ts';
-import { openPdf } from '../../formats/pdf/readPdf.ts';
-import { documentBy, markdownBy } from '../support/officeFiles.ts';
-import { drawnPdf, encryptedPdf, pdfOf } from '../support/pdfs.ts';
+import { insideOf } from '../../../formats/pdf/inside/insideOf.ts';
+import { openPdf } from '../../../formats/pdf/readPdf.ts';
+import { documentBy, markdownBy } from '../../support/officeFiles.ts';
+import { drawnPdf, encryptedPdf, pdfOf } from '../../support/pdfs.ts';
 
 const FONTS = '/Font << /F1 5 0 R /F2 6 0 R >>';
 /** A page of the given contents, further objects from 7 on. */
