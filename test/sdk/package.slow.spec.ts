@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
 import { build, transform } from 'esbuild';
@@ -9,12 +9,15 @@ import { Webhook } from 'standardwebhooks';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { client } from '../http/support/client.ts';
 import { WEB } from './webGlobals.ts';
-import { startService, type ServiceProcess } from '../support/serviceProcess.ts';
+import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
 
 const run = promisify(execFile);
 
 const PROGRAM = /^```ts\n([\s\S]*?)^```$/gm;
-const PROGRAMS = [...readFileSync('sdk/README.md', 'utf8').matchAll(PROGRAM)].map(([, text = '']) => text);
+const programsOf = (file: string): readonly string[] =>
+  [...readFileSync(file, 'utf8').matchAll(PROGRAM)].map(([, text = '']) => text);
+const PROGRAMS = programsOf('sdk/README.md');
+const TOUR = programsOf('docs/tutorials/quick-tours.md');
 
 const TSC = resolve('node_modules/typescript/bin/tsc');
 
@@ -45,12 +48,18 @@ describe('the packed client', function () {
       cwd: app.path,
       stdio: 'ignore',
     });
-    copyFileSync('test/fixtures/invoice.pdf', join(app.path, 'invoice.pdf'));
+    for (const copy of ['invoice.pdf', 'test/fixtures/invoice.pdf']) {
+      mkdirSync(dirname(join(app.path, copy)), { recursive: true });
+      copyFileSync('test/fixtures/invoice.pdf', join(app.path, copy));
+    }
     const operator = await client(service.url);
     const key = await operator.newKey('acme');
     await operator.sell('acme', 10_000);
     const { PATH = '' } = process.env;
-    env = { PATH, QUIRE_URL: service.url, QUIRE_API_KEY: key, TENANT: 'acme', WEBHOOK_SECRET: SECRET };
+    env = {
+      ...{ PATH, QUIRE_URL: service.url, QUIRE_API_KEY: key, TENANT: 'acme', WEBHOOK_SECRET: SECRET },
+      ...{ URL: service.url, ADMIN: ADMIN_KEY },
+    };
   });
   after(async () => {
     await service.stop('SIGKILL');
@@ -67,7 +76,7 @@ describe('the packed client', function () {
   };
 
   it('is typed: the programs of its README compile in the strictest way', async () => {
-    const files = PROGRAMS.map((text, at) => app.file(`program${String(at)}.ts`, text));
+    const files = [...PROGRAMS, ...TOUR].map((text, at) => app.file(`program${String(at)}.ts`, text));
     const options = [
       '--ignoreConfig',
       '--noEmit',
@@ -120,6 +129,12 @@ describe('the packed client', function () {
       '1 page',
       '10000',
     ]);
+  });
+
+  it('runs the quick tour', async () => {
+    const printed = await printedBy(TOUR.join('\n'));
+    expect(printed).to.contain("path: '/invoice_number'").and.to.contain('free_pages_remaining: 4');
+    expect(printed.trim().split('\n').at(-1)).to.match(/^400 empty_file /);
   });
 
   it('needs nothing that only Node has', async () => {
