@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { encryptedPdf } from '../../../engine/test/support/pdfs.ts';
-import { QUEUED_MAX } from '../../../src/worker/batches/batchWorker.ts';
-import { everything } from '../../../src/audit/log/auditLog.ts';
-import { startApi, type TestApi } from '../support/testApi.ts';
+import { encryptedPdf } from '../../../../engine/test/support/pdfs.ts';
+import { QUEUED_MAX } from '../../../../src/worker/batches/batchWorker.ts';
+import { everything } from '../../../../src/audit/log/auditLog.ts';
+import { startApi, type TestApi } from '../../support/testApi.ts';
 import { batchTenant } from './batchTenant.ts';
 
 const PASSWORD = 'a-password-of-batches';

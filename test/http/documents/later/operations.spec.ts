@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { encryptedPdf, plainPdf } from '../../../engine/test/support/pdfs.ts';
-import { operationEnded } from '../../../domain/operation/decider.ts';
-import { extractionStream } from '../../../domain/extraction/events.ts';
-import { until } from '../../../engine/test/support/until.ts';
-import { eventsOf } from '../../support/logs/eventLogs.ts';
-import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn, type CallOptions } from '../support/client.ts';
-import { testApi, type TestApi } from '../support/testApi.ts';
+import { encryptedPdf, plainPdf } from '../../../../engine/test/support/pdfs.ts';
+import { operationEnded } from '../../../../domain/operation/decider.ts';
+import { extractionStream } from '../../../../domain/extraction/events.ts';
+import { until } from '../../../../engine/test/support/until.ts';
+import { eventsOf } from '../../../support/logs/eventLogs.ts';
+import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn, type CallOptions } from '../../support/client.ts';
+import { testApi, type TestApi } from '../../support/testApi.ts';
 
 const LATER = { prefer: 'respond-async' };
 const pdf = (bytes: Buffer) => new Blob([new Uint8Array(bytes)], { type: 'application/pdf' });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Block, Document } from '../../document/document.ts';
-import { tableOf } from '../../document/tableGrid.ts';
-import { extract } from '../../extraction/extract.ts';
-import { laidOut } from '../support/laidOut.ts';
+import type { Block, Document } from '../../../document/document.ts';
+import { tableOf } from '../../../document/tableGrid.ts';
+import { extract } from '../../../extraction/extract.ts';
+import { laidOut } from '../../support/laidOut.ts';
 
 const heading = (text: string): Block => ({ kind: 'heading', level: 2, text, markdown: text, box: null });
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { until } from '../../../engine/test/support/until.ts';
-import { INVOICE_SCHEMA, type CallOptions, type Reply } from '../support/client.ts';
-import type { TestApi } from '../support/testApi.ts';
-import { presigned, put } from './uploads.suite.ts';
+import { until } from '../../../../engine/test/support/until.ts';
+import { INVOICE_SCHEMA, type CallOptions, type Reply } from '../../support/client.ts';
+import type { TestApi } from '../../support/testApi.ts';
+import { presigned, put } from '../uploads.suite.ts';
 
 const SCHEMA = JSON.parse(INVOICE_SCHEMA) as object;
 

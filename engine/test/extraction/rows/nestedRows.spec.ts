@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { utils, write } from '@e965/xlsx';
-import type { Block, Document } from '../../document/document.ts';
-import { tableOf } from '../../document/tableGrid.ts';
-import { extract } from '../../extraction/extract.ts';
-import { openFlow } from '../../formats/flow.ts';
-import { openXlsx } from '../../formats/sheets/openWorkbook.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
-import { documentBy } from '../support/officeFiles.ts';
+import type { Block, Document } from '../../../document/document.ts';
+import { tableOf } from '../../../document/tableGrid.ts';
+import { extract } from '../../../extraction/extract.ts';
+import { openFlow } from '../../../formats/flow.ts';
+import { openXlsx } from '../../../formats/sheets/openWorkbook.ts';
+import type { Json, JsonObject } from '../../../kernel/json.ts';
+import { documentBy } from '../../support/officeFiles.ts';
 
 const heading = (text: string): Block => ({ kind: 'heading', level: 2, text, markdown: text, box: null });
 

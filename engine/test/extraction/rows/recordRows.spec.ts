@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../kernel/json.ts';
-import { extract } from '../../extraction/extract.ts';
-import { laidOut, type Placed } from '../support/laidOut.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
+import { extract } from '../../../extraction/extract.ts';
+import { laidOut, type Placed } from '../../support/laidOut.ts';
 
 const repair = {
   defect: { type: 'string' },

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { extract } from '../../extraction/extract.ts';
-import type { Block, Document } from '../../document/document.ts';
-import { openFlow } from '../../formats/flow.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
-import { laidOut } from '../support/laidOut.ts';
+import { extract } from '../../../extraction/extract.ts';
+import type { Block, Document } from '../../../document/document.ts';
+import { openFlow } from '../../../formats/flow.ts';
+import type { Json, JsonObject } from '../../../kernel/json.ts';
+import { laidOut } from '../../support/laidOut.ts';
 
 const text = (content: string): Block => ({ kind: 'paragraph', text: content, markdown: content, box: null });
 const heading = (content: string): Block => ({

@@ -1,15 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { pagedPdf } from '../../../engine/test/bench/pagedPdf.ts';
-import { ledgerPages } from '../../../engine/test/bench/pdfPages.ts';
-import { plainPdf } from '../../../engine/test/support/pdfs.ts';
-import { until } from '../../../engine/test/support/until.ts';
-import { operationEnded } from '../../../domain/operation/decider.ts';
-import { operationStream } from '../../../domain/operation/events.ts';
-import { eventsOf } from '../../support/logs/eventLogs.ts';
-import { formOf } from '../support/client.ts';
-import { ADMIN_KEY } from '../../support/serviceProcess.ts';
-import { startApi, testApi, type TestApi } from '../support/testApi.ts';
+import { pagedPdf } from '../../../../engine/test/bench/pagedPdf.ts';
+import { ledgerPages } from '../../../../engine/test/bench/pdfPages.ts';
+import { plainPdf } from '../../../../engine/test/support/pdfs.ts';
+import { until } from '../../../../engine/test/support/until.ts';
+import { operationEnded } from '../../../../domain/operation/decider.ts';
+import { operationStream } from '../../../../domain/operation/events.ts';
+import { eventsOf } from '../../../support/logs/eventLogs.ts';
+import { formOf } from '../../support/client.ts';
+import { ADMIN_KEY } from '../../../support/serviceProcess.ts';
+import { startApi, testApi, type TestApi } from '../../support/testApi.ts';
 
 const LATER = { prefer: 'respond-async' };
 const PAGES = 120;

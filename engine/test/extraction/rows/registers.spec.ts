@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { utils, write } from '@e965/xlsx';
-import { openXlsx } from '../../formats/sheets/openWorkbook.ts';
-import { extract } from '../../extraction/extract.ts';
-import type { Block, Document } from '../../document/document.ts';
-import { tableOf } from '../../document/tableGrid.ts';
-import { openFlow } from '../../formats/flow.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
-import { laidOut, type Placed } from '../support/laidOut.ts';
-import { documentBy } from '../support/officeFiles.ts';
+import { openXlsx } from '../../../formats/sheets/openWorkbook.ts';
+import { extract } from '../../../extraction/extract.ts';
+import type { Block, Document } from '../../../document/document.ts';
+import { tableOf } from '../../../document/tableGrid.ts';
+import { openFlow } from '../../../formats/flow.ts';
+import type { Json, JsonObject } from '../../../kernel/json.ts';
+import { laidOut, type Placed } from '../../support/laidOut.ts';
+import { documentBy } from '../../support/officeFiles.ts';
 
 const text = (content: string): Block => ({ kind: 'paragraph', text: content, markdown: content, box: null });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { extract } from '../../extraction/extract.ts';
-import { laidOut, type Placed } from '../support/laidOut.ts';
+import { extract } from '../../../extraction/extract.ts';
+import { laidOut, type Placed } from '../../support/laidOut.ts';
 
 const PLACES = [240, 290, 340, 400, 450, 500] as const;
 const cells = (y: number, texts: readonly string[]): readonly Placed[] =>

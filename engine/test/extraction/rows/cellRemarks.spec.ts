@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Document, Word } from '../../document/document.ts';
-import { tableOf } from '../../document/tableGrid.ts';
-import { extract } from '../../extraction/extract.ts';
+import type { Document, Word } from '../../../document/document.ts';
+import { tableOf } from '../../../document/tableGrid.ts';
+import { extract } from '../../../extraction/extract.ts';
 
 const word = (text: string, [x, y]: readonly [number, number], size: number): Word => ({
   text,

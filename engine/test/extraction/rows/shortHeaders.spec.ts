@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { tableOf } from '../../document/tableGrid.ts';
-import { extract } from '../../extraction/extract.ts';
-import { openFlow } from '../../formats/flow.ts';
+import { tableOf } from '../../../document/tableGrid.ts';
+import { extract } from '../../../extraction/extract.ts';
+import { openFlow } from '../../../formats/flow.ts';
 
 const part = {
   part_number: { type: 'string' },

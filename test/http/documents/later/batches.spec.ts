@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { operationIdOfDocument } from '../../../domain/batch/identity.ts';
-import { BATCH_DOCUMENTS_MAX } from '../../../domain/batch/events.ts';
-import { extractionStream } from '../../../domain/extraction/events.ts';
-import { OPEN_BATCHES_MAX } from '../../../src/commands/batches/acceptBatch.ts';
-import { eventsOf } from '../../support/logs/eventLogs.ts';
-import { issuesIn } from '../support/client.ts';
-import { testApi, type TestApi } from '../support/testApi.ts';
+import { operationIdOfDocument } from '../../../../domain/batch/identity.ts';
+import { BATCH_DOCUMENTS_MAX } from '../../../../domain/batch/events.ts';
+import { extractionStream } from '../../../../domain/extraction/events.ts';
+import { OPEN_BATCHES_MAX } from '../../../../src/commands/batches/acceptBatch.ts';
+import { eventsOf } from '../../../support/logs/eventLogs.ts';
+import { issuesIn } from '../../support/client.ts';
+import { testApi, type TestApi } from '../../support/testApi.ts';
 import { batchTenant } from './batchTenant.ts';
 
 describe('batches', function () {
