@@ -1,36 +1,17 @@
 import { expect } from 'chai';
 import { openPdf } from '../../../formats/pdf/readPdf.ts';
 import { documentBy, markdownBy } from '../../support/officeFiles.ts';
-import { pdfOf } from '../../support/pdfs.ts';
+import { mappedCode, mappedPdf } from '../../support/mappedPdfs.ts';
 
 type Sign = readonly [sign: string, x: number, y: number];
 
-/** A page of 600 x 800 points on which each sign, twelve points high and wide, is drawn by itself. */
+/** A page on which each sign, twelve points high and wide, is drawn by itself. */
 function signsPdf(signs: readonly Sign[]): Buffer {
   const letters = [...new Set(signs.map(([sign]) => sign))];
-  const codeOf = (sign: string): string => (letters.indexOf(sign) + 65).toString(16);
-  const content = signs
-    .map(([sign, x, y]) => `BT /F1 12 Tf 1 0 0 1 ${x} ${800 - y} Tm <${codeOf(sign)}> Tj ET`)
-    .join('\n');
-  const pairs = letters.map((sign) => `<${codeOf(sign)}> <${sign.charCodeAt(0).toString(16)}>`);
-  const cmap =
-    'begincmap 1 begincodespacerange <00> <ff> endcodespacerange ' +
-    `${pairs.length} beginbfchar ${pairs.join('\n')} endbfchar endcmap`;
-  const stream = (data: string): string => `<< /Length ${data.length} >>\nstream\n${data}\nendstream`;
-  const widths = letters.map(() => 1000).join(' ');
-  return pdfOf(
-    [
-      '<< /Type /Catalog /Pages 2 0 R >>',
-      '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
-      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R ' +
-        '/Resources << /Font << /F1 5 0 R >> >> >>',
-      stream(content),
-      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R ' +
-        `/FirstChar 65 /LastChar ${64 + letters.length} /Widths [${widths}] >>`,
-      stream(cmap),
-    ],
-    '',
+  const content = signs.map(
+    ([sign, x, y]) => `BT /F1 12 Tf 1 0 0 1 ${x} ${800 - y} Tm <${mappedCode(letters, sign)}> Tj ET`,
   );
+  return mappedPdf(letters, content.join('\n'));
 }
 
 const COLUMNS = ['山の上に古い寺があり', '長い石の道が続いて', '春には人が集まる。'];
