@@ -19,11 +19,31 @@ export function readsRightToLeft(text: string): boolean {
 }
 
 /**
- * Text layers give the ligature of lam and alef the wrong way round. After an alef this cannot be read
- * otherwise, for no Arabic word is written so; elsewhere it is left as it is.
+ * What no Arabic word has: alef before another that carries a hamza, two alefs where a word begins (after `and`, `so`,
+ * `in` or `as`), and the word `except` the other way round. With what each is.
+ */
+const SWAPPED: readonly (readonly [pattern: RegExp, mended: string])[] = [
+  [/\u0627([\u0622\u0623\u0625])\u0644/g, '\u0627\u0644$1'],
+  [/(?<![\p{L}\p{M}])([\u0648\u0641\u0628\u0643]?\u0627)\u0627\u0644(?=\p{L})/gu, '$1\u0644\u0627'],
+  [/(?<![\p{L}\p{M}])([\u0648\u0641]?\u0625)\u0627\u0644(?![\p{L}\p{M}])/gu, '$1\u0644\u0627'],
+];
+
+/**
+ * Text layers give the ligature of lam and alef the wrong way round. Where no Arabic word is written so, it cannot be
+ * read otherwise; elsewhere it is left as it is.
  */
 export const mendedLigatures = (text: string): string =>
-  text.replace(/\u0627([\u0622\u0623\u0625])\u0644/g, '\u0627\u0644$1');
+  SWAPPED.reduce((mended, [pattern, right]) => mended.replace(pattern, right), text);
+
+/** Whether a text has a ligature the wrong way round for sure. */
+export const hasSwappedLigature = (text: string): boolean =>
+  SWAPPED.some(([pattern]) => text.search(pattern) >= 0);
+
+/** The article by itself, or with `and` or `so`: it is written as one with its word. */
+const LONE = /^(\P{L}{0,3}[\u0648\u0641]?)\u0627\u0644(\P{L}{0,3})$/u;
+
+/** Of a page that has some the wrong way round: a lone article is the word `no`. */
+export const mendedLone = (word: string): string => word.replace(LONE, '$1\u0644\u0627$2');
 
 /**
  * Words as they are read. Those of a line from right to left are turned around, but for runs of Latin

@@ -3,6 +3,7 @@ import type { Document, DocumentPage, DocumentWarning } from '../../document/doc
 import { withNotes } from '../../layout/footnotes.ts';
 import { layoutPages, layoutTraits, type LayoutTraits } from '../../layout/layoutPages.ts';
 import { withContinuedTables } from '../../layout/tables/continuedTables.ts';
+import { verticalText } from '../../layout/verticalText.ts';
 import type { OutlineTitle } from '../../layout/outlined.ts';
 import type { ParseEffort } from '../../ports/documentParser.ts';
 import type { Bookmark } from './inside/outline.ts';
@@ -27,6 +28,9 @@ import {
 const GARBLED_MENDED = 'The letters of the text layer mean nothing: the page was recognised.';
 const GARBLED_LEFT = 'The letters of the text layer seem to mean nothing, and this mode recognises no pages.';
 
+/** A column is read as a line from left to right is, when it is turned so. */
+const COLUMNS_TURN: Turn = 90;
+
 /** A page's content, turned so that most of its text is level. */
 interface TurnedContent extends SourcedContent {
   readonly turn: Turn;
@@ -45,16 +49,30 @@ interface Read extends Seen {
 
 /** What the text layer of a page has. */
 function textContent(page: ParsedPage | undefined, own: readonly InkedWord[]): TurnedContent {
-  const turn = turnOfPage(own);
+  const { turn, words, others } = asRead(own);
   const content = {
     width: page?.width ?? 0,
     height: page?.height ?? 0,
-    words: own.filter((word) => turnOfWord(word) === turn),
+    words,
     rules: page === undefined ? [] : pdfRules(page),
-    aside: asideOf(own, turn),
+    aside: asideOf(others, turn),
     source: 'text_layer' as const,
   };
   return { ...levelContent(content, turn), turn };
+}
+
+/**
+ * The turn at which a page's words read as lines from left to right. Columns from right to left become such lines
+ * when the page is turned by a quarter; words that are turned so in them belong to them.
+ */
+function asRead(own: readonly InkedWord[]) {
+  const turn = turnOfPage(own);
+  const words = own.filter((word) => turnOfWord(word) === turn);
+  const columns = turn === 0 ? verticalText(words) : undefined;
+  if (columns === undefined) return { turn, words, others: own.filter((word) => turnOfWord(word) !== turn) };
+  const along = own.filter((word) => turnOfWord(word) === COLUMNS_TURN);
+  const others = own.filter((word) => turnOfWord(word) !== 0 && turnOfWord(word) !== COLUMNS_TURN);
+  return { turn: COLUMNS_TURN, words: [...columns, ...along], others };
 }
 
 /**

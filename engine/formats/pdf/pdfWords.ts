@@ -2,7 +2,7 @@ import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
 import { cleanText } from '../../document/cleanText.ts';
 import type { Box } from '../../document/document.ts';
 import { around, type PlacedWord } from '../../layout/content.ts';
-import { mendedLigatures } from '../../layout/direction.ts';
+import { hasSwappedLigature, mendedLigatures, mendedLone } from '../../layout/direction.ts';
 import { fontLook, type FontLook } from './fontLook.ts';
 import type { RunsAt } from './inside/insideOf.ts';
 import type { DrawnRun } from './inside/operators.ts';
@@ -23,7 +23,10 @@ export interface InkedWord extends PlacedWord {
 export function pdfWords(page: ParsedPage, runsAt?: RunsAt): readonly InkedWord[] {
   const links = linksOf(page);
   const lookOf = looks();
-  const words = page.textItems.flatMap((item) => wordsOf(item, { page, runsAt, lookOf }));
+  const read = page.textItems.flatMap((item) => wordsOf(item, { page, runsAt, lookOf }));
+  const words = page.textItems.some(({ text }) => hasSwappedLigature(text))
+    ? read.map((word) => ({ ...word, text: mendedLone(word.text) }))
+    : read;
   return links.length === 0 ? words : words.map((word) => withLink(word, links));
 }
 
