@@ -121,7 +121,7 @@ const evolve = (state: BatchState, { type, data }: BatchEvent): BatchState => {
 export type BatchKind = StreamKind<BatchState, BatchCommand, BatchEvent, BatchRejection>;
 
 /**
- * The rules of a batch (ADR 36). Its stream says which documents may become operations, and in which order they are begun:
- * after `BatchCancelled` none is. What becomes of a document its operation says.
+ * The rules of a batch (ADR 36). Its stream says which documents may become operations, and in which order they are
+ * begun: after `BatchCancelled` none is. What becomes of a document its operation says.
  */
 export const batch: Decider<BatchKind> = { initialState: NO_BATCH, decide, evolve };

@@ -7,6 +7,8 @@ export interface Component {
   readonly name: string;
   readonly version: string;
   readonly licenses?: readonly License[];
+  readonly 'bom-ref'?: string;
+  readonly properties?: readonly { readonly name: string; readonly value: string }[];
 }
 
 /** The members of a CycloneDX document that are read here. */
@@ -18,6 +20,7 @@ export interface Sbom {
 
 interface Made extends Sbom {
   readonly serialNumber?: string;
+  readonly dependencies: readonly { readonly ref: string }[];
   readonly metadata: { readonly timestamp?: string; readonly component: { readonly purl: string } };
 }
 
@@ -30,21 +33,39 @@ const reproducible = ({ serialNumber: _, metadata, ...rest }: Made): Sbom => {
   return { ...rest, metadata: { ...others, component: { ...component, name: ownName(component.purl) } } };
 };
 
-/** What production depends on, from the lock file, as CycloneDX. Throws with npm's words when it cannot. */
-export const productionSbom = async (): Promise<Sbom> => {
-  const { out, err } = await npm([
-    ...['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--omit', 'dev'],
-  ]);
-  if (!out.trimStart().startsWith('{')) throw new Error(`npm sbom failed: ${err}`);
-  return reproducible(JSON.parse(out) as Made);
+const isForDevelopment = ({ properties = [] }: Component): boolean =>
+  properties.some(({ name }) => name === 'cdx:npm:package:development');
+
+/** npm's own `--omit dev` leaves out what production shares with development. */
+const ofProduction = ({ components, dependencies, ...rest }: Made): Made => {
+  const left = new Set(components.filter(isForDevelopment).map((component) => component['bom-ref']));
+  return {
+    ...rest,
+    components: components.filter((component) => !isForDevelopment(component)),
+    dependencies: dependencies.filter(({ ref }) => !left.has(ref)),
+  };
 };
 
+/** What production depends on, from the lock file, as CycloneDX. Throws with npm's words when it cannot. */
+export const productionSbom = async (): Promise<Sbom> => {
+  const { out, err } = await npm(['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx']);
+  if (!out.trimStart().startsWith('{')) throw new Error(`npm sbom failed: ${err}`);
+  return reproducible(ofProduction(JSON.parse(out) as Made));
+};
+
+/** Packages that name their licence in a member of old, which npm does not read. */
+const NAMED_OF_OLD: ReadonlyMap<string, string> = new Map([
+  ['busboy', 'MIT'],
+  ['streamsearch', 'MIT'],
+]);
+
 /** The licence of a component as an SPDX expression; undefined when it names none. */
-export const licenseOf = ({ licenses = [] }: Component): string | undefined => {
+export const licenseOf = ({ name, licenses = [] }: Component): string | undefined => {
   const names = licenses.flatMap((one) =>
     'expression' in one ? [one.expression] : [one.license.id ?? one.license.name ?? ''],
   );
-  return names.length === 0 || names.includes('') ? undefined : names.join(' AND ');
+  if (names.length === 0) return NAMED_OF_OLD.get(name);
+  return names.includes('') ? undefined : names.join(' AND ');
 };
 
 const PERMISSIVE = new Set([
