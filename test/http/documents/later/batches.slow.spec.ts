@@ -52,8 +52,7 @@ describe('batches of a service of their own', function () {
     expect((await tenant.ended(wrong))['documents']).to.deep.include({ failed: 1 });
     expect((await tenant.results(wrong))[0]?.error).to.include({ code: 'wrong_password' });
     expect(await keysIn('secrets/')).to.deep.equal([]);
-    for await (const { data } of everything(api.log))
-      expect(JSON.stringify(data)).to.not.contain(PASSWORD);
+    for await (const { data } of everything(api.log)) expect(JSON.stringify(data)).to.not.contain(PASSWORD);
   });
 
   it('take what they leave out from a saved config, as it was when they were accepted', async () => {
