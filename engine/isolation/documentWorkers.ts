@@ -9,13 +9,8 @@ import type { ExtractionEngine } from '../ports/extractionEngine.ts';
 import type { LocalLearner } from '../ports/localLearner.ts';
 import type { SchemaValidator } from '../ports/schemaValidator.ts';
 import { localLearner } from '../learning/localLearner.ts';
-import {
-  openChildPool,
-  type Charged,
-  type ChildPool,
-  type Openings,
-  type Pauses,
-} from './children/childPool.ts';
+import { openChildPool, type ChildPool } from './children/childPool.ts';
+import type { Charged, Openings, Pauses } from './children/poolState.ts';
 import { confinementHere, type Confinement, type Protection } from './confinement/confinement.ts';
 import type { PoolLimits } from './children/piece.ts';
 import { documentTools } from './documentTools.ts';

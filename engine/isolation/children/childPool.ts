@@ -1,8 +1,19 @@
 import { startChild, type Child, type ChildOptions } from './childProcess.ts';
-import { fairShares, type FairShares } from '../../kernel/fairShares.ts';
-import { idleChildren, type IdleChildren } from './idleChildren.ts';
-import { keptChildren, type Keeping, type KeptChildren } from './keptChildren.ts';
+import { fairShares } from '../../kernel/fairShares.ts';
+import { idleChildren } from './idleChildren.ts';
+import { keptChildren, type Keeping } from './keptChildren.ts';
 import { pieceOf, type GivenChild, type Piece, type PoolLimits } from './piece.ts';
+import {
+  charge,
+  chargeRunning,
+  endPause,
+  pausesOf,
+  type Charged,
+  type Entry,
+  type Openings,
+  type Pauses,
+  type Pool,
+} from './poolState.ts';
 import type { JobOutcome } from '../jobs.ts';
 
 export interface PoolOptions extends ChildOptions {
@@ -18,27 +29,6 @@ export interface PoolOptions extends ChildOptions {
   readonly keptMs?: number | undefined;
 }
 
-/** Files that children opened, and keep open. */
-export interface Openings {
-  /** Since the pool was opened. */
-  readonly opened: number;
-  /** Jobs that went on with a file that was open, since then. */
-  readonly wentOn: number;
-  /** Kept open now. */
-  readonly kept: number;
-}
-
-/** Jobs that gave way to others. */
-export interface Pauses {
-  /** Paused now. */
-  readonly jobs: number;
-  /** Time that jobs were paused since the pool was opened, those of now with it, ms. */
-  readonly totalMs: number;
-}
-
-/** Told of CPU time that a share used, ms. */
-export type Charged = (share: string, cpuMs: number) => void;
-
 export interface ChildPool {
   run(job: unknown, limits: PoolLimits): Promise<JobOutcome>;
   pauses(): Pauses;
@@ -53,33 +43,6 @@ const SLICE_MS = 100;
 const KEPT_MS = 10_000;
 /** Charged at the least for a job, ms: what is shorter than the system's clock is not free. */
 const LEAST_MS = 1;
-
-/** A job, and who is told of its end. */
-interface Entry {
-  readonly piece: Piece;
-  readonly settle: (outcome: JobOutcome) => void;
-}
-
-interface Pool {
-  readonly options: ChildOptions & Pick<PoolOptions, 'processes'>;
-  readonly sliceMs: number;
-  readonly pausedMax: number;
-  readonly idle: IdleChildren;
-  readonly kept: KeptChildren;
-  /** Jobs without a process, and paused ones. */
-  readonly line: FairShares<Entry>;
-  readonly waiting: Set<Entry>;
-  readonly running: Set<Entry>;
-  /** With the time since which they are. */
-  readonly paused: Map<Entry, number>;
-  /** Time of the pauses that have ended, ms. */
-  pausedMs: number;
-  readonly charged: Set<Charged>;
-  opened: number;
-  wentOn: number;
-  recheck: NodeJS.Timeout | undefined;
-  closed: boolean;
-}
 
 /**
  * Children are started when a job needs one and end when idle: at rest there are none. Free ones are given
@@ -119,23 +82,6 @@ export function openChildPool({ sliceMs, pausedMax, idleMs, keptMs, ...options }
     },
     close: () => close(pool),
   };
-}
-
-function pausesOf({ paused, pausedMs }: Pool): Pauses {
-  const now = performance.now();
-  return {
-    jobs: paused.size,
-    totalMs: [...paused.values()].reduce((ms, since) => ms + now - since, pausedMs),
-  };
-}
-
-/** False for a job that was not paused. */
-function endPause(pool: Pool, entry: Entry): boolean {
-  const since = pool.paused.get(entry);
-  if (since === undefined) return false;
-  pool.paused.delete(entry);
-  pool.pausedMs += performance.now() - since;
-  return true;
 }
 
 function enter(pool: Pool, { piece, settle }: Entry): void {
@@ -261,16 +207,6 @@ function keptBy(
   const path = piece.file?.path;
   if (path === undefined) return piece.keeping();
   return { share: piece.share, path, openedMs: openings > 0 ? piece.toldMs() : 0 };
-}
-
-function charge({ line, charged }: Pool, { piece }: Entry, leastMs = 0): void {
-  const usedMs = Math.max(leastMs, piece.usedMs());
-  line.charge(piece.share, usedMs, performance.now());
-  for (const told of charged) told(piece.share, usedMs);
-}
-
-function chargeRunning(pool: Pool): void {
-  for (const entry of pool.running) charge(pool, entry);
 }
 
 async function close(pool: Pool): Promise<void> {

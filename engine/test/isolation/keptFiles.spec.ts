@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Openings } from '../../isolation/children/childPool.ts';
+import type { Openings } from '../../isolation/children/poolState.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
 import { familyOf } from '../../isolation/children/processFamily.ts';
 import type { ParseRequest } from '../../ports/documentParser.ts';
