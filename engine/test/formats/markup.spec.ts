@@ -1,42 +1,11 @@
 import { expect } from 'chai';
-import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import iconv from 'iconv-lite';
-import { read, utils, write, type WorkBook } from '@e965/xlsx';
-import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
-import type { RenderResult } from '../../ports/documentParser.ts';
 import { plainPdf } from '../support/pdfs.ts';
-import { tempFolder } from '../support/tempFolder.ts';
+import { renderings } from './renderings.ts';
 
 describe('formats of markup', function () {
   this.timeout(60_000);
-  const folder = tempFolder();
-  let workers: DocumentWorkers;
-  before(() => {
-    workers = openDocumentWorkers({ processes: 1 });
-  });
-  after(async () => {
-    await workers.close();
-    folder.remove();
-  });
-
-  const render = (name: string, content: string | Uint8Array): Promise<RenderResult> =>
-    workers.parser.render({
-      path: folder.file(name, content),
-      fileName: name,
-      effort: 'standard',
-      pagesMax: 100,
-      deadlineMs: 30_000,
-      share: 't',
-    });
-  const markdown = async (name: string, content: string | Uint8Array): Promise<string> => {
-    const result = await render(name, content);
-    if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
-    return result.rendition.markdown;
-  };
-  const warnings = async (name: string, content: string | Uint8Array): Promise<readonly string[]> => {
-    const result = await render(name, content);
-    return result.kind === 'ok' ? result.rendition.warnings.map(({ code }) => code) : [result.kind];
-  };
+  const { markdown, render, warnings, folder, parser } = renderings();
 
   describe('HTML', () => {
     it('gives headings, lists, links, emphasis, code and tables with spans', async () => {
@@ -147,186 +116,6 @@ describe('formats of markup', function () {
     });
   });
 
-  describe('workbooks', () => {
-    const book = (sheets: Readonly<Record<string, readonly (readonly unknown[])[]>>): WorkBook => {
-      const made = utils.book_new();
-      for (const [name, rows] of Object.entries(sheets))
-        utils.book_append_sheet(made, utils.aoa_to_sheet(rows.map((row) => [...row])), name);
-      return made;
-    };
-    const bytesOf = (made: WorkBook, bookType: 'xlsx' | 'xls' | 'ods'): Buffer =>
-      Buffer.from(
-        write(made, { type: 'buffer', bookType: bookType === 'xls' ? 'biff8' : bookType }) as Uint8Array,
-      );
-
-    for (const type of ['xlsx', 'xls', 'ods'] as const)
-      it(`of type ${type} have a page for each sheet that is not empty`, async () => {
-        const made = book({
-          Sales: [
-            ['Item', 'Sum'],
-            ['Nails', 9.5],
-          ],
-          Empty: [],
-          Costs: [
-            ['Who', 'What'],
-            ['Me', 'Rent'],
-          ],
-        });
-        const result = await render(`a.${type}`, bytesOf(made, type));
-        if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
-        expect(result.rendition.pages.map(({ page, source }) => [page, source])).to.deep.equal([
-          [1, 'markup'],
-          [2, 'markup'],
-        ]);
-        expect(result.rendition.markdown).to.equal(
-          '<!-- page 1 -->\n\n## Sales\n\n| Item | Sum |\n| --- | --- |\n| Nails | 9.5 |\n\n<!-- ' +
-            'page 2 -->\n\n## Costs\n\n| Who | What |\n| --- | --- |\n| Me | Rent |\n',
-        );
-      });
-
-    it('show numbers as their formats do', async () => {
-      const made = book({
-        Sheet1: [
-          ['Share', 'Day'],
-          [0.125, 45000],
-        ],
-      });
-      const sheet = made.Sheets['Sheet1'];
-      if (sheet === undefined) throw new Error('no sheet');
-      Object.assign(sheet['A2'] as object, { z: '0.0%' });
-      Object.assign(sheet['B2'] as object, { z: 'yyyy-mm-dd' });
-      expect(await markdown('a.xlsx', bytesOf(made, 'xlsx'))).to.contain('| 12.5% | 2023-03-15 |');
-    });
-
-    it('part tables at empty rows and columns, and tell titles from tables', async () => {
-      const rows = [
-        ['Our ducks'],
-        ['Year', 'Count'],
-        [2020, 1],
-        [2021, 2],
-        [],
-        ['a', 'b', null, 'x', 'y'],
-        [1, 2, null, 3, 4],
-      ];
-      expect(await markdown('a.xlsx', bytesOf(book({ Sheet1: rows }), 'xlsx'))).to.equal(
-        'Our ducks\n\n| Year | Count |\n| --- | --- |\n| 2020 | 1 |\n| 2021 | 2 |\n\n| a | b |\n|' +
-          ' --- | --- |\n| 1 | 2 |\n\n| x | y |\n| --- | --- |\n| 3 | 4 |\n',
-      );
-    });
-
-    it('repeat merged cells', async () => {
-      const made = book({
-        Sheet1: [
-          ['Both', null, 'c'],
-          [1, 2, 3],
-        ],
-      });
-      Object.assign(made.Sheets['Sheet1'] ?? {}, { '!merges': [{ s: { r: 0, c: 0 }, e: { r: 0, c: 1 } }] });
-      expect(await markdown('a.xlsx', bytesOf(made, 'xlsx'))).to.equal(
-        '| Both | Both | c |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n',
-      );
-    });
-
-    it('leave hidden sheets out, and say so', async () => {
-      const made = book({
-        Seen: [
-          ['a', 'b'],
-          [1, 2],
-        ],
-        Unseen: [
-          ['secret', 'b'],
-          [1, 2],
-        ],
-      });
-      made.Workbook = {
-        Sheets: [
-          { name: 'Seen', Hidden: 0 },
-          { name: 'Unseen', Hidden: 1 },
-        ],
-      };
-      const bytes = bytesOf(made, 'xlsx');
-      expect(await markdown('a.xlsx', bytes)).to.not.contain('secret');
-      expect(await warnings('a.xlsx', bytes)).to.deep.equal(['hidden_text']);
-    });
-
-    it('that claim a million rows cost what they hold', async () => {
-      const bytes = bytesOf(book({ Sheet1: [['a', 'b'], [1, 2]] }), 'xlsx'); // prettier-ignore
-      const members = unzipSync(bytes);
-      const sheet = strFromU8(members['xl/worksheets/sheet1.xml'] ?? new Uint8Array());
-      members['xl/worksheets/sheet1.xml'] = strToU8(sheet.replace(/ref="A1:B2"/, 'ref="A1:XFD1048576"'));
-      expect(await markdown('a.xlsx', zipSync(members))).to.equal('| a | b |\n| --- | --- |\n| 1 | 2 |\n');
-    });
-
-    it('with a merged cell over the whole sheet cost what they hold', async () => {
-      const made = book({ Sheet1: [['a', 'b'], [1, 2]] }); // prettier-ignore
-      const sheet = made.Sheets['Sheet1'];
-      if (sheet === undefined) throw new Error('no sheet');
-      sheet['!merges'] = [{ s: { r: 1, c: 1 }, e: { r: 1_048_575, c: 16_383 } }];
-      expect(await markdown('a.xlsx', bytesOf(made, 'xlsx'))).to.equal(
-        '| a | b |\n| --- | --- |\n| 1 | 2 |\n',
-      );
-    });
-
-    it('are read where a part that is no sheet is damaged', async () => {
-      const archive = Buffer.from(
-        zipSync({
-          ...unzipSync(bytesOf(book({ Sheet1: [['a', 'b'], [1, 2]] }), 'xlsx')), // prettier-ignore
-          'x.txt': [new Uint8Array(40), { level: 6 }],
-        }),
-      );
-      archive.fill(5, archive.indexOf('x.txt') + 5, archive.indexOf('x.txt') + 9);
-      expect(await markdown('a.xlsx', archive)).to.equal('| a | b |\n| --- | --- |\n| 1 | 2 |\n');
-    });
-
-    it('show what their charts keep, where the charts stand', async () => {
-      const members = unzipSync(bytesOf(book({ Sheet1: [['a', 'b'], [1, 2]] }), 'xlsx')); // prettier-ignore
-      const relation = (type: string, target: string): Uint8Array<ArrayBuffer> =>
-        strToU8(
-          '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">' +
-            '<Relationship Id="rId1" ' +
-            `Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" ` +
-            `Target="${target}"/></Relationships>`,
-        );
-      const spaces =
-        'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" ' +
-        'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" ' +
-        'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" ' +
-        'xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"';
-      const points = (values: readonly string[]): string =>
-        values.map((value, idx) => `<c:pt idx="${idx}"><c:v>${value}</c:v></c:pt>`).join('');
-      members['xl/worksheets/_rels/sheet1.xml.rels'] = relation('drawing', '../drawings/drawing1.xml');
-      members['xl/drawings/_rels/drawing1.xml.rels'] = relation('chart', '../charts/chart1.xml');
-      members['xl/drawings/drawing1.xml'] = strToU8(
-        `<xdr:wsDr ${spaces}><xdr:twoCellAnchor><xdr:from><xdr:row>9</xdr:row></xdr:from>` +
-          '<xdr:graphicFrame><c:chart r:id="rId1"/></xdr:graphicFrame></xdr:twoCellAnchor>' +
-          '</xdr:wsDr>',
-      );
-      members['xl/charts/chart1.xml'] = strToU8(
-        `<c:chartSpace ${spaces}><c:chart><c:title><c:tx><a:t>Ducks</a:t></c:tx></c:title>` +
-          `<c:plotArea><c:barChart><c:ser><c:tx>${points(['count'])}</c:tx><c:cat>` +
-          `${points(['2020', '2021'])}</c:cat><c:val>${points(['7', '9'])}</c:val></c:ser>` +
-          '</c:barChart></c:plotArea></c:chart></c:chartSpace>',
-      );
-      expect(await markdown('a.xlsx', zipSync(members))).to.equal(
-        '| a | b |\n| --- | --- |\n| 1 | 2 |\n\nDucks\n\n|  | count |\n| --- | --- |\n| 2020 | 7 |\n| 2021 | 9 |\n',
-      );
-    });
-
-    it('with a document type declaration are refused', async () => {
-      const archive = zipSync({
-        '[Content_Types].xml': strToU8('<a/>'),
-        'xl/workbook.xml': strToU8('<!DOCTYPE a [<!ENTITY b "c">]><workbook>&b;</workbook>'),
-      });
-      expect((await render('a.xlsx', archive)).kind).to.equal('unreadable');
-    });
-
-    it('that are damaged are refused', async () => {
-      const bytes = bytesOf(book({ A: [['a']] }), 'xlsx');
-      expect((await render('a.xlsx', bytes.subarray(0, bytes.length / 2))).kind).to.equal('unreadable');
-      expect(() => read(bytes)).to.not.throw();
-    });
-  });
-
   describe('mail', () => {
     const mail = (parts: readonly string[]): string =>
       [
@@ -367,7 +156,7 @@ describe('formats of markup', function () {
 
     it('counts the same pages when it is only looked at', async () => {
       const path = folder.file('b.eml', mail([body, attachment('offer.pdf', plainPdf(['one', 'two']))]));
-      const inspected = await workers.parser.inspect({
+      const inspected = await parser().inspect({
         path,
         fileName: 'b.eml',
         effort: 'standard',

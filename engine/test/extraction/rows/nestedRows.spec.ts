@@ -1,29 +1,11 @@
 import { expect } from 'chai';
 import { utils, write } from '@e965/xlsx';
-import type { Block, Document } from '../../../document/document.ts';
+import type { Block } from '../../../document/document.ts';
 import { tableOf } from '../../../document/tableGrid.ts';
-import { extract } from '../../../extraction/extract.ts';
-import { openFlow } from '../../../formats/flow.ts';
 import { openXlsx } from '../../../formats/sheets/openWorkbook.ts';
-import type { Json, JsonObject } from '../../../kernel/json.ts';
+import type { Json } from '../../../kernel/json.ts';
 import { documentBy } from '../../support/officeFiles.ts';
-
-const heading = (text: string): Block => ({ kind: 'heading', level: 2, text, markdown: text, box: null });
-
-async function flowOf(...blocks: readonly Block[]): Promise<Document> {
-  const read = await openFlow({ mimeType: 'text/html', blocks }).read();
-  if (read.kind !== 'ok') throw new Error(read.kind);
-  return read.document;
-}
-
-const listOf = (properties: JsonObject): JsonObject => ({
-  type: 'array',
-  items: { type: 'object', properties },
-});
-const texts: JsonObject = { type: 'array', items: { type: 'string' } };
-
-const read = (document: Document, properties: JsonObject) =>
-  extract(document, { type: 'object', properties });
+import { flowOf, heading, listOf, read, texts } from './flows.ts';
 
 const bird = { bird: { type: 'string' }, eggs: { type: 'integer' } };
 const islands = { islands: listOf({ island: { type: 'string' }, birds: listOf(bird) }) };
@@ -177,82 +159,6 @@ describe('rows with more than plain members', () => {
       depots: [
         { depot: 'North', address: { street: '4 Mill Lane', city: 'Leeds' } },
         { depot: 'Quay', address: { street: '18 Dock Road', city: 'Hull' } },
-      ],
-    });
-  });
-});
-
-describe('rows of a table that stands on its side', () => {
-  const boats = listOf({
-    boat: { type: 'string' },
-    length_m: { type: 'number' },
-    crew: { type: 'integer' },
-  });
-
-  it('are its columns', async () => {
-    const document = await flowOf(
-      tableOf(
-        [
-          ['Boat', 'Swift', 'Petrel'],
-          ['Length (m)', '7.5', '12.1'],
-          ['Crew', '2', '5'],
-        ],
-        1,
-      ),
-    );
-    expect(read(document, { boats }).value).to.deep.equal({
-      boats: [
-        { boat: 'Swift', length_m: 7.5, crew: 2 },
-        { boat: 'Petrel', length_m: 12.1, crew: 5 },
-      ],
-    });
-  });
-
-  it('have the day that the empty corner leaves', async () => {
-    const document = await flowOf(
-      tableOf(
-        [
-          ['', '12/03/2023', '19/03/2023'],
-          ['Weight (kg)', '71.2', '70.8'],
-          ['Pulse', '78', '74'],
-        ],
-        1,
-      ),
-    );
-    const visits = listOf({
-      date: { type: 'string', format: 'date' },
-      weight_kg: { type: 'number' },
-      pulse: { type: 'integer' },
-    });
-    expect(read(document, { visits }).value).to.deep.equal({
-      visits: [
-        { date: '2023-03-12', weight_kg: 71.2, pulse: 78 },
-        { date: '2023-03-19', weight_kg: 70.8, pulse: 74 },
-      ],
-    });
-  });
-
-  it('have the member that the empty corner leaves', async () => {
-    const document = await flowOf(
-      tableOf(
-        [
-          ['', '2021', '2022', '2023'],
-          ['Boats built', '4', '6', '5'],
-          ['Boats mended', '31', '28', '40'],
-        ],
-        1,
-      ),
-    );
-    const years = listOf({
-      year: { type: 'integer' },
-      boats_built: { type: 'integer' },
-      boats_mended: { type: 'integer' },
-    });
-    expect(read(document, { years }).value).to.deep.equal({
-      years: [
-        { year: 2021, boats_built: 4, boats_mended: 31 },
-        { year: 2022, boats_built: 6, boats_mended: 28 },
-        { year: 2023, boats_built: 5, boats_mended: 40 },
       ],
     });
   });
