@@ -1,0 +1,92 @@
+import {
+  Activity,
+  BookOpenCheck,
+  Coins,
+  FileCog,
+  FileText,
+  KeyRound,
+  Landmark,
+  Users,
+  Workflow,
+  type LucideIcon,
+} from 'lucide-react';
+import type { ComponentType } from 'react';
+import { shell } from '../texts/shell.ts';
+
+/** One page of the console. */
+export interface Page {
+  readonly path: string;
+  readonly name: string;
+  readonly icon: LucideIcon;
+  readonly isOperators: boolean;
+  readonly load: () => Promise<{ default: ComponentType }>;
+}
+
+const { nav } = shell;
+
+/** All pages in the order in which they are shown; each is loaded when it is first opened. */
+export const PAGES: readonly Page[] = [
+  {
+    path: '/playground',
+    name: nav.playground,
+    icon: FileText,
+    isOperators: false,
+    load: () => import('../pages/playground/index.tsx'),
+  },
+  {
+    path: '/usage',
+    name: nav.usage,
+    icon: Coins,
+    isOperators: false,
+    load: () => import('../pages/usage/index.tsx'),
+  },
+  {
+    path: '/keys',
+    name: nav.keys,
+    icon: KeyRound,
+    isOperators: false,
+    load: () => import('../pages/keys/index.tsx'),
+  },
+  {
+    path: '/configs',
+    name: nav.configs,
+    icon: FileCog,
+    isOperators: false,
+    load: () => import('../pages/configs/index.tsx'),
+  },
+  {
+    path: '/pipelines',
+    name: nav.pipelines,
+    icon: Workflow,
+    isOperators: false,
+    load: () => import('../pages/pipelines/index.tsx'),
+  },
+  {
+    path: '/tenants',
+    name: nav.tenants,
+    icon: Users,
+    isOperators: true,
+    load: () => import('../pages/tenants/index.tsx'),
+  },
+  {
+    path: '/finance',
+    name: nav.finance,
+    icon: Landmark,
+    isOperators: true,
+    load: () => import('../pages/finance/index.tsx'),
+  },
+  {
+    path: '/audit',
+    name: nav.audit,
+    icon: BookOpenCheck,
+    isOperators: true,
+    load: () => import('../pages/audit/index.tsx'),
+  },
+  {
+    path: '/operation',
+    name: nav.operation,
+    icon: Activity,
+    isOperators: true,
+    load: () => import('../pages/operation/index.tsx'),
+  },
+];

@@ -1,0 +1,47 @@
+import { audit as texts } from '../../texts/audit.ts';
+import { useActing } from '../../api/useSession.ts';
+import { ForTenant } from '../../ui/forTenant.tsx';
+import { PageHeader } from '../../ui/pageHeader.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { useAuditAddress } from './address.ts';
+import { Audits } from './audits/audits.tsx';
+import { Balance } from './balance/balance.tsx';
+import { Seals } from './seals/seals.tsx';
+import { Timeline } from './timeline/timeline.tsx';
+
+/** Audit. */
+export default function AuditPage() {
+  const [at, change] = useAuditAddress();
+  const { tenantId } = useActing();
+  const show = (stream: string, from: string | undefined): void =>
+    change({ tab: undefined, stream, from, tenant: undefined, order: undefined });
+  const tabs = [
+    { id: 'timeline', name: texts.tabs.timeline, content: <Timeline at={at} onChange={change} /> },
+    {
+      id: 'balance',
+      name: texts.tabs.balance,
+      content: (
+        <ForTenant>
+          <Balance onShow={({ revision }) => show(`account-${tenantId ?? ''}`, revision)} />
+        </ForTenant>
+      ),
+    },
+    {
+      id: 'audits',
+      name: texts.tabs.audits,
+      content: <Audits onShow={({ stream, revision }) => stream !== undefined && show(stream, revision)} />,
+    },
+    { id: 'seals', name: texts.tabs.seals, content: <Seals /> },
+  ];
+  return (
+    <>
+      <PageHeader title={texts.title} say={texts.say} />
+      <Tabs
+        label={texts.tabs.name}
+        tabs={tabs}
+        value={at.tab ?? 'timeline'}
+        onChange={(tab) => change({ tab: tab === 'timeline' ? undefined : tab })}
+      />
+    </>
+  );
+}

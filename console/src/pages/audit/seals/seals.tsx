@@ -1,0 +1,66 @@
+import type { SealItem } from '@quire/client';
+import { useRead } from '../../../api/hooks.ts';
+import { audit } from '../../../texts/audit.ts';
+import { Badge } from '../../../ui/badge.tsx';
+import { Empty } from '../../../ui/empty.tsx';
+import { ProblemNote } from '../../../ui/problemNote.tsx';
+import { DataTable, type Column } from '../../../ui/table/dataTable.tsx';
+import { Time } from '../../../ui/values/time.tsx';
+
+const { columns: names, ...texts } = audit.seals;
+
+const TONES = { holds: 'good', differs: 'bad', not_checked: 'neutral' } as const;
+
+const COLUMNS: readonly Column<SealItem>[] = [
+  {
+    id: 'made',
+    name: names.made,
+    value: (seal) => seal.made_at,
+    show: (seal) => <Time at={seal.made_at} />,
+    share: 2,
+  },
+  { id: 'position', name: names.position, value: (seal) => seal.position, isNumber: true },
+  { id: 'events', name: names.events, value: (seal) => seal.events, isNumber: true },
+  {
+    id: 'state',
+    name: names.state,
+    value: (seal) => texts.state[seal.state],
+    show: (seal) => <Badge tone={TONES[seal.state]}>{texts.state[seal.state]}</Badge>,
+  },
+  {
+    id: 'continues',
+    name: names.continues,
+    value: (seal) => (seal.continues ? texts.yes : texts.no),
+    show: (seal) => (
+      <Badge tone={seal.continues ? 'good' : 'bad'}>{seal.continues ? texts.yes : texts.no}</Badge>
+    ),
+  },
+  {
+    id: 'retained',
+    name: names.retained,
+    value: (s) => s.retained_until,
+    show: (s) => <Time at={s.retained_until} />,
+  },
+  {
+    id: 'digest',
+    name: names.digest,
+    value: (s) => s.log_digest,
+    show: (s) => <code>{s.log_digest}</code>,
+    share: 2,
+  },
+];
+
+/** The seals of the log, newest first. */
+export function Seals() {
+  const seals = useRead('listSeals');
+  if (seals.error !== null) return <ProblemNote error={seals.error} onRetry={() => void seals.refetch()} />;
+  return (
+    <DataTable
+      label={texts.list}
+      columns={COLUMNS}
+      items={seals.data?.items}
+      idOf={({ revision }) => revision}
+      empty={<Empty title={texts.empty} say={texts.emptySay} />}
+    />
+  );
+}

@@ -1,0 +1,108 @@
+import { useEffect, useRef, useState } from 'react';
+import { Skeleton } from '../../../ui/skeleton.tsx';
+import { Overlay } from './overlay.tsx';
+import { openPdf, smallPages, wordsIn, type PDFDocumentProxy, type PDFPageProxy } from './pdf.ts';
+import { letGo, useNear } from './useNear.ts';
+import type { ViewProps } from './viewProps.ts';
+
+interface PageProps extends ViewProps {
+  readonly pdf: PDFDocumentProxy;
+  readonly number: number;
+}
+
+/** Draws a page while it is near; a page that went far away keeps nothing but its place. */
+const useDrawn = (page: PDFPageProxy, { zoom, isNear }: { zoom: number; isNear: boolean }) => {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    const drawn = canvas.current;
+    if (!isNear || drawn === null) return;
+    const viewport = page.getViewport({ scale: zoom * 1.5 * window.devicePixelRatio });
+    drawn.width = viewport.width;
+    drawn.height = viewport.height;
+    const task = page.render({ canvas: drawn, viewport });
+    task.promise.catch(() => undefined);
+    return () => task.cancel();
+  }, [page, isNear, zoom]);
+  useEffect(() => {
+    if (isNear || canvas.current === null) return;
+    letGo(canvas.current);
+    page.cleanup();
+  }, [page, isNear]);
+  return canvas;
+};
+
+interface ReadPageProps extends Omit<PageProps, 'pdf'> {
+  readonly page: PDFPageProxy;
+}
+
+function ReadPage({ page, number, zoom, marks, chosen, onChoose, onDrawn }: ReadPageProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const canvas = useDrawn(page, { zoom, isNear: useNear(place, '600px') });
+  const { width, height } = page.getViewport({ scale: 1 });
+  return (
+    <div
+      ref={place}
+      data-page={number}
+      className="relative mx-auto border border-line bg-white shadow-sm"
+      style={{ width: `${String(zoom * 100)}%`, aspectRatio: `${String(width)} / ${String(height)}` }}
+    >
+      <canvas ref={canvas} width={0} height={0} className="size-full" />
+      <Overlay
+        width={width}
+        height={height}
+        marks={marks.filter((one) => one.page === number)}
+        chosen={chosen}
+        onChoose={onChoose}
+        onDraw={
+          onDrawn === undefined ? undefined : (box) => void wordsIn(page, box).then((words) => onDrawn(words))
+        }
+      />
+    </div>
+  );
+}
+
+function PdfPage({ pdf, ...props }: PageProps) {
+  const { number } = props;
+  const [page, keep] = useState<PDFPageProxy>();
+  useEffect(() => {
+    let isGone = false;
+    void pdf.getPage(number).then((one) => {
+      if (!isGone) keep(one);
+    });
+    return () => {
+      isGone = true;
+    };
+  }, [pdf, number]);
+  return page === undefined ? <Skeleton className="h-96" /> : <ReadPage {...props} page={page} />;
+}
+
+/** A PDF, page below page. */
+export default function PdfView(props: ViewProps) {
+  const { file, onOpened, onFault } = props;
+  const [pdf, keep] = useState<PDFDocumentProxy>();
+  const tell = useRef({ onOpened, onFault });
+  useEffect(() => {
+    const opened = openPdf(file);
+    let isGone = false;
+    opened.then(
+      (one) => {
+        if (isGone) return;
+        keep(one);
+        tell.current.onOpened({ pages: one.numPages, drawSmall: smallPages(one) });
+      },
+      () => !isGone && tell.current.onFault(),
+    );
+    return () => {
+      isGone = true;
+      void opened.then((one) => one.destroy()).catch(() => undefined);
+    };
+  }, [file]);
+  if (pdf === undefined) return <Skeleton className="h-96" />;
+  return (
+    <div className="flex flex-col gap-4">
+      {Array.from({ length: pdf.numPages }, (_, at) => (
+        <PdfPage key={at} {...props} pdf={pdf} number={at + 1} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,149 @@
+import type { Citation, OutputValidationError } from '@quire/client';
+
+/** A part of a JSON Schema as the console reads it. */
+export interface SchemaPart {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly format?: string;
+  readonly properties?: Readonly<Record<string, SchemaPart>>;
+  readonly items?: SchemaPart;
+}
+
+/** One line of the tree of values. */
+export interface ValueRow {
+  /** JSON Pointer into the result. */
+  readonly path: string;
+  readonly name: string;
+  readonly depth: number;
+  /** undefined: a group; null: the document does not say it. */
+  readonly value: string | null | undefined;
+  readonly citation: Citation | undefined;
+  readonly errors: readonly string[];
+}
+
+interface Known {
+  readonly citations: ReadonlyMap<string, Citation>;
+  readonly errors: ReadonlyMap<string, readonly string[]>;
+}
+
+/** More are not drawn: a list of that length is for a program. */
+const ROWS_MAX = 2_000;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown): string | null => {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+};
+
+const pointerPart = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+interface At {
+  readonly path: string;
+  readonly name: string;
+  readonly depth: number;
+}
+
+const membersOf = (
+  value: unknown,
+  part: SchemaPart | undefined,
+): readonly (readonly [string, SchemaPart | undefined])[] => {
+  if (Array.isArray(value)) return value.map((_, at) => [String(at), part?.items] as const);
+  const own = isObject(value) ? Object.keys(value) : [];
+  const asked = part?.properties ?? {};
+  return [...new Set([...Object.keys(asked), ...own])].map((name) => [name, asked[name]] as const);
+};
+
+const isGroup = (value: unknown, part: SchemaPart | undefined): boolean =>
+  (Array.isArray(value) && value.length > 0) ||
+  isObject(value) ||
+  (value === undefined && part?.properties !== undefined);
+
+const memberAt = (value: unknown, name: string): unknown => {
+  if (Array.isArray(value)) return value[Number(name)] as unknown;
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+};
+
+const addRows = (rows: ValueRow[], known: Known, { value, part, at }: Walked): void => {
+  if (rows.length >= ROWS_MAX) return;
+  const group = isGroup(value, part);
+  if (at.depth >= 0)
+    rows.push({
+      ...at,
+      value: group ? undefined : textOf(value),
+      citation: known.citations.get(at.path),
+      errors: known.errors.get(at.path) ?? [],
+    });
+  if (!group) return;
+  for (const [name, inner] of membersOf(value, part))
+    addRows(rows, known, {
+      value: memberAt(value, name),
+      part: inner,
+      at: {
+        path: `${at.path}/${pointerPart(name)}`,
+        name: Array.isArray(value) ? `${at.name} ${String(Number(name) + 1)}` : name,
+        depth: at.depth + 1,
+      },
+    });
+};
+
+interface Walked {
+  readonly value: unknown;
+  readonly part: SchemaPart | undefined;
+  readonly at: At;
+}
+
+/** The values of a result in the order of its schema, absent ones too, each with where it stands and its faults. */
+export const valueRows = (
+  result: unknown,
+  schema: SchemaPart | undefined,
+  given: {
+    readonly citations: readonly Citation[];
+    readonly errors: readonly OutputValidationError[] | null;
+  },
+): readonly ValueRow[] => {
+  const errors = new Map<string, string[]>();
+  for (const { path, message } of given.errors ?? [])
+    errors.set(path, [...(errors.get(path) ?? []), message]);
+  const known: Known = { citations: new Map(given.citations.map((one) => [one.path, one])), errors };
+  const rows: ValueRow[] = [];
+  addRows(rows, known, { value: result, part: schema, at: { path: '', name: '', depth: -1 } });
+  return rows;
+};
+
+/** A schema in the making: why it cannot be sent, or what it says. */
+export const readSchema = (text: string): { readonly schema?: SchemaPart; readonly fault?: string } => {
+  try {
+    const schema: unknown = JSON.parse(text);
+    if (!isObject(schema)) return { fault: 'A schema is a JSON object.' };
+    if (schema['type'] !== 'object' || !isObject(schema['properties']))
+      return { fault: 'A schema needs "type": "object" and "properties".' };
+    return { schema };
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : 'This is not JSON.' };
+  }
+};
+
+/** The result with what a person corrected: what the document says, as an example to learn from. */
+export const corrected = (
+  result: Readonly<Record<string, unknown>>,
+  corrections: ReadonlyMap<string, string>,
+): Readonly<Record<string, unknown>> => {
+  const copy = structuredClone(result) as Record<string, unknown>;
+  for (const [path, text] of corrections) {
+    const names = path
+      .slice(1)
+      .split('/')
+      .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const last = names.pop() ?? '';
+    let place: unknown = copy;
+    for (const name of names) place = memberAt(place, name);
+    if (typeof place !== 'object' || place === null) continue;
+    const old = memberAt(place, last);
+    const number = Number(text);
+    const value = typeof old === 'number' && !Number.isNaN(number) ? number : text;
+    Object.defineProperty(place, last, { value, enumerable: true, writable: true, configurable: true });
+  }
+  return copy;
+};

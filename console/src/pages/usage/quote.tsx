@@ -1,0 +1,152 @@
+import { useDeferredValue, useState, type ReactNode } from 'react';
+import type { Api } from '@quire/client';
+import { useRead } from '../../api/hooks.ts';
+import { useTenantId } from '../../api/useSession.ts';
+import { usage } from '../../texts/usage.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Card } from '../../ui/card.tsx';
+import { CONTROL } from '../../ui/form/control.ts';
+import { Field, useFieldId } from '../../ui/form/form.tsx';
+import { Select } from '../../ui/form/select.tsx';
+import { ProblemNote } from '../../ui/problemNote.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Credits, Money } from '../../ui/values/numbers.tsx';
+
+const texts = usage.quote;
+type Quote = Awaited<ReturnType<Api['getQuote']>>;
+type Operation = keyof typeof texts.operations;
+type Mode = keyof typeof texts.modes;
+type Billing = keyof typeof texts.billings;
+
+interface Asked {
+  readonly operation: Operation;
+  readonly mode: Mode;
+  readonly billing: Billing;
+  readonly pages: string;
+}
+
+function Choose<Value extends string>(props: {
+  label: string;
+  names: Readonly<Record<Value, string>>;
+  value: Value;
+  onChange: (value: Value) => void;
+}) {
+  const choices = Object.entries<string>(props.names).map(([value, name]) => ({ value, name }));
+  return (
+    <div className="flex flex-col gap-1">
+      <span className="font-medium">{props.label}</span>
+      <Select
+        label={props.label}
+        choices={choices}
+        value={props.value}
+        onChange={(value) => props.onChange(value as Value)}
+      />
+    </div>
+  );
+}
+
+function PagesInput({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  return (
+    <input
+      id={useFieldId()}
+      inputMode="numeric"
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+      className={CONTROL}
+    />
+  );
+}
+
+function Figure({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex justify-between gap-4 border-b border-line py-1.5">
+      <dt className="text-soft">{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Result({ quote }: { quote: Quote }) {
+  return (
+    <div aria-live="polite">
+      <p className="text-3xl font-semibold">
+        <Credits value={quote.credits} /> <span className="text-base text-soft">{texts.result}</span>
+      </p>
+      <dl className="mt-3">
+        <Figure name={texts.free}>{quote.free_pages_applied.toLocaleString('en')}</Figure>
+        <Figure name={texts.billable}>{quote.billable_pages.toLocaleString('en')}</Figure>
+        <Figure name={texts.perPage}>{quote.credits_per_page}</Figure>
+        <Figure name={texts.value}>
+          <Money amount={quote.list_value_usd} currency="USD" />
+        </Figure>
+        <Figure name={texts.left}>
+          <Credits value={quote.available_credits - quote.credits} />
+        </Figure>
+      </dl>
+      <p className="mt-3">
+        <Badge tone={quote.sufficient ? 'good' : 'bad'}>
+          {quote.sufficient ? texts.enough : texts.short}
+        </Badge>
+      </p>
+    </div>
+  );
+}
+
+const PAGES = /^[1-9]\d{0,6}$/;
+
+/** What a document of so many pages would cost now. */
+export function QuoteCalculator() {
+  const tenant_id = useTenantId();
+  const [asked, ask] = useState<Asked>({
+    operation: 'extract',
+    mode: 'standard',
+    billing: 'full_service',
+    pages: '10',
+  });
+  const { operation, mode, billing, pages } = useDeferredValue(asked);
+  const isExtract = operation === 'extract';
+  const extraction_mode = isExtract ? mode : mode === 'fast' ? 'fast' : 'default';
+  const isRight = PAGES.test(pages);
+  const query = {
+    tenant_id,
+    operation,
+    billing_type: billing,
+    pages: Number(pages),
+    extraction_mode,
+  } as const;
+  const quote = useRead('getQuote', { query }, { enabled: isRight });
+  return (
+    <Card title={texts.title} className="max-w-3xl">
+      <div className="grid gap-6 sm:grid-cols-2">
+        <div className="flex flex-col gap-4">
+          <Choose
+            label={texts.operation}
+            names={texts.operations}
+            value={asked.operation}
+            onChange={(value) => ask({ ...asked, operation: value })}
+          />
+          <Choose
+            label={texts.mode}
+            names={texts.modes}
+            value={asked.mode}
+            onChange={(value) => ask({ ...asked, mode: value })}
+          />
+          <Choose
+            label={texts.billing}
+            names={texts.billings}
+            value={asked.billing}
+            onChange={(value) => ask({ ...asked, billing: value })}
+          />
+          <Field label={texts.pages} error={PAGES.test(asked.pages) ? undefined : texts.badPages}>
+            <PagesInput value={asked.pages} onChange={(value) => ask({ ...asked, pages: value })} />
+          </Field>
+        </div>
+        <div>
+          <ProblemNote error={quote.error} onRetry={() => void quote.refetch()} />
+          {isRight && quote.isPending && <Skeleton lines={6} />}
+          {isRight && quote.data !== undefined && <Result quote={quote.data} />}
+        </div>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,115 @@
+const counted = (count: number, one: string): string =>
+  `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
+
+const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(1);
+
+/** Words of the page "Playground". */
+export const playground = {
+  title: 'Playground',
+  say: 'Drop a document and see what is read from it.',
+  drop: {
+    title: 'Drop a document here',
+    say: 'PDF, pictures, Word, Excel, e-mail, text and more. It goes to this service only.',
+    choose: 'Choose a file',
+    other: 'Other document',
+    samples: 'Or begin with a sample',
+    sample: { invoice: 'Invoice', twoPages: 'Invoice of two pages' },
+  },
+  pages: 'Pages of the document',
+  page: (page: number) => `Page ${String(page)}`,
+  strip: 'Pages in small',
+  goToPage: 'Go to page',
+  smaller: 'Smaller',
+  larger: 'Larger',
+  notDrawn: (credits: number | undefined) =>
+    `The browser cannot show this format. Values are read from it all the same; to see it here, convert it (${
+      credits === undefined ? 'billed by the page' : counted(credits, 'credit')
+    }).`,
+  asBrowserReads: 'As this browser reads it, at no cost. The service reads more: see “Markdown”.',
+  asServiceReads: 'As the service reads it.',
+  notOpened:
+    'The browser cannot draw this PDF. It may be encrypted or damaged; the service may still read it.',
+  boxOf: (path: string) => `Box of ${path}`,
+  schema: {
+    title: 'What to read',
+    template: 'Template',
+    templates: {
+      invoice: 'Invoice',
+      receipt: 'Receipt',
+      statement: 'Bank statement',
+      contract: 'Contract',
+      cv: 'CV',
+      form: 'Form',
+    },
+    ways: 'Ways to write the schema',
+    fields: 'Fields',
+    json: 'JSON Schema',
+    propose: 'Propose from the document',
+    proposeSay: (credits: number | undefined) =>
+      credits === undefined
+        ? 'Its own labels; billed by the page.'
+        : `Its own labels, for ${counted(credits, 'credit')}.`,
+    proposeFree: 'Its own labels; it is converted already.',
+    nothing: 'The document has no labels that fields could be made of.',
+    name: 'Name',
+    type: 'Type',
+    description: 'Description',
+    types: { string: 'Text', date: 'Date', number: 'Number', boolean: 'Yes or no' },
+    other: 'in JSON',
+    add: 'Add field',
+    remove: (name: string) => `Remove ${name}`,
+    save: 'Save as config',
+    saveWhyNot: 'Only an operator can save configs. Copy the JSON and ask one.',
+    saved: (id: string) => `Saved as ${id}`,
+  },
+  run: {
+    run: 'Run',
+    stop: 'Stop',
+    quote: (credits: number, pages: number, free: number) => {
+      const ofThem = free > 0 ? `, ${String(free)} of them free` : '';
+      return `Costs ${counted(credits, 'credit')} for ${counted(pages, 'page')}${ofThem}.`;
+    },
+    short: 'The balance does not cover it.',
+    unknownPages: 'Billed by the page; the count is known after the run.',
+    sending: 'Sending the file',
+    reading: 'Reading',
+    bytesSent: (done: number, total: number) => `${megabytes(done)} of ${megabytes(total)} MB sent`,
+    pagesDone: (done: number, total: number) => `${String(done)} of ${counted(total, 'page')} read`,
+    cost: (credits: number, pages: number) =>
+      `Charged ${counted(credits, 'credit')} for ${counted(pages, 'page')}`,
+    left: (credits: number) => `${credits.toLocaleString('en')} left`,
+    first: 'Run it to see its values here.',
+  },
+  results: {
+    label: 'What was read',
+    data: 'Data',
+    markdown: 'Markdown',
+    text: 'Text',
+    blocks: 'Blocks',
+    code: 'Code',
+    values: 'Values',
+    absent: 'not in the document',
+    confidence: (share: number) => `Confidence ${String(Math.round(share * 100))} %`,
+    onPage: (page: number) => `p. ${String(page)}`,
+    warnings: 'Warnings',
+    correct: (name: string) => `Correct ${name}`,
+    correctSay: 'Type the right value, or drag a box around it on the page.',
+    keep: 'Keep',
+    cancel: 'Cancel',
+    corrected: 'corrected',
+    addExample: 'Add to examples',
+    added: 'Uploaded and kept: a training under Pipelines begins with it.',
+    download: (count: number) => `Download ${counted(count, 'example')}`,
+    copyJson: 'Copy the data as JSON',
+    convert: 'Convert to markdown',
+    convertSay: (credits: number | undefined) =>
+      credits === undefined
+        ? 'Converting is billed by the page.'
+        : `Converting costs ${counted(credits, 'credit')}.`,
+    rendered: 'Rendered',
+    source: 'Source',
+    shown: 'How markdown is shown',
+    languages: 'Language of the code',
+    copyCode: 'Copy the code',
+  },
+} as const;

@@ -1,0 +1,40 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+/** A link within the console, such as `<Go to="/tenants/acme">acme</Go>`. */
+export function Go({ to, className, children }: { to: string; className?: string; children: ReactNode }) {
+  const [path = '', query = ''] = to.split('?');
+  const search = Object.fromEntries(new URLSearchParams(query));
+  return (
+    <Link to={path} search={search} className={className ?? 'text-accent hover:underline'}>
+      {children}
+    </Link>
+  );
+}
+
+/** What follows a page's own address: `acme` of `/tenants/acme`; undefined at the page itself. */
+export const useRest = (): string | undefined => {
+  const { _splat }: { _splat?: string } = useParams({ strict: false });
+  return _splat === '' ? undefined : _splat;
+};
+
+/** Goes to an address of the console. */
+export const useGo = (): ((to: string) => void) => {
+  const navigate = useNavigate();
+  return (to) => void navigate({ to: to });
+};
+
+/** A value in the address (`?tab=…`), so that a view can be sent to somebody and survives signing in again. */
+export const useAddressValue = (
+  name: string,
+): readonly [string | undefined, (value: string | undefined) => void] => {
+  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const value = search[name];
+  const keep = (next: string | undefined): void => {
+    const change = (before: object): object => ({ ...before, [name]: next });
+    void navigate({ to: '.', search: change, replace: true } as never);
+  };
+  const isWord = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  return [isWord ? String(value) : undefined, keep];
+};

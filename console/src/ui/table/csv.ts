@@ -1,0 +1,25 @@
+/** Text that a spreadsheet would run as a formula is marked as text. */
+const FORMULA = /^[=+@\t\r]|^-(?![\d.])/;
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const cell = (value: unknown): string => {
+  if (value === null || value === undefined) return '';
+  const text = textOf(value);
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};
+
+/** Rows as CSV (RFC 4180), each value as the API gives it. */
+export const csvOf = (names: readonly string[], rows: readonly (readonly unknown[])[]): string =>
+  [names, ...rows].map((row) => row.map(cell).join(',')).join('\r\n');
+
+/** Hands a text to the browser as a file to keep. */
+export const saveFile = (name: string, text: string, type = 'text/csv'): void => {
+  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+};

@@ -1,0 +1,58 @@
+/** ISO 4217 currencies whose minor unit is not a hundredth. */
+const BY_DIGITS: Readonly<Record<number, string>> = {
+  0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
+  3: 'BHD IQD JOD KWD LYD OMR TND',
+  4: 'CLF UYW',
+};
+
+const DIGITS: ReadonlyMap<string, number> = new Map(
+  Object.entries(BY_DIGITS).flatMap(([digits, codes]) =>
+    codes.split(' ').map((code): [string, number] => [code, Number(digits)]),
+  ),
+);
+
+/** Decimal digits of a currency's minor unit: 2 for EUR, 0 for JPY. */
+export const digitsOf = (currency: string): number => DIGITS.get(currency) ?? 2;
+
+/** An exact decimal: `units` divided by ten to the power of `scale`. */
+interface Decimal {
+  readonly units: bigint;
+  readonly scale: number;
+}
+
+const DECIMAL = /^([-−+]?)(\d{1,24})(?:\.(\d{1,24}))?$/;
+
+/** Reads "12.50"; undefined for what is no decimal. */
+export const decimalOf = (text: string): Decimal | undefined => {
+  const [, sign = '', whole, part = ''] = DECIMAL.exec(text.trim()) ?? [];
+  if (whole === undefined) return undefined;
+  const units = BigInt(whole + part);
+  return { units: sign === '-' || sign === '−' ? -units : units, scale: part.length };
+};
+
+/** A decimal as text, with all digits of its scale. */
+const textOfDecimal = ({ units, scale }: Decimal): string => {
+  const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0');
+  const split = digits.length - scale;
+  const part = scale === 0 ? '' : `.${digits.slice(split)}`;
+  return `${units < 0n ? '-' : ''}${digits.slice(0, split)}${part}`;
+};
+
+/** The same amount with the other sign; what is no decimal stays as it is. */
+export const negated = (text: string): string => {
+  const read = decimalOf(text);
+  return read === undefined ? text : textOfDecimal({ ...read, units: -read.units });
+};
+
+/** Minor units as a decimal text of the currency: 1190 EUR is "11.90". */
+export const majorText = (minor: number, currency: string): string =>
+  textOfDecimal({ units: BigInt(minor), scale: digitsOf(currency) });
+
+/** "11.90" in minor units; undefined where it is no amount, or finer than the currency goes. */
+export const minorOf = (text: string, currency: string): number | undefined => {
+  const read = decimalOf(text);
+  const digits = digitsOf(currency);
+  if (read === undefined || read.scale > digits) return undefined;
+  const minor = read.units * 10n ** BigInt(digits - read.scale);
+  return minor > BigInt(Number.MAX_SAFE_INTEGER) || minor < 0n ? undefined : Number(minor);
+};

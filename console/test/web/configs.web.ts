@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { axeFindings } from './support/axe.ts';
+import { faults } from './support/browser.ts';
+import { startWorld, type World } from './support/world.ts';
+
+const schemaOf = (...names: readonly string[]) => ({
+  type: 'object',
+  properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+});
+
+describe('the pages of configs and pipelines', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.close());
+
+  it('show a tenant two versions of a config side by side, and nothing to change it by', async () => {
+    const { key } = await world.tenant('configs');
+    const body = { tenant_id: 'configs', name: 'Receipts' };
+    const { config_id } = await world.admin.api.publishConfig({
+      body: { ...body, schema: schemaOf('first') },
+    });
+    await world.admin.api.publishConfig({
+      body: { ...body, config_id, schema: schemaOf('first', 'second') },
+    });
+    const page = await world.open('/configs', { key });
+    await page.getByRole('gridcell', { name: config_id }).click();
+    await page.getByRole('group', { name: 'Compare versions' }).getByText('"second"').waitFor();
+    expect(await page.getByRole('button', { name: 'Revoke' }).count()).to.equal(0);
+    expect(await axeFindings(page)).to.deep.equal([]);
+    expect(faults(page)).to.deep.equal([]);
+  });
+
+  it('compare in one column in a narrow window, and say in a toast what was published', async () => {
+    await world.tenant('narrow');
+    const body = { tenant_id: 'narrow', name: 'Receipts' };
+    const { config_id } = await world.admin.api.publishConfig({
+      body: { ...body, schema: schemaOf('first') },
+    });
+    const next = { ...body, config_id, schema: schemaOf('second') };
+    await world.admin.api.publishConfig({ body: next });
+    const page = await world.open('/configs', { width: 390, height: 844 });
+    const tenant = page.getByRole('combobox', { name: 'Tenant' }).first();
+    await tenant.fill('narrow');
+    await tenant.press('Enter');
+    await page.getByRole('gridcell', { name: config_id }).click();
+    const compared = page.getByRole('group', { name: 'Compare versions' });
+    await compared.getByText('"second"').waitFor();
+    expect(await compared.getByRole('textbox').count()).to.equal(1);
+    await compared.locator('.cm-deletedChunk').getByText('"first"').waitFor();
+    const widths = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    expect(widths[0]).to.be.at.most(widths[1]!);
+    await page.getByRole('button', { name: 'Publish a new version' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Publish', exact: true }).click();
+    await page
+      .getByRole('region', { name: /Notifications/ })
+      .getByText('Version 3')
+      .waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+    expect(faults(page)).to.deep.equal([]);
+  });
+
+  it('say what to do first where nothing was trained', async () => {
+    const { key } = await world.tenant('pipelines');
+    const page = await world.open('/pipelines', { key, theme: 'dark' });
+    await page.getByText('Nothing was trained yet').waitFor();
+    await page.getByRole('button', { name: 'Start a training' }).last().click();
+    await page.getByText(/^Costs [\d,]+ credits/).waitFor();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByText('Give at least two examples').waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+    expect(faults(page)).to.deep.equal([]);
+  });
+});

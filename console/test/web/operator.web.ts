@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { until } from '../../../engine/test/support/until.ts';
+import { axeFindings } from './support/axe.ts';
+import { faults } from './support/browser.ts';
+import { startWorld, type World } from './support/world.ts';
+
+const TABS_MAX = 60;
+
+/** Goes on by the Tab key until what has the focus is named so. */
+const tabTo = async (page: Page, named: string): Promise<void> => {
+  const seen: string[] = [];
+  for (let pressed = 0; pressed < TABS_MAX; pressed += 1) {
+    await page.keyboard.press('Tab');
+    const name = await page.evaluate(() => {
+      const element = document.activeElement;
+      return element?.getAttribute('aria-label') ?? element?.textContent;
+    });
+    if (name === named) return;
+    seen.push(String(name));
+  }
+  throw new Error(`the Tab key never reaches ${named}, but ${seen.join(', ')}`);
+};
+
+describe('the pages of an operator', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.close());
+
+  const salesOf = async (tenant_id: string) =>
+    (await world.admin.api.listGrants({ path: { tenant_id } })).items.filter(({ kind }) => kind === 'sale');
+
+  const formToSell = async (tenant: string, paid: string): Promise<Page> => {
+    const page = await world.open(`/tenants/${tenant}`);
+    await page.getByRole('button', { name: 'Sell', exact: true }).click();
+    await page.getByLabel('Paid, VAT included').fill(paid);
+    return page;
+  };
+
+  it('book a sale once, however fast it is clicked twice', async () => {
+    await world.tenant('twice', 1_000);
+    const page = await formToSell('twice', '25.00');
+    await page.getByRole('dialog').getByRole('button', { name: 'Sell', exact: true }).dblclick();
+    await page.getByText('Booked', { exact: true }).waitFor();
+    const paid = (await salesOf('twice')).map(({ gross_amount_minor }) => gross_amount_minor);
+    expect(paid.filter((minor) => minor === 2_500)).to.have.length(1);
+    expect(paid).to.have.length(2);
+    expect(faults(page)).to.deep.equal([]);
+  });
+
+  it('book a sale once whose answer was lost, and say so at the next try', async () => {
+    await world.tenant('lost', 1_000);
+    const page = await formToSell('lost', '30.00');
+    await page.route('**/v1/billing/credits', async (route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    const sell = page.getByRole('dialog').getByRole('button', { name: 'Sell', exact: true });
+    await sell.click();
+    await page.getByText('The service was not reached').waitFor();
+    expect(await page.getByLabel('Paid, VAT included').inputValue()).to.equal('30.00');
+    await page.unroute('**/v1/billing/credits');
+    await sell.click();
+    await page.getByText(/^(Booked|Was booked before)/).waitFor();
+    expect(await salesOf('lost')).to.have.length(2);
+  });
+
+  it('refund a sale by the keyboard alone', async () => {
+    await world.tenant('keyboard', 5_000);
+    const page = await world.open('/tenants/keyboard');
+    await page.getByRole('button', { name: 'Refund', exact: true }).waitFor();
+    await tabTo(page, 'Refund');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('grid').waitFor();
+    await tabTo(page, 'Still refundable');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Refund', exact: true }).waitFor();
+    await tabTo(page, 'Refund');
+    await page.keyboard.press('Enter');
+    await page.getByText('Booked', { exact: true }).waitFor();
+    const { balance_credits } = await world.admin.api.getBalance({ path: { tenant_id: 'keyboard' } });
+    expect(balance_credits).to.equal(0);
+    expect(faults(page)).to.deep.equal([]);
+  });
+
+  it('show the margin report as the service gives it, to the last digit', async () => {
+    const { quire } = await world.tenant('margin', 1);
+    await world.admin.api.addCredits({
+      body: {
+        ...{ tenant_id: 'margin', provider_txn_id: 'paid', credits: 100_000 },
+        ...{ gross_amount_minor: 11_900, vat_amount_minor: 1_900, provider_fee_minor: 333 },
+      },
+    });
+    const text = 'Invoice number: A-1\n'.padEnd(3_000 * 60, 'Lorem ipsum dolor sit amet.\n');
+    const schema = { type: 'object', properties: { invoice_number: { type: 'string' } } };
+    await quire.extract({ file: new File([text], 'long.txt'), schema });
+    const month = new Date().toISOString().slice(0, 7);
+    const [year = 0, number = 1] = month.split('-').map(Number);
+    const last = new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
+    const report = await world.admin.api.getMarginReport({ query: { start: `${month}-01`, end: last } });
+    const page = await world.open('/finance');
+    await page.getByRole('grid').first().waitFor();
+    const { realized_margin: realized, unit_margin: unit, fx_effect_usd, deferred_revenue_usd } = report;
+    expect(Number(realized.gross_usd), JSON.stringify(report)).to.not.equal(0);
+    const figures = [
+      ...[realized.gross_usd, realized.net_revenue_usd, realized.margin_usd],
+      ...[unit.margin_usd, fx_effect_usd, deferred_revenue_usd],
+    ];
+    const isShown = async (): Promise<boolean> => {
+      const shown = (await page.locator('main').innerText()).replaceAll(/[,\s]/g, '').replaceAll('−', '-');
+      return figures.every((figure) => shown.includes(`${figure}USD`));
+    };
+    await until(isShown, 50);
+    expect(faults(page)).to.deep.equal([]);
+  });
+
+  it('are not shown to a tenant, whose session reads nothing of another', async () => {
+    const { key } = await world.tenant('insider');
+    await world.tenant('outsider');
+    const page = await world.open('/usage', { key });
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.getByRole('link', { name: 'Finance' }).count()).to.equal(0);
+    const statuses = await page.evaluate(async () => {
+      const paths = ['/v1/billing/balance/outsider', '/v1/billing/grants/outsider', '/v1/admin/tenants'];
+      const own = await fetch('/v1/billing/balance/insider');
+      const others = await Promise.all(paths.map((path) => fetch(path)));
+      return [own, ...others].map(({ status }) => status);
+    });
+    expect(statuses).to.deep.equal([200, 403, 403, 403]);
+  });
+
+  for (const [form, theme] of [
+    ['Sell', 'light'],
+    ['Refund', 'dark'],
+    ['Adjust', 'light'],
+    ['Set plan', 'dark'],
+  ] as const)
+    it(`have no serious finding in "${form}"`, async () => {
+      await world.tenant(`axe-${theme}`, 1_000);
+      const page = await world.open(`/tenants/axe-${theme}`, { theme });
+      await page.getByRole('button', { name: form, exact: true }).click();
+      await page.getByRole('dialog').waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.context().close();
+    });
+});

@@ -1,0 +1,41 @@
+import { chromium, type Browser, type Page } from 'playwright-core';
+
+export interface PageOptions {
+  readonly theme?: 'light' | 'dark';
+  readonly width?: number;
+  readonly height?: number;
+}
+
+/** Debian's. */
+const CHROMIUM = '/usr/bin/chromium';
+
+/** A browser without a window. Root, as in containers, has no sandbox. */
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: CHROMIUM,
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+
+const faultsOf = new WeakMap<Page, string[]>();
+
+/** A page with cookies of its own, which notes what the browser complains of: see `faults`. */
+export const openPage = async (
+  browser: Browser,
+  { theme = 'light', width = 1280, height = 800 }: PageOptions,
+): Promise<Page> => {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  const faults: string[] = [];
+  faultsOf.set(page, faults);
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('console', (message) => {
+    // an answer of 4xx is shown by the page and is no fault of it
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      faults.push(message.text());
+  });
+  return page;
+};
+
+/** What went wrong in a page: errors that nobody caught, and whatever its policy blocked. */
+export const faults = (page: Page): readonly string[] => faultsOf.get(page) ?? [];
