@@ -1,5 +1,5 @@
 import { isOwn } from './ownStreams.ts';
-import type { ExpectedRevision, NewEvent } from '../ports/eventStore.ts';
+import type { EventText, ExpectedRevision, NewEvent } from '../ports/eventStore.ts';
 
 /** EventStoreDB's own limit of one append (`MaxAppendSize`); `APPEND_BYTES_MAX` stays below it. */
 export const SERVER_APPEND_BYTES_MAX = 1024 * 1024;
@@ -65,10 +65,14 @@ const flaw = ({ stream, expected, events }: Batch): string | undefined => {
   return undefined;
 };
 
-const eventFlaw = ({ id, type, data, metadata }: NewEvent): string | undefined => {
+const isPlainEvent = ({ data, metadata, text }: NewEvent): boolean =>
+  text !== undefined || (isPlainJson(data) && isPlainJson(metadata));
+
+const eventFlaw = (event: NewEvent): string | undefined => {
+  const { id, type } = event;
   if (!UUID.test(id.toLowerCase())) return `event ID "${id}" is not a UUID`;
   if (type === '' || type.startsWith('$')) return `"${type}" is not an event type of ours`;
-  if (!isPlainJson(data) || !isPlainJson(metadata)) return `${type} holds a value that JSON cannot carry`;
+  if (!isPlainEvent(event)) return `${type} holds a value that JSON cannot carry`;
   return undefined;
 };
 
@@ -77,20 +81,31 @@ export const encodeBatch = (batch: Batch): EncodedBatch => {
   const detail = flaw(batch);
   if (detail !== undefined) return { kind: 'rejected', reason: 'invalid', detail };
 
-  const events = batch.events.map(({ id, type, data, metadata }) => ({
-    id: id.toLowerCase(),
-    type,
-    data: JSON.stringify(data),
-    metadata: JSON.stringify(metadata),
-    hash: typeof metadata['hash'] === 'string' ? metadata['hash'] : '',
-  }));
-  const bytes = events.reduce((sum, event) => sum + bytesOf(event), 0);
+  const events: EncodedEvent[] = [];
+  let bytes = 0;
+  for (const event of batch.events) {
+    const { id, type, metadata, text = textOf(event) } = event;
+    const hash = typeof metadata['hash'] === 'string' ? metadata['hash'] : '';
+    events.push({ id: id.toLowerCase(), type, data: text.data, metadata: text.metadata, hash });
+    bytes += text.bytes + 2 * type.length;
+  }
   if (bytes <= SERVER_APPEND_BYTES_MAX) return { kind: 'encoded', events, bytes };
   return { kind: 'rejected', reason: 'too_large', detail: `the append has ${String(bytes)} bytes` };
 };
 
-const bytesOf = ({ type, data, metadata }: EncodedEvent): number =>
-  Buffer.byteLength(data) + Buffer.byteLength(metadata) + 2 * type.length;
+const textOf = ({ data, metadata }: NewEvent): EventText =>
+  eventText(JSON.stringify(data), JSON.stringify(metadata));
+
+/** The JSON of an event, measured. */
+export const eventText = (data: string, metadata: string): EventText => ({
+  data,
+  metadata,
+  bytes: Buffer.byteLength(data) + Buffer.byteLength(metadata),
+});
+
+/** What an event takes of an append. */
+export const bytesOfEvent = (event: NewEvent): number =>
+  (event.text ?? textOf(event)).bytes + 2 * event.type.length;
 
 /** The part of a stream's name before the first hyphen, or the whole name. */
 export const categoryOf = (stream: string): string => {

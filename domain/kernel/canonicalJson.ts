@@ -12,6 +12,12 @@ export const canonicalJson = (value: Json): string => {
   return text;
 };
 
+/**
+ * The canonical form of a value, where `JSON.stringify` makes the same text of what `JSON.parse` reads from it:
+ * so it may be stored as it is. undefined: it may differ.
+ */
+export const storableJson = (value: Json): string | undefined => shortWay(value);
+
 /** A character that JSON escapes, or half of a surrogate pair, which the reference refuses. */
 const NOT_VERBATIM = /["\\\u0000-\u001f\ud800-\udfff]/;
 
@@ -34,7 +40,9 @@ const shortWay = (value: unknown): string | undefined => {
 const shortObject = (value: object): string | undefined => {
   if (Array.isArray(value) || 'toJSON' in value) return undefined;
   const members = value as Readonly<Record<string, unknown>>;
-  const { keys, prefixes } = shapeOf(members);
+  const shape = shapeOf(members);
+  if (shape === undefined) return undefined;
+  const { keys, prefixes } = shape;
   let text = '';
   for (let n = 0; n < keys.length; n += 1) {
     const member = shortWay(members[keys[n] ?? '']);
@@ -55,10 +63,14 @@ const SHAPES_MAX = 8;
 /** By number of members: the shapes met last. */
 const shapes = new Map<number, readonly Shape[]>();
 
-const shapeOf = (members: Readonly<Record<string, unknown>>): Shape => {
+/** A name that may be a number: objects give such members first, in the order of the numbers. */
+const NUMBER = /^\d/;
+
+const shapeOf = (members: Readonly<Record<string, unknown>>): Shape | undefined => {
   const keys = Object.keys(members);
   const known = shapes.get(keys.length) ?? [];
   for (const shape of known) if (hasAll(members, shape.keys)) return shape;
+  if (keys.some((key) => NUMBER.test(key))) return undefined;
   keys.sort();
   const prefixes = keys.map((key, n) => `${n === 0 ? '' : ','}${JSON.stringify(key)}:`);
   const shape = { keys, prefixes };

@@ -35,13 +35,25 @@ const withoutHash = (metadata: JsonObject): JsonObject => {
   return covered;
 };
 
-/** SHA-256 over the canonical JSON of what the event's `hash_version` covers. */
-export const chainHash = ({ stream, revision, type, data, metadata: whole }: Hashed): string => {
-  const metadata = withoutHash(whole);
+/** What a hash of version 2 is over, of an event whose `data` and `metadata` (without `hash`) are canonical JSON. */
+export const joinedText = (
+  { stream, revision, type }: Pick<Hashed, 'stream' | 'revision' | 'type'>,
+  { data, metadata }: { readonly data: string; readonly metadata: string },
+): string =>
+  `{"data":${data},"metadata":${metadata},"revision":"${revision.toString()}",` +
+  `"stream":${canonicalJson(stream)},"type":${canonicalJson(type)}}`;
+
+/** What the hash of an event is over: the canonical JSON of what its `hash_version` covers. */
+export const coveredText = (event: Hashed): string => {
+  const { type, data } = event;
+  const metadata = withoutHash(event.metadata);
   return metadata['hash_version'] === HASH_VERSION
-    ? sha256(canonicalJson({ stream, revision: revision.toString(), type, data, metadata }))
-    : sha256(canonicalJson({ type, data, metadata }));
+    ? joinedText(event, { data: canonicalJson(data), metadata: canonicalJson(metadata) })
+    : canonicalJson({ type, data, metadata });
 };
+
+/** SHA-256 over what the event's `hash_version` covers. */
+export const chainHash = (event: Hashed): string => sha256(coveredText(event));
 
 /** The variant bits of RFC 9562 in a hex digit. */
 const VARIANT = '89ab89ab89ab89ab';

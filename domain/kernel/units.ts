@@ -3,16 +3,21 @@ import { z } from 'zod';
 /** Whole credits; 1,000 credits are 1.00 USD of list value. May be negative in a delta. */
 export type Credits = number & { readonly __unit: 'credits' };
 
-const safeInteger = z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
+/** A brand is of the types alone: a transform would run for every number of every event that is written or read. */
+const asCreditsSchema = (schema: z.ZodNumber) => schema as unknown as z.ZodType<Credits, number>;
+
+/** Within the range in which numbers are exact. */
+const safeInteger = z.int();
+const fromZero = safeInteger.min(0);
 
 /** Any whole number of credits, also negative. */
-export const credits = safeInteger.transform((n) => n as Credits);
+export const credits = asCreditsSchema(safeInteger);
 /** Credits ≥ 0. */
-export const creditsFromZero = safeInteger.min(0).transform((n) => n as Credits);
+export const creditsFromZero = asCreditsSchema(fromZero);
 /** Money in minor units of the `currency` beside it, ≥ 0. */
-export const minorFromZero = safeInteger.min(0);
+export const minorFromZero = fromZero;
 /** Whole pages, ≥ 0. */
-export const pages = safeInteger.min(0);
+export const pages = fromZero;
 /** RFC 3339 UTC with milliseconds. */
 export const instant = z.iso.datetime({ precision: 3 });
 /** A UTC day, `YYYY-MM-DD`. */

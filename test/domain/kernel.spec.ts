@@ -2,6 +2,7 @@ import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { canonicalJson, chainHash, eventIdOfHash, sha256, verifyChain } from '../../domain/kernel/chain.ts';
+import { storableJson } from '../../domain/kernel/canonicalJson.ts';
 import { minorUnitDigits } from '../../domain/kernel/currencies.ts';
 import { deterministicEventId } from '../../domain/kernel/eventId.ts';
 import { fingerprintOf } from '../../domain/kernel/fingerprint.ts';
@@ -64,6 +65,22 @@ describe('canonical JSON', () => {
     }),
     0.25,
   );
+
+  holds(
+    'may be stored where reading and writing it again makes the same text',
+    fc.property(anyJson, (value) => {
+      const text = storableJson(value);
+      if (text === undefined) return;
+      expect(text).to.equal(canonicalize(value));
+      expect(JSON.stringify(JSON.parse(text))).to.equal(text);
+    }),
+  );
+
+  it('is not stored where numbers are names: an object would give them in another order', () => {
+    expect(storableJson({ a: 1, b: 'two', c: { d: null } })).to.equal('{"a":1,"b":"two","c":{"d":null}}');
+    expect(storableJson({ '9': 1, '10': 2 })).to.equal(undefined);
+    expect(storableJson({ a: { '9': 1, '10': 2 } })).to.equal(undefined);
+  });
 });
 
 /** `versionAt` says by which version each event is hashed. */

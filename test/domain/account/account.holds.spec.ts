@@ -123,6 +123,13 @@ describe('settling a hold', () => {
       .then(['CreditsHeld', { free_pages: 40 }]);
   });
 
+  it('says how the work ended where that was told, and nothing of it where it was not', () => {
+    const delivered = { status: 'partial', duration_ms: 12 } as const;
+    given(hold(2)).when(settle(2, { delivered })).then(['CreditsBurned', { delivered }]);
+    const decision = account.decide(after(account, [hold(2)]), settle(2));
+    expect(decision.kind === 'accepted' && 'delivered' in decision.events[0]!.data).to.equal(false);
+  });
+
   it('refuses more pages than were held', () => {
     given(hold(2)).when(settle(3)).thenRejected({ code: 'burn_exceeds_hold' });
   });
