@@ -57,7 +57,10 @@ export type Category = keyof typeof EVENT_CATALOGUE;
 export type AnyEvent = z.output<(typeof EVENT_CATALOGUE)[Category]>;
 
 /** The part of a stream's name before the first hyphen: where EventStoreDB splits. */
-export const categoryOfStream = (stream: string): string => stream.split('-', 1)[0] ?? stream;
+export const categoryOfStream = (stream: string): string => {
+  const end = stream.indexOf('-');
+  return end < 0 ? stream : stream.slice(0, end);
+};
 
 /** Every type of event that this release knows. */
 export const EVENT_TYPES: readonly string[] = Object.values(EVENT_CATALOGUE).flatMap(({ options }) =>
@@ -70,6 +73,10 @@ export const isKnownType = (type: string): boolean => TYPES.has(type);
 
 /** How events of older versions are lifted, by category. */
 const UPCASTERS: Readonly<Record<string, Upcasters>> = { payment: paymentUpcasters };
+
+/** The version that new events of this type are written in. */
+export const currentVersionOf = (category: string, type: string): number =>
+  (UPCASTERS[category]?.[type]?.length ?? 0) + 1;
 
 const CODECS: ReadonlyMap<string, { readonly decode: (recorded: RecordedEvent) => AnyEvent }> = new Map(
   Object.entries(EVENT_CATALOGUE).map(([category, union]) => [

@@ -61,8 +61,8 @@ const earlierHold = (state: AccountState, data: HoldCredits['data']): AccountDec
 export const holdCredits = (state: AccountState, { data, meta }: HoldCredits): AccountDecision => {
   const earlier = earlierHold(state, data);
   if (earlier !== undefined) return earlier;
-  const { tenant_id, free_pages_allowance, flat_credits, paid_plan_required, ...hold } = data;
-  if (paid_plan_required === true && state.plan === 'free')
+  const { free_pages_allowance, flat_credits } = data;
+  if (data.paid_plan_required === true && state.plan === 'free')
     return reject({ code: 'plan_required', plan: state.plan, required_plan: 'paid' });
   const cost =
     flat_credits === undefined
@@ -70,9 +70,24 @@ export const holdCredits = (state: AccountState, { data, meta }: HoldCredits): A
       : { free_pages: 0, credits: flat_credits };
   const rejection = tooLittle(state, cost.credits);
   if (rejection !== undefined) return reject(rejection);
-  return accept(...opening(state, tenant_id, meta), {
+  // Members one by one, as in every event of a burn: a rest of an object costs more than all the rules above.
+  return accept(...opening(state, data.tenant_id, meta), {
     type: 'CreditsHeld',
-    data: { ...hold, ...cost, created_at: meta.now },
+    data: {
+      hold_id: data.hold_id,
+      operation_id: data.operation_id,
+      operation: data.operation,
+      category: data.category,
+      extraction_mode: data.extraction_mode,
+      billing_type: data.billing_type,
+      pages: data.pages,
+      free_pages: cost.free_pages,
+      credits_per_page: data.credits_per_page,
+      credits: cost.credits,
+      billing_config_version: data.billing_config_version,
+      created_at: meta.now,
+      expires_at: data.expires_at,
+    },
   });
 };
 
@@ -88,26 +103,31 @@ export const settleHold = (state: AccountState, { data, meta }: SettleHold): Acc
   if (hold === undefined) return reject({ code: 'hold_not_open' });
   if (data.pages > hold.pages) return reject({ code: 'burn_exceeds_hold' });
   const { free_pages, credits } = burnOf(hold, data.pages);
-  const { tenant_id: _, ...scope } = data;
-  return accept({
-    type: 'CreditsBurned',
-    data: {
-      ...scope,
-      operation_id: hold.operation_id,
-      idempotency_key: null,
-      fingerprint: null,
-      operation: hold.operation,
-      category: hold.category,
-      extraction_mode: hold.extraction_mode,
-      billing_type: hold.billing_type,
-      free_pages,
-      credits_per_page: hold.credits_per_page,
-      credits,
-      billing_config_version: hold.billing_config_version,
-      created_at: meta.now,
-      balance_after: minus(state.balance, credits),
-    },
-  });
+  const burn: AccountEventOf<'CreditsBurned'>['data'] = {
+    usage_id: data.usage_id,
+    operation_id: hold.operation_id,
+    hold_id: data.hold_id,
+    idempotency_key: null,
+    fingerprint: null,
+    operation: hold.operation,
+    category: hold.category,
+    extraction_mode: hold.extraction_mode,
+    billing_type: hold.billing_type,
+    pages: data.pages,
+    free_pages,
+    credits_per_page: hold.credits_per_page,
+    credits,
+    billing_config_version: hold.billing_config_version,
+    project_id: data.project_id,
+    task_id: data.task_id,
+    document_id: data.document_id,
+    job_id: data.job_id,
+    api_key_id: data.api_key_id,
+    created_at: meta.now,
+    balance_after: minus(state.balance, credits),
+  };
+  if (data.delivered !== undefined) burn.delivered = data.delivered;
+  return accept({ type: 'CreditsBurned', data: burn });
 };
 
 /** Closes a hold unspent. */
@@ -129,7 +149,6 @@ export const chargeCredits = (state: AccountState, { data, meta }: ChargeCredits
   const rejection = tooLittle(state, data.credits);
   if (rejection !== undefined) return reject(rejection);
 
-  // Named one by one: the hottest command, and a rest of an object costs more than all the rules above.
   return accept(...opening(state, data.tenant_id, meta), {
     type: 'CreditsBurned',
     data: {

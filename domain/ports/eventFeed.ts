@@ -19,6 +19,13 @@ export interface FeedOptions {
   readonly signal?: AbortSignal;
 }
 
+/** Which part of the log is read from its end. */
+export interface BackwardsOptions {
+  /** Deliver what lies before this position (exclusive); undefined: from the end. */
+  readonly before?: bigint | undefined;
+  readonly signal?: AbortSignal;
+}
+
 /**
  * The log in its one global order. `subscribe` ends when `signal` aborts; an end without that, or an
  * error, is a dropped subscription, and the caller subscribes again after the last position it has
@@ -27,6 +34,8 @@ export interface FeedOptions {
  */
 export interface EventFeed {
   subscribe(options: FeedOptions): AsyncIterable<FeedItem>;
+  /** The same events from the last to the first, those about the log itself too; it ends with the first. */
+  backwards(options: BackwardsOptions): AsyncIterable<RecordedEvent>;
   /** Position of the last event that `subscribe` delivers without `own`, undefined when there is none. */
   head(): Promise<bigint | undefined>;
   /** Position of the last event of any kind, the server's own included; undefined in an empty log. */

@@ -1,6 +1,14 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { Tracer } from './tracer.ts';
 
+/** The JSON of an event, made once: what was hashed is what a log stores. */
+export interface EventText {
+  readonly data: string;
+  readonly metadata: string;
+  /** Of both, in UTF-8. */
+  readonly bytes: number;
+}
+
 /** An event ready to append: plain JSON, with an ID that is unique in the whole log. */
 export interface NewEvent {
   /** UUID. */
@@ -8,6 +16,8 @@ export interface NewEvent {
   readonly type: string;
   readonly data: JsonObject;
   readonly metadata: JsonObject;
+  /** What `data` and `metadata` are as text, where that was made already. */
+  readonly text?: EventText | undefined;
 }
 
 /** How an event lies in a log's own file: for auditors, who compare it with what the service would write. */
@@ -16,6 +26,8 @@ export interface StoredForm {
   /** JSON, byte for byte. */
   readonly data: string;
   readonly metadata: string;
+  /** What the event's hash covers of `metadata`; only where that is in the form of `plainMetadata`. */
+  readonly covered?: string | undefined;
   /** The digest over the log up to here; null of an event that an earlier release wrote. */
   readonly log_digest: string | null;
 }

@@ -4,6 +4,9 @@ export interface Bucket {
   readonly burst: number;
 }
 
+/** A tenant has a bucket for work on documents, and one for all other requests. */
+export type BucketClass = 'heavy' | 'general';
+
 /** `remaining` tokens after the call; `resetMs` until the bucket is full; `retryAfterMs` until one token. */
 export interface RateDecision {
   readonly allowed: boolean;
