@@ -1,7 +1,7 @@
 import { BACKWARDS, END, FORWARDS, NO_STREAM, START, jsonEvent } from '@eventstore/db-client';
 import { encodeBatch } from '../../domain/kernel/batch.ts';
 import type { Batch } from '../../domain/kernel/batch.ts';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { BackwardsOptions, EventFeed } from '../../domain/ports/eventFeed.ts';
 import {
   LogUnavailable,
   type AppendResult,
@@ -71,6 +71,7 @@ export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => 
         }),
       );
     },
+    backwards: (options) => readBackwards(store, options),
     head: () => head(store),
     end: () => end(store),
     close: async () => {
@@ -160,6 +161,25 @@ const end = async ({ reads, readTimeoutMs }: Store): Promise<bigint | undefined>
   for await (const { commitPosition, event } of last) return event?.position.commit ?? commitPosition;
   return undefined;
 };
+
+/** All of `$all` from its end, without what the server has written for itself. */
+async function* readBackwards(
+  { reads, readTimeoutMs }: Store,
+  { before, signal }: BackwardsOptions,
+): AsyncGenerator<RecordedEvent, void, void> {
+  const fromPosition = before === undefined ? END : { commit: before, prepare: before };
+  const items = counted(reads, () =>
+    reading(
+      reads.client().readAll({ direction: BACKWARDS, fromPosition, maxCount: Number.MAX_SAFE_INTEGER }),
+      { what: 'a read of $all', ms: readTimeoutMs },
+    ),
+  );
+  for await (const resolved of items) {
+    if (signal?.aborted === true) return;
+    const event = isSystem(resolved, { own: true }) ? undefined : recorded(resolved);
+    if (event !== undefined && (before === undefined || event.position < before)) yield event;
+  }
+}
 
 const HEAD_PAGE = 32;
 const HEAD_PAGE_MAX = 8192;

@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import { checkEventLog } from '../../adapters/embedded/eventLog/checkEventLog.ts';
 import { history } from '../audit/auditedHistory.ts';
 
-describe('a look at the embedded event log', function () {
-  this.timeout(60_000);
+describe('a look at the embedded event log', () => {
   let path: string;
   before(async () => {
     path = join(await history(), 'events.db');

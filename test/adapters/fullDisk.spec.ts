@@ -22,9 +22,7 @@ const appendOf = (stream: string, bytes: number) => ({
   ],
 });
 
-describe('a full disk', function () {
-  this.timeout(60_000);
-
+describe('a full disk', () => {
   it('lets no part of a group into the event log, which goes on when there is room', () => {
     const folder = tempFolder();
     const file = openLogFile(join(folder.path, 'events.db'), false);

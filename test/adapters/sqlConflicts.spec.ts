@@ -31,9 +31,7 @@ const failing = (sql: Sql, next: () => Error | undefined): Sql => ({
     ),
 });
 
-describe('conflicts of transactions', function () {
-  this.timeout(30_000);
-
+describe('conflicts of transactions', () => {
   it('are retried at once, and are no fault of the statement when they last', () => {
     for (const code of ['40001', '40P01']) expect(isConflict(sqlError(code)), code).to.equal(true);
     for (const code of ['40001', '40P01', '40003', '08006', '53300', '57P01', '58030', 'ECONNRESET'])
@@ -73,7 +71,7 @@ describe('conflicts of transactions', function () {
       });
       runner.start();
       const head = log.events().at(-1)!.position;
-      expect(await runner.waitFor(head, { timeoutMs: 20_000 })).to.equal(true);
+      expect(await runner.waitFor(head, { timeoutMs: 60_000 })).to.equal(true);
       const states = (await runner.status()).map(({ state }) => state);
       await runner.stop();
       expect(left).to.be.below(0);

@@ -101,6 +101,18 @@ describe('embedded event log', () => {
     await writer.close();
   });
 
+  it('wakes a reader in the process of the writer with each commit', async () => {
+    const writer = openSqliteEventLog({ path });
+    const reader = openSqliteEventLog({ path, besideWriter: true });
+    const append = () => void writer.append('account-a', 'no_stream', batchOf(2));
+    const following = everything(reader, {}, { events: 2, onCaughtUp: append });
+    expect(eventsOf(await following)).to.have.length(2);
+    const refused = await reader.append('account-a', 1n, batchOf(1)).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(Error);
+    await reader.close();
+    await writer.close();
+  });
+
   it('moves over what is filtered out with a checkpoint', async () => {
     const log = openSqliteEventLog({ path });
     await log.append('account-a', 'no_stream', batchOf(1));

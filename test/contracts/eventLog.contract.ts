@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { AppendResult, EventStore, NewEvent, RecordedEvent } from '../../domain/ports/eventStore.ts';
 import { APPEND_BYTES_MAX } from '../../domain/ports/eventStore.ts';
-import { SERVER_APPEND_BYTES_MAX } from '../../domain/kernel/batch.ts';
+import { eventText, SERVER_APPEND_BYTES_MAX } from '../../domain/kernel/batch.ts';
 import {
   LOG_STREAM,
   SEALS_STREAM,
@@ -152,6 +152,45 @@ export const eventLogContract = (title: string, open: () => Promise<LogUnderTest
           });
         });
       }
+
+      it('answers appends to many streams that wait together each by itself: one conflict takes no other', async () => {
+        const repeated = batchOf(2);
+        const first = appended(await log.append(`${category}-repeated`, 'no_stream', repeated));
+        const results = await Promise.all([
+          log.append(`${category}-a`, 'no_stream', batchOf(1)),
+          log.append(`${category}-b`, 4n, batchOf(1)),
+          log.append(`${category}-repeated`, 'no_stream', repeated),
+          log.append(`${category}-repeated`, 'no_stream', batchOf(2)),
+          log.append(`${category}-c`, 'no_stream', batchOf(3)),
+          log.append(`${category}-repeated`, 1n, batchOf(1)),
+        ]);
+        expect(results.map(({ kind }) => kind)).to.deep.equal([
+          'appended',
+          'conflict',
+          'appended',
+          'conflict',
+          'appended',
+          'appended',
+        ]);
+        expect(results[1]).to.deep.equal({ kind: 'conflict', actual: 'no_stream' });
+        expect(results[2]).to.deep.equal({ kind: 'appended', ...first });
+        const counts = ['a', 'b', 'c', 'repeated'].map(
+          async (name) => (await taken(log.read(`${category}-${name}`))).length,
+        );
+        expect(await Promise.all(counts)).to.deep.equal([1, 0, 3, 3]);
+      });
+
+      it('stores the text that an event brings', async () => {
+        const event = newEvent();
+        const [data, metadata] = [
+          { a: 1, z: 'two' },
+          { hash: 'h', schema_version: 1 },
+        ];
+        const text = eventText('{"a":1,"z":"two"}', '{"hash":"h","schema_version":1}');
+        appended(await log.append(stream, 'no_stream', [{ ...event, data, metadata, text }]));
+        const [read] = await taken(log.read(stream));
+        expect([read?.data, read?.metadata]).to.deep.equal([data, metadata]);
+      });
 
       it('lets exactly one of two racing appends win', async () => {
         await log.append(stream, 'no_stream', batchOf(1));
@@ -346,6 +385,21 @@ export const eventLogContract = (title: string, open: () => Promise<LogUnderTest
         const [own] = await taken(log.read(SEALS_STREAM, { direction: 'backwards', limit: 1 }));
         const head = await log.head();
         expect(head !== undefined && head >= position && head !== own?.position).to.equal(true);
+      });
+
+      it('is read from its end, with what tells about the log itself, up to its first event', async () => {
+        await log.append(stream, 'no_stream', batchOf(2));
+        await hiddenAppend(log, SEALS_STREAM);
+        await hiddenAppend(log, `${SNAPSHOT_CATEGORY}-${category}`);
+        await log.append(stream, 1n, batchOf(1));
+        const forwards = eventsOf(await until(log, { own: true }, 'caught_up'));
+        const all = await taken(log.backwards({}));
+        expect(idsOf(all)).to.deep.equal(idsOf(forwards).toReversed());
+        const [, second] = all;
+        const rest = await taken(log.backwards({ before: second?.position }));
+        expect(idsOf(rest)).to.deep.equal(idsOf(all.slice(2)));
+        const none = await taken(log.backwards({ before: all.at(-1)?.position }));
+        expect(none).to.deep.equal([]);
       });
 
       it('knows the head', async () => {

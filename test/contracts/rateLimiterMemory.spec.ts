@@ -15,7 +15,7 @@ rateLimiterContract('in process', () => {
     passMs(ms);
     return Promise.resolve();
   };
-  return Promise.resolve({ limiter, passMs: pass, driftMs: 0 });
+  return Promise.resolve({ limiter, passMs: pass, drifts: false });
 });
 
 describe('rate limiter: in process', () => {

@@ -15,8 +15,7 @@ export const sqlContract = (name: string, open: () => Promise<Sql>) => {
   describe(`Sql: ${name}`, () => {
     let sql: Sql;
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       sql = await open();
       await sql.script(`
         drop schema if exists sql_contract cascade;

@@ -9,8 +9,7 @@ import { sqlContract } from './sql.contract.ts';
 
 sqlContract('embedded Postgres in memory', async () => (await pgliteSql(null)).sql);
 
-describe('embedded Postgres in a folder', function () {
-  this.timeout(30_000);
+describe('embedded Postgres in a folder', () => {
   let root: string;
 
   beforeEach(async () => {

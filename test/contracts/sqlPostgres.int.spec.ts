@@ -54,7 +54,8 @@ if (url === undefined) {
           await tx.query(update, [second]);
         });
       await Promise.all([add(1, 2), add(2, 1)]);
-      expect(both).to.equal(3);
+      // One of them is chosen and repeated; the repeat may take its row before the other wakes, and meet it again.
+      expect(both).to.be.at.least(3);
       expect(await sql.query('select n from sql_deadlock order by id')).to.deep.equal([{ n: 2 }, { n: 2 }]);
       await sql.query('drop table sql_deadlock');
       await sql.close();

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OWN_STREAMS, SNAPSHOT_CATEGORY, isHidden } from '../../../domain/kernel/ownStreams.ts';
-import type { EventFeed, FeedItem, FeedOptions } from '../../../domain/ports/eventFeed.ts';
+import type { BackwardsOptions, EventFeed, FeedItem, FeedOptions } from '../../../domain/ports/eventFeed.ts';
 import type { EventStore, ReadOptions, RecordedEvent } from '../../../domain/ports/eventStore.ts';
 import type { SnapshotStore } from '../../../domain/ports/snapshotStore.ts';
 import { COLUMNS, asInteger, openLogFile, recorded, storedColumns } from './sqliteEventLogFile.ts';
@@ -8,7 +8,7 @@ import type { LogFile } from './sqliteEventLogFile.ts';
 import { lastPosition } from './sqliteEventLogCommit.ts';
 import { groupWriter } from './sqliteEventLogWriter.ts';
 import { sqliteSnapshots } from './sqliteSnapshots.ts';
-import { wakeUps } from './sqliteEventLogWakeUps.ts';
+import { commitChannel, wakeUps } from './sqliteEventLogWakeUps.ts';
 import type { WakeUps } from './sqliteEventLogWakeUps.ts';
 
 const READ_PAGE = 500;
@@ -19,6 +19,8 @@ export interface SqliteEventLogOptions {
   readonly path: string;
   /** For a second process (audit, export) beside the service: reads only, and polls for new events. */
   readonly readOnly?: boolean;
+  /** For another thread of the process that writes: reads only, and the writer wakes it. */
+  readonly besideWriter?: boolean;
   /** For auditors: a subscription to the whole log also says how each event lies in the file. */
   readonly stored?: boolean;
   /** Told why appends cannot be committed, as on a full disk; they are answered `unknown`. null: they can again. */
@@ -31,12 +33,15 @@ export type SqliteEventLog = EventStore & EventFeed & { readonly snapshots: Snap
 /** Opens the log, creating the file unless `readOnly`. Throws when the file is no log of this layout. */
 export const openSqliteEventLog = ({
   path,
-  readOnly = false,
+  besideWriter = false,
+  readOnly = besideWriter,
   stored = false,
   onTrouble,
 }: SqliteEventLogOptions): SqliteEventLog => {
   const file = openLogFile(path, readOnly);
-  const wake = wakeUps(readOnly ? POLL_MS : undefined);
+  const wake = wakeUps(readOnly && !besideWriter ? POLL_MS : undefined);
+  const commits = besideWriter ? commitChannel(path) : undefined;
+  if (commits !== undefined) commits.onmessage = wake.all;
   const writer = readOnly ? undefined : groupWriter(path, wake.all, onTrouble);
   let closed = false;
 
@@ -48,6 +53,7 @@ export const openSqliteEventLog = ({
     },
     read: (stream, options = {}) => readStream(file, stream, options),
     subscribe: (options) => follow({ file, wake, options, stored, isClosed: () => closed }),
+    backwards: (options) => readBackwards(file, options, () => closed),
     // eslint-disable-next-line @typescript-eslint/require-await -- the port is asynchronous, SQLite is not
     head: async () => {
       const position = file.rows(LAST_VISIBLE)[0]?.[0] as number | undefined;
@@ -62,6 +68,7 @@ export const openSqliteEventLog = ({
       if (closed) return;
       closed = true;
       await writer?.close();
+      commits?.close();
       wake.all();
       file.close();
     },
@@ -95,6 +102,25 @@ async function* readStream(
 }
 
 const revisionOf = (rows: Rows): number => rows.at(-1)?.[2] as number;
+
+const BEFORE = (): string => `SELECT ${COLUMNS} FROM events
+  WHERE position < ? AND (${OWN} OR ${VISIBLE}) ORDER BY position DESC LIMIT ${READ_PAGE}`;
+
+/** Page by page, as `readStream`. */
+async function* readBackwards(
+  file: LogFile,
+  { before, signal }: BackwardsOptions,
+  isClosed: () => boolean,
+): AsyncGenerator<RecordedEvent, void, void> {
+  let next = before === undefined ? Number.MAX_SAFE_INTEGER : asInteger(before);
+  while (!isClosed() && signal?.aborted !== true) {
+    const rows = file.rows(BEFORE(), next);
+    for (const row of rows) yield recorded(row);
+    if (rows.length < READ_PAGE) return;
+    next = rows.at(-1)?.[0] as number;
+    await nextTurn();
+  }
+}
 
 interface Following {
   readonly file: LogFile;
@@ -165,8 +191,8 @@ interface Stretch {
   readonly stored: boolean;
 }
 
-const VISIBLE = `category NOT GLOB '$*' AND category <> '${SNAPSHOT_CATEGORY}'`;
-const OWN = `category IN (${OWN_STREAMS.map((stream) => `'${stream}'`).join(', ')})`;
+export const VISIBLE = `category NOT GLOB '$*' AND category <> '${SNAPSHOT_CATEGORY}'`;
+export const OWN = `category IN (${OWN_STREAMS.map((stream) => `'${stream}'`).join(', ')})`;
 
 const LAST_VISIBLE = `SELECT position FROM events WHERE ${VISIBLE} ORDER BY position DESC LIMIT 1`;
 

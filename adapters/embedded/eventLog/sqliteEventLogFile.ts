@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import Database from 'libsql';
 import type { RecordedEvent, StoredForm } from '../../../domain/ports/eventStore.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
+import { plainMetadata } from '../../../domain/eventLog/plainMetadata.ts';
 
 /** One row of `events`, in the order of `COLUMNS`. */
 type EventRow = readonly [
@@ -161,9 +162,16 @@ export const headerLogIdOf = (path: string): string | null => {
   }
 };
 
-/** A row as an event. JSON is parsed when it is looked at: scans often need only a few members. */
-export const recorded = (row: readonly unknown[]): RecordedEvent => {
-  const [position, stream, revision, id, type, dataText, metadataText, ...more] = row as EventRow;
+/** JSON is parsed when it is looked at: scans often need only a few members. */
+const parsedLater = ([
+  position,
+  stream,
+  revision,
+  id,
+  type,
+  dataText,
+  metadataText,
+]: EventRow): RecordedEvent => {
   let data: JsonObject | undefined;
   let metadata: JsonObject | undefined;
   return {
@@ -172,7 +180,6 @@ export const recorded = (row: readonly unknown[]): RecordedEvent => {
     stream,
     revision: BigInt(revision),
     position: BigInt(position),
-    ...(more[0] !== undefined && { stored: storedForm(row as EventRow) }),
     get data() {
       return (data ??= JSON.parse(dataText) as JsonObject);
     },
@@ -182,12 +189,38 @@ export const recorded = (row: readonly unknown[]): RecordedEvent => {
   };
 };
 
-const storedForm = ([, , , , , data, metadata, category = '', log_digest = null]: EventRow): StoredForm => ({
-  category,
-  data,
-  metadata,
-  log_digest,
-});
+/** Auditors look at all of it, and two functions an event would cost them as much as the parsing. */
+const parsedNow = (row: EventRow): RecordedEvent => {
+  const [position, stream, revision, id, type, data, metadata] = row;
+  const plain = plainMetadata(metadata);
+  return {
+    id,
+    type,
+    stream,
+    revision: BigInt(revision),
+    position: BigInt(position),
+    data: JSON.parse(data) as JsonObject,
+    metadata: plain?.metadata ?? (JSON.parse(metadata) as JsonObject),
+    stored: storedForm(row, plain?.covered),
+  };
+};
+
+/** A row as an event. */
+export const recorded = (row: readonly unknown[]): RecordedEvent => {
+  const event = row as EventRow;
+  if (event[7] === undefined) return parsedLater(event);
+  try {
+    return parsedNow(event);
+  } catch {
+    // What is no JSON any more is told to whoever looks at it.
+    return Object.defineProperty(parsedLater(event), 'stored', { value: storedForm(event) });
+  }
+};
+
+const storedForm = (
+  [, , , , , data, metadata, category = '', log_digest = null]: EventRow,
+  covered?: string,
+): StoredForm => ({ category, data, metadata, covered, log_digest });
 
 /** SQLite's integers beyond 2^53 never occur here; a larger bound means "beyond the end". */
 export const asInteger = (value: bigint): number =>

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../../domain/kernel/failure.ts';
 import type { AppendResult } from '../../../domain/ports/eventStore.ts';
 import { commitGroup, type EncodedAppend } from './sqliteEventLogCommit.ts';
+import { commitChannel } from './sqliteEventLogWakeUps.ts';
 import { openLogFile } from './sqliteEventLogFile.ts';
 import { writeSnapshot, type SnapshotRow } from './sqliteSnapshots.ts';
 
@@ -15,6 +16,7 @@ if (parentPort === null) throw new Error('this module runs in a worker thread');
 const port = parentPort;
 const { path } = workerData as { readonly path: string };
 const file = openLogFile(path, false);
+const committed = commitChannel(path);
 
 const saved = (row: SnapshotRow): ThreadAnswer => {
   try {
@@ -26,10 +28,17 @@ const saved = (row: SnapshotRow): ThreadAnswer => {
 };
 
 port.on('message', (message: ThreadMessage) => {
-  if (message !== null) {
-    port.postMessage('stream' in message ? saved(message) : commitGroup(file, message));
+  if (message !== null && 'stream' in message) {
+    port.postMessage(saved(message));
     return;
   }
+  if (message !== null) {
+    // The callers come first: they wait for their answers.
+    port.postMessage(commitGroup(file, message));
+    committed.postMessage(null);
+    return;
+  }
+  committed.close();
   file.close();
   port.close();
 });

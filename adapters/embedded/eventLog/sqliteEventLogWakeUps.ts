@@ -1,3 +1,14 @@
+import { resolve } from 'node:path';
+import { BroadcastChannel } from 'node:worker_threads';
+
+/** How the thread that writes a log tells the other threads of its process of each commit. */
+export const commitChannel = (path: string): BroadcastChannel => {
+  const channel = new BroadcastChannel(`quire commits ${resolve(path)}`);
+  // Who only listens keeps no process alive.
+  channel.unref();
+  return channel;
+};
+
 export type WakeUps = ReturnType<typeof wakeUps>;
 
 /**

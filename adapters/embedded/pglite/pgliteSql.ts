@@ -3,9 +3,10 @@ import { dirname } from 'node:path';
 import { messageOf } from '../../../domain/kernel/failure.ts';
 import type { Sql, SqlLock, SqlTx } from '../../../projections/engine/ports.ts';
 import { ensureDatabase, markClosed, markOpen, moveAside, reasonToRecreate } from './pgliteFolder.ts';
-import type { PgliteThread } from './pgliteThread.ts';
-import { PgliteError, startPgliteThread } from './pgliteThread.ts';
+import { requireCommitted } from './pgliteFailure.ts';
+import { openPgliteThread, pgliteAlone, type PgliteThread, type StartWorker } from './pgliteThread.ts';
 import { rowsOf, textOfValue } from './pgliteValues.ts';
+import { oneAtATime } from './turns.ts';
 
 /** Embedded Postgres, and whether its data had to be thrown away: then everything in it is rebuilt. */
 export interface EmbeddedSql {
@@ -14,55 +15,45 @@ export interface EmbeddedSql {
   readonly recreated: string | null;
 }
 
-const statementsOf = (thread: PgliteThread): SqlTx => ({
+const statementsOf = (thread: PgliteThread, place?: 'within'): SqlTx => ({
   query: async (text, values) => {
-    const reply = await thread.call({ kind: 'query', text, values: values?.map(textOfValue) ?? null });
+    const texts = values?.map(textOfValue) ?? null;
+    const reply = await thread.call({ kind: 'query', text, values: texts, ...(place && { place }) });
     return rowsOf(reply.fields, reply.rows);
   },
   script: async (text) => {
-    await thread.call({ kind: 'script', text });
+    await thread.call({ kind: 'script', text, ...(place && { place }) });
   },
 });
 
-/** Runs work one after another: PGlite has one session, so a transaction must be alone in it. */
-const oneAtATime = () => {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = last.then(work, work);
-    last = turn.catch(() => undefined);
-    return turn;
-  };
-};
-
 const inTransaction = async <T>(thread: PgliteThread, work: (tx: SqlTx) => Promise<T>): Promise<T> => {
-  await thread.call({ kind: 'query', text: 'begin', values: null });
+  const ends = (text: string) => thread.call({ kind: 'query', text, values: null, place: 'ends' });
+  await thread.call({ kind: 'query', text: 'begin', values: null, place: 'begins' });
   let result: T;
   try {
-    result = await work(statementsOf(thread));
+    result = await work(statementsOf(thread, 'within'));
   } catch (error) {
-    await thread.call({ kind: 'query', text: 'rollback', values: null });
+    await ends('rollback');
     throw error;
   }
-  const { tag } = await thread.call({ kind: 'query', text: 'commit', values: null });
-  if (tag === 'ROLLBACK') throw new PgliteError('the transaction was aborted by an earlier error', '25P02');
+  requireCommitted((await ends('commit')).tag);
   return result;
 };
 
-/** Advisory locks inside the process: PGlite grants its one session every lock. */
-const processLocks = () => {
-  const held = new Set<bigint>();
-  return (key: bigint): SqlLock | undefined => {
-    if (held.has(key)) return undefined;
-    held.add(key);
-    const lost = new Promise<void>(() => undefined);
-    return { lost, release: () => Promise.resolve(void held.delete(key)) };
+const lockOn = async (thread: PgliteThread, key: bigint): Promise<SqlLock | undefined> => {
+  const { tag } = await thread.call({ kind: 'lock', key });
+  if (tag !== 'LOCKED') return undefined;
+  const lost = new Promise<void>(() => undefined);
+  const release = async () => {
+    // A thread that is gone has taken its locks with it.
+    await thread.call({ kind: 'unlock', key }).catch(() => undefined);
   };
+  return { lost, release };
 };
 
 const portOn = (thread: PgliteThread, closed: () => Promise<void>): Sql => {
   const alone = oneAtATime();
   const statements = statementsOf(thread);
-  const lock = processLocks();
   let closing: Promise<void> | undefined;
   const close = async () => {
     await thread.call({ kind: 'close' });
@@ -73,25 +64,29 @@ const portOn = (thread: PgliteThread, closed: () => Promise<void>): Sql => {
     query: (text, values) => alone(() => statements.query(text, values)),
     transaction: (work) => alone(() => inTransaction(thread, work)),
     script: (text) => alone(() => statements.script(text)),
-    tryLock: (key) => Promise.resolve(lock(key)),
+    tryLock: (key) => lockOn(thread, key),
     close: () => (closing ??= alone(close)),
   };
 };
 
-const openFolder = async (folder: string): Promise<PgliteThread> => {
+const openFolder = async (folder: string, start: StartWorker): Promise<PgliteThread> => {
   await ensureDatabase(folder);
   await markOpen(folder);
-  return startPgliteThread(folder);
+  return openPgliteThread(start(folder));
 };
 
 /**
  * Postgres inside this process, in a thread, with its data in `folder`, or in memory without one.
  * Its transactions run one at a time, and it never syncs to disk: only what can be rebuilt belongs
- * here. A folder that does not open, or that a crash of the machine may have torn, is made anew.
+ * here. A folder that does not open, or that a crash of the machine may have torn, is made anew. `start` gives
+ * it a thread that does other work besides.
  */
-export const pgliteSql = async (folder: string | null): Promise<EmbeddedSql> => {
+export const pgliteSql = async (
+  folder: string | null,
+  start: StartWorker = pgliteAlone,
+): Promise<EmbeddedSql> => {
   if (folder === null) {
-    const thread = await startPgliteThread(null);
+    const thread = await openPgliteThread(start(null));
     return { sql: portOn(thread, () => Promise.resolve()), recreated: null };
   }
   await mkdir(dirname(folder), { recursive: true });
@@ -99,11 +94,11 @@ export const pgliteSql = async (folder: string | null): Promise<EmbeddedSql> => 
   if (recreated !== null) await moveAside(folder);
   let thread: PgliteThread;
   try {
-    thread = await openFolder(folder);
+    thread = await openFolder(folder, start);
   } catch (error) {
     recreated = `it did not open: ${messageOf(error)}`;
     await moveAside(folder);
-    thread = await openFolder(folder);
+    thread = await openFolder(folder, start);
   }
   return { sql: portOn(thread, () => markClosed(folder)), recreated };
 };

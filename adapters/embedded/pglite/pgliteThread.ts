@@ -1,42 +1,31 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../../domain/kernel/failure.ts';
 import { SqlUnavailable } from '../../../projections/engine/ports.ts';
-import type { PgliteReply, PgliteRequest } from './pgliteWorker.ts';
+import { refusal } from './pgliteFailure.ts';
+import type { PgliteReply, PgliteRequest } from './pgliteServer.ts';
 
 /** A request without its number. */
 type PgliteCall = PgliteRequest extends infer R ? (R extends PgliteRequest ? Omit<R, 'id'> : never) : never;
-
-/** A statement that PGlite refused, with its SQLSTATE; '' where it has none. */
-export class PgliteError extends Error {
-  override readonly name = 'PgliteError';
-  readonly code: string;
-  constructor(message: string, code: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-/** No room, no memory, a disk that fails: the same statement succeeds once that is mended. */
-const isLackOfMeans = (code: string): boolean => /^(53|58)...$/.test(code);
-
-const refusal = (message: string, code: string): Error =>
-  isLackOfMeans(code)
-    ? new SqlUnavailable(`embedded Postgres cannot write: ${message}`)
-    : new PgliteError(message, code);
 
 export interface PgliteThread {
   call(request: PgliteCall): Promise<PgliteReply & { readonly kind: 'done' }>;
   terminate(): Promise<void>;
 }
 
+/** Starts a thread that serves PGlite, on a folder or in memory. */
+export type StartWorker = (folder: string | null) => Worker;
+
+/** A thread for PGlite alone. */
+export const pgliteAlone: StartWorker = (folder) =>
+  new Worker(new URL('./pgliteWorker.js', import.meta.url), { workerData: { folder } });
+
 interface Waiting {
   readonly resolve: (reply: PgliteReply & { readonly kind: 'done' }) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Starts PGlite in a thread of its own, on `folder` or in memory; rejects when it does not open. */
-export const startPgliteThread = async (folder: string | null): Promise<PgliteThread> => {
-  const worker = new Worker(new URL('./pgliteWorker.js', import.meta.url), { workerData: { folder } });
+/** Asks PGlite in its thread; rejects when it does not open. */
+export const openPgliteThread = async (worker: Worker): Promise<PgliteThread> => {
   const waiting = new Map<number, Waiting>();
   let gone: SqlUnavailable | undefined;
   let calls = 0;

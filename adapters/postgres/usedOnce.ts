@@ -1,0 +1,25 @@
+import type { UsedOnce } from '../../domain/ports/usedOnce.ts';
+import type { Sql } from '../../projections/engine/ports.ts';
+
+/** Run once at start. */
+export const USED_ONCE_DDL = `
+create schema if not exists http_cache;
+create table if not exists http_cache.used_once (
+  word text primary key,
+  expires_at_ms bigint not null
+);
+create index if not exists used_once_expiry on http_cache.used_once (expires_at_ms);
+`;
+
+const USE = `
+  insert into http_cache.used_once (word, expires_at_ms) values ($1, $2)
+  on conflict (word) do nothing returning word`;
+const FIND = 'select 1 as one from http_cache.used_once where word = $1';
+const PURGE = 'delete from http_cache.used_once where expires_at_ms <= $1 returning 1 as one';
+
+/** On Postgres, real or embedded: what one process was told, all processes of the database know at once. */
+export const usedOnce = (sql: Sql, nowMs: () => number): UsedOnce => ({
+  use: async (word, untilMs) => (await sql.query(USE, [word, BigInt(untilMs)])).length > 0,
+  isUsed: async (word) => (await sql.query(FIND, [word])).length > 0,
+  purge: async () => (await sql.query(PURGE, [BigInt(nowMs())])).length,
+});

@@ -1,0 +1,4 @@
+import { replicasContract } from './replicas.contract.ts';
+import { emptySql } from '../support/emptySql.ts';
+
+replicasContract('embedded Postgres', emptySql);
