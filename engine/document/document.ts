@@ -109,7 +109,7 @@ export interface DocumentPage extends PageSummary {
 /** `low_confidence`: a value that was seen, but left out; without one it counts the rest of them. */
 export type DocumentWarning =
   | {
-      readonly code: 'no_text_found' | 'hidden_text' | 'page_failed' | 'not_grounded';
+      readonly code: 'no_text_found' | 'hidden_text' | 'garbled_text' | 'page_failed' | 'not_grounded';
       readonly message: string;
     }
   | ({ readonly code: 'low_confidence'; readonly message: string } & Partial<SeenValue>);

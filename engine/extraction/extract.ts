@@ -5,6 +5,7 @@ import { byLexicon } from './byLexicon.ts';
 import { aboveFloor, MIN_CONFIDENCE } from './confidenceFloor.ts';
 import { coerced } from './fields/coerced.ts';
 import { schemaTree, type Field, type SchemaNode } from './fields/fields.ts';
+import { affiliationFact } from './facts/affiliations.ts';
 import { factFor, joinedFact } from './facts/facts.ts';
 import { findingOf, type Finding } from './finding.ts';
 import { boxAround } from './places/layout.ts';
@@ -14,6 +15,7 @@ import type { RowFindings } from './tables/rowValues.ts';
 import { listedRows } from './lists/listedRows.ts';
 import { listed } from './lists/rowMembers.ts';
 import { rowValues } from './lists/rowValues.ts';
+import { citedWorks } from './lists/citedWorks.ts';
 import { listedTexts } from './lists/textEntries.ts';
 import { singlesOf } from './singles/singles.ts';
 import { sourceOf, type Source } from './source.ts';
@@ -174,8 +176,10 @@ function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
 }
 
 function listedValues(field: Field, source: Source): readonly Finding[] {
-  const fact = factFor(field, source);
+  const fact = factFor(field, source) ?? affiliationFact(field, source);
   if (fact !== undefined) return fact.findings;
+  const works = citedWorks(field, source);
+  if (works.length > 0) return works;
   const parties = field.type === 'string' ? listInProse(field, source) : [];
   if (parties.length > 0) return parties;
   const isText = field.type === 'string' && field.kind === 'text';

@@ -32,20 +32,18 @@ export interface Passage {
 
 export function textLine({ segments }: Row): TextLine {
   const words = segments.flatMap((segment) => segment.words);
-  const inline = lineText(words);
-  const { all, ...shown } = charactersOf(words);
-  const isMost = (characters: number): boolean => characters / Math.max(1, all) > 0.85;
-  return {
-    ...inline,
-    words,
-    box: around(words.map(({ box }) => box)),
-    size: weightedSize(words),
-    bold: isMost(shown.bold),
-    italic: isMost(shown.italic),
-    mono: isMost(shown.mono),
-    face: words.at(-1)?.face ?? '',
-    marker: markerOf(inline.text),
-  };
+  const { text, markdown, opens, closes } = lineText(words);
+  const shown = charactersOf(words);
+  const isMost = (characters: number): boolean => characters / Math.max(1, shown.all) > 0.85;
+  const box = around(words.map((word) => word.box));
+  const size = weightedSize(words);
+  const bold = isMost(shown.bold);
+  const italic = isMost(shown.italic);
+  const mono = isMost(shown.mono);
+  const face = words.at(-1)?.face ?? '';
+  const marker = markerOf(text);
+  // Named one by one, as the words are: a line made by spreading takes three times as long.
+  return { text, markdown, opens, closes, words, box, size, bold, italic, mono, face, marker };
 }
 
 /** How many characters a line has, in all and by their look. */
@@ -92,7 +90,7 @@ export function passagesOf(lines: readonly TextLine[], column: Box): readonly Pa
     )
       passages.push({ lines: [line], breaks: new Set() });
     else {
-      if (endsEarly(before, line, column)) passage.breaks.add(before);
+      if (endsEarly(before, line, column) || hasLeader(before)) passage.breaks.add(before);
       passage.lines.push(line);
     }
   });
@@ -193,6 +191,9 @@ function isBack(first: TextLine, before: TextLine, line: TextLine): boolean {
   const hangs = before !== first && before.box[0] > first.box[0] + 0.5 * line.size;
   return hangs && line.box[0] < before.box[0] - 0.5 * line.size;
 }
+
+/** Dots that lead to the end of a line: what they lead to is all of it. */
+const hasLeader = ({ text }: TextLine): boolean => /(?:[.·…_] ?){5}/.test(text);
 
 const isCentred = (lines: readonly TextLine[], column: Box): boolean =>
   lines.every(({ box }) => Math.abs((box[0] + box[2]) / 2 - (column[0] + column[2]) / 2) < 4);

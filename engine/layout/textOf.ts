@@ -29,7 +29,8 @@ export function lineText(
   { base, plain }: Written = { base: LOUD, plain: 0 },
 ): Inline {
   const tokens = tokensOf(inLogicalOrder(words));
-  return { text: tokens.map(({ text }) => text).join(' '), ...emphasised(tokens, base, plain) };
+  const { markdown, opens, closes } = emphasised(tokens, base, plain);
+  return { text: tokens.map(({ text }) => text).join(' '), markdown, opens, closes };
 }
 
 function tokensOf(ordered: readonly PlacedWord[]): readonly Token[] {

@@ -8,9 +8,7 @@ const SCHEMA = {
   properties: { invoice_number: { type: 'string' }, total: { type: 'number' } },
 };
 
-describe('a document opened without a service', function () {
-  this.timeout(60_000);
-
+describe('a document opened without a service', () => {
   it('gives its pages, its text, and values with the place where they stand', async () => {
     const document = await openDocument(INVOICE);
     try {

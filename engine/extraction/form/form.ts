@@ -3,6 +3,8 @@ import type { EvidenceKind } from '../evidence.ts';
 import type { Pair, Spot } from './pair.ts';
 import { wordsIn, type Layout, type Segment } from '../places/layout.ts';
 import { crossingsOf } from './crossings.ts';
+import { boxHeadsOf, isSmallHead, type BoxHeads } from './boxHeads.ts';
+import { isSmaller, lookOf, looksLike } from './look.ts';
 import { above, below } from './neighbours.ts';
 import { numberingOf } from './numbering.ts';
 import { colonPairs } from './colons.ts';
@@ -34,9 +36,12 @@ export function formOf(layout: Layout): Form {
   const isBlank = (segment: Segment): boolean => numbering.has(segment) || isPlaceholder(segment.text);
   const isPrinted = (segment: Segment): boolean => isBlank(segment) || isInstruction(segment.text);
   const page = { layout, isPrinted };
-  const all = layout.segments.flatMap((segment): readonly Draft[] =>
+  const drawn = layout.segments.flatMap((segment): readonly Draft[] =>
     isPrinted(segment) ? [] : draftsOf(segment, page),
   );
+  const tails = new Set(drawn.flatMap(({ tail }) => tail ?? []));
+  const all = drawn.filter(({ at }) => !tails.has(at));
+  const boxHeads = boxHeadsOf(all);
   const crossings = crossingsOf(layout);
   const drafts = all.filter(unlessIn(crossings, all));
   const counts = new Map<string, number>();
@@ -47,10 +52,12 @@ export function formOf(layout: Layout): Form {
     return {
       ...draft,
       kind: isColumn ? 'right' : draft.kind,
-      context: contextOf(draft.at, page),
+      context: contextOf(draft.at, page, boxHeads),
     };
   });
-  const sure = pairs.filter((_, i) => SURE.has(drafts[i]?.kind ?? 'under'));
+  const isSure = (draft: Draft | undefined): boolean =>
+    draft !== undefined && (SURE.has(draft.kind) || (isSmallHead(draft) && boxHeads.isHead(draft.at)));
+  const sure = pairs.filter((_, i) => isSure(drafts[i]));
   const labels = new Set(sure.map(({ at }) => at));
   const blanks = new Set(layout.segments.filter(isBlank).flatMap(({ words }) => words));
   return { pairs: [...pairs, ...crossings], labels, claims: claimsOf(sure), blanks, isPrinted };
@@ -68,12 +75,12 @@ function unlessIn(crossings: readonly Pair[], all: readonly Draft[]): (draft: Dr
     (!crossed.has(value.segment) && (POINTS.test(at.text) || !heads.has(value.segment)));
 }
 
-const isSmallHead = ({ at, value, kind }: Draft): boolean =>
-  kind === 'below' && lookOf(at).size < SMALLER * lookOf(value.segment).size;
-
 const SURE: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'right', 'cell']);
 
-type Draft = Omit<Pair, 'context'>;
+type Draft = Omit<Pair, 'context'> & {
+  /** The second line of a label that its box had no room for. */
+  readonly tail?: Segment;
+};
 function claimsOf(sure: readonly Pair[]): ReadonlyMap<Word, readonly Pair[]> {
   const claims = new Map<Word, Pair[]>();
   for (const pair of sure) {
@@ -161,23 +168,30 @@ function belowOf(segment: Segment, label: string, { layout, isPrinted }: Page): 
   const height = Math.max(6, segment.y1 - segment.y0);
   const next = below(segment, layout, BELOW_LINES * height);
   if (next === undefined || isPrinted(next) || POINTS.test(next.text)) return [];
+  const wrapped = wrappedOver(segment, next, layout);
+  if (wrapped !== undefined && !isPrinted(wrapped)) {
+    const both = /\p{L}-$/u.test(label) ? label + next.text : `${label} ${next.text}`;
+    return [{ label: both, at: segment, value: whole(wrapped), kind: 'below', tail: next }];
+  }
   return [{ label, at: segment, value: whole(next), kind: isMarked(segment, next) ? 'below' : 'under' }];
 }
 
-const SMALLER = 0.88;
+/** Lines of one small label stand closer than this, in heights of a line. */
+const TIGHT = 0.35;
+
+/** What stands below a small label of two lines, in larger letters; undefined where the next line is no part of it. */
+function wrappedOver(first: Segment, second: Segment, layout: Layout): Segment | undefined {
+  const height = first.y1 - first.y0;
+  if (second.y0 - first.y1 > TIGHT * height || !looksLike(first, second)) return undefined;
+  const value = below(second, layout, BELOW_LINES * height);
+  return value !== undefined && isSmaller(first, value) ? value : undefined;
+}
 
 /** Shows itself as a label of what stands beside it: a mark at its end, smaller letters, or bold ones. */
 function isMarked(label: Segment, value: Segment): boolean {
   if (POINTS.test(label.text)) return true;
-  const [own, other] = [lookOf(label), lookOf(value)];
-  if (own.size > 0 && own.size < SMALLER * other.size) return true;
-  return own.bold && !other.bold;
+  return isSmaller(label, value) || (lookOf(label).bold && !lookOf(value).bold);
 }
-
-const lookOf = ({ words }: Segment): { readonly size: number; readonly bold: boolean } => ({
-  size: words[0]?.fontSize ?? 0,
-  bold: words.length > 0 && words.every(({ bold }) => bold),
-});
 
 /** The columns that a label and its value stand in: values begin, or end, under each other. */
 const columnsOf = ({ at, value: { segment }, kind }: Draft): readonly string[] => {
@@ -187,9 +201,15 @@ const columnsOf = ({ at, value: { segment }, kind }: Draft): readonly string[] =
 };
 
 /** The nearest text above in the column that has no value of its own and is no sentence. */
-function contextOf(segment: Segment, { layout, isPrinted }: Page): string {
+function contextOf(segment: Segment, { layout, isPrinted }: Page, boxes: BoxHeads): string {
   const heading = above(segment, layout).find((other) => {
-    if (isPrinted(other) || !/\p{L}{3}/u.test(other.text) || isSentence(other.text)) return false;
+    if (
+      boxes.isOfBox(other, segment) ||
+      isPrinted(other) ||
+      !/\p{L}{3}/u.test(other.text) ||
+      isSentence(other.text)
+    )
+      return false;
     const next = nextOf(other, layout);
     const isAlone = next === undefined || next.x0 - other.x1 > 40 || !/\d/.test(next.text);
     return isAlone && !/:\s*\S/.test(other.text);

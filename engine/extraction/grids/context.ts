@@ -1,7 +1,7 @@
 import type { Called } from '../fields/fields.ts';
 import { labelWords } from '../fields/words.ts';
 import { cellsIn, type Grid } from './grid.ts';
-import type { Headed } from './headerRows.ts';
+import type { Headed } from '../columns/headed.ts';
 import { sameStem } from './likeness.ts';
 
 /** Rows above a header that may say what stands below it. */

@@ -1,10 +1,11 @@
-import type { Called } from '../fields/fields.ts';
+import type { Called, Field } from '../fields/fields.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { contextScore } from './context.ts';
 import type { Grid } from './grid.ts';
-import { headedBy, type Asked, type Headed } from './headerRows.ts';
+import type { Headed } from '../columns/headed.ts';
+import { headedBy, type Asked } from './headerRows.ts';
 import { headerMatcher } from './likeness.ts';
 import { lineGrids } from './lineGrids.ts';
 import { rowsOf } from './partRows.ts';
@@ -74,10 +75,21 @@ function answerOf(grids: readonly Grid[], { called, least, ...asked }: Answering
   let best: Headed | undefined;
   for (const one of headed)
     if (one !== undefined && (best === undefined || rank(one, context) > rank(best, context))) best = one;
-  if (best === undefined || rank(best, context) < least) return none;
+  if (best === undefined || (rank(best, context) < least && !namesAllButOne(best, asked.fields, least)))
+    return none;
   const choice = rowChoice(called);
   const parts = sections(best, { grids, headed, called, asked });
   return { rows: parts.flatMap((part) => rowsOf(part, { ...asked, choice })), score: best.score };
+}
+
+/** So many members that have columns of their own tell a table, whatever else the list asks for. */
+const NAMED_MIN = 3;
+
+/** A list may ask for one member that its table has no column for: the name of the group that a row is in. */
+function namesAllButOne({ mapped }: Headed, fields: readonly Field[], least: number): boolean {
+  const scores = [...mapped.values()].map(({ score }) => score);
+  const mean = scores.reduce((sum, score) => sum + score, 0) / Math.max(1, scores.length);
+  return scores.length >= NAMED_MIN && scores.length >= fields.length - 1 && mean >= least;
 }
 
 /** What stands above a table decides between tables that are headed alike. */

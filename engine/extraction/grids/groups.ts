@@ -3,7 +3,7 @@ import type { Finding } from '../finding.ts';
 import type { Source } from '../source.ts';
 import { cellValue } from './cellValues.ts';
 import { cellsIn, isEmpty, type Cell, type Grid, type GridRow } from './grid.ts';
-import type { Headed } from './headerRows.ts';
+import type { Headed } from '../columns/headed.ts';
 import type { HeaderMatcher } from './likeness.ts';
 
 /** What names a group may fill these. */

@@ -4,25 +4,9 @@ import type { Source } from '../source.ts';
 import { profileOf, typeFit, type Profile } from './cellValues.ts';
 import { cellsIn, type Cell, type Grid, type GridRow } from './grid.ts';
 import type { HeaderMatcher } from './likeness.ts';
+import { beginsWithValues, byOrder } from '../columns/byOrder.ts';
+import type { Headed, Place } from '../columns/headed.ts';
 import { repeatedOver } from './repeatedOver.ts';
-
-/** A grid whose columns were told by a header. */
-export interface Headed {
-  readonly grid: Grid;
-  /** The last row of its header; −1 where it has none. */
-  readonly header: number;
-  /** Rows of the header. */
-  readonly depth: number;
-  readonly mapped: ReadonlyMap<Field, Place>;
-  /** Mean over all fields of how well a header names them. */
-  readonly score: number;
-}
-
-/** The column of a field, and how well its header names it. */
-export interface Place {
-  readonly column: number;
-  readonly score: number;
-}
 
 /** Tables with more columns are no registers that a schema asks for. */
 const COLUMNS_MAX = 300;
@@ -48,6 +32,14 @@ export interface Asked {
 
 /** The header of a grid that names the fields best; undefined where none names two, or the only one. */
 export function headedBy(grid: Grid, asked: Asked): Headed | undefined {
+  const best = bestNamed(grid, asked);
+  const named = best?.mapped.size ?? 0;
+  if (named === asked.fields.length) return best;
+  const ordered = inOrder(grid, asked);
+  return ordered !== undefined && ordered.mapped.size > named ? ordered : best;
+}
+
+function bestNamed(grid: Grid, asked: Asked): Headed | undefined {
   let best: Headed | undefined;
   for (const header of headersIn(grid)) {
     for (let depth = 1; depth <= Math.min(DEPTH_MAX, header + 1); depth += 1) {
@@ -57,6 +49,19 @@ export function headedBy(grid: Grid, asked: Asked): Headed | undefined {
   }
   return best;
 }
+
+/** The table whose header says too little, or that has none, by what stands in its columns and their order. */
+function inOrder(grid: Grid, asked: Asked): Headed | undefined {
+  if (grid.isTurned || asked.outer.size > 0 || grid.columns > COLUMNS_MAX) return undefined;
+  const { fields, source } = asked;
+  const bare = byOrder(grid, { fields, source, named: NONE, header: -1 });
+  if (bare !== undefined && beginsWithValues(bare, source)) return bare;
+  if (!mayBeHeader(grid.rows[0])) return undefined;
+  const { mapped } = namedColumns(grid, { header: 0, depth: 1 }, asked);
+  return byOrder(grid, { fields, source, named: mapped, header: 0 });
+}
+
+const NONE: ReadonlyMap<Field, Place> = new Map();
 
 /** The rows that may be headers. */
 function headersIn(grid: Grid): readonly number[] {
@@ -98,7 +103,7 @@ const beginsTable = ({ rows }: Grid, at: number): boolean =>
   at < TOP_ROWS || rows.slice(at - DEPTH_MAX, at).some((row) => cellsIn(row).length <= 2);
 
 /** Words rather than values: half of its cells at least have letters and no number, or are years. */
-function mayBeHeader(row: GridRow | undefined): boolean {
+export function mayBeHeader(row: GridRow | undefined): boolean {
   const cells = cellsIn(row ?? []);
   const named = cells.filter(
     ({ text }) => (/\p{L}/u.test(text) && !/\d{2}/.test(text)) || YEAR.test(text.trim()),

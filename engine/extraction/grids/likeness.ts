@@ -1,6 +1,7 @@
 import type { Field } from '../fields/fields.ts';
 import { remembered, type LabelMatcher } from '../fields/labels.ts';
 import { labelWords } from '../fields/words.ts';
+import { areSynonyms } from '../matching/synonyms.ts';
 
 /** How well headers name the members of a row. It remembers what it has computed: headers repeat. */
 export type HeaderMatcher = (field: Field, header: string) => number;
@@ -59,9 +60,14 @@ export type Names = Pick<Field, 'phrases' | 'about'>;
 /** 0..1: how well a label names what the schema calls so, by the schema's own words. */
 export const namedBy = (names: Names, label: readonly string[]): number => {
   if (label.length === 0) return 0;
+  if (names.phrases.some((phrase) => isSameRun(phrase, label))) return 1;
   const named = names.phrases.reduce((best, phrase) => Math.max(best, saidBy(phrase, label)), 0);
   return Math.max(named, told(names, label));
 };
+
+/** The same letters, whether written as one word or as two: "key words" and "keywords". */
+const isSameRun = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length !== b.length && a.join('') === b.join('');
 
 /** The header stands in the description: in one piece, or word by word. */
 function told({ about }: Names, header: readonly string[]): number {
@@ -89,10 +95,13 @@ export function sameStem(a: string, b: string): number {
   const common = commonStart(short, long);
   if (common >= Math.max(4, 0.62 * long.length, short.length - 3)) return STEM;
   if (isShortened(short, common)) return SHORTENED;
-  return isContracted(short, long) ? CONTRACTED : 0;
+  if (isContracted(short, long)) return CONTRACTED;
+  return areSynonyms(a, b) ? SYNONYM : 0;
 }
 
 const CONTRACTED = 0.7;
+/** Another word for the same thing. */
+const SYNONYM = 0.8;
 
 /** A few letters without a vowel, in the order of a longer word that begins and ends alike: "wt" for weight. */
 function isContracted(short: string, long: string): boolean {

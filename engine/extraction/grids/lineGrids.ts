@@ -1,15 +1,9 @@
 import type { Row, Segment } from '../places/layout.ts';
 import { labelWords } from '../fields/words.ts';
-import type { Cell, Grid, GridRow } from './grid.ts';
+import type { Cell, Grid } from './grid.ts';
 import type { Asked } from './headerRows.ts';
-import {
-  columnAt,
-  columnSpans,
-  nearestOver,
-  placedWords,
-  type PlacedCell,
-  type Span,
-} from './lineColumns.ts';
+import { gridRow, placedCells, type TallRow } from '../columns/lineCells.ts';
+import { columnAt, columnSpans, nearestOver, placedWords, type Span } from './lineColumns.ts';
 
 /** Rows that are looked at for a header. */
 const ROWS_MAX = 4000;
@@ -181,12 +175,6 @@ function goesOver(first: Row, rows: readonly Row[], body: readonly Row[]): boole
 const beginsAnother = (row: Row, body: readonly Row[]): boolean =>
   row.segments.length > 1 && !/\d/.test(textOf(row)) && body.slice(-3).some((one) => /\d/.test(textOf(one)));
 
-/** A row with the lines that go on in its cells. */
-interface TallRow {
-  readonly segments: readonly Segment[];
-  readonly page: number;
-}
-
 /** Joins lines that fill few columns to the row that they go on: they stand nearer to it than rows do. */
 function joinedLines(body: readonly Row[], columns: readonly Span[]): readonly TallRow[] {
   const joined: { segments: Segment[]; page: number }[] = [];
@@ -219,22 +207,4 @@ function isContinued(
   const filled = new Set(above.map((segment) => columnAt(columns, segment)));
   if (2 * own.size > filled.size || [...own].some((column) => !filled.has(column))) return false;
   return !own.has(0) || after === undefined || top(after) - top(row) > 1.1 * step;
-}
-
-const placedCells = (row: TallRow | undefined): readonly PlacedCell[] =>
-  (row?.segments ?? []).map(({ text, words, page, x0, x1 }) => ({
-    cell: { text, words, page, columnSpan: 1 },
-    x0,
-    x1,
-  }));
-
-function gridRow({ segments, page }: TallRow, columns: readonly Span[]): GridRow {
-  const cells = columns.map((): { text: string; words: Cell['words'] } => ({ text: '', words: [] }));
-  for (const { word, x0, x1 } of placedWords({ segments, page, index: 0 })) {
-    const cell = cells[columnAt(columns, { x0, x1 })];
-    if (cell === undefined) continue;
-    cell.text = `${cell.text} ${word.text}`.trimStart();
-    cell.words = [...cell.words, word];
-  }
-  return cells.map((cell) => (cell.text === '' ? undefined : { ...cell, page, columnSpan: 1 }));
 }

@@ -1,5 +1,5 @@
 import type { Cell, Grid } from './grid.ts';
-import type { Headed } from './headerRows.ts';
+import type { Headed } from '../columns/headed.ts';
 
 /** A stretch of rows under one header. */
 export interface Part {

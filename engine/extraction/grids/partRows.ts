@@ -6,7 +6,7 @@ import { cellValue } from './cellValues.ts';
 import { dittoFields, withDitto } from './ditto.ts';
 import { isEmpty, type Cell, type GridRow } from './grid.ts';
 import { groupFindings, mayBeGroup } from './groups.ts';
-import type { Place } from './headerRows.ts';
+import type { Place } from '../columns/headed.ts';
 import type { HeaderMatcher } from './likeness.ts';
 import type { Part } from './part.ts';
 import type { RowChoice } from './rowChoice.ts';

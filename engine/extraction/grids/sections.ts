@@ -2,7 +2,8 @@ import type { Called, Field } from '../fields/fields.ts';
 import { contextScore } from './context.ts';
 import { cellsIn, sameText, type Cell, type Grid, type GridRow } from './grid.ts';
 import { groupFields, mayBeGroup } from './groups.ts';
-import { headerTexts, type Asked, type Headed } from './headerRows.ts';
+import type { Headed } from '../columns/headed.ts';
+import { headerTexts, type Asked } from './headerRows.ts';
 import type { Part } from './part.ts';
 
 interface Around {

@@ -1,6 +1,6 @@
 import type { Field } from '../fields/fields.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
-import type { Place } from './headerRows.ts';
+import type { Place } from '../columns/headed.ts';
 
 /** Rows that a sum is of, at least. */
 const ADDENDS_MIN = 2;
@@ -15,7 +15,9 @@ export function withoutSums(
   rows: readonly RowFindings[],
   mapped: ReadonlyMap<Field, Place>,
 ): readonly RowFindings[] {
-  const numeric = [...mapped.keys()].filter(({ type }) => type === 'number' || type === 'integer');
+  const numeric = [...mapped.keys()].filter(
+    (field) => (field.type === 'number' || field.type === 'integer') && !counts(rows, field),
+  );
   if (numeric.length < 2) return rows;
   const kept: RowFindings[] = [];
   let sums = new Map<Field, number>();
@@ -32,6 +34,12 @@ export function withoutSums(
   }
   return kept;
 }
+
+/** A column that counts its rows, whose third number is always the sum of the first two, adds nothing up. */
+const counts = (rows: readonly RowFindings[], field: Field): boolean =>
+  rows.length >= COUNTED && rows.slice(0, COUNTED).every((row, i) => valueIn(row, field) === i + 1);
+
+const COUNTED = 3;
 
 interface Above {
   readonly sums: ReadonlyMap<Field, number>;

@@ -1,4 +1,5 @@
 import { wordSimilarity } from '../fields/words.ts';
+import { areSynonyms } from './synonyms.ts';
 import { weightOf, type Call, type Terms } from './terms.ts';
 
 /** Words of one stem begin alike: "ouverte" and "ouverture", "expires" and "expiration". */
@@ -9,11 +10,17 @@ const STEMMED = 0.85;
 const SHORTENED = 0.85;
 const SHORT_MIN = 3;
 const SHORT_MAX = 5;
+/** Another word for the same thing says a little less than the word itself. */
+const SYNONYM = 0.8;
 /** As much as a word says that is a part of another. */
 const PART = 0.3;
 
-/** How far a label's word says a field's word, 0..1. */
-export function likeWord(own: string, other: string): number {
+/** How far a label's word says a field's word, 0..1: by its letters, or as another word for the same thing. */
+export const likeWord = (own: string, other: string): number =>
+  Math.max(spelledLike(own, other), areSynonyms(own, other) ? SYNONYM : 0);
+
+/** By its letters alone: in sentences other words for a thing stand for too much else. */
+export function spelledLike(own: string, other: string): number {
   if (own === other) return 1;
   if (/\d/.test(own + other)) return 0;
   const alike = wordSimilarity(own, other);

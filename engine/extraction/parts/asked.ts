@@ -8,6 +8,7 @@ type Asked =
   | 'issuer_kind'
   | 'event'
   | 'title'
+  | 'headed'
   | 'holder'
   | 'profession'
   | 'recipient'
@@ -24,6 +25,7 @@ const WORDS: Readonly<Record<Asked, ReadonlySet<string>>> = {
   issuer_kind: new Set(parts.issuer_kind),
   event: new Set(parts.event),
   title: new Set(parts.title),
+  headed: new Set(parts.headed),
   holder: new Set(parts.holder),
   profession: new Set(parts.profession),
   recipient: new Set(parts.recipient),

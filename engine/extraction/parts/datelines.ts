@@ -15,7 +15,7 @@ import { asksOnly } from './asked.ts';
 import { headOf } from './head.ts';
 
 const BEFORE_DAY = `(?:${oneOf(parts.before_day)}\\s){0,2}`;
-const PLACE = String.raw`\p{Lu}[\p{L}.'’/-]{1,30}(?:\s(?:\p{L}[\p{L}.'’/-]{0,30}|\(\p{L}{1,30}\))){0,3}`;
+const PLACE = String.raw`\p{Lu}[\p{L}.'’/-]{1,30}(?:\s(?:\p{L}[\p{L}.'’/-]{0,30}|\(\p{L}{1,30}\))){0,3}?`;
 const MADE_AT = oneOf(
   parts.made_at.map((one) => `[${one.charAt(0)}${one.charAt(0).toUpperCase()}]${one.slice(1)}`),
 );
@@ -106,9 +106,12 @@ function linesOf(source: Source): readonly DateLine[] {
   return source.layout.segments
     .filter(({ text }) => /\d/.test(text))
     .flatMap((segment) => lineOf(segment, source) ?? [])
-    .filter(({ place, segment }) => place !== undefined || head.has(segment))
+    .filter(({ place, segment, date }) => place !== undefined || head.has(segment) || isDated(segment, date))
     .slice(0, LINES_MAX);
 }
+
+/** "Dated 5 December 2023" is the date of the document wherever it stands. */
+const isDated = ({ text }: Segment, { from }: DateShape): boolean => /^dated\s/iu.test(text.slice(0, from));
 
 /** What a press release sets between its dateline and its text. */
 const TEXT_FOLLOWS = /^\s?(?:[–—]|-\s|\.\s?[–—-])/;

@@ -1,8 +1,10 @@
 import { withoutEnd } from '../../kernel/text.ts';
 import type { Field } from '../fields/fields.ts';
+import { folded } from '../fields/words.ts';
 import { isInstruction, isPlaceholder, isSentence } from '../form/printed.ts';
 import { likeWord } from '../matching/likeness.ts';
 import { termsIn, weightOf } from '../matching/terms.ts';
+import parts from '../lexicon/parts.json' with { type: 'json' };
 import { isDocumentTitle, isName, isTitled, LEGAL_FORM } from '../parties/partyNames.ts';
 import type { Segment } from '../places/layout.ts';
 import { shapeOf } from '../singles/shapes.ts';
@@ -21,6 +23,7 @@ export function headOffers(field: Field, source: Source): readonly Draft[] {
   return [
     ...issuers(field, source),
     ...(asksOnly(field, 'title') ? titles(source) : []),
+    ...(asksOnly(field, 'headed') ? headings(source) : []),
     ...(asksOnly(field, 'holder') ? holders(source) : []),
     ...(asksOnly(field, 'profession') ? professions(source) : []),
   ];
@@ -36,7 +39,8 @@ function issuers(field: Field, source: Source): readonly Draft[] {
   const isAny = asksOnly(field, 'issuer');
   const isTrade = asksOnly(field, 'trade');
   if (!isAny && !isTrade && !asksOnly(field, 'issuer_kind')) return [];
-  const named = headOf(source).segments.flatMap((segment) => organizationIn(segment) ?? []);
+  const head = headOf(source).segments.flatMap((segment) => organizationIn(segment) ?? []);
+  const named = head.length > 0 ? head : onlyCompany(source);
   return named.slice(0, 4).map((one, i): Draft => {
     const words = termsIn(one.text);
     const isOwn = field.terms.name.some(
@@ -57,6 +61,34 @@ function issuers(field: Field, source: Source): readonly Draft[] {
     };
   });
 }
+
+const COMPANY_WORDS = new RegExp(
+  String.raw`(?:\p{Lu}[\p{L}\p{N}'’&.-]{0,40}|&|und|et|y|e|of|de|du|des|del|der|die|für)` +
+    String.raw`(?:\s(?:\p{Lu}[\p{L}\p{N}'’&.-]{0,40}|&|und|et|y|e|of|de|du|des|del|der|die|für)){0,6}$`,
+  'u',
+);
+const PLACES_MAX = 2000;
+
+/** The one company that a document names anywhere, by its legal form; none where it names two. */
+function onlyCompany({ layout }: Source): readonly Named[] {
+  const found = layout.segments.slice(0, PLACES_MAX).flatMap((segment) => companyIn(segment) ?? []);
+  return new Set(found.map(({ text }) => text)).size === 1 ? found.slice(0, 1) : [];
+}
+
+/** The words that begin large up to a legal form. */
+function companyIn(segment: Segment): Named | undefined {
+  const form = LEGAL_FORM.exec(segment.text);
+  if (form === null) return undefined;
+  const to = form.index + form[0].length;
+  const before = segment.text.slice(0, form.index);
+  const run = COMPANY_WORDS.exec(before.slice(-NAME_CHARACTERS))?.[0].replace(OPENING, '') ?? '';
+  if (!/\p{L}{2}/u.test(run)) return undefined;
+  const from = before.length - run.length;
+  return { segment, from, to, text: segment.text.slice(from, to).trim() };
+}
+const NAME_CHARACTERS = 90;
+/** An article before a name is no part of it. */
+const OPENING = /^(?:(?:Das|Die|Der|The|La|Le|El|Les|Los|des|der|die|du|de|del|of|und|et|y|e|&)\s)+/u;
 
 type Named = Pick<Draft, 'segment' | 'from' | 'to' | 'text'>;
 
@@ -98,6 +130,22 @@ function titles(source: Source): readonly Draft[] {
     return [draftOf(run, { text, score })];
   });
 }
+
+/** What a sheet, an advertisement or a recipe is about stands as its title, unless that says what kind it is. */
+const headings = (source: Source): readonly Draft[] =>
+  titles(source)
+    .slice(0, 1)
+    .filter(({ text }) => !saysKind(text));
+
+const KIND_LETTERS_MIN = 5;
+
+/** A word of it says what kind of document it is, alone or at the end of a compound. */
+const saysKind = (text: string): boolean =>
+  folded(text)
+    .split(/[^\p{L}]+/u)
+    .some((word) =>
+      parts.kinds.some((kind) => word === kind || (kind.length >= KIND_LETTERS_MIN && word.endsWith(kind))),
+    );
 
 /** The person whose name is set largest: of a letter of application, a card, a certificate. */
 function holders(source: Source): readonly Draft[] {

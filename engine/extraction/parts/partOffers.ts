@@ -4,6 +4,7 @@ import type { Source } from '../source.ts';
 import { aloneOffers } from './alone.ts';
 import { appositions } from './appositions.ts';
 import { birthOffers } from './births.ts';
+import { citationOffers } from './citationLine.ts';
 import { datelineOffers } from './datelines.ts';
 import { headOffers } from './headOffers.ts';
 import { identifierOffers } from './identifiers.ts';
@@ -21,6 +22,7 @@ export const partOffers = (field: Field, source: Source): readonly Draft[] => [
   ...datelineOffers(field, source),
   ...rangeOffers(field, source),
   ...identifierOffers(field, source),
+  ...citationOffers(field, source),
   ...runInOffers(field, source),
   ...birthOffers(field, source),
   ...aloneOffers(field, source),

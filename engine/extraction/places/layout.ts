@@ -43,6 +43,9 @@ const TAB_WIDTH = 3000;
 
 /** Dots that lead from a label to its value, and rules drawn with characters. */
 const LEADER = /^[.·…_=*~–—-]{3,}$/;
+/** The same with spaces between: each dot is a word then, and so many of them lead. */
+const SPACED_DOT = /^[.·…_]$/;
+const SPACED_MIN = 4;
 
 /** The lines of a document as rows of segments. */
 export function layoutOf({ pages }: Document): Layout {
@@ -74,8 +77,9 @@ function groupsOf(page: DocumentPage, line: Line, { index, space }: Spacing): re
   if (page.width === null || placed.length === 0) return virtualGroups(line, index);
   const groups: Placed[][] = [];
   let end = Number.NEGATIVE_INFINITY;
+  const spaced = spacedLeaders(placed);
   for (const word of placed) {
-    if (LEADER.test(word.word.text)) {
+    if (LEADER.test(word.word.text) || spaced.has(word)) {
       end = Number.NEGATIVE_INFINITY;
       continue;
     }
@@ -89,6 +93,19 @@ function groupsOf(page: DocumentPage, line: Line, { index, space }: Spacing): re
 }
 
 const WIDER = 2.2;
+
+/** The dots of leaders that are set with spaces between. */
+function spacedLeaders(placed: readonly Placed[]): ReadonlySet<Placed> {
+  const runs: Placed[][] = [];
+  let isOpen = false;
+  for (const one of placed) {
+    const isDot = SPACED_DOT.test(one.word.text);
+    if (isDot && isOpen) runs.at(-1)?.push(one);
+    else if (isDot) runs.push([one]);
+    isOpen = isDot;
+  }
+  return new Set(runs.filter((run) => run.length >= SPACED_MIN).flat());
+}
 
 const placedWords = ({ source }: DocumentPage, { words }: Line): readonly Placed[] =>
   words.flatMap((word) => {

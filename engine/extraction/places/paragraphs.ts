@@ -96,8 +96,11 @@ function wrapped(lines: readonly Segment[]): readonly Segment[] {
 
 const OPENS = /^(?:\(?\p{L}?\d{0,3}[.)]|§|[-•–*▪■☐☒☑])\s/u;
 
+/** Up to four words before a colon are a label, not the end of a sentence. */
+const IS_LABEL = /^\p{Lu}\S*(?:\s\S+){0,3}\s?:$/u;
+
 function goesOn(line: Segment, next: Segment, right: number): boolean {
-  if (OPENS.test(next.text) || /[:;]$/.test(line.text)) return false;
+  if (OPENS.test(next.text) || /[:;]$/.test(line.text) || IS_LABEL.test(next.text)) return false;
   const letter = (next.x1 - next.x0) / Math.max(1, next.text.length);
   const word = (next.text.split(' ', 1)[0]?.length ?? 0) + 1;
   if (line.x1 + word * letter < right - letter) return false;

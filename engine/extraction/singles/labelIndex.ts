@@ -7,10 +7,18 @@ import type { Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
 
+/** What a label says, and how much that is worth. */
+interface Way {
+  readonly words: readonly string[];
+  readonly context: readonly string[];
+  readonly share: number;
+}
+
 /** A label of the document, under one heading, with all pairs that have it. */
 export interface Label {
   readonly words: readonly string[];
-  readonly context: readonly string[];
+  /** All that it says, and what each of its parts says that says the same again. */
+  readonly ways: readonly Way[];
   readonly pairs: readonly Pair[];
 }
 
@@ -41,7 +49,7 @@ export function labelIndexOf(source: Source): LabelIndex {
 function indexOf({ layout }: Source): LabelIndex {
   const form = formOf(layout);
   const labels = labelsOf(form.pairs);
-  const byWord = wordIndex(labels.map(({ words }) => words));
+  const byWord = wordIndex(labels.map(({ ways }) => ways.flatMap(({ words }) => words)));
   const texts = paragraphsOf(layout).all;
   const textsByWord = wordIndex(texts.map(({ text }) => termsIn(text)));
   return {
@@ -51,7 +59,10 @@ function indexOf({ layout }: Source): LabelIndex {
       placesOf(terms, byWord).flatMap((place) => {
         const label = labels[place];
         if (label === undefined) return [];
-        const score = likeness(terms, { label: label.words, context: label.context, implied });
+        const score = label.ways.reduce((most, { words, context, share }) => {
+          const own = share * likeness(terms, { label: words, context, implied });
+          return Math.max(most, own);
+        }, 0);
         return score > 0 ? [{ label, score }] : [];
       }),
     speaking: (terms) => placesOf(terms, textsByWord).flatMap((place) => texts[place] ?? []),
@@ -59,20 +70,53 @@ function indexOf({ layout }: Source): LabelIndex {
 }
 
 function labelsOf(pairs: readonly Pair[]): readonly Label[] {
-  const labels = new Map<string, { words: readonly string[]; context: readonly string[]; pairs: Pair[] }>();
+  const labels = new Map<string, { words: readonly string[]; ways: readonly Way[]; pairs: Pair[] }>();
   for (const pair of pairs) {
     const key = `${pair.label}\n${pair.context}`;
     const known = labels.get(key);
-    if (known === undefined)
-      labels.set(key, { words: termsIn(unnumbered(pair.label)), context: contextTerms(pair), pairs: [pair] });
+    if (known === undefined) labels.set(key, { ...saidBy(pair), pairs: [pair] });
     else known.pairs.push(pair);
   }
   return [...labels.values()];
 }
 
-/** A heading or a line of a form may have its number before it. */
+/** A heading or a line of a form may have its number before it: `12.1`, `(3)`, `I.5.`, `C.1.1`. */
 const unnumbered = (label: string): string =>
-  label.replace(/^\(?\d{1,2}(?:\.\d{1,2})?[.)]?\s(?=\p{L}{3})/u, '');
+  label.replace(/^\(?(?:[A-Z]{1,3}\.)?\d{1,2}(?:\.\d{1,2}){0,2}[.)]{0,2}\s(?=\p{L}{3})/u, '');
+
+const IN_BRACKETS = /\(([^()]{2,60})\)/gu;
+
+/** What stands in brackets behind a label explains it, as the heading above does, or says it in other words. */
+function saidBy(pair: Pair): Pick<Label, 'words' | 'ways'> {
+  const label = unnumbered(pair.label);
+  const outside = label.replace(IN_BRACKETS, ' ');
+  const bare = termsIn(outside);
+  const context = contextTerms(pair);
+  if (bare.length === 0)
+    return { words: termsIn(label), ways: [{ words: termsIn(label), context, share: 1 }] };
+  const insides = [...label.matchAll(IN_BRACKETS)].map(([, inside = '']) => termsIn(inside));
+  const around = [...insides.flat(), ...context];
+  const again = insides
+    .filter((words) => words.length > 0)
+    .map((words): Way => ({ words, context: [...bare, ...context], share: IN_OTHER_WORDS }));
+  const twice = twiceSaid(outside).map((words): Way => ({ words, context: around, share: IN_ONE_LANGUAGE }));
+  return { words: bare, ways: [{ words: bare, context: around, share: 1 }, ...twice, ...again] };
+}
+
+/** In brackets stands what else a label may be called, and much else. */
+const IN_OTHER_WORDS = 0.9;
+const IN_ONE_LANGUAGE = 0.97;
+/** Words so alike say the same in two languages. */
+const SAME_AGAIN = 0.6;
+
+/** The sides of a slash that say the same: forms for several countries print a label in two languages. */
+function twiceSaid(label: string): readonly (readonly string[])[] {
+  const sides = label.split(/\s\/\s/);
+  const [one = [], other = []] = sides.map(termsIn);
+  if (sides.length !== 2) return [];
+  const isSame = one.some((word) => other.some((also) => likeWord(word, also) >= SAME_AGAIN));
+  return isSame ? [one, other] : [];
+}
 
 const contextTerms = ({ label, context }: Pair): readonly string[] => [
   ...termsIn(context),

@@ -1,7 +1,7 @@
 import type { EvidenceKind } from '../evidence.ts';
 import type { Field } from '../fields/fields.ts';
 import { isSentence } from '../form/printed.ts';
-import { likeness, likeWord } from '../matching/likeness.ts';
+import { likeness, spelledLike } from '../matching/likeness.ts';
 import { termsIn, weightOf } from '../matching/terms.ts';
 import forms from '../lexicon/forms.json' with { type: 'json' };
 import type { Segment } from '../places/layout.ts';
@@ -125,7 +125,7 @@ function saidAround(field: Field, { segment, from, to }: Reading, { layout }: So
   const share = field.terms.calls.reduce((most, { words, weight }) => {
     const telling = words.filter((word) => !implied.has(word) && weightOf(word) === 1);
     const said = (word: string, among: readonly string[]): boolean =>
-      among.some((other) => likeWord(word, other) > 0);
+      among.some((other) => spelledLike(word, other) > 0);
     const isNear =
       telling.some((word) => said(word, near)) || telling.filter((word) => said(word, wide)).length > 1;
     return isNear ? Math.max(most, weight * shareSaid(words, implied, around)) : most;
@@ -150,7 +150,7 @@ function shareSaid(
   for (const word of words) {
     const worth = implied.has(word) || (isUnit(word) && !areUnits) ? 0 : weightOf(word);
     all += worth;
-    hit += worth * around.reduce((top, other) => Math.max(top, likeWord(word, other)), 0);
+    hit += worth * around.reduce((top, other) => Math.max(top, spelledLike(word, other)), 0);
   }
   return all === 0 ? 0 : hit / all;
 }

@@ -55,12 +55,25 @@ const OTHERS_SHARE = 0.5;
  * A label that is known to say another concept than the field's says the field but half: a subtotal is no total.
  * What the schema itself says of a field is the field's own.
  */
-function ownShare({ concept, terms }: Field, { label, score }: ScoredLabel, { labels }: Source): number {
+function ownShare(field: Field, { label, score }: ScoredLabel, { labels }: Source): number {
+  const { concept, terms } = field;
+  if (isOtherOne(field, label.pairs[0]?.label ?? '')) return 0;
   const isOwn = score >= OWN_NAME || label.words.every((word) => terms.all.has(word));
   if (isOwn || concept === undefined) return 1;
   const best = labels.any(label.words);
   const isOthers = best >= SAID_BY_OTHER && labels.concept(concept.id, label.words) < best - BETTER;
   return isOthers ? OTHERS_SHARE : 1;
+}
+
+const ONE_OF_SEVERAL = /(?:^|[\s_])([a-z]|\d{1,2})\W*$/iu;
+
+/** Names that end in a letter or a number of one digit or two are told apart by it: "Insurer A", `insurer_b`. */
+function isOtherOne({ pointer, terms }: Field, label: string): boolean {
+  const [own, other] = [pointer.slice(pointer.lastIndexOf('/') + 1), label].map((text) =>
+    ONE_OF_SEVERAL.exec(text)?.[1]?.toLowerCase(),
+  );
+  if (own === undefined || other === undefined || terms.unit !== undefined) return false;
+  return own !== other && /\d/.test(own) === /\d/.test(other);
 }
 
 interface ScoredPair {
@@ -73,7 +86,7 @@ function offered(field: Field, { pair, score }: ScoredPair, source: Source): rea
   const [value] = spot === undefined ? [] : valuesAt(spot, { field, conventions: source.conventions });
   const shape = shapeOf(field);
   const isFree = shape === 'text' || shape === 'name';
-  if (value === undefined || (isFree && isLabelText(value, pair, source))) return [];
+  if (value === undefined || (isFree && isLabelText(value, { pair, score }, source))) return [];
   return [
     {
       ...(shape === 'text' ? goneOn(value, source) : value),
@@ -118,11 +131,20 @@ function columnShare({ terms }: Field, { label, context }: Pair, score: number):
 /** Goes on from a sentence: several words, the first of them small. */
 const CONTINUES = /^\p{Ll}\S*(?:\s\S+){2}/u;
 
+const isNumbered = ({ text }: Reading, { kind, score }: Pick<Draft, 'kind' | 'score'>): boolean =>
+  kind === 'right' && score >= NUMBERED && IS_NUMBER.test(text);
+
+const isNoText = (text: string): boolean => !/\p{L}/u.test(text) || CONTINUES.test(text);
+
+/** Right of a label that says the field so well a text may be a number: "Version 3.2", "Floor 4". */
+const NUMBERED = 0.85;
+const IS_NUMBER = /^\d[\d./-]{0,30}$/;
+
 /** A text that says a label, of this field or of another, is none of its values. */
-function isLabelText(value: Reading, { kind }: Pair, source: Source): boolean {
-  if (kind !== 'colon' && !isValue({ ...value.segment, text: value.text }, source)) return true;
+function isLabelText(value: Reading, { pair: { kind }, score }: ScoredPair, source: Source): boolean {
+  if (isNumbered(value, { kind, score }) || kind === 'colon') return false;
+  if (!isValue({ ...value.segment, text: value.text }, source)) return true;
+  if (kind !== 'cell' && isNoText(value.text)) return true;
   const isPlain = kind === 'beside' || kind === 'under';
-  if (kind !== 'colon' && kind !== 'cell' && (!/\p{L}/u.test(value.text) || CONTINUES.test(value.text)))
-    return true;
   return isPlain && labelIndexOf(source).form.labels.has(value.segment);
 }

@@ -3,11 +3,11 @@ import { isSentence } from '../form/printed.ts';
 import { opensBox, type Box } from '../form/boxes.ts';
 import { below } from '../form/neighbours.ts';
 import { folded } from '../fields/words.ts';
-import { likeness } from '../matching/likeness.ts';
-import { termsIn } from '../matching/terms.ts';
+import { likeness, spelledLike } from '../matching/likeness.ts';
+import { termsIn, weightOf } from '../matching/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
-import { choiceIn } from '../texts.ts';
+import { choiceIn, yesOrNo } from '../texts.ts';
 import { labelIndexOf } from './labelIndex.ts';
 import type { Draft } from './offer.ts';
 import { impliedBy } from './shapes.ts';
@@ -32,6 +32,42 @@ const SAYS = 0.7;
 
 function named(field: Field, source: Source): readonly Draft[] {
   const { boxes } = labelIndexOf(source);
+  const found = bySayings(field, boxes, source);
+  return found.length > 0 ? found : [...answered(field, boxes, source), ...onlySaying(field, boxes)];
+}
+
+/** Of a question with the boxes yes and no, the answer that is ticked. */
+function answered(field: Field, boxes: readonly Box[], { layout }: Source): readonly Draft[] {
+  return boxes.flatMap((box): readonly Draft[] => {
+    const answer = box.isTicked ? yesOrNo(box.text) : undefined;
+    if (answer === undefined) return [];
+    const row = layout.rows[box.segment.row]?.segments ?? [];
+    const before = row.filter(({ x1 }) => x1 <= box.segment.x0).map(({ text }) => text);
+    const own = box.segment.text.slice(0, box.segment.text.search(/[☐☑☒✓✔✗✘□■[]/u));
+    const score = scoreOf(field, [...before, own].join(' '));
+    return score < ASKED ? [] : [{ ...draftOf(box), value: answer, score, kind: 'box' }];
+  });
+}
+/** A question is longer than the name of what it asks for. */
+const ASKED = 0.6;
+
+const SENTENCE_SAYS = 0.86;
+
+/** The only box whose text has the words that make the field's name: "I agree to photos" for `photos_allowed`. */
+function onlySaying({ terms: { name } }: Field, boxes: readonly Box[]): readonly Draft[] {
+  const telling = name.filter((word) => weightOf(word) === 1);
+  const saying = boxes.filter(({ text }) => {
+    const words = termsIn(text);
+    const said = telling.filter((word) => words.some((other) => spelledLike(word, other) >= ALIKE));
+    return said.length > 0 && 2 * said.length >= telling.length;
+  });
+  const [only, ...others] = saying;
+  if (only === undefined || others.length > 0 || telling.length === 0) return [];
+  return [{ ...draftOf(only), value: only.isTicked, score: SENTENCE_SAYS, kind: 'box' }];
+}
+const ALIKE = 0.85;
+
+function bySayings(field: Field, boxes: readonly Box[], source: Source): readonly Draft[] {
   return boxes.flatMap((box): readonly Draft[] => {
     const score = Math.max(...textsOf(box, source).map((text) => scoreOf(field, text)));
     return score < SAYS ? [] : [{ ...draftOf(box), value: box.isTicked, score, kind: 'box' }];
@@ -41,10 +77,12 @@ function named(field: Field, source: Source): readonly Draft[] {
 const scoreOf = (field: Field, text: string): number =>
   likeness(field.terms, { label: termsIn(text), context: [], implied: impliedBy('boolean') });
 
-/** The text of a box, alone and with its second line. */
-function textsOf({ text, value: { segment } }: Box, { layout }: Source): readonly string[] {
+/** The text of a box, alone, with its second line, and with what stands first in its row. */
+function textsOf({ text, segment: at, value: { segment } }: Box, { layout }: Source): readonly string[] {
   const more = below(segment, layout, segment.y1 - segment.y0);
-  return more === undefined || opensBox(more.text) ? [text] : [text, `${text} ${more.text}`];
+  const [first] = layout.rows[at.row]?.segments ?? [];
+  const named = first === undefined || first === at || opensBox(first.text) ? [] : [`${first.text} ${text}`];
+  return [text, ...named, ...(more === undefined || opensBox(more.text) ? [] : [`${text} ${more.text}`])];
 }
 
 /** Options of one question stand together: two of them with boxes make it the question. */

@@ -1,3 +1,4 @@
+import type { Candidate } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import { findingOf, type Finding } from '../finding.ts';
 import { conceptNamed } from '../fields/lexicon.ts';
@@ -98,10 +99,17 @@ function labelledAs(id: string, source: Source): readonly Ranked[] {
     about: [],
     terms: NO_TERMS,
   };
-  const labelled = ranked(field, source).filter(({ score }) => score >= LABELLED);
+  const labelled = ranked(field, source).filter(
+    ({ score, candidate }) => score >= LABELLED && !isMeasured(candidate),
+  );
   const money = labelled.filter(({ candidate }) => candidate.strictness >= 1);
   return money.length > 0 || hasDecimals(source) ? money : labelled;
 }
+
+const MEASURE = /^\s?(?:kg|km|kwh|kw|mm|cm|m²|m2|m³|m3|lbs?|ml|ha|cbm|°c)(?![\p{L}\p{N}])/iu;
+
+/** A number in a unit of measure is no amount of money: "Total gross weight 6.05 kg". */
+const isMeasured = ({ segment, to }: Candidate): boolean => MEASURE.test(segment.text.slice(to));
 
 /** Where amounts are written with decimals, a number without them is none. */
 const hasDecimals = ({ candidates }: Source): boolean =>

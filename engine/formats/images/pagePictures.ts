@@ -3,6 +3,7 @@ import type { PagePicture, PicturesResult } from '../../ports/documentTools.ts';
 import type { ReceivedFile } from '../../isolation/jobs.ts';
 import { isBlank } from '../../recognition/drawnRules.ts';
 import type { Format } from '../opened.ts';
+import { pdfFileOf } from '../pdf/pdfFile.ts';
 import { screenshotsOf } from '../pdf/pictures.ts';
 import type { OpenFile } from '../readDocument.ts';
 import { imageOf, MIME, PIXELS_MAX } from './openImage.ts';
@@ -41,7 +42,7 @@ async function sourcesOf(
   numbers: readonly number[],
 ): Promise<readonly Source[]> {
   if (mimeType === 'application/pdf') {
-    const shots = await screenshotsOf({ bytes, password }, { numbers, longSide: LONG_SIDE });
+    const shots = await screenshotsOf(pdfFileOf(bytes, password), { numbers, longSide: LONG_SIDE });
     return [...shots].sort(([a], [b]) => a - b).map(([page, png]) => [page, () => sharp(png)]);
   }
   const format = (Object.keys(MIME) as Format[]).find((one) => MIME[one] === mimeType);

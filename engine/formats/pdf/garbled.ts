@@ -14,24 +14,59 @@ const UNSPEAKABLE_MAX = 0.5;
  * signs, hardly any letters, words that no language has, or letters in other shares than any language has them.
  */
 export function isGarbled(words: readonly Pick<InkedWord, 'text'>[]): boolean {
-  const text = words.map((word) => word.text).join('');
-  if (share(text, /[\ufffd\ue000-\uf8ff\u0000-\u001f]/gu) > ODD_MAX) return true;
+  const all = countsOf(words);
+  if (all.odd > ODD_MAX * all.characters) return true;
   // Lines of one sign lead the eye or are to be filled in: they say nothing of the letters.
   const said = words
-    .filter((word) => !/^(.)\1*$/u.test(word.text))
-    .map((word) => word.text.replace(/([._-])\1+/g, '$1'));
-  const plain = said.join('');
-  if (plain.length < CHARACTERS_MIN) return false;
-  return share(plain, /[\p{L}\p{M}\p{N}]/gu) < LETTERS_MIN || isUnspeakable(said) || hasStrangeShares(said);
+    .filter(({ text }) => !isOneSign(text))
+    .map(({ text }) => ({ text: text.replace(/([._-])\1+/g, '$1') }));
+  const { characters, letters } = countsOf(said);
+  if (characters < CHARACTERS_MIN) return false;
+  const texts = said.map(({ text }) => text);
+  return letters < LETTERS_MIN * characters || isUnspeakable(texts) || hasStrangeShares(texts);
 }
 
-const share = (text: string, of: RegExp): number => (text.match(of)?.length ?? 0) / Math.max(1, text.length);
+const isOneSign = (text: string): boolean => {
+  const [first = ''] = text;
+  // Most words end otherwise than they begin.
+  return text !== '' && text.endsWith(first) && text === first.repeat(text.length / first.length);
+};
+
+interface Counts {
+  characters: number;
+  /** Private, unmapped and control signs. */
+  odd: number;
+  /** Letters, their marks, and digits. */
+  letters: number;
+}
+
+/** Code by code: every page of a document is counted. */
+function countsOf(words: readonly Pick<InkedWord, 'text'>[]): Counts {
+  const counts = { characters: 0, odd: 0, letters: 0 };
+  for (const { text } of words) {
+    counts.characters += text.length;
+    for (const sign of text) {
+      const code = sign.codePointAt(0) ?? 0;
+      if (code < 0x20 || code === 0xfffd || (code >= 0xe000 && code <= 0xf8ff)) counts.odd += 1;
+      if (code < 0x80 ? isPlainLetter(code) : /[\p{L}\p{M}\p{N}]/u.test(sign)) counts.letters += 1;
+    }
+  }
+  return counts;
+}
+
+/** Digits, and letters in both cases. */
+const isPlainLetter = (code: number): boolean =>
+  (code >= 48 && code <= 57) || ((code | 32) >= 97 && (code | 32) <= 122);
 
 /** Three times the same letter, as no European language writes. Of other scripts nothing is known. */
 function isUnspeakable(texts: readonly string[]): boolean {
-  const words = texts.flatMap((text) => text.match(/[a-z]{3,}/gi) ?? []);
-  const odd = words.filter((word) => /([a-z])\1\1/i.test(word) && !/^(?:www|iii|xxx)/i.test(word));
-  return words.length > 1 && odd.length > UNSPEAKABLE_MAX * words.length;
+  let [words, odd] = [0, 0];
+  for (const text of texts)
+    for (const word of text.match(/[a-z]{3,}/gi) ?? []) {
+      words += 1;
+      if (/([a-z])\1\1/i.test(word) && !/^(?:www|iii|xxx)/i.test(word)) odd += 1;
+    }
+  return words > 1 && odd > UNSPEAKABLE_MAX * words;
 }
 
 /** How often European languages in Latin letters write a to z, accents aside: per cent, the mean of several. */
@@ -52,18 +87,18 @@ function hasStrangeShares(texts: readonly string[]): boolean {
   const counts = USUAL.map(() => 0);
   let all = 0;
   for (const text of texts)
-    for (const word of text
-      .normalize('NFD')
-      .replace(/\p{M}/gu, '')
-      .match(/[a-z]{3,}/g) ?? []) {
+    for (const word of withoutAccents(text).match(/[a-z]{3,}/g) ?? []) {
       all += word.length;
-      for (const letter of word) {
-        const place = letter.charCodeAt(0) - 97;
+      for (let i = 0; i < word.length; i += 1) {
+        const place = word.charCodeAt(i) - 97;
         counts[place] = (counts[place] ?? 0) + 1;
       }
     }
   return all >= SHARES_FROM && likeness(counts, USUAL) < LIKENESS_MIN;
 }
+
+const withoutAccents = (text: string): string =>
+  /^[\u0020-\u007e]*$/.test(text) ? text : text.normalize('NFD').replace(/\p{M}/gu, '');
 
 function likeness(a: readonly number[], b: readonly number[]): number {
   const product = (x: readonly number[], y: readonly number[]): number =>

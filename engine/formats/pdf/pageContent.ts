@@ -1,7 +1,6 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Box, TextSource } from '../../document/document.ts';
 import { around, type AsideText, type PageContent } from '../../layout/content.ts';
-import { isGarbled } from './garbled.ts';
 import { pdfRules } from './pdfRules.ts';
 import type { InkedWord } from './pdfWords.ts';
 import type { Recognised } from './recognise.ts';
@@ -13,6 +12,8 @@ interface RecognisedPage {
   readonly own: readonly InkedWord[];
   /** Whether its text layer is that of a scan. */
   readonly isLayered: boolean;
+  /** Whether the letters of its text layer mean nothing. */
+  readonly isGarbled: boolean;
   readonly ocr: Extract<Recognised, { readonly kind: 'words' }>;
 }
 
@@ -21,9 +22,10 @@ export interface SourcedContent extends PageContent {
 }
 
 /** A good text layer stays, and only what it does not cover is added; else what was recognised stands. */
-export function recognisedContent({ page, own, isLayered, ocr }: RecognisedPage): SourcedContent {
+export function recognisedContent(recognised: RecognisedPage): SourcedContent {
+  const { page, own, ocr } = recognised;
   const rules = page === undefined || ocr.turned !== 0 ? [] : pdfRules(page);
-  const isGood = isGoodLayer({ page, own, isLayered, ocr });
+  const isGood = isGoodLayer(recognised);
   const added = ocr.words.filter(
     ({ box, confidence }) => confidence > 0.6 && !own.some((word) => overlap(word.box, box)),
   );
@@ -38,10 +40,10 @@ export function recognisedContent({ page, own, isLayered, ocr }: RecognisedPage)
   };
 }
 
-const isGoodLayer = ({ own, isLayered, ocr }: RecognisedPage): boolean =>
+const isGoodLayer = ({ own, isLayered, isGarbled, ocr }: RecognisedPage): boolean =>
   own.length >= 0.5 * ocr.words.length &&
   ocr.turned === 0 &&
-  !isGarbled(own) &&
+  !isGarbled &&
   (!isLayered || agree(own, ocr.words));
 
 /** Words that do not lie as most do, by how they are turned. */

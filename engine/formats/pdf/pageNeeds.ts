@@ -1,6 +1,5 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
 import type { ParseEffort } from '../../ports/documentParser.ts';
-import { isGarbled } from './garbled.ts';
 import { parsePdf, type PdfFile } from './pdfFile.ts';
 import type { InkedWord } from './pdfWords.ts';
 
@@ -13,6 +12,8 @@ export interface Reading {
   readonly words: ReadonlyMap<number, readonly InkedWord[]>;
   /** Scans whose text layer does not say what they show. */
   readonly refused: ReadonlySet<number>;
+  /** Pages whose letters mean nothing. */
+  readonly garbled: ReadonlySet<number>;
   readonly effort: ParseEffort;
 }
 
@@ -22,7 +23,7 @@ export interface Reading {
  */
 export async function pageNeeds(
   pdf: PdfFile,
-  { pages, words, refused, effort }: Reading,
+  { pages, words, refused, garbled, effort }: Reading,
 ): Promise<ReadonlySet<number>> {
   if (effort === 'fast') return new Set();
   if (effort === 'robust') return new Set(pages.map(({ pageNum }) => pageNum));
@@ -32,7 +33,7 @@ export async function pageNeeds(
       .map(({ text }) => text)
       .join('');
   const empty = pages.filter(
-    (page) => textOf(page) === '' || refused.has(page.pageNum) || isGarbled(wordsOf(page)),
+    (page) => textOf(page) === '' || refused.has(page.pageNum) || garbled.has(page.pageNum),
   );
   const sparse = pages.filter((page) => !empty.includes(page) && textOf(page).length < SPARSE_CHARACTERS);
   const scans = await mostlyPictures(pdf, sparse);

@@ -8,7 +8,6 @@ import type { OutlineTitle } from '../../layout/outlined.ts';
 import type { ParseEffort } from '../../ports/documentParser.ts';
 import type { Bookmark } from './inside/outline.ts';
 import { asideOf, recognisedContent, type SourcedContent } from './pageContent.ts';
-import { isGarbled } from './garbled.ts';
 import { pdfLines } from './pdfLines.ts';
 import { pdfRules } from './pdfRules.ts';
 import type { InkedWord } from './pdfWords.ts';
@@ -98,6 +97,7 @@ export function documentOf({
   words,
   hiddenOn,
   layered,
+  garbled,
   effort,
   outline,
   recognised,
@@ -108,7 +108,16 @@ export function documentOf({
     const ocr = recognised.get(number);
     const own = words.get(number) ?? [];
     if (ocr?.kind === 'words')
-      return { ...recognisedContent({ page, own, isLayered: layered.has(number), ocr }), turn: 0 };
+      return {
+        ...recognisedContent({
+          page,
+          own,
+          isLayered: layered.has(number),
+          isGarbled: garbled.has(number),
+          ocr,
+        }),
+        turn: 0,
+      };
     return textContent(page, own);
   });
   const contents = withNotes(plain);
@@ -116,14 +125,14 @@ export function documentOf({
   const all = contents.map((content, i) => {
     const page = numbers[i] ?? 0;
     const [isRead, ocr] = [read.has(page), recognised.get(page)];
-    const own = words.get(page) ?? [];
-    const layer = layered.has(page) ? layerDetail(content, ocr, effort) : garbledDetail(own, content);
+    const letters = garbled.has(page) ? garbledDetail(content) : null;
+    const layer = layered.has(page) ? layerDetail(content, ocr, effort) : letters;
     return pageOf({ page, layer, content, isRead, ocr, blocks: blocks[i] ?? [] });
   });
   return {
     mimeType: 'application/pdf',
     pages: withContinuedTables(all),
-    warnings: warningsOf(all, hiddenOn),
+    warnings: warningsOf(all, hiddenOn, garbled),
   };
 }
 
@@ -136,7 +145,11 @@ function titlesOn(numbers: readonly number[], outline: readonly Bookmark[]): rea
   });
 }
 
-function warningsOf(pages: readonly DocumentPage[], hiddenOn: readonly number[]): readonly DocumentWarning[] {
+function warningsOf(
+  pages: readonly DocumentPage[],
+  hiddenOn: readonly number[],
+  garbled: ReadonlySet<number>,
+): readonly DocumentWarning[] {
   const warnings: DocumentWarning[] = pages
     .filter(({ status }) => status === 'failed')
     .map(({ page, detail }) => ({
@@ -148,9 +161,24 @@ function warningsOf(pages: readonly DocumentPage[], hiddenOn: readonly number[])
       code: 'hidden_text',
       message: `Text that a reader cannot see was left out, on page ${hiddenOn.join(', ')}.`,
     });
+  warnings.push(...garbledWarnings(pages.filter(({ page }) => garbled.has(page))));
   if (pages.every(({ lines }) => lines.length === 0))
     warnings.push({ code: 'no_text_found', message: 'No text was found in the document.' });
   return warnings;
+}
+
+function garbledWarnings(pages: readonly DocumentPage[]): readonly DocumentWarning[] {
+  const mended = pages.filter(({ source }) => source === 'ocr');
+  const left = pages.filter(({ source }) => source !== 'ocr');
+  const warningOf = (of: readonly DocumentPage[], end: string): readonly DocumentWarning[] => {
+    const on = of.map(({ page }) => page).join(', ');
+    const message = `The fonts do not say which letters they draw, on page ${on}: ${end}`;
+    return of.length === 0 ? [] : [{ code: 'garbled_text', message }];
+  };
+  return [
+    ...warningOf(mended, 'what the page shows was recognised instead of its text layer.'),
+    ...warningOf(left, 'its text is as the text layer has it.'),
+  ];
 }
 
 interface PageParts {
@@ -190,8 +218,7 @@ function layerDetail({ source }: SourcedContent, ocr: Recognised | undefined, ef
 }
 
 /** What was recognised stands in for letters that mean nothing; where nothing was, they are said to. */
-function garbledDetail(own: readonly InkedWord[], { source }: SourcedContent): string | null {
-  if (!isGarbled(own)) return null;
+function garbledDetail({ source }: SourcedContent): string {
   return source === 'ocr' ? GARBLED_MENDED : GARBLED_LEFT;
 }
 

@@ -1,9 +1,19 @@
 import { LiteParse, type LiteParseConfig, type ParseResult } from '@llamaindex/liteparse';
+import { withSoundOutline } from './soundOutline.ts';
 
 /** A PDF, and what opens it where it is encrypted. */
 export interface PdfFile {
+  /** For the parser. */
   readonly bytes: Buffer;
+  /** As they were sent, from their header. */
+  readonly sent: Buffer;
   readonly password?: string | undefined;
+}
+
+/** The file that begins at the header in `bytes`: places in it are counted from there. */
+export function pdfFileOf(bytes: Buffer, password?: string): PdfFile {
+  const sent = bytes.subarray(Math.max(0, bytes.indexOf('%PDF-')));
+  return { bytes: withSoundOutline(sent), sent, password };
 }
 
 /** Looks at a PDF once; what the look is for is in `config`. Throws plain errors of the library. */

@@ -1,4 +1,4 @@
-import type { Box, Line } from '../../document/document.ts';
+import type { Box, Line, Word } from '../../document/document.ts';
 import { around, middleY, type PlacedWord } from '../../layout/content.ts';
 import { inLogicalOrder } from '../../layout/direction.ts';
 
@@ -26,13 +26,12 @@ function lineOf(row: readonly PlacedWord[]): Line {
   return {
     text: words.map(({ text }) => text).join(' '),
     box: around(words.map(({ box }) => box)),
-    words: words.map(({ text, box, confidence, readBy, size, bold }) => ({
-      text,
-      box,
-      confidence,
-      ...(readBy !== undefined && { readBy }),
-      fontSize: size,
-      bold,
-    })),
+    words: words.map(wordOf),
   };
+}
+
+/** Few words say which engine read them. */
+function wordOf({ text, box, confidence, readBy, size: fontSize, bold }: PlacedWord): Word {
+  if (readBy === undefined) return { text, box, confidence, fontSize, bold };
+  return { text, box, confidence, readBy, fontSize, bold };
 }

@@ -7,7 +7,7 @@ import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { insideOf } from './inside/insideOf.ts';
 import { pageNeeds } from './pageNeeds.ts';
 import { documentOf, traitsOf } from './pdfDocument.ts';
-import { only, parsePdf, type PdfFile } from './pdfFile.ts';
+import { only, parsePdf, pdfFileOf, type PdfFile } from './pdfFile.ts';
 import { recognisePages } from './recognise.ts';
 import { layerAgrees } from './searchableScans.ts';
 import { seenWords, type Seen } from './seenWords.ts';
@@ -23,7 +23,7 @@ const CONFIG: Partial<LiteParseConfig> = {
 
 /** Counts the pages; the pages themselves are read when asked for. */
 export async function openPdf(file: SourceFile): Promise<OpenedDocument | ParseFailure> {
-  const pdf = { bytes: fromHeader(file.bytes), password: file.password };
+  const pdf = pdfFileOf(file.bytes, file.password);
   const inspected = await inspectPdf(pdf);
   if (inspected.kind !== 'ok') return inspected;
   const pages = pagesOf({ by: 'pages', pages: inspected.pages });
@@ -35,9 +35,6 @@ export async function openPdf(file: SourceFile): Promise<OpenedDocument | ParseF
     survey: (numbers) => surveyPdf(pdf, numbers),
   };
 }
-
-/** Places in a file are counted from its header, also where something else stands before it. */
-const fromHeader = (bytes: Buffer): Buffer => bytes.subarray(Math.max(0, bytes.indexOf('%PDF-')));
 
 /** The page count, from the page tree: only the first page is read. */
 async function inspectPdf(
@@ -93,9 +90,9 @@ const wordsOn = (numbers: readonly number[]): Partial<LiteParseConfig> => ({
 /** What some pages show of the look of the whole. */
 async function surveyPdf(pdf: PdfFile, numbers: readonly number[]): Promise<LayoutTraits | undefined> {
   const { pages } = await parsePdf(pdf, wordsOn(numbers));
-  const inside = insideOf(pdf.bytes);
+  const inside = insideOf(pdf.sent);
   const { words } = await seenWords(pdf, pages, inside);
-  return traitsOf(pages, words, inside?.outline ?? []);
+  return traitsOf(pages, words, inside?.outline.bookmarks ?? []);
 }
 
 /** Words with their boxes, and blocks, of every page; pages without a usable text layer are recognised. */
@@ -103,10 +100,10 @@ async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseR
   try {
     const parsed = await parsePdf(pdf, wordsOn(numbers));
     const read = new Map(parsed.pages.map((page) => [page.pageNum, page]));
-    const inside = insideOf(pdf.bytes);
+    const inside = insideOf(pdf.sent);
     const seen = await seenWords(pdf, parsed.pages, inside);
     const refused = await refusedLayers(pdf, { pages: parsed.pages, seen, wish });
-    const needed = { pages: parsed.pages, words: seen.words, refused, effort: wish.effort };
+    const needed = { pages: parsed.pages, ...seen, refused, effort: wish.effort };
     const wanted = await pageNeeds(pdf, needed);
     const recognised = await recognisePages(pdf, {
       pages: parsed.pages,
@@ -114,7 +111,7 @@ async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseR
       ...recognitionOf(wish, wanted.size),
       secondLook: wish.effort === 'robust',
     });
-    const outline = inside?.outline ?? [];
+    const outline = inside?.outline.bookmarks ?? [];
     const { effort, traits } = wish;
     const document = documentOf({ numbers, read, ...seen, outline, effort, recognised, traits });
     return { kind: 'ok', document };

@@ -1,5 +1,6 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
 import { fieldWords } from './fieldWords.ts';
+import { isGarbled } from './garbled.ts';
 import { hasInk, sightOf } from './hiddenText.ts';
 import type { InsideOfPdf } from './inside/insideOf.ts';
 import type { PdfFile } from './pdfFile.ts';
@@ -14,6 +15,8 @@ export interface Seen {
   readonly hiddenOn: readonly number[];
   /** Pages whose words lie without ink over a picture of them: scans that were recognised by another program. */
   readonly layered: ReadonlySet<number>;
+  /** Pages whose letters mean nothing. */
+  readonly garbled: ReadonlySet<number>;
 }
 
 /** The words that a reader sees. Where colours leave a doubt, a picture of the page decides. */
@@ -43,7 +46,8 @@ export async function seenWords(
     const seen = [...sight.visible, ...inked];
     words.set(page.pageNum, [...seen, ...fieldWords(page, seen)]);
   }
-  return { words, hiddenOn, layered };
+  const garbled = new Set([...words].flatMap(([number, own]) => (isGarbled(own) ? [number] : [])));
+  return { words, hiddenOn, layered, garbled };
 }
 
 /** The picture shows what the layer says: its words have no ink of their own. */

@@ -41,6 +41,7 @@ function stretchFrom(rows: readonly Row[], start: number): readonly Row[] {
     const row = rows[i];
     const last = stretch.at(-1);
     if (row === undefined || (last !== undefined && isApart(last, row))) break;
+    if (beginsOther(stretch, row, rows[i + 1])) break;
     const isSingle = row.segments.length < 2;
     if (isSingle && (widthOf(row.box) > PROSE_WIDTH * (to - from) || row.box[0] < from - 2)) break;
     if (!isSingle) [from, to] = [Math.min(from, row.box[0]), Math.max(to, row.box[2])];
@@ -48,6 +49,42 @@ function stretchFrom(rows: readonly Row[], start: number): readonly Row[] {
   }
   return stretch;
 }
+
+/** Points that a cell may be off the edge or the middle of the cells of its column. */
+const OFF = 2;
+/** So many rows above tell how a table stands. */
+const LOOKED_BACK = 4;
+/** A row of more cells is not compared: each is with each, and no form has so many. */
+const CELLS_MAX = 60;
+
+/**
+ * Whether a row begins another table: none of its cells stands level with one of the row above, while that row
+ * stands as those above it and the row below as this one.
+ */
+function beginsOther(run: readonly Row[], row: Row, next: Row | undefined): boolean {
+  const last = run.at(-1);
+  if (last === undefined || next === undefined || run.length < 2) return false;
+  const cells = [last, row, next].map(({ segments }) => segments.length);
+  if (Math.min(...cells.slice(0, 2)) < 2 || Math.max(...cells) > CELLS_MAX) return false;
+  if (levelCells(row, [last]) > 0) return false;
+  const before = run.slice(-1 - LOOKED_BACK, -1).filter(({ segments }) => segments.length <= CELLS_MAX);
+  return isLike(last, before) && isLike(row, [next]);
+}
+
+const isLike = (row: Row, others: readonly Row[]): boolean => levelCells(row, others) >= 2;
+
+/** How many cells of a row stand level with one of other rows: at an edge, or in the middle. */
+const levelCells = ({ segments }: Row, others: readonly Row[]): number =>
+  segments.filter(({ box: a }) =>
+    others.some((other) =>
+      other.segments.some(
+        ({ box: b }) =>
+          Math.abs(a[0] - b[0]) <= OFF ||
+          Math.abs(a[2] - b[2]) <= OFF ||
+          Math.abs(a[0] + a[2] - b[0] - b[2]) <= 2 * OFF,
+      ),
+    ),
+  ).length;
 
 /** Whether a row has gaps where columns part, and more of them than it has words there. */
 function sharesGaps({ segments }: Row, columns: readonly Span[]): boolean {
@@ -70,6 +107,7 @@ export function grownRun(rows: readonly Row[], start: number): readonly Row[] | 
   const run: Row[] = [first];
   let columns = spansOf(run);
   for (const [index, row] of others.entries()) {
+    if (beginsOther(run, row, others[index + 1])) break;
     const next = columnsWith(row, { run, columns, after: others[index + 1] });
     if (next === undefined) break;
     columns = next;

@@ -5,7 +5,8 @@ import { votedColumns } from './columnVotes.ts';
 import { rowsTold } from './logicalRows.ts';
 import { linesOfRegion, openCells } from './openTables.ts';
 import { ruledCells } from './ruledCells.ts';
-import { distinctPlaces, type RuledRegion } from './ruledTables.ts';
+import type { RuledRegion } from './ruledRegion.ts';
+import { distinctPlaces } from './ruledTables.ts';
 import { coveredSpans, tableBlock, type PlacedCell, type TableBlock } from './tableCells.ts';
 
 export interface GridTable {

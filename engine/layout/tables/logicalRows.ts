@@ -134,7 +134,12 @@ const areOneBySense = (
   line: CellLine,
   known: readonly PlacedCell[],
   { isFirst }: { readonly isFirst: boolean },
-): boolean => isRest(line, known) || (isFirst && isRest({ ...line, cells: known }, line.cells));
+): boolean =>
+  (isRest(line, known) && !beginsAnew(line)) || (isFirst && isRest({ ...line, cells: known }, line.cells));
+
+/** A first cell that begins in upper case with another beside it: two cells seldom wrap at one word's end. */
+const beginsAnew = ({ cells }: CellLine): boolean =>
+  cells.length > 1 && cells[0]?.column === 0 && /^\p{Lu}/u.test(textOf(cells[0]));
 
 /** Fewer columns do not tell rows from lines that were broken on purpose, as those of addresses are. */
 const TELLING_COLUMNS = 3;

@@ -2,7 +2,7 @@ import { heightOf, median, widthOf, type PlacedWord, type Row, type Segment } fr
 import { segmentOf, segmentRows, segmentsOf } from '../segments.ts';
 import { votedColumns } from './columnVotes.ts';
 import { logicalRows } from './logicalRows.ts';
-import type { RuledRegion } from './ruledTables.ts';
+import type { RuledRegion } from './ruledRegion.ts';
 import type { PlacedCell } from './tableCells.ts';
 
 /** Of the font's height: words of one cell stand closer. */

@@ -1,5 +1,5 @@
 import { middleY, type PlacedWord, type Rule } from '../content.ts';
-import type { RuledRegion } from './ruledTables.ts';
+import type { RuledRegion } from './ruledRegion.ts';
 import type { PlacedCell, Span } from './tableCells.ts';
 
 /** Where the rules of a region part it, its ends included. */

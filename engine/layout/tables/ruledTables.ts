@@ -1,20 +1,13 @@
-import type { Box } from '../../document/document.ts';
 import { around, heightOf, widthOf, type Rule } from '../content.ts';
 import { withHeadAbove } from './headAbove.ts';
+import type { RuledRegion } from './ruledRegion.ts';
+import { stackedRegions } from './stackedRegions.ts';
 import { withLooseRules, type WordsByHeight } from './looseRules.ts';
 
 /** Lines that end this near to each other touch. */
 const TOUCH = 3;
 /** Shorter lines are strokes of drawings or of letters. */
 const SHORT = 6;
-
-/** Straight lines that hang together: the grid of a table, or the frame of a box. */
-export interface RuledRegion {
-  readonly box: Box;
-  /** Across the region, from top to bottom. */
-  readonly horizontal: readonly Rule[];
-  readonly vertical: readonly Rule[];
-}
 
 const isHorizontal = (rule: Rule): boolean => widthOf(rule) >= heightOf(rule);
 
@@ -48,16 +41,18 @@ export function ruledRegions(rules: readonly Rule[], words: WordsByHeight): read
     if (members === undefined) regions.set(key, [rule]);
     else members.push(rule);
   });
-  return withLooseRules([...regions.values()], words).map((members) =>
-    withHeadAbove(
-      {
-        box: around(members),
-        horizontal: members.filter(isHorizontal).sort((a, b) => a[1] - b[1]),
-        vertical: members.filter((rule) => !isHorizontal(rule)).sort((a, b) => a[0] - b[0]),
-      },
-      words,
-    ),
-  );
+  return withLooseRules([...regions.values()], words)
+    .flatMap((members) =>
+      stackedRegions(
+        {
+          box: around(members),
+          horizontal: members.filter(isHorizontal).sort((a, b) => a[1] - b[1]),
+          vertical: members.filter((rule) => !isHorizontal(rule)).sort((a, b) => a[0] - b[0]),
+        },
+        words,
+      ),
+    )
+    .map((region) => withHeadAbove(region, words));
 }
 
 const touch = (a: Rule, b: Rule): boolean =>

@@ -6,6 +6,7 @@ import { readFileAsDocument } from '../../formats/readDocument.ts';
 import { markdownOf } from '../../document/markdown.ts';
 import { plainTextOf } from '../../document/plainText.ts';
 import type { Sample } from './documents.ts';
+import { cpuSince } from './cpu.ts';
 import { median } from './measure.ts';
 
 const run = promisify(execFile);
@@ -21,6 +22,8 @@ export interface PeerRun {
   readonly name: string;
   readonly ms: number;
   readonly pagesPerSecond: number;
+  /** Of this process and of those that it starts. */
+  readonly cpuMsAPage: number;
   readonly characters: number;
 }
 
@@ -86,26 +89,32 @@ export async function takingTurns(
   rounds: number,
 ): Promise<readonly (PeerRun | { readonly name: string; readonly missing: true })[]> {
   const runs = new Map(
-    peers.map((peer) => [peer.name, { ms: [] as number[], characters: 0, missing: false }]),
+    peers.map((peer) => [peer.name, { ms: [] as number[], cpuMs: 0, characters: 0, missing: false }]),
   );
   for (let round = 0; round <= rounds; round += 1) {
     for (const { name, convert } of peers) {
       const own = runs.get(name);
       if (own === undefined || own.missing) continue;
+      const spent = cpuSince([process.pid]);
       const began = performance.now();
       const text = await convert(sample).catch((error: unknown) => {
         if (isNotInstalled(error)) return undefined;
         throw error;
       });
       if (text === undefined) own.missing = true;
-      else if (round > 0) own.ms.push(performance.now() - began);
+      else if (round > 0) {
+        own.ms.push(performance.now() - began);
+        own.cpuMs += spent();
+      }
       own.characters = text?.length ?? 0;
     }
   }
-  return [...runs].map(([name, { ms, characters, missing }]) => {
+  return [...runs].map(([name, { ms, cpuMs, characters, missing }]) => {
     if (missing) return { name, missing };
     const usual = median(ms);
-    return { name, ms: usual, pagesPerSecond: (sample.pages * 1000) / usual, characters };
+    // The mean: a document takes few of the kernel's ticks.
+    const cpuMsAPage = cpuMs / Math.max(1, ms.length) / sample.pages;
+    return { name, ms: usual, pagesPerSecond: (sample.pages * 1000) / usual, cpuMsAPage, characters };
   });
 }
 

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { cpuMsOf } from '../../isolation/children/processFamily.ts';
 import { openDocumentWorkers } from '../../isolation/documentWorkers.ts';
 import type { Rendition } from '../../ports/documentParser.ts';
 import { closedLoop, type Run } from './measure.ts';
@@ -10,19 +11,17 @@ export interface Sample {
   readonly pages: number;
 }
 
-/** Requests to a running service, as a tenant that pays for them. */
+/** Requests to a running service, each as a tenant that pays for them. */
 export interface Caller {
   readonly url: string;
-  readonly key: string;
+  /** Of one tenant each: of one alone, three requests run at a time. */
+  readonly keys: readonly string[];
   /** Of the service. */
   readonly pid: number;
 }
 
-/** Linux counts processor time in hundredths of a second. */
-const TICK_MS = 10;
-
 /** One document through `POST /v1/to-markdown`; the connection is kept for the next one. */
-export async function convertOver({ url, key }: Caller, { bytes, pages }: Sample): Promise<string> {
+async function convertOver(url: string, key: string, { bytes, pages }: Sample): Promise<void> {
   const form = new FormData();
   form.set('file', new Blob([new Uint8Array(bytes)], { type: 'application/pdf' }), 'report.pdf');
   const answer = await fetch(`${url}/v1/to-markdown`, {
@@ -32,28 +31,29 @@ export async function convertOver({ url, key }: Caller, { bytes, pages }: Sample
   });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`to-markdown: ${answer.status} ${text.slice(0, 300)}`);
-  const { markdown, meta } = JSON.parse(text) as { markdown: string; meta: { pages: number } };
-  if (meta.pages !== pages) throw new Error(`${meta.pages} pages came back, not ${pages}`);
-  return markdown;
+  const { meta } = JSON.parse(text) as { meta: { page_count: number } };
+  if (meta.page_count !== pages) throw new Error(`${meta.page_count} pages came back, not ${pages}`);
 }
 
 /**
- * So many callers, each asking again as soon as it is answered; also
- * the processor time of the service and its workers, ms a document. One warm-up document each goes before.
+ * So many callers, each a tenant that asks again as soon as it is answered; also the processor time of the service
+ * and its workers, ms a document. One warm-up document each goes before.
  */
 export async function convertingOver(
-  caller: Caller,
+  { url, keys, pid }: Caller,
   sample: Sample,
   load: { readonly inFlight: number; readonly seconds: number },
 ): Promise<Run & { readonly processorMs: number }> {
-  await Promise.all(Array.from({ length: load.inFlight }, () => convertOver(caller, sample)));
-  const before = await processorMs(caller.pid);
-  const run = await closedLoop(load, async () => {
-    await convertOver(caller, sample);
-  });
-  const taken = (await processorMs(caller.pid)) - before;
-  return { ...run, processorMs: taken / run.done };
+  const convert = (caller: number): Promise<void> =>
+    convertOver(url, keys[caller % keys.length] ?? '', sample);
+  await Promise.all(Array.from({ length: load.inFlight }, (_, caller) => convert(caller)));
+  const before = processorMs(pid);
+  const run = await closedLoop(load, convert);
+  return { ...run, processorMs: (processorMs(pid) - before) / run.done };
 }
+
+/** Processor time of a process, of those below it, and of those of them that have ended, ms. */
+const processorMs = (pid: number): number => cpuMsOf(pid) ?? Number.NaN;
 
 /** What one document cost a worker of its own: time, and the most memory that the process ever held. */
 export interface WorkerCost {
@@ -106,15 +106,4 @@ async function childrenOf(pid: string): Promise<readonly string[]> {
 async function peakMbOf(pid: string): Promise<number> {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) / 1024;
-}
-
-/** Processor time that a process and its children have taken, in ms. */
-export async function processorMs(pid: number): Promise<number> {
-  const all = [String(pid), ...(await childrenOf(String(pid)))];
-  const times = all.map(async (one) => {
-    const stat = await readFile(`/proc/${one}/stat`, 'utf8').catch(() => '');
-    const [user = 0, system = 0] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
-    return (user + system) * TICK_MS;
-  });
-  return (await Promise.all(times)).reduce((sum, ms) => sum + ms, 0);
 }

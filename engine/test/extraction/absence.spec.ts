@@ -134,6 +134,6 @@ describe('members outside a closed schema', () => {
       for (const { keyword, path, actual } of errors)
         expect(actual === null && keyword !== 'required', `${keyword} at ${path}`).to.equal(false);
     }),
-    0.1,
+    0.05,
   );
 });

@@ -30,8 +30,7 @@ const cpuOf = (work: () => unknown): number => {
   return (user + system) / 1000;
 };
 
-describe('texts take time by their length, whatever they are', function () {
-  this.timeout(120_000);
+describe('texts take time by their length, whatever they are', () => {
   for (const [name, work] of Object.entries(WORKS))
     it(name, () => {
       const slow = Object.entries(HOSTILE_TEXTS)

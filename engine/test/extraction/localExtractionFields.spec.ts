@@ -86,15 +86,23 @@ describe('labels', () => {
       [50, 40, 'Berth number:'],
       [200, 40, 'Q-77'],
       [50, 60, 'Hull length ........ 12.4'],
+      [50, 70, 'Sail area . . . . . . . . 31'],
       [50, 80, 'Rigging'],
       [200, 80, 'Skipper'],
       [50, 94, 'Sloop'],
       [200, 94, 'Ada Finn'],
     ];
-    const properties = { berth_number: text, hull_length: number, rigging: text, skipper: text };
+    const properties = {
+      berth_number: text,
+      hull_length: number,
+      sail_area: number,
+      rigging: text,
+      skipper: text,
+    };
     expect(valueOf(laidOut([page]), properties)).to.deep.equal({
       berth_number: 'Q-77',
       hull_length: 12.4,
+      sail_area: 31,
       rigging: 'Sloop',
       skipper: 'Ada Finn',
     });
@@ -180,9 +188,9 @@ describe('bad documents', () => {
       address: text,
       items: { type: 'array', items: object({ name: text, amount: number }) },
     };
-    const start = performance.now();
+    const began = process.cpuUsage();
     said(line, properties);
-    expect(performance.now() - start).to.be.below(10_000);
+    expect(process.cpuUsage(began).user / 1000).to.be.below(10_000);
   });
 
   it('give the same answer twice', () => {

@@ -45,5 +45,5 @@ describe('extraction from running prose', () => {
       const filler = 'this agreement is made between the people who have come here and want to say a word. ';
       expect(answer([filler.repeat(4) + bomb.repeat(300)], asked).value, bomb).to.be.an('object');
     }
-  }).timeout(20_000);
+  });
 });

@@ -3,8 +3,7 @@ import iconv from 'iconv-lite';
 import { plainPdf } from '../support/pdfs.ts';
 import { renderings } from './renderings.ts';
 
-describe('formats of markup', function () {
-  this.timeout(60_000);
+describe('formats of markup', () => {
   const { markdown, render, warnings, folder, parser } = renderings();
 
   describe('HTML', () => {

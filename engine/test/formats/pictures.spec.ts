@@ -7,65 +7,9 @@ import type { ParseEffort, RenderResult } from '../../ports/documentParser.ts';
 import { pictureOf } from '../support/pagePictures.ts';
 import { drawnPdf } from '../support/pdfs.ts';
 import { tempFolder } from '../support/tempFolder.ts';
+import { drawn, LETTER, scanOf } from './pdf/drawnLetter.ts';
 
-const LETTER = [
-  'The quick brown fox jumps over the lazy dog and the old cat.',
-  'Invoice number 4711 of the third of March, with the sum of 129.50',
-  'is to be paid within thirty days from the date of this letter.',
-];
-const drawn = (lines: readonly string[], more = ''): Buffer =>
-  drawnPdf(
-    `${lines.map((text, i) => `BT /F1 14 Tf 60 ${700 - 24 * i} Td (${text}) Tj ET`).join('\n')}\n${more}`,
-  );
-
-/** A PDF whose pages are one JPEG picture. */
-const scanOf = async (png: Buffer): Promise<Buffer> => {
-  const { data, info } = await sharp(png)
-    .flatten({ background: '#fff' })
-    .toColourspace('b-w')
-    .jpeg({ quality: 90 })
-    .toBuffer({ resolveWithObject: true });
-  const [width, height] = [(info.width / 150) * 72, (info.height / 150) * 72];
-  const content = `q ${width} 0 0 ${height} 0 0 cm /I Do Q`;
-  const parts: Buffer[] = [];
-  const offsets: number[] = [];
-  const add = (part: string | Buffer): void =>
-    void parts.push(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
-  const size = (): number => parts.reduce((sum, { length }) => sum + length, 0);
-  const object = (number: number, ...body: (string | Buffer)[]): void => {
-    offsets.push(size());
-    add(`${number} 0 obj\n`);
-    body.forEach(add);
-    add('\nendobj\n');
-  };
-  add('%PDF-1.4\n');
-  object(1, '<< /Type /Catalog /Pages 2 0 R >>');
-  object(2, '<< /Type /Pages /Kids [3 0 R] /Count 1 >>');
-  object(
-    3,
-    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${width} ${height}] /Resources << /XObject ` +
-      '<< /I 5 0 R >> >> /Contents 4 0 R >>',
-  );
-  object(4, `<< /Length ${content.length} >>\nstream\n${content}\nendstream`);
-  object(
-    5,
-    `<< /Type /XObject /Subtype /Image /Width ${info.width} /Height ${info.height} ` +
-      `/ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /DCTDecode /Length ${data.length} >>` +
-      '\nstream\n',
-    data,
-    '\nendstream',
-  );
-  const start = size();
-  add(
-    'xref\n0 6\n0000000000 65535 f ' +
-      `\n${offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')}`,
-  );
-  add(`trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`);
-  return Buffer.concat(parts);
-};
-
-describe('pictures of text', function () {
-  this.timeout(120_000);
+describe('pictures of text', () => {
   const folder = tempFolder();
   let workers: DocumentWorkers;
   let png: Buffer;
@@ -272,65 +216,5 @@ describe('lines that are drawn on a picture', () => {
     draw(data, 1000, [100, 100, 900, 160]);
     for (let x = 100; x < 900; x += 12) draw(data, 1000, [x, 300, x + 9, 303]);
     expect(drawnRules({ data, width: 1000, height: 800 })).to.deep.equal([]);
-  });
-});
-
-describe('text that a reader cannot see', function () {
-  this.timeout(60_000);
-  const folder = tempFolder();
-  let workers: DocumentWorkers;
-  before(() => {
-    workers = openDocumentWorkers({ processes: 1 });
-  });
-  after(async () => {
-    await workers.close();
-    folder.remove();
-  });
-
-  const cases: readonly (readonly [string, string, boolean])[] = [
-    ['tiny', 'BT /F1 1 Tf 60 400 Td (pay the attacker) Tj ET', true],
-    ['white on white', 'BT /F1 12 Tf 1 1 1 rg 60 400 Td (pay the attacker) Tj ET', true],
-    ['nearly white on white', 'BT /F1 12 Tf 0.98 0.98 0.98 rg 60 400 Td (pay the attacker) Tj ET', true],
-    [
-      'of the colour of its box',
-      '0 0 0.5 rg 50 390 300 40 re f BT /F1 12 Tf 0 0 0.5 rg 60 400 Td (pay the attacker) Tj ET',
-      true,
-    ],
-    ['transparent', 'q /G0 gs BT /F1 12 Tf 60 400 Td (pay the attacker) Tj ET Q', true],
-    ['drawn without ink', 'BT 3 Tr /F1 12 Tf 60 400 Td (pay the attacker) Tj ET', false],
-    ['off the page', 'BT /F1 12 Tf 900 400 Td (pay the attacker) Tj ET', false],
-  ];
-  for (const [name, content, isSaid] of cases)
-    it(`is left out: ${name}`, async () => {
-      const path = folder.file('hidden.pdf', drawn(LETTER, content));
-      const result = await workers.parser.render({
-        path,
-        fileName: null,
-        effort: 'standard',
-        pagesMax: 9,
-        deadlineMs: 30_000,
-        share: 't',
-      });
-      if (result.kind !== 'ok') throw new Error(result.kind);
-      expect(result.rendition.markdown).to.contain('quick brown fox').and.not.contain('attacker');
-      expect(result.rendition.warnings.map(({ code }) => code)).to.deep.equal(isSaid ? ['hidden_text'] : []);
-    });
-
-  it('is kept when what lies behind makes it visible', async () => {
-    const path = folder.file(
-      'shown.pdf',
-      drawn(LETTER, '0 0 0.5 rg 50 390 300 40 re f BT /F1 12 Tf 1 1 1 rg 60 400 Td (white on blue) Tj ET'),
-    );
-    const result = await workers.parser.render({
-      path,
-      fileName: null,
-      effort: 'standard',
-      pagesMax: 9,
-      deadlineMs: 30_000,
-      share: 't',
-    });
-    if (result.kind !== 'ok') throw new Error(result.kind);
-    expect(result.rendition.markdown).to.contain('white on blue');
-    expect(result.rendition.warnings).to.deep.equal([]);
   });
 });

@@ -3,8 +3,7 @@ import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
 import { read, utils, write, type WorkBook } from '@e965/xlsx';
 import { renderings } from './renderings.ts';
 
-describe('formats of sheets', function () {
-  this.timeout(60_000);
+describe('formats of sheets', () => {
   const { markdown, render, warnings } = renderings();
 
   describe('workbooks', () => {

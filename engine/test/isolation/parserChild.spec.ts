@@ -36,8 +36,7 @@ const ALL = [
 /** What Node's permission model alone does not ask about. */
 const NOT_ASKED = ['a signal to the service', 'a TCP connection', 'the operator’s socket', 'a UDP packet'];
 
-describe('a parser that a document has taken over', function () {
-  this.timeout(60_000);
+describe('a parser that a document has taken over', () => {
   let folder: TempFolder;
   let servers: readonly Server[];
   let udp: Socket;

@@ -45,8 +45,7 @@ const shelfOf = () => {
   return { shelf, parts, put };
 };
 
-describe('a long document that is read in ranges', function () {
-  this.timeout(120_000);
+describe('a long document that is read in ranges', () => {
   let workers: DocumentWorkers;
   let folder: TempFolder;
   before(() => {

@@ -38,8 +38,7 @@ const withArtifact =
 const LAYOUTS: readonly FormLayout[] = ['ledger', 'card', 'plain'];
 const unseen = (layout: FormLayout) => madeUpForms(layout, 10, 4711);
 
-describe('learning from examples', function () {
-  this.timeout(60_000);
+describe('learning from examples', () => {
   const ledger = trained(madeUpForms('ledger', 8, 7));
 
   for (const layout of ['ledger', 'card'] as const)
@@ -154,8 +153,7 @@ describe('learning from examples', function () {
   });
 });
 
-describe('an artifact', function () {
-  this.timeout(60_000);
+describe('an artifact', () => {
   const examples = madeUpForms('ledger', 6, 3);
   const one = trained(examples);
 

@@ -1,108 +1,19 @@
 import { expect } from 'chai';
-import { openModelProviders } from '../../models/modelProviders.ts';
-import { scoreAnswer } from '../../extraction/grounding/groundAnswer.ts';
-import type { LlmTrainerDeps } from '../../learning/prompts/asking.ts';
-import { openLlmTrainer } from '../../learning/prompts/llmTrainer.ts';
-import type { JsonObject } from '../../kernel/json.ts';
 import { withLearned } from '../../learning/prompts/learned.ts';
-import type { LlmExample, LlmTrainingWork } from '../../ports/llmTraining.ts';
-import type { ModelProviders } from '../../ports/modelProvider.ts';
-import type { ModelCall } from '../../ports/modelWork.ts';
-import type { TrainingOutcome } from '../../ports/trainingOutcome.ts';
-import { readLlmArtifact, type LlmArtifact } from '../../learning/prompts/llmArtifact.ts';
+import { readLlmArtifact } from '../../learning/prompts/llmArtifact.ts';
+import { answers } from '../support/scriptedProvider/steps.ts';
 import {
-  answers,
-  startScriptedProvider,
-  status,
-  type ScriptedProvider,
-  type ScriptedRequest,
-  type Step,
-} from '../support/scriptedProvider.ts';
-import { until } from '../support/until.ts';
+  artifactOf,
+  examplesOf,
+  isReflection,
+  messagesOf,
+  promptTraining,
+  reader,
+  systemOf,
+} from './promptTraining.ts';
 
-const SCHEMA: JsonObject = {
-  type: 'object',
-  properties: { number: { type: 'string' }, total: { type: 'number' } },
-};
-
-/** Invoices that have a net and a gross amount; `total` is the gross one. */
-const exampleOf = (i: number): LlmExample => ({
-  text: `Invoice R-${i}\nNet ${i * 10}.00\nGross ${i * 12}.00\n`,
-  expected: { number: `R-${i}`, total: i * 12 },
-});
-const examplesOf = (count: number): readonly LlmExample[] =>
-  Array.from({ length: count }, (_, i) => exampleOf(i + 1));
-
-interface Message {
-  readonly role: string;
-  readonly content: string;
-}
-const messagesOf = (request: ScriptedRequest): readonly Message[] =>
-  request.body['messages'] as unknown as readonly Message[];
-const systemOf = (request: ScriptedRequest): string => messagesOf(request)[0]?.content ?? '';
-const isReflection = (request: ScriptedRequest): boolean => systemOf(request).startsWith('You improve');
-
-/** Takes the net amount for the total until its notes tell it otherwise. */
-const reader = (request: ScriptedRequest, knows: RegExp): Step => {
-  const text = messagesOf(request).at(-1)?.content ?? '';
-  const amount = knows.test(systemOf(request)) ? /Gross (\S+)/u : /Net (\S+)/u;
-  return answers({ number: /R-\d+/u.exec(text)?.[0] ?? '', total: Number(amount.exec(text)?.[1]) });
-};
-
-const score: LlmTrainerDeps['score'] = (answered) => Promise.resolve(scoreAnswer(answered));
-
-describe('training a prompt', function () {
-  this.timeout(60_000);
-  let provider: ScriptedProvider;
-  let providers: ModelProviders;
-  let calls: ModelCall[];
-  let progress: number[];
-  before(async () => {
-    provider = await startScriptedProvider();
-    providers = openModelProviders({ allowPrivateNetwork: true });
-  });
-  after(async () => {
-    await providers.close();
-    await provider.stop();
-  });
-  beforeEach(() => {
-    [calls, progress] = [[], []];
-    provider.requests.length = 0;
-  });
-
-  const workOf = (over: Partial<LlmTrainingWork> = {}): LlmTrainingWork => ({
-    schema: SCHEMA,
-    examples: examplesOf(10),
-    access: {
-      ref: { provider: 'openai_compatible', model: 'm' },
-      apiKey: 'k',
-      apiBase: provider.url,
-      owner: 'caller',
-      retries: 0,
-    },
-    max_metric_calls: 60,
-    validation_split: 0.3,
-    seed: 7,
-    ...over,
-  });
-  const train = (over: Partial<LlmTrainingWork> = {}, signal = new AbortController().signal) =>
-    openLlmTrainer({ providers, requestDeadlineMs: 10_000, score }).train(workOf(over), {
-      share: 't',
-      onCall: (call) => calls.push(call),
-      onProgress: ({ metric_calls }) => progress.push(metric_calls),
-      signal,
-    });
-  const artifactOf = (outcome: TrainingOutcome): LlmArtifact => {
-    if (outcome.kind !== 'trained') throw new Error(`${outcome.code}: ${outcome.detail}`);
-    return readLlmArtifact(JSON.parse(new TextDecoder().decode(outcome.artifact)));
-  };
-  const readings = () => provider.requests.filter((request) => !isReflection(request));
-  const reflections = () => provider.requests.filter(isReflection);
-  const scripted = (notes: (i: number) => string, knows = /gross/u) => {
-    provider.script('*', (request) =>
-      isReflection(request) ? answers({ notes: notes(reflections().length) }) : reader(request, knows),
-    );
-  };
+describe('training a prompt', () => {
+  const { provider, calls, progress, train, readings, reflections, scripted } = promptTraining();
 
   it('finds the instruction that makes a model read rightly', async () => {
     scripted((i) => (i < 2 ? 'Read with care.' : 'The total is the gross amount.'));
@@ -248,80 +159,4 @@ describe('training a prompt', function () {
         .some((system) => system.startsWith(withLearned(again, turns).system)),
     ).to.equal(true);
   });
-
-  it('refuses a budget that cannot show anything', async () => {
-    const outcome = await train({ max_metric_calls: 13 });
-    expect(outcome).to.deep.include({ kind: 'failed', code: 'validation_error', lasting: true });
-    expect(outcome).to.have.property('detail').that.includes('3 held-out examples need 14');
-    expect(provider.requests).to.deep.equal([]);
-  });
-
-  for (const [code, lasting] of [
-    [401, true],
-    [404, true],
-    [429, false],
-    [500, false],
-  ] as const)
-    it(`fails when the provider answers ${code}${lasting ? ', for good' : ', for now'}`, async () => {
-      provider.script('*', status(code));
-      const outcome = await train();
-      expect(outcome).to.deep.include({ kind: 'failed', code: 'model_provider_error', lasting });
-      expect(provider.requests.length).to.equal(1);
-      expect(calls.length).to.equal(1);
-    });
-
-  it('fails when the provider refuses in the middle of the search, and asks no more', async () => {
-    let refused = false;
-    provider.script('*', (request) => {
-      if (!isReflection(request)) return reader(request, /gross/u);
-      refused = true;
-      return status(401);
-    });
-    const outcome = await train();
-    expect(refused).to.equal(true);
-    expect(outcome).to.deep.include({ kind: 'failed', code: 'model_provider_error', lasting: true });
-    expect(provider.requests.at(-1)).to.satisfy(isReflection);
-  });
-
-  it('fails when the provider is lost while a proposal is tried, and asks no more', async () => {
-    provider.script('*', (request) => {
-      if (isReflection(request)) return answers({ notes: 'Try this.' });
-      return systemOf(request).includes('Try this.') ? status(500) : reader(request, /gross/u);
-    });
-    const outcome = await train();
-    expect(outcome).to.deep.include({ kind: 'failed', code: 'model_provider_error', lasting: false });
-    expect(provider.requests.filter((request) => systemOf(request).includes('Try this.')).length).to.equal(1);
-  });
-
-  it('goes on when a reflection or an answer is of no use', async () => {
-    provider.script('*', (request) => {
-      if (isReflection(request))
-        return reflections().length < 3 ? answers('No.') : answers({ notes: 'The total is gross.' });
-      return /R-[34]\n/u.test(messagesOf(request).at(-1)?.content ?? '')
-        ? answers('I cannot.')
-        : reader(request, /gross/u);
-    });
-    const artifact = artifactOf(await train());
-    expect(artifact.instruction).to.equal('The total is gross.');
-    expect(artifact.metrics.better).to.equal(true);
-  });
-
-  for (const at of ['reading', 'reflection'] as const)
-    it(`stops at once when it is cancelled during a ${at}`, async () => {
-      const stop = new AbortController();
-      const reason = new Error('cancelled');
-      provider.script('*', (request) => {
-        if (isReflection(request) !== (at === 'reflection')) return reader(request, /gross/u);
-        setImmediate(() => stop.abort(reason));
-        return { do: 'hang' };
-      });
-      const failure = await train({}, stop.signal).then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      expect(failure).to.equal(reason);
-      const asked = provider.requests.length;
-      await until(() => provider.requests.at(-1)?.abandoned);
-      expect(provider.requests.length).to.equal(asked);
-    });
 });

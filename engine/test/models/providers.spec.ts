@@ -3,13 +3,8 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { ModelProviders } from '../../ports/modelProvider.ts';
 import { abilitiesOf } from '../../models/abilities.ts';
 import { modelNamed } from '../../models/modelName.ts';
-import {
-  answers,
-  reads,
-  startScriptedProvider,
-  status,
-  type ScriptedProvider,
-} from '../support/scriptedProvider.ts';
+import { startScriptedProvider, type ScriptedProvider } from '../support/scriptedProvider.ts';
+import { answers, reads, status } from '../support/scriptedProvider/steps.ts';
 import { accessTo, asking, openProviders, PDF, PNG, SCHEMA } from './asking.ts';
 
 /** Model, the base below the server, and where its requests arrive. */

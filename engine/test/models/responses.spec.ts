@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { agentFor, httpOver } from '../../models/exchange.ts';
 import { askModel } from '../../models/language/askModel.ts';
 import { refusedSchemas } from '../../models/language/refusedSchemas.ts';
-import { answers, startScriptedProvider } from '../support/scriptedProvider.ts';
+import { startScriptedProvider } from '../support/scriptedProvider.ts';
+import { answers } from '../support/scriptedProvider/steps.ts';
 import { accessTo, asking, PDF, PNG, SCHEMA } from './asking.ts';
 
 /** At its own address OpenAI is spoken to otherwise than at any other; here that address is ours. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { answers, startScriptedProvider, type ScriptedProvider } from '../support/scriptedProvider.ts';
+import { startScriptedProvider, type ScriptedProvider } from '../support/scriptedProvider.ts';
+import { answers } from '../support/scriptedProvider/steps.ts';
 import { accessTo, asking, openProviders } from './asking.ts';
 
 const REFUSED = [

@@ -19,8 +19,7 @@ const LINES = [
 /** Letters of nine pixels, blurred: as a photograph from afar. */
 const FAR_DPI = 50;
 
-describe('a bad picture', function () {
-  this.timeout(120_000);
+describe('a bad picture', () => {
   const folder = tempFolder();
   let far: Buffer;
   before(async () => {

@@ -120,9 +120,7 @@ const ROWS = [
 const FIRST_ROW = ((792 - 703) * 150) / 72;
 const ROW_STEP = (16 * 150) / 72;
 
-describe('a digit alone in the cell of a scanned table', function () {
-  this.timeout(120_000);
-
+describe('a digit alone in the cell of a scanned table', () => {
   it('is read, and keeps its place', async () => {
     const texts = ROWS.flatMap((row, y) =>
       row.map((text, x) => `BT /F1 9 Tf ${60 + 110 * x} ${700 - 16 * y} Td (${text}) Tj ET`),

@@ -1,60 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Json, JsonObject } from '../../kernel/json.ts';
-import {
-  answerOn,
-  azureDi,
-  mistralOcr,
-  modelAsked,
-  wireAt,
-  type ScriptedAnswer,
-  type ScriptedPage,
-  type ScriptedUsage,
-  type WireName,
-} from './scriptedProvider/wires.ts';
-
-/** What the provider does with one request. `afterMs` waits before it begins. */
-export type Step = { readonly afterMs?: number } & (
-  | {
-      readonly do: 'answer';
-      /** A text, or a value that is written as JSON. */
-      readonly with: Json;
-      readonly usage?: ScriptedUsage;
-      readonly finish?: ScriptedAnswer['finish'];
-    }
-  /** Of the OCR wires. Azure says `running` to so many questions first. */
-  | { readonly do: 'read'; readonly pages: readonly ScriptedPage[]; readonly running?: number }
-  /** Azure takes the file, and cannot read it. */
-  | { readonly do: 'read_failed' }
-  | { readonly do: 'status'; readonly status: number; readonly retryAfter?: string; readonly body?: Json }
-  /** Half of an answer, whole by its length. */
-  | { readonly do: 'truncate' }
-  /** An HTML page, with status 200. */
-  | { readonly do: 'html' }
-  /** An answer of another shape, as JSON. */
-  | { readonly do: 'nonsense' }
-  /** A byte at a time, and never the last. */
-  | { readonly do: 'drip'; readonly everyMs: number }
-  | { readonly do: 'flood'; readonly bytes: number }
-  | { readonly do: 'hang' }
-  | { readonly do: 'reset' }
-  | { readonly do: 'redirect'; readonly to: string }
-);
-
-export interface ScriptedRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly headers: IncomingHttpHeaders;
-  /** `{}` of a request without one. */
-  readonly body: JsonObject;
-  readonly wire: WireName | 'azure_di_poll' | null;
-  readonly model: string;
-  readonly key: string;
-  readonly atMs: number;
-  /** The client hung up before it had its answer. */
-  readonly abandoned: boolean;
-}
+import type { JsonObject } from '../../kernel/json.ts';
+import { act, answerPoll } from './scriptedProvider/acting.ts';
+import { status, type ScriptedRequest, type Step } from './scriptedProvider/steps.ts';
+import { azureDi, modelAsked, wireAt } from './scriptedProvider/wires.ts';
 
 export interface ScriptedProvider {
   /** `http://127.0.0.1:port`, without a path: any base below it will do. */
@@ -72,24 +21,6 @@ export interface ScriptedProvider {
 
 type StepOf = (request: ScriptedRequest) => Step;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** Answers with a text, or with a value as JSON. */
-export const answers = (value: Json, usage?: ScriptedUsage): Extract<Step, { do: 'answer' }> => ({
-  do: 'answer',
-  with: value,
-  ...(usage !== undefined && { usage }),
-});
-export const reads = (...pages: readonly ScriptedPage[]): Extract<Step, { do: 'read' }> => ({
-  do: 'read',
-  pages,
-});
-export const status = (code: number, retryAfter?: string): Step => ({
-  do: 'status',
-  status: code,
-  ...(retryAfter !== undefined && { retryAfter }),
-});
-
-export const USAGE: ScriptedUsage = { input: 120, output: 30, cached: 20 };
 
 /**
  * A model provider that speaks every wire format over real HTTP and does as its script says: chat
@@ -177,104 +108,4 @@ async function received(incoming: IncomingMessage): Promise<ScriptedRequest> {
     atMs: Date.now(),
     abandoned: false,
   };
-}
-
-function answerPoll(reply: ServerResponse, poll: { left: number; result: JsonObject } | undefined): void {
-  if (poll === undefined) {
-    sendJson(reply, 404, { error: { code: 'NotFound' } });
-    return;
-  }
-  poll.left -= 1;
-  if (poll.left < 0) {
-    sendJson(reply, 200, poll.result);
-    return;
-  }
-  reply.setHeader('retry-after', '0');
-  sendJson(reply, 200, { status: 'running' });
-}
-
-const sendJson = (reply: ServerResponse, code: number, body: Json): void => {
-  reply.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-};
-
-/** What the answer would be, had it not been spoilt. */
-const plain = ({ wire, body }: ScriptedRequest): JsonObject =>
-  wire === 'mistral_ocr'
-    ? mistralOcr([{ markdown: 'spoilt' }])
-    : answerOn(wire, { text: '{"spoilt":true}', usage: USAGE, finish: 'stop' }, body);
-
-function act(step: Step, request: ScriptedRequest, reply: ServerResponse): void {
-  switch (step.do) {
-    case 'answer': {
-      const text = typeof step.with === 'string' ? step.with : JSON.stringify(step.with);
-      const answer = { text, usage: step.usage ?? USAGE, finish: step.finish ?? 'stop' };
-      sendJson(reply, 200, answerOn(request.wire, answer, request.body));
-      return;
-    }
-    case 'read': {
-      sendJson(reply, 200, mistralOcr(step.pages));
-      return;
-    }
-    // no OCR wire but Azure's tells it otherwise
-    case 'read_failed': {
-      sendJson(reply, 422, { detail: 'cannot be read' });
-      return;
-    }
-    case 'status':
-      if (step.retryAfter !== undefined) reply.setHeader('retry-after', step.retryAfter);
-      // as careless providers do, the body repeats the key
-      {
-        sendJson(
-          reply,
-          step.status,
-          step.body ?? { error: { message: `key ${request.key} failed`, type: 'error', code: 'error' } },
-        );
-        return;
-      }
-    default: {
-      spoil(step, request, reply);
-      return;
-    }
-  }
-}
-
-type Spoilt = Exclude<Step, { do: 'answer' | 'read' | 'read_failed' | 'status' }>;
-
-function spoil(step: Spoilt, request: ScriptedRequest, reply: ServerResponse): void {
-  const whole = JSON.stringify(plain(request));
-  switch (step.do) {
-    case 'nonsense':
-      sendJson(reply, 200, { hello: 'world' });
-      return;
-    case 'truncate':
-      reply.writeHead(200, { 'content-type': 'application/json' }).end(whole.slice(0, whole.length >> 1));
-      return;
-    case 'html':
-      reply.writeHead(200, { 'content-type': 'text/html' }).end('<html><body>Please sign in</body></html>');
-      return;
-    case 'drip': {
-      drip(reply, whole, step.everyMs);
-      return;
-    }
-    case 'flood':
-      reply.writeHead(200, { 'content-type': 'application/json' }).end(`"${'x'.repeat(step.bytes)}"`);
-      return;
-    case 'hang':
-      return;
-    case 'reset':
-      reply.socket?.resetAndDestroy();
-      return;
-    case 'redirect':
-      reply.writeHead(307, { location: step.to }).end();
-  }
-}
-
-function drip(reply: ServerResponse, whole: string, everyMs: number): void {
-  reply.writeHead(200, { 'content-type': 'application/json' });
-  let at = 0;
-  const timer = setInterval(() => {
-    if (at < whole.length - 1) reply.write(whole[at]);
-    at += 1;
-  }, everyMs);
-  reply.once('close', () => clearInterval(timer));
 }

@@ -3,7 +3,7 @@ import { fontLook } from '../fontLook.ts';
 import { contentsOf, drawnRuns } from './drawnRuns.ts';
 import { nameIn, pdfObjects, type PdfObjects } from './objects.ts';
 import type { DrawnRun } from './operators.ts';
-import { outlineOf, type Bookmark } from './outline.ts';
+import { outlineOf, type Outline } from './outline.ts';
 import { pageTree, type InnerPage } from './pageTree.ts';
 
 /** What a file says that its text alone does not. */
@@ -13,7 +13,7 @@ export interface InsideOfPdf {
    * sizes within words (`isClose`). Page 1 is the first.
    */
   runsOf(page: number, isClose: boolean): RunsAt | undefined;
-  readonly outline: readonly Bookmark[];
+  readonly outline: Outline;
 }
 
 /** The runs that lie in a box, a word's, at least with half of their height. */

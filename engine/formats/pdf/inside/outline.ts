@@ -1,5 +1,5 @@
 import { isRef, nameIn, type PdfObjects } from './objects.ts';
-import type { PdfDict, PdfValue } from './syntax.ts';
+import type { PdfDict, PdfRef, PdfValue } from './syntax.ts';
 
 /** A bookmark: the title of a section, as deep as it lies in the document's outline. */
 export interface Bookmark {
@@ -10,29 +10,47 @@ export interface Bookmark {
   readonly page: number | undefined;
 }
 
+/** The bookmarks of a file. */
+export interface Outline {
+  /** From top to bottom. */
+  readonly bookmarks: readonly Bookmark[];
+  /** It is a tree, and no larger than such trees are: others lead those astray who follow them without a bound. */
+  readonly isSound: boolean;
+}
+
 const BOOKMARKS_MAX = 5000;
 const DEPTH_MAX = 12;
 
-/** The outline of a file, from top to bottom. `numbers` are those of pages by their objects. */
-export function outlineOf(objects: PdfObjects, numbers: ReadonlyMap<number, number>): readonly Bookmark[] {
+/** The outline of a file. `numbers` are those of pages by their objects. */
+export function outlineOf(objects: PdfObjects, numbers: ReadonlyMap<number, number>): Outline {
   const first = objects.dict(objects.root.entries.get('Outlines'))?.entries.get('First');
   const found: Bookmark[] = [];
   const seen = new Set<number>();
-  const open: { readonly value: PdfValue | undefined; readonly depth: number }[] = [
-    { value: first, depth: 1 },
-  ];
-  while (open.length > 0 && found.length < BOOKMARKS_MAX) {
-    const { value, depth } = open.pop() ?? { value: undefined, depth: 1 };
-    if (!isRef(value) || seen.has(value.number)) continue;
-    seen.add(value.number);
-    const item = objects.dict(value);
+  let isTree = true;
+  const open: Place[] = [];
+  const follow = (value: PdfValue | undefined, depth: number): void => {
+    if (!isRef(value)) return;
+    if (seen.has(value.number) || depth > DEPTH_MAX) isTree = false;
+    else open.push({ ref: value, depth });
+  };
+  follow(first, 1);
+  for (let next = open.pop(); next !== undefined && seen.size < BOOKMARKS_MAX; next = open.pop()) {
+    const { ref, depth } = next;
+    if (seen.has(ref.number)) isTree = false;
+    const item = seen.has(ref.number) ? undefined : objects.dict(ref);
+    seen.add(ref.number);
     if (item === undefined) continue;
     const title = textIn(objects.get(item.entries.get('Title')));
     if (title !== '') found.push({ title, depth, page: pageOf(item, objects, numbers) });
-    open.push({ value: item.entries.get('Next'), depth });
-    if (depth < DEPTH_MAX) open.push({ value: item.entries.get('First'), depth: depth + 1 });
+    follow(item.entries.get('Next'), depth);
+    follow(item.entries.get('First'), depth + 1);
   }
-  return found;
+  return { bookmarks: found, isSound: isTree && seen.size < BOOKMARKS_MAX };
+}
+
+interface Place {
+  readonly ref: PdfRef;
+  readonly depth: number;
 }
 
 /** UTF-16 or UTF-8 with their marks, else Latin letters. */

@@ -49,6 +49,13 @@ describe('a blank form', () => {
   });
 });
 
+describe('a total', () => {
+  it('is no number in a unit of measure', () => {
+    const properties = { total_value: number, sender: text, consignee: text };
+    expect(said('Total gross weight: 6.05 kg\nContainers: 2', properties)).to.deep.equal({});
+  });
+});
+
 describe('labels of a schema that knows no concept', () => {
   it('are found by the words that its description quotes', () => {
     const properties = { staff: { type: 'integer', description: "Column 'No. Of Employees'" } };

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { isGarbled } from '../../../formats/pdf/garbled.ts';
 import { readFileAsDocument } from '../../../formats/readDocument.ts';
-import { drawnPdf } from '../../support/pdfs.ts';
+import type { Document } from '../../../document/document.ts';
+import type { ParseEffort } from '../../../ports/documentParser.ts';
+import { pagedPdf } from '../../bench/pagedPdf.ts';
 
 const garbled = (text: string): boolean => isGarbled(text.split(' ').map((word) => ({ text: word })));
 
@@ -50,12 +52,29 @@ describe('a text layer whose letters mean nothing', () => {
     expect(garbled('BCDFG-1234 KLMNP-5678 RSTVW-9012 '.repeat(20))).to.equal(false);
   });
 
-  it('is said of its page', async () => {
-    const lines = exchanged.match(/.{1,80}/g) ?? [];
-    const content = lines.map((text, i) => `BT /F1 10 Tf 40 ${700 - 14 * i} Td (${text}) Tj ET`).join('\n');
-    const input = { fileName: null, effort: 'fast', pagesMax: 9, languages: ['eng'] } as const;
-    const result = await readFileAsDocument({ bytes: drawnPdf(content), ...input });
+  const read = async (effort: ParseEffort, texts: readonly string[]): Promise<Document> => {
+    const lines = texts.map((text) => text.match(/.{1,80}/g) ?? []);
+    const contents = lines.map((own) =>
+      own.map((text, i) => `BT /F1 10 Tf 40 ${700 - 14 * i} Td (${text}) Tj ET`).join('\n'),
+    );
+    const input = { fileName: null, effort, pagesMax: 9, languages: ['eng'] };
+    const result = await readFileAsDocument({ bytes: pagedPdf(contents), ...input });
     if (result.kind !== 'ok') throw new Error(result.kind);
-    expect(result.document.pages[0]?.detail).to.match(/seem to mean nothing/);
+    return result.document;
+  };
+
+  it('is said of its page, and warned of', async () => {
+    const { pages, warnings } = await read('fast', [PROSE, exchanged]);
+    expect(pages[0]?.detail).to.equal(null);
+    expect(pages[1]?.detail).to.match(/seem to mean nothing/);
+    expect(warnings.map(({ code }) => code)).to.deep.equal(['garbled_text']);
+    expect(warnings[0]?.message).to.match(/on page 2: its text is as the text layer has it/);
+  });
+
+  it('is warned of where the page was recognised', async () => {
+    const { pages, warnings } = await read('standard', [exchanged]);
+    expect(pages[0]).to.include({ source: 'ocr', status: 'ok' });
+    expect(warnings.map(({ code }) => code)).to.deep.equal(['garbled_text']);
+    expect(warnings[0]?.message).to.match(/on page 1: what the page shows was recognised/);
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { insideOf } from '../../../formats/pdf/inside/insideOf.ts';
 import { openPdf } from '../../../formats/pdf/readPdf.ts';
+import { withSoundOutline } from '../../../formats/pdf/soundOutline.ts';
 import { documentBy, markdownBy } from '../../support/officeFiles.ts';
 import { drawnPdf, encryptedPdf, pdfOf } from '../../support/pdfs.ts';
 
@@ -82,11 +83,38 @@ describe('the outline of a PDF', () => {
   );
 
   it('has titles with their depth and page, each once', () => {
-    expect(insideOf(outlined)?.outline).to.deep.equal([
+    expect(insideOf(outlined)?.outline.bookmarks).to.deep.equal([
       { title: 'Aims and ends', depth: 1, page: 1 },
       { title: 'Über uns', depth: 2, page: 1 },
       { title: 'Beyond', depth: 1, page: undefined },
     ]);
+  });
+
+  it('is hidden from the parser where it leads back to itself, lies too deep or has no end', async () => {
+    const items = (count: number, key: string): readonly string[] =>
+      Array.from({ length: count }, (_, i) => `<< /Title (Ends) /${key} ${5 + i} 0 R >>`);
+    const withItems = (own: readonly string[]): Buffer =>
+      pdfOf(
+        [
+          '<< /Type /Catalog /Pages 2 0 R /Outlines << /First 4 0 R >> >>',
+          '<< /Type /Pages /Kids [3 0 R] /Count 1 /MediaBox [0 0 612 792] >>',
+          '<< /Type /Page /Parent 2 0 R >>',
+          ...own,
+        ],
+        '',
+      );
+    const sound = withItems(items(10, 'First'));
+    expect(withSoundOutline(sound)).to.equal(sound);
+    const round = '<< /Title (Aims) /Next 5 0 R >>';
+    const odd = [
+      [round, '<< /Title (Ends) /Next 4 0 R >>'],
+      [round, '<< /Title (Ends) /First 4 0 R >>'],
+    ];
+    for (const own of [...odd, items(20_000, 'First'), items(5_500, 'Next')]) {
+      const bytes = withItems(own);
+      expect(withSoundOutline(bytes).includes('/Outlines')).to.equal(false);
+      expect((await documentBy(openPdf, bytes)).pages).to.have.lengthOf(1);
+    }
   });
 
   it('makes headings', async () => {

@@ -22,8 +22,7 @@ const OTHER = [
 const textAt = (lines: readonly string[], mode: number): string =>
   lines.map((text, i) => `BT ${mode} Tr /F1 14 Tf 60 ${700 - 24 * i} Td (${text}) Tj ET`).join('\n');
 
-describe('a scan with a text layer', function () {
-  this.timeout(120_000);
+describe('a scan with a text layer', () => {
   let picture: { jpeg: Buffer; width: number; height: number };
   before(async () => {
     const { data, info } = await sharp(await pictureOf(drawnPdf(textAt(LINES, 0))))

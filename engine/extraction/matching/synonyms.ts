@@ -1,0 +1,37 @@
+import rings from './synonyms.json' with { type: 'json' };
+
+/** The rings of words that may stand for each other in forms and registers, by each of their words. */
+const RINGS = new Map<string, Set<number>>();
+for (const [ring, words] of rings.entries())
+  for (const word of words) RINGS.set(word, (RINGS.get(word) ?? new Set()).add(ring));
+
+/** Endings of plurals and cases that a ring's words may have. */
+const ENDINGS = ['', 's', 'n', 'e', 'es', 'en', 'er'];
+/** Those of Slavic cases, after a stem of which enough is left to be sure. */
+const CASES = ['u', 'a', 'y', 'i', 'em', 'ow', 'ie', 'ho', 'ego'];
+const STEM_MIN = 5;
+
+const ringsOf = (word: string): ReadonlySet<number> | undefined =>
+  ringsWithout(word, ENDINGS, 0) ?? ringsWithout(word, CASES, STEM_MIN);
+
+function ringsWithout(
+  word: string,
+  endings: readonly string[],
+  least: number,
+): ReadonlySet<number> | undefined {
+  for (const ending of endings) {
+    const stem = word.slice(0, word.length - ending.length);
+    const known = word.endsWith(ending) && stem.length >= least ? RINGS.get(stem) : undefined;
+    if (known !== undefined) return known;
+  }
+  return undefined;
+}
+
+/** Words that name the same thing in forms, in one language or in two: "tenant", "occupant", "Mieter". */
+export function areSynonyms(one: string, other: string): boolean {
+  const own = ringsOf(one);
+  const theirs = own === undefined ? undefined : ringsOf(other);
+  if (own === undefined || theirs === undefined) return false;
+  for (const ring of own) if (theirs.has(ring)) return true;
+  return false;
+}

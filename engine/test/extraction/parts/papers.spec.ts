@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import { laidOut, type Placed } from '../../support/laidOut.ts';
+import { integer, setLarge, text, valueOf } from './asked.ts';
+import { flowOf, heading, read, texts } from '../rows/flows.ts';
+import type { Block } from '../../../document/document.ts';
+
+const TITLE = 'How long slate roofs last near the sea';
+const paper = (reference: string) => {
+  const lines: readonly Placed[] = [
+    [60, 40, reference],
+    [60, 80, TITLE],
+    [60, 100, 'Ada Low1, Bo Renn2'],
+    [60, 115, '1 Department of Roofing, University of Alder'],
+    [60, 127, '2 Slate Institute, Leeds'],
+    [
+      60,
+      160,
+      'Slate lasts long, yet roofs near the sea fail early, as we show for forty of them in this study.',
+    ],
+  ];
+  return setLarge(laidOut([lines]), [TITLE]);
+};
+
+const REFERENCES = [
+  'Journal of Roofs 31 (2022) 417–429',
+  'Journal of Roofs, Vol. 31, No. 2, pp. 417–429 (2022)',
+  'Journal of Roofs 31(2): 417-429, 2022',
+];
+
+describe('a paper', () => {
+  for (const reference of REFERENCES)
+    it(`says its journal, volume, year and pages: "${reference}"`, () => {
+      const asked = {
+        journal: text,
+        volume: integer,
+        year: integer,
+        first_page: integer,
+        last_page: integer,
+      };
+      expect(valueOf(paper(reference), asked)).to.deep.equal({
+        journal: 'Journal of Roofs',
+        volume: 31,
+        year: 2022,
+        first_page: 417,
+        last_page: 429,
+      });
+    });
+
+  it('is told by a name, a volume, pages and a year together, not by some of them', () => {
+    expect(
+      valueOf(paper('Proceedings of the Roofers, volume 4'), { journal: text, volume: integer }),
+    ).not.to.have.property('journal');
+  });
+
+  it('has the institutions of its authors below its title, with the marks of the authors', () => {
+    expect(valueOf(paper(REFERENCES[0] ?? ''), { affiliations: texts })).to.deep.equal({
+      affiliations: ['Department of Roofing, University of Alder', 'Slate Institute, Leeds'],
+    });
+  });
+
+  const line = (content: string): Block => ({
+    kind: 'paragraph',
+    text: content,
+    markdown: content,
+    box: null,
+  });
+
+  it('has the works that it cites below their heading, without their marks', async () => {
+    const document = await flowOf(
+      heading('Results'),
+      line('Slate lasts [1] and lasts [2].'),
+      heading('References'),
+      line('[1] Low A. Slate. Roofs 2019; 3: 1–9.'),
+      line('[2] Renn B. Tiles.\nRoofs 2020; 4: 2–8.'),
+    );
+    expect(read(document, { references: texts }).value).to.deep.equal({
+      references: ['Low A. Slate. Roofs 2019; 3: 1–9.', 'Renn B. Tiles. Roofs 2020; 4: 2–8.'],
+    });
+  });
+
+  it('has key words, whether they are written as one word or as two', async () => {
+    const document = await flowOf(line('Key words: slate; salt; wind'));
+    expect(read(document, { keywords: texts }).value).to.deep.equal({ keywords: ['slate', 'salt', 'wind'] });
+  });
+});
+
+describe('who and when a document says without a label', () => {
+  it('the one company that it names, wherever it stands', () => {
+    const offer: readonly Placed[] = [
+      [60, 40, 'Cooper wanted'],
+      [
+        60,
+        300,
+        'The Lower Quay Barrels Ltd in Leeds looks for a cooper who can begin in the autumn of the year.',
+      ],
+    ];
+    expect(valueOf(laidOut([offer]), { employer: text })).to.deep.equal({
+      employer: 'Lower Quay Barrels Ltd',
+    });
+    const two: readonly Placed[] = [
+      ...offer,
+      [60, 330, 'Write to Upper Quay Casks Ltd before the end of May.'],
+    ];
+    expect(valueOf(laidOut([two]), { employer: text })).to.deep.equal({});
+  });
+
+  it('what a sheet is about, by its title, unless that says what kind of document it is', () => {
+    const page = (title: string) =>
+      setLarge(
+        laidOut([
+          [
+            [60, 40, title],
+            [60, 90, 'Made of oak and iron.'],
+          ],
+        ]),
+        [title],
+      );
+    expect(valueOf(page('Barrel B 40'), { product_name: text })).to.deep.equal({
+      product_name: 'Barrel B 40',
+    });
+    expect(valueOf(page('Test Report 40'), { product_name: text })).to.deep.equal({});
+  });
+
+  it('where and when it was made, without the small word before the day', () => {
+    const page: readonly Placed[] = [[60, 40, 'Ausgestellt in Altental am 20. April 2031']];
+    const date = { type: 'string', format: 'date' };
+    expect(valueOf(laidOut([page]), { ausstellungsort: text, ausstellungsdatum: date })).to.deep.equal({
+      ausstellungsort: 'Altental',
+      ausstellungsdatum: '2031-04-20',
+    });
+  });
+});

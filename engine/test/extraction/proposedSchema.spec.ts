@@ -1,0 +1,95 @@
+import { expect } from 'chai';
+import type { Block } from '../../document/document.ts';
+import { proposedSchema } from '../../extraction/schema/proposedSchema.ts';
+
+const text = (words: string): Block => ({ kind: 'paragraph', box: null, text: words, markdown: words });
+
+const item = (words: string): Block => ({
+  ...{ kind: 'list_item', ordered: false, number: null, depth: 0, box: null },
+  ...{ text: words, markdown: words },
+});
+
+const table = (rows: readonly (readonly string[])[], headerRows: number): Block => ({
+  kind: 'table',
+  box: null,
+  rows: rows.length,
+  columns: rows[0]?.length ?? 0,
+  headerRows,
+  cells: rows.flatMap((row, at) =>
+    row.map((words, column) => ({ text: words, row: at, column, rowSpan: 1, columnSpan: 1, box: null })),
+  ),
+});
+
+const proposed = (...blocks: Block[]) => proposedSchema(blocks).properties;
+
+describe('a proposed schema', () => {
+  it('has the labels of lines, with the types of what stands behind them', () => {
+    const lines = 'Invoice No.: A-17\nDate: 3 May 2026\nTotal: 1,234.50 EUR\nPhone: 0044 20 7946';
+    expect(proposed(text(lines))).to.deep.equal({
+      invoice_no: { type: 'string', description: 'Invoice No.' },
+      date: { type: 'string', format: 'date', description: 'Date' },
+      total: { type: 'number', description: 'Total' },
+      phone: { type: 'string', description: 'Phone' },
+    });
+  });
+
+  it('has several labels of one line, and each name once', () => {
+    const found = proposed(item('Date: 2026-05-03  Place: Leeds'), text('Place: York'));
+    expect(Object.keys(found)).to.deep.equal(['date', 'place']);
+  });
+
+  it('has the rows of a form, and the columns of a register with its header', () => {
+    const form = table(
+      [
+        ['Kundennummer', '4711'],
+        ['Straße', 'Hauptstr. 5'],
+        ['Fax', ''],
+      ],
+      0,
+    );
+    const register = table(
+      [
+        ['Item', 'Quantity', 'Price'],
+        ['Bolt', '4', '1.20'],
+        ['Nut', '12', '0.80'],
+        ['Total', '', '14.40'],
+      ],
+      1,
+    );
+    expect(proposed(form, register)).to.deep.equal({
+      kundennummer: { type: 'number', description: 'Kundennummer' },
+      strasse: { type: 'string', description: 'Straße' },
+      items: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            item: { type: 'string', description: 'Item' },
+            quantity: { type: 'number', description: 'Quantity' },
+            price: { type: 'number', description: 'Price' },
+          },
+        },
+      },
+    });
+  });
+
+  it('names a field of letters that have no Latin form by its place', () => {
+    expect(proposed(text('Σύνολο: 12,50'))).to.deep.equal({
+      field_1: { type: 'number', description: 'Σύνολο' },
+    });
+  });
+
+  it('takes no sentence for a label, no code, and never more than a reader can use', () => {
+    expect(
+      proposed(text('We write to you today about this one thing: pay.'), {
+        kind: 'code',
+        language: null,
+        text: 'a: 1',
+        box: null,
+      }),
+    ).to.deep.equal({});
+    const long = Array.from({ length: 500 }, (_, at) => `Label${String(at)}: x`).join('\n');
+    expect(Object.keys(proposed(text(long)))).to.have.length(80);
+    expect(proposed()).to.deep.equal({});
+  });
+});
