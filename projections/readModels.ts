@@ -14,6 +14,7 @@ import { openClaimsProjector } from './openClaims/openClaims.projector.ts';
 import { operationsProjector } from './operations/operations.projector.ts';
 import { priceListsProjector } from './priceLists/priceLists.projector.ts';
 import { rateLimitsProjector } from './rateLimits/rateLimits.projector.ts';
+import { savedConfigsProjector } from './savedConfigs/savedConfigs.projector.ts';
 import { trainingJobsProjector } from './trainingJobs/trainingJobs.projector.ts';
 import { usageProjector } from './usage/usage.projector.ts';
 import { usageEventsProjector } from './usageEvents/usageEvents.projector.ts';
@@ -40,6 +41,7 @@ export const READ_MODELS: readonly Projector[] = [
   artifactsProjector,
   deploymentsProjector,
   webhooksProjector,
+  savedConfigsProjector,
 ];
 
 /**

@@ -43,10 +43,18 @@ const happenedAt = ({ type, data }: BalanceEvent): string => {
 
 const { balance_credits: _, ...NO_SUMS } = noSums(balances.columns);
 
-const untouched = (tenant_id: string, at: string): TenantDelta => ({
+/** With every member that a delta has: a copy that adds none is several times as quick. */
+const UNTOUCHED: TenantDelta = {
   ...NO_SUMS,
-  tenant_id,
+  tenant_id: '',
   plan: null,
+  created_at: '',
+  last_activity_at: '',
+};
+
+const untouched = (tenant_id: string, at: string): TenantDelta => ({
+  ...UNTOUCHED,
+  tenant_id,
   created_at: at,
   last_activity_at: at,
 });

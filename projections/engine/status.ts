@@ -1,5 +1,5 @@
-import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
 import type { RunningSlot } from './apply/applyBatch.ts';
+import type { Delivered } from './feed/arrivals.ts';
 import type { Generation } from './registry.ts';
 import type { KnownModels, VersionPlan } from './rebuild/versionPlan.ts';
 import { versionPlanOf, stoppedBuild } from './rebuild/versionPlan.ts';
@@ -26,9 +26,9 @@ export interface SubscriberState {
   /** Events that arrived since a slot stopped, by name. */
   readonly missed: ReadonlyMap<string, number>;
   /** The oldest event that waits to be applied by the running slots. */
-  readonly oldest: RecordedEvent | undefined;
+  readonly oldest: Delivered | undefined;
   /** The event that stopped a slot, by name. */
-  readonly stoppedAt: ReadonlyMap<string, RecordedEvent>;
+  readonly stoppedAt: ReadonlyMap<string, Delivered>;
 }
 
 const stateOf = ({ state }: Generation, caughtUp: boolean): ProjectorStatus['state'] => {
@@ -37,7 +37,7 @@ const stateOf = ({ state }: Generation, caughtUp: boolean): ProjectorStatus['sta
   return caughtUp ? 'live' : 'catching_up';
 };
 
-const recordedAt = (event: RecordedEvent | undefined): string | undefined => {
+const recordedAt = (event: Delivered | undefined): string | undefined => {
   const at = event?.metadata['recorded_at'];
   return typeof at === 'string' ? at : undefined;
 };

@@ -3,19 +3,16 @@ import { rowReader, textOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
 import type { RowPage } from '../engine/query.ts';
 import { omit } from '../engine/table.ts';
-import { ledger } from './ledger.schema.ts';
 import type { LedgerQuery } from './ledgerPages.ts';
-import { ledgerPage } from './ledgerPages.ts';
+import { itemColumns, ledgerPage } from './ledgerPages.ts';
 import type { LedgerKind } from './ledgerRows.ts';
 
-const readUsage = rowReader(
-  omit(ledger.columns, 'tenant_id', 'ordinal', 'position', 'part', 'kind', 'details'),
-);
+const readUsage = rowReader(omit(itemColumns, 'kind', 'details'));
 
 /** A row of the usage history, as an item of `UsageHistoryResponse`. */
 type UsageRow = ReturnType<typeof usageRowOf>;
 
-/** A row of the ledger: a usage row, and the members of its kind in `details`. */
+/** A row of the ledger: a usage row, and the members of its kind. */
 export type LedgerItem = ReturnType<typeof ledgerItemOf>;
 
 const kindOf = (row: SqlRow): LedgerKind => {
@@ -28,12 +25,14 @@ const usageRowOf = (row: SqlRow) => {
   const usage = readUsage(row);
   // At list price 1,000 credits are 1 USD.
   const total_cost_usd = listValueUsd(kind === 'usage' ? Math.abs(usage.credits_delta) : 0);
-  return { ...usage, kind, total_cost_usd };
+  // A copy comes last: members that are added to one make V8 describe them all anew.
+  return { kind, total_cost_usd, ...usage };
 };
 
+/** The members of its kind lie beside those that all rows have. */
 const ledgerItemOf = (row: SqlRow) => ({
   ...usageRowOf(row),
-  details: row['details'] as Readonly<Record<string, unknown>> | null,
+  ...(row['details'] as Readonly<Record<string, unknown>> | null),
 });
 
 /** Postings of all kinds, newest first. */

@@ -1,8 +1,8 @@
-import { rowReader, wholeOf } from '../engine/apply/columns.ts';
+import { onlyRow, rowReader, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx, SqlValue } from '../engine/ports.ts';
 import type { Page, RowPage } from '../engine/query.ts';
-import { omit, pick } from '../engine/table.ts';
-import { BLOCK_ROWS, ledgerBlocks } from './ledger.schema.ts';
+import { omit } from '../engine/table.ts';
+import { BLOCK_ROWS, ledger, ledgerBlocks } from './ledger.schema.ts';
 import type { LedgerKind } from './ledgerRows.ts';
 import type { MatchingBlock, PagePlan } from './pagePlan.ts';
 import { isSparse, pagePlan } from './pagePlan.ts';
@@ -22,12 +22,16 @@ export interface LedgerQuery extends Page {
 const MATCHES = `tenant_id = $1 and ($2::text[] is null or kind = any($2)) and ($3::text is null or operation = $3)`;
 const IN_RANGE = `($4::text is null or created_at >= $4) and ($5::text is null or created_at <= $5)`;
 
-const filterOf = ({ tenant_id, kinds, operation, from, to }: LedgerQuery): readonly SqlValue[] => [
+const whatOf = ({ tenant_id, kinds, operation }: LedgerQuery): readonly SqlValue[] => [
   tenant_id,
   kinds ?? null,
   operation ?? null,
-  from ?? null,
-  to ?? null,
+];
+
+const filterOf = (query: LedgerQuery): readonly SqlValue[] => [
+  ...whatOf(query),
+  query.from ?? null,
+  query.to ?? null,
 ];
 
 const readBlock = rowReader(omit(ledgerBlocks.columns, 'tenant_id', 'kind', 'operation'));
@@ -81,12 +85,18 @@ const exactly = async (
   return blocks.map((block) => (block.isCut ? { ...block, rows: counted.get(block.block) ?? 0 } : block));
 };
 
+/** What an item of a page is made of. */
+export const itemColumns = omit(ledger.columns, 'tenant_id', 'ordinal', 'position', 'part');
+const COLUMNS = Object.keys(itemColumns)
+  .map((name) => `l.${name}`)
+  .join(', ');
+
 const DENSE = `
-  select * from read.ledger where ${MATCHES} and ${IN_RANGE} and ordinal between $6 and $7
+  select ${COLUMNS} from read.ledger l where ${MATCHES} and ${IN_RANGE} and ordinal between $6 and $7
   order by ordinal desc limit $8 offset $9`;
 
 const SPARSE = `
-  select l.* from unnest($6::int8[], $7::int8[]) as b(first_ordinal, last_ordinal)
+  select ${COLUMNS} from unnest($6::int8[], $7::int8[]) as b(first_ordinal, last_ordinal)
   join read.ledger l on l.ordinal between b.first_ordinal and b.last_ordinal
   where ${MATCHES} and ${IN_RANGE} order by l.ordinal desc limit $8 offset $9`;
 
@@ -100,44 +110,39 @@ const read = (sql: SqlTx, query: LedgerQuery, plan: PagePlan): Promise<readonly 
   return sql.query(DENSE, [...filter, ...span, ...page]);
 };
 
-/**
- * Without a range of time no block is cut: the database adds up the blocks, and only those of the page come
- * back, with the newest one at least, for the total.
- */
-const WHOLE = `
-  select rows, first_ordinal, last_ordinal, upto, total from (
-    select block, rows, first_ordinal, last_ordinal, (sum(rows) over (order by block desc))::int8 as upto,
-      (sum(rows) over ())::int8 as total
-    from (
-      select block, sum(rows)::int8 as rows, min(first_ordinal) as first_ordinal,
-        max(last_ordinal) as last_ordinal
-      from read.ledger_blocks
-      where tenant_id = $1 and ($2::text[] is null or kind = any($2)) and ($3::text is null or operation = $3)
-      group by block
-    ) counted
-  ) summed
-  where (upto > $4::int8 and upto - rows < $4::int8 + $5::int8) or upto = rows order by upto`;
-
-const readWhole = rowReader({
-  ...pick(ledgerBlocks.columns, 'rows', 'first_ordinal', 'last_ordinal'),
-  ...{ upto: 'int8', total: 'int8' },
-});
-
-const wholePlan = async (
-  sql: SqlTx,
-  query: LedgerQuery,
-): Promise<{ readonly plan: PagePlan; readonly total: number }> => {
-  const { tenant_id, kinds = null, operation = null, offset, limit } = query;
-  const counted = (await sql.query(WHOLE, [tenant_id, kinds, operation, offset, limit])).map(readWhole);
-  const blocks = counted.filter(({ upto }) => upto > offset);
-  const [first] = blocks;
-  const skip = first === undefined ? 0 : offset - (first.upto - first.rows);
-  return { plan: { skip, blocks }, total: counted[0]?.total ?? 0 };
+/** A page however deep it lies, by the counts of all blocks. */
+const anyPage = async (sql: SqlTx, query: LedgerQuery): Promise<RowPage<SqlRow>> => {
+  const blocks = await exactly(sql, query, await blocksFor(sql, query));
+  const total = blocks.reduce((sum, block) => sum + block.rows, 0);
+  return { items: await read(sql, query, pagePlan(blocks, query)), total };
 };
 
-const rangePlan = async (sql: SqlTx, query: LedgerQuery) => {
-  const blocks = await exactly(sql, query, await blocksFor(sql, query));
-  return { plan: pagePlan(blocks, query), total: blocks.reduce((sum, block) => sum + block.rows, 0) };
+/**
+ * A page among the `BLOCK_ROWS` rows from the newest match on, with the total beside each row. A page without rows
+ * gives one row of nulls beside the total.
+ */
+const NEWEST = `
+  select counted.total, l.* from (
+    select coalesce(sum(rows), 0)::int8 as total, max(last_ordinal) as newest
+    from read.ledger_blocks where ${MATCHES}
+  ) counted left join lateral (
+    select ${COLUMNS}, ordinal from read.ledger l
+    where ${MATCHES} and ordinal between counted.newest - ${String(BLOCK_ROWS - 1)} and counted.newest
+    order by ordinal desc limit $4 offset $5
+  ) l on true order by l.ordinal desc`;
+
+/** Whether the page can be among the newest rows. Rows of one operation often lie deeper. */
+const isNear = ({ from, to, operation, limit, offset }: LedgerQuery): boolean =>
+  from === undefined && to === undefined && operation === undefined && offset + limit <= BLOCK_ROWS;
+
+/** One statement for most pages that are asked for; undefined where rows of the page lie deeper. */
+const newestPage = async (sql: SqlTx, query: LedgerQuery): Promise<RowPage<SqlRow> | undefined> => {
+  if (!isNear(query)) return undefined;
+  const { limit, offset } = query;
+  const found = await sql.query(NEWEST, [...whatOf(query), limit, offset]);
+  const total = wholeOf(onlyRow(found), 'total');
+  const items = found.filter(({ id }) => id !== null);
+  return items.length < Math.min(limit, total - offset) ? undefined : { items, total };
 };
 
 /** A page of a tenant's postings, newest first, and how many match in all. */
@@ -146,8 +151,6 @@ export const ledgerPage = async <Row>(
   query: LedgerQuery,
   toRow: (row: SqlRow) => Row,
 ): Promise<RowPage<Row>> => {
-  const isWhole = query.from === undefined && query.to === undefined;
-  const { plan, total } = await (isWhole ? wholePlan : rangePlan)(sql, query);
-  const rows = await read(sql, query, plan);
-  return { items: rows.map(toRow), total };
+  const { items, total } = (await newestPage(sql, query)) ?? (await anyPage(sql, query));
+  return { items: items.map(toRow), total };
 };

@@ -127,13 +127,19 @@ const burn = (fold: MarginFold, event: ProjectedEventOf<'CreditsBurned'>, state:
   const { credits, created_at } = event.data;
   if (credits === 0) return state;
   const { next, parts } = burnLots(state, credits);
-  for (const { currency, recognised, ...part } of parts)
+  for (const { currency, recognised, priced, given, unpriced } of parts)
     fold.burns.push({
-      ...{ position: event.position, currency, created_at },
-      priced_credits: part.priced,
-      given_credits: part.given,
-      unpriced_credits: part.unpriced,
-      ...recognised,
+      position: event.position,
+      currency,
+      created_at,
+      priced_credits: priced,
+      given_credits: given,
+      unpriced_credits: unpriced,
+      net: recognised.net,
+      amount: recognised.amount,
+      implied: recognised.implied,
+      fee: recognised.fee,
+      vat: recognised.vat,
     });
   return next;
 };

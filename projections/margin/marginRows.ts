@@ -12,26 +12,36 @@ const readLot = rowReader(marginLots.columns);
 export const lotOfRow = (row: SqlRow): Lot => {
   const { lot_id, position, currency, fx_rate, price, credits, used, ...money } = readLot(row);
   const { net, amount, implied, fee, vat } = money;
+  // Members one by one, here and below: each batch does this for every lot of its tenants.
   return {
-    ...{ lot_id, position, currency, credits, used, values: { net, amount, implied, fee, vat } },
+    lot_id,
+    position,
+    currency,
+    credits,
+    used,
+    values: { net, amount, implied, fee, vat },
     booking: fx_rate === null || price === null ? null : { currency, fx_rate, price },
     refunded: { gross: money.refunded_gross, vat: money.refunded_vat, fee: money.refunded_fee },
   };
 };
 
-const rowOfLot = (tenant_id: string, { booking, values, refunded, ...lot }: Lot) => ({
+const rowOfLot = (tenant_id: string, lot: Lot) => ({
   tenant_id,
   lot_id: lot.lot_id,
   position: lot.position,
   currency: lot.currency,
-  fx_rate: booking?.fx_rate ?? null,
-  price: booking?.price ?? null,
+  fx_rate: lot.booking?.fx_rate ?? null,
+  price: lot.booking?.price ?? null,
   credits: lot.credits,
   used: lot.used,
-  ...values,
-  refunded_gross: refunded.gross,
-  refunded_vat: refunded.vat,
-  refunded_fee: refunded.fee,
+  net: lot.values.net,
+  amount: lot.values.amount,
+  implied: lot.values.implied,
+  fee: lot.values.fee,
+  vat: lot.values.vat,
+  refunded_gross: lot.refunded.gross,
+  refunded_vat: lot.refunded.vat,
+  refunded_fee: lot.refunded.fee,
 });
 
 /** Rows of the lots that a batch changed or made. */
@@ -73,7 +83,10 @@ const addTo = (day: MarginDay, flow: Flow): void => {
   if (flow.position < day.first_position) day.first_position = flow.position;
   if (flow.position > day.last_position) day.last_position = flow.position;
   const moved: Partial<Readonly<Record<(typeof SUMMED)[number], number | bigint>>> = flow;
-  for (const name of SUMMED) day[name] += BigInt(moved[name] ?? 0n);
+  for (const name of SUMMED) {
+    const added = moved[name];
+    if (added !== undefined && added !== 0 && added !== 0n) day[name] += BigInt(added);
+  }
 };
 
 /** Sums of a batch by day and currency. */

@@ -1,7 +1,7 @@
 import { rowReader, textOf, wholeOf, wholeOrNull } from '../engine/apply/columns.ts';
 import type { SqlTx } from '../engine/ports.ts';
-import { finding, listing } from '../engine/query.ts';
-import { pick } from '../engine/table.ts';
+import { finding, listing, paging, type Page } from '../engine/query.ts';
+import { omit, pick } from '../engine/table.ts';
 import { trainingDocuments, trainingJobs } from './trainingJobs.schema.ts';
 
 /** A job, and whose it is. */
@@ -83,4 +83,30 @@ export const jobsLearningFrom = listing(
     open,
   ],
   rowReader(trainingDocuments.columns),
+);
+
+interface JobsQuery extends Page {
+  readonly tenant_id: string;
+  readonly status?: string | undefined;
+  readonly project_id?: string | undefined;
+  readonly task_id?: string | undefined;
+}
+
+/** A tenant's training jobs, newest first, and how many there are in all. */
+export const jobsOfTenant = paging(
+  {
+    chosen: `from read.training_jobs where tenant_id = $1 and ($2::text is null or status = $2)
+      and ($3::text is null or project_id = $3) and ($4::text is null or task_id = $4)`,
+    order: 'position desc',
+  },
+  ({ tenant_id, status, project_id, task_id }: JobsQuery) => [
+    ...[tenant_id, status ?? null],
+    ...[project_id ?? null, task_id ?? null],
+  ],
+  rowReader(
+    omit(
+      trainingJobs.columns,
+      ...(['position', 'ready_at', 'expires_at', 'hold_id', 'hold_closed', 'attempt'] as const),
+    ),
+  ),
 );

@@ -2,29 +2,23 @@ import type { BulkRow } from '../engine/apply/bulk.ts';
 import { bulk, inserting } from '../engine/apply/bulk.ts';
 import type { ProjectedEvent } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
-import { omit, pick, type RowOf } from '../engine/table.ts';
+import { pick, type Row } from '../engine/table.ts';
 import { followBurns } from './unrecordedWork.ts';
 import { unrecordedWork, usageEvents } from './usageEvents.schema.ts';
 
-const requested = omit(
-  usageEvents.columns,
-  'state',
-  'free_pages',
-  'problem_code',
-  'duration_ms',
-  'finished_at',
-);
-const request = inserting(usageEvents, { columns: requested, constants: { state: `'running'` } });
+const request = inserting(usageEvents);
 /** Pages that are null stay as they were. */
 const finished = bulk({
   ...pick(usageEvents.columns, 'id', 'state', 'free_pages', 'problem_code', 'duration_ms', 'finished_at'),
   pages: 'int8?',
 });
 
+/** A row that what follows in the same batch may still change. */
+type UsageEventRow = { -readonly [Name in keyof Row<typeof usageEvents>]: Row<typeof usageEvents>[Name] };
 type Requested = Extract<ProjectedEvent, { type: 'ExtractionRequested' | 'ConversionRequested' }>;
 
 /** Written out, not spread: there is one for every operation. */
-const requestOf = ({ data, position }: Requested): RowOf<typeof requested> => ({
+const requestOf = ({ data, position }: Requested): UsageEventRow => ({
   id: idOf(data),
   kind: 'extraction_id' in data ? 'extraction' : 'conversion',
   tenant_id: data.tenant_id,
@@ -38,15 +32,20 @@ const requestOf = ({ data, position }: Requested): RowOf<typeof requested> => ({
   model: data.model,
   ocr_model: data.ocr_model,
   pages: data.pages,
+  free_pages: null,
   hold_id: data.hold_id,
   api_key_id: data.api_key_id,
+  state: 'running',
+  problem_code: null,
+  duration_ms: null,
   requested_at: data.requested_at,
+  finished_at: null,
 });
 
 const settled = bulk(pick(usageEvents.columns, 'id', 'billing_type', 'hold_id'));
 
 interface Begun {
-  readonly requests: readonly RowOf<typeof requested>[];
+  readonly requests: ReadonlyMap<string, UsageEventRow>;
   /** What the burn says of requests of earlier batches. */
   readonly burns: readonly BulkRow<typeof settled>[];
 }
@@ -56,7 +55,7 @@ interface Begun {
  * ran out, was held anew after its event was written.
  */
 const begunIn = (events: readonly ProjectedEvent[]): Begun => {
-  const requests = new Map<string, RowOf<typeof requested>>();
+  const requests = new Map<string, UsageEventRow>();
   const burns = new Map<string, BulkRow<typeof settled>>();
   for (const event of events) {
     if (event.type === 'ExtractionRequested' || event.type === 'ConversionRequested')
@@ -65,9 +64,12 @@ const begunIn = (events: readonly ProjectedEvent[]): Begun => {
     const { operation_id: id, billing_type, hold_id } = event.data;
     const request = requests.get(id);
     if (request === undefined) burns.set(id, { id, billing_type, hold_id });
-    else requests.set(id, { ...request, billing_type, hold_id });
+    else {
+      request.billing_type = billing_type;
+      request.hold_id = hold_id;
+    }
   }
-  return { requests: [...requests.values()], burns: [...burns.values()] };
+  return { requests, burns: [...burns.values()] };
 };
 
 type Finish = BulkRow<typeof finished>;
@@ -104,6 +106,21 @@ const outcomes = (event: ProjectedEvent): readonly Finish[] => {
   return [];
 };
 
+/** Ends the requests of the batch themselves: no row is written twice. What is left ends those of earlier batches. */
+const endedLater = (
+  events: readonly ProjectedEvent[],
+  requests: ReadonlyMap<string, UsageEventRow>,
+): readonly Finish[] => {
+  // The last outcome of each: one statement must not meet a row twice.
+  const later = new Map<string, Finish>();
+  for (const end of events.flatMap(outcomes)) {
+    const request = requests.get(end.id);
+    if (request === undefined) later.set(end.id, end);
+    else Object.assign(request, end, { pages: end.pages ?? request.pages });
+  }
+  return [...later.values()];
+};
+
 const SETTLE = (schema: string) => `
   update ${schema}.usage_events e set billing_type = u.billing_type, hold_id = u.hold_id
   from ${settled.source()}
@@ -131,9 +148,8 @@ export const usageEventsProjector: Projector = {
   tables: [usageEvents, unrecordedWork],
   apply: async (tx, { schema, events }) => {
     const { requests, burns } = begunIn(events);
-    // The last outcome of each: one statement must not meet a row twice.
-    const ended = [...new Map(events.flatMap(outcomes).map((row) => [row.id, row])).values()];
-    await request(tx, schema, requests);
+    const ended = endedLater(events, requests);
+    await request(tx, schema, [...requests.values()]);
     if (burns.length > 0) await tx.query(SETTLE(schema), settled.values(burns));
     if (ended.length > 0) await tx.query(FINISH(schema), finished.values(ended));
     await followBurns(tx, schema, events);

@@ -10,7 +10,7 @@ import { RECORDED_AT } from '../support/logs/memoryLog.ts';
 import { wipe } from '../support/projecting.ts';
 import { burningOn, counter } from './burning.ts';
 
-const WAIT = { timeoutMs: 10_000 };
+const WAIT = { timeoutMs: 60_000 };
 
 /** Fails the next transactions before they commit, as a crash between batches does. */
 const crashing = (sql: Sql, crashes: () => boolean): Sql => ({
@@ -28,8 +28,7 @@ const crashing = (sql: Sql, crashes: () => boolean): Sql => ({
 
 /** What the engine promises, on the database that `open` gives. */
 export const engineSuite = (name: string, open: () => Promise<Sql>) => {
-  describe(`projection engine on ${name}`, function () {
-    this.timeout(30_000);
+  describe(`projection engine on ${name}`, () => {
     let sql: Sql;
     let log: MemoryLog;
     let burn: (times: number) => bigint;

@@ -7,12 +7,11 @@ import { runnerOn, wipe } from '../support/projecting.ts';
 import { emptySql } from '../support/emptySql.ts';
 import { until } from '../../engine/test/support/until.ts';
 
-const WAIT = { timeoutMs: 10_000 };
+const WAIT = { timeoutMs: 60_000 };
 /** Longer than any of these specs may take: whoever waited for its end would fail. */
 const LONG_MS = 60_000;
 
-describe('a projector that rests after each batch', function () {
-  this.timeout(30_000);
+describe('a projector that rests after each batch', () => {
   let sql: Sql;
   before(async () => {
     sql = await emptySql();

@@ -13,7 +13,7 @@ import type { MemoryLog } from '../support/logs/memoryLog.ts';
 import { memoryLog } from '../support/logs/memoryLog.ts';
 import { dumpAll, runnerOn, wipe } from '../support/projecting.ts';
 
-const WAIT = { timeoutMs: 45_000 };
+const WAIT = { timeoutMs: 60_000 };
 
 const project = async (sql: Sql, log: MemoryLog, batchMax: number): Promise<void> => {
   const runner = runnerOn(sql, log, { tuning: { batchMax } });
@@ -25,8 +25,7 @@ const project = async (sql: Sql, log: MemoryLog, batchMax: number): Promise<void
 
 /** Live rows are the same rows however the events came. `open` gives the database under test. */
 export const readModelsSuite = (name: string, open: () => Promise<Sql>) => {
-  describe(`read models on ${name}`, function () {
-    this.timeout(60_000);
+  describe(`read models on ${name}`, () => {
     const seed = Number(process.env['SEED'] ?? 20260131);
     let sql: Sql;
     let log: MemoryLog;

@@ -21,8 +21,7 @@ const DRIFTS = {
   'a missing balance': 'delete from balances where tenant_id = $1',
 } as const;
 
-describe('reconciliation', function () {
-  this.timeout(60_000);
+describe('reconciliation', () => {
   let sql: Sql;
   before(async () => {
     sql = await emptySql();
@@ -30,7 +29,7 @@ describe('reconciliation', function () {
     billingHistory(log, 20261121, 700);
     const runner = runnerOn(sql, log, {});
     runner.start();
-    expect(await runner.waitFor((await log.head()) ?? 0n, { timeoutMs: 15_000 })).to.equal(true);
+    expect(await runner.waitFor((await log.head()) ?? 0n, { timeoutMs: 60_000 })).to.equal(true);
     await runner.stop();
   });
   after(() => sql.close());

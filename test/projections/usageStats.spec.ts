@@ -38,8 +38,7 @@ const events = (): readonly ProjectedEvent[] => {
 
 const timeOf = ({ data }: ProjectedEvent): string => ('created_at' in data ? data.created_at : '');
 
-describe('usage statistics', function () {
-  this.timeout(60_000);
+describe('usage statistics', () => {
   const all = events();
   let sql: Sql;
   before(async () => {

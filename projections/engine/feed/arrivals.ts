@@ -3,12 +3,15 @@ import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
 import type { DecodeEvent, ProjectedEvent } from './event.ts';
 import type { Projector } from '../projector.ts';
 
+/** Which event was recorded, and what is recorded about it. */
+export type Delivered = Pick<RecordedEvent, 'id' | 'type' | 'stream' | 'revision' | 'position' | 'metadata'>;
+
 /** A position that was reached, and the event there if a projector wants it. */
 export interface Arrival {
   readonly position: bigint;
-  readonly recorded?: RecordedEvent;
+  readonly recorded?: Delivered;
   /** The event there, whether a projector wants it or not. */
-  readonly delivered?: RecordedEvent;
+  readonly delivered?: Delivered;
   readonly event?: ProjectedEvent;
   /** Why the event could not be decoded. */
   readonly undecodable?: string;
@@ -26,21 +29,11 @@ export const arrivalsFrom = (projectors: readonly Projector[], decode: DecodeEve
     if (!wanted.has(recorded.type)) return { position, delivered: recorded };
     try {
       const { type, data } = decode(recorded);
-      const { id, stream, revision } = recorded;
-      // The decoder pairs each type with its data; spread over a union, TypeScript forgets that. Metadata
-      // stays lazy: few projectors read it, and a log may parse it only on access.
-      const event = {
-        id,
-        stream,
-        revision,
-        position,
-        type,
-        data,
-        get metadata() {
-          return recorded.metadata;
-        },
-      } as ProjectedEvent;
-      return { position, recorded, delivered: recorded, event };
+      const { id, stream, revision, metadata } = recorded;
+      // The decoder pairs each type with its data; spread over a union, TypeScript forgets that. The event as it
+      // was read is let go: its text and the data as they were parsed would be as large again, for a whole batch.
+      const event = { id, stream, revision, position, type, data, metadata } as ProjectedEvent;
+      return { position, recorded: event, delivered: event, event };
     } catch (error) {
       return { position, recorded, delivered: recorded, undecodable: messageOf(error) };
     }
@@ -85,9 +78,6 @@ export const eventsOf = (arrivals: readonly Arrival[]): readonly ProjectedEvent[
 };
 
 /** The first event after a position, null for the log's start; undefined when none arrived. */
-export const firstRecorded = (
-  arrivals: readonly Arrival[],
-  after: bigint | null,
-): RecordedEvent | undefined =>
+export const firstRecorded = (arrivals: readonly Arrival[], after: bigint | null): Delivered | undefined =>
   arrivals.find(({ position, recorded }) => recorded !== undefined && (after === null || position > after))
     ?.recorded;

@@ -1,6 +1,6 @@
 import type { Arrival } from './arrivals.ts';
 
-/** A batch that was committed. Metadata may be parsed only when asked for. */
+/** A batch that was committed. */
 export interface AppliedBatch {
   readonly arrivals: readonly Arrival[];
   readonly durationMs: number;

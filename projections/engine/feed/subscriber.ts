@@ -1,9 +1,8 @@
 import { messageOf } from './arrivals.ts';
 import type { FeedItem } from '../../../domain/ports/eventFeed.ts';
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
 import type { RunningSlot } from '../apply/applyBatch.ts';
 import { applyArrivals } from '../apply/applyBatch.ts';
-import type { Arrival } from './arrivals.ts';
+import type { Arrival, Delivered } from './arrivals.ts';
 import { arrivalsFrom, firstRecorded } from './arrivals.ts';
 import { requireSameLog } from './divergence.ts';
 import { ReadModelsDiverged } from './divergence.ts';
@@ -47,7 +46,7 @@ interface Progress {
   /** Events that arrived since a slot stopped, by name. */
   readonly missed: Map<string, number>;
   /** The first event that a stopped slot did not apply, by name. */
-  readonly stoppedAt: Map<string, RecordedEvent>;
+  readonly stoppedAt: Map<string, Delivered>;
 }
 
 const runs = ({ generation: { state } }: RunningSlot): boolean => state !== 'stopped';
@@ -60,7 +59,7 @@ const startOf = (slots: readonly RunningSlot[]): bigint | null | undefined => {
 };
 
 /** The oldest event that is not applied: of the batch in hand, else of the queue. */
-const oldestOf = ({ applying, queue }: Progress): RecordedEvent | undefined => {
+const oldestOf = ({ applying, queue }: Progress): Delivered | undefined => {
   const next = queue?.first();
   return firstRecorded(applying, null) ?? (next?.kind === 'event' ? next.event : undefined);
 };

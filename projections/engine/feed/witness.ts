@@ -1,5 +1,4 @@
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
-import type { Arrival } from './arrivals.ts';
+import type { Arrival, Delivered } from './arrivals.ts';
 
 /** An event that identifies a log: the log is the same while this event is at its place, unchanged. */
 export interface Witness {
@@ -16,16 +15,16 @@ export interface Witness {
 export type LastDelivered = Witness | null | undefined;
 
 /** The hash that an event carries; one without any is known by its ID. */
-const hashOf = ({ id, metadata }: RecordedEvent): string =>
+const hashOf = ({ id, metadata }: Delivered): string =>
   typeof metadata['hash'] === 'string' ? metadata['hash'] : id;
 
-export const witnessOf = (event: RecordedEvent): Witness => {
+export const witnessOf = (event: Delivered): Witness => {
   const { stream, revision, position } = event;
   return { stream, revision, position, hash: hashOf(event) };
 };
 
 /** Whether an event is the one that was seen. */
-export const isSame = (witness: Witness, event: RecordedEvent | undefined): boolean =>
+export const isSame = (witness: Witness, event: Delivered | undefined): boolean =>
   event !== undefined && event.position === witness.position && hashOf(event) === witness.hash;
 
 /** The last event among arrivals, of any type; undefined where there are only checkpoints. */

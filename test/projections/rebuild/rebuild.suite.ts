@@ -17,7 +17,7 @@ import { runnerOn, wipe } from '../../support/projecting.ts';
 import { burningOn } from '../burning.ts';
 import { until } from '../../../engine/test/support/until.ts';
 
-const WAIT = { timeoutMs: 10_000 };
+const WAIT = { timeoutMs: 60_000 };
 
 /** Burns with their credits, so that there is a sum to compare. */
 const burned = (name: string, isBad: () => boolean = () => false): Projector => ({
@@ -49,8 +49,7 @@ const onceFree = async <T>(rebuild: () => Promise<T>): Promise<T> => {
 
 /** Rebuilds that are interrupted, continued, or find something; on the database that `open` gives. */
 export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
-  describe(`rebuilds on ${name}`, function () {
-    this.timeout(30_000);
+  describe(`rebuilds on ${name}`, () => {
     let sql: Sql;
     let log: MemoryLog;
     let burn: (times: number) => bigint;

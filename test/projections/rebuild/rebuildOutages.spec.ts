@@ -17,8 +17,7 @@ import { emptySql } from '../../support/emptySql.ts';
 const EVENTS = 3_000;
 const PROJECTORS = [balancesProjector];
 
-describe('a rebuild through outages', function () {
-  this.timeout(60_000);
+describe('a rebuild through outages', () => {
   let folder: TempFolder;
   let double: Awaited<ReturnType<typeof startEsdbDouble>>;
   let log: ReturnType<typeof openEventStoreDb>;

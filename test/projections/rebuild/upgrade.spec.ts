@@ -15,7 +15,7 @@ import { dumpAll, runnerOn, wipe } from '../../support/projecting.ts';
 import { emptySql } from '../../support/emptySql.ts';
 import { until } from '../../../engine/test/support/until.ts';
 
-const WAIT = { timeoutMs: 30_000 };
+const WAIT = { timeoutMs: 60_000 };
 const BATCHES_BEFORE_DEATH = 3;
 const BATCH = 100;
 
@@ -41,8 +41,7 @@ const dyingAfter = (sql: Sql, transactions: number, onDead: () => void): Sql => 
   };
 };
 
-describe('an upgrade of read models', function () {
-  this.timeout(90_000);
+describe('an upgrade of read models', () => {
   let sql: Sql;
   let log: MemoryLog;
   let models: readonly TenantModel[];
