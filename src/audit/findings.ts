@@ -54,17 +54,42 @@ export type Findings = ReturnType<typeof findingsKept>;
 /** What an audit found: the checks that were made, in the order of `CHECKS`, findings and notes. */
 export type FindingsResult = ReturnType<Findings['result']>;
 
+/** How often a check was made, and how often it found something. */
+interface Count {
+  checked: number;
+  findings: number;
+}
+
+/** What one half of an audit found, as it goes from one thread to another. */
+export interface HalfFound {
+  readonly kept: ReadonlyMap<Check, readonly Finding[]>;
+  readonly counts: ReadonlyMap<Check, Readonly<Count>>;
+}
+
+const positionIn = ({ position }: Finding): bigint => BigInt(position ?? -1n);
+
+const byPosition = (a: Finding, b: Finding): number => {
+  const [first, second] = [positionIn(a), positionIn(b)];
+  return first < second ? -1 : Number(first > second);
+};
+
+/** Of a check that both halves make, in the order of the log; of one event the first half tells first. */
+const joined = (first: readonly Finding[], second: readonly Finding[]): Finding[] =>
+  first.length === 0 || second.length === 0 ? [...first, ...second] : [...first, ...second].sort(byPosition);
+
 const NOTES_MAX = 100;
 
 /** Collects what an audit finds: of each check all are counted, and `keep` kept. */
 export const findingsKept = (keep: number) => {
   const kept = new Map<Check, Finding[]>();
-  const counts = new Map<Check, { checked: number; findings: number }>();
+  const counts = new Map<Check, Count>();
   const notes: string[] = [];
   const countOf = (check: Check) => {
-    const known = counts.get(check) ?? { checked: 0, findings: 0 };
-    counts.set(check, known);
-    return known;
+    const known = counts.get(check);
+    if (known !== undefined) return known;
+    const first = { checked: 0, findings: 0 };
+    counts.set(check, first);
+    return first;
   };
   return {
     add: (finding: Finding): void => {
@@ -80,6 +105,17 @@ export const findingsKept = (keep: number) => {
     /** Says that a check was made on one more thing. */
     checked: (check: Check, times = 1): void => {
       countOf(check).checked += times;
+    },
+    half: (): HalfFound => ({ kept, counts }),
+    /** Adds what the half before this one found. */
+    takeIn: (half: HalfFound): void => {
+      for (const [check, { checked, findings }] of half.counts) {
+        const count = countOf(check);
+        count.checked += checked;
+        count.findings += findings;
+      }
+      for (const [check, found] of half.kept)
+        kept.set(check, joined(found, kept.get(check) ?? []).slice(0, keep));
     },
     total: (): number => [...counts.values()].reduce((sum, { findings }) => sum + findings, 0),
     result: () => {

@@ -8,14 +8,17 @@ import type { SqlTx } from '../../projections/engine/ports.ts';
 import type { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
 import type * as ledger from '../../projections/ledger/ledger.queries.ts';
 import type { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
+import type { configsOfTenant } from '../../projections/savedConfigs/savedConfigs.queries.ts';
 import type { usageStats } from '../../projections/usage/usage.queries.ts';
+import type { usageDaysOfTenant } from '../../projections/usage/usageDays.queries.ts';
 import type * as llm from '../../projections/llmCosts/llmCosts.queries.ts';
 import type * as freeShare from '../../projections/llmCosts/freeShare.queries.ts';
 import type * as prices from '../../projections/llmCosts/prices.queries.ts';
 import type * as costs from '../../projections/costs/costs.queries.ts';
 import type { marginFlows } from '../../projections/margin/margin.queries.ts';
 import type * as operations from '../../projections/operations/operations.queries.ts';
-import type { chargeOfJob } from '../../projections/trainingJobs/trainingJobs.queries.ts';
+import type { deploymentsOfTenant } from '../../projections/deployments/deployments.queries.ts';
+import type { chargeOfJob, jobsOfTenant } from '../../projections/trainingJobs/trainingJobs.queries.ts';
 import type * as webhooks from '../../projections/webhooks/webhooks.queries.ts';
 
 /** A query of a read model once it has a database to ask. */
@@ -29,6 +32,7 @@ export interface Queries {
   readonly usageOfTenant: On<typeof ledger.usageOfTenant>;
   readonly ledgerOfTenant: On<typeof ledger.ledgerOfTenant>;
   readonly usageStats: On<typeof usageStats>;
+  readonly usageDaysOfTenant: On<typeof usageDaysOfTenant>;
   readonly tenants: On<typeof balances.tenants>;
   readonly reconciliation: On<typeof reconciliation>;
   readonly apiKeyByHash: (keyHash: string) => Promise<apiKeys.ApiKeyRow | undefined>;
@@ -57,5 +61,8 @@ export interface Queries {
   readonly failingSince: On<typeof webhooks.failingSince>;
   readonly deliveriesOfWebhook: On<typeof webhooks.deliveriesOfWebhook>;
   readonly deliveryOfWebhook: On<typeof webhooks.deliveryOfWebhook>;
+  readonly jobsOfTenant: On<typeof jobsOfTenant>;
+  readonly deploymentsOfTenant: On<typeof deploymentsOfTenant>;
   readonly artifactsOfTenant: On<typeof artifactsOfTenant>;
+  readonly configsOfTenant: On<typeof configsOfTenant>;
 }

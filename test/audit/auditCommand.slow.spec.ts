@@ -14,8 +14,7 @@ interface Ran {
   readonly err: string;
 }
 
-describe('quire audit', function () {
-  this.timeout(60_000);
+describe('quire audit', () => {
   let folder: TempFolder;
   let dataDir: string;
   before(async () => {

@@ -8,8 +8,7 @@ import { auditAfter, nothing, type StoredEvent } from './tampering.ts';
 const ACCOUNT = `account-${RICH}`;
 const MADE_AT = '2026-02-01T00:00:00.000Z';
 
-describe('the audit of an event log', function () {
-  this.timeout(60_000);
+describe('the audit of an event log', () => {
   before(async () => {
     await history();
   });

@@ -48,8 +48,7 @@ const forging = (intruder: Intruder, which: 'waits' | 'cancelled') => {
 };
 type Forging = ReturnType<typeof forging>;
 
-describe('the audit of operations', function () {
-  this.timeout(60_000);
+describe('the audit of operations', () => {
   before(async () => {
     await history();
   });

@@ -5,8 +5,7 @@ import { history } from './auditedHistory.ts';
 import { about, dataOf, expectFound } from './found.ts';
 import { auditAfter } from './tampering.ts';
 
-describe('the audit of forged training jobs and deployments', function () {
-  this.timeout(60_000);
+describe('the audit of forged training jobs and deployments', () => {
   before(async () => {
     await history();
   });

@@ -26,9 +26,7 @@ const traded = (history: typeof trades extends fc.Arbitrary<infer T> ? T : never
 
 const audited = async (log: TradedLog) => (await runAudit({ feed: log, dense: true })).report;
 
-describe('the audit of random trading', function () {
-  this.timeout(120_000);
-
+describe('the audit of random trading', () => {
   it('finds nothing in what the rules of the account allow', async () => {
     await fc.assert(
       fc.asyncProperty(trades, async (history) => {

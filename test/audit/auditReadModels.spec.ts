@@ -36,8 +36,7 @@ describe('what the auditor expects of the read models', () => {
   });
 });
 
-describe('the audit of read models', function () {
-  this.timeout(60_000);
+describe('the audit of read models', () => {
   let folder: TempFolder;
   let sql: Sql;
   const schemas = new Map<string, string>();

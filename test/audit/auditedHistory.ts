@@ -66,6 +66,11 @@ const publications = async (api: Client, { log }: Parts): Promise<void> => {
   ];
   await done(api, '/v1/admin/credit-prices', { entries });
   await done(api, '/v1/admin/billing-config', { free_pages: 3, note: 'fewer free pages' });
+  const config = { tenant_id: RICH, schema: JSON.parse(INVOICE_SCHEMA) as object };
+  const { body } = await done(api, '/v1/configs', config);
+  await done(api, '/v1/configs', { ...config, config_id: body['config_id'], name: 'invoices' });
+  const { body: ended } = await done(api, '/v1/configs', config);
+  await api.call('delete', `/v1/configs/${String(ended['config_id'])}`);
   const rate = { operation: 'extract', extraction_mode: 'fast', billing_type: 'full_service' };
   await done(api, '/v1/billing/rates', { ...rate, credits_per_page: 11 });
 };

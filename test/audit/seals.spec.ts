@@ -19,8 +19,7 @@ import { intruderIn, type Intruder } from './tampering.ts';
 const NONE = { retainDays: null, signal: new AbortController().signal };
 const NOT_YET = '2000-01-01T00:00:00.000Z';
 
-describe('seals that the service makes by itself', function () {
-  this.timeout(60_000);
+describe('seals that the service makes by itself', () => {
   let folder: TempFolder;
   let s3: LockedS3;
   beforeEach(async () => {

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { chainHash, eventIdOfHash } from '../../domain/kernel/chain.ts';
+import { canonicalJson, chainHash, eventIdOfHash } from '../../domain/kernel/chain.ts';
 import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/logDigest.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { runAudit, type AuditReport, type AuditRequest } from '../../src/audit/runAudit.ts';
@@ -66,7 +66,7 @@ const signed = (
   const isVersion2 = metadata['hash_version'] === 2;
   return {
     hash,
-    metadata: JSON.stringify({ ...metadata, hash }),
+    metadata: canonicalJson({ ...metadata, hash }),
     id: isVersion2 ? eventIdOfHash(hash) : null,
   };
 };
@@ -127,7 +127,7 @@ export const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
     const { position } = one('1 = 1 order by position desc limit 1');
     const place = { ...before, revision: before.revision + 1, position: position + 1, type };
     const said = JSON.stringify({ ...(JSON.parse(before.metadata) as JsonObject), ...own });
-    const event = { ...place, data: JSON.stringify(data), metadata: said };
+    const event = { ...place, data: canonicalJson(data), metadata: said };
     const { metadata, id } = signed(event, hashIn(before));
     const fallback = `00000000-0000-4000-8000-${String(position + 1).padStart(12, '0')}`;
     put({ ...event, metadata, id: id ?? fallback });
@@ -146,11 +146,11 @@ export const intruderIn = (db: InstanceType<typeof Database>): Intruder => {
   };
 };
 
-/** Audits a copy of the log after `tamper` has been at its file. */
-export const auditAfter = async (
+/** Hands out a copy of the log's file after `tamper` has been at it. */
+export const tampered = async <T>(
   tamper: (intruder: Intruder) => void,
-  request: Partial<AuditRequest> = {},
-): Promise<{ readonly report: AuditReport; readonly log: AuditedLog }> => {
+  work: (path: string) => Promise<T>,
+): Promise<T> => {
   const folder = tempFolder();
   copyOf(await history(), folder.path);
   const path = join(folder.path, LOG);
@@ -159,13 +159,31 @@ export const auditAfter = async (
   tamper(intruderIn(db));
   db.exec('commit');
   db.close();
+  try {
+    return await work(path);
+  } finally {
+    folder.remove();
+  }
+};
+
+/** Audits a log's file. */
+export const auditOf = async (
+  path: string,
+  request: Partial<AuditRequest> = {},
+): Promise<{ readonly report: AuditReport; readonly log: AuditedLog }> => {
   const feed = openSqliteEventLog({ path, readOnly: true, stored: true });
   try {
     return await runAudit({ feed, dense: true, ...request });
   } finally {
     await feed.close();
-    folder.remove();
   }
 };
+
+/** Audits a copy of the log after `tamper` has been at its file. */
+export const auditAfter = (
+  tamper: (intruder: Intruder) => void,
+  request: Partial<AuditRequest> = {},
+): Promise<{ readonly report: AuditReport; readonly log: AuditedLog }> =>
+  tampered(tamper, (path) => auditOf(path, request));
 
 export const nothing = (): void => undefined;

@@ -4,7 +4,13 @@ import type { ExpectedModel } from './expectedRows.ts';
 import { grantRows, openClaimRows } from './grantRows.ts';
 import { ledgerRows } from './ledgerRows.ts';
 import { llmCostRows } from './llmCostRows.ts';
-import { apiKeyRows, billingConfigRows, priceListRows, rateLimitRows } from './referenceRows.ts';
+import {
+  apiKeyRows,
+  billingConfigRows,
+  priceListRows,
+  rateLimitRows,
+  savedConfigRows,
+} from './referenceRows.ts';
 import { marginRows } from './marginRows.ts';
 import { operationRows } from './operationRows.ts';
 import { artifactRows, deploymentRows, trainingJobRows } from './pipelineRows.ts';
@@ -33,4 +39,5 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   artifactRows,
   deploymentRows,
   webhookRows,
+  savedConfigRows,
 ];

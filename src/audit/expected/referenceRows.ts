@@ -3,6 +3,7 @@ import { apiKeys } from '../../../projections/apiKeys/apiKeys.schema.ts';
 import { billingConfigs, billingRates } from '../../../projections/billingConfigs/billingConfigs.schema.ts';
 import { priceLists } from '../../../projections/priceLists/priceLists.schema.ts';
 import { rateLimits } from '../../../projections/rateLimits/rateLimits.schema.ts';
+import { savedConfigs } from '../../../projections/savedConfigs/savedConfigs.schema.ts';
 import { keptRows, type Emit, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
 const finish = (): void => undefined;
@@ -79,5 +80,22 @@ export const apiKeyRows: ExpectedModel = {
       ApiKeyRevoked: ({ data: { key_id, revoked_at } }) => keys.change(key_id, { revoked_at }),
     });
     return { apply, finish: keys.emitAll };
+  },
+};
+
+/** The latest version of each saved config that was not revoked. */
+export const savedConfigRows: ExpectedModel = {
+  name: 'saved_configs',
+  tables: [savedConfigs],
+  start: (emit) => {
+    const configs = keptRows(savedConfigs, emit);
+    const apply = byType({
+      ConfigPublished: ({ data, position }) => {
+        const { config_id, tenant_id, version } = data;
+        configs.set(config_id, { config_id, tenant_id, position, version, latest: JSON.stringify(data) });
+      },
+      ConfigRevoked: ({ data }) => void configs.take(data.config_id),
+    });
+    return { apply, finish: configs.emitAll };
   },
 };

@@ -1,4 +1,4 @@
-import { categoryOfStream, type AnyEvent } from '../../../domain/catalogue.ts';
+import type { AnyEvent } from '../../../domain/catalogue.ts';
 import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
 
 type AsRecorded<Event> = Event extends AnyEvent ? Omit<RecordedEvent, 'type' | 'data'> & Event : never;
@@ -15,15 +15,28 @@ export const auditedEvent = (recorded: RecordedEvent, { type, data }: AnyEvent):
     revision: recorded.revision,
     position: recorded.position,
     metadata: recorded.metadata,
+    stored: recorded.stored,
     type,
     data,
   }) as AuditedEvent;
 
+/** Stores hand out data and metadata as they lie there, and parse them when they are looked at. */
+export const isJson = (recorded: RecordedEvent): boolean => {
+  try {
+    return typeof recorded.data === 'object' && typeof recorded.metadata === 'object';
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+};
+
 const ACCOUNT = 'account-';
 
 /** The tenant whose account a stream is; undefined for other streams. */
-export const accountOf = (stream: string): string | undefined =>
-  categoryOfStream(stream) === 'account' ? stream.slice(ACCOUNT.length) : undefined;
+export const accountOf = (stream: string): string | undefined => {
+  if (stream.startsWith(ACCOUNT)) return stream.slice(ACCOUNT.length);
+  return stream === 'account' ? '' : undefined;
+};
 
 /** When the command was given that made an event; empty where the metadata does not say. */
 export const recordedAt = ({ metadata }: Pick<RecordedEvent, 'metadata'>): string => {

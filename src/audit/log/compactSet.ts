@@ -1,26 +1,61 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../../domain/kernel/chain.ts';
 
 type Slots = Uint32Array<ArrayBuffer>;
 
 const WORDS = 4;
 const FIRST_SLOTS = 1024;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+const EMPTY: Slots = new Uint32Array(WORDS);
+
+/** The words of the text that is looked for: one array for all, as there are many texts and one at a time. */
+const sought: Slots = new Uint32Array(WORDS);
+
+const UUID_LENGTH = 36;
+const [HYPHEN, ZERO, NINE, A, F] = [0x2d, 0x30, 0x39, 0x61, 0x66] as const;
+
+/** Where the hyphens of a UUID are. */
+const isHyphenAt = (at: number): boolean => at === 8 || at === 13 || at === 18 || at === 23;
+
+/** What a hex digit in lower case says; −1 for another character. */
+const digitOf = (code: number): number => {
+  if (code >= ZERO && code <= NINE) return code - ZERO;
+  return code >= A && code <= F ? code - A + 10 : -1;
+};
+
+/** Puts the words of a UUID where they are sought; false when the text is none. */
+const isUuid = (text: string): boolean => {
+  if (text.length !== UUID_LENGTH) return false;
+  let [word, digits] = [0, 0];
+  for (let at = 0; at < UUID_LENGTH; at += 1) {
+    const code = text.charCodeAt(at);
+    if (isHyphenAt(at)) {
+      if (code !== HYPHEN) return false;
+      continue;
+    }
+    const digit = digitOf(code);
+    if (digit < 0) return false;
+    word = (word << 4) | digit;
+    digits += 1;
+    if (digits % 8 === 0) sought[digits / 8 - 1] = word;
+  }
+  return true;
+};
 
 const wordsOf = (text: string): Slots => {
-  const hex = UUID.test(text)
-    ? text.replaceAll('-', '')
-    : createHash('sha256').update(text).digest('hex').slice(0, 32);
-  const words = new Uint32Array(WORDS);
-  for (let at = 0; at < WORDS; at += 1) words[at] = Number.parseInt(hex.slice(8 * at, 8 * at + 8), 16);
+  if (!isUuid(text)) {
+    const hex = sha256(text);
+    for (let at = 0; at < WORDS; at += 1) sought[at] = Number.parseInt(hex.slice(8 * at, 8 * at + 8), 16);
+  }
   // A slot of zeros is an empty one.
-  if (words.every((word) => word === 0)) words[0] = 1;
-  return words;
+  if (isAt(sought, 0, EMPTY)) sought[0] = 1;
+  return sought;
 };
 
 /** Mixes all words, so that members that count up do not stand in one long row (Knuth's multiplicative hash). */
 const placeOf = (words: Slots): number => {
   let mixed = 0;
-  for (const word of words) mixed = Math.imul(mixed ^ word, 0x9e3779b1) ^ (mixed >>> 15);
+  for (let at = 0; at < WORDS; at += 1)
+    mixed = Math.imul(mixed ^ (words[at] ?? 0), 0x9e3779b1) ^ (mixed >>> 15);
   return (mixed ^ (mixed >>> 13)) >>> 0;
 };
 
@@ -29,8 +64,6 @@ const isAt = (slots: Slots, at: number, words: Slots): boolean =>
   slots[at + 1] === words[1] &&
   slots[at + 2] === words[2] &&
   slots[at + 3] === words[3];
-
-const EMPTY: Slots = new Uint32Array(WORDS);
 
 /** Index of the slot that has the words, or of the empty one where they belong. */
 const slotOf = (slots: Slots, words: Slots): number => {
@@ -44,8 +77,8 @@ const slotOf = (slots: Slots, words: Slots): number => {
 const grown = (slots: Slots): Slots => {
   const larger = new Uint32Array(slots.length * 2);
   for (let at = 0; at < slots.length; at += WORDS) {
-    const words = slots.slice(at, at + WORDS);
-    if (words.some((word) => word !== 0)) larger.set(words, slotOf(larger, words));
+    const words = slots.subarray(at, at + WORDS);
+    if (!isAt(words, 0, EMPTY)) larger.set(words, slotOf(larger, words));
   }
   return larger;
 };
@@ -60,7 +93,7 @@ export const compactSet = () => {
   let slots: Slots = new Uint32Array(FIRST_SLOTS * WORDS);
   let size = 0;
   return {
-    has: (text: string): boolean => !isAt(slots, slotOf(slots, wordsOf(text)), EMPTY),
+    has: (text: string): boolean => size > 0 && !isAt(slots, slotOf(slots, wordsOf(text)), EMPTY),
     /** True when the text was not in it yet. */
     add: (text: string): boolean => {
       if (3 * size * WORDS >= 2 * slots.length) slots = grown(slots);

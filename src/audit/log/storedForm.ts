@@ -1,42 +1,51 @@
 import { categoryOf } from '../../../domain/kernel/batch.ts';
-import { HASH_VERSION, hashVersionOf } from '../../../domain/kernel/chain.ts';
-import { LOG_DIGEST_START, logDigestAfter } from '../../../domain/kernel/logDigest.ts';
+import { storableJson } from '../../../domain/kernel/canonicalJson.ts';
+import { HASH_VERSION, hashVersionOf, joinedText } from '../../../domain/kernel/chain.ts';
+import { LOG_DIGEST_START, type logDigestAfter } from '../../../domain/kernel/logDigest.ts';
 import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
-import { wrong, type Findings } from '../findings.ts';
+import { placeOf, wrong, type Findings } from '../findings.ts';
 
 type Stored = RecordedEvent & Required<Pick<RecordedEvent, 'stored'>>;
+
+/**
+ * What the hash of an event is over, where the file has it word for word: then both texts are as the log writes
+ * them. undefined: it has to be made of what the texts say. `isPlain`: its data is as `isPlainData` says.
+ */
+export const textInFile = (event: RecordedEvent, isPlain: boolean): string | undefined => {
+  if (event.stored?.covered === undefined) return undefined;
+  const { data, covered: metadata } = event.stored;
+  return isPlain || storableJson(event.data) === data ? joinedText(event, { data, metadata }) : undefined;
+};
 
 /** The log writes a value in one form: no spaces, no member twice, one way to write each number. */
 const isAsWritten = (text: string, value: unknown): boolean => JSON.stringify(value) === text;
 
-const checkText = (findings: Findings, { stored, data, metadata, ...event }: Stored): void => {
-  for (const [column, value] of [
-    ['data', data],
-    ['metadata', metadata],
-  ] as const)
-    if (!isAsWritten(stored[column], value))
-      wrong(findings, 'stored', { ...event, column })(
-        `The ${column} of ${event.stream} revision ${event.revision} is not as the log writes it: ` +
-          'extra white space, a duplicate member, or a value in another notation.',
-      );
+const checkText = (findings: Findings, event: Stored, column: 'data' | 'metadata'): void => {
+  if (isAsWritten(event.stored[column], event[column])) return;
+  wrong(findings, 'stored', { ...placeOf(event), column })(
+    `The ${column} of ${event.stream} revision ${event.revision} is not as the log writes it: ` +
+      'extra white space, a duplicate member, or a value in another notation.',
+  );
 };
 
-const checkCategory = (findings: Findings, { stored, ...event }: Stored): void => {
-  const expected = categoryOf(event.stream);
-  if (stored.category === expected) return;
-  wrong(findings, 'stored', { ...event, column: 'category' })(
+const checkCategory = (findings: Findings, event: Stored): void => {
+  const [expected, found] = [categoryOf(event.stream), event.stored.category];
+  if (found === expected) return;
+  wrong(findings, 'stored', { ...placeOf(event), column: 'category' })(
     `${event.stream} revision ${event.revision} has another category than its stream: ` +
       'readers of that category skip it.',
     expected,
-    stored.category,
+    found,
   );
 };
+
+const isStored = (event: RecordedEvent): event is Stored => event.stored !== undefined;
 
 /**
  * Checks how events lie in the log's own file: the bytes, the columns that repeat what the stream says, and
  * the digest over the whole log, which has begun with the first event that this release wrote.
  */
-export const storedCheck = (findings: Findings) => {
+export const storedCheck = (findings: Findings, digestAfter: typeof logDigestAfter) => {
   let digest: string | null = null;
   let [byVersion2, toldBack] = [false, false];
   const checkDigest = (event: Stored): void => {
@@ -44,9 +53,9 @@ export const storedCheck = (findings: Findings) => {
     const isDue = digest !== null || hashVersionOf(event) === HASH_VERSION;
     const carried = event.metadata['hash'];
     const hash = typeof carried === 'string' ? carried : '';
-    const expected = logDigestAfter(digest ?? LOG_DIGEST_START, event.position, hash);
+    const expected = digestAfter(digest ?? LOG_DIGEST_START, event.position, hash);
     if (isDue && found !== expected)
-      wrong(findings, 'stored', { ...event, column: 'log_digest' })(
+      wrong(findings, 'stored', { ...placeOf(event), column: 'log_digest' })(
         `At position ${event.position} the digest over the log does not match: ` +
           'this event or an earlier one was changed, moved, inserted or removed.',
         expected.slice(0, 16),
@@ -71,19 +80,24 @@ export const storedCheck = (findings: Findings) => {
     }
     byVersion2 ||= isVersion2;
   };
-  const see = (event: RecordedEvent): void => {
-    const { stored } = event;
-    if (stored === undefined) return;
+  const see = (event: RecordedEvent, isInForm: boolean): void => {
+    if (!isStored(event)) return;
     findings.checked('stored');
-    const { data, metadata, id, stream, revision, position, type } = event;
-    const there = { data, metadata, id, stream, revision, position, type, stored };
-    checkText(findings, there);
-    checkCategory(findings, there);
-    checkVersion(there);
-    checkDigest(there);
+    if (!isInForm) {
+      checkText(findings, event, 'data');
+      checkText(findings, event, 'metadata');
+    }
+    checkCategory(findings, event);
+    checkVersion(event);
+    checkDigest(event);
   };
   return {
+    /** `isInForm`: both texts are known to be as the log writes them. */
     see,
+    /** Takes the digest of the event before from the file, where that is not the one seen before. */
+    goOnFrom: (before: string | null): void => {
+      digest = before;
+    },
     /** Goes on after an event that is no JSON any more. */
     skip: ({ stored }: RecordedEvent): void => {
       if (stored !== undefined) digest = stored.log_digest;

@@ -1,4 +1,4 @@
-import { chainHash, eventIdOfHash, flawOfHash, hashVersionOf } from '../../../domain/kernel/chain.ts';
+import { chainHash, eventIdOfHash, flawOfHash, hashVersionOf, sha256 } from '../../../domain/kernel/chain.ts';
 import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
 import { recordedAt } from './auditedEvent.ts';
 import { compactSet } from './compactSet.ts';
@@ -92,13 +92,19 @@ const checkHash = (findings: Findings, event: RecordedEvent, hash: string): void
     );
 };
 
+/** An event, and what its hash is over where that is known. */
+interface Followed {
+  readonly event: RecordedEvent;
+  readonly text: string | undefined;
+}
+
 /** One finding for one wrong, however much hangs on it: the chain goes on from what the event carries. */
-const checkLink = (findings: Findings, event: RecordedEvent, before: Link | undefined): Link => {
+const checkLink = (findings: Findings, { event, text }: Followed, before: Link | undefined): Link => {
   findings.checked('chain');
   const { revision, metadata, stream } = event;
   checkPlace(findings, event, before);
   const carried = metadata['hash'];
-  const hash = chainHash(event);
+  const hash = text === undefined ? chainHash(event) : sha256(text);
   const hashVersion = hashVersionOf(event);
   checkHash(findings, event, hash);
   if (hashVersion !== undefined && hashVersion < (before?.hashVersion ?? 1))
@@ -107,16 +113,22 @@ const checkLink = (findings: Findings, event: RecordedEvent, before: Link | unde
       before?.hashVersion,
       hashVersion,
     );
-  // One text for both while they agree: there are many streams.
   const latestMs = checkClock(findings, event, before);
-  const same = typeof carried === 'string' && carried === hash ? carried : hash;
-  return { revision, carried, hash: same, hashVersion, latestMs };
+  // One text for both while they agree, and not a part of the metadata's text: there are many streams.
+  return { revision, carried: carried === hash ? hash : carried, hash, hashVersion, latestMs };
 };
 
 type Identified = Place & Pick<RecordedEvent, 'id'>;
 
+interface StreamsOptions {
+  /** Positions have no gaps. */
+  readonly dense: boolean;
+  /** `by_hash`: every event is of a version whose ID follows from its hash, so that no other event can have it. */
+  readonly ids: 'all' | 'by_hash';
+}
+
 /** Positions rise; those of an embedded log are dense, so a missing one is a removed event. */
-const orderCheck = (findings: Findings, dense: boolean) => {
+const orderCheck = (findings: Findings, { dense, ids: compared }: StreamsOptions) => {
   const ids = compactSet();
   let last: bigint | undefined;
   return (event: Identified): void => {
@@ -128,20 +140,21 @@ const orderCheck = (findings: Findings, dense: boolean) => {
       say(`Position ${position} comes after ${last}: the log is out of order.`);
     else if (dense && position !== due)
       say(`Before position ${position} events are missing: ${due} should come next.`, due, position);
-    if (!ids.add(id.toLowerCase())) say(`The event ID ${id} occurs twice.`, undefined, id);
+    if (compared === 'all' && !ids.add(id.toLowerCase()))
+      say(`The event ID ${id} occurs twice.`, undefined, id);
     last = position;
   };
 };
 
-/** Checks order, revisions and hash chains of all streams at once. `dense`: positions have no gaps. */
-export const streamsCheck = (findings: Findings, { dense }: { readonly dense: boolean }) => {
+/** Checks order, revisions and hash chains of all streams at once. */
+export const streamsCheck = (findings: Findings, options: StreamsOptions) => {
   const links = new Map<string, Link>();
-  const inOrder = orderCheck(findings, dense);
+  const inOrder = orderCheck(findings, options);
   return {
-    /** Gives the hash that the event's content has. */
-    follow: (event: RecordedEvent): string => {
+    /** Gives the hash that the event's content has. `text`: what it is over, where that is known. */
+    follow: (event: RecordedEvent, text?: string): string => {
       inOrder(event);
-      const link = checkLink(findings, event, links.get(event.stream));
+      const link = checkLink(findings, { event, text }, links.get(event.stream));
       links.set(event.stream, link);
       return link.hash;
     },

@@ -48,14 +48,17 @@ export interface Books {
   readonly reference: Reference;
   /** Everything that may take effect once. */
   readonly once: CompactSet;
+  /** Told of all by whose name a rule brings events of different streams together. */
+  readonly touch: (name: string) => void;
 }
 
 /** Reports an identity that takes effect a second time. */
 export const takeOnce = (
-  { findings, once }: Books,
+  { findings, once, touch }: Books,
   event: AuditedEvent,
   { identity, message }: { readonly identity: string; readonly message: string },
 ): void => {
   findings.checked('identity');
+  touch(identity);
   if (!once.add(identity)) wrong(findings, 'identity', event)(message);
 };

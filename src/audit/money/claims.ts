@@ -168,11 +168,18 @@ export const claimsCheck = (books: Books) => {
     readonly provider_txn_id: string;
   }): PaymentBook => {
     const key = paymentKey(identity);
-    const payment = payments.get(key) ?? newPayment();
+    const known = payments.get(key);
+    if (known !== undefined) return known;
+    books.touch(`payment ${key}`);
+    const payment = newPayment();
     payments.set(key, payment);
     return payment;
   };
-  const grantOf: GrantOf = (identity) => payments.get(paymentKey(identity))?.grant_id;
+  const grantOf: GrantOf = (identity) => {
+    const key = paymentKey(identity);
+    books.touch(`payment ${key}`);
+    return payments.get(key)?.grant_id;
+  };
   const effect = (event: Effect): void => {
     const payment = paymentOf(event.data);
     tookEffect(books, payment, event);

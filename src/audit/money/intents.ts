@@ -99,6 +99,7 @@ export const checkMoment = (books: Pick<Books, 'findings'>, event: AuditedEvent)
   if (at === undefined) return;
   books.findings.checked('time');
   const recorded = recordedAt(event);
+  if (at === recorded) return;
   const apart = Math.abs(Date.parse(at) - Date.parse(recorded));
   if (apart <= (hashVersionOf(event) === 1 ? LEASE_MS : 0)) return;
   wrong(books.findings, 'time', event)('It was recorded at another time than it was made.', recorded, at);

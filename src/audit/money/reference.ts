@@ -4,6 +4,9 @@ import { byType, recordedAt, type AuditedEvent, type AuditedEventOf } from '../l
 import { wrong, type Findings } from '../findings.ts';
 import { fxPublications, type BookedRate } from './fxRates.ts';
 
+/** Categories of what sales and burns of all tenants point at. */
+export const PUBLISHED = ['priceList', 'billingConfig', 'fxRates'] as const;
+
 /** How long a decision may be behind what it was decided by: caches, clocks, a request under way. */
 export const RACE_MS = 10 * 60_000;
 /** A superseded price list stays usable for sales that happened up to so long after. Source: the price list. */

@@ -1,4 +1,4 @@
-import type { AuditedLog, Watcher } from '../log/auditLog.ts';
+import type { AuditedChains, StoredWatcher } from '../log/chainsCheck.ts';
 import { wrong, type Findings } from '../findings.ts';
 import type { GivenSeal, Seal } from './seal.ts';
 
@@ -14,8 +14,8 @@ const grouped = <T>(items: readonly T[], by: (item: T) => string): ReadonlyMap<s
 };
 
 interface SealCheck {
-  readonly watcher: Required<Pick<Watcher, 'stored'>>;
-  readonly finish: (audited: AuditedLog) => void;
+  readonly watcher: Required<StoredWatcher>;
+  readonly finish: (audited: Pick<AuditedChains, 'heads'>) => void;
 }
 
 /** Verifies that the last event of every sealed stream is still in the log, as it was. */

@@ -1,6 +1,7 @@
 import { operationIdOfDocument } from '../../../domain/batch/identity.ts';
 import { byType, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { wrong, type Findings } from '../findings.ts';
+import type { Books } from '../money/accountBooks.ts';
 
 type Outcome = 'succeeded' | 'partial' | 'failed' | 'cancelled';
 
@@ -22,6 +23,7 @@ interface Place {
 
 interface Seen {
   readonly findings: Findings;
+  readonly touch: Books['touch'];
   readonly batches: Map<string, Batch>;
   /** Documents of batches that have not ended, by the operation that they are, and by its work. */
   readonly operations: Map<string, Place>;
@@ -46,8 +48,11 @@ const accepted = (seen: Seen, event: AuditedEventOf<'BatchAccepted'>): void => {
   const own = { begun: 0, cancelled: false, credits: 0 };
   const maps = { refused: new Map(), outcomes: new Map(), accepted: new Set<number>() };
   seen.batches.set(batch_id, { documents: document_ids, ...own, ...maps });
-  for (const index of document_ids.keys())
-    seen.operations.set(operationIdOfDocument({ tenant_id, batch_id, index }), { batch_id, index });
+  for (const index of document_ids.keys()) {
+    const operation = operationIdOfDocument({ tenant_id, batch_id, index });
+    seen.touch(`operation ${operation}`);
+    seen.operations.set(operation, { batch_id, index });
+  }
 };
 
 /** The batch that an event changes; it has to be open. */
@@ -145,9 +150,9 @@ const operationEnded = (seen: Seen, event: EndEvent): void => {
 };
 
 /** Batches: documents begun once and in order, none after a cancellation, and an end that says what became of them. */
-export const batchesCheck = (findings: Findings) => {
+export const batchesCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch'>) => {
   const seen: Seen = {
-    findings,
+    ...{ findings, touch },
     ...{ batches: new Map(), operations: new Map(), works: new Map(), ended: new Set() },
   };
   const end = (event: EndEvent): void => operationEnded(seen, event);

@@ -40,6 +40,8 @@ const close = ({ open, byWork, over }: Operations, { operation_id, work_id }: Op
 const accepted = (books: Books, known: Operations, event: AuditedEventOf<'OperationAccepted'>): void => {
   books.findings.checked('operation');
   const { operation_id, tenant_id, work_id, hold_id, pages } = event.data;
+  books.touch(`operation ${operation_id}`);
+  books.touch(`work ${work_id}`);
   if (known.open.has(operation_id) || known.over.has(operation_id)) {
     telling(books, event)(`${operation_id} was accepted twice.`);
     return;
@@ -79,6 +81,7 @@ const moved = (books: Books, known: Operations, event: OperationMove): void => {
 /** Only an operation that succeeded is charged, once, from its hold and for its pages. */
 const charged = (books: Books, known: Operations, event: AuditedEventOf<'CreditsBurned'>): void => {
   const { operation_id: work_id, hold_id, pages } = event.data;
+  books.touch(`work ${work_id}`);
   const operation = known.byWork.get(work_id);
   if (operation === undefined && !known.over.has(work_id)) return;
   books.findings.checked('operation');

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../domain/kernel/json.ts';
-import { RICH } from './auditedHistory.ts';
-import type { Intruder, StoredEvent } from './tampering.ts';
+import type { Json, JsonObject } from '../../../domain/kernel/json.ts';
+import { RICH } from '../auditedHistory.ts';
+import type { Intruder, StoredEvent } from '../tampering.ts';
 
 /** What finds an edit: the audit by itself, only a seal that was made before, or neither. */
 export type FoundBy = 'audit' | 'seal' | 'neither';

@@ -12,7 +12,7 @@ import {
   type Edit,
 } from './editing.ts';
 import { AFTER, MONEY, WHO } from './moneyEdits.ts';
-import { RICH } from './auditedHistory.ts';
+import { RICH } from '../auditedHistory.ts';
 
 /** The bytes of the file, and columns that nobody recomputed. */
 const BYTES: readonly Edit[] = [

@@ -1,0 +1,174 @@
+import { messageOf } from '../../../domain/kernel/failure.ts';
+import { laterBy } from '../../../domain/kernel/instant.ts';
+import type { Clock } from '../../../domain/ports/clock.ts';
+import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import type { AuditReport } from '../../audit/runAudit.ts';
+import type { reportAudit } from '../findings/findings.ts';
+import { auditShelf, type AuditOptions, type AuditProgress, type AuditRecord } from './auditRecord.ts';
+
+/** Makes an audit somewhere where it holds nobody up. */
+export type RunAudit = (
+  options: AuditOptions,
+  watch: { readonly onProgress: (progress: AuditProgress) => void; readonly signal: AbortSignal },
+) => Promise<AuditReport>;
+
+interface AuditsDeps {
+  readonly run: RunAudit;
+  readonly objects: Pick<ObjectStore, 'put' | 'get' | 'list' | 'remove'>;
+  readonly clock: Pick<Clock, 'now' | 'newId'>;
+  readonly tell: ReturnType<typeof reportAudit>;
+  /** An audit whose record could not be written. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Audits that are asked for while the service runs, one at a time in each process. */
+export type Audits = ReturnType<typeof audits>;
+
+type Shelf = ReturnType<typeof auditShelf>;
+
+/** How often a running audit says that it runs, ms. */
+const SAYS_SO_EVERY_MS = 2_000;
+/** One that has said nothing for so long has lost its process, ms. */
+const SILENT_MS = 60_000;
+
+interface Running {
+  record: AuditRecord;
+  readonly cancel: AbortController;
+  isStopping: boolean;
+  saved: Promise<void>;
+}
+
+const NOTHING_READ: AuditProgress = { stage: 'starting', events: 0, position: null, end_position: null };
+
+/** What a record says now: a process that died cannot say so itself. */
+const asOf = (record: AuditRecord, now: string): AuditRecord =>
+  record.status === 'running' && laterBy(record.updated_at, SILENT_MS) < now
+    ? { ...record, status: 'interrupted', finished_at: record.updated_at }
+    : record;
+
+const endOf = (
+  { isStopping, cancel }: Running,
+  error: unknown,
+): Pick<AuditRecord, 'status' | 'error' | 'report'> => {
+  if (isStopping) return { status: 'interrupted', error: null, report: null };
+  if (cancel.signal.aborted) return { status: 'cancelled', error: null, report: null };
+  return { status: 'failed', error: messageOf(error), report: null };
+};
+
+/** What is known of audits, whichever process made them. */
+const readingOf = (
+  shelf: Shelf,
+  { running, now }: { readonly running: () => AuditRecord | undefined; readonly now: () => string },
+) => {
+  const find = async (auditId: string): Promise<AuditRecord | undefined> => {
+    const own = running();
+    if (own?.audit_id === auditId) return own;
+    const record = await shelf.find(auditId);
+    return record && asOf(record, now());
+  };
+  return {
+    find,
+    /** Newest first. */
+    list: async ({ limit, offset }: { readonly limit: number; readonly offset: number }) => {
+      const ids = await shelf.ids();
+      const found = await Promise.all(ids.slice(offset, offset + limit).map(find));
+      return { items: found.filter((record) => record !== undefined), total: ids.length };
+    },
+    /** The last audit that came to a report; undefined where there is none among those that are kept. */
+    lastReported: async (): Promise<AuditRecord | undefined> => {
+      for (const id of await shelf.ids()) {
+        const record = await find(id);
+        if (record?.report != null) return record;
+      }
+      return undefined;
+    },
+  };
+};
+
+type WorkingDeps = Omit<AuditsDeps, 'objects'> & { readonly shelf: Shelf };
+
+/** Makes an audit, and keeps how far it is and what it came to. */
+const workingOf = ({ run, tell, onError, clock, shelf }: WorkingDeps, onEnd: () => void) => {
+  /** One after the other: what an audit came to is written last. */
+  const save = (one: Running, end: Partial<AuditRecord> = {}): Promise<void> => {
+    one.saved = one.saved
+      .then(() => shelf.put({ ...one.record, ...end, updated_at: clock.now() }))
+      .catch(onError);
+    return one.saved;
+  };
+
+  const tellFound = async (report: AuditReport): Promise<void> => {
+    const checks = report.checks.filter(({ findings }) => findings > 0).map(({ check }) => check);
+    if (report.total > 0) await tell({ findings: report.total, checks });
+  };
+
+  const work = async (one: Running): Promise<void> => {
+    const saying = setInterval(() => void save(one), SAYS_SO_EVERY_MS).unref();
+    const onProgress = (progress: AuditProgress) => {
+      one.record = { ...one.record, ...progress };
+    };
+    const { record, cancel } = one;
+    const made = async (): Promise<Pick<AuditRecord, 'status' | 'error' | 'report'>> => {
+      const report = await run(record, { onProgress, signal: cancel.signal });
+      if (record.tell) await tellFound(report);
+      return { status: 'succeeded', error: null, report };
+    };
+    const end = await made().catch((error: unknown) => endOf(one, error));
+    clearInterval(saying);
+    await save(one, { ...end, finished_at: clock.now() });
+    // Until now it is found as running: whoever sees its end can start another.
+    onEnd();
+  };
+  return { save, work };
+};
+
+/** Opens the audits of this process; nothing is read before one is started. */
+export const audits = ({ run, objects, clock, tell, onError }: AuditsDeps) => {
+  const shelf = auditShelf(objects);
+  let running: Running | undefined;
+  let ended: Promise<void> = Promise.resolve();
+
+  const { save, work } = workingOf({ run, tell, onError, clock, shelf }, () => {
+    running = undefined;
+  });
+  const reading = readingOf(shelf, { running: () => running?.record, now: clock.now });
+  const { find } = reading;
+
+  return {
+    /** Begins one; gives the one that runs instead where there is one. */
+    start: async (
+      options: AuditOptions,
+      started_by: string,
+    ): Promise<{ readonly kind: 'started' | 'runs_already'; readonly record: AuditRecord }> => {
+      if (running !== undefined) return { kind: 'runs_already', record: running.record };
+      const now = clock.now();
+      const record: AuditRecord = {
+        ...{ audit_id: clock.newId('aud'), status: 'running', ...options, ...NOTHING_READ },
+        ...{ started_at: now, started_by, updated_at: now, finished_at: null, report: null, error: null },
+      };
+      const one = { record, cancel: new AbortController(), isStopping: false, saved: Promise.resolve() };
+      running = one;
+      await save(one);
+      await shelf.prune().catch(onError);
+      ended = work(one);
+      return { kind: 'started', record: one.record };
+    },
+    ...reading,
+    /** Stops one that this process runs, and waits for its end; others stay as they are. */
+    cancel: async (auditId: string): Promise<AuditRecord | undefined> => {
+      if (running?.record.audit_id === auditId) {
+        running.cancel.abort();
+        await ended;
+      }
+      return find(auditId);
+    },
+    /** The one that runs is said to be interrupted. */
+    close: async (): Promise<void> => {
+      if (running !== undefined) {
+        running.isStopping = true;
+        running.cancel.abort();
+      }
+      await ended;
+    },
+  };
+};

@@ -1,0 +1,32 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
+import type { ChainsDone, StartChains } from '../../audit/log/chainsApart.ts';
+import type { ChainsOf } from './chainsWorker.ts';
+
+/** A thread takes some 0.3 s to load what it needs: as long as this many events take. */
+const EVENTS_MIN = 10_000n;
+
+const started = (data: ChainsOf) => {
+  const worker = new Worker(new URL('./chainsWorker.js', import.meta.url), { workerData: data });
+  const done = new Promise<ChainsDone>((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+    worker.once('exit', (code) => reject(new Error(`the thread of the chains ended with ${String(code)}`)));
+  });
+  return { upTo: data.upTo, done, stop: () => worker.terminate() };
+};
+
+interface ThreadOptions {
+  /** Shorter logs are read by one thread. */
+  readonly eventsMin?: bigint;
+}
+
+/** Starts the chains half of an audit of the embedded log at `path`. */
+export const chainsThread =
+  (feed: Pick<EventFeed, 'end'>, path: string, { eventsMin = EVENTS_MIN }: ThreadOptions = {}): StartChains =>
+  async (work) => {
+    const upTo = await feed.end();
+    if (upTo === undefined || upTo < eventsMin || availableParallelism() < 2) return undefined;
+    return started({ path, upTo, work });
+  };
