@@ -6,8 +6,7 @@ import { projectionsStatus } from '../../src/operator/projectionsStatus.ts';
 import { burningOn, counter, type Burning } from '../projections/burning.ts';
 import { emptySql } from '../support/emptySql.ts';
 
-describe('the status of the read models', function () {
-  this.timeout(30_000);
+describe('the status of the read models', () => {
   let sql: Sql;
   let burning: Burning;
   before(async () => {
@@ -26,7 +25,7 @@ describe('the status of the read models', function () {
     });
     newer.start();
     const position = burn(3);
-    expect(await newer.waitFor(position, { timeoutMs: 10_000 })).to.equal(true);
+    expect(await newer.waitFor(position, { timeoutMs: 60_000 })).to.equal(true);
     const known = { projectors: [counter('ledger'), counter('same')] };
     const seen = await projectionsStatus({ sql, feed }, known);
     expect(seen.map(({ name, version, reason }) => [name, version, reason])).to.deep.equal([
@@ -44,7 +43,7 @@ describe('the status of the read models', function () {
       projectors: [counter('same'), counter('ledger', 2), counter('fresh')],
     });
     newer.start();
-    expect(await newer.waitFor(burn(3), { timeoutMs: 10_000 })).to.equal(true);
+    expect(await newer.waitFor(burn(3), { timeoutMs: 60_000 })).to.equal(true);
     await newer.stop();
     const projectors = [counter('ledger'), counter('same')];
     const operations = readModelOperations({ sql, feed, projectors, timers: systemTimers });
@@ -63,13 +62,13 @@ describe('the status of the read models', function () {
     expect(sent.at(-1)).to.deep.equal({ withdrawn: 'fresh' });
     const old = runnerOn(sql, feed, { projectors });
     old.start();
-    expect(await old.waitFor(burn(2), { timeoutMs: 10_000 })).to.equal(true);
+    expect(await old.waitFor(burn(2), { timeoutMs: 60_000 })).to.equal(true);
     expect(old.aside()).to.equal(null);
     await old.stop();
 
     const back = runnerOn(sql, feed, { projectors: [counter('same'), counter('ledger'), counter('fresh')] });
     back.start();
-    expect(await back.waitFor(burn(1), { timeoutMs: 10_000 })).to.equal(true);
+    expect(await back.waitFor(burn(1), { timeoutMs: 60_000 })).to.equal(true);
     expect(await sql.query('select count(*) as n from read.fresh')).to.deep.equal([{ n: 6n }]);
   });
 });

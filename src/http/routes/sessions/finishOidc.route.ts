@@ -1,0 +1,15 @@
+import { get } from '../../defineRoute.ts';
+
+export const finishOidc = get('/v1/session/oidc/callback', {
+  summary: 'Come back from the OpenID provider',
+  description: 'Opens a session and leads into the console, or to its sign-in page with what went wrong.',
+  access: 'public',
+  reply: { status: 303 },
+  problems: ['not_ready'],
+  handle: async ({ browser, answer }, { sessions }) => {
+    const { location, cookies } = await sessions.byProvider.finish(browser, browser.path);
+    answer.header('Set-Cookie', cookies);
+    answer.header('Location', location);
+    return undefined;
+  },
+});

@@ -1,0 +1,73 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, importJWK, SignJWT, decodeJwt, type JWK } from 'jose';
+import Provider from 'oidc-provider';
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** A real OpenID provider on a free port; `forge` changes what its ID tokens say, under its own key. */
+export interface TestProvider {
+  readonly issuer: string;
+  claims: Claims;
+  forge: ((claims: Claims) => Claims) | undefined;
+  /** Whether it lets nobody in. */
+  denies: boolean;
+  readonly stop: () => Promise<void>;
+}
+
+export const CLIENT = { client_id: 'quire', client_secret: 'a-secret-of-the-client-quire-only' };
+
+/** Its sign-in page needs nobody: whoever comes is `sub-1`. */
+export const startProvider = async (redirectUri: string): Promise<TestProvider> => {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const jwk: JWK = { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid: 'k1' };
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const state: TestProvider = {
+    issuer,
+    claims: {},
+    forge: undefined,
+    denies: false,
+    stop: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+  const provider = new Provider(issuer, {
+    clients: [{ ...CLIENT, redirect_uris: [redirectUri], response_types: ['code'] }],
+    jwks: { keys: [jwk] },
+    cookies: { keys: ['of-the-spec'] },
+    claims: { openid: ['sub', 'tenant', 'role'] },
+    conformIdTokenClaims: false,
+    findAccount: (_ctx, sub) => ({ accountId: sub, claims: () => ({ sub, ...state.claims }) }),
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_ctx, { uid }) => `/enter/${uid}` },
+  });
+  const signed = async (token: string): Promise<string> =>
+    new SignJWT({ ...state.forge?.(decodeJwt(token)) })
+      .setProtectedHeader({ alg: 'RS256', kid: 'k1' })
+      .sign(await importJWK(jwk, 'RS256'));
+  provider.use(async (ctx, next) => {
+    await next();
+    const body = ctx.body as { id_token?: string } | undefined;
+    if (ctx.path === '/token' && state.forge !== undefined && body?.id_token !== undefined)
+      body.id_token = await signed(body.id_token);
+  });
+  const handle = provider.callback();
+  const enter = async (...[req, res]: Parameters<typeof handle>): Promise<void> => {
+    if (state.denies) {
+      await provider.interactionFinished(req, res, { error: 'access_denied', error_description: 'no' });
+      return;
+    }
+    const grant = new provider.Grant({ accountId: 'sub-1', clientId: CLIENT.client_id });
+    grant.addOIDCScope('openid profile');
+    const result = { login: { accountId: 'sub-1' }, consent: { grantId: await grant.save() } };
+    await provider.interactionFinished(req, res, result);
+  };
+  server.on('request', (req, res) => {
+    void (req.url?.startsWith('/enter/') === true ? enter(req, res) : handle(req, res));
+  });
+  return state;
+};
