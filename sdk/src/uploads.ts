@@ -14,6 +14,12 @@ export interface UploadOptions extends Partial<Omit<PresignUploadRequest, 'bytes
   readonly idempotencyKey?: string;
 }
 
+const described = (file: Blob): Omit<PresignUploadRequest, 'tenant_id'> => ({
+  file_name: file instanceof File && file.name !== '' ? file.name : 'document',
+  ...(file.type === '' ? {} : { content_type: file.type }),
+  bytes: file.size,
+});
+
 /** Files that are sent before the calls that use them. */
 export class Uploads {
   readonly #api: Api;
@@ -28,9 +34,10 @@ export class Uploads {
 
   /** Asks for a place, sends the file there, and gives its names: `file_uri` and `document_id`. */
   async send(file: Blob, options: UploadOptions = {}): Promise<PresignUploadResponse> {
-    const { signal, onProgress, idempotencyKey, ...given } = options;
+    const { signal, onProgress, idempotencyKey, tenant_id = this.#tenant, ...given } = options;
+    if (tenant_id === undefined) throw new TypeError('An upload needs a tenant: new Quire({ tenant }).');
     const place = await this.#api.presignUpload(
-      { body: { ...this.#described(file), ...given } },
+      { body: { tenant_id, ...described(file), ...given } },
       { signal, idempotencyKey },
     );
     const put: Put = { url: place.upload_url, headers: place.headers, file, signal, onProgress };
@@ -46,15 +53,5 @@ export class Uploads {
   /** Removes an upload, so that its bytes no longer count. */
   async remove(document_id: string): Promise<void> {
     await this.#api.removeUpload({ path: { document_id } });
-  }
-
-  #described(file: Blob): PresignUploadRequest {
-    if (this.#tenant === undefined) throw new TypeError('An upload needs a tenant: new Quire({ tenant }).');
-    return {
-      tenant_id: this.#tenant,
-      file_name: file instanceof File && file.name !== '' ? file.name : 'document',
-      ...(file.type === '' ? {} : { content_type: file.type }),
-      bytes: file.size,
-    };
   }
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../domain/ports/clock.ts';
 import type { AccountWriter } from '../commands/writer/accountWriter.ts';
 import type { SourceDeps } from '../commands/uploads/fetchSource.ts';
 import type { BytesInFlight } from '../commands/work/bytesInFlight.ts';
+import type { Audits } from '../commands/audits/audits.ts';
 import type { ApiKeys } from '../commands/reference/apiKeys.ts';
 import type { ConvertRequest } from '../commands/work/convertDocument.ts';
 import type { BatchCommands } from '../commands/batches/batchCommands.ts';
@@ -24,11 +25,14 @@ import type { WorkProblem } from '../commands/work/workProblem.ts';
 import type { PipelineCommands } from '../commands/training/pipelineCommands.ts';
 import type { ReceiverPolicy } from '../commands/webhooks/receiverUrl.ts';
 import type { Webhooks } from '../commands/webhooks/webhooks.ts';
+import type { Sessions } from './sessions/sessions.ts';
 import type { Authenticator } from './access/authenticate.ts';
 import type { Queries } from '../queries/queries.ts';
 import type { ReadYourWrites } from '../queries/readYourWrites.ts';
+import type { LogToRead } from '../queries/log/logEvents.ts';
 import type { TenantLimits } from './access/tenantLimits.ts';
 import type { HealthReport, ReadyReport } from './wire/reports.ts';
+import type { ServiceStateBody } from './wire/serviceState.ts';
 
 /** What the routes call: commands, queries, and nothing else. */
 export interface ApiDeps {
@@ -38,12 +42,16 @@ export interface ApiDeps {
   readonly reference: ReferenceData;
   readonly apiKeys: ApiKeys;
   readonly keys: Authenticator;
+  readonly sessions: Sessions;
   /** True when `ADMIN_API_KEY` is set: then no issued admin key is the last one. */
   readonly hasBootstrapAdmin: boolean;
   /** Where clients reach the service. */
   readonly baseUrl: () => string;
   readonly queries: Queries;
   readonly reads: ReadYourWrites;
+  /** The log itself, for auditors. */
+  readonly log: LogToRead;
+  readonly audits: Audits;
   /** Which log the read models are of; null: not known yet. */
   readonly logId: () => string | null;
   readonly llmCosts: LlmCosts;
@@ -71,6 +79,8 @@ export interface ApiDeps {
   /** Where receivers may be. */
   readonly webhookPolicy: ReceiverPolicy;
   readonly health: () => Promise<HealthReport>;
+  /** How this process and what it stands on do. */
+  readonly serviceState: () => Promise<ServiceStateBody>;
   /** Whether requests should be sent here. */
   readonly ready: () => Promise<ReadyReport>;
   /** Prometheus text, and its content type. */

@@ -3,7 +3,8 @@ import type { CommandMeta } from '../../domain/kernel/command.ts';
 import type { Caller } from './access/caller.ts';
 import type { ApiDeps } from './apiDeps.ts';
 import type { DoneOr } from './doneOrProblem.ts';
-import type { BucketClass } from './middleware/limits.ts';
+import type { BucketClass } from '../../domain/ports/rateLimiter.ts';
+import type { Browser } from './sessions/browser.ts';
 import type { UploadedFile } from './server/multipart.ts';
 import type { ProblemCode } from '../problemTable.ts';
 
@@ -24,6 +25,8 @@ export interface RouteRequest<
   /** The upload of a route with `upload`; it is removed after the answer. */
   readonly file: UploadedFile | undefined;
   readonly caller: Caller;
+  /** What the caller says of itself where it is a browser. */
+  readonly browser: Browser;
   /** The tenant that the request names, or the key's own. */
   readonly tenant_id: string;
   readonly idempotency_key: string | null;
@@ -40,7 +43,7 @@ export interface RouteRequest<
   readonly signal: AbortSignal;
   readonly answer: {
     status: (status: number) => void;
-    header: (name: string, value: string) => void;
+    header: (name: string, value: string | readonly string[]) => void;
   };
 }
 
@@ -54,6 +57,8 @@ export interface RawBody {
 type Reply<Schema extends z.ZodType> =
   | { readonly status: 200 | 201 | 202; readonly schema: Schema }
   | { readonly status: 204 }
+  /** To the `Location` that the handler sets. */
+  | { readonly status: 302 | 303 }
   | {
       readonly status: 200;
       readonly contentType: string;
@@ -98,6 +103,8 @@ interface RouteFacts {
   readonly tenant?: TenantSource;
   /** True: a service key may name any tenant. */
   readonly serviceActsForAll?: boolean;
+  /** Somebody who is signed in to a tenant may do it for that tenant; its bare key may not. */
+  readonly tenantSessions?: boolean;
   /** Left out: `general`; public routes are not limited. */
   readonly bucket?: BucketClass | undefined;
   /** Where the bucket depends on what is asked for: taken from once the body is read. */
@@ -195,10 +202,13 @@ const inputProblems = (route: Route): readonly ProblemCode[] => {
   return route.body === undefined ? [] : ['malformed_json', 'unsupported_media_type', 'body_too_large'];
 };
 
-const accessProblems = ({ access, tenant }: Route): readonly ProblemCode[] => [
-  ...(access === 'public' ? [] : (['invalid_api_key', 'not_ready'] as const)),
+const accessProblems = ({ access, tenant, method, tenantSessions }: Route): readonly ProblemCode[] => [
+  ...(access === 'public' ? [] : (['invalid_api_key', 'session_expired', 'not_ready'] as const)),
+  ...(access === 'public' || method === 'get' ? [] : (['cross_site_request'] as const)),
   ...(access === 'admin' || access === 'admin_or_service' ? (['admin_required'] as const) : []),
-  ...(access === 'any' && tenant !== undefined ? (['tenant_mismatch'] as const) : []),
+  ...((access === 'any' || tenantSessions === true) && tenant !== undefined
+    ? (['tenant_mismatch'] as const)
+    : []),
 ];
 
 /** Every problem that the route can answer with: its own, and those of what it declares. */

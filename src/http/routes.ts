@@ -39,31 +39,39 @@ import { getCostsByDocument } from './routes/reports/getCostsByDocument.route.ts
 import { getCostsByTask } from './routes/reports/getCostsByTask.route.ts';
 import { getCreditPrices } from './routes/billing/getCreditPrices.route.ts';
 import { getCurrentDeployment } from './routes/training/getCurrentDeployment.route.ts';
-import { getDocs } from './routes/operations/getDocs.route.ts';
-import { getDocsAsset } from './routes/operations/getDocsAsset.route.ts';
 import { getFreeTierSubsidy } from './routes/reports/getFreeTierSubsidy.route.ts';
 import { getFxRate } from './routes/administration/getFxRate.route.ts';
-import { getHealth } from './routes/operations/getHealth.route.ts';
 import { getLlmCostsOfJob } from './routes/modelCosts/getLlmCostsOfJob.route.ts';
-import { getLiveness } from './routes/operations/getLiveness.route.ts';
 import { getMarginReport } from './routes/reports/getMarginReport.route.ts';
-import { getMetrics } from './routes/operations/getMetrics.route.ts';
 import { getMissingPricing } from './routes/modelCosts/getMissingPricing.route.ts';
+import { PROBES, SERVICE } from './routes/operations/service.ts';
 import { getOpenApi } from './routes/operations/getOpenApi.route.ts';
 import { getOperation } from './routes/documents/getOperation.route.ts';
 import { getPricing } from './routes/modelCosts/getPricing.route.ts';
-import { getProblemPage } from './routes/operations/getProblemPage.route.ts';
 import { getQuote } from './routes/billing/getQuote.route.ts';
 import { getRateLimits } from './routes/administration/getRateLimits.route.ts';
-import { getReadiness } from './routes/operations/getReadiness.route.ts';
+import { getServiceState } from './routes/administration/getServiceState.route.ts';
 import { getReconciliation } from './routes/reports/getReconciliation.route.ts';
 import { getTenantInfo } from './routes/billing/getTenantInfo.route.ts';
 import { getTrainingExamples } from './routes/training/getTrainingExamples.route.ts';
 import { getTrainingJob } from './routes/training/getTrainingJob.route.ts';
 import { getTrainingQuote } from './routes/billing/getTrainingQuote.route.ts';
+import { getUsageDays } from './routes/billing/getUsageDays.route.ts';
 import { getUsageStats } from './routes/reports/getUsageStats.route.ts';
 import { listApiKeys } from './routes/apiKeys/listApiKeys.route.ts';
 import { listDocuments } from './routes/documents/listDocuments.route.ts';
+import { getBalanceAt } from './routes/audit/getBalanceAt.route.ts';
+import { cancelAudit } from './routes/audit/cancelAudit.route.ts';
+import { getAudit } from './routes/audit/getAudit.route.ts';
+import { listAudits } from './routes/audit/listAudits.route.ts';
+import { listSeals } from './routes/audit/listSeals.route.ts';
+import { startAudit } from './routes/audit/startAudit.route.ts';
+import { getConfig } from './routes/documents/configs/getConfig.route.ts';
+import { listConfigs } from './routes/documents/configs/listConfigs.route.ts';
+import { listArtifacts } from './routes/training/listArtifacts.route.ts';
+import { listDeployments } from './routes/training/listDeployments.route.ts';
+import { listTrainingJobs } from './routes/training/listTrainingJobs.route.ts';
+import { listEvents } from './routes/audit/listEvents.route.ts';
 import { listGrants } from './routes/billing/listGrants.route.ts';
 import { listLlmCosts } from './routes/modelCosts/listLlmCosts.route.ts';
 import { listProviderPricing } from './routes/modelCosts/listProviderPricing.route.ts';
@@ -74,15 +82,21 @@ import { listUsage } from './routes/billing/listUsage.route.ts';
 import { logLlmCost } from './routes/modelCosts/logLlmCost.route.ts';
 import { ocrToMarkdown } from './routes/documents/ocrToMarkdown.route.ts';
 import { presignUpload } from './routes/documents/presignUpload.route.ts';
-import { publishConfig } from './routes/documents/publishConfig.route.ts';
+import { publishConfig } from './routes/documents/configs/publishConfig.route.ts';
 import { publishCreditPrices } from './routes/administration/publishCreditPrices.route.ts';
 import { publishFxRates } from './routes/administration/publishFxRates.route.ts';
 import { putUpload } from './routes/documents/putUpload.route.ts';
 import { refundCredits } from './routes/billing/refundCredits.route.ts';
 import { removeUpload } from './routes/documents/removeUpload.route.ts';
 import { revokeApiKey } from './routes/apiKeys/revokeApiKey.route.ts';
-import { revokeConfig } from './routes/documents/revokeConfig.route.ts';
+import { revokeConfig } from './routes/documents/configs/revokeConfig.route.ts';
 import { rotateApiKey } from './routes/apiKeys/rotateApiKey.route.ts';
+import { createSession } from './routes/sessions/createSession.route.ts';
+import { endSession } from './routes/sessions/endSession.route.ts';
+import { finishOidc } from './routes/sessions/finishOidc.route.ts';
+import { getSession } from './routes/sessions/getSession.route.ts';
+import { startOidc } from './routes/sessions/startOidc.route.ts';
+import { useSignInLink } from './routes/sessions/useSignInLink.route.ts';
 import { setBillingRate } from './routes/billing/setBillingRate.route.ts';
 import { setPlan } from './routes/administration/setPlan.route.ts';
 import { setPricing } from './routes/modelCosts/setPricing.route.ts';
@@ -95,6 +109,8 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route>>>> = {
     canonical,
     countPages,
     extract,
+    getConfig,
+    listConfigs,
     ocrToMarkdown,
     publishConfig,
     revokeConfig,
@@ -137,6 +153,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route>>>> = {
     getQuote,
     getTenantInfo,
     getTrainingQuote,
+    getUsageDays,
     listGrants,
     listUsage,
     refundCredits,
@@ -149,6 +166,17 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route>>>> = {
     getCurrentDeployment,
     getTrainingExamples,
     getTrainingJob,
+    listArtifacts,
+    listDeployments,
+    listTrainingJobs,
+  },
+  Sessions: {
+    createSession,
+    endSession,
+    finishOidc,
+    getSession,
+    startOidc,
+    useSignInLink,
   },
   Administration: {
     adjustCredits,
@@ -162,6 +190,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route>>>> = {
     getBillingConfigHistory,
     getFxRate,
     getRateLimits,
+    getServiceState,
     listApiKeys,
     listProviderPricing,
     listTenantLedger,
@@ -187,15 +216,16 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route>>>> = {
     listLlmCosts,
     logLlmCost,
   },
-  Service: {
-    getDocs,
-    getDocsAsset,
-    getHealth,
-    getLiveness,
-    getMetrics,
-    getProblemPage,
-    getReadiness,
+  Audit: {
+    cancelAudit,
+    getAudit,
+    getBalanceAt,
+    listAudits,
+    listEvents,
+    listSeals,
+    startAudit,
   },
+  Service: SERVICE,
 };
 
 const named = (tag: Tag, routes: Readonly<Record<string, Route>>): readonly NamedRoute[] =>
@@ -213,8 +243,5 @@ export const apiRoutes: readonly NamedRoute[] = [
 
 /** Health and metrics alone: what a process without the role `api` answers. */
 export const operationRoutes: readonly NamedRoute[] = named('Service', {
-  getHealth,
-  getLiveness,
-  getReadiness,
-  getMetrics,
+  ...PROBES,
 });

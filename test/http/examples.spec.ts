@@ -2,13 +2,17 @@ import { readFile, writeFile } from 'node:fs/promises';
 import process from 'node:process';
 import { expect } from 'chai';
 import { startApi, type TestApi } from './support/testApi.ts';
-import { walkThrough, type Example } from './examples/walk.ts';
+import type { Example } from './examples/example.ts';
+import { walkThrough } from './examples/walk.ts';
 import { steady } from './examples/steady.ts';
 
 const FILE = 'src/http/openapi/examples.json';
 
 /** Operations that answer no JSON: their example would be a page. */
-const WITHOUT = ['getDocs', 'getDocsAsset', 'getMetrics', 'getOpenApi', 'getProblemPage'];
+const WITHOUT = [
+  ...['getDocs', 'getDocsAsset', 'getMetrics', 'getOpenApi', 'getProblemPage'],
+  ...['finishOidc', 'startOidc', 'useSignInLink'],
+];
 
 describe('the examples of the reference', () => {
   let api: TestApi;

@@ -153,10 +153,12 @@ describe('the reference', () => {
     expect(api.openapi['servers']).to.deep.equal([{ url: api.url, description: 'This service.' }]);
   });
 
-  it('asks for the key everywhere but where nobody needs one', () => {
+  it('asks for the key, or a session, everywhere but where nobody needs one', () => {
     const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
     for (const { path, method, access } of api.routes)
-      expect(paths[path]![method]!['security']).to.deep.equal(access === 'public' ? [] : [{ apiKey: [] }]);
+      expect(paths[path]![method]!['security']).to.deep.equal(
+        access === 'public' ? [] : [{ apiKey: [] }, { session: [] }],
+      );
   });
 
   it('is a page that loads everything from this origin', async () => {

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 /** What the proxy does with one request instead of only passing it on. */
 export type Fault =
   | { readonly kind: 'lose the answer' }
-  /** Once the request is with the service, which goes on with it. */
-  | { readonly kind: 'lose the connection' }
+  /** Once the service is known to work on the request, with which it goes on. */
+  | { readonly kind: 'lose the connection'; readonly when: Promise<void> }
   | { readonly kind: 'refuse the connection' }
   | {
       readonly kind: 'answer';
@@ -41,7 +41,6 @@ export const breakingProxy = async (target: string): Promise<BreakingProxy> => {
     });
     passed.once('error', () => outgoing.destroy());
     incoming.pipe(passed);
-    return passed;
   };
 
   const server = createServer((incoming, outgoing) => {
@@ -51,8 +50,8 @@ export const breakingProxy = async (target: string): Promise<BreakingProxy> => {
     else if (fault?.kind === 'answer')
       incoming.resume().once('end', () => outgoing.writeHead(fault.status, fault.headers).end(fault.body));
     else if (fault?.kind === 'lose the connection') {
-      const passed = passOn(incoming, outgoing, true);
-      passed.once('finish', () => outgoing.destroy());
+      passOn(incoming, outgoing, true);
+      void fault.when.then(() => outgoing.destroy());
     } else passOn(incoming, outgoing, fault?.kind === 'lose the answer');
   });
   server.listen(0, '127.0.0.1');

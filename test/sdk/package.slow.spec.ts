@@ -32,8 +32,7 @@ const compile = async (...args: readonly string[]): Promise<void> => {
 const SECRET = `whsec_${Buffer.from('a secret of the specs only').toString('base64')}`;
 const MESSAGE = JSON.stringify({ type: 'operation.ended' });
 
-describe('the packed client', function () {
-  this.timeout(120_000);
+describe('the packed client', () => {
   let app: TempFolder;
   let service: ServiceProcess;
   let env: Readonly<Record<string, string>>;

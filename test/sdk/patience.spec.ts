@@ -20,7 +20,6 @@ const GATEWAY: Fault = {
   body: '<h1>Bad gateway</h1>',
 };
 const LOST: Fault = { kind: 'lose the answer' };
-const LOST_AT_ONCE: Fault = { kind: 'lose the connection' };
 const REFUSED: Fault = { kind: 'refuse the connection' };
 
 const failureOf = async (work: Promise<unknown>): Promise<unknown> =>
@@ -29,8 +28,7 @@ const failureOf = async (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe('the patience of the client', function () {
-  this.timeout(60_000);
+describe('the patience of the client', () => {
   let api: TestApi;
   let proxy: BreakingProxy;
   before(async () => {
@@ -75,9 +73,15 @@ describe('the patience of the client', function () {
     const { quire, tenant_id } = await newQuire();
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
-    api.faults.beforeKept = () => held;
+    // The repeats may not overtake it: the one that works would then be theirs, and wait for `release` as well.
+    const working = new Promise<void>((resolve) => {
+      api.faults.beforeKept = () => {
+        resolve();
+        return held;
+      };
+    });
     try {
-      proxy.faults.push(LOST_AT_ONCE);
+      proxy.faults.push({ kind: 'lose the connection', when: working });
       const answer = quire.extract({ file: INVOICE, schema: INVOICE_SCHEMA });
       await until(() => Promise.resolve(proxy.keys.length > 7), 20);
       release();

@@ -27,6 +27,8 @@ const BODIES: readonly string[] = [JSON_TYPE, 'multipart/form-data'];
 /** Calls that take and answer data; pages for people, metrics and the bytes of an upload are left out. */
 export const isServed = ({ requestBody, responses }: Operation): boolean => {
   const answers = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+  // What only leads a browser elsewhere answers nothing.
+  if (answers.length === 0) return false;
   const isData = answers.every(([, { content = {} }]) =>
     Object.keys(content).every((type) => type === JSON_TYPE),
   );

@@ -8,6 +8,8 @@ import type {
   AddCreditsResponses,
   AdjustCreditsData,
   AdjustCreditsResponses,
+  CancelAuditData,
+  CancelAuditResponses,
   CancelBatchData,
   CancelBatchResponses,
   CancelOperationData,
@@ -32,12 +34,16 @@ import type {
   CreateBillingConfigResponses,
   CreateProviderPricingData,
   CreateProviderPricingResponses,
+  CreateSessionData,
+  CreateSessionResponses,
   CreateTrainingJobData,
   CreateTrainingJobResponses,
   CreateWebhookData,
   CreateWebhookResponses,
   DeleteRateLimitsData,
   DeleteRateLimitsResponses,
+  EndSessionData,
+  EndSessionResponses,
   ExtractData,
   ExtractResponses,
   FlushApiKeyCacheData,
@@ -46,8 +52,12 @@ import type {
   FlushRateLimitCacheResponses,
   GetAdminCreditPricesData,
   GetAdminCreditPricesResponses,
+  GetAuditData,
+  GetAuditResponses,
   GetBalanceData,
   GetBalanceResponses,
+  GetBalanceAtData,
+  GetBalanceAtResponses,
   GetBatchData,
   GetBatchResponses,
   GetBillingConfigData,
@@ -56,6 +66,8 @@ import type {
   GetBillingConfigHistoryResponses,
   GetBillingRatesData,
   GetBillingRatesResponses,
+  GetConfigData,
+  GetConfigResponses,
   GetCostsByDocumentData,
   GetCostsByDocumentResponses,
   GetCostsByTaskData,
@@ -92,20 +104,34 @@ import type {
   GetReadinessResponses,
   GetReconciliationData,
   GetReconciliationResponses,
+  GetServiceStateData,
+  GetServiceStateResponses,
+  GetSessionData,
+  GetSessionResponses,
   GetTenantInfoData,
   GetTenantInfoResponses,
   GetTrainingJobData,
   GetTrainingJobResponses,
   GetTrainingQuoteData,
   GetTrainingQuoteResponses,
+  GetUsageDaysData,
+  GetUsageDaysResponses,
   GetUsageStatsData,
   GetUsageStatsResponses,
   GetWebhookData,
   GetWebhookResponses,
   ListApiKeysData,
   ListApiKeysResponses,
+  ListArtifactsData,
+  ListArtifactsResponses,
+  ListAuditsData,
+  ListAuditsResponses,
   ListBatchesData,
   ListBatchesResponses,
+  ListConfigsData,
+  ListConfigsResponses,
+  ListDeploymentsData,
+  ListDeploymentsResponses,
   ListDocumentsData,
   ListDocumentsResponses,
   ListGrantsData,
@@ -116,10 +142,14 @@ import type {
   ListOperationsResponses,
   ListProviderPricingData,
   ListProviderPricingResponses,
+  ListSealsData,
+  ListSealsResponses,
   ListTenantLedgerData,
   ListTenantLedgerResponses,
   ListTenantsData,
   ListTenantsResponses,
+  ListTrainingJobsData,
+  ListTrainingJobsResponses,
   ListUsageData,
   ListUsageResponses,
   ListWebhookDeliveriesData,
@@ -162,6 +192,8 @@ import type {
   SetPricingResponses,
   SetRateLimitsData,
   SetRateLimitsResponses,
+  StartAuditData,
+  StartAuditResponses,
   ToMarkdownData,
   ToMarkdownResponses,
 } from './types.gen.ts';
@@ -171,6 +203,7 @@ export const CALLS = {
   activateDeployment: { method: 'POST', path: '/v1/inference/deployments' },
   addCredits: { method: 'POST', path: '/v1/billing/credits', isKeyed: true },
   adjustCredits: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/adjust-credits', isKeyed: true },
+  cancelAudit: { method: 'POST', path: '/v1/admin/audits/{audit_id}/cancel' },
   cancelBatch: { method: 'POST', path: '/v1/batches/{batch_id}/cancel' },
   cancelOperation: { method: 'POST', path: '/v1/operations/{operation_id}/cancel' },
   cancelTrainingJob: { method: 'POST', path: '/v1/training/jobs/{job_id}/cancel' },
@@ -183,18 +216,23 @@ export const CALLS = {
   createBatch: { method: 'POST', path: '/v1/batches', isKeyed: true },
   createBillingConfig: { method: 'POST', path: '/v1/billing/config' },
   createProviderPricing: { method: 'POST', path: '/v1/admin/provider-pricing' },
+  createSession: { method: 'POST', path: '/v1/session' },
   createTrainingJob: { method: 'POST', path: '/v1/training/jobs', isKeyed: true },
   createWebhook: { method: 'POST', path: '/v1/webhooks' },
   deleteRateLimits: { method: 'DELETE', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
+  endSession: { method: 'DELETE', path: '/v1/session' },
   extract: { method: 'POST', path: '/v1/extract', isForm: true, isKeyed: true },
   flushApiKeyCache: { method: 'POST', path: '/v1/admin/api-keys/cache/flush' },
   flushRateLimitCache: { method: 'POST', path: '/v1/admin/tenants/rate-limits/cache/flush' },
   getAdminCreditPrices: { method: 'GET', path: '/v1/admin/credit-prices' },
+  getAudit: { method: 'GET', path: '/v1/admin/audits/{audit_id}' },
   getBalance: { method: 'GET', path: '/v1/billing/balance/{tenant_id}' },
+  getBalanceAt: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/balance-at' },
   getBatch: { method: 'GET', path: '/v1/batches/{batch_id}' },
   getBillingConfig: { method: 'GET', path: '/v1/billing/config' },
   getBillingConfigHistory: { method: 'GET', path: '/v1/admin/billing-config' },
   getBillingRates: { method: 'GET', path: '/v1/billing/rates' },
+  getConfig: { method: 'GET', path: '/v1/configs/{config_id}' },
   getCostsByDocument: { method: 'GET', path: '/v1/admin/costs/by-document' },
   getCostsByTask: { method: 'GET', path: '/v1/admin/costs/by-task' },
   getCreditPrices: { method: 'GET', path: '/v1/billing/credit-prices' },
@@ -213,20 +251,29 @@ export const CALLS = {
   getRateLimits: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   getReadiness: { method: 'GET', path: '/health/ready' },
   getReconciliation: { method: 'GET', path: '/v1/admin/reconciliation' },
+  getServiceState: { method: 'GET', path: '/v1/admin/service-state' },
+  getSession: { method: 'GET', path: '/v1/session' },
   getTenantInfo: { method: 'GET', path: '/v1/billing/tenant-info/{tenant_id}' },
   getTrainingJob: { method: 'GET', path: '/v1/training/jobs/{job_id}' },
   getTrainingQuote: { method: 'GET', path: '/v1/billing/training-quote' },
+  getUsageDays: { method: 'GET', path: '/v1/billing/usage-days/{tenant_id}' },
   getUsageStats: { method: 'GET', path: '/v1/admin/usage-stats' },
   getWebhook: { method: 'GET', path: '/v1/webhooks/{webhook_id}' },
   listApiKeys: { method: 'GET', path: '/v1/api-keys/{tenant_id}' },
+  listArtifacts: { method: 'GET', path: '/v1/inference/artifacts' },
+  listAudits: { method: 'GET', path: '/v1/admin/audits' },
   listBatches: { method: 'GET', path: '/v1/batches' },
+  listConfigs: { method: 'GET', path: '/v1/configs' },
+  listDeployments: { method: 'GET', path: '/v1/inference/deployments' },
   listDocuments: { method: 'GET', path: '/v1/documents' },
   listGrants: { method: 'GET', path: '/v1/billing/grants/{tenant_id}' },
   listLlmCosts: { method: 'GET', path: '/v1/admin/llm-costs' },
   listOperations: { method: 'GET', path: '/v1/operations' },
   listProviderPricing: { method: 'GET', path: '/v1/admin/provider-pricing' },
+  listSeals: { method: 'GET', path: '/v1/admin/seals' },
   listTenantLedger: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/ledger' },
   listTenants: { method: 'GET', path: '/v1/admin/tenants' },
+  listTrainingJobs: { method: 'GET', path: '/v1/training/jobs' },
   listUsage: { method: 'GET', path: '/v1/billing/usage/{tenant_id}' },
   listWebhookDeliveries: { method: 'GET', path: '/v1/webhooks/{webhook_id}/deliveries' },
   listWebhooks: { method: 'GET', path: '/v1/webhooks' },
@@ -248,6 +295,7 @@ export const CALLS = {
   setPlan: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/set-plan' },
   setPricing: { method: 'POST', path: '/v1/pricing' },
   setRateLimits: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
+  startAudit: { method: 'POST', path: '/v1/admin/audits' },
   toMarkdown: { method: 'POST', path: '/v1/to-markdown', isForm: true, isKeyed: true },
 } as const satisfies Readonly<Record<string, Call>>;
 
@@ -273,6 +321,13 @@ export interface Api {
    * Send an `Idempotency-Key`: a repeat after any time answers with `credited: false`.
    */
   adjustCredits(input: Input<AdjustCreditsData>, options?: CallOptions): Promise<Answer<AdjustCreditsResponses>>;
+
+  /**
+   * Stop an audit.
+   *
+   * One that has ended, or that another process runs, stays as it is: `status` says so.
+   */
+  cancelAudit(input: Input<CancelAuditData>, options?: CallOptions): Promise<Answer<CancelAuditResponses>>;
 
   /**
    * Cancel what of a batch has not begun.
@@ -359,6 +414,13 @@ export interface Api {
   createProviderPricing(input: Input<CreateProviderPricingData>, options?: CallOptions): Promise<Answer<CreateProviderPricingResponses>>;
 
   /**
+   * Sign in with an API key.
+   *
+   * Sets the cookie `quire_session`: for 8 hours at most, and no longer than the key, requests of this browser act as the key without it. Sign-ins are limited by address.
+   */
+  createSession(input: Input<CreateSessionData>, options?: CallOptions): Promise<Answer<CreateSessionResponses>>;
+
+  /**
    * Train a pipeline on examples.
    *
    * The price that `GET /v1/billing/training-quote` says is held now, charged when the job succeeds and given back when it does not. Needs a paid plan. With the same `Idempotency-Key` there is one job, for seven days.
@@ -378,6 +440,13 @@ export interface Api {
    * Without one it answers the same, with `deleted: false`.
    */
   deleteRateLimits(input: Input<DeleteRateLimitsData>, options?: CallOptions): Promise<Answer<DeleteRateLimitsResponses>>;
+
+  /**
+   * Sign out.
+   *
+   * Ends the session for good: a copy of its cookie opens nothing either.
+   */
+  endSession(input?: Input<EndSessionData>, options?: CallOptions): Promise<Answer<EndSessionResponses>>;
 
   /**
    * Data from a document, by a JSON Schema.
@@ -408,11 +477,25 @@ export interface Api {
   getAdminCreditPrices(input?: Input<GetAdminCreditPricesData>, options?: CallOptions): Promise<Answer<GetAdminCreditPricesResponses>>;
 
   /**
+   * How far an audit is, and what it found.
+   *
+   * `position` of `end_position` says how much is read. `interrupted`: its process ended before it did; start another. The last 100 are kept.
+   */
+  getAudit(input: Input<GetAuditData>, options?: CallOptions): Promise<Answer<GetAuditResponses>>;
+
+  /**
    * A tenant's balance.
    *
    * Always `balance = purchased + adjusted − used`.
    */
   getBalance(input: Input<GetBalanceData>, options?: CallOptions): Promise<Answer<GetBalanceResponses>>;
+
+  /**
+   * A tenant's balance as of any moment.
+   *
+   * From the account's own events, by the rules that decide, and not from a table: every event up to `at` (time of recording) or `position` counts; without both, all do. `event` is the last one that counts. The time that it takes grows with the events of the account.
+   */
+  getBalanceAt(input: Input<GetBalanceAtData>, options?: CallOptions): Promise<Answer<GetBalanceAtResponses>>;
 
   /**
    * How far a batch is.
@@ -441,6 +524,13 @@ export interface Api {
    * What a page costs now, for each kind of work.
    */
   getBillingRates(input?: Input<GetBillingRatesData>, options?: CallOptions): Promise<Answer<GetBillingRatesResponses>>;
+
+  /**
+   * A saved config with all its versions, newest first.
+   *
+   * The first is the one that is used, unless `revoked_at` is set. Never a key.
+   */
+  getConfig(input: Input<GetConfigData>, options?: CallOptions): Promise<Answer<GetConfigResponses>>;
 
   /**
    * Work by document, last used first.
@@ -569,6 +659,20 @@ export interface Api {
   getReconciliation(input?: Input<GetReconciliationData>, options?: CallOptions): Promise<Answer<GetReconciliationResponses>>;
 
   /**
+   * How the service does: its parts, read models, slots and open work.
+   *
+   * Of the process that answers: its version, its roles, the slots that tenants hold on it and the rate-limit buckets that are not full. Parts, read models and open work are those that all processes share.
+   */
+  getServiceState(input?: Input<GetServiceStateData>, options?: CallOptions): Promise<Answer<GetServiceStateResponses>>;
+
+  /**
+   * Who is signed in.
+   *
+   * By the cookie of a browser; a session that has ended is none.
+   */
+  getSession(input?: Input<GetSessionData>, options?: CallOptions): Promise<Answer<GetSessionResponses>>;
+
+  /**
    * A tenant's full billing state.
    *
    * Balance, free pages, plan, rates, limits and open holds in one answer.
@@ -588,6 +692,13 @@ export interface Api {
    * Without `max_metric_calls` the budget of the tier: light 60, medium 180, heavy 540.
    */
   getTrainingQuote(input: Input<GetTrainingQuoteData>, options?: CallOptions): Promise<Answer<GetTrainingQuoteResponses>>;
+
+  /**
+   * A tenant's usage and balance, day by day.
+   *
+   * Days are UTC, from `start` to `end`, both inclusive: the last 30 where both are left out, at most 366. A day on which nothing moved is there too. Always `balance_credits` = that of the day before + `granted_credits` + `adjusted_credits` − `used_credits`.
+   */
+  getUsageDays(input: Input<GetUsageDaysData>, options?: CallOptions): Promise<Answer<GetUsageDaysResponses>>;
 
   /**
    * Consumption of all tenants, grouped.
@@ -611,11 +722,39 @@ export interface Api {
   listApiKeys(input: Input<ListApiKeysData>, options?: CallOptions): Promise<Answer<ListApiKeysResponses>>;
 
   /**
+   * The artifacts of a tenant with their scores, newest first.
+   *
+   * Those that may be used: their training job has succeeded. Scores before and after, by field.
+   */
+  listArtifacts(input: Input<ListArtifactsData>, options?: CallOptions): Promise<Answer<ListArtifactsResponses>>;
+
+  /**
+   * The audits that are kept, newest first.
+   *
+   * The last 100, of all processes; `findings` counts them, and `GET` of one shows them.
+   */
+  listAudits(input?: Input<ListAuditsData>, options?: CallOptions): Promise<Answer<ListAuditsResponses>>;
+
+  /**
    * The batches of a tenant, newest first.
    *
    * `accepted_after` is inclusive. Pages and credits are those of batches that have ended.
    */
   listBatches(input: Input<ListBatchesData>, options?: CallOptions): Promise<Answer<ListBatchesResponses>>;
+
+  /**
+   * The saved configs of a tenant, last published first.
+   *
+   * The latest version of each that was not revoked; never a key.
+   */
+  listConfigs(input: Input<ListConfigsData>, options?: CallOptions): Promise<Answer<ListConfigsResponses>>;
+
+  /**
+   * The deployments of a tenant, active and retired, newest first.
+   *
+   * To go back, activate the artifact of an earlier one again.
+   */
+  listDeployments(input: Input<ListDeploymentsData>, options?: CallOptions): Promise<Answer<ListDeploymentsResponses>>;
 
   /**
    * The documents that a tenant has used, newest first.
@@ -653,6 +792,13 @@ export interface Api {
   listProviderPricing(input?: Input<ListProviderPricingData>, options?: CallOptions): Promise<Answer<ListProviderPricingResponses>>;
 
   /**
+   * The seals of the log, newest first.
+   *
+   * `state` is what the last audit that is kept found; `continues` whether it names the seal before it.
+   */
+  listSeals(input?: Input<ListSealsData>, options?: CallOptions): Promise<Answer<ListSealsResponses>>;
+
+  /**
    * A tenant's postings of all kinds, newest first.
    *
    * `balance_after` of the newest row is the balance.
@@ -665,6 +811,13 @@ export interface Api {
    * `search` is part of a tenant ID, in any case.
    */
   listTenants(input?: Input<ListTenantsData>, options?: CallOptions): Promise<Answer<ListTenantsResponses>>;
+
+  /**
+   * The training jobs of a tenant, newest first.
+   *
+   * Progress and scores are in `GET /v1/training/jobs/{job_id}`.
+   */
+  listTrainingJobs(input: Input<ListTrainingJobsData>, options?: CallOptions): Promise<Answer<ListTrainingJobsResponses>>;
 
   /**
    * A tenant's usage, newest first.
@@ -814,6 +967,13 @@ export interface Api {
   setRateLimits(input: Input<SetRateLimitsData>, options?: CallOptions): Promise<Answer<SetRateLimitsResponses>>;
 
   /**
+   * Begin an audit of the event log and the read models.
+   *
+   * What `quire audit` does, in a thread of its own; one at a time in each process. Ask `GET /v1/admin/audits/{audit_id}` until `status` is not `running`.
+   */
+  startAudit(input: Input<StartAuditData>, options?: CallOptions): Promise<Answer<StartAuditResponses>>;
+
+  /**
    * A document as markdown and plain text.
    *
    * Headings, lists, tables and text in reading order. Pages without text are recognised unless `conversion_mode` is `fast`.
@@ -824,12 +984,17 @@ export interface Api {
 /** Calls that answer with one page of a list. */
 export const LISTS = [
   'getCostsByDocument',
+  'listArtifacts',
+  'listAudits',
   'listBatches',
+  'listConfigs',
+  'listDeployments',
   'listDocuments',
   'listGrants',
   'listOperations',
   'listTenantLedger',
   'listTenants',
+  'listTrainingJobs',
   'listUsage',
   'listWebhookDeliveries',
   'listWebhooks',
@@ -840,8 +1005,20 @@ export interface Lists {
   /** Each entry of `api.getCostsByDocument`, page by page. */
   getCostsByDocument(input?: Input<GetCostsByDocumentData>, options?: CallOptions): AsyncGenerator<Entry<GetCostsByDocumentResponses>, void, undefined>;
 
+  /** Each entry of `api.listArtifacts`, page by page. */
+  listArtifacts(input: Input<ListArtifactsData>, options?: CallOptions): AsyncGenerator<Entry<ListArtifactsResponses>, void, undefined>;
+
+  /** Each entry of `api.listAudits`, page by page. */
+  listAudits(input?: Input<ListAuditsData>, options?: CallOptions): AsyncGenerator<Entry<ListAuditsResponses>, void, undefined>;
+
   /** Each entry of `api.listBatches`, page by page. */
   listBatches(input: Input<ListBatchesData>, options?: CallOptions): AsyncGenerator<Entry<ListBatchesResponses>, void, undefined>;
+
+  /** Each entry of `api.listConfigs`, page by page. */
+  listConfigs(input: Input<ListConfigsData>, options?: CallOptions): AsyncGenerator<Entry<ListConfigsResponses>, void, undefined>;
+
+  /** Each entry of `api.listDeployments`, page by page. */
+  listDeployments(input: Input<ListDeploymentsData>, options?: CallOptions): AsyncGenerator<Entry<ListDeploymentsResponses>, void, undefined>;
 
   /** Each entry of `api.listDocuments`, page by page. */
   listDocuments(input: Input<ListDocumentsData>, options?: CallOptions): AsyncGenerator<Entry<ListDocumentsResponses>, void, undefined>;
@@ -857,6 +1034,9 @@ export interface Lists {
 
   /** Each entry of `api.listTenants`, page by page. */
   listTenants(input?: Input<ListTenantsData>, options?: CallOptions): AsyncGenerator<Entry<ListTenantsResponses>, void, undefined>;
+
+  /** Each entry of `api.listTrainingJobs`, page by page. */
+  listTrainingJobs(input: Input<ListTrainingJobsData>, options?: CallOptions): AsyncGenerator<Entry<ListTrainingJobsResponses>, void, undefined>;
 
   /** Each entry of `api.listUsage`, page by page. */
   listUsage(input: Input<ListUsageData>, options?: CallOptions): AsyncGenerator<Entry<ListUsageResponses>, void, undefined>;

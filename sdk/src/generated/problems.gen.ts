@@ -3,12 +3,15 @@
 import type {
   AdminRequiredProblem,
   ArtifactNotFoundProblem,
+  AuditNotFoundProblem,
+  AuditRunningProblem,
   BatchNotFoundProblem,
   BodyTooLargeProblem,
   BusyProblem,
   ChargeRequiredProblem,
   ConfigNotFoundProblem,
   ConversionFailedProblem,
+  CrossSiteRequestProblem,
   CurrencyNotOfferedProblem,
   DeliveryNotFoundProblem,
   DeploymentNotFoundProblem,
@@ -47,6 +50,7 @@ import type {
   RefundExceedsOriginalProblem,
   RefundMismatchProblem,
   RequestInProgressProblem,
+  SessionExpiredProblem,
   ShuttingDownProblem,
   SourceUnavailableProblem,
   StorageErrorProblem,
@@ -73,12 +77,15 @@ import type {
 export type Problem =
   | AdminRequiredProblem
   | ArtifactNotFoundProblem
+  | AuditNotFoundProblem
+  | AuditRunningProblem
   | BatchNotFoundProblem
   | BodyTooLargeProblem
   | BusyProblem
   | ChargeRequiredProblem
   | ConfigNotFoundProblem
   | ConversionFailedProblem
+  | CrossSiteRequestProblem
   | CurrencyNotOfferedProblem
   | DeliveryNotFoundProblem
   | DeploymentNotFoundProblem
@@ -117,6 +124,7 @@ export type Problem =
   | RefundExceedsOriginalProblem
   | RefundMismatchProblem
   | RequestInProgressProblem
+  | SessionExpiredProblem
   | ShuttingDownProblem
   | SourceUnavailableProblem
   | StorageErrorProblem

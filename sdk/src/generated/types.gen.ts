@@ -452,6 +452,93 @@ export type ApiKeyRotateRequest = {
     grace_seconds?: number;
 };
 
+export type Artifact = {
+    /**
+     * ID of a trained artifact, `art_…`, or the name of a deployed one.
+     */
+    artifact_id: string;
+    /**
+     * Where the artifact is stored.
+     */
+    artifact_uri: string;
+    /**
+     * ID of a training job, `job_…`.
+     */
+    job_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * Of what was learned.
+     */
+    sha256: string;
+    /**
+     * Size of the file.
+     */
+    bytes: number;
+    /**
+     * Of the schema that it fills in.
+     */
+    schema_sha256: string;
+    /**
+     * Score of the whole before the training, 0 to 1; null while it is not known.
+     */
+    baseline_score: number;
+    /**
+     * Best score of the training, 0 to 1.
+     */
+    best_score: number;
+    /**
+     * Scores of each field.
+     */
+    per_field: Array<{
+        /**
+         * JSON Pointer to the value.
+         */
+        path: string;
+        /**
+         * Score before the training, 0 to 1.
+         */
+        baseline: number;
+        /**
+         * Best score of the training so far, 0 to 1.
+         */
+        best: number;
+    }>;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+};
+
+export type ArtifactList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<Artifact>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
+};
+
 /**
  * There is no such artifact. RFC 9457; what to do: /docs/problems/artifact_not_found.
  */
@@ -480,6 +567,116 @@ export type ArtifactNotFoundProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+};
+
+export type Audit = {
+    /**
+     * Of the audit.
+     */
+    audit_id: string;
+    /**
+     * How it stands or ended; `interrupted`: its process ended before it did.
+     */
+    status: 'running' | 'succeeded' | 'failed' | 'cancelled' | 'interrupted';
+    /**
+     * Whether the read models were left out.
+     */
+    log_only: boolean;
+    /**
+     * Whether every finding is kept.
+     */
+    all: boolean;
+    /**
+     * Whether findings are written into the log.
+     */
+    tell: boolean;
+    /**
+     * What it does now.
+     */
+    stage: 'starting' | 'reading_tables' | 'reading_log';
+    /**
+     * Events that it has read.
+     */
+    events: number;
+    /**
+     * The position that it has read up to, as text; null before the first 10,000 events.
+     */
+    position: string | null;
+    /**
+     * Where the log ended when it began, as text; null before it was opened.
+     */
+    end_position: string | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    started_at: string;
+    /**
+     * ID of the key that started it.
+     */
+    started_by: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    updated_at: string;
+    /**
+     * When it ended; null until then.
+     */
+    finished_at: string | null;
+    /**
+     * Why it could not be made; null unless it failed.
+     */
+    error: string | null;
+    /**
+     * What it found; null until it has succeeded. The same as `quire audit --json` prints.
+     */
+    report: AuditReport | null;
+};
+
+export type AuditFinding = {
+    /**
+     * Name of the check that found it.
+     */
+    check: string;
+    /**
+     * What is wrong, in a sentence.
+     */
+    message: string;
+    /**
+     * The stream of the event.
+     */
+    stream?: string;
+    /**
+     * The event's number in its stream.
+     */
+    revision?: string;
+    /**
+     * Where the event is in the log.
+     */
+    position?: string;
+    /**
+     * The table of a read model.
+     */
+    table?: string;
+    /**
+     * Whose row or event it is.
+     */
+    tenant_id?: string;
+    /**
+     * Key of the row.
+     */
+    key?: string;
+    /**
+     * The column that differs.
+     */
+    column?: string;
+    /**
+     * What the events say.
+     */
+    expected?: string;
+    /**
+     * What was found instead.
+     */
+    found?: string;
 };
 
 export type AuditFindingMessage = {
@@ -512,6 +709,292 @@ export type AuditFindingMessage = {
          */
         checks: Array<string>;
     };
+};
+
+export type AuditItem = {
+    /**
+     * Of the audit.
+     */
+    audit_id: string;
+    /**
+     * How it stands or ended; `interrupted`: its process ended before it did.
+     */
+    status: 'running' | 'succeeded' | 'failed' | 'cancelled' | 'interrupted';
+    /**
+     * Whether the read models were left out.
+     */
+    log_only: boolean;
+    /**
+     * Whether every finding is kept.
+     */
+    all: boolean;
+    /**
+     * Whether findings are written into the log.
+     */
+    tell: boolean;
+    /**
+     * What it does now.
+     */
+    stage: 'starting' | 'reading_tables' | 'reading_log';
+    /**
+     * Events that it has read.
+     */
+    events: number;
+    /**
+     * The position that it has read up to, as text; null before the first 10,000 events.
+     */
+    position: string | null;
+    /**
+     * Where the log ended when it began, as text; null before it was opened.
+     */
+    end_position: string | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    started_at: string;
+    /**
+     * ID of the key that started it.
+     */
+    started_by: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    updated_at: string;
+    /**
+     * When it ended; null until then.
+     */
+    finished_at: string | null;
+    /**
+     * Why it could not be made; null unless it failed.
+     */
+    error: string | null;
+    /**
+     * How many things are wrong; null until it has succeeded.
+     */
+    findings: number | null;
+};
+
+export type AuditList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<AuditItem>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
+};
+
+/**
+ * There is no such audit. RFC 9457; what to do: /docs/problems/audit_not_found.
+ */
+export type AuditNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/audit_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such audit';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'audit_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type AuditReport = {
+    /**
+     * The checks that were made.
+     */
+    checks: Array<{
+        /**
+         * Name of the check.
+         */
+        check: string;
+        /**
+         * What it checks.
+         */
+        about: string;
+        /**
+         * How often it was made.
+         */
+        checked: number;
+        /**
+         * How often something was wrong.
+         */
+        findings: number;
+    }>;
+    /**
+     * What is wrong, the first 20 of each check unless all were asked for.
+     */
+    findings: Array<AuditFinding>;
+    /**
+     * What is worth knowing and not wrong.
+     */
+    notes: Array<string>;
+    /**
+     * What the log was, as far as it was read.
+     */
+    facts: {
+        /**
+         * Events that were read.
+         */
+        events: number;
+        /**
+         * Streams in the log.
+         */
+        streams: number;
+        /**
+         * Tenants with an account.
+         */
+        tenants: number;
+        /**
+         * Position of the last event; null in an empty log.
+         */
+        position: string | null;
+        /**
+         * When the first event was recorded.
+         */
+        first_at: string | null;
+        /**
+         * When the last event was recorded.
+         */
+        last_at: string | null;
+    };
+    /**
+     * Everything that is wrong, also what was not kept.
+     */
+    total: number;
+    /**
+     * The read models that were compared; null where they were left out.
+     */
+    read_models: Array<{
+        /**
+         * Of the read model.
+         */
+        name: string;
+        /**
+         * What it had applied.
+         */
+        position: string | null;
+    }> | null;
+};
+
+export type AuditRequest = {
+    /**
+     * Leaves the read models out.
+     */
+    log_only?: boolean;
+    /**
+     * Keeps every finding, not only the first 20 of each check; all are counted either way.
+     */
+    all?: boolean;
+    /**
+     * Writes findings into the log, so that webhooks of operators are told.
+     */
+    tell?: boolean;
+};
+
+/**
+ * An audit is running. RFC 9457; what to do: /docs/problems/audit_running.
+ */
+export type AuditRunningProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/audit_running';
+    /**
+     * The problem in a few words.
+     */
+    title: 'An audit is running';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'audit_running';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type BalanceAt = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * The tenant's plan: it decides the free pages and what may be trained.
+     */
+    plan: 'free' | 'paid' | 'enterprise';
+    /**
+     * Whole credits.
+     */
+    balance_credits: number;
+    /**
+     * Whole credits.
+     */
+    held_credits: number;
+    /**
+     * Whole credits.
+     */
+    available_credits: number;
+    /**
+     * Whole credits.
+     */
+    total_credits_purchased: number;
+    /**
+     * Whole credits.
+     */
+    total_credits_used: number;
+    /**
+     * Whole credits.
+     */
+    total_credits_adjusted: number;
+    /**
+     * Free pages that were used until then.
+     */
+    free_pages_used: number;
+    /**
+     * Free pages that running work held then.
+     */
+    free_pages_held: number;
+    /**
+     * Holds that were open then.
+     */
+    open_holds: number;
+    /**
+     * The last event of the account that counts; null before the account was opened.
+     */
+    event: EventPlace | null;
 };
 
 export type BalanceExhaustedMessage = {
@@ -1303,7 +1786,7 @@ export type CancelTrainingJobResponse = {
      */
     artifact_uri: string | null;
     /**
-     * Whole credits.
+     * Whole credits; 0 until it has succeeded.
      */
     credits_charged: number;
     /**
@@ -1752,9 +2235,9 @@ export type CanonicalInferenceToMarkdown = {
          */
         password?: string;
         /**
-         * `blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page by itself. Both are in the member `pages`.
+         * `blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page by itself. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction, of the fields that the document names itself, in the member of this name.
          */
-        include?: Array<'blocks' | 'page_markdown'> | string;
+        include?: Array<'blocks' | 'page_markdown' | 'proposed_schema'> | string;
         /**
          * `html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.
          */
@@ -2035,6 +2518,25 @@ export type Citation = {
     confidence: number;
 };
 
+export type ConfigList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<ConfigResponse>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
+};
+
 /**
  * There is no such saved config. RFC 9457; what to do: /docs/problems/config_not_found.
  */
@@ -2155,6 +2657,25 @@ export type ConfigUpsertRequest = {
      * The channel that recognises pages without text; null: the built-in engines.
      */
     ocr?: ModelChannel | null;
+};
+
+export type ConfigVersions = {
+    /**
+     * ID of a saved config, `cfg-…`.
+     */
+    config_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * When it was revoked; null while it may be used.
+     */
+    revoked_at: string | null;
+    /**
+     * Its versions, newest first.
+     */
+    versions: Array<ConfigResponse>;
 };
 
 /**
@@ -2590,6 +3111,36 @@ export type CreditsRefundedMessage = {
 };
 
 /**
+ * The request comes from another page. RFC 9457; what to do: /docs/problems/cross_site_request.
+ */
+export type CrossSiteRequestProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/cross_site_request';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The request comes from another page';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 403;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'cross_site_request';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+/**
  * The currency is not on the price list. RFC 9457; what to do: /docs/problems/currency_not_offered.
  */
 export type CurrencyNotOfferedProblem = {
@@ -2651,6 +3202,89 @@ export type DeliveryNotFoundProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+};
+
+export type DeploymentItem = {
+    /**
+     * ID of the deployment, `dep_…`.
+     */
+    deployment_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * A name such as `production` or `staging`; each has its own deployment.
+     */
+    environment: string;
+    /**
+     * ID of a trained artifact, `art_…`, or the name of a deployed one.
+     */
+    artifact_id: string;
+    /**
+     * Where the artifact is stored.
+     */
+    artifact_uri: string;
+    /**
+     * How much of the work the deployment gets.
+     */
+    rollout: {
+        /**
+         * `all_at_once`, or `canary`: a share first.
+         */
+        strategy: 'all_at_once' | 'canary';
+        /**
+         * Share of the work that the deployment gets.
+         */
+        percent: number;
+    };
+    /**
+     * Whether it is active.
+     */
+    status: 'active' | 'retired';
+    /**
+     * ID of the deployment that it took the place of; null for the first.
+     */
+    replaces: string | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    activated_at: string;
+    /**
+     * ID of the key that activated it, or `system`.
+     */
+    activated_by: string;
+    /**
+     * When another took its place; null while it is active.
+     */
+    retired_at: string | null;
+};
+
+export type DeploymentList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<DeploymentItem>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
 };
 
 /**
@@ -3028,6 +3662,33 @@ export type EmptyFileProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+};
+
+export type EventPlace = {
+    /**
+     * Place in the whole log, as text.
+     */
+    position: string;
+    /**
+     * Number of the event in its stream, from 0, as text.
+     */
+    revision: string;
+    /**
+     * UUID; of hash version 2 the first 16 bytes of the hash.
+     */
+    event_id: string;
+    /**
+     * What kind of mistake it is.
+     */
+    type: string;
+    /**
+     * When the event was recorded.
+     */
+    recorded_at: string | null;
+    /**
+     * SHA-256, hex; null where it says none.
+     */
+    hash: string | null;
 };
 
 export type ExtractForm = unknown & {
@@ -4618,6 +5279,12 @@ export type MarkdownResult = {
      */
     pages?: Array<PageContents>;
     /**
+     * Where `include` asks for it: a JSON Schema of the labels and table headers found.
+     */
+    proposed_schema?: {
+        [key: string]: unknown;
+    };
+    /**
      * What is known of the work beside its result.
      */
     meta: {
@@ -5903,6 +6570,29 @@ export type RateLimitBucket = {
     burst: number;
 };
 
+export type RateLimitInUse = {
+    /**
+     * Whose requests take from it.
+     */
+    tenant_id: string;
+    /**
+     * `heavy` for documents, `general` for all else.
+     */
+    bucket: 'heavy' | 'general';
+    /**
+     * Whole requests that it admits at once now.
+     */
+    remaining: number;
+    /**
+     * Requests that may come at once, when the bucket is full.
+     */
+    burst: number;
+    /**
+     * Requests a second that refill the bucket.
+     */
+    rate_per_second: number;
+};
+
 /**
  * Too many requests. RFC 9457; what to do: /docs/problems/rate_limited.
  */
@@ -5932,9 +6622,53 @@ export type RateLimitedProblem = {
      */
     request_id: string;
     /**
-     * The bucket that is empty: `heavy`, `general` or `upload`.
+     * The bucket that is empty: `heavy`, `general`, `upload` or `sign_in`.
      */
     bucket?: string;
+};
+
+export type ReadModelState = {
+    /**
+     * Of the read model.
+     */
+    name: string;
+    /**
+     * Of the rows that serve.
+     */
+    version: number;
+    /**
+     * How it stands; `live` where it follows the log.
+     */
+    state: string;
+    /**
+     * Position of the last event in it, as text; null before the first.
+     */
+    position: string | null;
+    /**
+     * Events of the log behind it; null when there are more than are counted.
+     */
+    lag_events: number | null;
+    /**
+     * Why it, or its next version, stopped; null where it did not.
+     */
+    reason: string | null;
+    /**
+     * A new version that is being built, or a rebuild; null where there is none.
+     */
+    next: {
+        /**
+         * Of the rows that are built.
+         */
+        version: number;
+        /**
+         * How the building stands.
+         */
+        state: string;
+        /**
+         * How far it is, as text.
+         */
+        position: string | null;
+    } | null;
 };
 
 export type ReadyResponse = {
@@ -6237,6 +6971,29 @@ export type RefundResponse = {
     created_at: string;
 };
 
+export type Replica = {
+    /**
+     * Its host and a word that is another at each start.
+     */
+    replica_id: string;
+    /**
+     * Its release.
+     */
+    version: string;
+    /**
+     * What it does: `api`, `projector`, `worker`.
+     */
+    roles: Array<string>;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    started_at: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    seen_at: string;
+};
+
 /**
  * The same request is still running. RFC 9457; what to do: /docs/problems/request_in_progress.
  */
@@ -6371,6 +7128,240 @@ export type SavedChannel = {
      * Last four characters of the stored key; null where there is none.
      */
     api_key_last4: string | null;
+};
+
+export type SealItem = {
+    /**
+     * Number of the seal, from 0, as text.
+     */
+    revision: string;
+    /**
+     * Position of the last event that it seals, as text.
+     */
+    position: string;
+    /**
+     * Events that it seals.
+     */
+    events: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    made_at: string;
+    /**
+     * SHA-256 over positions and hashes of all these events.
+     */
+    log_digest: string;
+    /**
+     * Whether it names the seal before it as that one is.
+     */
+    continues: boolean;
+    /**
+     * Where it was locked away in the object store; null if it was not.
+     */
+    object_key: string | null;
+    /**
+     * Until when nobody can change it there.
+     */
+    retained_until: string | null;
+    /**
+     * What the last audit found: `not_checked` where none looked at it.
+     */
+    state: 'holds' | 'differs' | 'not_checked';
+    /**
+     * The audit that looked at it.
+     */
+    audit_id: string | null;
+};
+
+export type SealList = {
+    /**
+     * The seals, newest first.
+     */
+    items: Array<SealItem>;
+};
+
+export type ServiceState = {
+    /**
+     * `degraded` where a part is away.
+     */
+    status: 'ok' | 'degraded';
+    /**
+     * Release of the process that answers.
+     */
+    version: string;
+    /**
+     * Since that process started.
+     */
+    uptime_seconds: number;
+    /**
+     * Each part with `status` and what it says of itself.
+     */
+    parts: {
+        [key: string]: {
+            [key: string]: unknown;
+        };
+    };
+    /**
+     * What that process does: `api`, `projector`, `worker`.
+     */
+    roles: Array<string>;
+    /**
+     * Whether it finishes running work and takes no more.
+     */
+    draining: boolean;
+    /**
+     * The event log.
+     */
+    log: {
+        /**
+         * Identity of the event log that the figures are of.
+         */
+        log_id: string | null;
+        /**
+         * Position of its newest event, as text.
+         */
+        end_position: string | null;
+    };
+    /**
+     * How far each read model is.
+     */
+    read_models: Array<ReadModelState>;
+    /**
+     * Room for heavy work on that process.
+     */
+    slots: {
+        /**
+         * Slots that are taken.
+         */
+        in_use: number;
+        /**
+         * Slots that there are.
+         */
+        max: number;
+        /**
+         * Who holds how many, those with most first.
+         */
+        tenants: Array<{
+            /**
+             * The tenant.
+             */
+            tenant_id: string;
+            /**
+             * Slots that it holds.
+             */
+            in_use: number;
+        }>;
+    };
+    /**
+     * Rate-limit buckets that requests to that process took from and that are not full, the emptiest first, at most 20.
+     */
+    rate_limits: Array<RateLimitInUse>;
+    /**
+     * What has not ended, of all tenants.
+     */
+    work: Array<{
+        /**
+         * `operations`, `batches` or `training_jobs`.
+         */
+        kind: string;
+        /**
+         * How it stands.
+         */
+        status: string;
+        /**
+         * How many.
+         */
+        count: number;
+    }>;
+    /**
+     * The largest upload.
+     */
+    max_upload_bytes: number;
+    /**
+     * Processes that gave a sign of life within the last minute, the oldest first.
+     */
+    replicas: Array<Replica>;
+};
+
+/**
+ * The session has ended. RFC 9457; what to do: /docs/problems/session_expired.
+ */
+export type SessionExpiredProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/session_expired';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The session has ended';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 401;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'session_expired';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type SessionRequest = {
+    /**
+     * A key of a tenant, of a service or of an admin.
+     */
+    api_key: string;
+};
+
+export type SessionResponse = {
+    /**
+     * Nobody is.
+     */
+    signed_in: false;
+    /**
+     * Ways to sign in that this service offers.
+     */
+    methods: Array<'api_key' | 'oidc'>;
+} | {
+    /**
+     * Somebody is.
+     */
+    signed_in: true;
+    /**
+     * The tenant that the session acts for.
+     */
+    tenant_id: string;
+    /**
+     * What the session may do.
+     */
+    role: 'tenant' | 'service' | 'admin';
+    /**
+     * How the session was opened.
+     */
+    via: 'api_key' | 'oidc' | 'link';
+    /**
+     * Who acts, as events name it: the ID of a key, or `oidc:` and a subject.
+     */
+    subject: string;
+    /**
+     * When the session ends by itself.
+     */
+    expires_at: string;
+    /**
+     * What requests that change something send as `X-CSRF-Token`.
+     */
+    csrf_token: string;
+    /**
+     * Ways to sign in that this service offers.
+     */
+    methods: Array<'api_key' | 'oidc'>;
 };
 
 /**
@@ -6890,7 +7881,7 @@ export type ToMarkdownForm = unknown & {
      */
     conversion_mode?: 'default' | 'fast';
     /**
-     * `blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page by itself. Both are in the member `pages`.
+     * `blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page by itself. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction, of the fields that the document names itself, in the member of this name.
      */
     include?: string;
     /**
@@ -6989,9 +7980,9 @@ export type ToMarkdownRequest = {
      */
     password?: string;
     /**
-     * `blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page by itself. Both are in the member `pages`.
+     * `blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page by itself. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction, of the fields that the document names itself, in the member of this name.
      */
-    include?: Array<'blocks' | 'page_markdown'> | string;
+    include?: Array<'blocks' | 'page_markdown' | 'proposed_schema'> | string;
     /**
      * `html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.
      */
@@ -7143,6 +8134,80 @@ export type TrainingFailedMessage = {
     };
 };
 
+export type TrainingJobItem = {
+    /**
+     * ID of a training job, `job_…`.
+     */
+    job_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * A name for people.
+     */
+    name: string | null;
+    /**
+     * How it stands or ended.
+     */
+    status: string;
+    /**
+     * ID of a trained artifact, `art_…`, or the name of a deployed one.
+     */
+    artifact_id: string | null;
+    /**
+     * Code of the problem that it ended with; null where there was none.
+     */
+    problem_code: string | null;
+    /**
+     * Whole credits.
+     */
+    credits_held: number;
+    /**
+     * Whole credits; 0 until it has succeeded.
+     */
+    credits_charged: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+    /**
+     * When the job was taken up; null while it waits.
+     */
+    started_at: string | null;
+    /**
+     * When the job ended; null while it runs.
+     */
+    finished_at: string | null;
+};
+
+export type TrainingJobList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<TrainingJobItem>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
+};
+
 export type TrainingJobStatusResponse = {
     /**
      * ID of a training job, `job_…`.
@@ -7211,7 +8276,7 @@ export type TrainingJobStatusResponse = {
      */
     artifact_uri: string | null;
     /**
-     * Whole credits.
+     * Whole credits; 0 until it has succeeded.
      */
     credits_charged: number;
     /**
@@ -7668,6 +8733,75 @@ export type UpsertRateRequest = {
     credits_per_page: number;
 };
 
+export type UsageDay = {
+    /**
+     * UTC day, `YYYY-MM-DD`.
+     */
+    day: string;
+    /**
+     * Whole credits.
+     */
+    used_credits: number;
+    /**
+     * Whole credits.
+     */
+    granted_credits: number;
+    /**
+     * Whole credits.
+     */
+    adjusted_credits: number;
+    /**
+     * When the day ended; null while the read models are at different positions.
+     */
+    balance_credits: number | null;
+    /**
+     * What was used of each category.
+     */
+    categories: Array<UsageDayCategory>;
+};
+
+export type UsageDayCategory = {
+    /**
+     * What the usage was for, for grouping.
+     */
+    category: string;
+    /**
+     * How many pieces of work.
+     */
+    operations: number;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * Pages that the plan's monthly allowance covers.
+     */
+    free_pages: number;
+    /**
+     * Whole credits.
+     */
+    credits: number;
+};
+
+export type UsageDaysResponse = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * The first day.
+     */
+    start: string;
+    /**
+     * The last day.
+     */
+    end: string;
+    /**
+     * Each day, the first first.
+     */
+    items: Array<UsageDay>;
+};
+
 export type UsageHistoryResponse = {
     /**
      * The entries of this page of the list.
@@ -7852,7 +8986,7 @@ export type VersionConflictProblem = {
 
 export type Warning = {
     /**
-     * The machine's word for it.
+     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `low_confidence`; `not_grounded`; `own_key_not_used`. More may be added.
      */
     code: string;
     /**
@@ -8145,6 +9279,88 @@ export type WrongPasswordProblem = {
     request_id: string;
 };
 
+export type ListDeploymentsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * Project that the work is counted for; default `default`.
+         */
+        project_id?: string;
+        /**
+         * Task that the work is counted for; default `default`.
+         */
+        task_id?: string;
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+        /**
+         * A name such as `production` or `staging`; each has its own deployment.
+         */
+        environment?: string;
+    };
+    url: '/v1/inference/deployments';
+};
+
+export type ListDeploymentsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListDeploymentsError = ListDeploymentsErrors[keyof ListDeploymentsErrors];
+
+export type ListDeploymentsResponses = {
+    /**
+     * Success.
+     */
+    200: DeploymentList;
+};
+
+export type ListDeploymentsResponse = ListDeploymentsResponses[keyof ListDeploymentsResponses];
+
 export type ActivateDeploymentData = {
     body: ActivateDeploymentRequest;
     path?: never;
@@ -8158,13 +9374,21 @@ export type ActivateDeploymentErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `cross_site_request`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `artifact_not_found`
      */
@@ -8231,13 +9455,21 @@ export type AddCreditsErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `request_in_progress`
      */
@@ -8319,13 +9551,21 @@ export type AdjustCreditsErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `request_in_progress`, `insufficient_balance`
      */
@@ -8381,6 +9621,72 @@ export type AdjustCreditsResponses = {
 
 export type AdjustCreditsResponse = AdjustCreditsResponses[keyof AdjustCreditsResponses];
 
+export type CancelAuditData = {
+    body?: never;
+    path: {
+        /**
+         * Of the audit.
+         */
+        audit_id: string;
+    };
+    query?: never;
+    url: '/v1/admin/audits/{audit_id}/cancel';
+};
+
+export type CancelAuditErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `audit_not_found`
+     */
+    404: AuditNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type CancelAuditError = CancelAuditErrors[keyof CancelAuditErrors];
+
+export type CancelAuditResponses = {
+    /**
+     * Success.
+     */
+    200: Audit;
+};
+
+export type CancelAuditResponse = CancelAuditResponses[keyof CancelAuditResponses];
+
 export type CancelBatchData = {
     body?: never;
     path: {
@@ -8395,9 +9701,17 @@ export type CancelBatchData = {
 
 export type CancelBatchErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
     /**
      * `batch_not_found`
      */
@@ -8451,9 +9765,17 @@ export type CancelOperationData = {
 
 export type CancelOperationErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
     /**
      * `operation_not_found`
      */
@@ -8507,9 +9829,17 @@ export type CancelTrainingJobData = {
 
 export type CancelTrainingJobErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
     /**
      * `job_not_found`
      */
@@ -8596,13 +9926,19 @@ export type CanonicalErrors = {
         code: 'invalid_schema';
     } & InvalidSchemaProblem);
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`, `insufficient_credits`, `plan_required`
+     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`, `plan_required`
      */
     403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -8733,9 +10069,17 @@ export type RemoveWebhookData = {
 
 export type RemoveWebhookErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
     /**
      * `webhook_not_found`
      */
@@ -8789,9 +10133,13 @@ export type GetWebhookData = {
 
 export type GetWebhookErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `webhook_not_found`
      */
@@ -8847,13 +10195,21 @@ export type ChangeWebhookErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `webhook_not_found`
      */
@@ -8918,13 +10274,19 @@ export type ChargeExamplesErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`, `plan_required`, `insufficient_credits`
+     * `cross_site_request`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
      */
     403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'plan_required';
@@ -8999,9 +10361,17 @@ export type CountPagesErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
     /**
      * `body_too_large`
      */
@@ -9058,9 +10428,13 @@ export type GetBillingConfigHistoryData = {
 
 export type GetBillingConfigHistoryErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -9107,13 +10481,21 @@ export type CreateAdminBillingConfigErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -9170,13 +10552,23 @@ export type CreateApiKeyErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`, `tenant_mismatch`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `body_too_large`
      */
@@ -9258,9 +10650,13 @@ export type ListBatchesData = {
 
 export type ListBatchesErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `tenant_mismatch`
      */
@@ -9329,13 +10725,21 @@ export type CreateBatchErrors = {
         code: 'unknown_model_provider';
     } & UnknownModelProviderProblem);
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `cross_site_request`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `artifact_not_found`, `config_not_found`
      */
@@ -9414,9 +10818,13 @@ export type GetBillingConfigData = {
 
 export type GetBillingConfigErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -9463,13 +10871,21 @@ export type CreateBillingConfigErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -9522,9 +10938,13 @@ export type ListProviderPricingData = {
 
 export type ListProviderPricingErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -9571,13 +10991,21 @@ export type CreateProviderPricingErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -9621,6 +11049,231 @@ export type CreateProviderPricingResponses = {
 
 export type CreateProviderPricingResponse = CreateProviderPricingResponses[keyof CreateProviderPricingResponses];
 
+export type EndSessionData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/session';
+};
+
+export type EndSessionErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type EndSessionError = EndSessionErrors[keyof EndSessionErrors];
+
+export type EndSessionResponses = {
+    /**
+     * Done; no content.
+     */
+    204: void;
+};
+
+export type EndSessionResponse = EndSessionResponses[keyof EndSessionResponses];
+
+export type GetSessionData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/session';
+};
+
+export type GetSessionErrors = {
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `shutting_down`, `not_ready`
+     */
+    503: ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'not_ready';
+    } & NotReadyProblem);
+};
+
+export type GetSessionError = GetSessionErrors[keyof GetSessionErrors];
+
+export type GetSessionResponses = {
+    /**
+     * Success.
+     */
+    200: SessionResponse;
+};
+
+export type GetSessionResponse = GetSessionResponses[keyof GetSessionResponses];
+
+export type CreateSessionData = {
+    body: SessionRequest;
+    path?: never;
+    query?: never;
+    url: '/v1/session';
+};
+
+export type CreateSessionErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `shutting_down`, `not_ready`
+     */
+    503: ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'not_ready';
+    } & NotReadyProblem);
+};
+
+export type CreateSessionError = CreateSessionErrors[keyof CreateSessionErrors];
+
+export type CreateSessionResponses = {
+    /**
+     * Success.
+     */
+    200: SessionResponse;
+};
+
+export type CreateSessionResponse = CreateSessionResponses[keyof CreateSessionResponses];
+
+export type ListTrainingJobsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * Project that the work is counted for; default `default`.
+         */
+        project_id?: string;
+        /**
+         * Task that the work is counted for; default `default`.
+         */
+        task_id?: string;
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+        /**
+         * Only jobs that stand so.
+         */
+        status?: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+    };
+    url: '/v1/training/jobs';
+};
+
+export type ListTrainingJobsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListTrainingJobsError = ListTrainingJobsErrors[keyof ListTrainingJobsErrors];
+
+export type ListTrainingJobsResponses = {
+    /**
+     * Success.
+     */
+    200: TrainingJobList;
+};
+
+export type ListTrainingJobsResponse = ListTrainingJobsResponses[keyof ListTrainingJobsResponses];
+
 export type CreateTrainingJobData = {
     body: CreateTrainingJobRequest;
     headers?: {
@@ -9648,13 +11301,19 @@ export type CreateTrainingJobErrors = {
         code: 'unsupported_file_type';
     } & UnsupportedFileTypeProblem);
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`, `plan_required`, `insufficient_credits`
+     * `cross_site_request`, `tenant_mismatch`, `plan_required`, `insufficient_credits`
      */
     403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'plan_required';
@@ -9756,9 +11415,13 @@ export type ListWebhooksData = {
 
 export type ListWebhooksErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `tenant_mismatch`
      */
@@ -9813,13 +11476,19 @@ export type CreateWebhookErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`, `admin_required`
+     * `cross_site_request`, `tenant_mismatch`, `admin_required`
      */
     403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'admin_required';
@@ -9899,13 +11568,21 @@ export type DeleteRateLimitsData = {
 
 export type DeleteRateLimitsErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `validation_error`
      */
@@ -9955,9 +11632,13 @@ export type GetRateLimitsData = {
 
 export type GetRateLimitsErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -10017,13 +11698,21 @@ export type SetRateLimitsErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -10108,13 +11797,19 @@ export type ExtractErrors = {
         code: 'invalid_schema';
     } & InvalidSchemaProblem);
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`
      */
     403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -10212,6 +11907,30 @@ export type ExtractResponses = {
 
 export type ExtractResponse = ExtractResponses[keyof ExtractResponses];
 
+export type FinishOidcData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/session/oidc/callback';
+};
+
+export type FinishOidcErrors = {
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `shutting_down`, `not_ready`
+     */
+    503: ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'not_ready';
+    } & NotReadyProblem);
+};
+
+export type FinishOidcError = FinishOidcErrors[keyof FinishOidcErrors];
+
 export type FlushApiKeyCacheData = {
     body?: never;
     path?: never;
@@ -10221,13 +11940,21 @@ export type FlushApiKeyCacheData = {
 
 export type FlushApiKeyCacheErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `rate_limited`
      */
@@ -10266,13 +11993,21 @@ export type FlushRateLimitCacheData = {
 
 export type FlushRateLimitCacheErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `rate_limited`
      */
@@ -10311,9 +12046,13 @@ export type GetAdminCreditPricesData = {
 
 export type GetAdminCreditPricesErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -10360,13 +12099,21 @@ export type PublishCreditPricesErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `version_conflict`
      */
@@ -10414,6 +12161,68 @@ export type PublishCreditPricesResponses = {
 
 export type PublishCreditPricesResponse = PublishCreditPricesResponses[keyof PublishCreditPricesResponses];
 
+export type GetAuditData = {
+    body?: never;
+    path: {
+        /**
+         * Of the audit.
+         */
+        audit_id: string;
+    };
+    query?: never;
+    url: '/v1/admin/audits/{audit_id}';
+};
+
+export type GetAuditErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `audit_not_found`
+     */
+    404: AuditNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetAuditError = GetAuditErrors[keyof GetAuditErrors];
+
+export type GetAuditResponses = {
+    /**
+     * Success.
+     */
+    200: Audit;
+};
+
+export type GetAuditResponse = GetAuditResponses[keyof GetAuditResponses];
+
 export type GetBalanceData = {
     body?: never;
     path: {
@@ -10428,9 +12237,13 @@ export type GetBalanceData = {
 
 export type GetBalanceErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `tenant_mismatch`
      */
@@ -10472,6 +12285,77 @@ export type GetBalanceResponses = {
 
 export type GetBalanceResponse = GetBalanceResponses[keyof GetBalanceResponses];
 
+export type GetBalanceAtData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: {
+        /**
+         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         */
+        at?: string;
+        /**
+         * The last position that counts.
+         */
+        position?: string;
+    };
+    url: '/v1/admin/tenants/{tenant_id}/balance-at';
+};
+
+export type GetBalanceAtErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetBalanceAtError = GetBalanceAtErrors[keyof GetBalanceAtErrors];
+
+export type GetBalanceAtResponses = {
+    /**
+     * Success.
+     */
+    200: BalanceAt;
+};
+
+export type GetBalanceAtResponse = GetBalanceAtResponses[keyof GetBalanceAtResponses];
+
 export type GetBatchData = {
     body?: never;
     path: {
@@ -10486,9 +12370,13 @@ export type GetBatchData = {
 
 export type GetBatchErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `batch_not_found`
      */
@@ -10545,9 +12433,13 @@ export type GetBatchResultsData = {
 
 export type GetBatchResultsErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `batch_not_found`
      */
@@ -10594,9 +12486,13 @@ export type GetBillingRatesData = {
 
 export type GetBillingRatesErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `rate_limited`
      */
@@ -10639,13 +12535,21 @@ export type SetBillingRateErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -10689,6 +12593,136 @@ export type SetBillingRateResponses = {
 
 export type SetBillingRateResponse = SetBillingRateResponses[keyof SetBillingRateResponses];
 
+export type RevokeConfigData = {
+    body?: never;
+    path: {
+        /**
+         * ID of a saved config, `cfg-…`.
+         */
+        config_id: string;
+    };
+    query?: never;
+    url: '/v1/configs/{config_id}';
+};
+
+export type RevokeConfigErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `config_not_found`
+     */
+    404: ConfigNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type RevokeConfigError = RevokeConfigErrors[keyof RevokeConfigErrors];
+
+export type RevokeConfigResponses = {
+    /**
+     * Done; no content.
+     */
+    204: void;
+};
+
+export type RevokeConfigResponse = RevokeConfigResponses[keyof RevokeConfigResponses];
+
+export type GetConfigData = {
+    body?: never;
+    path: {
+        /**
+         * Of the config.
+         */
+        config_id: string;
+    };
+    query?: never;
+    url: '/v1/configs/{config_id}';
+};
+
+export type GetConfigErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `config_not_found`
+     */
+    404: ConfigNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetConfigError = GetConfigErrors[keyof GetConfigErrors];
+
+export type GetConfigResponses = {
+    /**
+     * Success.
+     */
+    200: ConfigVersions;
+};
+
+export type GetConfigResponse = GetConfigResponses[keyof GetConfigResponses];
+
 export type GetCostsByDocumentData = {
     body?: never;
     path?: never;
@@ -10719,9 +12753,13 @@ export type GetCostsByDocumentData = {
 
 export type GetCostsByDocumentErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -10793,9 +12831,13 @@ export type GetCostsByTaskData = {
 
 export type GetCostsByTaskErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -10846,9 +12888,13 @@ export type GetCreditPricesData = {
 
 export type GetCreditPricesErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `rate_limited`
      */
@@ -10904,9 +12950,13 @@ export type GetCurrentDeploymentData = {
 
 export type GetCurrentDeploymentErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `tenant_mismatch`
      */
@@ -11025,9 +13075,13 @@ export type GetFreeTierSubsidyData = {
 
 export type GetFreeTierSubsidyErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -11087,9 +13141,13 @@ export type GetFxRateData = {
 
 export type GetFxRateErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -11199,9 +13257,13 @@ export type GetLlmCostsOfJobData = {
 
 export type GetLlmCostsOfJobErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -11257,9 +13319,13 @@ export type GetMarginReportData = {
 
 export type GetMarginReportErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -11336,9 +13402,13 @@ export type GetMissingPricingData = {
 
 export type GetMissingPricingErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -11390,9 +13460,13 @@ export type GetOperationData = {
 
 export type GetOperationErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `operation_not_found`
      */
@@ -11444,9 +13518,13 @@ export type GetPricingData = {
 
 export type GetPricingErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `model_pricing_not_found`
      */
@@ -11490,7 +13568,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'invalid_api_key' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -11552,9 +13630,13 @@ export type GetQuoteData = {
 
 export type GetQuoteErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `tenant_mismatch`
      */
@@ -11639,9 +13721,13 @@ export type GetReconciliationData = {
 
 export type GetReconciliationErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -11679,6 +13765,55 @@ export type GetReconciliationResponses = {
 
 export type GetReconciliationResponse = GetReconciliationResponses[keyof GetReconciliationResponses];
 
+export type GetServiceStateData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/admin/service-state';
+};
+
+export type GetServiceStateErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetServiceStateError = GetServiceStateErrors[keyof GetServiceStateErrors];
+
+export type GetServiceStateResponses = {
+    /**
+     * Success.
+     */
+    200: ServiceState;
+};
+
+export type GetServiceStateResponse = GetServiceStateResponses[keyof GetServiceStateResponses];
+
 export type GetTenantInfoData = {
     body?: never;
     path: {
@@ -11693,9 +13828,13 @@ export type GetTenantInfoData = {
 
 export type GetTenantInfoErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `tenant_mismatch`
      */
@@ -11751,9 +13890,13 @@ export type GetTrainingExamplesData = {
 
 export type GetTrainingExamplesErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `charge_required`
      */
@@ -11813,9 +13956,13 @@ export type GetTrainingJobData = {
 
 export type GetTrainingJobErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `job_not_found`
      */
@@ -11883,9 +14030,13 @@ export type GetTrainingQuoteData = {
 
 export type GetTrainingQuoteErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `tenant_mismatch`
      */
@@ -11927,6 +14078,77 @@ export type GetTrainingQuoteResponses = {
 
 export type GetTrainingQuoteResponse = GetTrainingQuoteResponses[keyof GetTrainingQuoteResponses];
 
+export type GetUsageDaysData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: {
+        /**
+         * The first UTC day, `YYYY-MM-DD`; 29 days before `end` where left out.
+         */
+        start?: string;
+        /**
+         * The last UTC day, `YYYY-MM-DD`; today where left out.
+         */
+        end?: string;
+    };
+    url: '/v1/billing/usage-days/{tenant_id}';
+};
+
+export type GetUsageDaysErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetUsageDaysError = GetUsageDaysErrors[keyof GetUsageDaysErrors];
+
+export type GetUsageDaysResponses = {
+    /**
+     * Success.
+     */
+    200: UsageDaysResponse;
+};
+
+export type GetUsageDaysResponse = GetUsageDaysResponses[keyof GetUsageDaysResponses];
+
 export type GetUsageStatsData = {
     body?: never;
     path?: never;
@@ -11953,9 +14175,13 @@ export type GetUsageStatsData = {
 
 export type GetUsageStatsErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -12007,13 +14233,21 @@ export type ListApiKeysData = {
 
 export type ListApiKeysErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `admin_required`, `tenant_mismatch`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'admin_required';
+    } & AdminRequiredProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `tenant_not_found`
      */
@@ -12050,6 +14284,386 @@ export type ListApiKeysResponses = {
 };
 
 export type ListApiKeysResponse = ListApiKeysResponses[keyof ListApiKeysResponses];
+
+export type ListArtifactsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * Project that the work is counted for; default `default`.
+         */
+        project_id?: string;
+        /**
+         * Task that the work is counted for; default `default`.
+         */
+        task_id?: string;
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+    };
+    url: '/v1/inference/artifacts';
+};
+
+export type ListArtifactsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListArtifactsError = ListArtifactsErrors[keyof ListArtifactsErrors];
+
+export type ListArtifactsResponses = {
+    /**
+     * Success.
+     */
+    200: ArtifactList;
+};
+
+export type ListArtifactsResponse = ListArtifactsResponses[keyof ListArtifactsResponses];
+
+export type ListAuditsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+    };
+    url: '/v1/admin/audits';
+};
+
+export type ListAuditsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListAuditsError = ListAuditsErrors[keyof ListAuditsErrors];
+
+export type ListAuditsResponses = {
+    /**
+     * Success.
+     */
+    200: AuditList;
+};
+
+export type ListAuditsResponse = ListAuditsResponses[keyof ListAuditsResponses];
+
+export type StartAuditData = {
+    body: AuditRequest;
+    path?: never;
+    query?: never;
+    url: '/v1/admin/audits';
+};
+
+export type StartAuditErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `audit_running`
+     */
+    409: AuditRunningProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type StartAuditError = StartAuditErrors[keyof StartAuditErrors];
+
+export type StartAuditResponses = {
+    /**
+     * Success.
+     */
+    202: Audit;
+};
+
+export type StartAuditResponse = StartAuditResponses[keyof StartAuditResponses];
+
+export type ListConfigsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+    };
+    url: '/v1/configs';
+};
+
+export type ListConfigsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListConfigsError = ListConfigsErrors[keyof ListConfigsErrors];
+
+export type ListConfigsResponses = {
+    /**
+     * Success.
+     */
+    200: ConfigList;
+};
+
+export type ListConfigsResponse = ListConfigsResponses[keyof ListConfigsResponses];
+
+export type PublishConfigData = {
+    body: ConfigUpsertRequest;
+    path?: never;
+    query?: never;
+    url: '/v1/configs';
+};
+
+export type PublishConfigErrors = {
+    /**
+     * `malformed_json`, `invalid_schema`, `unknown_model_provider`
+     */
+    400: ({
+        code: 'malformed_json';
+    } & MalformedJsonProblem) | ({
+        code: 'invalid_schema';
+    } & InvalidSchemaProblem) | ({
+        code: 'unknown_model_provider';
+    } & UnknownModelProviderProblem);
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `config_not_found`, `artifact_not_found`
+     */
+    404: ({
+        code: 'config_not_found';
+    } & ConfigNotFoundProblem) | ({
+        code: 'artifact_not_found';
+    } & ArtifactNotFoundProblem);
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `invalid_schema`, `unsafe_api_base`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'invalid_schema';
+    } & InvalidSchemaProblem) | ({
+        code: 'unsafe_api_base';
+    } & UnsafeApiBaseProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `field_encryption_not_configured`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'field_encryption_not_configured';
+    } & FieldEncryptionNotConfiguredProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type PublishConfigError = PublishConfigErrors[keyof PublishConfigErrors];
+
+export type PublishConfigResponses = {
+    /**
+     * Success.
+     */
+    200: ConfigResponse;
+};
+
+export type PublishConfigResponse = PublishConfigResponses[keyof PublishConfigResponses];
 
 export type ListDocumentsData = {
     body?: never;
@@ -12093,9 +14707,13 @@ export type ListDocumentsData = {
 
 export type ListDocumentsErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `tenant_mismatch`
      */
@@ -12137,6 +14755,84 @@ export type ListDocumentsResponses = {
 
 export type ListDocumentsResponse = ListDocumentsResponses[keyof ListDocumentsResponses];
 
+export type ListEventsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Name of one stream, for example `account-acme`.
+         */
+        stream?: string;
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id?: string;
+        /**
+         * Goes on behind this event: its `revision` where a `stream` is named, else its `position`.
+         */
+        after?: string;
+        /**
+         * From the first event to the last, or from the last to the first.
+         */
+        direction?: 'forwards' | 'backwards';
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+    };
+    url: '/v1/admin/events';
+};
+
+export type ListEventsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListEventsError = ListEventsErrors[keyof ListEventsErrors];
+
+export type ListEventsResponses = {
+    /**
+     * Success.
+     */
+    200: string;
+};
+
+export type ListEventsResponse = ListEventsResponses[keyof ListEventsResponses];
+
 export type ListGrantsData = {
     body?: never;
     path: {
@@ -12160,9 +14856,13 @@ export type ListGrantsData = {
 
 export type ListGrantsErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `tenant_mismatch`
      */
@@ -12242,9 +14942,13 @@ export type ListLlmCostsData = {
 
 export type ListLlmCostsErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -12328,9 +15032,13 @@ export type ListOperationsData = {
 
 export type ListOperationsErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `tenant_mismatch`
      */
@@ -12372,6 +15080,55 @@ export type ListOperationsResponses = {
 
 export type ListOperationsResponse = ListOperationsResponses[keyof ListOperationsResponses];
 
+export type ListSealsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/admin/seals';
+};
+
+export type ListSealsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListSealsError = ListSealsErrors[keyof ListSealsErrors];
+
+export type ListSealsResponses = {
+    /**
+     * Success.
+     */
+    200: SealList;
+};
+
+export type ListSealsResponse = ListSealsResponses[keyof ListSealsResponses];
+
 export type ListTenantLedgerData = {
     body?: never;
     path: {
@@ -12407,9 +15164,13 @@ export type ListTenantLedgerData = {
 
 export type ListTenantLedgerErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -12473,9 +15234,13 @@ export type ListTenantsData = {
 
 export type ListTenantsErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `admin_required`
      */
@@ -12548,9 +15313,13 @@ export type ListUsageData = {
 
 export type ListUsageErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `tenant_mismatch`
      */
@@ -12623,9 +15392,13 @@ export type ListWebhookDeliveriesData = {
 
 export type ListWebhookDeliveriesErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
      * `webhook_not_found`
      */
@@ -12682,13 +15455,21 @@ export type LogLlmCostErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `request_in_progress`
      */
@@ -12779,13 +15560,19 @@ export type OcrToMarkdownErrors = {
         code: 'empty_file';
     } & EmptyFileProblem);
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`
      */
     403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -12898,13 +15685,21 @@ export type PresignUploadErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`
+     * `cross_site_request`, `tenant_mismatch`
      */
-    403: TenantMismatchProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
     /**
      * `request_in_progress`
      */
@@ -12962,95 +15757,6 @@ export type PresignUploadResponses = {
 
 export type PresignUploadResponse2 = PresignUploadResponses[keyof PresignUploadResponses];
 
-export type PublishConfigData = {
-    body: ConfigUpsertRequest;
-    path?: never;
-    query?: never;
-    url: '/v1/configs';
-};
-
-export type PublishConfigErrors = {
-    /**
-     * `malformed_json`, `invalid_schema`, `unknown_model_provider`
-     */
-    400: ({
-        code: 'malformed_json';
-    } & MalformedJsonProblem) | ({
-        code: 'invalid_schema';
-    } & InvalidSchemaProblem) | ({
-        code: 'unknown_model_provider';
-    } & UnknownModelProviderProblem);
-    /**
-     * `invalid_api_key`
-     */
-    401: InvalidApiKeyProblem;
-    /**
-     * `admin_required`
-     */
-    403: AdminRequiredProblem;
-    /**
-     * `config_not_found`, `artifact_not_found`
-     */
-    404: ({
-        code: 'config_not_found';
-    } & ConfigNotFoundProblem) | ({
-        code: 'artifact_not_found';
-    } & ArtifactNotFoundProblem);
-    /**
-     * `body_too_large`
-     */
-    413: BodyTooLargeProblem;
-    /**
-     * `unsupported_media_type`
-     */
-    415: UnsupportedMediaTypeProblem;
-    /**
-     * `validation_error`, `invalid_schema`, `unsafe_api_base`
-     */
-    422: ({
-        code: 'validation_error';
-    } & HttpValidationError) | ({
-        code: 'invalid_schema';
-    } & InvalidSchemaProblem) | ({
-        code: 'unsafe_api_base';
-    } & UnsafeApiBaseProblem);
-    /**
-     * `rate_limited`
-     */
-    429: RateLimitedProblem;
-    /**
-     * `internal_error`
-     */
-    500: InternalErrorProblem;
-    /**
-     * `storage_error`
-     */
-    502: StorageErrorProblem;
-    /**
-     * `not_ready`, `shutting_down`, `field_encryption_not_configured`, `busy`
-     */
-    503: ({
-        code: 'not_ready';
-    } & NotReadyProblem) | ({
-        code: 'shutting_down';
-    } & ShuttingDownProblem) | ({
-        code: 'field_encryption_not_configured';
-    } & FieldEncryptionNotConfiguredProblem) | ({
-        code: 'busy';
-    } & BusyProblem);
-};
-
-export type PublishConfigError = PublishConfigErrors[keyof PublishConfigErrors];
-
-export type PublishConfigResponses = {
-    /**
-     * Success.
-     */
-    200: ConfigResponse;
-};
-
-export type PublishConfigResponse = PublishConfigResponses[keyof PublishConfigResponses];
-
 export type PublishFxRatesData = {
     body: PublishFxRatesRequest;
     path?: never;
@@ -13064,13 +15770,21 @@ export type PublishFxRatesErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -13224,13 +15938,21 @@ export type RefundCreditsErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `original_grant_not_found`
      */
@@ -13308,9 +16030,17 @@ export type RemoveUploadData = {
 
 export type RemoveUploadErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
     /**
      * `document_not_found`
      */
@@ -13376,9 +16106,17 @@ export type ResendWebhookDeliveryData = {
 
 export type ResendWebhookDeliveryErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
     /**
      * `webhook_not_found`, `delivery_not_found`
      */
@@ -13436,13 +16174,21 @@ export type RevokeApiKeyData = {
 
 export type RevokeApiKeyErrors = {
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `key_not_found`
      */
@@ -13486,70 +16232,6 @@ export type RevokeApiKeyResponses = {
 
 export type RevokeApiKeyResponse = RevokeApiKeyResponses[keyof RevokeApiKeyResponses];
 
-export type RevokeConfigData = {
-    body?: never;
-    path: {
-        /**
-         * ID of a saved config, `cfg-…`.
-         */
-        config_id: string;
-    };
-    query?: never;
-    url: '/v1/configs/{config_id}';
-};
-
-export type RevokeConfigErrors = {
-    /**
-     * `invalid_api_key`
-     */
-    401: InvalidApiKeyProblem;
-    /**
-     * `admin_required`
-     */
-    403: AdminRequiredProblem;
-    /**
-     * `config_not_found`
-     */
-    404: ConfigNotFoundProblem;
-    /**
-     * `validation_error`
-     */
-    422: HttpValidationError;
-    /**
-     * `rate_limited`
-     */
-    429: RateLimitedProblem;
-    /**
-     * `internal_error`
-     */
-    500: InternalErrorProblem;
-    /**
-     * `storage_error`
-     */
-    502: StorageErrorProblem;
-    /**
-     * `not_ready`, `shutting_down`, `busy`
-     */
-    503: ({
-        code: 'not_ready';
-    } & NotReadyProblem) | ({
-        code: 'shutting_down';
-    } & ShuttingDownProblem) | ({
-        code: 'busy';
-    } & BusyProblem);
-};
-
-export type RevokeConfigError = RevokeConfigErrors[keyof RevokeConfigErrors];
-
-export type RevokeConfigResponses = {
-    /**
-     * Done; no content.
-     */
-    204: void;
-};
-
-export type RevokeConfigResponse = RevokeConfigResponses[keyof RevokeConfigResponses];
-
 export type RotateApiKeyData = {
     body: ApiKeyRotateRequest;
     path?: never;
@@ -13563,13 +16245,21 @@ export type RotateApiKeyErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `key_not_found`
      */
@@ -13635,9 +16325,17 @@ export type RotateWebhookSecretErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
     /**
      * `webhook_not_found`
      */
@@ -13709,13 +16407,21 @@ export type SetPlanErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -13772,13 +16478,21 @@ export type SetPricingErrors = {
      */
     400: MalformedJsonProblem;
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `admin_required`
+     * `cross_site_request`, `admin_required`
      */
-    403: AdminRequiredProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -13822,6 +16536,35 @@ export type SetPricingResponses = {
 
 export type SetPricingResponse = SetPricingResponses[keyof SetPricingResponses];
 
+export type StartOidcData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The page of the console to come back to, from `/app/` on.
+         */
+        return_to?: string;
+    };
+    url: '/v1/session/oidc/start';
+};
+
+export type StartOidcErrors = {
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `shutting_down`
+     */
+    503: ShuttingDownProblem;
+};
+
+export type StartOidcError = StartOidcErrors[keyof StartOidcErrors];
+
 export type ToMarkdownData = {
     body: ToMarkdownForm;
     headers?: {
@@ -13859,13 +16602,19 @@ export type ToMarkdownErrors = {
         code: 'unknown_model_provider';
     } & UnknownModelProviderProblem);
     /**
-     * `invalid_api_key`
+     * `invalid_api_key`, `session_expired`
      */
-    401: InvalidApiKeyProblem;
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
     /**
-     * `tenant_mismatch`, `insufficient_credits`
+     * `cross_site_request`, `tenant_mismatch`, `insufficient_credits`
      */
     403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
         code: 'tenant_mismatch';
     } & TenantMismatchProblem) | ({
         code: 'insufficient_credits';
@@ -13950,6 +16699,43 @@ export type ToMarkdownResponses = {
 };
 
 export type ToMarkdownResponse = ToMarkdownResponses[keyof ToMarkdownResponses];
+
+export type UseSignInLinkData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * What the printed link carries.
+         */
+        token: string;
+    };
+    url: '/v1/session/link';
+};
+
+export type UseSignInLinkErrors = {
+    /**
+     * `invalid_api_key`
+     */
+    401: InvalidApiKeyProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `shutting_down`, `not_ready`
+     */
+    503: ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'not_ready';
+    } & NotReadyProblem);
+};
+
+export type UseSignInLinkError = UseSignInLinkErrors[keyof UseSignInLinkErrors];
 
 export type GetOpenApiData = {
     body?: never;

@@ -6,7 +6,7 @@ import type { Opening } from '../../commands/work/work.ts';
 import type { WorkSubject } from '../../commands/uploads/fetchedFile.ts';
 import { PIPELINE_OPERATIONS, PIPELINE_PAYLOADS } from '../pipelines/canonicalPipelines.ts';
 import { invalid } from '../problems.ts';
-import { renderFormOf } from '../wire/documents.ts';
+import { conversionFormOf } from '../wire/documents.ts';
 import { CHANNEL_MEMBERS } from '../wire/channels.ts';
 import { envelopeByOperation, extractPayload, toMarkdownPayload } from '../wire/canonical.ts';
 import { onJsonFile } from '../documents/sourceFile.ts';
@@ -101,7 +101,7 @@ const toMarkdown: CanonicalOperation = (call) => {
     runConversion(deps, request, {
       ...workOf(request, opened(payload), subject),
       mode: mode ?? conversion_mode ?? 'default',
-      form: renderFormOf(payload),
+      form: conversionFormOf(payload),
       ocr: channelIn('ocr', payload),
       channelPaths: pathsIn(payload),
     }),

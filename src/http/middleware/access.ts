@@ -9,9 +9,13 @@ const ROLES: Readonly<Record<Route['access'], readonly Caller['role'][]>> = {
   admin_or_service: ['admin', 'service'],
 };
 
-/** 403 for a key whose role is too small. */
-export const checkRole = ({ access }: Route, { role }: Caller): void => {
-  if (!ROLES[access].includes(role)) throw problem('admin_required', 'This needs an admin key.');
+/** Whether the caller's role may call the route at all. */
+const isOpenTo = ({ access, tenantSessions }: Route, { role, session }: Caller): boolean =>
+  ROLES[access].includes(role) || (tenantSessions === true && role === 'tenant' && session !== undefined);
+
+/** 403 for a caller whose role is too small. */
+export const checkRole = (route: Route, caller: Caller): void => {
+  if (!isOpenTo(route, caller)) throw problem('admin_required', 'This needs an admin key.');
 };
 
 const mayActFor = (tenantId: string, route: Route, caller: Caller): boolean => {
@@ -33,6 +37,6 @@ export const scopeIn = (body: unknown): unknown =>
 export const checkTenant = (route: Route, caller: Caller, part: unknown): void => {
   const tenantId = tenantNamedIn(part);
   if (tenantId === undefined || mayActFor(tenantId, route, caller)) return;
-  if (ROLES[route.access].includes('tenant'))
+  if (ROLES[route.access].includes('tenant') || isOpenTo(route, caller))
     throw problem('tenant_mismatch', 'The API key belongs to another tenant.');
 };

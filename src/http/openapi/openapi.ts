@@ -120,8 +120,14 @@ const requestBody = (
   return { requestBody: { required: true, content } };
 };
 
+const ELSEWHERE: Json = {
+  description: 'Elsewhere.',
+  headers: { Location: { description: 'Where to.', schema: { type: 'string' } } },
+};
+
 const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Components): Json => {
   if (reply.status === 204) return { 204: { description: 'Done; no content.' } };
+  if (!('schema' in reply || 'contentType' in reply)) return { [reply.status]: ELSEWHERE };
   const content =
     'schema' in reply
       ? { 'application/json': { schema: schemaOf(reply.schema, 'output', components) } }
@@ -151,7 +157,7 @@ const operation = (route: NamedRoute, components: Components): Json => ({
   summary: route.summary,
   ...(route.description !== undefined && { description: route.description }),
   tags: [route.tag],
-  security: route.access === 'public' ? [] : [{ apiKey: [] }],
+  security: route.access === 'public' ? [] : [{ apiKey: [] }, { session: [] }],
   parameters: [
     ...parametersIn(route, 'path', components),
     ...parametersIn(route, 'query', components),
@@ -225,6 +231,14 @@ export const openApiDocument = (routes: readonly NamedRoute[], serverUrl: string
           in: 'header',
           name: 'X-API-KEY',
           description: 'A key of a tenant, of a service or of an admin.',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'quire_session',
+          description:
+            'Of a browser that is signed in. What changes something needs the header `X-CSRF-Token` and a page of ' +
+            'this service.',
         },
       },
       schemas: describedComponents(components),

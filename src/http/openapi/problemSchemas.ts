@@ -43,7 +43,7 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
   price_mismatch: {
     expected_minor: count('What the price list says, in minor units of the currency, VAT included.'),
   },
-  rate_limited: { bucket: word('The bucket that is empty: `heavy`, `general` or `upload`.') },
+  rate_limited: { bucket: word('The bucket that is empty: `heavy`, `general`, `upload` or `sign_in`.') },
   refund_exceeds_original: {
     refundable_credits: count('Credits of the sale that can still be refunded.'),
     refundable_amount_minor: {

@@ -12,8 +12,14 @@ export const TAGS = [
   { name: 'Webhooks', description: 'Receivers that are told what happens, and what each was told.' },
   { name: 'Billing', description: 'Credits, prices and quotes of a tenant.' },
   { name: 'Pipelines', description: 'Training on examples, and which artifact answers.' },
+  { name: 'Sessions', description: 'Signing in and out with a browser.' },
   { name: 'Administration', description: 'Keys, plans, limits, rates and prices; for admin keys.' },
   { name: 'Reports', description: 'Margin, reconciliation, usage and model costs; for admin keys.' },
+  {
+    name: 'Audit',
+    description:
+      'The event log as it is stored, balances as of any moment, audits and seals; for admin keys.',
+  },
   { name: 'Service', description: 'Health, metrics and this description.' },
 ] as const;
 

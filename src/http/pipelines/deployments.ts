@@ -7,7 +7,7 @@ import type { RouteRequest } from '../defineRoute.ts';
 import { workFailure } from '../doneOrProblem.ts';
 import { invalid, problem } from '../problems.ts';
 import { settleReads } from '../reads/settledReads.ts';
-import type { deploymentResponse, resolvedDeployment } from '../wire/pipelines.ts';
+import type { artifactListBody, deploymentResponse, resolvedDeployment } from '../wire/pipelines.ts';
 
 type AnyRequest = RouteRequest<unknown, unknown, unknown>;
 
@@ -53,8 +53,9 @@ export const resolve = async (
   return { ...membersOf(active), previous_artifact_id };
 };
 
-const artifactBody = ({ published_at, ...artifact }: Artifact) => ({
+const artifactBody = ({ published_at, per_field, ...artifact }: Artifact) => ({
   ...artifact,
+  per_field: [...per_field],
   artifact_uri: artifactUriOf(artifact.artifact_id),
   created_at: published_at,
 });
@@ -74,8 +75,8 @@ export const artifactOf = async (
 export const artifactList = async (
   deps: ApiDeps,
   request: Pick<AnyRequest, 'answer'>,
-  query: { readonly tenant_id: string; readonly limit: number; readonly offset: number },
-): Promise<object> => {
+  query: Parameters<ApiDeps['queries']['artifactsOfTenant']>[0],
+): Promise<z.input<typeof artifactListBody>> => {
   await settleReads(deps.reads, request, query.tenant_id);
   const { items, total } = await deps.queries.artifactsOfTenant(query);
   const found = await Promise.all(items.map((id) => deps.pipelines.artifacts.published(id)));

@@ -26,6 +26,8 @@ interface AppDeps extends Omit<ServeDeps, 'onError'> {
   readonly publicUrl?: string | undefined;
   /** Web pages of these origins may call from a browser. */
   readonly corsOrigins?: readonly string[] | undefined;
+  /** Pages for people, beside the interface. Left out: there are none. */
+  readonly pages?: RequestHandler | undefined;
   /** Told of each request that begins. */
   readonly running?: RunningRequests | undefined;
   /** Left out: requests are not traced. */
@@ -189,6 +191,9 @@ const front = (deps: AppDeps): RequestHandler => {
 /** The whole HTTP surface, built from the table of routes. */
 export const httpApp = (deps: AppDeps): Express => {
   const { routes, logger } = deps;
+  // What a request's line says is listed in `tell`: to look in each for members with secrets takes longer than to
+  // write it.
+  const requests = logger.child({}, { redact: [] });
   const onError = (error: unknown, requestId: string) =>
     logger.error({ msg: 'request failed', request_id: requestId, err: error });
   const app = express();
@@ -196,7 +201,8 @@ export const httpApp = (deps: AppDeps): Express => {
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
-  app.use(front(deps), ...crossOrigin(deps.corsOrigins ?? []));
+  app.use(front({ ...deps, logger: requests }), ...crossOrigin(deps.corsOrigins ?? []));
+  if (deps.pages !== undefined) app.use(deps.pages);
   for (const route of routes) app[route.method](expressPath(route), handlerOf(route, { ...deps, onError }));
   for (const route of routes) app.route(expressPath(route)).all(noteMethod(route));
   app.use(nothingHere);

@@ -20,6 +20,7 @@ import { receiveBytes } from './rawUpload.ts';
 import { retryLater } from '../problems.ts';
 import { settleAllReads, settleReads } from '../reads/settledReads.ts';
 import { sendRaw } from './sendRaw.ts';
+import { browserOf } from '../sessions/browser.ts';
 import { addressParts, checked, requestOf } from './routeRequest.ts';
 import type { Checked, Exchange, Input, Received } from './routeRequest.ts';
 import { validate } from './validate.ts';
@@ -45,10 +46,22 @@ const setHeaders = (res: Response, headers: Readonly<Record<string, string>>): v
 /** Public routes act as nobody in particular. */
 const NOBODY: Caller = { ...BOOTSTRAP_ADMIN, key_id: 'none', role: 'tenant', tenant_id: 'none' };
 
+/** By the key; without one, by the session of a browser. */
+const callerOf = async (route: Route, req: Request, { keys, api }: ServeDeps): Promise<Caller> => {
+  const key = req.get('x-api-key');
+  if (key !== undefined || req.headers.cookie === undefined) return keys.authenticate(key);
+  const browser = browserOf(req);
+  if (!api.sessions.isSentBy(browser)) return keys.authenticate(key);
+  return api.sessions.callerOf(browser, { changes: route.method !== 'get' });
+};
+
+/** Statuses that come without a body. */
+const BODILESS: readonly number[] = [204, 302, 303];
+
 const admitted = async (route: Route, exchange: Exchange, deps: ServeDeps): Promise<Caller> => {
   if (route.access === 'public') return NOBODY;
   const { req, res } = exchange;
-  const caller = await deps.keys.authenticate(req.get('x-api-key'));
+  const caller = await callerOf(route, req, deps);
   exchange.caller = caller;
   if (route.bucket !== undefined && route.bucketOf === undefined)
     setHeaders(res, await takeToken(deps.limits, caller, route.bucket));
@@ -143,7 +156,7 @@ const handled = async (
     await sendRaw(res, body.body, req.method === 'HEAD');
     return { status, body: '', replayed: false };
   }
-  return { status, body: status === 204 ? '' : textOf(body), replayed: false };
+  return { status, body: BODILESS.includes(status) ? '' : textOf(body), replayed: false };
 };
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -171,7 +184,7 @@ const send = (
   if (status === 202 && respondsAsync) setOperation(res, body);
   if (replayed) res.setHeader('Idempotent-Replayed', 'true');
   res.statusCode = status;
-  if (status === 204) {
+  if (BODILESS.includes(status)) {
     res.end();
     return;
   }

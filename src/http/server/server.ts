@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
+import { expressMessages } from './expressMessages.ts';
 import { mayLeaveMuch } from './refuseBody.ts';
 
 /** How much patience and room a connection gets. Times in ms. */
@@ -58,19 +60,19 @@ const boundUnread = ({ unreadTimeout }: ConnectionLimits, req: IncomingMessage, 
   });
 };
 
-/** Listens on `host` and `port` (0: any free one). `limits` are for specs, which have less patience. */
+/** Serves the application on `host` and `port` (0: any free one). `limits` are for specs, which have less patience. */
 export const listen = (
-  listener: RequestListener,
+  app: Express,
   { host, port }: { readonly host: string; readonly port: number },
   limits: Partial<ConnectionLimits> = {},
 ): Promise<HttpServer> =>
   new Promise((resolve, reject) => {
     const all = { ...LIMITS, ...limits };
     const { unreadTimeout: _, connectionsMax, ...timeouts } = all;
-    const options = { ...timeouts, ...STRICT, maxHeaderSize: HEADER_BYTES_MAX };
+    const options = { ...timeouts, ...STRICT, ...expressMessages(app), maxHeaderSize: HEADER_BYTES_MAX };
     const server = createServer(options, (req, res) => {
       boundUnread(all, req, res);
-      listener(req, res);
+      app(req, res);
     });
     server.maxConnections = connectionsMax;
     server.once('error', reject);

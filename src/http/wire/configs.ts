@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { configMode } from '../../../domain/savedConfig/events.ts';
-import { instantOut, orAbsent, plainText, tenantIdText } from './basics.ts';
+import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
 import { modelChannelIn } from './channels.ts';
 import { extractModeIn, minConfidenceIn } from './documents.ts';
 
@@ -51,3 +51,18 @@ export const configResponse = z
     published_by: z.string(),
   })
   .meta({ id: 'ConfigResponse' });
+
+export const configsQuery = z.object({ tenant_id: tenantIdText, ...pagingQuery });
+
+export const configList = pageOf(configResponse, 'ConfigList');
+
+export const configParams = z.object({ config_id: plainText(1, 200) });
+
+export const configVersions = z
+  .strictObject({
+    config_id: z.string(),
+    tenant_id: z.string(),
+    revoked_at: instantOut.nullable(),
+    versions: z.array(configResponse),
+  })
+  .meta({ id: 'ConfigVersions' });

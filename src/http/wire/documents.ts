@@ -71,7 +71,7 @@ export const extractForm = z
   })
   .meta({ id: 'ExtractForm' });
 
-const INCLUDES = ['blocks', 'page_markdown'] as const;
+const INCLUDES = ['blocks', 'page_markdown', 'proposed_schema'] as const;
 type Include = (typeof INCLUDES)[number];
 
 const includeList = z.array(z.enum(INCLUDES)).max(INCLUDES.length);
@@ -82,11 +82,17 @@ const includeText = z
   .max(100)
   .transform((text) => text.split(',').map((name) => name.trim()))
   .pipe(includeList)
-  .meta({ 'x-wire': { type: 'string', description: 'Comma-separated, of `blocks` and `page_markdown`.' } });
+  .meta({
+    'x-wire': {
+      type: 'string',
+      description: 'Comma-separated, of `blocks`, `page_markdown` and `proposed_schema`.',
+    },
+  });
 
 const INCLUDE =
   '`blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page ' +
-  'by itself. Both are in the member `pages`.';
+  'by itself. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction, of the fields that ' +
+  'the document names itself, in the member of this name.';
 const TABLE_FORMAT =
   '`html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.';
 
@@ -99,7 +105,7 @@ export const renderFields = {
 };
 
 /** The same members for those that do the work. */
-export const renderFormOf = ({
+export const conversionFormOf = ({
   include = [],
   table_format,
 }: {
@@ -108,6 +114,7 @@ export const renderFormOf = ({
 }) => ({
   blocks: include.includes('blocks'),
   pageMarkdown: include.includes('page_markdown'),
+  proposedSchema: include.includes('proposed_schema'),
   tables: table_format,
 });
 
@@ -176,7 +183,11 @@ const validationErrorItem = z
 
 const warning = z
   .strictObject({
-    code: z.string(),
+    code: z.string().meta({
+      description:
+        '`no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters ' +
+        'they draw; `page_failed`; `low_confidence`; `not_grounded`; `own_key_not_used`. More may be added.',
+    }),
     message: z.string(),
     path: z.string().optional().meta({
       description: 'Of `low_confidence`: JSON Pointer into `result`; of an item that was left out, its list.',
@@ -221,6 +232,9 @@ export const markdownResponse = z
     markdown: z.string(),
     plain_text: z.string(),
     pages: z.array(pageContents).optional().meta({ description: 'What `include` asks for, page by page.' }),
+    proposed_schema: z.record(z.string(), z.unknown()).optional().meta({
+      description: 'Where `include` asks for it: a JSON Schema of the labels and table headers found.',
+    }),
     meta: z.strictObject({
       conversion_id: z.string(),
       document_id: z.string(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { creditsOut, instantOut, plainText, tenantIdText } from './basics.ts';
+import { creditsOut, instantOut, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
 import { extractModeIn } from './documents.ts';
 
 /** Part of a stream's name: no half of a surrogate pair, which cannot be written in one. */
@@ -60,6 +60,8 @@ const scoreOut = z.number().min(0).max(1);
 
 const fieldScores = z.array(z.strictObject({ path: z.string(), baseline: scoreOut, best: scoreOut }));
 
+const chargeOut = creditsOut.meta({ description: 'Whole credits; 0 until it has succeeded.' });
+
 const statusMembers = {
   job_id: z.string(),
   tenant_id: z.string(),
@@ -72,7 +74,7 @@ const statusMembers = {
   per_field: fieldScores,
   artifact_id: z.string().nullable(),
   artifact_uri: z.string().nullable(),
-  credits_charged: creditsOut,
+  credits_charged: chargeOut,
   error: z.strictObject({ code: z.string(), detail: z.string() }).nullable(),
   created_at: instantOut,
   started_at: instantOut.nullable(),
@@ -147,3 +149,68 @@ export const currentDeploymentQuery = z.object({
   task_id: scopeName().default('default'),
   environment: scopeName(64).default('prod'),
 });
+
+const scopeQuery = { project_id: scopeName().optional(), task_id: scopeName().optional() };
+const ofTenant = { tenant_id: tenantIdText, ...scopeQuery, ...pagingQuery };
+
+export const artifactsQuery = z.object(ofTenant);
+export const deploymentsQuery = z.object({ ...ofTenant, environment: scopeName(64).optional() });
+export const trainingJobsQuery = z.object({ ...ofTenant, status: statusMembers.status.optional() });
+
+export const trainingJobList = pageOf(
+  z
+    .strictObject({
+      job_id: z.string(),
+      tenant_id: z.string(),
+      project_id: z.string(),
+      task_id: z.string(),
+      name: z.string().nullable(),
+      status: z.string(),
+      artifact_id: z.string().nullable(),
+      problem_code: z.string().nullable(),
+      credits_held: creditsOut,
+      credits_charged: chargeOut,
+      created_at: instantOut,
+      started_at: instantOut.nullable(),
+      finished_at: instantOut.nullable(),
+    })
+    .meta({ id: 'TrainingJobItem' }),
+  'TrainingJobList',
+);
+
+export const deploymentList = pageOf(
+  z
+    .strictObject({
+      ...{ deployment_id: z.string(), tenant_id: z.string(), project_id: z.string() },
+      ...{ task_id: z.string(), environment: z.string(), artifact_id: z.string() },
+      artifact_uri: z.string(),
+      rollout: deploymentMembers.rollout,
+      status: z.enum(['active', 'retired']),
+      replaces: z.string().nullable(),
+      activated_at: instantOut,
+      activated_by: z.string(),
+      retired_at: instantOut.nullable(),
+    })
+    .meta({ id: 'DeploymentItem' }),
+  'DeploymentList',
+);
+
+const artifactMembers = z
+  .strictObject({
+    artifact_id: z.string(),
+    artifact_uri: z.string(),
+    job_id: z.string(),
+    tenant_id: z.string(),
+    project_id: z.string(),
+    task_id: z.string(),
+    sha256: z.string(),
+    bytes: z.int(),
+    schema_sha256: z.string(),
+    baseline_score: scoreOut,
+    best_score: scoreOut,
+    per_field: fieldScores,
+    created_at: instantOut,
+  })
+  .meta({ id: 'Artifact' });
+
+export const artifactListBody = pageOf(artifactMembers, 'ArtifactList');

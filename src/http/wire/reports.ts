@@ -71,6 +71,31 @@ const usageItem = z
 
 export const usageHistory = pageOf(usageItem, 'UsageHistoryResponse');
 
+const categoryOfDay = z
+  .strictObject({
+    category: z.string(),
+    operations: z.int(),
+    pages: z.int(),
+    free_pages: z.int(),
+    credits: creditsOut,
+  })
+  .meta({ id: 'UsageDayCategory' });
+
+const usageDay = z
+  .strictObject({
+    day: z.iso.date(),
+    used_credits: creditsOut,
+    granted_credits: creditsOut,
+    adjusted_credits: creditsOut,
+    balance_credits: creditsOut.nullable(),
+    categories: z.array(categoryOfDay),
+  })
+  .meta({ id: 'UsageDay' });
+
+export const usageDaysResponse = z
+  .strictObject({ tenant_id: z.string(), start: z.iso.date(), end: z.iso.date(), items: z.array(usageDay) })
+  .meta({ id: 'UsageDaysResponse' });
+
 export const quoteResponse = z
   .strictObject({
     tenant_id: z.string(),

@@ -7,8 +7,7 @@ import { client, formOf, INVOICE, INVOICE_SCHEMA, type Client } from '../support
 const TENANT = 'crowd';
 const WIDE = { rate_per_second: 10_000, burst: 10_000 };
 
-describe('fifty extractions at once on a balance for twenty', function () {
-  this.timeout(120_000);
+describe('fifty extractions at once on a balance for twenty', () => {
   const folder = tempFolder();
   let service: ServiceProcess;
   let api: Client;

@@ -92,6 +92,25 @@ describe('what a request asks of a document', () => {
     expect(replayed.headers.get('idempotent-replayed')).to.equal('true');
   });
 
+  it('proposes a schema of the labels of the document, beside blocks or alone', async () => {
+    const letter = new Blob(['Invoice No.: A-17\nTotal: 12.50\n'], { type: 'text/plain' });
+    const alone = await convert({ include: 'proposed_schema' }, letter, 'a.txt');
+    expect(alone.body['proposed_schema'], alone.text).to.deep.equal({
+      type: 'object',
+      properties: {
+        invoice_no: { type: 'string', description: 'Invoice No.' },
+        total: { type: 'number', description: 'Total' },
+      },
+    });
+    expect(alone.body).not.to.have.property('pages');
+    const both = await convert({ include: 'proposed_schema,blocks' }, letter, 'a.txt');
+    expect(both.body['proposed_schema']).to.deep.equal(alone.body['proposed_schema']);
+    expect(both.body['pages']).to.have.length(1);
+    const markdownToo = await convert({ include: 'proposed_schema,page_markdown' }, letter, 'a.txt');
+    const [page] = markdownToo.body['pages'] as object[];
+    expect(page).to.have.keys('page', 'markdown');
+  });
+
   it('gives blocks, page by page, and tables as HTML', async () => {
     const table = '<table><tr><th colspan="2">A & B</th></tr><tr><td>1</td><td>2 < 3</td></tr></table>';
     const html = new Blob([`<h2>Title</h2><p>Text</p>${table}`], { type: 'text/html' });

@@ -3,12 +3,10 @@ import { expect } from 'chai';
 import { llmCostStream } from '../../../domain/llmCost/events.ts';
 import { drawnPdf, plainPdf } from '../../../engine/test/support/pdfs.ts';
 import {
-  answers,
-  reads,
   startScriptedProvider,
-  USAGE,
   type ScriptedProvider,
 } from '../../../engine/test/support/scriptedProvider.ts';
+import { answers, reads, USAGE } from '../../../engine/test/support/scriptedProvider/steps.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn, type Reply } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 
@@ -32,8 +30,7 @@ interface Meta {
 const metaOf = ({ body }: Reply): Meta => body['meta'] as Meta;
 const codesOf = (reply: Reply) => metaOf(reply).warnings.map(({ code }) => code);
 
-describe('an own key pays for the work that it is used for', function () {
-  this.timeout(60_000);
+describe('an own key pays for the work that it is used for', () => {
   let api: TestApi;
   let provider: ScriptedProvider;
   before(async () => {

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import {
   startScriptedProvider,
-  answers,
-  status,
   type ScriptedProvider,
 } from '../../../engine/test/support/scriptedProvider.ts';
+import { answers, status } from '../../../engine/test/support/scriptedProvider/steps.ts';
 import { startService, type ServiceProcess } from '../../support/serviceProcess.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 import { client, formOf, INVOICE, INVOICE_SCHEMA } from '../support/client.ts';
@@ -21,8 +20,7 @@ const filesUnder = async (folder: string): Promise<string[]> => {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 };
 
-describe('own keys of callers', function () {
-  this.timeout(120_000);
+describe('own keys of callers', () => {
   const folder = tempFolder();
   let provider: ScriptedProvider;
   let service: ServiceProcess;

@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { plainPdf } from '../../../engine/test/support/pdfs.ts';
 import {
+  startScriptedProvider,
+  type ScriptedProvider,
+} from '../../../engine/test/support/scriptedProvider.ts';
+import {
   answers,
   reads,
-  startScriptedProvider,
   status,
   USAGE,
-  type ScriptedProvider,
   type Step,
-} from '../../../engine/test/support/scriptedProvider.ts';
+} from '../../../engine/test/support/scriptedProvider/steps.ts';
 import { formOf, INVOICE, type Reply } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { until } from '../../../engine/test/support/until.ts';
@@ -162,8 +164,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe('own models over HTTP', function () {
-  this.timeout(60_000);
+describe('own models over HTTP', () => {
   let provider: ScriptedProvider;
   let api: TestApi;
   before(async () => {

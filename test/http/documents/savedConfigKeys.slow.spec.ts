@@ -4,7 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { answers, startScriptedProvider, USAGE } from '../../../engine/test/support/scriptedProvider.ts';
+import { startScriptedProvider } from '../../../engine/test/support/scriptedProvider.ts';
+import { answers, USAGE } from '../../../engine/test/support/scriptedProvider/steps.ts';
 import { startService } from '../../support/serviceProcess.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 import { client, formOf, INVOICE, INVOICE_SCHEMA, type Client } from '../support/client.ts';
@@ -16,8 +17,7 @@ const publish = (api: Client, json: object) => api.call('post', '/v1/configs', {
 const extract = (api: Client, key: string, fields: Readonly<Record<string, string>>) =>
   api.call('post', '/v1/extract', { key, form: formOf(fields, INVOICE) });
 
-describe('the secret of saved configs', function () {
-  this.timeout(120_000);
+describe('the secret of saved configs', () => {
   const folder = tempFolder();
   after(() => folder.remove());
   const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];

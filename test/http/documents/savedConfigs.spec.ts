@@ -1,11 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import {
-  answers,
   startScriptedProvider,
-  USAGE,
   type ScriptedProvider,
 } from '../../../engine/test/support/scriptedProvider.ts';
+import { answers, USAGE } from '../../../engine/test/support/scriptedProvider/steps.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn, type Client } from '../support/client.ts';
 import { startApi, testApi, type TestApi } from '../support/testApi.ts';
 
@@ -16,8 +15,7 @@ const publish = (api: Client, json: object) => api.call('post', '/v1/configs', {
 const extract = (api: Client, key: string, fields: Readonly<Record<string, string>>) =>
   api.call('post', '/v1/extract', { key, form: formOf(fields, INVOICE) });
 
-describe('saved configs', function () {
-  this.timeout(60_000);
+describe('saved configs', () => {
   let provider: ScriptedProvider;
   let api: TestApi;
   let key: string;

@@ -21,6 +21,7 @@ const WITHOUT_CHILDREN = [
   ...['getFxRate', 'getMarginReport', 'listLlmCosts', 'getLlmCostsOfJob', 'createProviderPricing'],
   ...['listProviderPricing', 'getMissingPricing', 'getFreeTierSubsidy', 'getCostsByTask'],
   ...['getCostsByDocument', 'logLlmCost', 'setPricing', 'getPricing', 'getReconciliation', 'getUsageStats'],
+  ...['getServiceState', 'getUsageDays'],
   ...['listTenants', 'listTenantLedger', 'publishFxRates', 'getBalance', 'chargeExamples'],
   ...['getTrainingQuote', 'getTenantInfo', 'listUsage', 'listGrants', 'getQuote', 'getBillingRates'],
   ...['getCreditPrices', 'publishConfig', 'revokeConfig', 'getTrainingJob', 'cancelTrainingJob'],
@@ -28,7 +29,10 @@ const WITHOUT_CHILDREN = [
   ...['removeUpload', 'getOperation', 'listOperations', 'cancelOperation', 'createWebhook', 'listWebhooks'],
   ...['getWebhook', 'changeWebhook', 'removeWebhook', 'rotateWebhookSecret', 'listWebhookDeliveries'],
   'resendWebhookDelivery',
+  ...['createSession', 'endSession', 'finishOidc', 'getSession', 'startOidc', 'useSignInLink'],
   ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
+  ...['startAudit', 'getAudit', 'listAudits', 'cancelAudit', 'listEvents', 'listSeals', 'getBalanceAt'],
+  ...['getConfig', 'listConfigs', 'listArtifacts', 'listDeployments', 'listTrainingJobs'],
 ];
 
 describe('work in children is charged to the tenant that asked for it', () => {

@@ -55,8 +55,7 @@ const documentHost = async () => {
   };
 };
 
-describe('documents that are fetched from a source_url', function () {
-  this.timeout(60_000);
+describe('documents that are fetched from a source_url', () => {
   let api: TestApi;
   let host: Awaited<ReturnType<typeof documentHost>>;
   before(async () => {

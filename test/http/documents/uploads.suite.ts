@@ -34,8 +34,7 @@ export const uploadsSuite = (
   name: string,
   start: () => Promise<{ readonly api: TestApi; readonly expired: (documentId: string) => Promise<string> }>,
 ): void => {
-  describe(`uploads: ${name}`, function () {
-    this.timeout(120_000);
+  describe(`uploads: ${name}`, () => {
     let api: TestApi;
     let expired: (documentId: string) => Promise<string>;
     let key: string;

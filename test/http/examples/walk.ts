@@ -1,16 +1,12 @@
 import { expect } from 'chai';
 import { formOf, INVOICE, INVOICE_SCHEMA, type Reply } from '../support/client.ts';
+import { until } from '../../../engine/test/support/until.ts';
 import type { TestApi } from '../support/testApi.ts';
 import { presigned, put } from '../documents/uploads.suite.ts';
+import { ADMIN_KEY } from '../../support/serviceProcess.ts';
+import type { Example } from './example.ts';
+import { shownAudit } from './shownAudit.ts';
 import { workerOver } from '../../support/apiWorker.ts';
-
-/** What is shown of an operation: what was sent, and what came back. */
-export interface Example {
-  readonly parameters?: Readonly<Record<string, string | number | boolean>>;
-  readonly body?: unknown;
-  readonly status: number;
-  readonly answer?: unknown;
-}
 
 interface Sent {
   readonly path?: Readonly<Record<string, string>>;
@@ -154,6 +150,8 @@ const workOnDocuments = async (walk: Walk): Promise<void> => {
   const config = await walk.call('publishConfig', {
     json: { tenant_id: TENANT, name: 'Invoices', schema: SCHEMA, mode: 'standard' },
   });
+  await walk.call('listConfigs', { query: { tenant_id: TENANT } });
+  await walk.call('getConfig', { path: { config_id: String(config.body['config_id']) } });
   await walk.call('revokeConfig', { path: { config_id: String(config.body['config_id']) } });
 };
 
@@ -174,11 +172,27 @@ const learn = async (walk: Walk): Promise<void> => {
   const scope = { tenant_id: TENANT, project_id: 'default' };
   await walk.call('activateDeployment', { json: { ...scope, ...artifact } });
   await walk.call('getCurrentDeployment', { query: scope });
+  for (const list of ['listArtifacts', 'listDeployments', 'listTrainingJobs'])
+    await walk.call(list, { query: { tenant_id: TENANT, limit: 1 } });
   const job_id = String(made.body['job_id']);
   await walk.call('chargeExamples', { json: { tenant_id: TENANT, idempotency_key: 'export-1', job_id } });
   await walk.call('getTrainingExamples', { path: { job_id } });
   const other = await walk.call('createTrainingJob', { json: { ...json, seed: 2 } });
   await walk.call('cancelTrainingJob', { path: { job_id: String(other.body['job_id']) } });
+};
+
+const lookIntoTheLog = async (walk: Walk, api: TestApi): Promise<void> => {
+  await walk.call('listEvents', { query: { stream: `account-${TENANT}`, limit: 1 } });
+  await walk.call('listSeals');
+  const { body } = await walk.call('startAudit', { json: { log_only: true } });
+  const path = { audit_id: String(body['audit_id']) };
+  await until(async () => (await api.deps.audits.find(path.audit_id))?.status !== 'running');
+  await walk.call('cancelAudit', { path });
+  await walk.call('listAudits', { query: { limit: 1 } });
+  await walk.call('getAudit', { path });
+  for (const name of ['cancelAudit', 'listAudits', 'getAudit'])
+    walk.examples[name] = shownAudit(walk.examples[name]);
+  await walk.call('getBalanceAt', { ...tenant, query: { position: '9007199254740991' } });
 };
 
 const modelCosts = async (walk: Walk): Promise<void> => {
@@ -260,6 +274,12 @@ const beTold = async (walk: Walk, api: TestApi): Promise<void> => {
   await walk.call('removeWebhook', { path });
 };
 
+const signIn = async (walk: Walk): Promise<void> => {
+  await walk.call('createSession', { json: { api_key: ADMIN_KEY } });
+  await walk.call('getSession');
+  await walk.call('endSession');
+};
+
 const report = async (walk: Walk): Promise<void> => {
   const query = { operation: 'extract', billing_type: 'full_service', pages: 3, tenant_id: TENANT };
   await walk.call('getQuote', { query });
@@ -267,18 +287,31 @@ const report = async (walk: Walk): Promise<void> => {
   await walk.call('getTenantInfo', tenant);
   const one = { ...tenant, query: { limit: 1 } };
   for (const list of ['listGrants', 'listUsage', 'listTenantLedger']) await walk.call(list, one);
+  const today = new Date().toISOString().slice(0, 10);
+  await walk.call('getUsageDays', { ...tenant, query: { start: today, end: today } });
   await walk.call('listTenants', { query: { search: TENANT } });
   await walk.call('getCostsByDocument', { query: { tenant_id: TENANT, limit: 1 } });
   await walk.call('getCostsByTask', { query: { tenant_id: TENANT } });
   await walk.call('getUsageStats', { query: { group_by: 'operation' } });
   for (const whole of ['getMarginReport', 'getFreeTierSubsidy', 'getReconciliation']) await walk.call(whole);
-  for (const state of ['getHealth', 'getLiveness', 'getReadiness']) await walk.call(state);
+  for (const state of ['getHealth', 'getLiveness', 'getReadiness', 'getServiceState']) await walk.call(state);
 };
 
 /** Goes through all operations once and gives the example of each, by its name. */
 export const walkThrough = async (api: TestApi): Promise<Readonly<Record<string, Example>>> => {
   const walk = new Walk(api);
-  for (const part of [sell, workOnDocuments, learn, modelCosts, administer, keys, beTold, report])
+  for (const part of [
+    sell,
+    workOnDocuments,
+    learn,
+    modelCosts,
+    administer,
+    keys,
+    signIn,
+    beTold,
+    report,
+    lookIntoTheLog,
+  ])
     await part(walk, api);
   return walk.examples;
 };

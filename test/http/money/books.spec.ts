@@ -12,8 +12,7 @@ const itemsOf = (body: Readonly<Record<string, unknown>>, member = 'items') =>
 describe('the books of all tenants', () => {
   let api: TestApi;
   let tenant: string;
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     api = await testApi();
     tenant = `Books-${randomUUID()}`;
     await api.sell(tenant, 20_000);

@@ -18,8 +18,7 @@ const firstIssue = ({ body, text }: Reply): Issue => {
   return detail[0] as Issue;
 };
 
-describe('one rule for one thing', function () {
-  this.timeout(60_000);
+describe('one rule for one thing', () => {
   let api: TestApi;
   let key: string;
   const tenant_id = `rule-${randomUUID()}`;

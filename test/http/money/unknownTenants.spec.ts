@@ -17,6 +17,7 @@ describe('reads of a tenant that nobody has heard of', () => {
     (tenant) => `/v1/billing/balance/${tenant}`,
     (tenant) => `/v1/billing/tenant-info/${tenant}`,
     (tenant) => `/v1/billing/usage/${tenant}`,
+    (tenant) => `/v1/billing/usage-days/${tenant}`,
     (tenant) => `/v1/billing/grants/${tenant}`,
     (tenant) => `/v1/api-keys/${tenant}`,
     (tenant) => `/v1/admin/tenants/${tenant}/ledger`,
@@ -30,6 +31,12 @@ describe('reads of a tenant that nobody has heard of', () => {
     (tenant) => `/v1/operations?tenant_id=${tenant}`,
     (tenant) => `/v1/webhooks?tenant_id=${tenant}`,
     (tenant) => `/v1/batches?tenant_id=${tenant}`,
+    (tenant) => `/v1/configs?tenant_id=${tenant}`,
+    (tenant) => `/v1/training/jobs?tenant_id=${tenant}`,
+    (tenant) => `/v1/inference/deployments?tenant_id=${tenant}`,
+    (tenant) => `/v1/inference/artifacts?tenant_id=${tenant}`,
+    (tenant) => `/v1/admin/events?tenant_id=${tenant}`,
+    (tenant) => `/v1/admin/tenants/${tenant}/balance-at`,
   ];
 
   it('are all here', () => {

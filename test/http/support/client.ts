@@ -11,6 +11,8 @@ export interface CallOptions {
   /** Sent as it is. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
+  /** True: an answer that leads elsewhere is the answer. */
+  readonly stay?: boolean;
 }
 
 /** An answer, read and held against the contract. */
@@ -35,9 +37,10 @@ export interface Client {
 
 const requestOf = (
   method: string,
-  { key = ADMIN_KEY, json, form, raw, headers }: CallOptions,
+  { key = ADMIN_KEY, json, form, raw, headers, stay = false }: CallOptions,
 ): RequestInit => ({
   method: method.toUpperCase(),
+  ...(stay && { redirect: 'manual' }),
   headers: {
     ...(key !== null && { 'x-api-key': key }),
     ...(json !== undefined && { 'content-type': 'application/json' }),

@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { memoryRateLimiter } from '../../../adapters/embedded/rateLimiterMemory.ts';
 import { REPLAY_STORE_DDL } from '../../../adapters/postgres/replayStore.ts';
+import { REPLICAS_DDL } from '../../../adapters/postgres/replicas.ts';
+import { USED_ONCE_DDL } from '../../../adapters/postgres/usedOnce.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import type { ReplayStore } from '../../../domain/ports/replayStore.ts';
 import { prepareReadModels } from '../../../projections/engine/apply/prepare.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { containerOver } from '../../../src/composition/container.ts';
+import { consoleOf } from '../../../src/composition/parts/sessionParts.ts';
 import { openParts, type Parts } from '../../../src/composition/parts/openParts.ts';
 import { sweptObjects } from '../../../src/composition/parts/uploadParts.ts';
 import { bindValue, resolve } from '../../../src/composition/token.ts';
@@ -26,6 +29,7 @@ import type { NamedRoute } from '../../../src/http/defineRoute.ts';
 import { httpMetrics } from '../../../src/http/server/metrics.ts';
 import type { Buckets } from '../../../src/http/middleware/limits.ts';
 import { apiRoutes } from '../../../src/http/routes.ts';
+import { VERSION } from '../../../src/version.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server/server.ts';
 import type { BatchWorker } from '../../../src/worker/batches/batchWorker.ts';
 import type { QueueWorker } from '../../../src/worker/queue/queueWorker.ts';
@@ -71,6 +75,8 @@ export interface TestApi extends Client {
   readonly passMs: (ms: number) => void;
   /** Its worker of operations, which does nothing by itself. */
   readonly operations: QueueWorker;
+  /** Leaves the sign of life of a replica, which it does not by itself. */
+  readonly signOfLife: () => Promise<void>;
   /** Its sender of webhooks, which does nothing by itself. */
   readonly webhooks: WebhookSender;
   /** Puts the clock of everything but rate limits forward. */
@@ -136,6 +142,7 @@ export const startApi = async (
     workers: toldWorkers(opened.workers, (share) => faults.onWork(share)),
   };
   await parts.sql.script(REPLAY_STORE_DDL);
+  for (const ddl of [USED_ONCE_DDL, REPLICAS_DDL]) await parts.sql.script(ddl);
   await prepareReadModels(parts.sql, READ_MODELS);
   const from = containerOver(config, parts, { logger });
   let aheadMs = 0;
@@ -147,6 +154,9 @@ export const startApi = async (
   await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
   await resolve(from, t.LOG_WATCH).check();
   runner.start();
+  const signOfLife = () =>
+    resolve(from, t.REPLICAS).beat({ replica_id: 'replica-1', version: VERSION, roles: ['api'] });
+  await signOfLife();
   const deps = resolve(from, t.API);
   let limiterMs = 0;
   const passMs = (ms: number) => {
@@ -158,12 +168,14 @@ export const startApi = async (
     logger,
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     publicUrl: config.publicUrl,
+    pages: consoleOf(config),
     corsOrigins: config.corsOrigins,
     keys: deps.keys,
     limits: {
       limiter: memoryRateLimiter(() => limiterMs),
       bucketsOf: (tenantId) =>
         tenantId.startsWith(LIMITED) ? deps.limits.bucketsOf(tenantId) : Promise.resolve(UNLIMITED),
+      inUse: resolve(from, t.BUCKETS_IN_USE),
     },
     replays: breakable(resolve(from, t.REPLAYS), faults),
     uploads: { dir: parts.uploadDir, bytesMax: MAX_UPLOAD_BYTES, inFlight: deps.inFlight },
@@ -175,6 +187,7 @@ export const startApi = async (
   const forgetReplays = () => parts.sql.script('delete from http_cache.replays');
   const stop = async () => {
     await server.close();
+    await resolve(from, t.AUDITS).close();
     await resolve(from, t.ACCOUNTS).close();
     await resolve(from, t.WEBHOOK_SENDER).stop();
     await resolve(from, t.MODELS).close();
@@ -199,6 +212,7 @@ export const startApi = async (
     passMs,
     operations: resolve(from, t.OPERATION_WORKER),
     webhooks: resolve(from, t.WEBHOOK_SENDER),
+    signOfLife,
     wait: (ms) => {
       aheadMs += ms;
     },

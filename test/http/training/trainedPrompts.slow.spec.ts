@@ -3,13 +3,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import {
-  answers,
   startScriptedProvider,
-  USAGE,
   type ScriptedProvider,
+} from '../../../engine/test/support/scriptedProvider.ts';
+import {
+  answers,
+  USAGE,
   type ScriptedRequest,
   type Step,
-} from '../../../engine/test/support/scriptedProvider.ts';
+} from '../../../engine/test/support/scriptedProvider/steps.ts';
 import { startService, type ServiceProcess } from '../../support/serviceProcess.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 import { client, formOf, type Client } from '../support/client.ts';
@@ -39,8 +41,7 @@ const reader = (request: ScriptedRequest): Step => {
   return answers({ number: /R-\d+/u.exec(text)?.[0] ?? '', total: Number(amount.exec(text)?.[1]) }, USAGE);
 };
 
-describe('a prompt, taught through a job', function () {
-  this.timeout(120_000);
+describe('a prompt, taught through a job', () => {
   const folder = tempFolder();
   const tenant_id = `prompt-${randomUUID()}`;
   let provider: ScriptedProvider;

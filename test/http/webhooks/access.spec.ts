@@ -9,8 +9,7 @@ import { toldTenant, WEBHOOK_ENV } from './toldTenant.ts';
 
 const PUBLIC_URL = 'https://hooks.example.com/quire';
 
-describe('who may have webhooks, and where', function () {
-  this.timeout(60_000);
+describe('who may have webhooks, and where', () => {
   let api: TestApi;
   let receiver: Receiver;
   before(async () => {
@@ -124,8 +123,7 @@ describe('who may have webhooks, and where', function () {
   });
 });
 
-describe('webhooks of a service that allows no private network', function () {
-  this.timeout(60_000);
+describe('webhooks of a service that allows no private network', () => {
   let api: TestApi;
   before(async () => {
     api = await startApi({ FIELD_ENCRYPTION_KEY: WEBHOOK_ENV.FIELD_ENCRYPTION_KEY });
@@ -173,5 +171,5 @@ describe('webhooks of a service without a key to encrypt with', () => {
     const reply = await api.call('post', '/v1/webhooks', { json });
     expect([reply.status, reply.code]).to.deep.equal([503, 'field_encryption_not_configured']);
     await api.stop();
-  }).timeout(30_000);
+  });
 });

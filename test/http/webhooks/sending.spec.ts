@@ -11,8 +11,7 @@ import { toldTenant, WEBHOOK_ENV } from './toldTenant.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('messages to webhooks', function () {
-  this.timeout(60_000);
+describe('messages to webhooks', () => {
   let api: TestApi;
   let receiver: Receiver;
   before(async () => {

@@ -4,8 +4,7 @@ import { startApi, type TestApi } from '../support/testApi.ts';
 import { dataOf, startReceiver, status, type Receiver } from './receiver.ts';
 import { toldTenant, WEBHOOK_ENV } from './toldTenant.ts';
 
-describe('webhooks', function () {
-  this.timeout(60_000);
+describe('webhooks', () => {
   let api: TestApi;
   let receiver: Receiver;
   before(async () => {

@@ -1,6 +1,6 @@
 import { configOf, newestConfig } from '../../../queries/published.ts';
 import { get } from '../../defineRoute.ts';
-import { billingConfigHistory } from '../../wire/prices.ts';
+import { billingConfigHistory } from '../../wire/prices/prices.ts';
 
 export const getBillingConfigHistory = get('/v1/admin/billing-config', {
   summary: 'The active billing config and all versions, newest first',

@@ -3,7 +3,7 @@ import { fxRateOn } from '../../../../domain/fxRates/rates.ts';
 import { get } from '../../defineRoute.ts';
 import { problem } from '../../problems.ts';
 import { knownCurrencyIn } from '../../wire/basics.ts';
-import { fxRateResponse } from '../../wire/fx.ts';
+import { fxRateResponse } from '../../wire/prices/fx.ts';
 
 export const getFxRate = get('/v1/admin/fx-rate', {
   summary: 'The exchange rate from one currency to another on a day',

@@ -1,12 +1,8 @@
 import { z } from 'zod';
-import type { LedgerItem } from '../../../../projections/ledger/ledger.queries.ts';
 import { get } from '../../defineRoute.ts';
 import { checkKnown } from '../../reads/knownTenant.ts';
 import { fromBoundary, pagingQuery, plainText, tenantParams, toBoundary } from '../../wire/basics.ts';
 import { tenantLedger } from '../../wire/books.ts';
-
-/** The members of its kind lie beside those that all rows have. */
-const flat = ({ details, ...row }: LedgerItem) => ({ ...row, ...details });
 
 export const listTenantLedger = get('/v1/admin/tenants/{tenant_id}/ledger', {
   summary: "A tenant's postings of all kinds, newest first",
@@ -29,6 +25,6 @@ export const listTenantLedger = get('/v1/admin/tenants/{tenant_id}/ledger', {
     const page = { tenant_id, limit, offset, from: from_date, to: to_date, operation };
     const { items, total } = await queries.ledgerOfTenant(page);
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    return { items: items.map(flat), total, limit, offset };
+    return { items: [...items], total, limit, offset };
   },
 });

@@ -1,7 +1,7 @@
 import { minorUnitDigits } from '../../../../domain/kernel/currencies.ts';
 import { post } from '../../defineRoute.ts';
 import { priceListOf } from '../../../queries/published.ts';
-import { priceListResponse, publishPriceListRequest } from '../../wire/prices.ts';
+import { priceListResponse, publishPriceListRequest } from '../../wire/prices/prices.ts';
 
 export const publishCreditPrices = post('/v1/admin/credit-prices', {
   summary: 'Publish a price list, all currencies at once',

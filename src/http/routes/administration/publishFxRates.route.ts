@@ -1,6 +1,6 @@
 import { post } from '../../defineRoute.ts';
 import { checkNotAhead } from '../../doneOrProblem.ts';
-import { fxRatesResponse, publishFxRatesRequest } from '../../wire/fx.ts';
+import { fxRatesResponse, publishFxRatesRequest } from '../../wire/prices/fx.ts';
 
 export const publishFxRates = post('/v1/admin/fx-rates', {
   summary: "Publish a day's exchange rates",

@@ -1,7 +1,7 @@
 import { post } from '../../defineRoute.ts';
 import { newKey } from '../../access/newKey.ts';
 import { neverRejected } from '../../doneOrProblem.ts';
-import { invalid } from '../../problems.ts';
+import { invalid, problem } from '../../problems.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
 import { apiKeyCreateRequest, apiKeyCreateResponse } from '../../wire/keys.ts';
 
@@ -9,12 +9,15 @@ export const createApiKey = post('/v1/api-keys', {
   summary: 'Create a key for a tenant',
   description: 'The key itself is in this answer alone: only its digest is stored.',
   access: 'admin',
+  tenantSessions: true,
   tenant: 'body',
   body: apiKeyCreateRequest,
   reply: { status: 201, schema: apiKeyCreateResponse },
   problems: ['busy'],
-  handle: async ({ body, meta, doneOr }, deps) => {
+  handle: async ({ body, caller, meta, doneOr }, deps) => {
     const { tenant_id, role } = body;
+    if (caller.role !== 'admin' && role !== 'tenant')
+      throw problem('admin_required', 'Only an admin makes keys that are not of the role tenant.');
     const [name, expires_at] = [body.name ?? null, body.expires_at ?? null];
     if (expires_at !== null && expires_at <= meta.now)
       throw invalid({ loc: ['body', 'expires_at'], msg: 'Lies in the past.', type: 'value_error' });

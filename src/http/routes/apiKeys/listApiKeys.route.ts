@@ -7,6 +7,7 @@ export const listApiKeys = get('/v1/api-keys/{tenant_id}', {
   summary: "List a tenant's keys",
   description: 'What is known of each key; the keys themselves are not stored.',
   access: 'admin',
+  tenantSessions: true,
   tenant: 'path',
   params: tenantParams,
   reply: { status: 200, schema: apiKeyList },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ApiDeps } from '../../apiDeps.ts';
 import { remove } from '../../defineRoute.ts';
-import { keyNamed } from '../../access/newKey.ts';
+import { keyWithin } from '../../access/newKey.ts';
 import { problem } from '../../problems.ts';
 import type { ApiKeyRow } from '../../../../projections/apiKeys/apiKeys.queries.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
@@ -35,20 +35,21 @@ export const revokeApiKey = remove('/v1/api-keys/{key}', {
   summary: 'Revoke a key',
   description: 'From now on it is no key. The last admin key is not revoked.',
   access: 'admin',
+  tenantSessions: true,
   params: z.object({
     key: plainText(1, 512).meta({ description: 'The key itself, or its `key_id`.' }),
   }),
   reply: { status: 204 },
   problems: ['key_not_found', 'last_admin_key', 'busy'],
-  handle: ({ params, meta, doneOr }, deps) =>
+  handle: ({ params, caller, meta, doneOr }, deps) =>
     alone(async () => {
-      if (deps.keys.isBootstrap(params.key))
+      if (caller.role === 'admin' && deps.keys.isBootstrap(params.key))
         throw problem(
           'last_admin_key',
           'This key is set by ADMIN_API_KEY: change that variable and restart the service to revoke it.',
         );
       await deps.reads.settle(ALL_TENANTS);
-      const key = await keyNamed(deps, params.key);
+      const key = await keyWithin(deps, caller, params.key);
       if (key === undefined) throw problem('key_not_found', 'There is no such key.');
       await checkNotLast(deps, key, meta.now);
       const outcome = await deps.apiKeys.revoke(key.key_id, meta);

@@ -1,5 +1,5 @@
 import { post } from '../../defineRoute.ts';
-import { keyNamed, newKey } from '../../access/newKey.ts';
+import { keyWithin, newKey } from '../../access/newKey.ts';
 import { problem } from '../../problems.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
 import { apiKeyCreateResponse, apiKeyRotateRequest } from '../../wire/keys.ts';
@@ -13,12 +13,13 @@ export const rotateApiKey = post('/v1/api-keys/rotate', {
   summary: 'Replace a key by a new one; the old one stops after a grace',
   description: 'The new key has the role and the name of the old one, which ends after `grace_seconds`.',
   access: 'admin',
+  tenantSessions: true,
   body: apiKeyRotateRequest,
   reply: { status: 200, schema: apiKeyCreateResponse },
   problems: ['key_not_found', 'busy'],
-  handle: async ({ body, meta, doneOr }, deps) => {
+  handle: async ({ body, caller, meta, doneOr }, deps) => {
     await deps.reads.settle(ALL_TENANTS);
-    const old = await keyNamed(deps, body.key);
+    const old = await keyWithin(deps, caller, body.key);
     if (old === undefined || (old.expires_at !== null && old.expires_at <= meta.now))
       throw problem('key_not_found', NOT_FOUND);
     const { tenant_id, role, name, expires_at } = old;

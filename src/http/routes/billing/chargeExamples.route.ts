@@ -95,7 +95,9 @@ export const chargeExamples = post('/v1/billing/dspy-examples-charge', {
     if (!charges.has(idempotency_key)) await checkOwned(deps, body);
     const { terms, version } = await activeConfig(deps.reference);
     const command = chargeOf(body, {
-      ...{ meta, terms, version },
+      meta,
+      terms,
+      version,
       usage_id: deps.clock.newId('use'),
       api_key_id: caller.key_id,
     });
@@ -103,7 +105,10 @@ export const chargeExamples = post('/v1/billing/dspy-examples-charge', {
     deps.reads.note(tenant_id, done.position);
     const { charge, charged } = chargeIn(done, idempotency_key);
     return {
-      ...{ charge_id: charge.usage_id, tenant_id, idempotency_key, charged },
+      charge_id: charge.usage_id,
+      tenant_id,
+      idempotency_key,
+      charged,
       credits_charged: charge.credits,
       balance_credits: done.state.balance,
       created_at: charge.created_at,

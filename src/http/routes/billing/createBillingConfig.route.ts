@@ -2,7 +2,7 @@ import { post } from '../../defineRoute.ts';
 import { publishBillingConfig } from '../../../commands/reference/billingConfigs.ts';
 import { configOf, newestConfig } from '../../../queries/published.ts';
 import { CONFIG_REJECTIONS } from '../../doneOrProblem.ts';
-import { billingConfigCreateRequest, billingConfigResponse } from '../../wire/prices.ts';
+import { billingConfigCreateRequest, billingConfigResponse } from '../../wire/prices/prices.ts';
 
 export const createBillingConfig = post('/v1/billing/config', {
   summary: 'Publish a billing config version',

@@ -1,6 +1,6 @@
 import { configOf, newestConfig } from '../../../queries/published.ts';
 import { get } from '../../defineRoute.ts';
-import { billingConfigResponse } from '../../wire/prices.ts';
+import { billingConfigResponse } from '../../wire/prices/prices.ts';
 
 export const getBillingConfig = get('/v1/billing/config', {
   summary: 'The active billing config',

@@ -1,6 +1,6 @@
 import { newestConfig, ratesSince } from '../../../queries/published.ts';
 import { get } from '../../defineRoute.ts';
-import { billingRatesResponse } from '../../wire/prices.ts';
+import { billingRatesResponse } from '../../wire/prices/prices.ts';
 
 export const getBillingRates = get('/v1/billing/rates', {
   summary: 'Credits per page, by operation, mode and billing type',

@@ -1,6 +1,6 @@
 import { get } from '../../defineRoute.ts';
 import { priceListOf } from '../../../queries/published.ts';
-import { priceListResponse } from '../../wire/prices.ts';
+import { priceListResponse } from '../../wire/prices/prices.ts';
 
 export const getCreditPrices = get('/v1/billing/credit-prices', {
   summary: 'The active price list of credits',

@@ -2,7 +2,7 @@ import { setRate } from '../../../commands/reference/billingConfigs.ts';
 import { isSameRate, newestConfig, ratesSince } from '../../../queries/published.ts';
 import { post } from '../../defineRoute.ts';
 import { CONFIG_REJECTIONS, workFailure } from '../../doneOrProblem.ts';
-import { billingRateItem, upsertRateRequest } from '../../wire/prices.ts';
+import { billingRateItem, upsertRateRequest } from '../../wire/prices/prices.ts';
 
 export const setBillingRate = post('/v1/billing/rates', {
   summary: 'Change one rate; a new billing config version',

@@ -4,7 +4,7 @@ import { onJsonFile } from '../../documents/sourceFile.ts';
 import { invalid } from '../../problems.ts';
 import { ocrToMarkdownRequest } from '../../wire/canonical.ts';
 import { CHANNEL_MEMBERS } from '../../wire/channels.ts';
-import { markdownResponse, renderFormOf } from '../../wire/documents.ts';
+import { markdownResponse, conversionFormOf } from '../../wire/documents.ts';
 import { looseChannel, workOf } from '../../documents/workFields.ts';
 import { CONVERSION_PROBLEMS, FETCH_PROBLEMS } from '../../documents/workProblems.ts';
 
@@ -44,7 +44,7 @@ export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
       runConversion(deps, request, {
         ...workOf(request, request.body, subject),
         mode,
-        form: renderFormOf(request.body),
+        form: conversionFormOf(request.body),
         ocr: looseChannel(ocr ?? {}, { members: CHANNEL_MEMBERS, at: inOcr }),
         channelPaths: (_, member) => inOcr(member),
       }),

@@ -1,6 +1,6 @@
 import { runConversion } from '../../documents/conversion.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
-import { markdownResponse, renderFormOf, toMarkdownForm } from '../../wire/documents.ts';
+import { markdownResponse, conversionFormOf, toMarkdownForm } from '../../wire/documents.ts';
 import { onFormFile } from '../../documents/sourceFile.ts';
 import { channelOf, workOf } from '../../documents/workFields.ts';
 import { CONVERSION_PROBLEMS } from '../../documents/workProblems.ts';
@@ -26,7 +26,7 @@ export const toMarkdown = post('/v1/to-markdown', {
       runConversion(deps, request, {
         ...workOf(request, fields, { file, project_id, task_id }),
         mode,
-        form: renderFormOf(fields),
+        form: conversionFormOf(fields),
         ocr: channelOf('ocr', fields),
       }),
     );

@@ -2,7 +2,7 @@ import { post } from '../../defineRoute.ts';
 import { checkNotAhead } from '../../doneOrProblem.ts';
 import { currentPrices, pricesWithNulls, providerPriceItem } from '../../../queries/modelPrices.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
-import { providerPricingItem, providerPricingRequest } from '../../wire/costs.ts';
+import { providerPricingItem, providerPricingRequest } from '../../wire/prices/costs.ts';
 
 export const createProviderPricing = post('/v1/admin/provider-pricing', {
   summary: "Publish a provider's price for a model",

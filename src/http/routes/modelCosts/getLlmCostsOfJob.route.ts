@@ -4,7 +4,7 @@ import type { LlmCall } from '../../../../projections/llmCosts/llmCosts.queries.
 import { costTotals } from '../../../queries/costTotals.ts';
 import { get } from '../../defineRoute.ts';
 import { plainText } from '../../wire/basics.ts';
-import { llmCostLog } from '../../wire/costs.ts';
+import { llmCostLog } from '../../wire/prices/costs.ts';
 
 const itemOf = ({ cost_pico, billing_type, ...call }: LlmCall) => ({
   ...call,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { get } from '../../defineRoute.ts';
 import { wholeNumberText } from '../../wire/basics.ts';
-import { missingPricingResponse } from '../../wire/costs.ts';
+import { missingPricingResponse } from '../../wire/prices/costs.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -4,7 +4,7 @@ import { get } from '../../defineRoute.ts';
 import { pricingAnswer } from '../../../queries/modelPrices.ts';
 import { problem } from '../../problems.ts';
 import { plainText } from '../../wire/basics.ts';
-import { pricingResponse } from '../../wire/costs.ts';
+import { pricingResponse } from '../../wire/prices/costs.ts';
 
 export const getPricing = get('/v1/pricing/{model_name}', {
   rest: 'model_name',

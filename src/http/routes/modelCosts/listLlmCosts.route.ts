@@ -5,7 +5,7 @@ import { costTotals } from '../../../queries/costTotals.ts';
 import { get } from '../../defineRoute.ts';
 import { checkKnown } from '../../reads/knownTenant.ts';
 import { fromBoundary, plainText, tenantIdText, toBoundary } from '../../wire/basics.ts';
-import { llmCostAggregate } from '../../wire/costs.ts';
+import { llmCostAggregate } from '../../wire/prices/costs.ts';
 
 export const listLlmCosts = get('/v1/admin/llm-costs', {
   summary: 'Model costs, grouped',

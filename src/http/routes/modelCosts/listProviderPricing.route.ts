@@ -1,6 +1,6 @@
 import { get } from '../../defineRoute.ts';
 import { currentPrices, providerPriceItem } from '../../../queries/modelPrices.ts';
-import { providerPricingList } from '../../wire/costs.ts';
+import { providerPricingList } from '../../wire/prices/costs.ts';
 
 export const listProviderPricing = get('/v1/admin/provider-pricing', {
   summary: 'Prices of models, current and historical, newest first',

@@ -5,7 +5,7 @@ import { costByPrice } from '../../../commands/models/modelCosts.ts';
 import type { ApiDeps } from '../../apiDeps.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
 import { checkNotAhead } from '../../doneOrProblem.ts';
-import { llmCostLogged, llmCostRequest, type LlmCostRequest } from '../../wire/costs.ts';
+import { llmCostLogged, llmCostRequest, type LlmCostRequest } from '../../wire/prices/costs.ts';
 
 /** What left out is null, and what the caller may not know is derived. */
 const usageOf = (body: LlmCostRequest, now: string) => ({

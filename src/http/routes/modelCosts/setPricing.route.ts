@@ -2,7 +2,7 @@ import { post } from '../../defineRoute.ts';
 import { priceNamed } from '../../../../domain/providerPricing/pricing.ts';
 import { pricesWithNulls, pricingAnswer } from '../../../queries/modelPrices.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
-import { pricingRequest, pricingResponse } from '../../wire/costs.ts';
+import { pricingRequest, pricingResponse } from '../../wire/prices/costs.ts';
 
 export const setPricing = post('/v1/pricing', {
   summary: 'Set the price of a model',

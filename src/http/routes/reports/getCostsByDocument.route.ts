@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { get } from '../../defineRoute.ts';
 import { checkKnown } from '../../reads/knownTenant.ts';
 import { pagingQuery, plainText, tenantIdText } from '../../wire/basics.ts';
-import { costByDocument } from '../../wire/costs.ts';
+import { costByDocument } from '../../wire/prices/costs.ts';
 import { workCostAnswer } from '../../../queries/workCosts.ts';
 
 export const getCostsByDocument = get('/v1/admin/costs/by-document', {

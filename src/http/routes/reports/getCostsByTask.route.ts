@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { get } from '../../defineRoute.ts';
 import { booleanText, fromBoundary, plainText, tenantIdText, toBoundary } from '../../wire/basics.ts';
-import { costByTask } from '../../wire/costs.ts';
+import { costByTask } from '../../wire/prices/costs.ts';
 import { checkKnown } from '../../reads/knownTenant.ts';
 import { workCostAnswer, workCostTotal } from '../../../queries/workCosts.ts';
 

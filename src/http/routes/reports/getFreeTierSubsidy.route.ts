@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { usdOfPico } from '../../../../domain/providerPricing/pricing.ts';
 import { get } from '../../defineRoute.ts';
 import { fromBoundary, toBoundary } from '../../wire/basics.ts';
-import { subsidyResponse } from '../../wire/costs.ts';
+import { subsidyResponse } from '../../wire/prices/costs.ts';
 
 export const getFreeTierSubsidy = get('/v1/admin/free-tier-subsidy', {
   summary: 'What models cost the platform for free pages, by day',

@@ -3,7 +3,7 @@ import { get } from '../../defineRoute.ts';
 import { marginReportOf } from '../../../queries/marginReport.ts';
 import { invalid } from '../../problems.ts';
 import { fromBoundary, toBoundary } from '../../wire/basics.ts';
-import { marginReportResponse } from '../../wire/margin.ts';
+import { marginReportResponse } from '../../wire/prices/margin.ts';
 
 /** The first instant of the UTC month. */
 const monthOf = (now: string): string => `${now.slice(0, 7)}-01T00:00:00.000Z`;

@@ -8,8 +8,7 @@ import { batchTenant } from './batchTenant.ts';
 
 const PASSWORD = 'a-password-of-batches';
 
-describe('batches of a service of their own', function () {
-  this.timeout(120_000);
+describe('batches of a service of their own', () => {
   let api: TestApi;
   before(async () => {
     api = await startApi({ FIELD_ENCRYPTION_KEY: randomBytes(32).toString('base64') });

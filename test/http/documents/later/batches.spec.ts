@@ -9,8 +9,7 @@ import { issuesIn } from '../../support/client.ts';
 import { testApi, type TestApi } from '../../support/testApi.ts';
 import { batchTenant } from './batchTenant.ts';
 
-describe('batches', function () {
-  this.timeout(60_000);
+describe('batches', () => {
   let api: TestApi;
   before(async () => {
     api = await testApi();

@@ -33,8 +33,7 @@ interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-describe('operations on long documents', function () {
-  this.timeout(120_000);
+describe('operations on long documents', () => {
   let api: TestApi;
   let key: string;
   const tenant_id = `long-${randomUUID()}`;

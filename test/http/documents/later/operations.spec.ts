@@ -11,8 +11,7 @@ import { testApi, type TestApi } from '../../support/testApi.ts';
 const LATER = { prefer: 'respond-async' };
 const pdf = (bytes: Buffer) => new Blob([new Uint8Array(bytes)], { type: 'application/pdf' });
 
-describe('operations', function () {
-  this.timeout(60_000);
+describe('operations', () => {
   let api: TestApi;
   before(async () => {
     api = await testApi();

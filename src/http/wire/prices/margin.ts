@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { creditsOut, instantOut, minorOut, logIdOut } from './basics.ts';
+import { creditsOut, instantOut, minorOut, logIdOut } from '../basics.ts';
 
 const usd = z
   .string()

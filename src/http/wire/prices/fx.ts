@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimalOut, instantOut, knownCurrencyIn, plainText } from './basics.ts';
+import { decimalOut, instantOut, knownCurrencyIn, plainText } from '../basics.ts';
 
 const rate = z
   .string()

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { remove } from '../../defineRoute.ts';
-import { plainText } from '../../wire/basics.ts';
+import { remove } from '../../../defineRoute.ts';
+import { plainText } from '../../../wire/basics.ts';
 
 export const revokeConfig = remove('/v1/configs/{config_id}', {
   summary: 'Revoke a saved config with all its versions',
@@ -11,7 +11,8 @@ export const revokeConfig = remove('/v1/configs/{config_id}', {
   problems: ['config_not_found', 'storage_error', 'busy'],
   handle: async ({ params, meta, doneOr }, deps) => {
     const outcome = await deps.savedConfigs.revoke(params.config_id, meta);
-    doneOr(outcome, { config_not_found: 'There is no such saved config.' });
+    const { state, position } = doneOr(outcome, { config_not_found: 'There is no such saved config.' });
+    if (state.latest !== null) deps.reads.note(state.latest.tenant_id, position);
     return undefined;
   },
 });

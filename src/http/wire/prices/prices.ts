@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { billingType, extractionMode, taxBasis } from '../../../domain/account/words.ts';
-import { creditsOut, decimalOut, instantOut, knownCurrencyIn, plainText } from './basics.ts';
+import { billingType, extractionMode, taxBasis } from '../../../../domain/account/words.ts';
+import { creditsOut, decimalOut, instantOut, knownCurrencyIn, plainText } from '../basics.ts';
 
 const price = z
   .string()

@@ -1,22 +1,8 @@
-import { configDraft } from '../../../commands/reference/configDraft.ts';
-import type { ChannelSettings, ConfigVersion } from '../../../../domain/savedConfig/events.ts';
-import { post } from '../../defineRoute.ts';
-import { workFailure } from '../../doneOrProblem.ts';
-import { configResponse, configUpsertRequest } from '../../wire/configs.ts';
-
-const channelAnswer = (settings: ChannelSettings | null) => {
-  if (settings === null) return null;
-  const { secret_id, ...shown } = settings;
-  return { ...shown, has_api_key: secret_id !== null };
-};
-
-/** `ConfigResponse`: never a key. */
-const configAnswer = ({ llm, ocr, ...version }: ConfigVersion) => ({
-  ...version,
-  min_confidence: version.min_confidence ?? null,
-  llm: channelAnswer(llm),
-  ocr: channelAnswer(ocr),
-});
+import { configDraft } from '../../../../commands/reference/configDraft.ts';
+import { post } from '../../../defineRoute.ts';
+import { workFailure } from '../../../doneOrProblem.ts';
+import { configAnswer } from '../../../documents/configAnswer.ts';
+import { configResponse, configUpsertRequest } from '../../../wire/configs.ts';
 
 export const publishConfig = post('/v1/configs', {
   summary: 'Publish a saved config, or a new version of one',
@@ -45,9 +31,10 @@ export const publishConfig = post('/v1/configs', {
     if (checked.kind === 'problem') throw workFailure(checked);
     const outcome = await deps.savedConfigs.publish(checked.draft, meta);
     if (outcome.kind === 'problem') throw workFailure(outcome);
-    const { state } = doneOr(outcome, {
+    const { state, position } = doneOr(outcome, {
       config_not_found: 'There is no such saved config of this tenant.',
     });
+    deps.reads.note(body.tenant_id, position);
     if (state.latest === null) throw new Error('a config that was published has no version');
     return configAnswer(state.latest);
   },

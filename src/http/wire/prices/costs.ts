@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { billingType } from '../../../domain/account/words.ts';
-import { creditsOut, instantOut, logIdOut, occurredIn, plainText, tenantIdText, usdOut } from './basics.ts';
+import { billingType } from '../../../../domain/account/words.ts';
+import { creditsOut, instantOut, logIdOut, occurredIn, plainText, tenantIdText, usdOut } from '../basics.ts';
 
 const tokensIn = z.int().min(0).max(1_000_000_000_000);
 const name = plainText(1, 200);

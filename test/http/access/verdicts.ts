@@ -1,0 +1,166 @@
+import type { Route } from '../../../src/http/defineRoute.ts';
+import { formOf } from '../support/client.ts';
+
+/** Every kind of key that a request can come with. */
+export const KINDS = [
+  'none',
+  'bad',
+  'unknown',
+  'revoked',
+  'other tenant',
+  'tenant',
+  'service',
+  'admin',
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** `pass`: access is not refused, whatever else is wrong with the request. */
+export type Verdict = 'pass' | 'invalid_api_key' | 'admin_required' | 'tenant_mismatch';
+
+export const TENANT = 'matrix';
+
+/** What each route says to each kind; a route that is not here fails the spec. */
+const PUBLIC = ['pass', 'pass', 'pass', 'pass', 'pass', 'pass', 'pass', 'pass'] as const;
+const no = 'invalid_api_key';
+const ADMIN = [no, no, no, no, 'admin_required', 'admin_required', 'admin_required', 'pass'] as const;
+const SERVICE = [no, no, no, no, 'admin_required', 'admin_required', 'pass', 'pass'] as const;
+const OWN = [no, no, no, no, 'tenant_mismatch', 'pass', 'tenant_mismatch', 'pass'] as const;
+const WORK = [no, no, no, no, 'tenant_mismatch', 'pass', 'pass', 'pass'] as const;
+const ANY = [no, no, no, no, 'pass', 'pass', 'pass', 'pass'] as const;
+
+/** The signature of the URL is the authority: no key opens it. */
+const SIGNED = Array.from({ length: KINDS.length }, () => 'tenant_mismatch' as const);
+
+export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
+  getHealth: PUBLIC,
+  getLiveness: PUBLIC,
+  getReadiness: PUBLIC,
+  getMetrics: PUBLIC,
+  getOpenApi: PUBLIC,
+  getDocs: PUBLIC,
+  getDocsAsset: PUBLIC,
+  getProblemPage: PUBLIC,
+  createSession: PUBLIC,
+  endSession: ANY,
+  finishOidc: PUBLIC,
+  getSession: PUBLIC,
+  startOidc: PUBLIC,
+  useSignInLink: PUBLIC,
+  createApiKey: ADMIN,
+  listApiKeys: ADMIN,
+  revokeApiKey: ADMIN,
+  rotateApiKey: ADMIN,
+  flushApiKeyCache: ADMIN,
+  addCredits: ADMIN,
+  refundCredits: ADMIN,
+  adjustCredits: ADMIN,
+  setPlan: ADMIN,
+  setBillingRate: ADMIN,
+  getBillingConfig: ADMIN,
+  createBillingConfig: ADMIN,
+  createAdminBillingConfig: ADMIN,
+  getBillingConfigHistory: ADMIN,
+  getAdminCreditPrices: ADMIN,
+  publishCreditPrices: ADMIN,
+  getRateLimits: ADMIN,
+  setRateLimits: ADMIN,
+  deleteRateLimits: ADMIN,
+  flushRateLimitCache: ADMIN,
+  getFxRate: ADMIN,
+  getMarginReport: ADMIN,
+  listLlmCosts: ADMIN,
+  getLlmCostsOfJob: ADMIN,
+  createProviderPricing: ADMIN,
+  listProviderPricing: ADMIN,
+  getMissingPricing: ADMIN,
+  getFreeTierSubsidy: ADMIN,
+  getCostsByTask: ADMIN,
+  getCostsByDocument: ADMIN,
+  logLlmCost: SERVICE,
+  setPricing: SERVICE,
+  getPricing: ANY,
+  getReconciliation: ADMIN,
+  getServiceState: ADMIN,
+  getUsageStats: ADMIN,
+  listTenants: ADMIN,
+  listTenantLedger: ADMIN,
+  publishFxRates: ADMIN,
+  listEvents: ADMIN,
+  getConfig: ANY,
+  listConfigs: OWN,
+  listArtifacts: OWN,
+  listDeployments: OWN,
+  listTrainingJobs: OWN,
+  startAudit: ADMIN,
+  getAudit: ADMIN,
+  listAudits: ADMIN,
+  cancelAudit: ADMIN,
+  listSeals: ADMIN,
+  getBalanceAt: ADMIN,
+  getBalance: OWN,
+  chargeExamples: OWN,
+  getTrainingQuote: OWN,
+  getTenantInfo: OWN,
+  listUsage: OWN,
+  getUsageDays: OWN,
+  listGrants: OWN,
+  getQuote: OWN,
+  getBillingRates: ANY,
+  getCreditPrices: ANY,
+  extract: WORK,
+  toMarkdown: WORK,
+  ocrToMarkdown: WORK,
+  canonical: WORK,
+  publishConfig: ADMIN,
+  revokeConfig: ADMIN,
+  createTrainingJob: OWN,
+  getTrainingJob: ANY,
+  cancelTrainingJob: ANY,
+  getTrainingExamples: ANY,
+  getOperation: ANY,
+  cancelOperation: ANY,
+  listOperations: WORK,
+  createWebhook: WORK,
+  listWebhooks: WORK,
+  getWebhook: ANY,
+  changeWebhook: ANY,
+  removeWebhook: ANY,
+  rotateWebhookSecret: ANY,
+  listWebhookDeliveries: ANY,
+  resendWebhookDelivery: ANY,
+  createBatch: WORK,
+  getBatch: ANY,
+  getBatchResults: ANY,
+  cancelBatch: ANY,
+  listBatches: WORK,
+  activateDeployment: OWN,
+  getCurrentDeployment: OWN,
+  presignUpload: WORK,
+  listDocuments: WORK,
+  countPages: ANY,
+  putUpload: SIGNED,
+  removeUpload: ANY,
+};
+
+const SAMPLES: Readonly<Record<string, string>> = {
+  tenant_id: TENANT,
+  key: 'key_of_nobody',
+  asset: 'start.js',
+  code: 'busy',
+};
+
+/** The route’s address with made-up values. */
+export const pathOf = (route: Route): string => {
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => SAMPLES[name] ?? 'sample');
+  return route.tenant === 'query' ? `${path}?tenant_id=${TENANT}` : path;
+};
+
+/** Enough of a request for its access to be decided; it may be wrong in any other way. */
+export const inputOf = (route: Route) => {
+  if (route.upload === true)
+    return { form: formOf({ tenant_id: TENANT }, new Blob(['x'], { type: 'text/plain' })) };
+  if (route.bytes !== undefined) return { raw: 'x' };
+  if (route.body === undefined) return {};
+  if (route.tenant === 'scope') return { json: { scope: { tenant_id: TENANT }, not_a_member: 1 } };
+  return { json: route.tenant === 'body' ? { tenant_id: TENANT, not_a_member: 1 } : { not_a_member: 1 } };
+};
