@@ -6,6 +6,7 @@ import { modelNamed } from '@quire/engine/models/modelName';
 import { CLIENT_VARIABLES } from './clientConfig.ts';
 import { ConfigError } from './configError.ts';
 import { eraseInitialValues } from './initialEnvironment.ts';
+import { signInFrom, signInVariables, type SignInConfig } from './signInConfig.ts';
 import { tracingFrom, tracingVariables } from './tracingConfig.ts';
 import { platformModelsFrom, type PlatformModels } from './platformModels.ts';
 import { READ_BY_DRIVERS, redactor, SECRET_VARIABLES, URL_VARIABLES } from './redact.ts';
@@ -109,6 +110,7 @@ const environment = z.object({
   MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
   UPLOAD_QUOTA_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(5_368_709_120),
   UPLOAD_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
+  ...signInVariables,
   PUBLIC_URL: urlOf('http', 'https').optional(),
   CORS_ORIGINS: origins.default([]),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
@@ -192,7 +194,7 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 const OURS = new RegExp(
   String.raw`^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_` +
     String.raw`|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|CORS_|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
-    String.raw`|WEBHOOKS_|QUIRE_)`,
+    String.raw`|OIDC_|SESSION_|WEBHOOKS_|QUIRE_)`,
 );
 
 const isKnown = (name: string): boolean => name in environment.shape || CLIENT_VARIABLES.includes(name);
@@ -214,6 +216,7 @@ interface Together {
    */
   readonly seals: ReturnType<typeof sealsFrom>;
   readonly platformModels: PlatformModels;
+  readonly signIn: SignInConfig;
 }
 
 const configOf = (checked: Environment, together: Together) => ({
@@ -239,6 +242,8 @@ const configOf = (checked: Environment, together: Together) => ({
   uploadQuotaBytes: checked.UPLOAD_QUOTA_BYTES,
   /** How long a used upload is kept after it was sent; 0: for good. */
   uploadRetentionDays: checked.UPLOAD_RETENTION_DAYS,
+  /** 32 bytes in base64; undefined: in a file of DATA_DIR. */
+  sessionSecret: checked.SESSION_SECRET,
   publicUrl: checked.PUBLIC_URL,
   /** Web pages of these origins may call the service from a browser. */
   corsOrigins: checked.CORS_ORIGINS as readonly string[],
@@ -279,8 +284,10 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
   const secretKeys = complaining(complaints, () => secretKeysFrom(checked));
   const seals = complaining(complaints, () => sealsFrom(checked));
   const platformModels = complaining(complaints, () => platformModelsFrom(checked));
-  if (complaints.length > 0 || platformModels === undefined) throw new ConfigError(complaints.join('\n'));
-  return configOf(checked, { s3, secretKeys, seals, platformModels });
+  const signIn = complaining(complaints, () => signInFrom(checked));
+  if (complaints.length > 0 || platformModels === undefined || signIn === undefined)
+    throw new ConfigError(complaints.join('\n'));
+  return configOf(checked, { s3, secretKeys, seals, platformModels, signIn });
 };
 
 let redactForgotten: ReturnType<typeof redactor> | undefined;

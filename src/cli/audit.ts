@@ -58,7 +58,7 @@ const sealsIn = async (file: string | undefined): Promise<readonly GivenSeal[]> 
 };
 
 const audit = async (
-  { feed, dense, found }: AuditedFeed & { readonly found: FoundSeals },
+  { feed, dense, startChains, startShares, found }: AuditedFeed & { readonly found: FoundSeals },
   { output, options }: { readonly output: Output; readonly options: AuditOptions },
   snapshot?: ReadModelSnapshot,
 ): Promise<AuditReport> => {
@@ -73,6 +73,7 @@ const audit = async (
     onProgress: progress(output),
     signal: output.signal,
     ...(options.all === true && { keep: Infinity }),
+    ...(options.seal === undefined && { startChains, startShares }),
   });
   if (options.seal !== undefined) await writeFile(options.seal, json(sealOf(log, timeNow())));
   return report;

@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/embedded/systemClock.ts';
-import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { openModelProviders } from '@quire/engine/models/modelProviders';
 import { replayStore } from '../../adapters/postgres/replayStore.ts';
-import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
+import { replicas } from '../../adapters/postgres/replicas.ts';
+import { usedOnce } from '../../adapters/postgres/usedOnce.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
 import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
 import { expiredHolds } from '../../projections/balances/balances.queries.ts';
-import { projectionRunner } from '../../projections/engine/runner.ts';
 import { openClaimsBefore } from '../../projections/openClaims/openClaims.queries.ts';
-import { DROPPED_READ_MODELS, READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter } from '../commands/writer/accountWriter.ts';
 import { apiKeys } from '../commands/reference/apiKeys.ts';
 import { heavySlots, type HeavySlots } from '../commands/work/heavySlots.ts';
@@ -27,12 +25,14 @@ import type { Config } from '../config.ts';
 import { authenticator } from '../http/access/authenticate.ts';
 import { confirmedKeys } from '../http/access/confirmedKeys.ts';
 import { readYourWrites } from '../queries/readYourWrites.ts';
+import { bucketsInUse } from '../http/access/bucketsInUse.ts';
 import { limitsScope, tenantLimits } from '../http/access/tenantLimits.ts';
 import { countedAccounts } from '../telemetry/accountMetrics.ts';
 import { NO_TRACER } from '../telemetry/noTracer.ts';
 import { apiDeps } from './parts/apiParts.ts';
 import { bindLogWatch, unlessDiverged } from './start/logWatchParts.ts';
 import type { Parts } from './parts/openParts.ts';
+import { runnerOf } from './projecting/runnerOf.ts';
 import { queriesOn } from './queriesOn.ts';
 import { bind, bindValue, newContainer, resolve, type Container } from './token.ts';
 import * as t from './tokens.ts';
@@ -42,29 +42,15 @@ import { bindOperations } from './parts/operationParts.ts';
 import { bindTraining } from './parts/trainingParts.ts';
 import { bindWebhooks } from './parts/webhookParts.ts';
 import { bindUnfinished } from './parts/unfinishedParts.ts';
+import { bindAudits } from './audit/bindAudits.ts';
 import { bindSealer } from './parts/sealParts.ts';
 import { bindUploads } from './parts/uploadParts.ts';
 import { EXTRACT_DEADLINES_MS } from './workLimits.ts';
-import { appliedBy, bindTelemetry, calledBy } from './parts/telemetryParts.ts';
+import { bindTelemetry, calledBy } from './parts/telemetryParts.ts';
 import { heavyGauges, heavyRefusals, providerMetrics } from './metrics/workMetrics.ts';
 import { writerHooks } from './metrics/writerMetrics.ts';
 
 const nowMs = () => Date.now();
-
-/** How loudly the projections' notices are logged. */
-const LEVELS = {
-  batch: 'debug',
-  started: 'info',
-  promoted: 'info',
-  aside: 'warn',
-  evicted: 'warn',
-  unknown_types: 'warn',
-  diverged: 'error',
-  rebuilt: 'info',
-  dropped: 'warn',
-  failed: 'error',
-  stopped: 'error',
-} as const;
 
 const heavySlotsOf = (from: Container): HeavySlots => {
   const registry = resolve(from, t.REGISTRY);
@@ -138,31 +124,13 @@ const bindCommands = (container: Container): void => {
 };
 
 const bindReads = (container: Container): void => {
-  bind(container, t.RUNNER, (from) => {
-    const { sql, log } = resolve(from, t.PARTS);
-    const { onNotice } = resolve(from, t.PROJECTION_COUNTERS);
-    const logger = resolve(from, t.LOGGER);
-    return projectionRunner({
-      sql,
-      feed: log,
-      projectors: READ_MODELS,
-      dropped: DROPPED_READ_MODELS,
-      decode: decodeAny,
-      isKnownType,
-      timers: systemTimers,
-      diverged: resolve(from, t.CONFIG).rebuildDiverged === 'auto' ? 'rebuild' : 'leave',
-      onApplied: appliedBy(from),
-      notify: (notice) => {
-        onNotice(notice);
-        if (notice.kind === 'diverged' || notice.kind === 'rebuilt') void resolve(from, t.LOG_WATCH).check();
-        const level = LEVELS[notice.kind];
-        logger[level]({ msg: 'projections', ...notice });
-      },
-    });
-  });
+  bind(container, t.RUNNER, runnerOf);
   bind(container, t.QUERIES, (from) => queriesOn(resolve(from, t.READ_SQL)));
   bind(container, t.READS, (from) => readYourWrites(resolve(from, t.RUNNER)));
+  bind(container, t.REPLICAS, (from) => replicas(resolve(from, t.PARTS).sql));
+  bind(container, t.USED_ONCE, (from) => usedOnce(resolve(from, t.PARTS).sql, nowMs));
   bind(container, t.REPLAYS, (from) => replayStore(resolve(from, t.PARTS).sql, nowMs));
+  bind(container, t.BUCKETS_IN_USE, () => bucketsInUse(() => performance.now()));
   bind(container, t.TENANT_LIMITS, (from) =>
     tenantLimits({
       lookup: async (tenantId) => {
@@ -216,6 +184,7 @@ export const containerOver = (
   bindLogWatch(container);
   bindUnfinished(container);
   bindSealer(container);
+  bindAudits(container);
   bindReads(container);
   bind(container, t.API, (from) => apiDeps(from, (count) => randomBytes(count)));
   return container;

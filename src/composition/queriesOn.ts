@@ -19,8 +19,11 @@ import { rateLimitsOfTenants } from '../../projections/rateLimits/rateLimits.que
 import { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations/operations.queries.ts';
 import { batchesOfTenant, progressOfBatch } from '../../projections/batches/batches.queries.ts';
-import { chargeOfJob } from '../../projections/trainingJobs/trainingJobs.queries.ts';
+import { deploymentsOfTenant } from '../../projections/deployments/deployments.queries.ts';
+import { chargeOfJob, jobsOfTenant } from '../../projections/trainingJobs/trainingJobs.queries.ts';
+import { configsOfTenant } from '../../projections/savedConfigs/savedConfigs.queries.ts';
 import { usageStats } from '../../projections/usage/usage.queries.ts';
+import { usageDaysOfTenant } from '../../projections/usage/usageDays.queries.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs/costs.queries.ts';
 import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/freeShare.queries.ts';
 import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
@@ -59,6 +62,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   usageOfTenant: usageOfTenant(sql),
   ledgerOfTenant: ledgerOfTenant(sql),
   usageStats: usageStats(sql),
+  usageDaysOfTenant: usageDaysOfTenant(sql),
   tenants: tenants(sql),
   reconciliation: reconciliation(sql),
   apiKeyByHash: askTogether(apiKeysByHash(sql)),
@@ -86,5 +90,8 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   failingSince: failingSince(sql),
   deliveriesOfWebhook: deliveriesOfWebhook(sql),
   deliveryOfWebhook: deliveryOfWebhook(sql),
+  jobsOfTenant: jobsOfTenant(sql),
+  deploymentsOfTenant: deploymentsOfTenant(sql),
   artifactsOfTenant: artifactsOfTenant(sql),
+  configsOfTenant: configsOfTenant(sql),
 });

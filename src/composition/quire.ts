@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { Express } from 'express';
 import type { Logger } from 'pino';
 import { codeOf } from '../../domain/kernel/failure.ts';
 import { openClaimsBefore } from '../../projections/openClaims/openClaims.queries.ts';
@@ -14,6 +14,7 @@ import { aboutService } from '../operator/aboutService.ts';
 import { listenForOperators } from '../operator/operatorServer.ts';
 import { openedLog } from '../commands/sealing/logIdentity.ts';
 import { banner } from './start/banner.ts';
+import { consoleOf, signInLink } from './parts/sessionParts.ts';
 import { containerOver } from './container.ts';
 import { newEnds, type Ends } from './start/ends.ts';
 import { firstAdminKey } from './start/firstKey.ts';
@@ -27,6 +28,7 @@ import { showGauges } from './parts/telemetryParts.ts';
 import { VERSION } from '../version.ts';
 import { rateLimitRefusals } from './metrics/workMetrics.ts';
 import { resolve, type Container } from './token.ts';
+import { leaveSignsOfLife } from './start/signsOfLife.ts';
 import { tableWatch } from './start/tableWatch.ts';
 import * as t from './tokens.ts';
 
@@ -50,7 +52,7 @@ export interface Quire {
 const REFUSALS_MS = 2_000;
 
 /** A port that another process has is a mistake of configuration. */
-const listenOn = (app: RequestListener, { host, port }: Config): Promise<HttpServer> =>
+const listenOn = (app: Express, { host, port }: Config): Promise<HttpServer> =>
   listen(app, { host, port }).catch((error: unknown) => {
     if (codeOf(error) !== 'EADDRINUSE') throw error;
     throw new ConfigError(
@@ -76,12 +78,14 @@ const serve = async (from: Container, isApi: boolean): Promise<Served> => {
     logger: resolve(from, t.LOGGER),
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     publicUrl: config.publicUrl,
+    pages: isApi ? consoleOf(config) : undefined,
     corsOrigins: config.corsOrigins,
     keys: resolve(from, t.AUTHENTICATOR),
     limits: {
       limiter: parts.limiter,
       bucketsOf: (tenantId) => limits.bucketsOf(tenantId),
       onLimited: rateLimitRefusals(resolve(from, t.REGISTRY)),
+      inUse: resolve(from, t.BUCKETS_IN_USE),
     },
     replays: resolve(from, t.REPLAYS),
     uploads: {
@@ -139,6 +143,7 @@ const hearOperators = (from: Container, url: string): ReturnType<typeof listenFo
   const { log, sql } = resolve(from, t.PARTS);
   return listenForOperators(dataDir, {
     ...operationsOver(log, sql, ownParts(from)),
+    'session.link': signInLink(from),
     'service.about': aboutService({ version: VERSION, url, roles: [...roles] }),
   });
 };
@@ -146,8 +151,10 @@ const hearOperators = (from: Container, url: string): ReturnType<typeof listenFo
 /** Answers that are kept no longer only take room: a purge that fails is tried again. */
 const purgeNowAndThen = (from: Container): NodeJS.Timeout => {
   const replays = resolve(from, t.REPLAYS);
+  const used = resolve(from, t.USED_ONCE);
   const onError = (err: unknown) => resolve(from, t.LOGGER).warn({ msg: 'purge failed', err });
-  return setInterval(() => void replays.purge().catch(onError), PURGE_EVERY_MS).unref();
+  const purge = () => Promise.all([replays.purge(), used.purge()]).catch(onError);
+  return setInterval(() => void purge(), PURGE_EVERY_MS).unref();
 };
 
 const protectionOf = async ({ workers }: Parts, logger: Logger): Promise<ProtectionFacts> => {
@@ -219,12 +226,14 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   // In each process: what neither the log nor the object store took is known to this one alone.
   unfinished.start();
   const workers = workersOf(from);
+  leaveSignsOfLife(from, ends);
   const tables = tableWatch(from);
   ends.add(() => tables.stop());
   if (does('projector')) tables.start();
   ends.add(() => Promise.all(workers.map((one) => one.stop())));
   if (does('worker')) for (const one of workers) one.start();
   ends.add(() => resolve(from, t.SLOTS).close());
+  ends.add(() => resolve(from, t.AUDITS).close());
   const operators = await hearOperators(from, server.url);
   ends.add(() => operators.close());
   const purge = purgeNowAndThen(from);
@@ -233,7 +242,8 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
     clearInterval(purge);
   });
   const protection = await protectionOf(parts, logger);
-  process.stdout.write(banner(parts, { url: server.url, isApi, key, protection }));
+  const link = key === undefined ? undefined : await resolve(from, t.API).sessions.newLink(key);
+  process.stdout.write(banner(parts, { url: server.url, isApi, key, link, protection }));
   return server.url;
 };
 

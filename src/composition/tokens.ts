@@ -1,3 +1,4 @@
+import type { Audits } from '../commands/audits/audits.ts';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { LockedObjects } from '../../domain/ports/lockedObjects.ts';
@@ -7,6 +8,8 @@ import type { ModelProviders } from '@quire/engine/ports/modelProvider';
 import type { SecretBox } from '../../domain/ports/secretBox.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
+import type { Replicas } from '../../domain/ports/replicas.ts';
+import type { UsedOnce } from '../../domain/ports/usedOnce.ts';
 import type { ReplayStore } from '../../domain/ports/replayStore.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import type { LogWatch } from '../../projections/engine/feed/logWatch.ts';
@@ -32,6 +35,7 @@ import type { Authenticator } from '../http/access/authenticate.ts';
 import type { Queries } from '../queries/queries.ts';
 import type { HealthReport } from '../http/wire/reports.ts';
 import type { ReadYourWrites } from '../queries/readYourWrites.ts';
+import type { BucketsInUse } from '../http/access/bucketsInUse.ts';
 import type { TenantLimits } from '../http/access/tenantLimits.ts';
 import type { DriftCheck } from '../telemetry/driftCheck.ts';
 import type { ProjectionCounters } from '../telemetry/projectionMetrics.ts';
@@ -45,6 +49,8 @@ import type { Readiness } from './start/readiness.ts';
 import { token } from './token.ts';
 import type { ProviderMetrics } from './metrics/workMetrics.ts';
 
+/** Audits that are asked for while the service runs. */
+export const AUDITS = token<Audits>('audits');
 export const CONFIG = token<Config>('configuration');
 export const PARTS = token<Parts>('opened parts');
 export const LOGGER = token<Logger>('logger');
@@ -57,6 +63,8 @@ export const TRACER = token<Tracer>('tracer');
 export const READINESS = token<Readiness>('readiness');
 export const HEALTH = token<() => Promise<HealthReport>>('health');
 export const CLOCK = token<Clock>('clock');
+export const USED_ONCE = token<UsedOnce>('words that count once');
+export const REPLICAS = token<Replicas>('processes of the service');
 export const REPLAYS = token<ReplayStore>('replay store');
 export const ACCOUNTS = token<AccountWriter>('account writer');
 export const PAYMENTS = token<Payments>('payments');
@@ -64,6 +72,7 @@ export const REFERENCE = token<ReferenceData>('price lists, billing configs, rat
 export const API_KEYS = token<ApiKeys>('API key commands');
 export const LLM_COSTS = token<LlmCosts>('model cost commands');
 export const RATE_LIMITS = token<RateLimitCommands>('rate-limit commands');
+export const BUCKETS_IN_USE = token<BucketsInUse>('rate-limit buckets in use');
 export const TENANT_LIMITS = token<TenantLimits>('rate limits by tenant');
 export const LOG_WATCH = token<LogWatch>('watch over the log');
 export const READ_SQL = token<SqlTx>('read models while they are sound');

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { isProblem, UnexpectedAnswerError, type Quire } from '../../sdk/src/index.ts';
 import { VERSION } from '../version.ts';
 import { documentMembers, documentOf } from './givenDocument.ts';
-import { proposedSchema } from './proposedSchema.ts';
 import { ToolError } from './toolError.ts';
 
 /** Whom the tools work for. */
@@ -108,8 +107,9 @@ const addDocumentTools = (server: McpServer, { quire, isLocal }: McpCaller): voi
     },
     ({ pages, ...file }) =>
       told(async () => {
-        const request = { file: await documentOf(file, isLocal), include: 'blocks', ...given({ pages }) };
-        return asJson(proposedSchema((await quire.toMarkdown(request)).pages ?? []));
+        const document = await documentOf(file, isLocal);
+        const asked = { file: document, include: 'proposed_schema', ...given({ pages }) };
+        return asJson((await quire.toMarkdown(asked)).proposed_schema ?? {});
       }),
   );
 };

@@ -42,6 +42,7 @@ export const observedLog = (
     },
     read: (stream, options) => log.read(stream, options),
     subscribe: (options) => log.subscribe(options),
+    backwards: (options) => log.backwards(options),
     head: () => log.head(),
     end: () => log.end(),
     close: () => log.close(),

@@ -1,15 +1,16 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { AppliedBatch, ProjectionNotice } from '../../projections/engine/feed/notices.ts';
+import type { ProjectionNotice } from '../../projections/engine/feed/notices.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import type { LogWatch } from '../../projections/engine/feed/logWatch.ts';
 import type { ProjectorStatus } from '../../projections/engine/status.ts';
+import type { AppliedFacts } from './appliedFacts.ts';
 import { pulledGauges, pulledGaugesBy } from './gauge.ts';
 import { metersOn } from './meters.ts';
 import { pulled, type PullOptions } from './pulled.ts';
 
 export interface ProjectionCounters {
   readonly onNotice: (notice: ProjectionNotice) => void;
-  readonly onApplied: (batch: AppliedBatch) => void;
+  readonly onApplied: (batch: AppliedFacts) => void;
 }
 
 const ENDINGS: Readonly<Record<string, string>> = {
@@ -17,6 +18,9 @@ const ENDINGS: Readonly<Record<string, string>> = {
   TrainingJobFailed: 'failed',
   TrainingJobCancelled: 'cancelled',
 };
+
+/** Types of the events that are counted one by one. */
+export const COUNTED_TYPES: ReadonlySet<string> = new Set(Object.keys(ENDINGS));
 
 /** Counts jobs that ended, where they are projected. */
 const endedJobs = (register: Registry): ProjectionCounters['onApplied'] => {
@@ -26,9 +30,9 @@ const endedJobs = (register: Registry): ProjectionCounters['onApplied'] => {
     'state',
   );
   for (const state of Object.values(ENDINGS)) ended.inc({ state }, 0);
-  return ({ arrivals }) => {
-    for (const { recorded } of arrivals) {
-      const state = recorded === undefined ? undefined : ENDINGS[recorded.type];
+  return ({ types }) => {
+    for (const type of types) {
+      const state = ENDINGS[type];
       if (state !== undefined) ended.inc({ state });
     }
   };

@@ -32,6 +32,7 @@ const convertTask = z.object({
   form: z.object({
     blocks: z.boolean().optional(),
     pageMarkdown: z.boolean().optional(),
+    proposedSchema: z.boolean().optional(),
     tables: z.enum(['markdown', 'html']).optional(),
   }),
   ocr: channel,

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { LOCAL_MODEL } from '@quire/engine/models/modelName';
 import type { RangedWork } from '@quire/engine/ports/rangedWork';
-import type { RenderForm } from '@quire/engine/ports/documentParser';
 import type { ModelConversionResult } from '@quire/engine/ports/modelWork';
 import { deliverWork, type DeliverDeps } from './deliverWork.ts';
 import type { Delivered, HandedOver, WorkDone, WorkRequest, WorkTask } from './work.ts';
@@ -9,14 +8,13 @@ import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.
 import type { ModelDeps } from '../models/ownBases.ts';
 import { modelsByFormat } from '../models/ownKeys.ts';
 import type { PlatformModels } from '../../platformModels.ts';
-import { pageContentAnswers } from './pageContents.ts';
+import { askedContents, renderFormOf, type ConversionForm } from './pageContents.ts';
 import { pageAnswers } from './pageAnswers.ts';
 import { modelProblem, parseProblem, type WorkProblem } from './workProblem.ts';
 
 export interface ConvertRequest extends WorkRequest {
   readonly mode: 'default' | 'fast';
-  /** What the answer has beside the whole text. */
-  readonly form: RenderForm;
+  readonly form: ConversionForm;
   readonly ocr: ModelChannel;
   /** Where the channel's members stand in the request; left out: in the form. */
   readonly channelPaths?: ChannelPaths | undefined;
@@ -45,7 +43,7 @@ const rendered = (
     fileName: request.file.file_name,
     effort,
     pagesMax: long?.pagesMax ?? deps.pagesMax,
-    form: request.form,
+    form: renderFormOf(request.form),
     pages: request.opening.pages,
     password: request.opening.password,
     deadlineMs: ocr === null ? deps.localDeadlinesMs[effort] : deps.convertDeadlineMs,
@@ -74,7 +72,7 @@ const run = async (
     body: {
       markdown: rendition.markdown,
       plain_text: rendition.plainText,
-      ...(rendition.pageContents && { pages: pageContentAnswers(rendition.pageContents) }),
+      ...(rendition.pageContents && askedContents(rendition.pageContents, request.form)),
       meta: {
         conversion_id: task.operation_id,
         document_id: task.document_id,

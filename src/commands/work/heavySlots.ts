@@ -6,6 +6,8 @@ export interface HeavySlots {
   /** undefined when the tenant gets none now. Call what it gives exactly once to free the slot. */
   readonly take: (tenantId: string) => (() => void) | undefined;
   readonly inUse: () => number;
+  /** Who holds how many, those that hold most first. */
+  readonly holders: () => readonly { readonly tenant_id: string; readonly in_use: number }[];
   readonly max: number;
   /** From now on nothing is admitted. */
   readonly close: () => void;
@@ -62,6 +64,10 @@ export const heavySlots = (
       };
     },
     inUse: () => inUse,
+    holders: () =>
+      [...byTenant]
+        .map(([tenant_id, held]) => ({ tenant_id, in_use: held }))
+        .sort((a, b) => b.in_use - a.in_use || (a.tenant_id < b.tenant_id ? -1 : 1)),
     max,
     close: () => {
       closed = true;

@@ -1,5 +1,6 @@
 import type { Block, TableCell } from '@quire/engine/document/document';
-import type { PageContents } from '@quire/engine/ports/documentParser';
+import { proposedSchema } from '@quire/engine/extraction/schema/proposedSchema';
+import type { PageContents, RenderForm } from '@quire/engine/ports/documentParser';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 
 const cellAnswer = ({ text, box, row, column, rowSpan, columnSpan }: TableCell): JsonObject => ({
@@ -39,9 +40,34 @@ const blockAnswer = (block: Block): JsonObject => {
 };
 
 /** The member `pages` of a conversion: what was asked for of each page. */
-export const pageContentAnswers = (pages: readonly PageContents[]): readonly JsonObject[] =>
+const pageContentAnswers = (pages: readonly PageContents[]): readonly JsonObject[] =>
   pages.map(({ page, markdown, blocks }) => ({
     page,
     ...(markdown !== undefined && { markdown }),
     ...(blocks !== undefined && { blocks: blocks.map(blockAnswer) }),
   }));
+
+/** What the answer has beside the whole text. */
+export interface ConversionForm extends RenderForm {
+  /** A JSON Schema of the fields that the document names itself. */
+  readonly proposedSchema?: boolean | undefined;
+}
+
+/** What is asked of the renderer: a schema is proposed from blocks. */
+export const renderFormOf = ({ proposedSchema: isProposed, ...form }: ConversionForm): RenderForm => ({
+  ...form,
+  blocks: form.blocks === true || isProposed === true,
+});
+
+/** The members of a conversion's answer that its form asks for. */
+export const askedContents = (
+  pages: readonly PageContents[],
+  { blocks, pageMarkdown, proposedSchema: isProposed }: ConversionForm,
+): JsonObject => ({
+  ...((blocks === true || pageMarkdown === true) && {
+    pages: pageContentAnswers(blocks === true ? pages : pages.map(({ blocks: _, ...page }) => page)),
+  }),
+  ...(isProposed === true && {
+    proposed_schema: proposedSchema(pages.flatMap(({ blocks: found = [] }) => found)),
+  }),
+});

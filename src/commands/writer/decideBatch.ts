@@ -1,7 +1,8 @@
 import type { ChainLink } from '../../../domain/kernel/chain.ts';
 import type { AnyKind, Decider } from '../../../domain/kernel/decider.ts';
+import { bytesOfEvent } from '../../../domain/kernel/batch.ts';
 import { APPEND_BYTES_MAX, type NewEvent } from '../../../domain/ports/eventStore.ts';
-import { bytesAtMost, encodeEvents, type Chained, type Encoding } from './encode.ts';
+import { encodeEvents, type Chained, type Encoding } from './encode.ts';
 import { linkAfter, type Folded } from './streamFold.ts';
 
 /** What one command comes to if the batch is appended. */
@@ -45,7 +46,7 @@ export const decideBatch = <Kind extends AnyKind>(
       ? { verdict: { kind: 'done' as const, events: [], state }, chained: undefined }
       : verdictOn(rules, { state, link }, command);
     if (verdict.kind === 'done' && chained !== undefined) {
-      for (const event of chained.events) bytes += bytesAtMost(event);
+      for (const event of chained.events) bytes += bytesOfEvent(event);
       if (bytes > APPEND_BYTES_MAX && encoded.length > 0) break;
       for (const event of chained.events) encoded.push(event);
       ({ link } = chained);

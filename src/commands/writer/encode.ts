@@ -1,8 +1,18 @@
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { chainHash, eventIdOfHash, HASH_VERSION, type ChainLink } from '../../../domain/kernel/chain.ts';
+import { eventText } from '../../../domain/kernel/batch.ts';
+import { storableJson } from '../../../domain/kernel/canonicalJson.ts';
+import {
+  chainHash,
+  eventIdOfHash,
+  HASH_VERSION,
+  joinedText,
+  sha256,
+  type ChainLink,
+  type Hashed,
+} from '../../../domain/kernel/chain.ts';
 import type { Codec } from '../../../domain/kernel/codec.ts';
 import type { DomainEvent } from '../../../domain/kernel/decider.ts';
-import type { JsonObject } from '../../../domain/kernel/json.ts';
+import type { Json, JsonObject } from '../../../domain/kernel/json.ts';
 import type { NewEvent } from '../../../domain/ports/eventStore.ts';
 
 /** What all events of one stream share. */
@@ -35,20 +45,46 @@ export const encodeEvents = <Event extends DomainEvent>(
   const decoded: Event[] = [];
   let { nextRevision, hash } = from;
   for (const { type, data: made } of events) {
-    const unsigned = metadataOf(meta, { schema_version: codec.versionOf(type), tenantId, prevHash: hash });
+    const metadata = metadataOf(meta, { schema_version: codec.versionOf(type), tenantId, prevHash: hash });
+    const revision = nextRevision;
+    // Members one by one: an object that is spread into one with more members costs more than its hash.
+    const unplaced = { id: '', stream, revision, position: -1n, type, data: made as JsonObject, metadata };
     // What decoding makes has its members in the schema's order, always the same: quicker to go on with.
-    const clean = codec.decode({ ...NOWHERE, stream, type, data: made as JsonObject, metadata: unsigned });
-    const data = clean.data as JsonObject;
-    hash = chainHash({ stream, revision: nextRevision, type, data, metadata: unsigned });
+    const clean = codec.decode(unplaced);
+    const event = hashed({ stream, revision, type, data: clean.data as JsonObject, metadata });
+    ({ hash } = event);
     nextRevision += 1n;
     decoded.push(clean);
-    encoded.push({ id: eventIdOfHash(hash), type, data, metadata: { ...unsigned, hash } });
+    encoded.push(event.event);
   }
   return { decoded, events: encoded, link: { nextRevision, hash, hashVersion: HASH_VERSION } };
 };
 
-/** The place of an event that is not in the log yet. */
-const NOWHERE = { id: '', revision: -1n, position: -1n };
+/** An event with its hash, and with its text where that is what was hashed. Adds the hash to `metadata`. */
+const hashed = (covered: Hashed & { readonly metadata: Metadata }) => {
+  const { type, data, metadata } = covered;
+  const texts = textsOf(covered);
+  const hash = texts === undefined ? chainHash(covered) : sha256(joinedText(covered, texts));
+  const text = texts && eventText(texts.data, withHash(texts.metadata, hash));
+  metadata['hash'] = hash;
+  return { hash, event: { id: eventIdOfHash(hash), type, data, metadata, text } };
+};
+
+type Metadata = Record<string, Json>;
+
+const textsOf = (covered: Hashed) => {
+  const data = storableJson(covered.data);
+  const metadata = storableJson(covered.metadata);
+  return data === undefined || metadata === undefined ? undefined : { data, metadata };
+};
+
+/** In canonical order `hash` comes right before it. No text has it inside: there its quotes are escaped. */
+const AFTER_HASH = '"hash_version":';
+
+const withHash = (metadata: string, hash: string): string => {
+  const at = metadata.indexOf(AFTER_HASH);
+  return `${metadata.slice(0, at)}"hash":"${hash}",${metadata.slice(at)}`;
+};
 
 const metadataOf = (
   { correlation_id, command_id, actor, now, traceparent }: CommandMeta,
@@ -57,30 +93,17 @@ const metadataOf = (
     readonly tenantId: string | null;
     readonly prevHash: string | null;
   },
-) => ({
-  schema_version: of.schema_version,
-  correlation_id,
-  causation_id: command_id,
-  actor: { key_id: actor.key_id, role: actor.role },
-  tenant_id: of.tenantId,
-  recorded_at: now,
-  prev_hash: of.prevHash,
-  hash_version: HASH_VERSION,
-  ...(traceparent !== undefined && { traceparent }),
-});
-
-/** Bytes of metadata, keys and quotes that every event has, generously. */
-const ENVELOPE_BYTES = 700;
-
-/** No fewer bytes than the event takes in an append. An estimate, for it runs on every event. */
-export const bytesAtMost = ({ type, data }: Pick<NewEvent, 'type' | 'data'>): number => {
-  let bytes = ENVELOPE_BYTES + 2 * type.length;
-  for (const [key, value] of Object.entries(data))
-    bytes += key.length + 4 + (typeof value === 'object' ? nestedBytes(value) : scalarBytes(value));
-  return bytes;
+): Metadata => {
+  const metadata: Metadata = {
+    schema_version: of.schema_version,
+    correlation_id,
+    causation_id: command_id,
+    actor: { key_id: actor.key_id, role: actor.role },
+    tenant_id: of.tenantId,
+    recorded_at: now,
+    prev_hash: of.prevHash,
+    hash_version: HASH_VERSION,
+  };
+  if (traceparent !== undefined) metadata['traceparent'] = traceparent;
+  return metadata;
 };
-
-const nestedBytes = (value: object | null): number => (value === null ? 4 : 3 * JSON.stringify(value).length);
-
-/** A character takes at most 3 bytes of UTF-8; a control character 6, which texts hardly have. */
-const scalarBytes = (value: unknown): number => (typeof value === 'string' ? 3 * value.length + 2 : 24);

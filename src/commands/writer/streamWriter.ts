@@ -39,6 +39,8 @@ interface Writer<Kind extends AnyKind> {
   readonly busy: Set<Mailbox<Kind>>;
   readonly saves: Set<Promise<void>>;
   readonly givingUp: StopSwitch;
+  /** Those whose turn comes at the end of this turn of the event loop. */
+  due: Mailbox<Kind>[];
   clock: NodeJS.Timeout | undefined;
   closing: boolean;
   whenIdle: (() => void) | undefined;
@@ -78,6 +80,7 @@ export const streamWriter = <Kind extends AnyKind>(
     busy: new Set(),
     saves: new Set(),
     givingUp,
+    due: [],
     clock: undefined,
     closing: false,
     whenIdle: undefined,
@@ -140,13 +143,25 @@ const start = <Kind extends AnyKind>(writer: Writer<Kind>, box: Mailbox<Kind>): 
   box.running = true;
   writer.busy.add(box);
   writer.clock ??= setInterval(() => tick(writer), TICK_MS);
-  const next = () => {
-    void runTurn(writer.rules, box).then(() => {
-      saveWhenDue(writer, box);
-      setImmediate(() => (box.waiting.length > 0 ? next() : stop(writer, box)));
-    });
-  };
-  setImmediate(next);
+  callLater(writer, box);
+};
+
+/** One call of the event loop for all mailboxes that wait for it: their appends reach the log together. */
+const callLater = <Kind extends AnyKind>(writer: Writer<Kind>, box: Mailbox<Kind>): void => {
+  if (writer.due.length === 0) setImmediate(runDue, writer);
+  writer.due.push(box);
+};
+
+const runDue = <Kind extends AnyKind>(writer: Writer<Kind>): void => {
+  const { due } = writer;
+  writer.due = [];
+  for (const box of due) void runTurn(writer.rules, box).then(() => ended(writer, box));
+};
+
+const ended = <Kind extends AnyKind>(writer: Writer<Kind>, box: Mailbox<Kind>): void => {
+  saveWhenDue(writer, box);
+  if (box.waiting.length > 0) callLater(writer, box);
+  else stop(writer, box);
 };
 
 const stop = <Kind extends AnyKind>(writer: Writer<Kind>, box: Mailbox<Kind>): void => {

@@ -177,7 +177,8 @@ const answer = <Kind extends AnyKind>(
     const verdict = verdicts[index];
     if (verdict?.kind === 'failed') entry.fail(verdict.error);
     else if (verdict?.kind === 'rejected') entry.answer(verdict);
-    else if (verdict !== undefined) entry.answer({ ...verdict, position });
+    else if (verdict !== undefined)
+      entry.answer({ kind: 'done', events: verdict.events, state: verdict.state, position });
     else if (box.warm !== undefined)
       entry.answer({ kind: 'done', events: [], state: box.warm.state, position });
   }

@@ -38,6 +38,7 @@ export const turnReport = <Kind extends AnyKind>({ stream, hooks, tracer }: Told
     tell: (entries, { verdicts, events }, outcome) => {
       const commands = entries.length;
       hooks.onBatch?.({ commands, events: events.length, outcome, ms: performance.now() - startedAt });
+      if (appends.size === 0) return;
       for (const [index, entry] of entries.entries()) {
         const verdict = verdicts[index];
         const isWritten = verdict?.kind === 'done' && verdict.events.length > 0;

@@ -9,8 +9,10 @@ import { pipelineCommands } from './pipelineParts.ts';
 import { receiverPolicy, webhooksOf } from './webhookParts.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
+import { sessionsOf } from './sessionParts.ts';
 import { batchCommands } from './batchParts.ts';
 import { operationCommands } from './operationParts.ts';
+import { serviceStateOf } from './serviceStateParts.ts';
 import { uploadCommands } from './uploadParts.ts';
 import { workDeps } from './workParts.ts';
 
@@ -39,10 +41,13 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     reference: sales.reference,
     apiKeys: resolve(from, t.API_KEYS),
     keys: resolve(from, t.AUTHENTICATOR),
+    sessions: sessionsOf(from),
     hasBootstrapAdmin: resolve(from, t.CONFIG).adminApiKey !== undefined,
     baseUrl: parts.baseUrl,
     queries: resolve(from, t.QUERIES),
     reads: resolve(from, t.READS),
+    log: parts.log,
+    audits: resolve(from, t.AUDITS),
     logId: () => resolve(from, t.LOG_WATCH).logId(),
     llmCosts: resolve(from, t.LLM_COSTS),
     savedConfigs,
@@ -58,6 +63,7 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     webhooks: webhooksOf(from, randomBytes),
     webhookPolicy: receiverPolicy(from),
     health: resolve(from, t.HEALTH),
+    serviceState: serviceStateOf(from),
     ready: resolve(from, t.READINESS).report,
     metrics: { contentType: registry.contentType, text: () => registry.metrics() },
     clock: resolve(from, t.CLOCK),

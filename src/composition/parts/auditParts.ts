@@ -2,35 +2,47 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../adapters/embedded/systemClock.ts';
+import type { StartChains } from '../../audit/log/chainsApart.ts';
+import type { StartShares } from '../../audit/shares/auditInShares.ts';
 import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { withSnapshot, type ReadModelSnapshot } from '../../audit/readModels/snapshot.ts';
 import { snapshotStore } from '../../audit/readModels/snapshotLines.ts';
-import type { Config } from '../../config.ts';
+import { chainsThread } from '../audit/chainsThread.ts';
+import { shareThreads } from '../audit/shareThreads.ts';
 import { askOperator, runningSocket } from '../../operator/askOperator.ts';
-import { openLog, withSql } from './openStores.ts';
+import { logFileIn, openLog, withSql, type StoreConfig } from './openStores.ts';
 
 /** The log to audit. */
 export interface AuditedFeed {
   readonly feed: EventFeed;
   /** Positions have no gaps: true of the embedded log. */
   readonly dense: boolean;
+  /** Only the embedded log can be read by two threads: each opens its file. */
+  readonly startChains?: StartChains;
+  readonly startShares?: StartShares;
 }
 
 /** Opens the log for reading only; works beside a running service. */
 export const withAuditedLog = async <T>(
-  config: Config,
+  config: StoreConfig,
   work: (log: AuditedFeed) => Promise<T>,
 ): Promise<T> => {
   const feed = await openLog(config, { readOnly: true, stored: true });
   try {
-    return await work({ feed, dense: config.eventStoreUrl === undefined });
+    if (config.eventStoreUrl !== undefined) return await work({ feed, dense: false });
+    const path = logFileIn(config.dataDir);
+    const [startChains, startShares] = [chainsThread(feed, path), shareThreads(feed, path)];
+    return await work({ feed, dense: true, startChains, startShares });
   } finally {
     await feed.close();
   }
 };
 
-const fromDatabase = <T>(config: Config, work: (snapshot: ReadModelSnapshot) => Promise<T>): Promise<T> =>
+const fromDatabase = <T>(
+  config: StoreConfig,
+  work: (snapshot: ReadModelSnapshot) => Promise<T>,
+): Promise<T> =>
   withSql(config, ({ sql, recreated }) =>
     withSnapshot(sql, READ_MODELS, (snapshot) =>
       recreated === null
@@ -61,7 +73,7 @@ const fromService = async <T>(
  * service that owns the data folder, or from the folder itself under its lock.
  */
 export const withReadModels = async <T>(
-  config: Config,
+  config: StoreConfig,
   work: (snapshot: ReadModelSnapshot) => Promise<T>,
 ): Promise<T> => {
   const socket = config.databaseUrl === undefined ? await runningSocket(config.dataDir) : undefined;

@@ -1,6 +1,7 @@
 import { withoutEnd } from '@quire/engine/kernel/text';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { MessagePort } from 'node:worker_threads';
 import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
@@ -15,7 +16,7 @@ import { uploadUrls } from '../../../adapters/embedded/uploadUrls.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import type { Config } from '../../config.ts';
-import { logFileIn, openLog, openSql } from './openStores.ts';
+import { logFileIn, openLog, openServiceSql } from './openStores.ts';
 import { answerOf, type StartWait } from '../start/awaitServer.ts';
 
 /** What a part is, for the banner and for health: never an address with a password. */
@@ -32,6 +33,8 @@ export interface Parts {
   /** Beside the log, where it is trusted; never in the read models' database. */
   readonly snapshots: SnapshotStore;
   readonly sql: Sql;
+  /** To the projections where they share a thread with the embedded read models; else they run in this one. */
+  readonly projections: MessagePort | undefined;
   readonly objects: ObjectStore;
   /** Where clients send their files. `signatures` are undefined where that is another service. */
   readonly uploads: { readonly targets: UploadTargets; readonly signatures: UploadSignatures | undefined };
@@ -39,6 +42,8 @@ export interface Parts {
   readonly address: { url: string | undefined };
   /** Where clients elsewhere reach the service, without an end slash. Throws before it listens. */
   readonly baseUrl: () => string;
+  /** What sessions are sealed with. */
+  readonly sessionSecret: Uint8Array;
   readonly limiter: RateLimiter;
   readonly workers: DocumentWorkers;
   /** Received files while they are worked on. */
@@ -111,6 +116,17 @@ const baseUrlOf =
     if (url === undefined) throw new Error('the address was asked for before the service listens');
     return withoutEnd(reachable(url), /\//);
   };
+
+/**
+ * Sessions that were ended are told by the read models' database. Where that had to be made anew, they are told
+ * no more: a new secret ends all of them.
+ */
+const sessionSecretOf = async ({ sessionSecret, dataDir }: Config, isForgotten: boolean) => {
+  if (sessionSecret !== undefined) return Buffer.from(sessionSecret, 'base64');
+  const path = join(dataDir, 'session-secret');
+  if (isForgotten) await rm(path, { force: true });
+  return secretFile(path);
+};
 
 const openUploads = async ({ s3, dataDir }: Config, baseUrl: Parts['baseUrl']): Promise<Parts['uploads']> => {
   if (s3 !== undefined) {
@@ -189,7 +205,7 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
       on.logTrouble?.(reason);
     };
     const log = opened.keep(await openLog(config, { onTrouble }), (part) => part.close());
-    const { sql, recreated } = await openSql(config);
+    const { sql, recreated, projections } = await openServiceSql(config);
     opened.keep(sql, (part) => part.close());
     const wait = {
       waitMs: config.startWaitSeconds * 1000,
@@ -208,10 +224,12 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
       log,
       snapshots: log.snapshots,
       sql,
+      projections,
       objects,
       uploads,
       address,
       baseUrl,
+      sessionSecret: await sessionSecretOf(config, recreated !== null),
       limiter,
       workers,
       uploadDir,

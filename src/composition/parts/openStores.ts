@@ -9,16 +9,21 @@ import type { EmbeddedSql } from '../../../adapters/embedded/pglite/pgliteSql.ts
 import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { Config } from '../../config.ts';
+import type { ProjectingSql } from '../projecting/openProjecting.ts';
+import { projectingAs } from '../projecting/projectingAs.ts';
 import { OperatorError } from '../../operator/protocol.ts';
 
 // A driver is loaded only where it is used: those of servers alone are half of an embedded start's memory.
+
+/** Where log and read models are. */
+export type StoreConfig = Pick<Config, 'dataDir' | 'databaseUrl' | 'eventStoreUrl'>;
 
 /** The file of the embedded event log. */
 export const logFileIn = (dataDir: string): string => join(dataDir, 'events.db');
 
 /** Opens the log that the configuration names: EventStoreDB, or the embedded one, for which `options` are. */
 export const openLog = async (
-  { eventStoreUrl, dataDir }: Config,
+  { eventStoreUrl, dataDir }: StoreConfig,
   options: Omit<SqliteEventLogOptions, 'path'> = {},
 ): Promise<SqliteEventLog> => {
   if (eventStoreUrl !== undefined) {
@@ -47,13 +52,29 @@ export const withLogReader = async <T>(
 };
 
 /** Opens the read models' database. An embedded one needs the lock of its data folder. */
-export const openSql = async ({ databaseUrl, dataDir }: Config): Promise<EmbeddedSql> => {
+export const openSql = async ({ databaseUrl, dataDir }: StoreConfig): Promise<EmbeddedSql> => {
   if (databaseUrl !== undefined) {
     const { postgresSql } = await import('../../../adapters/postgres/postgresSql.ts');
     return { sql: postgresSql({ url: databaseUrl }), recreated: null };
   }
   const { pgliteSql } = await import('../../../adapters/embedded/pglite/pgliteSql.ts');
   return pgliteSql(join(dataDir, 'read-models'));
+};
+
+/**
+ * Opens the read models' database for the service: an embedded one shares its thread with the projections, which
+ * read the log from its file where that is embedded too.
+ */
+export const openServiceSql = async (
+  config: Pick<Config, 'dataDir' | 'databaseUrl' | 'eventStoreUrl' | 'rebuildDiverged' | 'tracing'>,
+): Promise<EmbeddedSql & Partial<ProjectingSql>> => {
+  const { dataDir, databaseUrl, eventStoreUrl } = config;
+  if (databaseUrl !== undefined || eventStoreUrl !== undefined) return openSql(config);
+  const { openProjecting } = await import('../projecting/openProjecting.ts');
+  return openProjecting(
+    { folder: join(dataDir, 'read-models'), logFile: logFileIn(dataDir) },
+    projectingAs(config),
+  );
 };
 
 const exitOnLostLock = (): never => {
@@ -76,7 +97,7 @@ export const underLock = async <T>(
 };
 
 /** The read models' database for a command: an embedded one under the lock of its data folder. */
-export const withSql = <T>(config: Config, work: (opened: EmbeddedSql) => Promise<T>): Promise<T> => {
+export const withSql = <T>(config: StoreConfig, work: (opened: EmbeddedSql) => Promise<T>): Promise<T> => {
   const use = async (): Promise<T> => {
     const opened = await openSql(config);
     try {

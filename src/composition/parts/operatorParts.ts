@@ -84,6 +84,16 @@ const isOnServers = ({ databaseUrl, eventStoreUrl, s3 }: Config, name: string): 
   return eventStoreUrl !== undefined && (s3 !== undefined || !name.startsWith('secrets.'));
 };
 
+/** What only a running service can do: sessions are opened by the one that will hold them. */
+const askRunning = async ({ dataDir }: Config, asked: Asked, context: OperationContext): Promise<void> => {
+  const socket = await runningSocket(dataDir);
+  if (socket === undefined)
+    throw new OperatorError(
+      `No service runs with the data folder ${dataDir}: start one, or set DATA_DIR to that of the one that runs.`,
+    );
+  return askOperator(socket, asked, context);
+};
+
 /**
  * Carries out an operation where it can be: by the running service that owns the data folder, or here
  * under its lock. Servers that are named in the environment are used directly.
@@ -93,6 +103,7 @@ export const runOperation = async (
   asked: Asked,
   context: OperationContext,
 ): Promise<void> => {
+  if (asked.name.startsWith('session.')) return askRunning(config, asked, context);
   const onServers = isOnServers(config, asked.name);
   const socket = onServers ? undefined : await runningSocket(config.dataDir);
   if (socket !== undefined) return askOperator(socket, asked, context);

@@ -2,8 +2,8 @@ import { missingTables, unfilled } from '../../../projections/engine/apply/missi
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import type { Tracer } from '../../../domain/ports/tracer.ts';
-import type { AppliedBatch } from '../../../projections/engine/feed/notices.ts';
 import { NO_TRACER } from '../../telemetry/noTracer.ts';
+import type { AppliedFacts } from '../../telemetry/appliedFacts.ts';
 import { projectSpans } from '../../telemetry/projectSpans.ts';
 import { driftCheck } from '../../telemetry/driftCheck.ts';
 import { watchedDocuments } from '../../telemetry/documentMetrics.ts';
@@ -104,7 +104,7 @@ export const showGauges = (from: Container): void => {
 };
 
 /** Counts what a batch brought, and ends the traces of its appends. */
-export const appliedBy = (from: Container): ((batch: AppliedBatch) => void) => {
+export const appliedBy = (from: Container): ((batch: AppliedFacts) => void) => {
   const { onApplied } = resolve(from, t.PROJECTION_COUNTERS);
   const tracer = resolve(from, t.TRACER);
   if (tracer === NO_TRACER) return onApplied;

@@ -6,17 +6,19 @@ interface Started {
   readonly isApi: boolean;
   /** The first admin key, where it was made just now. */
   readonly key: string | undefined;
+  /** Signs its holder in to the console once, where the key was made. */
+  readonly link: string | undefined;
   readonly protection: ProtectionFacts;
 }
 
 const whereOf = ({ url, isApi }: Started): readonly string[] =>
   isApi
-    ? [`Quire listens on ${url}`, `  reference     ${url}/docs`]
+    ? [`Quire listens on ${url}`, `  reference     ${url}/docs`, `  console       ${url}/`]
     : ['Quire runs without an API', `  health        ${url}/health, with /metrics beside it`];
 
 /** What a start prints: where it listens, and what each part is. */
 export const banner = (parts: Parts, started: Started): string => {
-  const { key, protection } = started;
+  const { key, link, protection } = started;
   const { event_log, read_models, objects, limits } = parts.names;
   const lines = [
     '',
@@ -35,5 +37,7 @@ export const banner = (parts: Parts, started: Started): string => {
       `  admin key     ${key}`,
       '                shown this once: keep it, it cannot be shown again',
     );
+  if (link !== undefined)
+    lines.push('', `  sign in       ${link}`, '                works once, for 15 minutes');
   return `${lines.join('\n')}\n`;
 };

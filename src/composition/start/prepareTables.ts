@@ -1,4 +1,6 @@
 import { ABANDON_ALL, REPLAY_STORE_DDL } from '../../../adapters/postgres/replayStore.ts';
+import { FORGET_ALL, REPLICAS_DDL } from '../../../adapters/postgres/replicas.ts';
+import { USED_ONCE_DDL } from '../../../adapters/postgres/usedOnce.ts';
 import type { Sql, SqlTx } from '../../../projections/engine/ports.ts';
 import { prepareReadModels } from '../../../projections/engine/apply/prepare.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
@@ -7,7 +9,11 @@ import type { Config } from '../../config.ts';
 const TABLES_LOCK = 0x7461626cn;
 
 /** Tables beside the read models, each with what makes it. */
-const TABLES = [{ name: 'http_cache.replays', ddl: REPLAY_STORE_DDL }] as const;
+const TABLES = [
+  { name: 'http_cache.replays', ddl: REPLAY_STORE_DDL },
+  { name: 'http_cache.used_once', ddl: USED_ONCE_DDL },
+  { name: 'http_cache.replicas', ddl: REPLICAS_DDL },
+] as const;
 
 /**
  * Where earlier releases kept snapshots of accounts; nothing reads it any more. Only that table, told by its
@@ -53,7 +59,7 @@ const prepareShared = async (sql: Sql): Promise<void> => {
 
 /**
  * Makes what a start finds missing; any number of processes may do so at once. A store of answers that is
- * embedded is this process's own: what an earlier one left in progress is freed.
+ * embedded is this process's own: what an earlier one left in progress is freed, its sign of life too.
  */
 export const prepareTables = async (
   { databaseUrl }: Pick<Config, 'databaseUrl'>,
@@ -61,6 +67,6 @@ export const prepareTables = async (
 ): Promise<void> => {
   await prepareShared(sql);
   await dropFormer(sql);
-  if (databaseUrl === undefined) await sql.script(ABANDON_ALL);
+  if (databaseUrl === undefined) await sql.script(`${ABANDON_ALL}; ${FORGET_ALL}`);
   await prepareReadModels(sql, READ_MODELS);
 };

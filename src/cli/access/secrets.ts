@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { OperatorError } from '../operator/protocol.ts';
-import type { Rotated } from '../operator/rotateSecrets.ts';
-import { nameOfHolder } from '../operator/secretHolders.ts';
-import { ask } from './ask.ts';
-import { command, json, type AsJson, type Output } from './output.ts';
+import { OperatorError } from '../../operator/protocol.ts';
+import type { Rotated } from '../../operator/rotateSecrets.ts';
+import { nameOfHolder } from '../../operator/secretHolders.ts';
+import { ask } from '../ask.ts';
+import { command, json, type AsJson, type Output } from '../output.ts';
 
 type Item =
   { readonly progress: { readonly done: number; readonly of: number } } | { readonly rotated: Rotated };

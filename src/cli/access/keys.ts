@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Option, type Command } from 'commander';
-import { keyRole, type KeyRole } from '../../domain/apiKey/events.ts';
-import { formatKey, isWellFormedKey, keyTraces } from '../../domain/apiKey/keyFormat.ts';
-import { tenantId } from '../../domain/kernel/units.ts';
+import { keyRole, type KeyRole } from '../../../domain/apiKey/events.ts';
+import { formatKey, isWellFormedKey, keyTraces } from '../../../domain/apiKey/keyFormat.ts';
+import { tenantId } from '../../../domain/kernel/units.ts';
 import type {
   CreateKeyInput,
   KeyCreated,
@@ -10,11 +10,11 @@ import type {
   KeyRevoked,
   ListKeysInput,
   RevokeKeyInput,
-} from '../operator/keys.ts';
-import { OperatorError } from '../operator/protocol.ts';
-import { instantGiven } from './instantGiven.ts';
-import { answerOf, answersOf } from './ask.ts';
-import { command, json, table, type AsJson, type Output } from './output.ts';
+} from '../../operator/keys.ts';
+import { OperatorError } from '../../operator/protocol.ts';
+import { instantGiven } from '../instantGiven.ts';
+import { answerOf, answersOf } from '../ask.ts';
+import { command, json, table, type AsJson, type Output } from '../output.ts';
 
 interface CreateOptions extends AsJson {
   readonly role: KeyRole;
