@@ -1,26 +1,12 @@
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
 import type { SqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
-import { decodeAny } from '../../domain/catalogue.ts';
-import { prepareReadModels } from '../../projections/engine/apply/prepare.ts';
-import { projectionRunner } from '../../projections/engine/runner.ts';
-import { READ_MODELS } from '../../projections/readModels.ts';
 import { benchBurns } from './burns.ts';
+import { projectionsIn } from './embeddedProjections.ts';
 import type { ProjectionsBeside } from './writerBurns.ts';
 
-/** All read models of the service, on the embedded database, as `npm start` runs them. */
+/** All read models of the service, on the embedded database and in its thread, as `npm start` runs them. */
 const projectionsBeside = async (log: SqliteEventLog, folder: string): Promise<ProjectionsBeside> => {
-  const { sql } = await pgliteSql(join(folder, 'read-models'));
-  await prepareReadModels(sql, READ_MODELS);
-  const runner = projectionRunner({
-    sql,
-    feed: log,
-    projectors: READ_MODELS,
-    decode: decodeAny,
-    timers: systemTimers,
-  });
+  const { sql, runner } = await projectionsIn(folder);
   runner.start();
   return {
     caughtUp: async (timeoutMs) => runner.waitFor((await log.head()) ?? 0n, { timeoutMs }),
@@ -34,8 +20,13 @@ const projectionsBeside = async (log: SqliteEventLog, folder: string): Promise<P
 const { env } = process;
 await benchBurns({
   databaseUrl: env['BENCH_DATABASE_URL'],
+  redisUrl: env['BENCH_REDIS_URL'],
+  emmett: env['BENCH_EMMETT'],
   folder: env['BENCH_DIR'] ?? tmpdir(),
-  seconds: Number(env['BENCH_SECONDS'] ?? 6),
+  tenants: Number(env['BENCH_TENANTS'] ?? 1_000),
+  seconds: Number(env['BENCH_SECONDS'] ?? (env['BENCH_UNITS'] === undefined ? 6 : 600)),
+  ...(env['BENCH_UNITS'] !== undefined && { units: Number(env['BENCH_UNITS']) }),
+  ...(env['BENCH_ONLY'] !== undefined && { only: env['BENCH_ONLY'] }),
   rounds: Number(env['BENCH_ROUNDS'] ?? 5),
   ...(env['BENCH_PROJECTIONS'] !== 'off' && { projections: projectionsBeside }),
 });

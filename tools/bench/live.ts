@@ -1,18 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { openSqliteEventLog, type SqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
 import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
 import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
 import { prepareReadModels } from '../../projections/engine/apply/prepare.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import { projectionRunner } from '../../projections/engine/runner.ts';
+import { projectionRunner, type ProjectionRunner } from '../../projections/engine/runner.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
 import { adjustment, charge } from '../../test/support/money/accountCommands.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
+import { cpuSince } from '../../engine/test/bench/cpu.ts';
+import { sideProcesses } from './databaseProcesses.ts';
 import { START_CREDITS } from './contestant.ts';
+import { projectionsIn } from './embeddedProjections.ts';
 
 /** An open loop: burns come at a fixed rate, whether the ones before are answered or not. */
 export interface LiveLoad {
@@ -27,6 +29,8 @@ export interface Visible {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly worstMs: number;
+  /** A burn, of this process, that decides and projects, and of the database; missing where it cannot be told. */
+  readonly cpuMs?: number;
 }
 
 const TICK_MS = 10;
@@ -35,23 +39,22 @@ const WARM_UP_MS = 1_000;
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-const partsOn = async (sql: Sql, folder: string) => {
-  await prepareReadModels(sql, READ_MODELS);
-  const log = openSqliteEventLog({ path: join(folder, 'events.db') });
-  const deps = { sql, feed: log, projectors: READ_MODELS, decode: decodeAny, timers: systemTimers };
-  const runner = projectionRunner(deps);
-  const writer = accountWriter({ store: log });
-  return { log, runner, writer };
-};
+interface Place {
+  readonly log: SqliteEventLog;
+  readonly runner: ProjectionRunner;
+  /** Undefined where they cannot be seen. */
+  readonly processes: readonly number[] | undefined;
+}
 
-const measured = async (sql: Sql, folder: string, load: LiveLoad): Promise<Visible> => {
-  const { log, runner, writer } = await partsOn(sql, folder);
+const measured = async ({ log, runner, processes }: Place, load: LiveLoad): Promise<Visible> => {
+  const writer = accountWriter({ store: log });
   runner.start();
   const random = seededRandom(1);
   const waits: number[] = [];
   const fund = (_: unknown, n: number) => writer.execute(adjustment(`t${n}`, START_CREDITS));
   await Promise.all(Array.from({ length: load.tenants }, fund));
 
+  const spent = processes && cpuSince(processes);
   const began = performance.now();
   const burn = async (serial: number) => {
     const outcome = await writer.execute(charge(`t${random.between(0, load.tenants - 1)}`, 1, `k${serial}`));
@@ -67,13 +70,19 @@ const measured = async (sql: Sql, folder: string, load: LiveLoad): Promise<Visib
     await pause(TICK_MS);
   }
   await Promise.all(burns);
+  const cpu = spent && { cpuMs: spent() / Math.max(1, burns.length) };
   await writer.close();
   await runner.stop();
   await log.close();
   waits.sort((a, b) => a - b);
   const at = (share: number) => waits[Math.floor((waits.length - 1) * share)] ?? 0;
-  return { burns: burns.length, p50Ms: at(0.5), p99Ms: at(0.99), worstMs: at(1) };
+  return { burns: burns.length, p50Ms: at(0.5), p99Ms: at(0.99), worstMs: at(1), ...cpu };
 };
+
+type OpenReadModels = (
+  folder: string,
+  log: SqliteEventLog,
+) => Promise<{ readonly sql: Sql; readonly runner: ProjectionRunner }>;
 
 /** The embedded database, and PostgreSQL where a URL is given (it is emptied). */
 export const benchLive = async (
@@ -81,19 +90,23 @@ export const benchLive = async (
   { folder: base, databaseUrl }: { readonly folder: string; readonly databaseUrl: string | undefined },
 ): Promise<Readonly<Record<string, Visible>>> => {
   const results: Record<string, Visible> = {};
-  const run = async (name: string, open: (folder: string) => Promise<Sql>) => {
+  const run = async (name: string, url: string | undefined, open: OpenReadModels) => {
     const folder = mkdtempSync(join(base, 'quire-live-'));
-    const sql = await open(folder);
-    results[name] = await measured(sql, folder, load);
+    const log = openSqliteEventLog({ path: join(folder, 'events.db') });
+    const { sql, runner } = await open(folder, log);
+    const processes = await sideProcesses(process.pid, url);
+    results[name] = await measured({ log, runner, processes }, load);
     await sql.close();
     rmSync(folder, { recursive: true, force: true });
   };
-  await run('PGlite (embedded)', async (folder) => (await pgliteSql(join(folder, 'read-models'))).sql);
+  await run('PGlite (embedded)', undefined, projectionsIn);
   if (databaseUrl === undefined) return results;
-  await run('PostgreSQL', async () => {
+  await run('PostgreSQL', databaseUrl, async (_, feed) => {
     const sql = postgresSql({ url: databaseUrl });
     await sql.script(EMPTY_DATABASE);
-    return sql;
+    await prepareReadModels(sql, READ_MODELS);
+    const deps = { sql, feed, projectors: READ_MODELS, decode: decodeAny, timers: systemTimers };
+    return { sql, runner: projectionRunner(deps) };
   });
   return results;
 };

@@ -14,9 +14,15 @@ console.log(
 const results = await benchLive(load, where);
 console.table(
   Object.fromEntries(
-    Object.entries(results).map(([name, { burns, p50Ms, p99Ms, worstMs }]) => [
+    Object.entries(results).map(([name, { burns, p50Ms, p99Ms, worstMs, cpuMs }]) => [
       name,
-      { burns, 'p50 ms': p50Ms.toFixed(1), 'p99 ms': p99Ms.toFixed(1), 'worst ms': worstMs.toFixed(1) },
+      {
+        burns,
+        'p50 ms': p50Ms.toFixed(1),
+        'p99 ms': p99Ms.toFixed(1),
+        'worst ms': worstMs.toFixed(1),
+        'CPU ms a burn': cpuMs?.toFixed(3) ?? 'unknown',
+      },
     ]),
   ),
 );

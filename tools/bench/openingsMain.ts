@@ -13,6 +13,10 @@ import { tempFolder } from '../../engine/test/support/tempFolder.ts';
  * without, in turn (ADR 32). Needs Linux's /proc.
  */
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
+/** Of the usual number of requests. */
+const SHARE = Number(process.env['BENCH_SHARE'] ?? 1);
+/** Part of the names of the files that are read. */
+const ONLY = process.env['BENCH_ONLY'] ?? '';
 const HOLD_MS = Number(process.env['BENCH_HOLD_MS'] ?? 5);
 /** Requests in flight, and of how many tenants. */
 const LOADS = [
@@ -59,7 +63,7 @@ const cpuMs = (): number => cpuMsOf(process.pid) ?? Number.NaN;
 
 /** CPU time of a request, ms, and which part of the requests found their file open. */
 const round = async (sample: Sample, [inFlight, tenants]: readonly [number, number], keeps: boolean) => {
-  const { requests } = sample;
+  const requests = Math.ceil(sample.requests * SHARE);
   const [cpu, { wentOn }] = [cpuMs(), workers.openings()];
   let left = requests;
   const caller = async (): Promise<void> => {
@@ -76,7 +80,7 @@ const median = (numbers: readonly number[]): number =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 
 const shown = [];
-for (const sample of SAMPLES) {
+for (const sample of SAMPLES.filter(({ name }) => name.includes(ONLY))) {
   folder.file(sample.name, sample.bytes);
   for (const load of LOADS) {
     const twice: number[] = [];

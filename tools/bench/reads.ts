@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { cpuSince } from '../../engine/test/bench/cpu.ts';
 import { median } from '../../engine/test/bench/measure.ts';
 
 const run = promisify(execFile);
@@ -13,6 +14,8 @@ const BARE = fileURLToPath(new URL('./http/bareServer.js', import.meta.url));
 export interface Target {
   readonly url: string;
   readonly key?: string;
+  /** That answer; undefined where some of them cannot be seen. */
+  readonly processes: readonly number[] | undefined;
 }
 
 /** Requests a second and latency under 16 connections. */
@@ -20,11 +23,13 @@ export interface Throughput {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** A request, of all processes of the side; NaN where it cannot be told. */
+  readonly cpuMs: number;
   readonly failed: number;
 }
 
 interface Cannon {
-  readonly requests: { readonly average: number };
+  readonly requests: { readonly average: number; readonly total: number };
   readonly latency: { readonly p50: number; readonly p99: number };
   readonly non2xx: number;
   readonly errors: number;
@@ -32,19 +37,26 @@ interface Cannon {
 
 const CONNECTIONS = 16;
 
-const cannon = async ({ url, key }: Target, seconds: number): Promise<Throughput> => {
+/** Requests of a run; without it, as many as there is time for. */
+const units = process.env['BENCH_UNITS'];
+
+const cannon = async ({ url, key, processes }: Target, seconds: number): Promise<Throughput> => {
   const headers = key === undefined ? [] : ['-H', `x-api-key=${key}`];
-  const args = [AUTOCANNON, '-j', '-c', String(CONNECTIONS), '-d', String(seconds), ...headers, url];
+  const limit = units === undefined ? ['-d', String(seconds)] : ['-a', units];
+  const args = [AUTOCANNON, '-j', '-c', String(CONNECTIONS), ...limit, ...headers, url];
+  const spent = processes && cpuSince(processes);
   const { stdout } = await run(process.execPath, args, { maxBuffer: 1 << 26 });
   const { requests, latency, non2xx, errors } = JSON.parse(stdout) as Cannon;
   const { p50: p50Ms, p99: p99Ms } = latency;
-  return { perSecond: requests.average, p50Ms, p99Ms, failed: non2xx + errors };
+  const cpuMs = (spent?.() ?? Number.NaN) / Math.max(1, requests.total);
+  return { perSecond: requests.average, p50Ms, p99Ms, failed: non2xx + errors, cpuMs };
 };
 
 const medianOf = (runs: readonly Throughput[]): Throughput => ({
   perSecond: median(runs.map(({ perSecond }) => perSecond)),
   p50Ms: median(runs.map(({ p50Ms }) => p50Ms)),
   p99Ms: median(runs.map(({ p99Ms }) => p99Ms)),
+  cpuMs: median(runs.map(({ cpuMs }) => cpuMs)),
   failed: Math.max(...runs.map(({ failed }) => failed)),
 });
 
@@ -54,8 +66,7 @@ export const sideBySide = async (
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
 ): Promise<readonly [Throughput, Throughput]> => {
   const runs: [Throughput[], Throughput[]] = [[], []];
-  await cannon(ours, 2);
-  await cannon(bare, 2);
+  for (const target of [ours, bare]) await cannon(target, Math.min(2, seconds));
   for (let round = 0; round < rounds; round += 1) {
     runs[0].push(await cannon(ours, seconds));
     runs[1].push(await cannon(bare, seconds));
@@ -93,5 +104,5 @@ export const startBare = async (databaseUrl: string) => {
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   const url = /listens on (\S+)/.exec(line.toString())?.[1];
   if (url === undefined) throw new Error('the bare server did not start');
-  return { url, stop: () => child.kill() };
+  return { url, pid: child.pid ?? 0, stop: () => child.kill() };
 };

@@ -5,7 +5,8 @@ import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
 import { ADMIN_KEY, startService } from '../../test/support/serviceProcess.ts';
 import { fillLedger } from './bigLedger.ts';
 import { EMPTY_DATABASE } from './live.ts';
-import { alternating, sideBySide, startBare, type Throughput } from './reads.ts';
+import { sideProcesses } from './databaseProcesses.ts';
+import { alternating, sideBySide, startBare, type Target, type Throughput } from './reads.ts';
 
 const { env } = process;
 const databaseUrl = env['BENCH_DATABASE_URL'];
@@ -14,7 +15,7 @@ if (databaseUrl === undefined)
 const ledger = {
   whale: 'whale',
   whaleRows: Number(env['BENCH_WHALE_ROWS'] ?? 2_000_000),
-  others: 1_000,
+  others: Number(env['BENCH_TENANTS'] ?? 1_000),
   rowsEach: Number(env['BENCH_ROWS_EACH'] ?? 8_000),
 };
 const timing = { rounds: Number(env['BENCH_ROUNDS'] ?? 3), seconds: Number(env['BENCH_SECONDS'] ?? 6) };
@@ -24,6 +25,8 @@ await sql.script(EMPTY_DATABASE);
 const dataDir = await mkdtemp(join(tmpdir(), 'quire-reads-'));
 const service = await startService(dataDir, { DATABASE_URL: databaseUrl });
 const bare = await startBare(databaseUrl);
+const processes = await sideProcesses(service.pid, databaseUrl);
+const bareProcesses = await sideProcesses(bare.pid, databaseUrl);
 const admin = (method: string, path: string, body?: unknown) =>
   fetch(`${service.url}${path}`, {
     method,
@@ -48,27 +51,24 @@ const shown = (name: string, [ours, theirs]: readonly [Throughput, Throughput]) 
   'bare req/s': Math.round(theirs.perSecond),
   'bare p50/p99': `${theirs.p50Ms} / ${theirs.p99Ms}`,
   ratio: (ours.perSecond / theirs.perSecond).toFixed(2),
+  'CPU ms': `${ours.cpuMs.toFixed(3)} / ${theirs.cpuMs.toFixed(3)}`,
+  'ratio of CPU': (ours.cpuMs / theirs.cpuMs).toFixed(2),
   failed: ours.failed + theirs.failed,
 });
 const { key } = issued;
-const balance = await sideBySide(
-  [{ url: `${service.url}/v1/billing/balance/whale`, key }, { url: `${bare.url}/balance/whale` }],
-  timing,
-);
+const ours = (path: string, by: string): Target => ({ url: `${service.url}${path}`, key: by, processes });
+const theirs = (path: string): Target => ({ url: `${bare.url}${path}`, processes: bareProcesses });
+const balance = await sideBySide([ours('/v1/billing/balance/whale', key), theirs('/balance/whale')], timing);
 const page = await sideBySide(
-  [
-    { url: `${service.url}/v1/admin/tenants/other-7/ledger?limit=100`, key: ADMIN_KEY },
-    { url: `${bare.url}/ledger/other-7?limit=100` },
-  ],
+  [ours('/v1/admin/tenants/other-7/ledger?limit=100', ADMIN_KEY), theirs('/ledger/other-7?limit=100')],
   timing,
 );
 const whalePage = await sideBySide(
-  [
-    { url: `${service.url}/v1/billing/usage/whale?limit=100`, key },
-    { url: `${bare.url}/ledger/whale?limit=100` },
-  ],
+  [ours('/v1/billing/usage/whale?limit=100', key), theirs('/ledger/whale?limit=100')],
   timing,
 );
+const failed = balance[0].failed + page[0].failed + whalePage[0].failed;
+if (failed > 0) throw new Error(`${failed} requests failed`);
 console.table([
   shown('balance by HTTP', balance),
   shown('ledger page of 100, tenant of 8,000 rows, ours with total', page),
@@ -76,21 +76,15 @@ console.table([
 ]);
 const deep = async (offset: number) => {
   const query = `limit=100&offset=${String(offset)}`;
-  const [ours, theirs] = await alternating(
-    [
-      { url: `${service.url}/v1/admin/tenants/whale/ledger?${query}`, key: ADMIN_KEY },
-      { url: `${bare.url}/ledger/whale?${query}&total=1` },
-    ],
+  const [own, raw] = await alternating(
+    [ours(`/v1/admin/tenants/whale/ledger?${query}`, ADMIN_KEY), theirs(`/ledger/whale?${query}&total=1`)],
     11,
   );
-  return { what: `offset ${String(offset)}, with total`, ours, theirs };
+  return { what: `offset ${String(offset)}, with total`, ours: own, theirs: raw };
 };
-const sums = await alternating(
-  [{ url: `${service.url}/v1/admin/reconciliation`, key: ADMIN_KEY }, { url: `${bare.url}/sums` }],
-  3,
-);
+const sums = await alternating([ours('/v1/admin/reconciliation', ADMIN_KEY), theirs('/sums')], 3);
 const single = [
-  await deep(100_000),
+  await deep(Math.min(100_000, Math.floor(ledger.whaleRows / 20))),
   await deep(ledger.whaleRows - 200),
   { what: 'reconciliation beside a sum by tenant', ours: sums[0], theirs: sums[1] },
 ];

@@ -8,6 +8,8 @@ import { bulk } from '../../projections/engine/apply/bulk.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { rebuildReadModels } from '../../projections/engine/rebuild/rebuild.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
+import { cpuSince } from '../../engine/test/bench/cpu.ts';
+import { postmasterOf } from './databaseProcesses.ts';
 import { EMPTY_DATABASE } from './live.ts';
 
 /** What a contestant came to. */
@@ -15,6 +17,8 @@ export interface Built {
   readonly name: string;
   readonly events: number;
   readonly seconds: number;
+  /** Of this process and the database's, an event; missing where it cannot be told. */
+  readonly cpuMs?: number;
   /** Highest resident memory of this process meanwhile, MB. */
   readonly rssMb: number;
 }
@@ -33,22 +37,46 @@ async function* eventsOf(feed: KnownLog, limit = Infinity): AsyncGenerator<Recor
   done.abort();
 }
 
-const timed = async (name: string, work: () => Promise<number>): Promise<Built> => {
-  let rss = 0;
-  const sampler = setInterval(() => (rss = Math.max(rss, process.memoryUsage.rss())), 100);
-  const began = performance.now();
-  const events = await work();
-  const seconds = (performance.now() - began) / 1000;
-  clearInterval(sampler);
-  return { name, events, seconds, rssMb: Math.round(rss / 1e6) };
-};
+type Work = (name: string, work: () => Promise<number>) => Promise<Built>;
+
+const timedWith =
+  (postmaster: number | undefined): Work =>
+  async (name, work) => {
+    let rss = 0;
+    const sampler = setInterval(() => (rss = Math.max(rss, process.memoryUsage.rss())), 100);
+    const spent = cpuSince([process.pid, ...(postmaster === undefined ? [] : [postmaster])]);
+    const began = performance.now();
+    const events = await work();
+    const seconds = (performance.now() - began) / 1000;
+    clearInterval(sampler);
+    const cpuMs = spent() / events;
+    const cpu = postmaster === undefined ? {} : { cpuMs };
+    return { name, events, seconds, ...cpu, rssMb: Math.round(rss / 1e6) };
+  };
 
 const EMPTY = `${EMPTY_DATABASE};
   drop schema if exists bench_rebuild cascade; create schema bench_rebuild;`;
 
 const SHOWN_EVERY = 100_000;
 
-const quire = (sql: Sql, feed: KnownLog, events: number) =>
+interface Load {
+  readonly sql: Sql;
+  readonly feed: KnownLog;
+  readonly events: number;
+  readonly timed: Work;
+}
+
+/** What the read models hold of every tenant agrees with each other. */
+const assertBalanced = async (sql: Sql): Promise<void> => {
+  const [row] = await sql.query(`select
+    (select coalesce(sum(balance_credits), 0)::text from read.balances) as balances,
+    (select coalesce(sum(credits_delta), 0)::text from read.ledger) as ledger`);
+  const { balances, ledger } = row ?? {};
+  if (balances !== ledger || ledger === '0')
+    throw new Error(`the read models do not balance: ${String(balances)}, ${String(ledger)}`);
+};
+
+const quire = ({ sql, feed, events, timed }: Load) =>
   timed(`Quire: all ${READ_MODELS.length} read models`, async () => {
     let next = SHOWN_EVERY;
     const onProgress = ({ eventsDone, eventsPerSecond }: { eventsDone: number; eventsPerSecond: number }) => {
@@ -59,18 +87,20 @@ const quire = (sql: Sql, feed: KnownLog, events: number) =>
     };
     const deps = { sql, feed, projectors: READ_MODELS, decode: decodeAny, timers: systemTimers };
     await rebuildReadModels(deps, { onProgress });
+    await assertBalanced(sql);
     return events;
   });
 
-const PER_EVENT = 15_000;
+const PER_EVENT_MAX = 15_000;
 
 /** The projector of many tutorials: a transaction an event, that moves a balance and a checkpoint. */
-const perEvent = (sql: Sql, feed: KnownLog) =>
+const perEvent = ({ sql, feed, events, timed }: Load) =>
   timed('a transaction an event, one balance', async () => {
+    const some = Math.min(events, PER_EVENT_MAX);
     await sql.script(`create table bench_rebuild.balances (stream text primary key, credits bigint not null);
       create table bench_rebuild.checkpoint (position bigint not null);
       insert into bench_rebuild.checkpoint values (0)`);
-    for await (const { stream, position, data } of eventsOf(feed, PER_EVENT)) {
+    for await (const { stream, position, data } of eventsOf(feed, some)) {
       const credits = typeof data['credits'] === 'number' ? data['credits'] : 0;
       await sql.transaction(async (tx) => {
         await tx.query(
@@ -81,14 +111,20 @@ const perEvent = (sql: Sql, feed: KnownLog) =>
         await tx.query('update bench_rebuild.checkpoint set position = $1', [position]);
       });
     }
-    return PER_EVENT;
+    return some;
   });
+
+const assertLoaded = async (sql: Sql, events: number): Promise<void> => {
+  const [row] = await sql.query('select count(*)::text as loaded from bench_rebuild.events');
+  if (Number(row?.['loaded']) < events)
+    throw new Error(`${String(row?.['loaded'])} of ${events} events were loaded`);
+};
 
 const raw = bulk({ position: 'int8', stream: 'text', type: 'text', data: 'jsonb' });
 const LOAD_BATCH = 5_000;
 
 /** Nothing but the copying: events as they are into one table, in large batches. */
-const bareLoad = (sql: Sql, feed: KnownLog, events: number) =>
+const bareLoad = ({ sql, feed, events, timed }: Load) =>
   timed('bare load into one table, batches of 5,000', async () => {
     await sql.script(`create table bench_rebuild.events (position bigint primary key, stream text not null,
       type text not null, data jsonb not null)`);
@@ -103,6 +139,7 @@ const bareLoad = (sql: Sql, feed: KnownLog, events: number) =>
       if (rows.length === LOAD_BATCH) await flush();
     }
     if (rows.length > 0) await flush();
+    await assertLoaded(sql, events);
     return events;
   });
 
@@ -122,13 +159,14 @@ export const benchRebuild = async ({
 }: RebuildBench): Promise<readonly Built[]> => {
   const sql = postgresSql({ url: databaseUrl });
   const feed = openSqliteEventLog({ path: logPath, readOnly: true });
+  const load = { sql, feed, events, timed: timedWith(await postmasterOf(databaseUrl)) };
   const built: Built[] = [];
   try {
     for (let round = 0; round < rounds; round += 1) {
       await sql.script(EMPTY);
-      built.push(await quire(sql, feed, events));
-      built.push(await bareLoad(sql, feed, events));
-      built.push(await perEvent(sql, feed));
+      built.push(await quire(load));
+      built.push(await bareLoad(load));
+      built.push(await perEvent(load));
     }
     await sql.script(EMPTY);
   } finally {

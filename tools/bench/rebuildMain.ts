@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { median } from '../../engine/test/bench/measure.ts';
 import { benchRebuild, type Built } from './rebuild.ts';
-import { writeTradingLog } from './tradingLog.ts';
+import { writeTradingLog } from './trades/tradingLog.ts';
 
 const { env } = process;
 const databaseUrl = env['BENCH_DATABASE_URL'];
@@ -38,7 +38,10 @@ console.table(
       const all = runsOf(name).map((run) => Math.round(rateOf(run)));
       const spread = `${Math.min(...all)}–${Math.max(...all)}`;
       const rssMb = Math.max(...runsOf(name).map((run) => run.rssMb));
-      return [name, { 'events/s': Math.round(rates.get(name) ?? 0), spread, 'RSS MB': rssMb }];
+      const cpu = runsOf(name).flatMap((run) => run.cpuMs ?? []);
+      const cpuMs = cpu.length === 0 ? 'unknown' : median(cpu).toFixed(4);
+      const rate = Math.round(rates.get(name) ?? 0);
+      return [name, { 'events/s': rate, spread, 'CPU ms an event': cpuMs, 'RSS MB': rssMb }];
     }),
   ),
 );

@@ -7,8 +7,8 @@ import { accountCodec, accountWriter, type AccountWriter } from '../../src/comma
 import type { AccountCommand } from '../../domain/account/commands.ts';
 import { adjustment, charge, hold, settle } from '../../test/support/money/accountCommands.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
-import { START_CREDITS, type Contestant, type Load } from './contestant.ts';
-import { closedLoop, type Run } from '../../engine/test/bench/measure.ts';
+import { START_CREDITS, timedBurns, type Contestant, type Load } from './contestant.ts';
+import type { Run } from '../../engine/test/bench/measure.ts';
 
 /** Projections that run beside the writer and are waited for when it stops. */
 export interface ProjectionsBeside {
@@ -49,10 +49,15 @@ const run = async (options: WriterBenchOptions, burn: Burn, load: Load): Promise
       Array.from({ length: load.tenants }, (_, n) => done(writer, adjustment(`t${n}`, START_CREDITS))),
     );
     const random = seededRandom(load.seed);
-    const result = await closedLoop(load, (caller, turn) =>
-      burn(writer, `t${random.between(0, load.tenants - 1)}`, `k${caller}-${turn}`),
-    );
-    const note = projections === undefined ? {} : { note: await catchUp(projections) };
+    let note = {};
+    const result = await timedBurns(load, {
+      once: (caller, turn) => burn(writer, `t${random.between(0, load.tenants - 1)}`, `k${caller}-${turn}`),
+      ...(projections && {
+        after: async () => {
+          note = { note: await catchUp(projections) };
+        },
+      }),
+    });
     await writer.close();
     await verify(log, load.tenants, result.done);
     return { ...result, ...note };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ADMIN_KEY, startService } from '../../../test/support/serviceProcess.ts';
+import { cpuSince } from '../../../engine/test/bench/cpu.ts';
 import { ordinary, seenOf, type Seen, type Tenant } from './fairness.ts';
 import type { HostileTenant } from './fairnessHostile.ts';
 import { scannedReport } from '../../../engine/test/bench/scans.ts';
@@ -15,9 +16,9 @@ const pages = Number(process.env['BENCH_PAGES'] ?? 10);
 /** Another build of the service to measure: its `dist/main.js`. */
 const main = process.env['BENCH_MAIN'];
 const WIDE = { rate_per_second: 10_000, burst: 10_000 };
-const WARM_UP_MS = 5_000;
+const WARM_UP_MS = Math.min(5_000, seconds * 1_000);
 /** Until the hostile tenant has its files in storage and its requests at work. */
-const LEAD_MS = 5_000;
+const LEAD_MS = Math.min(5_000, seconds * 1_000);
 
 type Customer = Omit<Tenant, 'signal'>;
 
@@ -50,24 +51,27 @@ const phase = async (
   tenants: readonly Customer[],
   enemy: Customer | undefined,
   forMs = seconds * 1000,
-): Promise<Seen> => {
+): Promise<Seen & { readonly cpuMs: number }> => {
   const end = new AbortController();
   const { signal } = end;
   const attack = enemy && hostileThread({ ...enemy, scan });
   if (enemy !== undefined) await pause(LEAD_MS);
+  const spent = cpuSince([service.pid]);
   const asked = tenants.map((tenant) => ordinary({ ...tenant, signal }));
   await pause(forMs);
   end.abort();
   const latencies = (await Promise.all(asked)).flat();
   await attack?.terminate();
-  return seenOf(latencies);
+  return { ...seenOf(latencies), cpuMs: spent() };
 };
 
-const row = ({ requests, p50Ms, p99Ms, worstMs }: Seen) => ({
+const row = ({ requests, p50Ms, p99Ms, worstMs, cpuMs }: Awaited<ReturnType<typeof phase>>) => ({
   requests,
   'p50 ms': Math.round(p50Ms),
   'p99 ms': Math.round(p99Ms),
   'worst ms': Math.round(worstMs),
+  // Beside a hostile tenant it is that tenant's work too.
+  'CPU ms a request': (cpuMs / Math.max(1, requests)).toFixed(1),
 });
 
 try {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { cpuSince } from '../../../engine/test/bench/cpu.ts';
 import type { HostileFile } from './hostileFiles.ts';
 
 /** What a hostile file cost, and what others noticed of it. */
@@ -11,6 +12,8 @@ export interface Cost {
   /** At the most, of the service itself and of the processes that it reads files in, MiB. */
   readonly serviceMb: number;
   readonly readersMb: number;
+  /** CPU milliseconds of the service and its readers for one of its requests; what others asked meanwhile is in it. */
+  readonly cpuMs: number;
   readonly others: Others;
 }
 
@@ -135,6 +138,7 @@ export const costOf = async (
       await pause(SAMPLE_MS);
     },
   );
+  const spent = cpuSince([service.pid]);
   const [answers, others] = await besides(service, keys.other, async () => {
     const began = performance.now();
     const all: Answered[] = [];
@@ -142,6 +146,7 @@ export const costOf = async (
     while (performance.now() - began < LEAST_MS);
     return all;
   });
+  const cpuMs = spent() / answers.length;
   over = true;
   await watching;
   const kinds = [...new Set(answers.map(({ code }) => code))];
@@ -152,6 +157,7 @@ export const costOf = async (
     seconds: Math.max(...answers.map(({ ms }) => ms)) / 1000,
     serviceMb,
     readersMb,
+    cpuMs,
     others,
   };
 };

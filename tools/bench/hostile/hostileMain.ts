@@ -34,10 +34,11 @@ const seen = ({ requests, failed, p50Ms, p99Ms, worstMs }: Others) => ({
   'p99 ms': p99Ms.toFixed(1),
   'worst ms': worstMs.toFixed(0),
 });
-const row = ({ status, code, seconds, serviceMb, readersMb, others }: Cost) => ({
+const row = ({ status, code, seconds, serviceMb, readersMb, cpuMs, others }: Cost) => ({
   status,
   code,
   s: seconds.toFixed(2),
+  'CPU ms': Math.round(cpuMs),
   'service MiB': Math.round(serviceMb),
   'readers MiB': Math.round(readersMb),
   ...seen(others),

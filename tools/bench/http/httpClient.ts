@@ -7,6 +7,8 @@ export interface HttpLoad {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
+  /** Requests of the run; without it, as many as there is time for. */
+  readonly units?: number;
   readonly seed: number;
   /** Tenants, and the keys that they ask with; '' for none. */
   readonly tenants: readonly { readonly id: string; readonly key: string }[];
@@ -92,7 +94,9 @@ export const runLoad = async (load: HttpLoad): Promise<HttpRun> => {
   const answered = load.tenants.map(() => 0);
   let failed = 0;
   let firstFailure = '';
-  const result = await closedLoop({ inFlight: load.connections, seconds: load.seconds }, async (id, turn) => {
+  const { connections: inFlight, seconds, units } = load;
+  const limits = { inFlight, seconds, ...(units === undefined ? {} : { units }) };
+  const result = await closedLoop(limits, async (id, turn) => {
     const index = random.between(0, load.tenants.length - 1);
     const text = requestText(load, load.tenants[index]!, `${load.run}-${id}-${turn}`);
     const answer = await connections[id]!.ask(text);

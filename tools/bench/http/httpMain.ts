@@ -10,7 +10,9 @@ const databaseUrl = env['BENCH_DATABASE_URL'];
 if (databaseUrl === undefined)
   throw new Error('BENCH_DATABASE_URL must name a PostgreSQL that may be emptied');
 const rounds = Number(env['BENCH_ROUNDS'] ?? 5);
-const seconds = Number(env['BENCH_SECONDS'] ?? 4);
+const units = env['BENCH_UNITS'];
+const seconds = Number(env['BENCH_SECONDS'] ?? (units === undefined ? 4 : 600));
+const limits = { seconds, ...(units !== undefined && { units: Number(units) }) };
 const tenantsMax = Number(env['BENCH_TENANTS'] ?? 1_000);
 /** Before the first round of each load: code that has not run is slow. */
 const WARM_UP_SECONDS = 2;
@@ -30,16 +32,21 @@ type Ask = (side: HttpSide) => ((load: SideLoad) => Promise<HttpRun>) | undefine
 /** Sides take turns within a round; the last one is what the others are compared with. */
 const compared = async (
   title: string,
-  { sides, ask, load }: { sides: readonly HttpSide[]; ask: Ask; load: Omit<SideLoad, 'seconds' | 'seed'> },
+  {
+    sides,
+    ask,
+    load,
+  }: { sides: readonly HttpSide[]; ask: Ask; load: Omit<SideLoad, 'seconds' | 'units' | 'seed'> },
 ): Promise<void> => {
-  if (only !== undefined && !title.includes(only)) return;
+  if (!title.includes(only ?? '')) return;
   const taking = sides.flatMap((side) => {
     const run = ask(side);
     return run === undefined ? [] : [{ side: side.name, run, runs: [] as HttpRun[] }];
   });
-  for (const { run } of taking) await run({ ...load, seconds: WARM_UP_SECONDS, seed: 0 });
+  for (const { run } of taking)
+    await run({ ...load, ...limits, seconds: Math.min(WARM_UP_SECONDS, seconds), seed: 0 });
   for (let round = 1; round <= rounds; round += 1)
-    for (const { run, runs } of taking) runs.push(await run({ ...load, seconds, seed: round }));
+    for (const { run, runs } of taking) runs.push(await run({ ...load, ...limits, seed: round }));
   console.log(`\n${title}`);
   console.table(comparison(taking, taking.at(-1)?.runs ?? []));
 };
@@ -51,7 +58,8 @@ const embedded = await quireSide('Quire, embedded', {}, tenantsMax);
 const bare = await bareSide(databaseUrl, tenantsMax);
 const sides = [onPostgres, embedded, bare];
 console.log(`PostgreSQL: ${await serverSettings(databaseUrl)}`);
-console.log(`${rounds} rounds of ${seconds} s each; medians, and the ratios of each round`);
+const each = units === undefined ? `${seconds} s` : `${units} requests`;
+console.log(`${rounds} rounds of ${each} each; medians, and the ratios of each round`);
 try {
   for (const { title, ...load } of LOADS)
     await compared(`burns: ${title}`, { sides, ask: ({ burn }) => burn, load });

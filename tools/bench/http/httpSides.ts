@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { ADMIN_KEY, startService } from '../../../test/support/serviceProcess.ts';
 import type { HttpLoad, HttpRun } from './httpClient.ts';
+import { cpuSince, untilAtRest } from '../../../engine/test/bench/cpu.ts';
+import { sideProcesses } from '../databaseProcesses.ts';
 import { startBare } from '../reads.ts';
 import { prepareBurns, verifyBurns } from './sqlBurns.ts';
 
@@ -24,12 +26,24 @@ export interface HttpSide {
 }
 
 /** How many of the side's tenants take part, over how many connections, for how long. */
-export interface SideLoad extends Pick<HttpLoad, 'connections' | 'seconds' | 'seed'> {
+export interface SideLoad extends Pick<HttpLoad, 'connections' | 'seconds' | 'units' | 'seed'> {
   readonly tenants: number;
 }
 
-/** Runs a load in a client process of its own. */
-const clientRun = async (load: HttpLoad): Promise<HttpRun> => {
+/**
+ * Runs a load in a client process of its own, which the CPU time of the side leaves out. What the side has still to do
+ * after the last answer counts.
+ */
+const clientRun = async (load: HttpLoad, processes: readonly number[] | undefined): Promise<HttpRun> => {
+  if (processes === undefined) return timedRun(load);
+  await untilAtRest(processes);
+  const spent = cpuSince(processes);
+  const run = await timedRun(load);
+  await untilAtRest(processes);
+  return { ...run, cpuMs: spent() / Math.max(1, run.done) };
+};
+
+const timedRun = async (load: HttpLoad): Promise<HttpRun> => {
   const child = spawn(process.execPath, [CLIENT], { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.end(JSON.stringify(load));
   const run = JSON.parse(await text(child.stdout)) as HttpRun;
@@ -45,10 +59,14 @@ export const bareSide = async (databaseUrl: string, tenants: number): Promise<Ht
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 });
   await prepareBurns(pool, tenants);
   const bare = await startBare(databaseUrl);
+  const processes = await sideProcesses(bare.pid, databaseUrl);
   const ids = Array.from({ length: tenants }, (_, n) => ({ id: `t${n}`, key: '' }));
   let done = 0;
   const send = (load: SideLoad, request: HttpLoad['request']) =>
-    clientRun({ ...load, url: bare.url, tenants: ids.slice(0, load.tenants), request, run: nextRun() });
+    clientRun(
+      { ...load, url: bare.url, tenants: ids.slice(0, load.tenants), request, run: nextRun() },
+      processes,
+    );
   return {
     name: 'Express + one statement',
     burn: async (load) => {
@@ -128,11 +146,15 @@ export const quireSide = async (
 ): Promise<HttpSide> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'quire-bench-http-'));
   const service = await startService(dataDir, env);
+  const processes = await sideProcesses(service.pid, env['DATABASE_URL']);
   const admin = adminOf(service.url);
   const all = await setUp(admin, tenants);
   const answered = all.map(() => 0);
   const send = (load: SideLoad, request: HttpLoad['request']) =>
-    clientRun({ ...load, url: service.url, tenants: all.slice(0, load.tenants), request, run: nextRun() });
+    clientRun(
+      { ...load, url: service.url, tenants: all.slice(0, load.tenants), request, run: nextRun() },
+      processes,
+    );
   return {
     name,
     burn: async (load) => {

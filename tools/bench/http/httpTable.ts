@@ -13,9 +13,9 @@ const spread = (values: readonly number[], digits: number): string =>
 /** A row a side: medians, and what it is of `base` in the same round, for rounds differ more than sides. */
 export const comparison = (sides: readonly SideRuns[], base: readonly HttpRun[]) =>
   sides.map(({ side, runs }) => {
-    const { perSecond, p50Ms, p99Ms } = medianRun(runs);
-    const inRound = (figure: 'perSecond' | 'p99Ms') =>
-      runs.map((run, n) => run[figure] / (base[n]?.[figure] ?? Number.NaN));
+    const { perSecond, p50Ms, p99Ms, cpuMs } = medianRun(runs);
+    const inRound = (figure: 'perSecond' | 'p99Ms' | 'cpuMs') =>
+      runs.map((run, n) => (run[figure] ?? Number.NaN) / (base[n]?.[figure] ?? Number.NaN));
     const rates = runs.map((run) => run.perSecond);
     return {
       side,
@@ -25,6 +25,8 @@ export const comparison = (sides: readonly SideRuns[], base: readonly HttpRun[])
       ratio: median(inRound('perSecond')).toFixed(2),
       'its spread': spread(inRound('perSecond'), 2),
       'ratio of p99': median(inRound('p99Ms')).toFixed(2),
+      'CPU ms/req': cpuMs?.toFixed(3) ?? 'unknown',
+      'ratio of CPU': median(inRound('cpuMs')).toFixed(2),
       failed: runs.reduce((sum, run) => sum + run.failed, 0),
     };
   });

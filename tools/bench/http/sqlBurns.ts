@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { seededRandom } from '../../../engine/test/support/random.ts';
-import { START_CREDITS, type Contestant, type Load } from '../contestant.ts';
-import { closedLoop, type Run } from '../../../engine/test/bench/measure.ts';
+import { START_CREDITS, timedBurns, type Contestant, type Load } from '../contestant.ts';
+import { postmasterOf } from '../databaseProcesses.ts';
+import type { Run } from '../../../engine/test/bench/measure.ts';
 
 /** Hand-written SQL as one would write it without events: a balance row and a ledger. */
 const SCHEMA = `
@@ -80,9 +81,10 @@ const run = async (url: string, burn: Burn, load: Load): Promise<Run> => {
     await prepareBurns(pool, load.tenants);
     const clients = await Promise.all(Array.from({ length: load.inFlight }, () => pool.connect()));
     const random = seededRandom(load.seed);
-    const result = await closedLoop(load, (caller, turn) =>
-      burn(clients[caller]!, `t${random.between(0, load.tenants - 1)}`, `k${caller}-${turn}`),
-    );
+    const server = await postmasterOf(url);
+    const once = (caller: number, turn: number) =>
+      burn(clients[caller]!, `t${random.between(0, load.tenants - 1)}`, `k${caller}-${turn}`);
+    const result = await timedBurns(load, { once, server });
     for (const client of clients) client.release();
     await verifyBurns(pool, load.tenants, result.done);
     return result;

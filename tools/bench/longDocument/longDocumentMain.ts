@@ -5,6 +5,7 @@ import type { PartShelf } from '@quire/engine/ports/rangedWork';
 import { pagedPdf } from '../../../engine/test/bench/pagedPdf.ts';
 import { ledgerPages, reportPages } from '../../../engine/test/bench/pdfPages.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
+import { cpuSince } from '../../../engine/test/bench/cpu.ts';
 import { processTree } from '../start/processTree.ts';
 
 /*
@@ -12,7 +13,7 @@ import { processTree } from '../start/processTree.ts';
  * which joins nothing itself, and of the processes that read. Needs Linux's /proc.
  */
 const PAGES = Number(process.env['BENCH_PAGES'] ?? 1_500);
-const STEP = 100;
+const STEP = Number(process.env['BENCH_STEP'] ?? 100);
 /** How often memory is looked at, ms: peaks between two looks are missed. */
 const LOOK_MS = 100;
 
@@ -57,23 +58,26 @@ const measured = async (
   await writeFile(path, bytes);
   console.log(`\n${name}: ${pages.length} pages, ${(bytes.length / 1e6).toFixed(1)} MB\n`);
   console.log(
-    '| pages | seconds | this process, MB | processes that read, MB |\n| ---: | ---: | ---: | ---: |',
+    '| pages | seconds | CPU ms a page | this process, MB | processes that read, MB |\n' +
+      '| ---: | ---: | ---: | ---: | ---: |',
   );
   const began = performance.now();
   const memory = peaks();
-  const row = (label: string): void => {
+  const spent = cpuSince([process.pid]);
+  const row = (label: string, done: number): void => {
     const { own, children } = memory.take();
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    console.log(`| ${label} | ${seconds} | ${own.toFixed(0)} | ${children.toFixed(0)} |`);
+    const cpuMs = (spent() / done).toFixed(1);
+    console.log(`| ${label} | ${seconds} | ${cpuMs} | ${own.toFixed(0)} | ${children.toFixed(0)} |`);
   };
   let next = STEP;
   const onPages = (done: number): void => {
     if (done < next) return;
-    row(String(done));
+    row(String(done), done);
     next = STEP * (Math.floor(done / STEP) + 1);
   };
   const answer = await work({ path, shelf: shelfIn(name), onPages });
-  row('joined');
+  row('joined', pages.length);
   memory.stop();
   if (answer.kind !== 'ok') throw new Error(`${name}: ${answer.kind}`);
 };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { median } from '../../../engine/test/bench/measure.ts';
+import { benchGrownStart } from './grownStart.ts';
 import { timedStart, type Start } from './start.ts';
 
 /** The checkout that is measured: this one, or another by `BENCH_CHECKOUT`. What it has built is removed. */
@@ -10,6 +11,13 @@ const checkout = process.env['BENCH_CHECKOUT'] ?? fileURLToPath(new URL('../../.
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const idleSeconds = Number(process.env['BENCH_IDLE_SECONDS'] ?? 10);
 const port = Number(process.env['BENCH_PORT'] ?? 18080);
+
+/** Of a log that the service is started on, by `BENCH_EVENTS` and `BENCH_TENANTS`; without it, on nothing. */
+const events = Number(process.env['BENCH_EVENTS'] ?? 0);
+if (events > 0) {
+  await benchGrownStart({ events, tenants: Number(process.env['BENCH_TENANTS'] ?? 10_000) }, rounds);
+  process.exit();
+}
 
 const first: Start[] = [];
 const later: Start[] = [];

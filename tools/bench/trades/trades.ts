@@ -1,14 +1,40 @@
-import type { AccountCommand } from '../../domain/account/commands.ts';
-import { asCredits } from '../../domain/kernel/units.ts';
-import { paymentStream } from '../../domain/payment/identity.ts';
-import { extract } from './tradedWork.ts';
+import type { AccountCommand } from '../../../domain/account/commands.ts';
+import { asCredits } from '../../../domain/kernel/units.ts';
+import { paymentStream } from '../../../domain/payment/identity.ts';
+import type { AnyEvent } from '../../../domain/catalogue.ts';
+import { extract, FREE_PAGES, RATES } from './tradedWork.ts';
 import type { Moment, Trade } from './trade.ts';
 
 const CURRENCIES = [
   { currency: 'USD', price: '1.00', minor: 100, rate: '1' },
   { currency: 'EUR', price: '0.92', minor: 92, rate: '1.0842' },
-  { currency: 'JPY', price: '150', minor: 150, rate: '0.0067' },
+  // 1.0842 USD ÷ 161.8 JPY, as sales are booked.
+  { currency: 'JPY', price: '150', minor: 150, rate: '0.006700865265760198' },
 ] as const;
+
+/** The one day whose rates are published: sales of later days are booked at them. */
+const RATES_DAY = '2025-01-01';
+
+const billingConfig = (at: string): AnyEvent => ({
+  type: 'BillingConfigPublished',
+  data: {
+    version: 1,
+    terms: {
+      free_pages: FREE_PAGES,
+      examples_export_fee_credits: asCredits(0),
+      training: {
+        base_credits: { light: asCredits(0), medium: asCredits(0), heavy: asCredits(0) },
+        credits_per_example: asCredits(0),
+        credits_per_metric_call: asCredits(0),
+      },
+      hold_ttl_seconds: 900,
+    },
+    rates: [...RATES],
+    note: null,
+    created_at: at,
+    created_by: 'key_bench',
+  },
+});
 
 /** The first price list, billing config and rates. */
 export const publications = async ({ publish, metaAt }: Trade, at: string): Promise<void> => {
@@ -21,8 +47,9 @@ export const publications = async ({ publish, metaAt }: Trade, at: string): Prom
   const published = { published_at: at, published_by: 'key_bench', note: null };
   const data = { version: 1, entries, ...published };
   await publish('priceList', [{ type: 'PriceListPublished', data }], metaAt(at, 'list'));
+  await publish('billingConfig', [billingConfig(at)], metaAt(at, 'config'));
   const rates = { USD: '1.0842', JPY: '161.8' };
-  const day = { date: at.slice(0, 10), base: 'EUR', rates, source: 'ecb', published_at: at };
+  const day = { date: RATES_DAY, base: 'EUR', rates, source: 'ecb', published_at: at };
   await publish('fxRates', [{ type: 'FxRatesPublished', data: day }], metaAt(at, 'fx'));
   const price = {
     price_id: 'ppr_bench',
@@ -57,7 +84,7 @@ const sell = async ({ random, accounts, publish, metaAt }: Trade, tenant: string
     price_per_1000_credits: price,
     tax_basis: 'exclusive' as const,
     fx_rate_to_usd: rate,
-    fx_rate_date: at.slice(0, 10),
+    fx_rate_date: currency === 'USD' ? at.slice(0, 10) : RATES_DAY,
     fingerprint: `sale ${serial}`,
     invoice_ref: null,
     note: null,

@@ -1,8 +1,9 @@
-import type { AccountCommand } from '../../domain/account/commands.ts';
-import type { AnyEvent } from '../../domain/catalogue.ts';
-import type { CommandMeta } from '../../domain/kernel/command.ts';
-import { asCredits } from '../../domain/kernel/units.ts';
-import type { Random } from '../../engine/test/support/random.ts';
+import type { AccountCommand } from '../../../domain/account/commands.ts';
+import type { AnyEvent } from '../../../domain/catalogue.ts';
+import type { BillingRate } from '../../../domain/billingConfig/events.ts';
+import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import { asCredits } from '../../../domain/kernel/units.ts';
+import type { Random } from '../../../engine/test/support/random.ts';
 import type { Moment, Trade } from './trade.ts';
 
 const MODES = [
@@ -10,6 +11,19 @@ const MODES = [
   { mode: 'standard', full_service: 40, byok: 5 },
   { mode: 'robust', full_service: 80, byok: 10 },
 ] as const;
+
+/** Pages that every tenant has free. */
+export const FREE_PAGES = 50;
+
+/** What a page costs, by mode and billing type. */
+export const RATES: readonly BillingRate[] = MODES.flatMap(({ mode, ...prices }) =>
+  (['full_service', 'byok'] as const).map((billing_type) => ({
+    operation: 'extract',
+    extraction_mode: mode,
+    billing_type,
+    credits_per_page: asCredits(prices[billing_type]),
+  })),
+);
 
 const work = (random: Random, tenant: string, { serial, at }: Moment) => {
   const { mode, ...prices } = random.pick(MODES);
@@ -60,7 +74,7 @@ const hold = ({ tenant, mode, billing_type, ...of }: Work, meta: CommandMeta): A
     billing_type,
     pages: of.pages,
     credits_per_page: of.credits_per_page,
-    free_pages_allowance: 50,
+    free_pages_allowance: FREE_PAGES,
     billing_config_version: 1,
     expires_at: of.at,
   },
@@ -128,8 +142,10 @@ export const extract = async (trade: Trade, tenant: string, moment: Moment): Pro
     return;
   }
   if (of.mode === 'robust') await publish(`llmCost-${tenant}`, [called(of)], meta('llm'));
+  const usedBefore = accounts.stateOf(tenant).free_pages_used;
   await accounts.execute(settle(of, meta('settle')));
-  const done = { extraction_id, tenant_id: tenant, status: 'success' as const, pages, free_pages: 0 };
+  const free_pages = accounts.stateOf(tenant).free_pages_used - usedBefore;
+  const done = { extraction_id, tenant_id: tenant, status: 'success' as const, pages, free_pages };
   const completed = { ...done, duration_ms: 120, completed_at: of.at };
   await publish(stream, [{ type: 'ExtractionCompleted', data: completed }], meta('end'));
 };

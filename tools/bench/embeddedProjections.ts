@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import { prepareReadModels } from '../../projections/engine/apply/prepare.ts';
+import type { Sql } from '../../projections/engine/ports.ts';
+import type { ProjectionRunner } from '../../projections/engine/runner.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
+import { openProjecting } from '../../src/composition/projecting/openProjecting.ts';
+import { runnerInThread } from '../../src/composition/projecting/runnerInThread.ts';
+
+/** Embedded read models and what keeps them up with the log `events.db` in `folder`: one thread, as in the service. */
+export const projectionsIn = async (
+  folder: string,
+): Promise<{ readonly sql: Sql; readonly runner: ProjectionRunner }> => {
+  const { sql, projections } = await openProjecting(
+    { folder: join(folder, 'read-models'), logFile: join(folder, 'events.db') },
+    { diverged: 'leave', isTraced: false },
+  );
+  await prepareReadModels(sql, READ_MODELS);
+  const nobody = { onApplied: () => undefined, notify: () => undefined };
+  return { sql, runner: runnerInThread(projections, nobody) };
+};

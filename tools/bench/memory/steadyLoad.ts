@@ -1,0 +1,89 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { cpuSince } from '../../../engine/test/bench/cpu.ts';
+import { seededRandom } from '../../../engine/test/support/random.ts';
+import { ADMIN_KEY, type ServiceProcess } from '../../../test/support/serviceProcess.ts';
+import { processTree } from '../start/processTree.ts';
+
+/** Requests come at a fixed rate, of random tenants: half are writes, half read what is left. */
+export interface SteadyLoad {
+  readonly tenants: number;
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+/** What a part of the time came to. */
+export interface Stretch {
+  readonly requests: number;
+  readonly p99Ms: number;
+  readonly cpuMs: number;
+  /** At its end: of the service's own process, and of those that it started. */
+  readonly rssMb: number;
+  readonly othersMb: number;
+}
+
+export const STRETCHES = 10;
+const TICK_MS = 10;
+
+type Ask = (method: string, path: string, body?: unknown) => Promise<Readonly<Record<string, unknown>>>;
+
+export const adminOf =
+  ({ url }: ServiceProcess): Ask =>
+  async (method, path, body) => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const json = (await answer.json()) as Readonly<Record<string, unknown>>;
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(json)}`);
+    return json;
+  };
+
+const stretch = async (
+  { pid }: ServiceProcess,
+  { perSecond, seconds }: SteadyLoad,
+  once: () => Promise<unknown>,
+): Promise<Stretch> => {
+  const latencies: number[] = [];
+  const timed = async () => {
+    const askedAt = performance.now();
+    await once();
+    latencies.push(performance.now() - askedAt);
+  };
+  const spent = cpuSince([pid]);
+  const began = performance.now();
+  const asked: Promise<void>[] = [];
+  while (performance.now() - began < (seconds / STRETCHES) * 1000) {
+    const due = Math.floor(((performance.now() - began) / 1000) * perSecond);
+    while (asked.length < due) asked.push(timed());
+    await wait(TICK_MS);
+  }
+  await Promise.all(asked);
+  const cpuMs = spent() / Math.max(1, asked.length);
+  const [own, ...others] = processTree(pid);
+  latencies.sort((a, b) => a - b);
+  return {
+    requests: asked.length,
+    p99Ms: latencies[Math.floor((latencies.length - 1) * 0.99)] ?? 0,
+    cpuMs,
+    rssMb: own?.rssMb ?? Number.NaN,
+    othersMb: others.reduce((sum, { rssMb }) => sum + rssMb, 0),
+  };
+};
+
+/** The stretches of a steady load, one after the other. Throws when a request fails or the books do not balance. */
+export async function* steadyStretches(service: ServiceProcess, load: SteadyLoad): AsyncGenerator<Stretch> {
+  const admin = adminOf(service);
+  const widest = { general: { rate_per_second: 10_000, burst: 10_000 } };
+  await admin('PUT', '/v1/admin/tenants/quire:admin/rate-limits', widest);
+  const random = seededRandom(1);
+  const once = () => {
+    const tenant = `tenant-${random.between(1, load.tenants)}`;
+    if (random.next() < 0.5) return admin('GET', `/v1/billing/balance/${tenant}`);
+    const gift = { credits: 1, reason: 'bench' };
+    return admin('POST', `/v1/admin/tenants/${tenant}/adjust-credits`, gift);
+  };
+  for (let n = 0; n < STRETCHES; n += 1) yield await stretch(service, load, once);
+  const { drifted } = await admin('GET', '/v1/admin/reconciliation');
+  if (!Array.isArray(drifted) || drifted.length > 0) throw new Error(`drifted: ${JSON.stringify(drifted)}`);
+}
