@@ -1,5 +1,10 @@
-// Bundles the service where a source is newer; with --watch again with every change.
+// Bundles the service and the console where a source is newer; with --watch the service again with every change.
+// With --service the console is left to whoever starts it beside.
 import { bundle, isFresh, watch } from './bundle.js';
+import { buildConsole, isConsoleFresh } from './console.js';
 
 if (process.argv.includes('--watch')) await watch();
-else if (!isFresh()) await bundle();
+else {
+  if (!isFresh()) await bundle();
+  if (!process.argv.includes('--service') && !isConsoleFresh()) await buildConsole();
+}

@@ -6,7 +6,7 @@ import { ROOT } from './workspaces.js';
 export const PRODUCT = ['engine', 'sdk', 'domain', 'projections', 'adapters', 'src'];
 
 /** All folders with TypeScript; those that are not there are passed over. */
-export const ROOMS = [...PRODUCT, 'test', 'tools'];
+export const ROOMS = [...PRODUCT, 'console/src', 'console/test', 'test', 'tools'];
 
 const skipped = new Set(['node_modules', 'dist']);
 

@@ -162,9 +162,11 @@ const killableSnapshots = (snapshots: Parts['snapshots'], reach: Reach): Parts['
   },
 });
 
-/** Parts that say where they are. */
-export const killableParts = (parts: Parts, reach: Reach): Parts => ({
+/** Parts that say where they are; `point` is the one that is waited for. */
+export const killableParts = (parts: Parts, reach: Reach, point: KillPoint): Parts => ({
   ...parts,
+  // Checkpoints are seen where the process ends itself: they are moved in this thread then.
+  projections: point.includes('checkpoint') ? undefined : parts.projections,
   log: killableLog(parts.log, reach),
   snapshots: killableSnapshots(parts.snapshots, reach),
   objects: killableObjects(parts.objects, reach),

@@ -25,7 +25,7 @@ const rebuildForEver = async ({ sql, log }: Parts): Promise<void> => {
 
 let opened: Parts | undefined;
 await startQuire(configFrom(), async (config, on) => {
-  opened = killableParts(await openParts(config, on), killerAt(point, nth));
+  opened = killableParts(await openParts(config, on), killerAt(point, nth), point);
   return opened;
 });
 if (opened !== undefined && (isOfRebuild(point) || process.env['REBUILD'] === '1'))

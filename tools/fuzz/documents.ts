@@ -62,16 +62,22 @@ const wordOf = (status: number, text: string): string => {
     : code;
 };
 
-const isForNow = ({ word }: Answer): boolean => word === 'busy' || word === 'rate_limited';
+/** The service answers before it has read a body that it will not take, and the sender sees its end alone. */
+const CUT_OFF = 'cut off';
+const isForNow = ({ word }: Answer): boolean => ['busy', 'rate_limited', CUT_OFF].includes(word);
 
 /** Of the tenant, whose limits are wide; the first admin key has those of everybody. */
 let key = '';
 
 const posted = async (url: string, path: string, form: FormData): Promise<Answer> => {
   const headers = { 'x-api-key': key };
-  const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: form });
-  const text = await answer.text();
-  return { word: wordOf(answer.status, text), text };
+  try {
+    const answer = await fetch(`${url}${path}`, { method: 'POST', headers, body: form });
+    const text = await answer.text();
+    return { word: wordOf(answer.status, text), text };
+  } catch (error) {
+    return { word: CUT_OFF, text: String(error) };
+  }
 };
 
 const formOf = (made: Seed, random: Random): { readonly path: string; readonly form: FormData } => {

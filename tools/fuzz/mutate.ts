@@ -35,6 +35,10 @@ const TOKENS: readonly string[] = [
   'q '.repeat(5_000),
   '<< '.repeat(5_000),
   '/Filter [/FlateDecode /FlateDecode /FlateDecode /LZWDecode]',
+  '/First 7 0 R /Next 7 0 R /Parent 7 0 R',
+  '/V [1 0 R] /AS /Yes /Opt [[[[]]]] /Rect [1e9 -1e9 0 0]',
+  ' 3 Tr 0 0 0 0 1e9 -1e9 Tm 0 Tz 1e9 Ts ',
+  '/Rotate 91 /UserUnit 1e9 ',
   'NaN',
   '-1',
   '1e308',
@@ -101,6 +105,16 @@ const digits: Mutation = (bytes, random) => {
   );
 };
 
+/** What a part of a file leads to, exchanged: ways in circles, to what is missing, and to what is of another kind. */
+const references: Mutation = (bytes, random) => {
+  const text = bytes.toString('latin1');
+  const found = [...text.matchAll(/\b\d+(?= 0 R\b)/g)];
+  if (found.length === 0) return bytes;
+  const [one, other] = [random.pick(found), random.pick(found)];
+  const value = random.next() < 0.1 ? '999' : other[0];
+  return Buffer.from(text.slice(0, one.index) + value + text.slice(one.index + one[0].length), 'latin1');
+};
+
 const insertToken: Mutation = (bytes, random) => {
   const at = somewhere(bytes, random);
   return Buffer.concat([bytes.subarray(0, at), Buffer.from(random.pick(TOKENS)), bytes.subarray(at)]);
@@ -124,6 +138,7 @@ const PLAIN: readonly Mutation[] = [
   lengthField,
   lengthField,
   digits,
+  references,
   insertToken,
   insertAtTag,
 ];

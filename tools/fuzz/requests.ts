@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { answers, startScriptedProvider } from '../../engine/test/support/scriptedProvider.ts';
+import { startScriptedProvider } from '../../engine/test/support/scriptedProvider.ts';
+import { answers } from '../../engine/test/support/scriptedProvider/steps.ts';
 import { draftOf } from './requests/draft.ts';
 import { judgeOf, type Exchange, type Verdict } from './requests/judge.ts';
 import { nearValid } from './requests/mutations.ts';

@@ -9,6 +9,7 @@ import { epub } from '../../engine/test/support/bookFiles.ts';
 import { msg } from '../../engine/test/support/outlookFiles.ts';
 import { drawnPdf, encryptedPdf, plainPdf } from '../../engine/test/support/pdfs.ts';
 import { odp, pptx, shape, text } from '../../engine/test/support/slideFiles.ts';
+import { pageSeeds } from './pageSeeds.ts';
 
 /** A sound document that mutations begin at. */
 export interface Seed {
@@ -198,6 +199,7 @@ export const generatedSeeds = async (): Promise<readonly Seed[]> => {
     'order.pdf': pdf,
     'drawn.pdf': drawing,
     'locked.pdf': encryptedPdf('secret'),
+    ...(await pageSeeds()),
     'order.docx': docx(),
     'order.odt': odt(),
     'order.doc': doc(),

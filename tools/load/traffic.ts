@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Step } from '../../engine/test/support/scriptedProvider.ts';
-import { answers, status } from '../../engine/test/support/scriptedProvider.ts';
+import type { Step } from '../../engine/test/support/scriptedProvider/steps.ts';
+import { answers, status } from '../../engine/test/support/scriptedProvider/steps.ts';
 import type { Random } from '../../engine/test/support/random.ts';
 import { ADMIN_KEY } from '../../test/support/serviceProcess.ts';
 

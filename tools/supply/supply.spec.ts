@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { auditResult } from './audit.ts';
 import { licenseBreaches, licenseOf, productionSbom, type Component, type Sbom } from './sbom.ts';
 
-describe('what production depends on', function () {
-  this.timeout(60_000);
+describe('what production depends on', () => {
   let sbom: Sbom;
   before(async () => {
     sbom = await productionSbom();

@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { postgresSql } from '../../../adapters/postgres/postgresSql.ts';
 import { EMPTY_DATABASE } from '../../bench/live.ts';
-import { writeTradingLog } from '../../bench/tradingLog.ts';
+import { writeTradingLog } from '../../bench/trades/tradingLog.ts';
 import type { Coefficients, ColdLoad } from '../simulation/coefficients.ts';
 import { measureColdLoad, measureMemory, measureReadForward } from './measureAccounts.ts';
 import { measureLog, measureProjections } from './measureHistory.ts';
