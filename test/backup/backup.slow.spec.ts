@@ -44,8 +44,7 @@ const contentOf = (backup: string) => {
   return { log, objects, missing, same };
 };
 
-describe('backup and restore', function () {
-  this.timeout(120_000);
+describe('backup and restore', () => {
   let folder: TempFolder;
   const services: ServiceProcess[] = [];
   beforeEach(() => {

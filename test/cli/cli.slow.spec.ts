@@ -13,8 +13,7 @@ interface Ran {
   readonly err: string;
 }
 
-describe('the command line', function () {
-  this.timeout(60_000);
+describe('the command line', () => {
   let folder: TempFolder;
   let dataDir: string;
   let service: ServiceProcess;

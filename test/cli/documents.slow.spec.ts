@@ -31,8 +31,7 @@ const livingIn = (group: number): readonly string[] => {
   });
 };
 
-describe('documents on the command line', function () {
-  this.timeout(60_000);
+describe('documents on the command line', () => {
   let folder: TempFolder;
   let schema: string;
   const put = (name: string, bytes: Uint8Array | string): void => {

@@ -27,8 +27,7 @@ describe('times on the command line', () => {
   });
 });
 
-describe('keys and prices on the command line', function () {
-  this.timeout(60_000);
+describe('keys and prices on the command line', () => {
   let folder: TempFolder;
   let service: ServiceProcess;
 

@@ -12,8 +12,7 @@ import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolde
 /** From the compiled spec to the sources. */
 const GOLDEN = new URL('../../../test/golden/claims/sale.v1.json', import.meta.url);
 
-describe('stranded payments of an old log, on the command line', function () {
-  this.timeout(120_000);
+describe('stranded payments of an old log, on the command line', () => {
   let folder: TempFolder;
   let kept: TempFolder;
   let service: ServiceProcess | undefined;

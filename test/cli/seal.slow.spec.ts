@@ -12,8 +12,7 @@ interface Sealed {
   readonly object: null;
 }
 
-describe('quire seal', function () {
-  this.timeout(120_000);
+describe('quire seal', () => {
   let folder: TempFolder;
   let service: ServiceProcess;
   before(async () => {

@@ -7,8 +7,7 @@ import { runCommand } from '../support/quireCommand.ts';
 
 const COLOUR = '\u001b[';
 
-describe('the command line', function () {
-  this.timeout(60_000);
+describe('the command line', () => {
   let folder: TempFolder;
   let env: Readonly<Record<string, string>>;
   before(() => {

@@ -26,8 +26,7 @@ const SCHEMA = {
   required: ['voucher'],
 };
 
-describe('training on the command line', function () {
-  this.timeout(120_000);
+describe('training on the command line', () => {
   let folder: TempFolder;
   const random = seededRandom(11);
 

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
-import { answers, startScriptedProvider } from '../../engine/test/support/scriptedProvider.ts';
+import { startScriptedProvider } from '../../engine/test/support/scriptedProvider.ts';
+import { answers } from '../../engine/test/support/scriptedProvider/steps.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

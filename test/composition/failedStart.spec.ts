@@ -10,9 +10,7 @@ import { startQuire } from '../../src/composition/quire.ts';
 import { configFrom } from '../../src/config.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 
-describe('a start that fails', function () {
-  this.timeout(60_000);
-
+describe('a start that fails', () => {
   it('ends the projections before the parts that they use', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'quire-failed-'));
     const taken = createServer().listen(0, '127.0.0.1');

@@ -22,8 +22,7 @@ const REFERENCE_MS = 1_000;
 /** What a busy machine needs beside that. */
 const SLACK_MS = 4_000;
 
-describe('changes made on one replica', function () {
-  this.timeout(90_000);
+describe('changes made on one replica', () => {
   if (server === undefined) {
     it('hold on the other, when DATABASE_URL names a server');
     return;

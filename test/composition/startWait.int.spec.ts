@@ -17,8 +17,7 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-describe('a start whose servers are away', function () {
-  this.timeout(60_000);
+describe('a start whose servers are away', () => {
   let folder: TempFolder;
   beforeEach(() => (folder = tempFolder()));
   afterEach(() => folder.remove());

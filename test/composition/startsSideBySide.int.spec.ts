@@ -12,8 +12,7 @@ const server = process.env['DATABASE_URL'];
 const AT_ONCE = 6;
 const ROUNDS = 4;
 
-describe('starts side by side on PostgreSQL', function () {
-  this.timeout(90_000);
+describe('starts side by side on PostgreSQL', () => {
   if (server === undefined) {
     it('run when DATABASE_URL names a server');
     return;

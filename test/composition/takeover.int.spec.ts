@@ -13,8 +13,7 @@ const TENANT = 'acme';
 const CREDITS = 10_000;
 
 /** Two projectors and an API as processes, on servers of their own. */
-describe('projectors as processes', function () {
-  this.timeout(120_000);
+describe('projectors as processes', () => {
   if (process.env['DATABASE_URL'] === undefined) {
     it('run when DATABASE_URL says that there is PostgreSQL');
     return;

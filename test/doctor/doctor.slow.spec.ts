@@ -21,8 +21,7 @@ type Environment = Readonly<Record<string, string>>;
 const portOf = (server: { address(): AddressInfo | string | null }): number =>
   (server.address() as AddressInfo).port;
 
-describe('quire doctor', function () {
-  this.timeout(120_000);
+describe('quire doctor', () => {
   let folder: TempFolder;
   let service: ServiceProcess | undefined;
   beforeEach(() => {
@@ -136,12 +135,14 @@ describe('quire doctor', function () {
       const absent = await doctor(s3.env, '--json');
       expect(named(absent, 'objects')).to.include({ level: 'warning' });
       const store = await openMinioObjectStore(s3.options);
+      // The server removes a folder that it finds empty, also when another object comes to it meanwhile.
+      await store.put('doctor/stays', Buffer.from('x'));
       const ran = await doctor(s3.env, '--json');
       expect(named(ran, 'objects')?.level, ran.out).to.equal('ok');
       expect(named(ran, 'uploads')?.level, ran.out).to.equal('ok');
       const left: string[] = [];
       for await (const { key } of store.list('')) left.push(key);
-      expect(left).to.deep.equal([]);
+      expect(left).to.deep.equal(['doctor/stays']);
       const wrong = await doctor({ ...s3.env, S3_SECRET_KEY: 'not-the-right-one' }, '--json');
       expect(named(wrong, 'objects')).to.include({ level: 'problem' });
       expect(wrong.out).not.to.contain('not-the-right-one');

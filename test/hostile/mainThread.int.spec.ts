@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { answers } from '../../engine/test/support/scriptedProvider.ts';
+import { answers } from '../../engine/test/support/scriptedProvider/steps.ts';
 import {
   attackByAnswer,
   attacksBySchema,

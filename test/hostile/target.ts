@@ -1,10 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import {
-  answers,
-  startScriptedProvider,
-  type ScriptedProvider,
-} from '../../engine/test/support/scriptedProvider.ts';
+import { startScriptedProvider, type ScriptedProvider } from '../../engine/test/support/scriptedProvider.ts';
+import { answers } from '../../engine/test/support/scriptedProvider/steps.ts';
 import { post, SCHEMA_ROUTES, TEXT_ROUTES, upload, type Reply, type Target } from './attacks.ts';
 import { startWatched, type WatchedService } from './watchedService.ts';
 

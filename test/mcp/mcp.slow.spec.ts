@@ -19,8 +19,7 @@ type Call = (
   args: Record<string, unknown>,
 ) => Promise<{ text: string; data: unknown; failed: boolean }>;
 
-describe('quire mcp', function () {
-  this.timeout(120_000);
+describe('quire mcp', () => {
   let folder: TempFolder;
   let service: ServiceProcess;
   let key: string;

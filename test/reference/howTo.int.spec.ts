@@ -65,8 +65,7 @@ describe('the tutorials and how-tos (need curl, and Python with requests)', () =
     });
 
   for (const file of [...documentsIn('docs/tutorials'), ...documentsIn('docs/how-to')])
-    it(`${file}: every command of it does what it should`, async function () {
-      this.timeout(120_000);
+    it(`${file}: every command of it does what it should`, async () => {
       const script = scriptOf(file);
       expect(script, 'it has no block that can be run').not.to.equal('');
       const { code, output } = await run(script);

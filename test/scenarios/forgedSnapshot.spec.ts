@@ -38,8 +38,7 @@ insert into snapshots (stream, reducer_version, revision, hash, state, state_has
 on conflict (stream, reducer_version) do update set revision = excluded.revision, hash = excluded.hash,
   state = excluded.state, state_hash = excluded.state_hash`;
 
-describe('snapshots forged in the read-model database', function () {
-  this.timeout(60_000);
+describe('snapshots forged in the read-model database', () => {
   const folder = tempFolder();
   after(() => folder.remove());
 

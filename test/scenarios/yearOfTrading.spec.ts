@@ -36,8 +36,7 @@ const periods = (events: readonly ProjectedEvent[]) => {
   return [YEAR, ...months, ...cuts];
 };
 
-describe('a year of trading', function () {
-  this.timeout(120_000);
+describe('a year of trading', () => {
   const events = yearOfTrading(seed, 4_000).filter(({ type }) =>
     (marginProjector.eventTypes as readonly string[]).includes(type),
   );

@@ -1,5 +1,5 @@
 import { formOf, INVOICE, INVOICE_SCHEMA, type CallOptions } from '../http/support/client.ts';
-import { answers, type Step } from '../../engine/test/support/scriptedProvider.ts';
+import { answers, type Step } from '../../engine/test/support/scriptedProvider/steps.ts';
 
 /** A request, and the code that it must be refused with. */
 export type Attempt = readonly [string, string, CallOptions, string];
@@ -85,7 +85,7 @@ export const addressesInside = (base: string): readonly string[] => {
 
 /** Paths that other services answer, and other spellings of our own. */
 export const UNDOCUMENTED: readonly string[] = [
-  ...['/', '/v0/extract', '/v2/extract', '/V1/extract', '/api/v1/extract', '/internal', '/v1/internal/debug'],
+  ...['/v0/extract', '/v2/extract', '/V1/extract', '/api/v1/extract', '/internal', '/v1/internal/debug'],
   ...['/admin', '/debug/pprof', '/.env', '/.git/config', '/actuator', '/swagger.json', '/graphql'],
   ...[
     '/v1/../docs/../../package.json',

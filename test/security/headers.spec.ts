@@ -24,8 +24,7 @@ const STRICTER: Readonly<Record<string, RegExp>> = {
 const NOT_COMPARED = ['connection', 'date', 'keep-alive', 'transfer-encoding', 'content-length'];
 const HTTPS_ALONE = 'strict-transport-security';
 
-describe('headers of every answer', function () {
-  this.timeout(60_000);
+describe('headers of every answer', () => {
   let api: TestApi;
   before(async () => {
     api = await testApi();

@@ -39,8 +39,7 @@ const FILES: Readonly<Record<string, Buffer>> = {
   ),
 };
 
-describe('hostile documents', function () {
-  this.timeout(60_000);
+describe('hostile documents', () => {
   let api: TestApi;
   before(async () => {
     api = await startApi();

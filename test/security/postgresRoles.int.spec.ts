@@ -32,8 +32,7 @@ const refusalOf = async (url: string, text: string): Promise<string | undefined>
   }
 };
 
-describe('least privilege on PostgreSQL', function () {
-  this.timeout(120_000);
+describe('least privilege on PostgreSQL', () => {
   if (SERVER === undefined) {
     it('runs when DATABASE_URL names a server');
     return;

@@ -25,7 +25,7 @@ const statusesIn = (text: string): readonly number[] =>
 
 /** Sends bytes as they are: nothing of a client's own sense of HTTP is in between. */
 export const sendRaw = (url: string, bytes: string, options: RawOptions = {}): Promise<Heard> => {
-  const { answers, patienceMs = 5_000, send } = options;
+  const { answers, patienceMs = 30_000, send } = options;
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname);

@@ -48,8 +48,7 @@ describe('secrets of the environment', () => {
     expect(redact('at http://a/b, http://u:p@q@c/d@e')).to.equal(`at http://a/b, http://${REDACTED}@c/d@e`);
   });
 
-  it('are looked for in a time that grows with a text, not with its square', function () {
-    this.timeout(10_000);
+  it('are looked for in a time that grows with a text, not with its square', () => {
     const long = `${'a'.repeat(200_000)}@${'://'.repeat(50_000)}`;
     expect(redactor({})(long)).to.equal(long);
   });
@@ -111,8 +110,7 @@ describe('secrets of the environment', () => {
     folder.remove();
   });
 
-  it('are gone from what Linux shows of it to other processes, and the service has them', async function () {
-    this.timeout(120_000);
+  it('are gone from what Linux shows of it to other processes, and the service has them', async () => {
     const folder = tempFolder();
     const key = `${PLANTED}-admin-key-of-the-start`;
     const service = await startService(folder.path, { ADMIN_API_KEY: key, PGPASSWORD: PLANTED });
@@ -130,8 +128,7 @@ describe('secrets of the environment', () => {
   });
 });
 
-describe('secrets of callers', function () {
-  this.timeout(120_000);
+describe('secrets of callers', () => {
   const MARK = 'pl4nted-by-a-caller';
 
   it('are in no log line and no metric, wherever a request carries them', async () => {
@@ -194,9 +191,7 @@ describe('secrets of callers', function () {
   });
 });
 
-describe('files of the service', function () {
-  this.timeout(60_000);
-
+describe('files of the service', () => {
   it('are its own user’s alone, also in a folder that all may enter', async () => {
     const folder = tempFolder();
     const dataDir = join(folder.path, 'shared');

@@ -28,9 +28,7 @@ const statusOf = async (url: string): Promise<number> => {
   return answer.status;
 };
 
-describe('a service that shuts down', function () {
-  this.timeout(60_000);
-
+describe('a service that shuts down', () => {
   it('lives, is not ready and refuses new work while what had begun goes on', async () => {
     const { quire, remove } = await started({ ROLES: 'api,projector', ADMIN_API_KEY: ADMIN_KEY });
     const { port, host } = new URL(quire.url);

@@ -19,7 +19,9 @@ const logOver = (store: MemoryEventStore, register: Registry) =>
       close: () => store.close(),
       head: () => Promise.resolve(undefined),
       end: () => Promise.resolve(undefined),
-
+      backwards: async function* () {
+        await Promise.resolve();
+      },
       subscribe: async function* () {
         await Promise.resolve();
       },

@@ -29,8 +29,7 @@ interface Panel {
   readonly targets?: readonly { readonly expr: string; readonly datasource: { readonly uid: string } }[];
 }
 
-describe('what operators are given', function () {
-  this.timeout(60_000);
+describe('what operators are given', () => {
   let folder: string;
   let quire: Quire;
   let page: string;

@@ -62,7 +62,7 @@ export interface OtlpReceiver {
   readonly close: () => Promise<void>;
 }
 
-const WAIT_MS = 15_000;
+const WAIT_MS = 60_000;
 
 export const otlpReceiver = async (): Promise<OtlpReceiver> => {
   const spans: SeenSpan[] = [];

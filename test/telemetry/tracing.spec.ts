@@ -39,8 +39,7 @@ const startTraced = async (dataDir: string, env: Readonly<Record<string, string>
 };
 
 for (const log of ['embedded log', 'EventStoreDB double'] as const)
-  describe(`traces over the ${log}`, function () {
-    this.timeout(60_000);
+  describe(`traces over the ${log}`, () => {
     let folder: string;
     let receiver: OtlpReceiver;
     let double: EsdbDouble | undefined;
@@ -160,9 +159,7 @@ for (const log of ['embedded log', 'EventStoreDB double'] as const)
     });
   });
 
-describe('a collector that is away', function () {
-  this.timeout(60_000);
-
+describe('a collector that is away', () => {
   it('neither fails requests, nor keeps the service from ending in time', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'quire-traced-'));
     const gone = await otlpReceiver();

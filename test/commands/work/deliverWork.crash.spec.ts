@@ -307,8 +307,11 @@ describe('a stored result', () => {
 });
 
 describe('a settlement whose outcome is not known', () => {
-  /** The writer's callers wait 60 ms; an append without an answer is sent again after 20 ms. */
-  const setUp = async (faults: readonly Fault[]) => {
+  /**
+   * The writer's callers wait 60 ms; an append without an answer is sent again after 20 ms. The log answers again
+   * when it is asked for the settlement once more.
+   */
+  const setUp = async (faults: readonly Fault[], { isBack = true } = {}) => {
     const store = memoryEventStore();
     const bench = await delivery({ store });
     const accounts = accountWriter({
@@ -325,6 +328,7 @@ describe('a settlement whose outcome is not known', () => {
         execute: (command) => {
           if (command.type === 'SettleHold') settlements.count += 1;
           if (command.type === 'SettleHold' && settlements.count === 1) store.script.push(...faults);
+          if (isBack && settlements.count > 1) store.script.length = 0;
           return accounts.execute(command);
         },
       },
@@ -332,15 +336,16 @@ describe('a settlement whose outcome is not known', () => {
     return { store, bench, on, accounts, settlements };
   };
   const silences = (count: number): Fault[] => Array.from<Fault>({ length: count }).fill('silence');
+  const LONG: readonly Fault[] = ['commit_then_silence', ...silences(1000)];
 
   for (const [what, faults] of [
-    ['it took effect', ['commit_then_silence', 'silence']],
-    ['it did not take effect', silences(2)],
+    ['it took effect', LONG],
+    ['it did not take effect', silences(1000)],
   ] as const)
     it(`is asked for until it is: ${what}, so it is billed once and delivered`, async () => {
       const { bench, on, accounts, settlements } = await setUp(faults);
       const answer = await extract(on, asked(3));
-      expect(settlements.count).to.equal(2);
+      expect(settlements.count).to.be.greaterThan(1);
       expect(answer).to.deep.include({ cost: { credits_used: 120, pages: 3, balance_remaining: 880 } });
       expect(await bench.burns()).to.have.length(1);
       expect(await bench.account()).to.include({ balance: 880, held: 0, open_holds: 0 });
@@ -349,7 +354,7 @@ describe('a settlement whose outcome is not known', () => {
     });
 
   it('is asked for again when the log cannot be read for it', async () => {
-    const { bench, on, accounts, store } = await setUp(['commit_then_silence', 'silence']);
+    const { bench, on, accounts, store } = await setUp(LONG);
     let failed = false;
     const read: typeof store.read = (stream, options) => {
       if (options?.direction !== 'backwards' || failed) return store.read(stream, options);
@@ -365,7 +370,7 @@ describe('a settlement whose outcome is not known', () => {
   });
 
   it('stays so for long: the caller is told to ask again, and then it is billed once', async () => {
-    const { bench, on, store, accounts } = await setUp(['commit_then_silence', ...silences(1000)]);
+    const { bench, on, store, accounts } = await setUp(LONG, { isBack: false });
     expect(await extract(on, keyed(3))).to.include({ kind: 'problem', code: 'busy' });
     await accounts.close();
     store.script.length = 0;

@@ -18,6 +18,16 @@ describe('heavy slots', () => {
     expect(slots.take('acme')).to.equal(undefined);
   });
 
+  it('says who holds how many, those that hold most first', () => {
+    const slots = heavySlots(16);
+    for (const tenant of ['bolt', 'acme', 'crux', 'acme']) expect(slots.take(tenant)).to.be.a('function');
+    expect(slots.holders()).to.deep.equal([
+      { tenant_id: 'acme', in_use: 2 },
+      { tenant_id: 'bolt', in_use: 1 },
+      { tenant_id: 'crux', in_use: 1 },
+    ]);
+  });
+
   it('keeps the last slot for a tenant that has none', () => {
     const slots = heavySlots(2);
     expect(slots.take('acme')).to.be.a('function');

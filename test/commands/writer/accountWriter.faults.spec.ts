@@ -15,7 +15,9 @@ const setUp = async (options: Partial<Parameters<typeof accountWriter>[0]> = {})
   const unknowns: string[] = [];
   const hooks = { onUnknown: (_: string, reason: string) => unknowns.push(reason) };
   const writer = accountWriter({ store, hooks, random, appendTimeoutMs: 20, ...options });
-  await writer.execute(adjustment('t', 100, 'start'));
+  const start = adjustment('t', 100, 'start');
+  let begun = await writer.execute(start);
+  while (begun.kind !== 'done') begun = await writer.execute(start);
   store.appends.length = 0;
   return { store, writer, unknowns };
 };

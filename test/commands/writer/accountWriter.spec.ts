@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { AccountKind } from '../../../domain/account/decider.ts';
 import { accountStream } from '../../../domain/account/stream.ts';
+import { APPEND_BYTES_MAX } from '../../../domain/ports/eventStore.ts';
 import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
 import type { Outcome } from '../../../src/commands/writer/outcome.ts';
 import type { BatchReport } from '../../../src/commands/writer/writerRules.ts';
@@ -190,9 +191,9 @@ describe('account writer', () => {
       ...adjustment('t', 1, `k${n}`),
       data: { ...adjustment('t', 1, `k${n}`).data, reason: 'x'.repeat(100_000) },
     });
-    await Promise.all(Array.from({ length: 8 }, (_, n) => writer.execute({ ...long(n), meta: metaOf() })));
-    expect(Math.max(...store.appends.map(({ ids }) => ids.length))).to.be.within(2, 8);
-    expect(store.appends.length).to.be.greaterThan(2);
-    expect((await writer.stateOf('t')).balance).to.equal(9);
+    await Promise.all(Array.from({ length: 20 }, (_, n) => writer.execute({ ...long(n), meta: metaOf() })));
+    const most = Math.floor(APPEND_BYTES_MAX / 100_000);
+    expect(store.appends.map(({ ids }) => ids.length)).to.deep.equal([2, most, most, 20 - 2 * most]);
+    expect((await writer.stateOf('t')).balance).to.equal(21);
   });
 });

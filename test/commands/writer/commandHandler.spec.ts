@@ -14,14 +14,14 @@ const claim = (tenant_id: string): PaymentCommand => ({
   meta: metaOf(),
 });
 
-const setUp = () => {
+const setUp = (deadlineMs = 30_000) => {
   const store = memoryEventStore();
   const handle = commandHandler({
     decider: payment,
     codec: paymentCodec,
     store,
     tenantOf: () => null,
-    options: { deadlineMs: 150, appendTimeoutMs: 20, random: () => 0 },
+    options: { deadlineMs, appendTimeoutMs: 20, random: () => 0 },
   });
   return { store, handle };
 };
@@ -50,7 +50,7 @@ describe('command handler', () => {
     });
 
   it('is unknown after its deadline', async () => {
-    const { store, handle } = setUp();
+    const { store, handle } = setUp(150);
     store.script.push(...Array.from<Fault>({ length: 50 }).fill('silence'));
     expect((await handle('payment-x', claim('a'))).kind).to.equal('unknown');
   });

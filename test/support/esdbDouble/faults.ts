@@ -16,6 +16,8 @@ export type AppendFault =
 export interface Faults {
   readonly nextAppend: (...faults: readonly AppendFault[]) => void;
   readonly takeAppendFault: () => AppendFault | undefined;
+  /** How many are queued that no append has met. */
+  readonly left: () => number;
   /** ServerFeatures answers UNIMPLEMENTED, so that the client appends by single calls. */
   refuseFeatures: boolean;
   /** What the user may not do: `read` or `append`, and the stream, as in `read $all`. */
@@ -31,6 +33,7 @@ export const faults = (): Faults => {
   return {
     nextAppend: (...more) => void queue.push(...more),
     takeAppendFault: () => queue.shift(),
+    left: () => queue.length,
     refuseFeatures: false,
     denied: new Set(),
     refuseAppendsTo: undefined,

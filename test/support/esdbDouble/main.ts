@@ -6,7 +6,7 @@ import type { AppendFault } from './faults.ts';
 /**
  * The double as a process of its own: `node tools/build/run.js test/support/esdbDouble/main.ts --port N [--file F]`.
  * It prints its connection string. Lines on its input throw switches: an append fault as JSON, or
- * `end_subscriptions`, `close_connections`, `freeze`, `thaw`, `refuse_features`.
+ * `end_subscriptions`, `close_connections`, `freeze`, `thaw`, `refuse_features`. Each is said back once it is thrown.
  */
 const { values } = parseArgs({ options: { port: { type: 'string' }, file: { type: 'string' } } });
 const double = await startEsdbDouble({
@@ -29,6 +29,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const known = switches[line.trim()];
   if (known !== undefined) known();
   else if (line.startsWith('{')) double.faults.nextAppend(JSON.parse(line) as AppendFault);
+  process.stdout.write(`${line}\n`);
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void double.close().then(() => process.exit(0)));

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { EventFeed, FeedItem, FeedOptions } from '../../../domain/ports/eventFeed.ts';
 import type { NewEvent, RecordedEvent } from '../../../domain/ports/eventStore.ts';
 
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 60_000;
 
 /** An event with a new ID. */
 export const newEvent = (data: JsonObject = { n: 1 }): NewEvent => ({

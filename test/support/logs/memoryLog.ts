@@ -78,6 +78,12 @@ export const memoryLog = (): MemoryLog => {
   const log: MemoryLog = {
     redeliver: 0,
     subscribe: read,
+    // eslint-disable-next-line @typescript-eslint/require-await -- the port is asynchronous
+    backwards: async function* ({ before }) {
+      for (const event of [...events].reverse())
+        if ((before === undefined || event.position < before) && !isLeftOut(event.stream, { own: true }))
+          yield event;
+    },
     head: () => Promise.resolve(head),
     end: () => Promise.resolve(last === 0n ? undefined : last),
     // eslint-disable-next-line @typescript-eslint/require-await -- the port is asynchronous
