@@ -7,11 +7,13 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY engine/package.json engine/
 COPY sdk/package.json sdk/
+COPY console/package.json console/
 RUN npm ci
 COPY tsconfig.json ./
 COPY tools/build tools/build
 COPY engine engine
 COPY sdk sdk
+COPY console console
 COPY domain domain
 COPY projections projections
 COPY adapters adapters
@@ -29,6 +31,7 @@ ENV NODE_ENV=production \
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY --from=build /app/console/dist console/dist
 # The package's name leads to the compiled code: `engine/dist` is a link to `dist/engine`.
 COPY --from=build /app/engine/package.json engine/
 RUN ln -s ../dist/engine engine/dist

@@ -1,5 +1,6 @@
 import tseslint from 'typescript-eslint';
 import prettier from 'eslint-config-prettier';
+import reactHooks from 'eslint-plugin-react-hooks';
 import regexp from 'eslint-plugin-regexp';
 
 const banned = (message, ...selectors) => selectors.map((selector) => ({ selector, message }));
@@ -27,10 +28,21 @@ const NO_TELLING_BY_TEXT = banned(
 );
 
 export default tseslint.config(
-  { ignores: ['**/dist', '.test', 'node_modules', 'data', 'coverage', 'bin', 'sdk/src/generated'] },
+  {
+    ignores: [
+      '**/dist',
+      'console/dist.next',
+      '.test',
+      'node_modules',
+      'data',
+      'coverage',
+      'bin',
+      'sdk/src/generated',
+    ],
+  },
   ...tseslint.configs.strictTypeChecked,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
@@ -90,13 +102,20 @@ export default tseslint.config(
     rules: { 'no-restricted-globals': ['error', 'process', 'Buffer', 'global', 'require', 'setImmediate'] },
   },
   {
-    files: ['test/**/*.ts', 'engine/test/**/*.ts', 'tools/**/*.ts'],
+    files: ['test/**/*.ts', 'console/test/**/*.ts', 'engine/test/**/*.ts', 'tools/**/*.ts'],
     rules: {
       'max-lines-per-function': 'off',
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
       '@typescript-eslint/no-unused-expressions': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
-      'no-restricted-syntax': 'off',
+      'no-restricted-syntax': [
+        'error',
+        ...banned(
+          'Every spec has three minutes (.mocharc.json): less only fails where a machine is busy.',
+          "CallExpression[callee.object.type='ThisExpression'][callee.property.name='timeout']" +
+            '[arguments.0.value<180000]',
+        ),
+      ],
     },
   },
   {
@@ -130,12 +149,22 @@ export default tseslint.config(
       'regexp/no-super-linear-move': ['error', { report: 'potential' }],
     },
   },
+  {
+    // A component says what is seen: its lines are mostly elements, one below the other.
+    files: ['console/src/**/*.tsx'],
+    plugins: { 'react-hooks': reactHooks },
+    rules: {
+      'max-lines-per-function': ['error', { max: 120, skipBlankLines: true, skipComments: true }],
+      'react-hooks/rules-of-hooks': 'error',
+      'react-hooks/exhaustive-deps': 'error',
+    },
+  },
   { files: ['src/config.ts'], rules: { 'no-restricted-syntax': 'off' } },
   { files: ['**/*.js', '**/*.cjs'], ...tseslint.configs.disableTypeChecked },
   prettier,
   {
     // Prettier breaks code at 110, but no text: a long one is put together with `+`.
-    files: ['**/*.ts', '**/*.js'],
+    files: ['**/*.ts', '**/*.tsx', '**/*.js'],
     rules: { 'max-len': ['error', { code: 120, ignorePattern: 'https?://\\S{80}' }] },
   },
 );
