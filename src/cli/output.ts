@@ -52,10 +52,16 @@ const report = (error: unknown): number => {
   return exitCode;
 };
 
+/** Until all that was written has left the process: what a slow reader has not taken yet is lost at its end. */
+const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
+  new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });
+
 /**
  * A command as the command line calls it: it runs to its end and ends the process: 0 done, 1 failed, 2 wrong
  * usage, 130 stopped by Ctrl-C. The first Ctrl-C aborts `signal`, a second one ends the process at once. A
- * reader of stdout that has gone (`| head`) ends it quietly.
+ * reader of stdout that has gone (`| head`) ends it quietly; one that is slow gets everything.
  */
 export const command =
   <Args extends readonly unknown[]>(work: (output: Output, ...args: Args) => Promise<void>) =>
@@ -76,5 +82,6 @@ export const command =
     } catch (error) {
       process.exitCode = stopping.signal.aborted ? EXIT.stopped : report(error);
     }
+    await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
     process.exit();
   };
