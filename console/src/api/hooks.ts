@@ -2,6 +2,7 @@ import { useMutation, useQuery, type UseQueryResult } from '@tanstack/react-quer
 import { useRef } from 'react';
 import type { Api } from '@quire/client';
 import { api } from './connection.ts';
+import { readAgainIfLate } from './lateReads.ts';
 
 type Named = keyof Api;
 type InputOf<Name extends Named> = Parameters<Api[Name]>[0];
@@ -29,7 +30,11 @@ export const useRead = <Name extends Named>(
 ): UseQueryResult<AnswerOf<Name>> =>
   useQuery({
     queryKey: [name, input ?? {}],
-    queryFn: ({ signal }) => callOf(name)(input, { signal }) as Promise<AnswerOf<Name>>,
+    queryFn: async (read) => {
+      const answer = (await callOf(name)(input, { signal: read.signal })) as AnswerOf<Name>;
+      readAgainIfLate(read);
+      return answer;
+    },
     ...options,
   });
 

@@ -1,6 +1,7 @@
 import { PATIENCE } from '../../../sdk/src/patience.ts';
 import type { Connection } from '../../../sdk/src/send.ts';
 import { LostConnectionError, noteAnswer } from './faults.ts';
+import { noteLate } from './lateReads.ts';
 import { tellSessionOver } from './sessionOver.ts';
 
 /** What a request says of the session it belongs to; the session's query keeps it. */
@@ -35,6 +36,7 @@ export const send: typeof fetch = async (input, init = {}) => {
     throw new LostConnectionError(error);
   }
   if (response.status === 401 && !isOfSession(input)) tellSessionOver();
+  noteLate(response, init.signal);
   return noteAnswer(response);
 };
 

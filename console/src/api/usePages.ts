@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import type { Api } from '@quire/client';
 import { api } from './connection.ts';
+import { readAgainIfLate } from './lateReads.ts';
 
 type Answer<Name extends keyof Api> = Awaited<ReturnType<Api[Name]>>;
 interface AnyPage {
@@ -38,8 +39,12 @@ export const usePages = <Name extends ListName>(
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: [name, input, 'pages'],
     initialPageParam: 0,
-    queryFn: ({ signal, pageParam }) =>
-      call({ ...input, query: { ...query, limit: PAGE, offset: pageParam } }, { signal }),
+    queryFn: async (read) => {
+      const { signal, pageParam } = read;
+      const page = await call({ ...input, query: { ...query, limit: PAGE, offset: pageParam } }, { signal });
+      readAgainIfLate(read);
+      return page;
+    },
     getNextPageParam: ({ items, total }, _all, offset) => {
       const next = offset + items.length;
       return items.length === 0 || next >= total ? undefined : next;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
 import { axeFindings } from './support/axe.ts';
 import { faults } from './support/browser.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -7,6 +8,11 @@ const schemaOf = (...names: readonly string[]) => ({
   type: 'object',
   properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
 });
+
+const choose = async (page: Page, tenantId: string): Promise<void> => {
+  await page.getByRole('banner').getByRole('combobox', { name: 'Tenant' }).fill(tenantId);
+  await page.keyboard.press('Enter');
+};
 
 describe('the pages of configs and pipelines', () => {
   let world: World;
@@ -71,5 +77,46 @@ describe('the pages of configs and pipelines', () => {
     await page.getByText('Give at least two examples').waitFor();
     expect(await axeFindings(page)).to.deep.equal([]);
     expect(faults(page)).to.deep.equal([]);
+  });
+
+  it('are read again soon where an answer came before what was just published', async () => {
+    await world.tenant('late');
+    const page = await world.open('/configs');
+    await choose(page, 'late');
+    let reads = 0;
+    await page.route('**/v1/configs?*', async (route) => {
+      reads += 1;
+      const body = JSON.stringify({ items: [], total: 0, limit: 200, offset: 0 });
+      if (reads > 1) await route.continue();
+      else
+        await route.fulfill({ body, contentType: 'application/json', headers: { 'x-projection-lag': '7' } });
+    });
+    await world.admin.api.publishConfig({ body: { tenant_id: 'late', name: 'Late', schema: schemaOf('a') } });
+    await page.reload();
+    await page.getByRole('gridcell', { name: 'Late', exact: true }).waitFor();
+    expect(reads).to.be.greaterThan(1);
+    expect(faults(page)).to.deep.equal([]);
+  });
+
+  it('keep their buttons where they are while the editor is loaded', async () => {
+    await world.tenant('steady');
+    const page = await world.open('/configs');
+    await choose(page, 'steady');
+    let load = (): void => undefined;
+    const isAsked = new Promise<void>((resolve) => {
+      load = resolve;
+    });
+    await page.route('**/assets/loadedEditor*.js', async (route) => {
+      await isAsked;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Publish a config' }).first().click();
+    const dialog = page.getByRole('dialog');
+    const button = dialog.getByRole('button', { name: 'Publish', exact: true });
+    await dialog.getByRole('status').waitFor();
+    const before = await button.boundingBox();
+    load();
+    await dialog.locator('.cm-content').waitFor();
+    expect(await button.boundingBox()).to.deep.equal(before);
   });
 });

@@ -1,14 +1,22 @@
 import { lazy, Suspense } from 'react';
 import { Skeleton } from '../skeleton.tsx';
-import type { JsonEditorProps } from './loadedEditor.tsx';
+import type { EditedText, JsonEditorProps } from './loadedEditor.tsx';
 
 const Loaded = lazy(() => import('./loadedEditor.tsx'));
 
-/** JSON with colours, folding and its faults marked. Loaded when it is first shown. */
-export function JsonEditor(props: JsonEditorProps) {
+/**
+ * JSON with colours, folding and its faults marked. Loaded when it is first shown; it has its height before: a
+ * button below it must not move away under a press.
+ */
+export function JsonEditor({ height = '320px', ...props }: EditedText & Partial<JsonEditorProps>) {
+  const loading = (
+    <div style={{ height }}>
+      <Skeleton className="h-40" />
+    </div>
+  );
   return (
-    <Suspense fallback={<Skeleton className="h-40" />}>
-      <Loaded {...props} />
+    <Suspense fallback={loading}>
+      <Loaded height={height} {...props} />
     </Suspense>
   );
 }

@@ -9,13 +9,17 @@ import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import { look } from './look.ts';
 
-export interface JsonEditorProps {
+export interface EditedText {
   /** What is edited, for screen readers. */
   readonly label: string;
   readonly value: string;
   /** Left out: it is only read. */
   readonly onChange?: (text: string) => void;
-  readonly height?: string;
+}
+
+export interface JsonEditorProps extends EditedText {
+  /** As CSS has it. */
+  readonly height: string;
 }
 
 /** Tab leaves the editor, so that the page can be walked by keyboard. */
@@ -33,7 +37,7 @@ const writing: Extension = [history(), closeBrackets(), linter(jsonParseLinter()
 const reading: Extension = [EditorState.readOnly.of(true), EditorView.editable.of(false)];
 
 /** The editor itself; loaded when one is first shown. */
-export default function LoadedEditor({ label, value, onChange, height = '320px' }: JsonEditorProps) {
+export default function LoadedEditor({ label, value, onChange, height }: JsonEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const tell = useRef(onChange);

@@ -17,6 +17,16 @@ export const openBrowser = (): Promise<Browser> =>
   });
 
 const faultsOf = new WeakMap<Page, string[]>();
+const opened = new Set<Page>();
+
+/** What every page shows that is still open, when a spec has failed in front of it. */
+afterEach(async function () {
+  if (this.currentTest?.state !== 'failed') return;
+  for (const page of opened) {
+    const shown = await page.locator('body').ariaSnapshot({ timeout: 5_000 }).catch(String);
+    console.log(`${page.url()}\n${shown}\n${faults(page).join('\n')}`);
+  }
+});
 
 /** A page with cookies of its own, which notes what the browser complains of: see `faults`. */
 export const openPage = async (
@@ -26,6 +36,8 @@ export const openPage = async (
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
+  opened.add(page);
+  page.on('close', () => opened.delete(page));
   const faults: string[] = [];
   faultsOf.set(page, faults);
   page.on('pageerror', (error) => faults.push(String(error)));
