@@ -1,5 +1,6 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { threadCpuMs } from './pace.ts';
 import type { HeldSlice, LoopDelay } from './watchedService.ts';
 
 /*
@@ -14,17 +15,6 @@ const LEAST_MS = 40;
 
 const file = process.env['WATCH_FILE'] ?? '';
 
-/** CPU time of this thread alone, ms. Where Linux does not tell it: of the whole process. */
-const cpuMs = (): number => {
-  try {
-    const [nanos] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ');
-    return Number(nanos) / 1e6;
-  } catch {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1000;
-  }
-};
-
 /** The start of the service is nobody's request: the monitor begins when SIGWINCH says so. */
 const delays = monitorEventLoopDelay({ resolution: 10 });
 const tellDelay = (): void => {
@@ -34,9 +24,9 @@ const tellDelay = (): void => {
 process.on('SIGWINCH', () => delays.enable());
 process.on('exit', tellDelay);
 
-let last = { wall: performance.now(), cpu: cpuMs() };
+let last = { wall: performance.now(), cpu: threadCpuMs() };
 setInterval(() => {
-  const now = { wall: performance.now(), cpu: cpuMs() };
+  const now = { wall: performance.now(), cpu: threadCpuMs() };
   const [wallMs, usedMs] = [now.wall - last.wall - EVERY_MS, now.cpu - last.cpu];
   const slice: HeldSlice = { wallMs, cpuMs: usedMs, endedAt: Date.now() };
   last = now;
@@ -46,8 +36,8 @@ setInterval(tellDelay, 1_000).unref();
 
 /** Shows that the watch sees: holds the main thread for 300 ms. */
 process.on('SIGUSR2', () => {
-  const began = cpuMs();
-  while (cpuMs() - began < 300);
+  const began = threadCpuMs();
+  while (threadCpuMs() - began < 300);
 });
 
 await import('../../src/main.js');
