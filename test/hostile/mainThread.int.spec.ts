@@ -56,7 +56,9 @@ describe('the main thread of a running service is never held by what strangers s
       worst = Math.max(worst, ms);
       if (ms > msMax) held.push(`${attack.what}: ${String(Math.round(ms))} ms`);
     }
-    console.log(`        worst: ${String(Math.round(worst))} ms of the main thread's CPU, at the pace of the limits`);
+    console.log(
+      `        worst: ${String(Math.round(worst))} ms of the main thread's CPU, at the pace of the limits`,
+    );
     expect(held).to.deep.equal([]);
   };
 
