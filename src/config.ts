@@ -1,134 +1,15 @@
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { z } from 'zod';
-import { RECOGNITION_ENGINES, type RecognitionEngine } from '@quire/engine/document/document';
-import { modelNamed } from '@quire/engine/models/modelName';
+import type { RecognitionEngine } from '@quire/engine/document/document';
 import { CLIENT_VARIABLES } from './clientConfig.ts';
 import { ConfigError } from './configError.ts';
+import { environment, type Environment, type ROLES } from './environment.ts';
 import { eraseInitialValues } from './initialEnvironment.ts';
-import { signInFrom, signInVariables, type SignInConfig } from './signInConfig.ts';
-import { tracingFrom, tracingVariables } from './tracingConfig.ts';
+import { signInFrom, type SignInConfig } from './signInConfig.ts';
+import { tracingFrom } from './tracingConfig.ts';
 import { platformModelsFrom, type PlatformModels } from './platformModels.ts';
 import { READ_BY_DRIVERS, redactor, SECRET_VARIABLES, URL_VARIABLES } from './redact.ts';
 
-const ROLES = ['api', 'projector', 'worker'] as const;
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().int().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
-
-const flag = z
-  .enum(['true', 'false'], { error: 'must be true or false' })
-  .transform((value) => value === 'true');
-
-const urlOf = (...schemes: readonly string[]) =>
-  z.string().refine((value) => schemes.some((scheme) => value.startsWith(`${scheme}://`)), {
-    error: `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
-  });
-
-const encryptionKey = z
-  .string()
-  .refine((value) => Buffer.from(value, 'base64').length === 32, { error: 'must be 32 bytes in base64' });
-
-const encryptionKeys = z
-  .string()
-  .transform((value) => value.split(',').map((key) => key.trim()))
-  .pipe(z.array(encryptionKey));
-
-const ORIGIN = /^https?:\/\/[^/?#\s*]+$/;
-
-const origins = z
-  .string()
-  .transform((value) => value.split(',').map((origin) => origin.trim()))
-  .pipe(
-    z.array(
-      z.string().regex(ORIGIN, 'must be a list of origins like https://app.example.com, without a path'),
-    ),
-  );
-
-const roles = z
-  .string()
-  .transform((value) => value.split(',').map((role) => role.trim()))
-  .pipe(z.array(z.enum(ROLES, { error: `must be a list of ${ROLES.join(', ')}` })).min(1));
-
-const languages = z
-  .string()
-  .transform((value) => value.split(',').map((language) => language.trim()))
-  .pipe(
-    z.array(z.string().regex(/^[a-z]{3}(?:_[a-z]+)?$/i, 'must be a list of languages like eng,deu')).min(1),
-  );
-
-const recognitionEngines = z
-  .string()
-  .transform((value) => value.split(',').map((engine) => engine.trim()))
-  .pipe(
-    z
-      .array(z.enum(RECOGNITION_ENGINES, { error: `must be a list of ${RECOGNITION_ENGINES.join(', ')}` }))
-      .min(1),
-  );
-
-const modelText = z.string().refine((name) => modelNamed(name) !== undefined, {
-  error: 'must be a model as <provider>/<model>, like local/default or openai/gpt-5-mini',
-});
-
-const environment = z.object({
-  PORT: wholeNumber(0, 65_535).default(8080),
-  HOST: z.string().min(1).default('127.0.0.1'),
-  DATA_DIR: z.string().min(1).default('./data'),
-  EVENTSTORE_URL: urlOf('esdb', 'esdb+discover', 'kurrentdb').optional(),
-  DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
-  REDIS_URL: urlOf('redis', 'rediss').optional(),
-  S3_ENDPOINT: urlOf('http', 'https').optional(),
-  S3_PUBLIC_ENDPOINT: urlOf('http', 'https').optional(),
-  S3_BUCKET: z.string().min(3).optional(),
-  S3_ACCESS_KEY: z.string().min(1).optional(),
-  S3_SECRET_KEY: z.string().min(1).optional(),
-  S3_REGION: z.string().min(1).default('us-east-1'),
-  ADMIN_API_KEY: z.string().min(24, 'must have at least 24 characters').optional(),
-  FIELD_ENCRYPTION_KEY: encryptionKey.optional(),
-  FIELD_ENCRYPTION_KEYS_OLD: encryptionKeys.optional(),
-  EXTRACTION_MODEL: modelText.default('local/default'),
-  EXTRACTION_API_BASE: urlOf('http', 'https').optional(),
-  EXTRACTION_API_KEY: z.string().min(1).optional(),
-  OCR_MODEL: modelText.default('local/default'),
-  OCR_API_BASE: urlOf('http', 'https').optional(),
-  OCR_API_KEY: z.string().min(1).optional(),
-  OCR_LANGUAGES: languages.default(['eng', 'deu', 'fra', 'spa', 'ita']),
-  OCR_ENGINES: recognitionEngines.default([...RECOGNITION_ENGINES]),
-  OPENAI_API_KEY: z.string().min(1).optional(),
-  ANTHROPIC_API_KEY: z.string().min(1).optional(),
-  GOOGLE_API_KEY: z.string().min(1).optional(),
-  MISTRAL_API_KEY: z.string().min(1).optional(),
-  LOCAL_DEADLINE_FAST_SECONDS: wholeNumber(1, 3_600).default(30),
-  LOCAL_DEADLINE_STANDARD_SECONDS: wholeNumber(1, 3_600).default(120),
-  LOCAL_DEADLINE_ROBUST_SECONDS: wholeNumber(1, 3_600).default(300),
-  HEAVY_CONCURRENCY: wholeNumber(1, 1024).default(availableParallelism() * 2),
-  MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
-  UPLOAD_QUOTA_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(5_368_709_120),
-  UPLOAD_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
-  ...signInVariables,
-  PUBLIC_URL: urlOf('http', 'https').optional(),
-  CORS_ORIGINS: origins.default([]),
-  LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
-  ALLOW_SOURCE_URLS: flag.default(false),
-  SOURCE_ALLOW_PRIVATE_NETWORK: flag.default(false),
-  WEBHOOKS_ALLOW_PRIVATE_NETWORK: flag.default(false),
-  START_WAIT_SECONDS: wholeNumber(0, 3600).default(60),
-  SEAL_EVERY_MINUTES: wholeNumber(1, 44_640).optional(),
-  SEAL_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
-  ...tracingVariables,
-  REBUILD_DIVERGED: z.enum(['auto', 'manual'], { error: 'must be auto or manual' }).optional(),
-  ROLES: roles.default([...ROLES]),
-  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
-});
-
 export { ConfigError } from './configError.ts';
-
-type Environment = z.output<typeof environment>;
 
 export interface S3Config {
   readonly endpoint: string;

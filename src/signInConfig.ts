@@ -9,13 +9,14 @@ const issuer = z
     error: 'must be a URL that starts with https://, or http:// on this machine',
   });
 
-const secretOf32 = z
+/** A secret of 32 bytes. */
+export const base64Of32 = z
   .string()
   .refine((value) => Buffer.from(value, 'base64').length === 32, { error: 'must be 32 bytes in base64' });
 
 /** Variables of signing in with a browser. */
 export const signInVariables = {
-  SESSION_SECRET: secretOf32.optional(),
+  SESSION_SECRET: base64Of32.optional(),
   OIDC_ISSUER: issuer.optional(),
   OIDC_CLIENT_ID: z.string().min(1).optional(),
   OIDC_CLIENT_SECRET: z.string().min(1).optional(),
