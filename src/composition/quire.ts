@@ -1,20 +1,8 @@
-import type { Express } from 'express';
 import type { Logger } from 'pino';
-import { codeOf } from '../../domain/kernel/failure.ts';
-import { openClaimsBefore } from '../../projections/openClaims/openClaims.queries.ts';
 import type { ProtectionFacts } from '../doctor/protectionText.ts';
-import { ConfigError, type Config } from '../config.ts';
-import { httpApp } from '../http/server/app.ts';
-import { httpMetrics } from '../http/server/metrics.ts';
-import { apiRoutes, operationRoutes } from '../http/routes.ts';
-import { listen, type HttpServer } from '../http/server/server.ts';
-import { runningRequests, type RunningRequests } from '../http/server/runningRequests.ts';
-import { ALL_TENANTS } from '../queries/readYourWrites.ts';
-import { aboutService } from '../operator/aboutService.ts';
-import { listenForOperators } from '../operator/operatorServer.ts';
+import type { Config } from '../config.ts';
 import { openedLog } from '../commands/sealing/logIdentity.ts';
 import { banner } from './start/banner.ts';
-import { consoleOf, signInLink } from './parts/sessionParts.ts';
 import { containerOver } from './container.ts';
 import { newEnds, type Ends } from './start/ends.ts';
 import { firstAdminKey } from './start/firstKey.ts';
@@ -22,13 +10,12 @@ import { openLogger } from './start/logger.ts';
 import { openParts, type Parts } from './parts/openParts.ts';
 import { openTracer } from './start/openTracer.ts';
 import { prepareTables } from './start/prepareTables.ts';
-import { operationsOver, type OwnParts } from './parts/operatorParts.ts';
 import { watchLoopDelay } from '../telemetry/loopDelay.ts';
 import { showGauges } from './parts/telemetryParts.ts';
-import { VERSION } from '../version.ts';
-import { rateLimitRefusals } from './metrics/workMetrics.ts';
 import { resolve, type Container } from './token.ts';
+import { hearOperators } from './start/hearOperators.ts';
 import { leaveSignsOfLife } from './start/signsOfLife.ts';
+import { serve } from './start/serve.ts';
 import { tableWatch } from './start/tableWatch.ts';
 import * as t from './tokens.ts';
 
@@ -51,58 +38,6 @@ export interface Quire {
 /** How long requests that came during the shutdown get for their refusals, ms. */
 const REFUSALS_MS = 2_000;
 
-/** A port that another process has is a mistake of configuration. */
-const listenOn = (app: Express, { host, port }: Config): Promise<HttpServer> =>
-  listen(app, { host, port }).catch((error: unknown) => {
-    if (codeOf(error) !== 'EADDRINUSE') throw error;
-    throw new ConfigError(
-      `PORT: ${String(port)} on ${host} is in use. Stop that process, or name another port; ` +
-        'each process of one machine needs its own.',
-    );
-  });
-
-interface Served extends HttpServer {
-  readonly running: RunningRequests;
-}
-
-const serve = async (from: Container, isApi: boolean): Promise<Served> => {
-  const config = resolve(from, t.CONFIG);
-  const parts = resolve(from, t.PARTS);
-  const limits = resolve(from, t.TENANT_LIMITS);
-  const { isDraining } = resolve(from, t.READINESS);
-  const running = runningRequests(isDraining);
-  const app = httpApp({
-    // A process without the role `api` answers health and metrics alone.
-    routes: isApi ? apiRoutes : operationRoutes,
-    api: resolve(from, t.API),
-    logger: resolve(from, t.LOGGER),
-    metrics: httpMetrics(resolve(from, t.REGISTRY)),
-    publicUrl: config.publicUrl,
-    pages: isApi ? consoleOf(config) : undefined,
-    corsOrigins: config.corsOrigins,
-    keys: resolve(from, t.AUTHENTICATOR),
-    limits: {
-      limiter: parts.limiter,
-      bucketsOf: (tenantId) => limits.bucketsOf(tenantId),
-      onLimited: rateLimitRefusals(resolve(from, t.REGISTRY)),
-      inUse: resolve(from, t.BUCKETS_IN_USE),
-    },
-    replays: resolve(from, t.REPLAYS),
-    uploads: {
-      dir: parts.uploadDir,
-      bytesMax: config.maxUploadBytes,
-      inFlight: resolve(from, t.API).inFlight,
-    },
-    clock: resolve(from, t.CLOCK),
-    isDraining,
-    running,
-    tracer: config.tracing === undefined ? undefined : resolve(from, t.TRACER),
-  });
-  const server = await listenOn(app, config);
-  if (isApi) parts.address.url = server.url;
-  return { ...server, running };
-};
-
 /** Waits until the read models have what the log has; late ones serve what they have. */
 const catchUp = async (from: Container): Promise<void> => {
   const head = await resolve(from, t.PARTS).log.head();
@@ -111,42 +46,6 @@ const catchUp = async (from: Container): Promise<void> => {
 
 const within = (work: Promise<void>, ms: number): Promise<void> =>
   Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
-
-/** After every claim. */
-const END_OF_TIME = '9999';
-const OPEN_CLAIMS_MAX = 10_000;
-
-/** Keys that an operator makes or revokes count here from the answer on. */
-const ownParts = (from: Container): OwnParts => {
-  const [keys, reads] = [resolve(from, t.AUTHENTICATOR), resolve(from, t.READS)];
-  return {
-    apiKeys: resolve(from, t.API_KEYS),
-    objects: resolve(from, t.PARTS).objects,
-    box: resolve(from, t.SECRET_BOX),
-    locked: resolve(from, t.LOCKED_OBJECTS),
-    payments: resolve(from, t.PAYMENTS),
-    listedStreams: () => openClaimsBefore(resolve(from, t.PARTS).sql)(END_OF_TIME, OPEN_CLAIMS_MAX),
-    onKey: async ({ kind, key_hash, position }) => {
-      reads.note(ALL_TENANTS, position);
-      if (kind === 'revoked') {
-        keys.refuse(key_hash);
-        return;
-      }
-      await reads.settle(ALL_TENANTS);
-      keys.forget(key_hash);
-    },
-  };
-};
-
-const hearOperators = (from: Container, url: string): ReturnType<typeof listenForOperators> => {
-  const { dataDir, roles } = resolve(from, t.CONFIG);
-  const { log, sql } = resolve(from, t.PARTS);
-  return listenForOperators(dataDir, {
-    ...operationsOver(log, sql, ownParts(from)),
-    'session.link': signInLink(from),
-    'service.about': aboutService({ version: VERSION, url, roles: [...roles] }),
-  });
-};
 
 /** Answers that are kept no longer only take room: a purge that fails is tried again. */
 const purgeNowAndThen = (from: Container): NodeJS.Timeout => {
