@@ -98,7 +98,7 @@ describe('the pages of configs and pipelines', () => {
     expect(faults(page)).to.deep.equal([]);
   });
 
-  it('keep their buttons where they are while the editor is loaded', async () => {
+  it('begin at the first field, and keep their buttons where they are while the editor is loaded', async () => {
     await world.tenant('steady');
     const page = await world.open('/configs');
     await choose(page, 'steady');
@@ -113,6 +113,7 @@ describe('the pages of configs and pipelines', () => {
     await page.getByRole('button', { name: 'Publish a config' }).first().click();
     const dialog = page.getByRole('dialog');
     const button = dialog.getByRole('button', { name: 'Publish', exact: true });
+    await dialog.getByLabel('Name').and(page.locator(':focus')).waitFor();
     await dialog.getByRole('status').waitFor();
     const before = await button.boundingBox();
     load();

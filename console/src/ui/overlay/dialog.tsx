@@ -14,6 +14,16 @@ interface DialogProps {
   readonly children: ReactNode;
 }
 
+/** Begins a form at its first field, not at the button that closes it. */
+const focusFirst = (event: Event): void => {
+  const { currentTarget } = event;
+  if (!(currentTarget instanceof HTMLElement)) return;
+  const first = currentTarget.querySelector<HTMLElement>('form :is(input, select, textarea):not(:disabled)');
+  if (first === null) return;
+  event.preventDefault();
+  first.focus();
+};
+
 /** A question or form over the page. Focus stays in it and goes back to where it was. */
 export function Dialog({ isOpen, onOpenChange, title, say, isWide, children }: DialogProps) {
   return (
@@ -21,6 +31,7 @@ export function Dialog({ isOpen, onOpenChange, title, say, isWide, children }: D
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/40" />
         <Radix.Content
+          onOpenAutoFocus={focusFirst}
           {...(say === undefined ? { 'aria-describedby': undefined } : {})}
           className={classes(
             'fixed top-1/2 left-1/2 z-50 flex max-h-[90vh] w-[calc(100vw-32px)] -translate-1/2 flex-col gap-4',
