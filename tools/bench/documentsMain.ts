@@ -14,6 +14,7 @@ const { env } = process;
 const wanted = {
   seconds: Number(env['BENCH_SECONDS'] ?? 10),
   inFlight: Number(env['BENCH_IN_FLIGHT'] ?? 4),
+  warmUps: Number(env['BENCH_WARM_UPS'] ?? 10),
   pages: Number(env['BENCH_PAGES'] ?? 40),
   largePages: Number(env['BENCH_LARGE_PAGES'] ?? 400),
   scannedPages: Number(env['BENCH_SCANNED_PAGES'] ?? 6),
@@ -66,10 +67,14 @@ const scans = sampleOf('scans.pdf', await scannedReport(wanted.scannedPages), wa
 const service = await startService(`${folder.path}/data`);
 try {
   const caller = await openCaller(service);
-  const load = { inFlight: wanted.inFlight, seconds: wanted.seconds };
+  const load = { inFlight: wanted.inFlight, seconds: wanted.seconds, warmUps: wanted.warmUps };
   const digital = await convertingOver(caller, report, load);
-  const alone = await convertingOver(caller, report, { inFlight: 1, seconds: wanted.seconds });
-  const scanned = await convertingOver(caller, scans, { inFlight: 2, seconds: 2 * wanted.seconds });
+  const alone = await convertingOver(caller, report, { inFlight: 1, seconds: wanted.seconds, warmUps: 1 });
+  const scanned = await convertingOver(caller, scans, {
+    inFlight: 2,
+    seconds: 2 * wanted.seconds,
+    warmUps: 1,
+  });
   const overHttp = ([what, pages, run]: readonly [string, number, typeof digital]) => ({
     what,
     'pages/s': Number((run.perSecond * pages).toFixed(1)),
@@ -101,7 +106,7 @@ console.log('a fresh worker: its start included, and the most memory that it eve
 console.table(costs);
 
 console.log(`one document at a time, medians of ${wanted.rounds} rounds, in turn`);
-console.table((await takingTurns(PDF_PEERS, report, wanted.rounds)).map(shown));
+console.table((await takingTurns(PDF_PEERS, report, wanted)).map(shown));
 const parsed = await readFileAsDocument({
   bytes: await readFile(report.path),
   fileName: null,
@@ -112,5 +117,5 @@ const parsed = await readFileAsDocument({
 if (parsed.kind !== 'ok') throw new Error(JSON.stringify(parsed));
 const word = sampleOf('report.docx', wordFileOf(parsed.document), report.pages);
 console.log('the same text as a Word file: pandoc does not read PDF');
-console.table((await takingTurns(OFFICE_PEERS, word, wanted.rounds)).map(shown));
+console.table((await takingTurns(OFFICE_PEERS, word, wanted)).map(shown));
 folder.remove();

@@ -57,6 +57,7 @@ describe('every benchmark runs', function () {
       ...small,
       BENCH_SECONDS: '0.2',
       BENCH_IN_FLIGHT: '2',
+      BENCH_WARM_UPS: '1',
     });
     expect(said).to.include('processor ms a page').and.include('CPU ms a page');
   });

@@ -86,12 +86,12 @@ export const OFFICE_PEERS: readonly Peer[] = [
 export async function takingTurns(
   peers: readonly Peer[],
   sample: Sample,
-  rounds: number,
+  { rounds, warmUps }: { readonly rounds: number; readonly warmUps: number },
 ): Promise<readonly (PeerRun | { readonly name: string; readonly missing: true })[]> {
   const runs = new Map(
     peers.map((peer) => [peer.name, { ms: [] as number[], cpuMs: 0, characters: 0, missing: false }]),
   );
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = -warmUps; round < rounds; round += 1) {
     for (const { name, convert } of peers) {
       const own = runs.get(name);
       if (own === undefined || own.missing) continue;
@@ -102,7 +102,7 @@ export async function takingTurns(
         throw error;
       });
       if (text === undefined) own.missing = true;
-      else if (round > 0) {
+      else if (round >= 0) {
         own.ms.push(performance.now() - began);
         own.cpuMs += spent();
       }

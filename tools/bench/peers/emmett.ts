@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { tempDatabase } from '../../../test/support/tempDatabase.ts';
+import { until } from '../../../engine/test/support/until.ts';
 import { seededRandom } from '../../../engine/test/support/random.ts';
 import type { Run } from '../../../engine/test/bench/measure.ts';
 import { START_CREDITS, timedBurns, type Contestant, type Load } from '../contestant.ts';
@@ -93,6 +94,13 @@ const verify = async (database: Database, { tenants }: Load, done: number): Prom
     throw new Error(`the books of Emmett do not balance: ${JSON.stringify({ ...books, done })}`);
 };
 
+/** Its pool ends later than it says, and what ends a session meanwhile ends the process. */
+const sessionsOf = async (database: Database): Promise<number> => {
+  const [row] = await database.run(`select count(*)::int as sessions from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`);
+  return Number(row?.['sessions']);
+};
+
 interface Options {
   readonly url: string;
   readonly folder: string;
@@ -119,6 +127,7 @@ const run = async ({ url, folder, burnOf }: Options, load: Load): Promise<Run> =
     return result;
   } finally {
     await store.close();
+    await until(async () => (await sessionsOf(database)) === 0, 50);
     await database.drop();
   }
 };
