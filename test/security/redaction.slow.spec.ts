@@ -54,7 +54,7 @@ describe('secrets of the environment', () => {
   });
 
   it('are of variables that one list names: whatever sounds like a secret is on it', async () => {
-    const files = ['config.ts', 'tracingConfig.ts'].map(
+    const files = ['environment.ts', 'signInConfig.ts', 'tracingConfig.ts'].map(
       (file) => new URL(`../../../src/${file}`, import.meta.url),
     );
     const text = (await Promise.all(files.map((file) => readFile(file, 'utf8')))).join('\n');

@@ -9,9 +9,12 @@ import { trainingWorker, type TrainingWorkerDeps } from '../../src/worker/traini
 import type { TestApi } from '../http/support/testApi.ts';
 import { plainTrainer } from './pipelineBench.ts';
 
-/** A worker beside the service of a spec, over its parts and its read models. */
-export const workerOver = ({ deps, log, sql, objects }: TestApi): QueueWorker => {
-  const { accounts, clock, reads, uploads, pipelines } = deps;
+/** A worker beside the service of a spec, over its parts and its read models; `accounts`: others than its own. */
+export const workerOver = (
+  { deps, log, sql, objects }: TestApi,
+  accounts: TrainingWorkerDeps['accounts'] = deps.accounts,
+): QueueWorker => {
+  const { clock, reads, uploads, pipelines } = deps;
   const { jobs, artifacts } = pipelines;
   return trainingWorker({
     ...{ store: log, objects, jobs, artifacts, accounts, clock },

@@ -120,7 +120,8 @@ const statusBody = async (
 ): Promise<TrainingJobStatusBody> => {
   if (state.status !== 'succeeded') return bodyOf(state, 0);
   await settleReads(reads, request, state.job.tenant_id);
-  return bodyOf(state, (await queries.chargeOfJob(state.job.job_id)) ?? 0);
+  // Booked a moment after the success, at the price that was set aside.
+  return bodyOf(state, (await queries.chargeOfJob(state.job.job_id)) ?? state.job.credits);
 };
 
 /** A job and how far it is. */

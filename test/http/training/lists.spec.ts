@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { artifactIdOfJob } from '../../../domain/trainingJob/identity.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { workerOver } from '../../support/apiWorker.ts';
+import { until } from '../../../engine/test/support/until.ts';
 
 const SCHEMA = { type: 'object', properties: { total: { type: 'number' } } };
 
@@ -54,6 +55,11 @@ describe('the lists of what was trained', () => {
     return { items: reply.body['items'] as readonly Item[], total: reply.body['total'] };
   };
 
+  const listedCharge = async (job: string): Promise<unknown> => {
+    const { items } = await list('/v1/training/jobs');
+    return items.find(({ job_id }) => job_id === job)?.['credits_charged'];
+  };
+
   it('has every job as the job itself is told, newest first', async () => {
     const { items, total } = await list('/v1/training/jobs');
     expect(total).to.equal(3);
@@ -97,5 +103,30 @@ describe('the lists of what was trained', () => {
       [artifactIdOfJob(String(jobs[1])), true],
       [artifactIdOfJob(String(jobs[0])), false],
     ]);
+  });
+
+  it('has what a job costs from the moment that it has succeeded, also before that is booked', async () => {
+    const job = await create();
+    await api.deps.reads.settleAll();
+    let book = (): void => undefined;
+    const mayBook = new Promise<void>((resolve) => {
+      book = resolve;
+    });
+    const { accounts } = api.deps;
+    const drained = workerOver(api, {
+      stateOf: (tenantId) => accounts.stateOf(tenantId),
+      execute: async (command) => {
+        if (command.type === 'SettleHold') await mayBook;
+        return accounts.execute(command);
+      },
+    }).drain();
+    const read = async () => (await api.call('get', `/v1/training/jobs/${job}`, { key })).body;
+    await until(async () => (await read())['status'] === 'succeeded');
+    const said = [(await read())['credits_charged'], await listedCharge(job)];
+    book();
+    await drained;
+    const charged = (await read())['credits_charged'];
+    expect(charged).to.be.greaterThan(0);
+    expect([...said, await listedCharge(job)]).to.deep.equal([charged, charged, charged]);
   });
 });

@@ -18,7 +18,8 @@ export const listTrainingJobs = get('/v1/training/jobs', {
     const shown = items.map(({ credits: credits_held, credits_charged, ...item }) => ({
       ...item,
       credits_held,
-      credits_charged: credits_charged ?? 0,
+      // Booked a moment after the success, at the price that was set aside.
+      credits_charged: credits_charged ?? (item.status === 'succeeded' ? credits_held : 0),
     }));
     return { items: shown, total, limit, offset };
   },
