@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { PackedDocument, PageSummary, RecognitionEngine } from './document/document.ts';
 import { openDocumentWorkers, type DocumentWorkers } from './isolation/documentWorkers.ts';
 import type { JsonObject } from './kernel/json.ts';
+import { newTempFolder } from './kernel/tempFolders.ts';
 import type { ParseEffort, ParseFailure, Rendition } from './ports/documentParser.ts';
 import type { Extraction } from './ports/extractionEngine.ts';
 
@@ -80,7 +80,7 @@ async function readFrom(
   options: OpenOptions,
 ): Promise<PackedDocument> {
   if (typeof file === 'string') return readPath(workers, file, { fileName: basename(file), ...options });
-  const folder = await mkdtemp(join(tmpdir(), 'quire-engine-'));
+  const folder = await newTempFolder('engine');
   try {
     const path = join(folder, 'document');
     await writeFile(path, file, { mode: 0o600 });

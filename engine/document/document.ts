@@ -106,13 +106,24 @@ export interface DocumentPage extends PageSummary {
   readonly blocks: readonly Block[];
 }
 
-/** `low_confidence`: a value that was seen, but left out; without one it counts the rest of them. */
+/**
+ * `low_confidence`: a value that was seen, but left out; without one it counts the rest of them. `inexact_number`:
+ * digits that were asked for as a number, and that no number holds.
+ */
 export type DocumentWarning =
   | {
-      readonly code: 'no_text_found' | 'hidden_text' | 'garbled_text' | 'page_failed' | 'not_grounded';
+      readonly code:
+        | 'no_text_found'
+        | 'hidden_text'
+        | 'garbled_text'
+        | 'page_failed'
+        | 'not_grounded'
+        | 'deadline_reached';
       readonly message: string;
     }
-  | ({ readonly code: 'low_confidence'; readonly message: string } & Partial<SeenValue>);
+  | ({ readonly code: 'low_confidence' | 'inexact_number'; readonly message: string } & Partial<
+      Omit<SeenValue, 'inexact'>
+    >);
 
 /** A value that was read somewhere, and how sure it is. */
 export interface SeenValue {
@@ -125,6 +136,8 @@ export interface SeenValue {
   /** null where the format has no geometry. */
   readonly bbox: Box | null;
   readonly confidence: number;
+  /** Digits that were asked for as a number, and that no number holds. */
+  readonly inexact?: boolean;
 }
 
 /** A parsed document: what markdown renders and extraction cites. Its pages are the billing unit. */

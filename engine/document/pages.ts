@@ -1,5 +1,10 @@
+import type { Block, DocumentWarning } from './document.ts';
+
 /** Formats without pages bill one page per started this many characters. */
 export const CHARACTERS_PER_PAGE = 3000;
+
+/** Characters of one page: what has more is no page, whatever it is billed as. */
+export const PAGE_CHARACTERS_MAX = 2_000_000;
 
 /** Where the pages of a document come from. */
 export type PageMeasure =
@@ -30,3 +35,29 @@ export function charactersIn(text: string): number {
   }
   return count;
 }
+
+/** Whether blocks have more than so many pages may, as they are shown: a cell in each place that it covers. */
+export function isOverfull(blocks: Iterable<Block>, pages = 1): boolean {
+  let left = PAGE_CHARACTERS_MAX * pages;
+  for (const block of blocks) {
+    if (block.kind === 'table')
+      for (const { text, rowSpan, columnSpan } of block.cells)
+        left -= (text.length + 1) * rowSpan * columnSpan;
+    else left -= block.text.length + 1;
+    if (left < 0) return true;
+  }
+  return false;
+}
+
+/** What of a document was left when its time was nearly used up. */
+export const deadlineWarnings = (pages: readonly number[]): readonly DocumentWarning[] =>
+  pages.length === 0
+    ? []
+    : [
+        {
+          code: 'deadline_reached',
+          message:
+            `The time was used up before page ${pages.join(', ')} was looked at, or looked at closely. ` +
+            'Send fewer pages at once (`pages`).',
+        },
+      ];

@@ -13,7 +13,7 @@ import {
 } from './values/identifiers.ts';
 import type { Layout, Segment } from './places/layout.ts';
 import type { ValueKind } from './fields/lexicon.ts';
-import { currenciesIn, numbersIn, parseNumber, voteDecimalMark, type DecimalMark } from './values/numbers.ts';
+import { currenciesIn, numbersIn, readNumber, voteDecimalMark, type DecimalMark } from './values/numbers.ts';
 
 /** A value that stands in the document, typed. Nothing else can become a result. */
 export interface Candidate {
@@ -87,7 +87,7 @@ export function inSegment(segment: Segment, conventions: Conventions): readonly 
 
 function numbers(segment: Segment, { decimalMark }: Conventions): readonly Candidate[] {
   return numbersIn(segment.text).flatMap(({ percent, currency, ...found }) => {
-    const value = parseNumber(found.text, decimalMark);
+    const value = readNumber(found.text, decimalMark);
     if (value === undefined) return [];
     const decimals = /[.,]\d{2}\D*$/.test(found.text);
     const strictness = currency !== undefined || decimals ? 1 : 0.75;

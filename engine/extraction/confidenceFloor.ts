@@ -5,10 +5,13 @@ import type { Citation } from '../ports/extractionEngine.ts';
 /** Below it a value is more likely wrong than right. */
 export const MIN_CONFIDENCE = 0.5;
 
+/** A value's place; `inexact`: a number is asked for, and what stands there are digits that no number holds. */
+export type Read = Citation & { readonly inexact?: boolean };
+
 /** Values with the places that they were read from. */
 export interface Cited {
   readonly value: JsonObject;
-  readonly citations: readonly Citation[];
+  readonly citations: readonly Read[];
 }
 
 interface Floored extends Cited {
@@ -22,14 +25,10 @@ interface Floored extends Cited {
  * what holds nothing else with it. Places of what stays follow. A value without a citation is not judged.
  */
 export function aboveFloor({ value, citations }: Cited, minConfidence: number): Floored {
-  if (citations.every(({ confidence }) => confidence >= minConfidence))
-    return { value, citations, seen: [], placeOf: (path) => path };
+  const isLeftOut = ({ confidence, inexact = false }: Read): boolean => inexact || confidence < minConfidence;
+  if (!citations.some(isLeftOut)) return { value, citations, seen: [], placeOf: (path) => path };
   const walk: Walk = {
-    doubts: new Map(
-      citations
-        .filter(({ confidence }) => confidence < minConfidence)
-        .map((citation) => [citation.path, citation]),
-    ),
+    doubts: new Map(citations.filter(isLeftOut).map((citation) => [citation.path, citation])),
     moved: new Map(),
     seen: [],
   };
@@ -46,7 +45,7 @@ export function aboveFloor({ value, citations }: Cited, minConfidence: number): 
 }
 
 interface Walk {
-  readonly doubts: ReadonlyMap<string, Citation>;
+  readonly doubts: ReadonlyMap<string, Read>;
   /** Where a leaf that stays stood, and where it stands now. */
   readonly moved: Map<string, string>;
   readonly seen: SeenValue[];
@@ -111,11 +110,16 @@ const WARNINGS_MAX = 100;
 
 /** What an answer says of values that were seen, but left out. */
 export function seenWarnings(seen: readonly SeenValue[], minConfidence: number): readonly DocumentWarning[] {
-  const told = seen.slice(0, WARNINGS_MAX).map((one): DocumentWarning => ({
-    code: 'low_confidence',
-    message: `Left out: its confidence is ${one.confidence}, below ${minConfidence}.`,
-    ...one,
-  }));
+  const told = seen.slice(0, WARNINGS_MAX).map(({ inexact, ...one }): DocumentWarning => {
+    if (inexact !== true || one.confidence < minConfidence)
+      return {
+        code: 'low_confidence',
+        message: `Left out: its confidence is ${one.confidence}, below ${minConfidence}.`,
+        ...one,
+      };
+    const message = `Left out: "${one.text}" is no number that JSON carries exactly: ask for it as a string.`;
+    return { code: 'inexact_number', message, ...one };
+  });
   const rest = seen.length - told.length;
   return rest === 0
     ? told

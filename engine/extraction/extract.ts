@@ -2,8 +2,8 @@ import type { Document, SeenValue } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Citation } from '../ports/extractionEngine.ts';
 import { byLexicon } from './byLexicon.ts';
-import { aboveFloor, MIN_CONFIDENCE } from './confidenceFloor.ts';
-import { coerced } from './fields/coerced.ts';
+import { aboveFloor, MIN_CONFIDENCE, type Read } from './confidenceFloor.ts';
+import { coerced, isInexact } from './fields/coerced.ts';
 import { schemaTree, type Field, type SchemaNode } from './fields/fields.ts';
 import { affiliationFact } from './facts/affiliations.ts';
 import { factFor, joinedFact } from './facts/facts.ts';
@@ -14,7 +14,7 @@ import { LABELLED, ranked } from './ranking.ts';
 import type { RowFindings } from './tables/rowValues.ts';
 import { listedRows } from './lists/listedRows.ts';
 import { listed } from './lists/rowMembers.ts';
-import { rowValues } from './lists/rowValues.ts';
+import { rowValues, type Cite } from './lists/rowValues.ts';
 import { citedWorks } from './lists/citedWorks.ts';
 import { listedTexts } from './lists/textEntries.ts';
 import { singlesOf } from './singles/singles.ts';
@@ -91,8 +91,8 @@ export function extractFrom(
   { minConfidence = MIN_CONFIDENCE }: ExtractOptions,
   taught: Taught = {},
 ): LocalExtraction {
-  const citations: Citation[] = [];
-  const cite = (path: string, finding: Finding): unknown => citations.push(...cited(path, finding));
+  const citations: Read[] = [];
+  const cite: Cite = (path, finding, inexact) => citations.push(cited(path, finding, inexact));
   const found = objectOf(tree, { source, singles, taught, cite, least: SEEN_MIN }) ?? {};
   const { value, citations: kept, seen } = aboveFloor({ value: found, citations }, minConfidence);
   return { value, citations: kept, seen };
@@ -106,7 +106,7 @@ interface Fill {
   readonly source: Source;
   readonly singles: Reading['singles'];
   readonly taught: Taught;
-  readonly cite: (path: string, finding: Finding) => unknown;
+  readonly cite: Cite;
   /** Less sure findings of the rules are as good as none. */
   readonly least: number;
 }
@@ -145,7 +145,7 @@ function leafOf(field: Field, fill: Fill): Json | undefined {
   const finding = leaf === undefined ? found : leaf(field, found);
   if (finding === undefined) return undefined;
   const value = coerced(field, finding.value);
-  if (value !== undefined) fill.cite(field.pointer, finding);
+  if (value !== undefined) fill.cite(field.pointer, finding, isInexact(field, value));
   return value;
 }
 
@@ -169,7 +169,7 @@ function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
   for (const finding of distinct(listedValues(field, fill.source))) {
     const value = coerced(field, finding.value);
     if (value === undefined) continue;
-    fill.cite(`${pointer}/${values.length}`, finding);
+    fill.cite(`${pointer}/${values.length}`, finding, isInexact(field, value));
     values.push(value);
   }
   return values.length === 0 ? undefined : values;
@@ -207,6 +207,11 @@ function rowsOf(
   return values.length === 0 ? undefined : values;
 }
 
-const cited = (path: string, { text, page, words, confidence }: Finding): readonly Citation[] => [
-  { path, text, page, bbox: boxAround(words), confidence },
-];
+const cited = (path: string, { text, page, words, confidence }: Finding, inexact: boolean): Read => ({
+  path,
+  text,
+  page,
+  bbox: boxAround(words),
+  confidence,
+  ...(inexact && { inexact }),
+});

@@ -7,6 +7,7 @@ import { findingOf, type Finding } from './finding.ts';
 import type { ValueKind } from './fields/lexicon.ts';
 import { partyAt } from './parties/partyTitles.ts';
 import type { Source } from './source.ts';
+import { digitsAround } from './values/numbers.ts';
 
 export interface Ranked {
   readonly candidate: Candidate;
@@ -91,12 +92,18 @@ const isBareDate = ({ segment, text }: Candidate): boolean =>
     .replace(/\d{1,2}:\d{2}(?::\d{2})?/, '')
     .replace(/[^\p{L}]/gu, '').length <= 16;
 
+/** A number that is a part of more digits is none: all of them are what stands there, as text. */
+function wholeDigits(candidate: Candidate): Candidate {
+  const run = candidate.kind === 'number' ? digitsAround(candidate.segment.text, candidate) : undefined;
+  return run === undefined ? candidate : { ...candidate, ...run, value: run.text };
+}
+
 function pickLabelled(field: Field, source: Source): Finding | undefined {
   const [best, next] = ranked(field, source);
   const least = UNLABELLED[field.kind] === undefined ? LABELLED : 0.35;
   if (best === undefined || best.score < least) return undefined;
   const rival = next !== undefined && next.candidate.value !== best.candidate.value ? next.score : 0;
-  return findingOf(best.candidate, {
+  return findingOf(wholeDigits(best.candidate), {
     label: best.score,
     margin: best.score - rival,
     agreement: 0,

@@ -6,6 +6,11 @@ export interface ArchiveLimits {
   readonly membersMax: number;
 }
 
+/** Text of people packs to a fifth, tables to a fiftieth: what grows more than this is made to. */
+const GROWS_MAX = 200;
+/** A small archive may grow to so much whatever its size. */
+const GROWN_ALWAYS = 4 * 1024 * 1024;
+
 export const ARCHIVE_LIMITS: ArchiveLimits = { bytesMax: 256 * 1024 * 1024, membersMax: 10_000 };
 
 export type Archive =
@@ -15,7 +20,8 @@ export type Archive =
 class Refused extends Error {}
 
 /**
- * The wanted members of a ZIP archive; others cost nothing. The sizes in the directory are added up
+ * The wanted members of a ZIP archive; others cost nothing. It may grow with its own size, within the limits.
+ * The sizes in the directory are added up
  * before anything is inflated, and no member is inflated beyond the size that it declares: so a bomb
  * cannot lie.
  */
@@ -24,6 +30,7 @@ export function unzip(
   wanted: (name: string) => boolean,
   limits: ArchiveLimits = ARCHIVE_LIMITS,
 ): Archive {
+  const bytesMax = Math.min(limits.bytesMax, GROWN_ALWAYS + GROWS_MAX * bytes.length);
   let grown = 0;
   let seen = 0;
   try {
@@ -34,8 +41,8 @@ export function unzip(
           throw new Refused(`The archive has more than ${limits.membersMax} members.`);
         if (!wanted(name)) return false;
         grown += originalSize;
-        if (grown > limits.bytesMax)
-          throw new Refused(`The archive grows to more than ${limits.bytesMax >> 20} MiB when unpacked.`);
+        if (grown > bytesMax)
+          throw new Refused(`The archive grows to more than ${bytesMax >> 20} MiB when unpacked.`);
         return true;
       },
     });

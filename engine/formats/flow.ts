@@ -72,6 +72,7 @@ export function openFlow({ mimeType, blocks, warnings = [] }: Flow): OpenedDocum
     const lines = linesOfBlock(block);
     placed.push({ offset: length, block, lines });
     for (const { text } of lines) length += charactersIn(text) + 1;
+    if (length > FLOW_CHARACTERS_MAX) break;
   }
   const pages = pagesOf({ by: 'characters', characters: length });
   const all = length === 0 ? [...warnings, NO_TEXT] : warnings;
@@ -86,6 +87,9 @@ export function openFlow({ mimeType, blocks, warnings = [] }: Flow): OpenedDocum
       }),
   };
 }
+
+/** Ten thousand pages, far more than an operation reads: of what has more, no more is laid out to be counted. */
+const FLOW_CHARACTERS_MAX = 30_000_000;
 
 const NO_TEXT: DocumentWarning = { code: 'no_text_found', message: 'The document has no text.' };
 

@@ -1,3 +1,4 @@
+import { isOverfull, PAGE_CHARACTERS_MAX } from '../document/pages.ts';
 import { chosenPages, PAGE_NUMBER_MAX } from '../document/pageChoice.ts';
 import type { Inspection, ParseFailure, ParseResult } from '../ports/documentParser.ts';
 import { OPENERS } from './formats.ts';
@@ -22,8 +23,22 @@ export async function readFileAsDocument(
   open: OpenFile = openFile,
 ): Promise<ParseResult> {
   const opened = await open(file);
-  return opened.kind === 'open' ? opened.read() : opened;
+  if (opened.kind !== 'open') return opened;
+  const read = await opened.read();
+  if (read.kind !== 'ok') return read;
+  const { pages } = read.document;
+  // Together: a text that is one long paragraph stands on the page in which it begins.
+  const isTooMuch = isOverfull(
+    pages.flatMap(({ blocks }) => blocks),
+    pages.length,
+  );
+  return isTooMuch ? tooFull : read;
 }
+
+const tooFull: ParseFailure = {
+  kind: 'unreadable',
+  detail: `The document has more than ${PAGE_CHARACTERS_MAX} characters a page, and is not read.`,
+};
 
 /** The type and the pages of a file; the page cap is checked, nothing is read yet. */
 export async function openFile({

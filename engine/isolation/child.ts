@@ -13,10 +13,13 @@ const send = (message: ChildMessage): void => {
 };
 
 const inHand = fileInHand();
+/** Of the job that is done now. */
+const hurry = { isOn: false };
 
 const answered = async (job: SentJob): Promise<ChildMessage> => {
   const tell = (progress: unknown): void => send({ kind: 'progress', progress });
-  const answer = await runJob(inHand.take(job), { tell, open: inHand.open });
+  hurry.isOn = false;
+  const answer = await runJob(inHand.take(job, hurry), { tell, open: inHand.open });
   return { kind: 'answer', answer, keeps: inHand.isKeptAfter(job), openings: inHand.openings() };
 };
 
@@ -31,6 +34,7 @@ process.on('disconnect', () => process.exit(0));
 process.on('message', (message) => {
   const told = message as ToldToChild;
   if (told.kind === 'putAway') inHand.putAway();
+  else if (told.kind === 'hurry') hurry.isOn = true;
   else void answered(told).catch(failed).then(send);
 });
 send({ kind: 'ready' });

@@ -149,8 +149,11 @@ export type ChildMessage =
 /** A job as it is sent. `beside`: the file that the child keeps is the same request's, and stays open. */
 export type SentJob = Job<SentFile> & { readonly beside?: true };
 
-/** What a child is told: a job, or that nobody needs the file any more that it keeps. */
-export type ToldToChild = SentJob | { readonly kind: 'putAway' };
+/**
+ * What a child is told: a job, that the time of its job is nearly used up, or that nobody needs the file any more
+ * that it keeps.
+ */
+export type ToldToChild = SentJob | { readonly kind: 'putAway' } | { readonly kind: 'hurry' };
 
 /** How a job ended for the pool. Only `answered` comes from the child's own words. */
 export type JobOutcome =

@@ -52,9 +52,11 @@ export interface GroundedValue {
   readonly warnings: readonly DocumentWarning[];
 }
 
-/** An answer that holds no whole JSON object. */
+/** An answer that holds no JSON object that can be used: the model's fault, not the document's. */
 export interface NoObject {
   readonly kind: 'no_object';
+  /** What the model did, without a subject: `did not answer with JSON`. */
+  readonly detail: string;
 }
 
 /** Work on documents beside the API, in isolated processes: what model work needs of them. */

@@ -1,3 +1,19 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+/** Whether the time of a job is nearly used up. What was not begun by then is left, and said to be. */
+export interface Hurry {
+  isOn: boolean;
+}
+
+/** As of now: a message that came while the process was at work is heard first. */
+export const isLate = async (hurry: Hurry | undefined): Promise<boolean> => {
+  if (hurry === undefined) return false;
+  // The first turn may be the rest of one that began before the message came.
+  await turn();
+  await turn();
+  return hurry.isOn;
+};
+
 /** CPU time that the second engine may take of one document, in milliseconds. It is spent page by page. */
 export interface Allowance {
   leftMs: number;

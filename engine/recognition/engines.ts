@@ -1,6 +1,6 @@
 import { RECOGNITION_ENGINES, type RecognitionEngine } from '../document/document.ts';
 import type { ParseEffort } from '../ports/documentParser.ts';
-import { allowanceFor } from './allowance.ts';
+import { allowanceFor, type Hurry } from './allowance.ts';
 import type { RecogniseOptions } from './recogniseImage.ts';
 
 /** What a request and the configuration say of recognition. */
@@ -12,11 +12,13 @@ export interface RecognitionWish {
   readonly engines?: readonly RecognitionEngine[] | undefined;
   /** Of the whole document; left out: as long as a request in `standard` has. */
   readonly deadlineMs?: number | undefined;
+  /** Of the process that recognises. */
+  readonly hurry?: Hurry | undefined;
 }
 
 /** How much is done for a document with so many pages to be recognised: `fast` takes one look, `robust` all. */
 export function recognitionOf(wish: RecognitionWish, pages: number): RecogniseOptions {
-  const { effort, languages, engines = RECOGNITION_ENGINES, deadlineMs } = wish;
+  const { effort, languages, engines = RECOGNITION_ENGINES, deadlineMs, hurry } = wish;
   const hasFirst = engines.includes('tesseract');
   return {
     languages,
@@ -25,5 +27,6 @@ export function recognitionOf(wish: RecognitionWish, pages: number): RecogniseOp
     secondLook: effort !== 'fast',
     both: effort === 'robust' || !hasFirst,
     allowance: allowanceFor(pages, deadlineMs),
+    hurry,
   };
 }

@@ -1,6 +1,6 @@
 import type { PlacedWord, Rule } from '../layout/content.ts';
 import type { RecognitionEngine } from '../document/document.ts';
-import type { Allowance } from './allowance.ts';
+import { isLate, type Allowance, type Hurry } from './allowance.ts';
 import { drawnRules, isBlank } from './drawnRules.ts';
 import { pixelsOf, type GreyImage } from './greyImage.ts';
 import { likelyLanguage } from './languages.ts';
@@ -24,6 +24,7 @@ export interface RecogniseOptions {
   /** Whether PP-OCR reads also what Tesseract is sure of. */
   readonly both: boolean;
   readonly allowance: Allowance;
+  readonly hurry?: Hurry | undefined;
 }
 
 /** Words with boxes in pixels of the picture as it reads. */
@@ -35,6 +36,8 @@ export interface RecognisedImage {
   readonly turned: Turned;
   readonly width: number;
   readonly height: number;
+  /** The time was nearly used up: it was looked at once, and not closely. */
+  readonly isHurried: boolean;
 }
 
 /** Below this mean confidence the picture may lie on its side. */
@@ -43,11 +46,13 @@ const POOR = 0.72;
 /** A picture's text. Blank pictures have no words; nothing is downloaded. */
 export async function recogniseImage(image: GreyImage, options: RecogniseOptions): Promise<RecognisedImage> {
   const reader = await readerOf(options);
-  const none = { words: [], rules: [], turned: 0, width: image.width, height: image.height } as const;
+  const size = { width: image.width, height: image.height };
+  const none = { words: [], rules: [], turned: 0, isHurried: false, ...size } as const;
   const pixels = await pixelsOf(image);
   if (isBlank(pixels)) return none;
   const words = await reader.first(image, reader.known[0] ?? '');
   const best: RecognisedImage = { ...none, words, rules: drawnRules(pixels) };
+  if (options.thorough && (await isLate(options.hurry))) return { ...best, isHurried: true };
   return options.thorough ? lookedAtAgain(image, { best, reader, options }) : best;
 }
 
@@ -89,9 +94,10 @@ async function lookedAtAgain(image: GreyImage, looked: Looked): Promise<Recognis
 /** Turned, in another language, with the second engine. */
 async function lookedThrough(
   image: GreyImage,
-  { best, reader, options: { both, allowance, secondLook } }: Looked,
+  { best, reader, options: { both, allowance, secondLook, hurry } }: Looked,
 ): Promise<RecognisedImage> {
   const turned = await asItReads(image, { best, reader, allowance });
+  if (await isLate(hurry)) return { ...turned, isHurried: true };
   const standing = await turn(image, turned.turned);
   const words = await inItsLanguage(standing, turned.words, reader);
   const { second, known } = reader;
@@ -136,7 +142,7 @@ async function asItReads(image: GreyImage, { best, reader, allowance }: Turning)
   if (turned === 0) return best;
   const standing = await turn(image, turned);
   const words = await first(standing, known[0] ?? '');
-  return { words, rules: [], turned, width: standing.width, height: standing.height };
+  return { ...best, words, rules: [], turned, width: standing.width, height: standing.height };
 }
 
 /** Recognised again where the words are in another of the languages. */
@@ -181,7 +187,7 @@ async function bestTurn(
     const turnedImage = await turn(image, turned);
     const words = await first(turnedImage, known[0] ?? '');
     if (!liesOnItsSide(words) && quality(words) > quality(top.words) + 0.03)
-      top = { words, rules: [], turned, width: turnedImage.width, height: turnedImage.height };
+      top = { ...best, words, rules: [], turned, width: turnedImage.width, height: turnedImage.height };
     if (quality(top.words) > 0.85) break;
   }
   return top;

@@ -161,7 +161,8 @@ function onward(root: JsonObject, schema: JsonObject): JsonObject | undefined {
   if (typeof $ref === 'string') return asObject(resolveLocal(root, $ref)) ?? {};
   const ways = [anyOf, oneOf].find(Array.isArray) as readonly unknown[] | undefined;
   if (ways !== undefined) return asObject(ways.find((way) => asObject(way)?.['type'] !== 'null'));
-  if (Array.isArray(allOf)) return Object.assign({}, ...allOf.map(asObject)) as JsonObject;
+  if (Array.isArray(allOf))
+    return Object.fromEntries(allOf.flatMap((part) => Object.entries(asObject(part) ?? {})));
   return undefined;
 }
 

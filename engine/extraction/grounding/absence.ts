@@ -1,4 +1,5 @@
 import { nullnessOf, together, type Nullness } from '../schema/nullness.ts';
+import { linearPattern, PatternRefused, type LinearPattern } from '../schema/patterns.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { asSchema, definitely, memberSchemas, type Schemas } from './groundingSchema.ts';
 
@@ -102,14 +103,27 @@ function admitsMember(
 ): boolean {
   if (additionalProperties !== false) return true;
   if (Object.hasOwn(asSchema(properties) ?? {}, key)) return true;
-  return Object.keys(asSchema(patternProperties) ?? {}).some((pattern) => matches(pattern, key));
+  const patterns = asSchema(patternProperties);
+  return patterns !== undefined && namesIn(patterns).some(({ test }) => test(key));
 }
 
-/** A pattern that is none is for the schema's check to complain of. */
-function matches(pattern: string, key: string): boolean {
+type NamePattern = Pick<LinearPattern, 'test'>;
+
+/** By the `patternProperties` that they are of: each is compiled once, whatever number of names it is asked about. */
+const compiled = new WeakMap<JsonObject, readonly NamePattern[]>();
+
+function namesIn(patternProperties: JsonObject): readonly NamePattern[] {
+  const known = compiled.get(patternProperties) ?? Object.keys(patternProperties).map(namePattern);
+  compiled.set(patternProperties, known);
+  return known;
+}
+
+/** A pattern that cannot be used is for the schema's check to complain of. */
+function namePattern(pattern: string): NamePattern {
   try {
-    return new RegExp(pattern, 'u').test(key);
-  } catch {
-    return true;
+    return linearPattern(pattern);
+  } catch (error) {
+    if (error instanceof PatternRefused) return { test: () => true };
+    throw error;
   }
 }

@@ -4,7 +4,6 @@ import { aboveFloor, MIN_CONFIDENCE, seenWarnings } from '../confidenceFloor.ts'
 import { withAbsence } from './absence.ts';
 import { groundedIn } from './grounding.ts';
 import { objectInAnswer } from '../../models/language/jsonAnswer.ts';
-import type { ParseFailure } from '../../ports/documentParser.ts';
 import type { GroundedValue, NoObject } from '../../ports/documentTools.ts';
 import type { ValidationError } from '../../ports/extractionEngine.ts';
 import { scoredAnswer } from '../../learning/scoring/feedback.ts';
@@ -14,9 +13,9 @@ import { validate } from '../schema/validation.ts';
 /** Levels of objects and arrays in a model's answer; a schema may have 32, references may repeat them. */
 const DEPTH_MAX = 200;
 
-const tooDeep: ParseFailure = {
-  kind: 'unreadable',
-  detail: `The model's answer is nested deeper than ${DEPTH_MAX} levels.`,
+const TOO_DEEP: NoObject = {
+  kind: 'no_object',
+  detail: `answered with JSON that is nested deeper than ${DEPTH_MAX} levels`,
 };
 
 /** A level at a time, so that depth cannot exhaust the stack. */
@@ -45,10 +44,10 @@ export function groundAnswer({
   minConfidence = MIN_CONFIDENCE,
   answer,
   pages,
-}: Answered): GroundedValue | NoObject | ParseFailure {
+}: Answered): GroundedValue | NoObject {
   const found = objectInAnswer(answer);
-  if (found === undefined) return { kind: 'no_object' };
-  if (isDeep(found)) return tooDeep;
+  if (found === undefined) return { kind: 'no_object', detail: 'did not answer with JSON' };
+  if (isDeep(found)) return TOO_DEEP;
   const valid = validate(schema, withAbsence(schema, found));
   const { citations, ungrounded } = groundedIn(shownOf(unpacked(packed), pages), {
     schema,

@@ -1,12 +1,13 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import { coerced } from '../fields/coerced.ts';
+import { coerced, isInexact } from '../fields/coerced.ts';
 import type { SchemaNode } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { entriesIn } from './cellEntries.ts';
 import { innerOf, innerPrefix, type Members } from './rowMembers.ts';
 
-export type Cite = (path: string, finding: Finding) => unknown;
+/** `inexact`: what stands there are digits that no number holds. */
+export type Cite = (path: string, finding: Finding, inexact: boolean) => unknown;
 
 interface Writing {
   readonly rows: readonly RowFindings[];
@@ -106,7 +107,7 @@ function writtenLeaf(
 ): Json | undefined {
   const value = finding === undefined ? undefined : coerced(field, finding.value);
   if (finding === undefined || value === undefined) return undefined;
-  cite(at + field.pointer, finding);
+  cite(at + field.pointer, finding, isInexact(field, value));
   return value;
 }
 
@@ -120,7 +121,7 @@ function writtenTexts(
   for (const entry of finding === undefined ? [] : entriesIn(finding)) {
     const value = coerced(field, entry.value);
     if (value === undefined) continue;
-    cite(`${at}${pointer}/${values.length}`, entry);
+    cite(`${at}${pointer}/${values.length}`, entry, isInexact(field, value));
     values.push(value);
   }
   return someOf(values);

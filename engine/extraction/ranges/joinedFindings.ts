@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Citation } from '../../ports/extractionEngine.ts';
 import {
   citationsByPath,
@@ -50,7 +50,7 @@ function joinedObject(
   const names = new Set(parts.flatMap(({ value }) => Object.keys(value)));
   const entries = [...names].flatMap((name): [string, Json][] => {
     const members = parts.flatMap(({ value, byPath }) => {
-      const member = value[name];
+      const member = ownMember(value, name);
       return member === undefined ? [] : [{ value: member, byPath }];
     });
     const member = joined(members, memberPath(path, name), citations);

@@ -1,3 +1,4 @@
+import { HOLDING, isObject, partsUnder, shownPath, type Part, type Unknowns } from './schemaParts.ts';
 import { resolveLocal } from './schemaReference.ts';
 
 /** Schemas in a schema, every `$ref` and every alternative written out in its place. */
@@ -7,20 +8,11 @@ export const SCHEMA_EXPANDED_DEPTH_MAX = 32;
 /** Bytes of the schema's JSON, every `$ref` written out. */
 export const SCHEMA_EXPANDED_BYTES_MAX = 1024 * 1024;
 
-type Unknowns = Readonly<Record<string, unknown>>;
-
 /** What is wrong with a schema: it passes a limit, or says what is not understood here. */
 export interface SchemaFault {
   readonly isLimit: boolean;
   /** A sentence for the caller. */
   readonly detail: string;
-}
-
-/** A schema inside another one: where it stands there, and whether it speaks about items of an array. */
-interface Part {
-  readonly at: string;
-  readonly schema: Unknowns;
-  readonly ofArray: boolean;
 }
 
 /** A schema without what it holds. */
@@ -30,53 +22,6 @@ interface Node {
   readonly parts: readonly Part[];
   /** A word by which it names itself or refers in a way that is not followed here. */
   readonly namedBy: string | undefined;
-}
-
-type Holding = 'one' | 'list' | 'map' | 'either' | 'shelf' | 'name';
-
-/** What each word of a schema holds; all others hold no schema. A shelf is counted where it is referred to. */
-const HOLDING: ReadonlyMap<string, Holding> = new Map<string, Holding>([
-  ...['additionalProperties', 'propertyNames', 'unevaluatedProperties', 'not', 'if', 'then', 'else'].map(
-    (word) => [word, 'one'] as const,
-  ),
-  ...['additionalItems', 'contains', 'unevaluatedItems'].map((word) => [word, 'one'] as const),
-  ...['anyOf', 'oneOf', 'allOf', 'prefixItems'].map((word) => [word, 'list'] as const),
-  ...['properties', 'patternProperties', 'dependentSchemas', 'dependencies'].map(
-    (word) => [word, 'map'] as const,
-  ),
-  ['items', 'either'],
-  ...['$defs', 'definitions'].map((word) => [word, 'shelf'] as const),
-  ...['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor'].map(
-    (word) => [word, 'name'] as const,
-  ),
-]);
-const OF_ARRAY: ReadonlySet<string> = new Set([
-  'items',
-  'additionalItems',
-  'contains',
-  'unevaluatedItems',
-  'prefixItems',
-]);
-
-const isObject = (value: unknown): value is Unknowns =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const escapeToken = (key: string): string => key.replace(/~/g, '~0').replace(/\//g, '~1');
-
-/** The schemas that stand under a word. */
-function partsUnder(word: string, value: unknown): readonly Part[] {
-  const ofArray = OF_ARRAY.has(word);
-  const holding = HOLDING.get(word);
-  if (isObject(value) && holding === 'map')
-    return Object.entries(value).flatMap(([name, schema]) =>
-      isObject(schema) ? [{ at: `${word}/${escapeToken(name)}`, schema, ofArray }] : [],
-    );
-  if (isObject(value))
-    return holding === 'one' || holding === 'either' ? [{ at: word, schema: value, ofArray }] : [];
-  if (!Array.isArray(value) || (holding !== 'list' && holding !== 'either')) return [];
-  return value.flatMap((schema: unknown, index) =>
-    isObject(schema) ? [{ at: `${word}/${String(index)}`, schema, ofArray }] : [],
-  );
 }
 
 /** Bytes of what is written out with each copy: names of properties and all that is no schema. */
@@ -124,15 +69,12 @@ const nodeOf = ({ root, known }: Walk, schema: Unknowns): Node => {
   return node;
 };
 
-const PATH_SHOWN = 200;
-const shown = (path: string): string => (path.length <= PATH_SHOWN ? path : `${path.slice(0, PATH_SHOWN)}…`);
-
 /** The first limit that this place passes by itself. */
 function passed(schema: Unknowns, walk: Walk, { path, depth, arrays }: Place): SchemaFault | undefined {
   const { around, counts } = walk;
   const limit = (what: string): SchemaFault => ({
     isLimit: true,
-    detail: `At ${shown(path)} the schema ${what}.`,
+    detail: `At ${shownPath(path)} the schema ${what}.`,
   });
   if (around.get(schema) === arrays)
     return limit('holds itself without a list between: only items of a list may be recursive');
@@ -157,7 +99,7 @@ function faultAt(schema: Unknowns, walk: Walk, place: Place): SchemaFault | unde
   if (namedBy !== undefined && depth > 1)
     return {
       isLimit: false,
-      detail: `At ${shown(path)} the schema has "${namedBy}": only "$ref" to "#/…" is followed.`,
+      detail: `At ${shownPath(path)} the schema has "${namedBy}": only "$ref" to "#/…" is followed.`,
     };
   around.set(schema, arrays);
   for (const { at, schema: part, ofArray } of parts) {

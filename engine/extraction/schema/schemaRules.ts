@@ -1,5 +1,13 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import { faultInExpanded, type SchemaFault } from './schemaBudget.ts';
+import {
+  escapeToken,
+  isObject,
+  schemasIn,
+  shownPath,
+  type PlacedSchema,
+  type Unknowns,
+} from './schemaParts.ts';
 import { resolveLocal } from './schemaReference.ts';
 
 /** Bytes of the schema's JSON. */
@@ -23,10 +31,13 @@ export function checkSchemaRules(schema: unknown): SchemaVerdict {
     return invalid('The schema must have "properties" at its top level: an object of property schemas.');
   if (Object.keys(schema['properties']).length === 0)
     return invalid('The schema\'s "properties" are empty: name at least one property to extract.');
-  const fault = checkBytes(schema) ?? checkTree(schema) ?? faultInExpanded(schema);
+  const fault = faultIn(schema);
   if (fault?.isLimit === true) return { kind: 'schema_beyond_limits', detail: fault.detail };
   return fault === undefined ? { kind: 'ok', schema: schema as JsonObject } : invalid(fault.detail);
 }
+
+const faultIn = (schema: Unknowns): SchemaFault | undefined =>
+  checkBytes(schema) ?? checkTree(schema) ?? checkReferences(schema) ?? faultInExpanded(schema);
 
 const invalid = (detail: string): SchemaVerdict => ({ kind: 'invalid_schema', detail });
 
@@ -46,10 +57,6 @@ function bytesOf(schema: Unknowns): number | undefined {
     throw error;
   }
 }
-
-type Unknowns = Record<string, unknown>;
-const isObject = (value: unknown): value is Unknowns =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A place in the schema's JSON. Its path is put together only where something is wrong there. */
 interface Place {
@@ -71,8 +78,6 @@ function checkTree(schema: Unknowns): SchemaFault | undefined {
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const { value, depth } = next;
     if (depth > SCHEMA_DEPTH_MAX) return { isLimit: true, detail: tooDeep(pathOf(next)) };
-    const wrong = isObject(value) ? checkReference(schema, value['$ref'], next) : undefined;
-    if (wrong !== undefined) return { isLimit: false, detail: wrong };
     for (const [key, child] of Object.entries(value) as [string, unknown][])
       if (child === Infinity || child === -Infinity)
         return { isLimit: false, detail: `At ${pathOf(next)} stands a number that no double can be.` };
@@ -82,25 +87,28 @@ function checkTree(schema: Unknowns): SchemaFault | undefined {
   return undefined;
 }
 
-const PATH_SHOWN = 200;
-
 const tooDeep = (path: string): string =>
-  `At ${path.slice(0, PATH_SHOWN)} the schema is nested deeper than ${SCHEMA_DEPTH_MAX} levels.`;
+  `At ${shownPath(path)} the schema is nested deeper than ${SCHEMA_DEPTH_MAX} levels.`;
 
-/** A property may itself be named `$ref`; then its value is a schema and no text. */
-function checkReference(schema: Unknowns, reference: unknown, place: Place): string | undefined {
-  if (typeof reference !== 'string') return undefined;
-  if (reference !== '#' && !reference.startsWith('#/'))
-    return (
-      `The "$ref" at ${pathOf(place)} points to "${reference.slice(0, 80)}"; only local ` +
-      'references ("#/$defs/…") are followed.'
-    );
-  return resolveLocal(schema, reference) === undefined
-    ? `The "$ref" at ${pathOf(place)} points to "${reference.slice(0, 80)}", which is not in the schema.`
-    : undefined;
+/** References stand in schemas: in an `enum`, a `const` or an example a `$ref` is a value. */
+function checkReferences(root: Unknowns): SchemaFault | undefined {
+  for (const placed of schemasIn(root)) {
+    const detail = wrongReference(root, placed);
+    if (detail !== undefined) return { isLimit: false, detail };
+  }
+  return undefined;
 }
 
-const escapeToken = (key: string): string => key.replace(/~/g, '~0').replace(/\//g, '~1');
+function wrongReference(root: Unknowns, { path, schema }: PlacedSchema): string | undefined {
+  const { $ref } = schema;
+  if ($ref === undefined) return undefined;
+  if (typeof $ref !== 'string') return `The "$ref" at ${shownPath(path)} is no text.`;
+  const at = `The "$ref" at ${shownPath(path)} points to "${$ref.slice(0, 80)}"`;
+  if ($ref !== '#' && !$ref.startsWith('#/'))
+    return `${at}; only local references ("#/$defs/…") are followed.`;
+  return resolveLocal(root, $ref) === undefined ? `${at}, which is not in the schema.` : undefined;
+}
+
 function utf8Length(text: string): number {
   let bytes = 0;
   for (let i = 0; i < text.length; i += 1) {

@@ -1,15 +1,18 @@
 import { Ajv, type ErrorObject, type Options } from 'ajv';
+import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formatsPlugin from 'ajv-formats';
+import { draftOf, type Draft } from './drafts.ts';
+import { linearPattern, patternsIn, type LinearPattern } from './patterns.ts';
 import { checkSchemaRules } from './schemaRules.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { ValidationError } from '../../ports/extractionEngine.ts';
 import type { Validation } from '../../ports/schemaValidator.ts';
 
 type Check = ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
 
 /** The plugin is CommonJS; its types and its module disagree on where the function is. */
-const addFormats = formatsPlugin as unknown as (ajv: Ajv | Ajv2020) => void;
+const addFormats = formatsPlugin as unknown as (ajv: Ajv | Ajv2019 | Ajv2020) => void;
 
 const OPTIONS: Options = {
   allErrors: true,
@@ -17,10 +20,16 @@ const OPTIONS: Options = {
   validateFormats: true,
   logger: false,
   addUsedSchema: false,
+  ownProperties: true,
 };
 const ERRORS_MAX = 100;
 
-/** Whether a schema keeps the interface's rules and compiles. Runs in the child: a pattern may be hostile. */
+const VALIDATORS = { '2020-12': Ajv2020, '2019-09': Ajv2019, '07': Ajv } as const satisfies Record<
+  Draft,
+  unknown
+>;
+
+/** Whether a schema keeps the interface's rules and compiles. Runs in the child. */
 export function checkSchema(
   schema: JsonObject,
 ): { readonly kind: 'ok' } | { readonly kind: 'invalid_schema'; readonly detail: string } {
@@ -30,22 +39,58 @@ export function checkSchema(
     compile(schema);
     return { kind: 'ok' };
   } catch (error) {
+    if (error instanceof SchemaRefused) return { kind: 'invalid_schema', detail: error.message };
     const reason = error instanceof Error ? error.message.slice(0, 300) : 'it does not compile';
     return { kind: 'invalid_schema', detail: `The schema is not a valid JSON Schema: ${reason}.` };
   }
 }
 
-/** Drafts 2019-09 and 2020-12 have their own words; all else is read as draft-07. */
-function compile(schema: JsonObject): Check {
-  const { $schema } = schema;
-  const rest = Object.fromEntries(
-    Object.entries(schema).filter(([key]) => key !== '$schema' && key !== '$id'),
-  );
-  const isNew = '$defs' in schema || (typeof $schema === 'string' && /20(?:19-09|20-12)/.test($schema));
-  const ajv = isNew ? new Ajv2020(OPTIONS) : new Ajv(OPTIONS);
-  addFormats(ajv);
-  return ajv.compile(rest);
+/** The message is a sentence for the caller. */
+class SchemaRefused extends Error {
+  override readonly name = 'SchemaRefused';
 }
+
+function compile(schema: JsonObject): Check {
+  const draft = draftOf(schema);
+  if (draft.kind === 'mixed') throw new SchemaRefused(draft.detail);
+  const found = patternsIn(schema);
+  if (found.kind === 'refused') throw new SchemaRefused(found.detail);
+  const regExp = Object.assign(
+    (pattern: string): LinearPattern => found.patterns.get(pattern) ?? linearPattern(pattern),
+    { code: 'new RegExp' },
+  );
+  const ajv = new VALIDATORS[draft.draft]({ ...OPTIONS, code: { regExp } });
+  addFormats(ajv);
+  boundUrls(ajv);
+  const rest = Object.entries(withOwnProto(schema)).filter(([key]) => key !== '$schema' && key !== '$id');
+  return ajv.compile(Object.fromEntries(rest));
+}
+
+/** No address that is used is longer. */
+const URL_CHARACTERS_MAX = 4_096;
+
+/** The plugin's pattern for `url` takes time by the square of the text; all its others are linear. */
+function boundUrls(ajv: Ajv | Ajv2019 | Ajv2020): void {
+  const url = ajv.formats['url'];
+  if (!(url instanceof RegExp)) throw new Error('the formats of ajv-formats have changed');
+  ajv.addFormat('url', (text) => text.length <= URL_CHARACTERS_MAX && url.test(text));
+}
+
+const PROTO = '__proto__';
+
+/** Ajv leaves a property of this name out of `properties`, but not out of `patternProperties`. */
+function withOwnProto(schema: JsonObject): JsonObject {
+  if (!JSON.stringify(schema).includes(`"${PROTO}"`)) return schema;
+  return JSON.parse(JSON.stringify(schema), (_, value: Json): Json => {
+    const properties = isObject(value) ? value['properties'] : undefined;
+    if (!isObject(value) || !isObject(properties) || !Object.hasOwn(properties, PROTO)) return value;
+    const patterns = isObject(value['patternProperties']) ? value['patternProperties'] : {};
+    return { ...value, patternProperties: { ...patterns, [`^${PROTO}$`]: properties[PROTO] ?? true } };
+  }) as JsonObject;
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * The value without what does not fit, and why. An invalid value is taken out and shown as `actual`; a
@@ -87,7 +132,7 @@ const MEMBER_OF: Readonly<Record<string, string>> = {
 };
 
 function pathOf({ instancePath, keyword, params }: ErrorObject): string {
-  const name = MEMBER_OF[keyword];
+  const name = ownMember(MEMBER_OF, keyword);
   const member: unknown = name === undefined ? undefined : params[name];
   return typeof member === 'string' ? `${instancePath}/${escapeToken(member)}` : instancePath;
 }
@@ -111,7 +156,7 @@ function at(value: Json, pointer: string): Json | undefined {
   for (const token of pointer.split('/').slice(1)) {
     if (typeof here !== 'object' || here === null) return undefined;
     const key = token.replace(/~1/g, '/').replace(/~0/g, '~');
-    here = (here as JsonObject)[key];
+    here = ownMember(here as JsonObject, key);
   }
   return here;
 }

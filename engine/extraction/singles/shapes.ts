@@ -1,3 +1,4 @@
+import { ownMember } from '../../kernel/json.ts';
 import type { Field } from '../fields/fields.ts';
 
 /** What a field's value looks like, beyond its kind. */
@@ -87,4 +88,4 @@ const LENGTHS: Readonly<Record<string, number>> = { ssn: 7, vin: 11, isbn: 10, i
 
 /** The fewest letters and digits that a field's code has. */
 export const codeLength = ({ terms: { all } }: Field): number =>
-  Math.max(1, ...[...all].map((word) => LENGTHS[word] ?? 1));
+  Math.max(1, ...[...all].map((word) => ownMember(LENGTHS, word) ?? 1));

@@ -9,7 +9,7 @@ import type { Segment } from '../places/layout.ts';
 import { isPlaceholder, isSentence } from '../form/printed.ts';
 import { choiceIn, tickedOption, yesOrNo } from '../texts.ts';
 import { datesIn, monthOf } from '../values/dates.ts';
-import { currenciesIn } from '../values/numbers.ts';
+import { currenciesIn, digitsAround } from '../values/numbers.ts';
 import { scaledIn } from '../values/scales.ts';
 import { timesIn } from '../values/times.ts';
 import { codeLength, isShare, shapeOf, type Shape } from './shapes.ts';
@@ -45,7 +45,8 @@ const READERS: Readonly<Partial<Record<Shape, Reader>>> = {
   },
   time: (spot) => found(spot, timesIn(spot.segment.text), 1),
   year: (spot, { field }) => found(spot, yearsIn(spot.segment.text), 0.9).map((one) => asType(field, one)),
-  integer: (spot, asked) => numbers(spot, asked).filter(({ value }) => Number.isInteger(value)),
+  integer: (spot, asked) =>
+    numbers(spot, asked).filter(({ value }) => Number.isInteger(value) || typeof value === 'string'),
   number: (spot, asked) => numbers(spot, asked),
   code: (spot, { field }) =>
     codes(spot).filter(({ text }) => text.replace(/[^\p{L}\p{N}]/gu, '').length >= codeLength(field)),
@@ -137,7 +138,14 @@ function numbers(spot: Spot, { field, conventions }: Asked): readonly Reading[] 
       text: text.trim(),
       strictness,
     }))
+    .map(wholeDigits)
     .sort((a, b) => a.from - b.from);
+}
+
+/** A number that is a part of more digits is none: all of them are what stands there, as text. */
+function wholeDigits(one: Reading): Reading {
+  const run = digitsAround(one.segment.text, one);
+  return run === undefined ? one : { ...one, ...run, value: run.text };
 }
 
 /** A day before the name of a month, or a year after it, is a part of a date. */

@@ -1,3 +1,4 @@
+import { exactNumber } from '../../kernel/exactNumber.ts';
 import { oneOf, withoutEnd } from '../../kernel/text.ts';
 import money from '../lexicon/money.json' with { type: 'json' };
 
@@ -108,15 +109,57 @@ const hasMinusAfter = (text: string): boolean => {
  * read both ways the document's mark decides.
  */
 export function parseNumber(text: string, documentMark: DecimalMark): number | undefined {
+  const value = readNumber(text, documentMark);
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The same; of a number that no double holds its text. */
+export function readNumber(text: string, documentMark: DecimalMark): number | string | undefined {
   const negative = /^\D*[-−–(]/.test(text) || hasMinusAfter(text);
   const digits = withoutEnd(text.replace(/[^\d.,]/g, ''), /[.,]/).replace(/^[.,]+/, '');
-  if (!/\d/.test(digits)) return undefined;
+  if (!/\d/.test(digits) || !isGrouped(digits)) return undefined;
   const mark = ownMark(digits) ?? documentMark;
   const plain = digits
     .split(mark === ',' ? '.' : ',')
     .join('')
     .replace(',', '.');
-  const value = Number(plain);
-  if (!Number.isFinite(value)) return undefined;
+  const value = exactNumber(plain);
+  if (value === undefined) return text.trim();
   return negative && value !== 0 ? -value : value;
 }
+
+/** Several marks of one kind part thousands, or lakhs and crores (`12,34,567`); `1.2.3` counts nothing. */
+const isGrouped = (digits: string): boolean => {
+  const [, ...groups] = digits.split(digits.includes(',') ? ',' : '.');
+  if (groups.length < 2 || (digits.includes(',') && digits.includes('.'))) return true;
+  return (
+    groups.slice(0, -1).every(({ length }) => length === 3 || length === 2) && groups.at(-1)?.length === 3
+  );
+};
+
+const DIGIT_RUN =
+  /(?<![\p{L}\p{N}.,/:-])(?:\+|\(0?)?\d+\)?(?:[ \u00a0\u202f]\d+)+(?![\p{L}\p{N}]|[.,/:-]\d)/gu;
+/** Fewer digits in groups are figures beside each other. */
+const RUN_DIGITS_MIN = 5;
+
+/**
+ * Digits in groups that are one thing (a telephone, a card), where a number is only a part of them; so are groups
+ * that begin with 0. undefined: the number stands by itself.
+ */
+export function digitsAround(
+  text: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): { readonly text: string; readonly from: number; readonly to: number } | undefined {
+  for (const match of text.matchAll(DIGIT_RUN)) {
+    const run = { text: match[0], from: match.index, to: match.index + match[0].length };
+    if (run.to <= from || run.from >= to) continue;
+    const isMore = run.from < from + leadOf(text, from) || run.to > to;
+    return (isMore || /^0/.test(run.text)) && run.text.replace(/\D/g, '').length >= RUN_DIGITS_MIN
+      ? run
+      : undefined;
+  }
+  return undefined;
+}
+
+/** Blanks before a number belong to it as it is matched. */
+const leadOf = (text: string, from: number): number => Math.max(0, text.slice(from).search(/\S/));

@@ -1,3 +1,5 @@
+import { exactNumber } from '../../kernel/exactNumber.ts';
+import { ownMember } from '../../kernel/json.ts';
 import { parseNumber, type DecimalMark } from './numbers.ts';
 
 const POWERS: Readonly<Record<string, number>> = {
@@ -20,15 +22,18 @@ export interface Scaled {
   readonly to: number;
 }
 
+/** The point is moved in the text: a product of doubles may be another number. */
+const timesTen = (value: number | undefined, exponent: number): number | undefined =>
+  value === undefined ? undefined : exactNumber(`${value}e${exponent}`);
+
 /** Numbers that a word or letter multiplies: `$545k`, `3.2 million`, `1,4 Mrd. €`. */
 export const scaledIn = (text: string, documentMark: DecimalMark): readonly Scaled[] =>
   [...text.matchAll(SCALED)].flatMap((match) => {
     const { mark = '', digits = '', power = '' } = match.groups ?? {};
     const key = power.toLowerCase();
-    const exponent = Object.hasOwn(POWERS, key) ? POWERS[key] : undefined;
+    const exponent = ownMember(POWERS, key);
     if (exponent === undefined || (ALONE.has(key) && mark === '')) return [];
-    const value = parseNumber(digits, documentMark);
-    if (value === undefined) return [];
-    const scaled = Number((value * 10 ** exponent).toPrecision(12));
+    const scaled = timesTen(parseNumber(digits, documentMark), exponent);
+    if (scaled === undefined) return [];
     return [{ value: scaled, text: match[0].trim(), from: match.index, to: match.index + match[0].length }];
   });

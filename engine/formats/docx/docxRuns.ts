@@ -1,3 +1,4 @@
+import { ownMember } from '../../kernel/json.ts';
 import { imagePieces } from '../pieces/blocks.ts';
 import {
   FIELDS_MAX,
@@ -98,7 +99,7 @@ const NOTES: Readonly<Record<string, NoteKind>> = {
 
 function runsOfInset(part: XmlElement, place: Place): readonly Run[] {
   const { reader, around } = place;
-  const kind = NOTES[part.name];
+  const kind = ownMember(NOTES, part.name);
   if (kind !== undefined) return [noteRun(noteNumber(reader, kind, part.attributes['w:id'] ?? ''))];
   switch (part.name) {
     case 'w:ruby':

@@ -45,7 +45,7 @@ function refuseProtected(members: Members): void {
     throw new RefusedDocument('The book is protected against reading. Send it without protection.');
 }
 
-/** The pages of the book as its spine lists them. */
+/** The pages of the book as its spine lists them, each once: a spine that names one again is no longer book. */
 function partsInOrder(members: Members): readonly Uint8Array[] {
   const container = rootOf(members, 'META-INF/container.xml');
   const path = childAt(container, 'rootfiles', 'rootfile')?.attributes['full-path'] ?? '';
@@ -57,10 +57,11 @@ function partsInOrder(members: Members): readonly Uint8Array[] {
       attributes['href'] ?? '',
     ]),
   );
-  return elementsOf(childAt(book, 'spine'), 'itemref').flatMap(({ attributes }) => {
+  const names = elementsOf(childAt(book, 'spine'), 'itemref').flatMap(({ attributes }) => {
     const href = items.get(attributes['idref']);
-    return href === undefined ? [] : (members.get(memberAt(path, href)) ?? []);
+    return href === undefined ? [] : memberAt(path, href);
   });
+  return [...new Set(names)].flatMap((name) => members.get(name) ?? []);
 }
 
 /** The member that a part points to; its name is written as in an address. */

@@ -1,11 +1,12 @@
 import sharp, { type Sharp } from 'sharp';
 import type { DocumentPage, DocumentWarning } from '../../document/document.ts';
-import { pagesOf } from '../../document/pages.ts';
+import { deadlineWarnings, pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
 import type { Rule } from '../../layout/content.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
 import { greyImage, type GreyImage } from '../../recognition/greyImage.ts';
 import { bmpPixels, bmpSize } from './bmp.ts';
+import { isLate } from '../../recognition/allowance.ts';
 import { recognitionOf } from '../../recognition/engines.ts';
 import { recogniseImage, type RecogniseOptions } from '../../recognition/recogniseImage.ts';
 import type { Format, Opener, SourceFile } from '../opened.ts';
@@ -104,10 +105,19 @@ interface Opened {
 
 async function read(file: SourceFile, { format, mimeType, numbers }: Opened): Promise<ParseResult> {
   const all: DocumentPage[] = [];
+  const left: number[] = [];
   const options = recognitionOf(file, numbers.length);
-  for (const page of numbers) all.push(await readPage(file.bytes, { format, page, options }));
+  for (const page of numbers) {
+    const isLeft = await isLate(file.hurry);
+    const read = isLeft ? leftPage(page) : await readPage(file.bytes, { format, page, options });
+    all.push(read.page);
+    if (read.isHurried) left.push(page);
+  }
   if (all.every(({ status }) => status === 'failed')) return damaged;
-  return { kind: 'ok', document: { mimeType, pages: all, warnings: warningsOf(all) } };
+  return {
+    kind: 'ok',
+    document: { mimeType, pages: all, warnings: [...deadlineWarnings(left), ...warningsOf(all)] },
+  };
 }
 
 interface PageToRead {
@@ -116,17 +126,32 @@ interface PageToRead {
   readonly options: RecogniseOptions;
 }
 
+interface ReadPage {
+  readonly page: DocumentPage;
+  /** It was not looked at, or once only, for the time was nearly used up. */
+  readonly isHurried: boolean;
+}
+
+const leftPage = (page: number): ReadPage => ({
+  page: {
+    ...{ page, source: 'ocr', width: null, height: null, lines: [], blocks: [] },
+    ...{ status: 'skipped', detail: 'The time was used up before the picture was read.' },
+  },
+  isHurried: true,
+});
+
 /** Boxes are in pixels of the picture as sent (turned upright where it lay on its side). */
-async function readPage(bytes: Buffer, { format, page, options }: PageToRead): Promise<DocumentPage> {
+async function readPage(bytes: Buffer, { format, page, options }: PageToRead): Promise<ReadPage> {
   const base = { page, source: 'ocr', width: null, height: null, lines: [], blocks: [] } as const;
   let prepared: { readonly image: GreyImage; readonly scale: number };
   try {
     prepared = await prepare(imageOf(bytes, { format, page: page - 1, limit: PIXELS_MAX }));
   } catch {
-    return { ...base, status: 'failed', detail: 'The image is damaged.' };
+    return { page: { ...base, status: 'failed', detail: 'The image is damaged.' }, isHurried: false };
   }
   const { image, scale } = prepared;
   const seen = await recogniseImage(image, options);
+  const { isHurried } = seen;
   const words = seen.words.map((word) => {
     const [x0, y0, x1, y1] = word.box;
     return {
@@ -138,9 +163,10 @@ async function readPage(bytes: Buffer, { format, page, options }: PageToRead): P
   const rules = seen.rules.map(([x0, y0, x1, y1]): Rule => [x0 / scale, y0 / scale, x1 / scale, y1 / scale]);
   const size = { width: Math.round(seen.width / scale), height: Math.round(seen.height / scale) };
   const place = { ...base, ...size, rotation: seen.turned };
-  if (words.length === 0) return { ...place, status: 'empty', detail: 'The image shows no text.' };
+  if (words.length === 0)
+    return { page: { ...place, status: 'empty', detail: 'The image shows no text.' }, isHurried };
   const [blocks = []] = layoutPages([{ ...size, words, rules, aside: [] }]);
-  return { ...place, status: 'ok', detail: null, lines: pdfLines(words), blocks };
+  return { page: { ...place, status: 'ok', detail: null, lines: pdfLines(words), blocks }, isHurried };
 }
 
 /** Upright by its own mark, without transparency, grey, and of a size that can be recognised. */

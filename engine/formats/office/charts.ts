@@ -18,7 +18,18 @@ export interface Package {
 export function chartsIn(frame: XmlElement, { targets, members }: Package): readonly Block[] {
   const part = targets.get(findAll(frame, 'c:chart')[0]?.attributes['r:id'] ?? '');
   const chart = childAt(part === undefined ? undefined : readPart(members.get(part)), 'c:chart');
-  return chart === undefined ? [] : chartBlocks(chart);
+  return chart === undefined ? [] : blocksOnce(chart);
+}
+
+/** Charts that were read: many frames may show one. */
+const READ = new WeakMap<XmlElement, readonly Block[]>();
+
+function blocksOnce(chart: XmlElement): readonly Block[] {
+  const before = READ.get(chart);
+  if (before !== undefined) return before;
+  const blocks = chartBlocks(chart);
+  READ.set(chart, blocks);
+  return blocks;
 }
 
 function chartBlocks(chart: XmlElement): readonly Block[] {

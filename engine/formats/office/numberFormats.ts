@@ -1,3 +1,4 @@
+import { ownMember } from '../../kernel/json.ts';
 /** Formats of list numbers by what both families of office files call them. */
 const FORMATS: Readonly<Record<string, (value: number) => string>> = {
   decimal: String,
@@ -21,7 +22,7 @@ const FORMATS: Readonly<Record<string, (value: number) => string>> = {
 export function formatNumber(value: number, format: string): string {
   if (format === '' || format === 'none') return '';
   if (value < 1) return String(value);
-  return (FORMATS[format] ?? String)(value);
+  return (ownMember(FORMATS, format) ?? String)(value);
 }
 
 const ROMAN: readonly (readonly [number, string])[] = [

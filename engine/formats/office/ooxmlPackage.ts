@@ -38,11 +38,16 @@ export interface Relationship {
   readonly isExternal: boolean;
 }
 
+/** Parts that were read: a part may be pointed to as often as a file likes. */
+const READ = new WeakMap<Uint8Array, XmlElement | undefined>();
+
 /** A part as a tree; undefined where there is none. Throws `RefusedDocument` where it cannot be read. */
 export function readPart(bytes: Uint8Array | undefined): XmlElement | undefined {
   if (bytes === undefined) return undefined;
+  if (READ.has(bytes)) return READ.get(bytes);
   const xml = parseXml(bytes, PREFIXES);
   if (xml.kind === 'unreadable') throw new RefusedDocument(xml.detail);
+  READ.set(bytes, xml.root);
   return xml.root;
 }
 

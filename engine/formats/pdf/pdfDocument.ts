@@ -1,5 +1,6 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
 import type { Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
+import { deadlineWarnings } from '../../document/pages.ts';
 import { withNotes } from '../../layout/footnotes.ts';
 import { layoutPages, layoutTraits, type LayoutTraits } from '../../layout/layoutPages.ts';
 import { withContinuedTables } from '../../layout/tables/continuedTables.ts';
@@ -132,7 +133,10 @@ export function documentOf({
   return {
     mimeType: 'application/pdf',
     pages: withContinuedTables(all),
-    warnings: warningsOf(all, hiddenOn, garbled),
+    warnings: [
+      ...deadlineWarnings(numbers.filter((number) => isHurried(recognised.get(number)))),
+      ...warningsOf(all, hiddenOn, garbled),
+    ],
   };
 }
 
@@ -197,8 +201,10 @@ function pageOf({ page, layer, content, isRead, ocr, blocks }: PageParts): Docum
   const base = { page, source, ...size, rotation: rotationOf(ocr) } as const;
   if (!isRead)
     return { ...base, status: 'failed', detail: 'The page could not be read.', lines: [], blocks: [] };
-  if (ocr?.kind === 'failed' && content.words.length === 0)
-    return { ...base, source: 'ocr', status: 'failed', detail: ocr.detail, lines: [], blocks: [] };
+  if (isUnread(ocr) && content.words.length === 0) {
+    const status = ocr.kind === 'left' ? 'skipped' : 'failed';
+    return { ...base, source: 'ocr', status, detail: ocr.detail, lines: [], blocks: [] };
+  }
   if (content.words.length === 0) return { ...base, ...emptiness(ocr), lines: [], blocks: [] };
   const lines = linesAsShown(pdfLines(content.words), turn, content);
   return { ...base, ...fullness(ocr, layer), lines, blocks: blocksAsShown(blocks, turn, content) };
@@ -206,9 +212,15 @@ function pageOf({ page, layer, content, isRead, ocr, blocks }: PageParts): Docum
 
 const rotationOf = (ocr: Recognised | undefined) => (ocr?.kind === 'words' ? ocr.turned : 0);
 
-/** Where recognition failed, the text layer stands, but what is drawn was not read. */
+const isHurried = (ocr: Recognised | undefined): boolean =>
+  ocr?.kind === 'left' || (ocr?.kind === 'words' && ocr.isHurried);
+
+const isUnread = (ocr: Recognised | undefined): ocr is Extract<Recognised, { kind: 'failed' | 'left' }> =>
+  ocr?.kind === 'failed' || ocr?.kind === 'left';
+
+/** Where recognition failed, or was left, the text layer stands, but what is drawn was not read. */
 const fullness = (ocr: Recognised | undefined, layer: string | null) =>
-  ocr?.kind === 'failed'
+  isUnread(ocr)
     ? ({ status: 'partial', detail: ocr.detail } as const)
     : ({ status: 'ok', detail: layer } as const);
 

@@ -36,12 +36,12 @@ export async function openPdf(file: SourceFile): Promise<OpenedDocument | ParseF
   };
 }
 
-/** The page count, from the page tree: only the first page is read. */
+/** The page count, from the page tree: no page is read, for one may be made to take as long as it likes. */
 async function inspectPdf(
   pdf: PdfFile,
 ): Promise<{ readonly kind: 'ok'; readonly pages: number } | ParseFailure> {
   try {
-    const { totalPages } = await parsePdf(pdf, { ...CONFIG, outputFormat: 'json', maxPages: 1 });
+    const { totalPages } = await parsePdf(pdf, { ...CONFIG, outputFormat: 'json', maxPages: 0 });
     return totalPages > 0
       ? { kind: 'ok', pages: totalPages }
       : { kind: 'unreadable', detail: 'The PDF has no pages.' };

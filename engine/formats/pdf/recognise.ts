@@ -1,5 +1,6 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
 import sharp from 'sharp';
+import { isLate } from '../../recognition/allowance.ts';
 import { greyImage } from '../../recognition/greyImage.ts';
 import { recogniseImage, type RecogniseOptions } from '../../recognition/recogniseImage.ts';
 import type { Box } from '../../document/document.ts';
@@ -18,14 +19,19 @@ export type Recognised =
       readonly width: number;
       readonly height: number;
       readonly turned: 0 | 90 | 180 | 270;
+      readonly isHurried: boolean;
     }
   | { readonly kind: 'blank' }
-  | { readonly kind: 'failed'; readonly detail: string };
+  | { readonly kind: 'failed'; readonly detail: string }
+  /** The time was nearly used up. */
+  | { readonly kind: 'left'; readonly detail: string };
 
 /** Enough for letters of usual size, and a quarter faster than 200. */
 const OCR_DPI = 150;
 
-/** Recognises the wanted pages one by one; a page that fails costs itself only. */
+const LEFT: Recognised = { kind: 'left', detail: 'The time was used up before the page was recognised.' };
+
+/** Recognises the wanted pages one by one; one that fails costs itself only, those not begun in time are left. */
 export async function recognisePages(
   pdf: PdfFile,
   {
@@ -38,8 +44,10 @@ export async function recognisePages(
   },
 ): Promise<ReadonlyMap<number, Recognised>> {
   const recognised = new Map<number, Recognised>();
-  for (const page of pages.filter(({ pageNum }) => wanted.has(pageNum)))
-    recognised.set(page.pageNum, await recognisePage(pdf, page, options));
+  for (const page of pages.filter(({ pageNum }) => wanted.has(pageNum))) {
+    const isLeft = await isLate(options.hurry);
+    recognised.set(page.pageNum, isLeft ? LEFT : await recognisePage(pdf, page, options));
+  }
   return recognised;
 }
 
@@ -48,7 +56,7 @@ async function recognisePage(pdf: PdfFile, page: ParsedPage, options: RecogniseO
     const png = (await renderPages(pdf, [page], OCR_DPI)).get(page.pageNum);
     if (png === undefined) return { kind: 'failed', detail: 'The page could not be drawn for recognition.' };
     const image = await greyImage(sharp(png), OCR_DPI);
-    const { words, rules, width, height, turned } = await recogniseImage(image, options);
+    const { words, rules, width, height, turned, isHurried } = await recogniseImage(image, options);
     const scale = image.width / page.width;
     const points = words.map((word) => inPoints(word, scale));
     return words.length === 0
@@ -60,6 +68,7 @@ async function recognisePage(pdf: PdfFile, page: ParsedPage, options: RecogniseO
           width: width / scale,
           height: height / scale,
           turned,
+          isHurried,
         };
   } catch {
     return { kind: 'failed', detail: 'The text of the page could not be recognised.' };

@@ -1,3 +1,4 @@
+import { ownMember } from '../../kernel/json.ts';
 import type { Opener } from '../opened.ts';
 import {
   readable,
@@ -38,7 +39,7 @@ function recordOf({ lines }: RecordPart): ReadRecord {
   return lines
     .filter(({ name }) => Object.hasOwn(LABELS, name))
     .sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
-    .map((line) => ({ label: LABELS[line.name] ?? line.name, value: shownValue(line) }))
+    .map((line) => ({ label: ownMember(LABELS, line.name) ?? line.name, value: shownValue(line) }))
     .filter(({ value }) => value !== '');
 }
 

@@ -1,3 +1,4 @@
+import { ownMember } from '../../kernel/json.ts';
 import type { Opener } from '../opened.ts';
 import {
   readable,
@@ -41,7 +42,7 @@ function nameOf(value: string): string {
 
 /** `Work phone`, `Home address`. */
 function labelOf({ name, parameters }: ContentLine): string {
-  const label = LABELS[name] ?? name;
+  const label = ownMember(LABELS, name) ?? name;
   const types = new Set((parameters.get('TYPE') ?? []).map((type) => type.toUpperCase()));
   const kind = Object.entries(KINDS)
     .flatMap(([type, word]) => (types.has(type) ? [word] : []))

@@ -1,3 +1,4 @@
+import { ownMember } from '../../kernel/json.ts';
 import { decodeBytes, encodingOfCharset, encodingOfCodePage, type RtfFont } from './rtfFonts.ts';
 import type { Role } from '../pieces/blocks.ts';
 import { roleOfName } from '../office/styleNames.ts';
@@ -75,7 +76,7 @@ export function rtfHead(): RtfHead {
     },
     codePage: (word, value) => {
       if (word === 'deff') firstFont = value;
-      const page = word === 'ansicpg' ? encodingOfCodePage(value ?? 1252) : CODE_PAGES[word];
+      const page = word === 'ansicpg' ? encodingOfCodePage(value ?? 1252) : ownMember(CODE_PAGES, word);
       if (typeof page === 'string') encoding = page;
       return word === 'deff' || page !== undefined;
     },

@@ -14,6 +14,8 @@ export interface PlacedDrawing {
 type Members = ReadonlyMap<string, Uint8Array>;
 
 const DRAWINGS_MAX = 100;
+/** Pictures and shapes without text stand among them. */
+const ANCHORS_MAX = 10_000;
 
 /** What the charts and text boxes of a workbook show, as it keeps them, by sheet name. */
 export function drawingsBySheet(members: Members): ReadonlyMap<string, readonly PlacedDrawing[]> {
@@ -37,13 +39,15 @@ export function drawingsBySheet(members: Members): ReadonlyMap<string, readonly 
 const drawingsOf = (members: Members, sheet: string): readonly PlacedDrawing[] =>
   relationshipsOf(members, sheet)
     .filter(({ type }) => type === 'drawing')
+    .slice(0, DRAWINGS_MAX)
     .flatMap(({ target }) => drawingsIn(members, target))
     .slice(0, DRAWINGS_MAX)
     .sort((a, b) => a.row - b.row);
 
 function drawingsIn(members: Members, drawing: string): readonly PlacedDrawing[] {
   const targets = new Map(relationshipsOf(members, drawing).map(({ id, target }) => [id, target]));
-  return elementsOf(readPart(members.get(drawing))).flatMap((anchor) => {
+  const anchors = elementsOf(readPart(members.get(drawing))).slice(0, ANCHORS_MAX);
+  return anchors.flatMap((anchor) => {
     const texts = findAll(anchor, 'xdr:txBody').flatMap((body) => textPieces(body));
     const blocks = [...blocksOf(texts), ...chartsIn(anchor, { targets, members })];
     return blocks.length === 0

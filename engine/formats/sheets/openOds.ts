@@ -7,7 +7,14 @@ import type { Opener } from '../opened.ts';
 import { blocksOf, type Piece } from '../pieces/blocks.ts';
 import { textOfRuns } from '../pieces/runs.ts';
 import type { PlacedDrawing } from './drawings.ts';
-import { CELLS_MAX, DAMAGED_WORKBOOK, openSheets, TooManyCells, type Sheet } from './openSheets.ts';
+import {
+  CELLS_MAX,
+  characterAllowance,
+  DAMAGED_WORKBOOK,
+  openSheets,
+  TooManyCells,
+  type Sheet,
+} from './openSheets.ts';
 import type { Merge } from './sheetTables.ts';
 
 const MIME_TYPE = 'application/vnd.oasis.opendocument.spreadsheet';
@@ -25,7 +32,7 @@ export const openOds: Opener = ({ bytes }) =>
         const { content, reader } = odfContent(bytes);
         const tables = elementsOf(childAt(content, 'office:body', 'office:spreadsheet'), 'table:table');
         const shown = tables.filter((table) => isShown(table, reader));
-        const filled = { cells: 0 };
+        const filled = { cells: 0, count: characterAllowance(bytes.length) };
         const sheets = shown.map((table) => sheetOf(table, { reader, filled }));
         return { sheets, hasHidden: shown.length < tables.length };
       },
@@ -41,7 +48,7 @@ const isShown = ({ attributes }: XmlElement, { styles }: OdtReader): boolean =>
 interface Reading {
   readonly reader: OdtReader;
   /** Of the whole workbook. */
-  readonly filled: { cells: number };
+  readonly filled: { cells: number; readonly count: (characters: number) => void };
 }
 
 interface Filled {
@@ -86,6 +93,7 @@ function addRow(into: Filled, { row, at, repeats }: Row, { reader, filled }: Rea
     if (text === '') continue;
     filled.cells += (until - column) * repeats;
     if (filled.cells > CELLS_MAX) throw new TooManyCells();
+    filled.count((text.length + 1) * (until - column) * repeats);
     for (let place = column; place < until; place += 1) texts.set(place, text);
     addMerge(into, cell, { row: at, column });
   }

@@ -1,6 +1,6 @@
 import type { Block, DocumentPage, DocumentWarning, Line } from '../../document/document.ts';
 import { escapeText } from '../../document/inline.ts';
-import { pagesOf } from '../../document/pages.ts';
+import { isOverfull, PAGE_CHARACTERS_MAX, pagesOf } from '../../document/pages.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
 import { linesOfBlock, markupPage } from '../flow.ts';
 import type { OpenedDocument } from '../opened.ts';
@@ -19,6 +19,19 @@ export class TooManyCells extends RefusedDocument {
     super(`The workbook has more than ${CELLS_MAX} filled cells.`);
   }
 }
+
+/** What a small file may show by cells that repeat and texts that many share; a larger one by its size. */
+const ALWAYS_SHOWN = 4_000_000;
+const SHOWN_PER_BYTE = 100;
+
+/** Counts the characters of cells as they are filled; throws when they are more than the bytes of the file allow. */
+export const characterAllowance = (bytes: number): ((characters: number) => void) => {
+  let left = ALWAYS_SHOWN + SHOWN_PER_BYTE * bytes;
+  return (characters) => {
+    left -= characters;
+    if (left < 0) throw new RefusedDocument('The workbook repeats its texts more often than is read.');
+  };
+};
 
 /** A sheet that is shown. */
 export interface Sheet {
@@ -47,6 +60,10 @@ export function openSheets({ mimeType, read, detailOf }: Opening): OpenedDocumen
     const { sheets, hasHidden } = read();
     const filled = sheets.flatMap(({ name, texts, drawings }) => {
       const blocks = sheetBlocks(texts, drawings);
+      if (isOverfull(blocks))
+        throw new RefusedDocument(
+          `A sheet has more than ${PAGE_CHARACTERS_MAX} characters. Send it in parts, or as CSV.`,
+        );
       return blocks.length === 0 ? [] : [{ name, blocks, lines: sheetLines(texts, drawings, blocks) }];
     });
     const pages = pagesOf({ by: 'pages', pages: filled.length });

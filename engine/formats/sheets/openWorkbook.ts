@@ -4,8 +4,16 @@ import { cleanText, oneLine } from '../../document/cleanText.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
 import { unzip, type Archive } from '../archive.ts';
 import type { OpenedDocument, Opener } from '../opened.ts';
+import { boundedMembers, boundedStream } from './boundedParts.ts';
 import { drawingsBySheet, type PlacedDrawing } from './drawings.ts';
-import { CELLS_MAX, DAMAGED_WORKBOOK, openSheets, TooManyCells, type Workbook } from './openSheets.ts';
+import {
+  CELLS_MAX,
+  characterAllowance,
+  DAMAGED_WORKBOOK,
+  openSheets,
+  TooManyCells,
+  type Workbook,
+} from './openSheets.ts';
 import type { SheetTexts } from './sheetTables.ts';
 import { xlsTextBoxes } from './xlsTextBoxes.ts';
 
@@ -16,14 +24,18 @@ export const openXlsx: Opener = ({ bytes }) => {
   const { members } = parts;
   return Promise.resolve(
     opened('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', () =>
-      workbookIn(packedAgain(members), drawingsBySheet(members)),
+      workbookIn(packedAgain(members), drawingsBySheet(members), bytes.length),
     ),
   );
 };
 
 /** Opens a workbook of Excel 97 to 2003, as `openXlsx` does. */
 export const openXls: Opener = ({ bytes }) =>
-  Promise.resolve(opened('application/vnd.ms-excel', () => workbookIn(bytes, xlsTextBoxes(bytes))));
+  Promise.resolve(
+    opened('application/vnd.ms-excel', () =>
+      workbookIn(boundedStream(bytes) ?? bytes, xlsTextBoxes(bytes), bytes.length),
+    ),
+  );
 
 const opened = (mimeType: string, read: () => Workbook): OpenedDocument | ParseFailure =>
   openSheets({ mimeType, read, detailOf });
@@ -43,10 +55,14 @@ function partsOf(bytes: Buffer): Archive {
  * of its own, which knows no bound and does not come back from some damaged data: so it is given none to unpack.
  */
 const packedAgain = (members: ReadonlyMap<string, Uint8Array>): Buffer =>
-  Buffer.from(zipSync(Object.fromEntries(members), { level: 0 }).buffer);
+  Buffer.from(zipSync(boundedMembers(members), { level: 0 }).buffer);
 
 /** Formulas are not computed: cells show what they were saved with. */
-function workbookIn(bytes: Buffer, drawings: ReadonlyMap<string, readonly PlacedDrawing[]>): Workbook {
+function workbookIn(
+  bytes: Buffer,
+  drawings: ReadonlyMap<string, readonly PlacedDrawing[]>,
+  sentBytes: number,
+): Workbook {
   const book = read(bytes, {
     dense: false,
     cellFormula: false,
@@ -55,9 +71,10 @@ function workbookIn(bytes: Buffer, drawings: ReadonlyMap<string, readonly Placed
     sheetRows: 0,
     UTC: true,
   });
+  const count = characterAllowance(sentBytes);
   const sheets = visibleSheets(book).map(({ name, sheet }) => ({
     name,
-    texts: textsOf(sheet),
+    texts: textsOf(sheet, count),
     drawings: drawings.get(name) ?? [],
   }));
   return { sheets, hasHidden: sheets.length < book.SheetNames.length };
@@ -77,7 +94,7 @@ const visibleSheets = (book: WorkBook): readonly { readonly name: string; readon
   });
 
 /** Only filled cells are looked at: a sheet may claim to be as large as it likes. */
-function textsOf(sheet: WorkSheet): SheetTexts {
+function textsOf(sheet: WorkSheet, count: (characters: number) => void): SheetTexts {
   const rows = new Map<number, Map<number, string>>();
   let cells = 0;
   for (const address of Object.keys(sheet)) {
@@ -86,6 +103,7 @@ function textsOf(sheet: WorkSheet): SheetTexts {
     if (text === '') continue;
     cells += 1;
     if (cells > CELLS_MAX) throw new TooManyCells();
+    count(text.length + 1);
     const { r, c } = utils.decode_cell(address);
     const row = rows.get(r);
     if (row === undefined) rows.set(r, new Map([[c, text]]));

@@ -18,7 +18,8 @@ interface XlsRecord {
   readonly data: Buffer;
 }
 
-function* recordsOf(stream: Buffer): Generator<XlsRecord> {
+/** The records of a workbook stream, in order. */
+export function* recordsOf(stream: Buffer): Generator<XlsRecord> {
   for (let at = 0; at + 4 <= stream.length;) {
     const length = stream.readUInt16LE(at + 2);
     yield { type: stream.readUInt16LE(at), at, data: stream.subarray(at + 4, at + 4 + length) };

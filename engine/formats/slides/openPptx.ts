@@ -34,7 +34,7 @@ export const openPptx: Opener = ({ bytes }) =>
     }),
   );
 
-/** The parts of the slides, in their order. */
+/** The parts of the slides, in their order, each once. */
 function slideParts(members: Members): readonly string[] {
   const main = relationshipsOf(members, '').find(({ type }) => type === 'officeDocument')?.target;
   const name = main !== undefined && members.has(main) ? main : 'ppt/presentation.xml';
@@ -43,7 +43,7 @@ function slideParts(members: Members): readonly string[] {
   const targets = new Map(relationshipsOf(members, name).map(({ id, target }) => [id, target]));
   const ids = elementsOf(childAt(root, 'p:sldIdLst'), 'p:sldId');
   if (ids.length > SLIDES_MAX) throw new RefusedDocument('The presentation has too many slides.');
-  return ids.flatMap(({ attributes }) => targets.get(attributes['r:id'] ?? '') ?? []);
+  return [...new Set(ids.flatMap(({ attributes }) => targets.get(attributes['r:id'] ?? '') ?? []))];
 }
 
 function slidePieces(root: XmlElement, part: string, members: Members): readonly Piece[] {

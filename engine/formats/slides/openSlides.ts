@@ -1,5 +1,5 @@
 import type { Block, DocumentWarning } from '../../document/document.ts';
-import { pagesOf } from '../../document/pages.ts';
+import { isOverfull, PAGE_CHARACTERS_MAX, pagesOf } from '../../document/pages.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
 import { linesOfBlock, markupPage } from '../flow.ts';
 import type { OpenedDocument } from '../opened.ts';
@@ -18,6 +18,8 @@ export function openSlides(mimeType: string, read: () => Slides): OpenedDocument
     const { slides, hasHidden } = read();
     const pages = pagesOf({ by: 'pages', pages: slides.length });
     const blocks = Array.from({ length: pages }, (_, index) => blocksOf(slides[index] ?? []));
+    if (blocks.some((all) => isOverfull(all)))
+      throw new RefusedDocument(`A slide has more than ${PAGE_CHARACTERS_MAX} characters.`);
     const document = {
       mimeType,
       pages: blocks.map((all, index) =>

@@ -39,6 +39,12 @@ export interface Child {
   readonly exited: Promise<void>;
 }
 
+/**
+ * Of the deadline: then a child is told to begin nothing more and to answer with what it has. What is left is for the
+ * page that it is at, and for the answer.
+ */
+const HURRY_AFTER = 0.8;
+
 /** A child that is not loaded by then is not waited for. */
 const START_MS = 30_000;
 
@@ -103,8 +109,8 @@ const stopFamily = (pid: number | undefined): void => {
 
 /** The time of the job that a child does now: it stands still while the child is paused. */
 interface JobTimes {
-  /** Ends what ran before, and begins anew. */
-  readonly begin: (deadlineMs: number, onOver: () => void) => void;
+  /** Ends what ran before, and begins anew: what is to happen after so many ms of work. */
+  readonly begin: (...due: readonly (readonly [ms: number, happens: () => void])[]) => void;
   readonly stop: () => void;
   readonly pause: () => void;
   readonly resume: () => void;
@@ -112,26 +118,26 @@ interface JobTimes {
 }
 
 const jobTimes = (): JobTimes => {
-  let time: WorkingTime | undefined;
+  let times: readonly WorkingTime[] = [];
   let paused = false;
   const stop = (): void => {
-    time?.stop();
-    time = undefined;
+    for (const time of times) time.stop();
+    times = [];
   };
   return {
-    begin: (deadlineMs, onOver) => {
+    begin: (...due) => {
       stop();
-      time = workingTime(deadlineMs, onOver);
-      if (paused) time.pause();
+      times = due.map(([ms, happens]) => workingTime(ms, happens));
+      if (paused) for (const time of times) time.pause();
     },
     stop,
     pause: () => {
       paused = true;
-      time?.pause();
+      for (const time of times) time.pause();
     },
     resume: () => {
       paused = false;
-      time?.resume();
+      for (const time of times) time.resume();
     },
     isPaused: () => paused,
   };
@@ -184,11 +190,12 @@ function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutco
     };
     const onExit = (): void => settle({ kind: 'died' });
     const onAbort = (): void => killWith({ kind: 'aborted' });
-    const endIn = (ms: number): void => {
-      if (!isSettled) times.begin(ms, () => killWith({ kind: 'timed_out' }));
-    };
-    endIn(START_MS + deadlineMs);
-    void ready.then(() => endIn(deadlineMs));
+    const timedOut = (): void => killWith({ kind: 'timed_out' });
+    const hurry = (): void => void child.send({ kind: 'hurry' } satisfies ToldToChild, () => undefined);
+    times.begin([START_MS + deadlineMs, timedOut]);
+    void ready.then(() => {
+      if (!isSettled) times.begin([HURRY_AFTER * deadlineMs, hurry], [deadlineMs, timedOut]);
+    });
     const stopWatching = watchMemory(child.pid, memoryMb, () => killWith({ kind: 'out_of_memory' }));
 
     child.ref();

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { statOf } from '../../kernel/processLife.ts';
 
 /** Linux counts CPU time for user programs in hundredths of a second, whatever its own clock. */
 const TICK_MS = 10;
@@ -19,12 +20,8 @@ export function familyOf(pid: number): number[] {
 
 /** CPU time that one process has used, its ended children included, ms. */
 const usedMs = (pid: number): number => {
-  const stat = textOf(`/proc/${pid}/stat`);
-  // The name stands in brackets and may hold anything; utime, stime, cutime and cstime are 14 to 17.
-  const times = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 15);
+  // utime, stime, cutime and cstime are fields 14 to 17
+  const times = statOf(pid)?.slice(11, 15) ?? [];
   return times.reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_MS;
 };
 

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { setPriority, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { setPriority } from 'node:os';
+import { newTempFolder } from '../../kernel/tempFolders.ts';
 import type { Confinement } from '../confinement/confinement.ts';
 import { BYTES_AT } from './fileBytes.ts';
 
@@ -37,8 +37,7 @@ process.once('exit', () => {
 });
 
 /** The PDF library puts pictures into files; undefined where no folder can be made, and only that fails. */
-export const newFolder = (): Promise<string | undefined> =>
-  mkdtemp(join(tmpdir(), 'quire-child-')).catch(() => undefined);
+export const newFolder = (): Promise<string | undefined> => newTempFolder('child').catch(() => undefined);
 
 export const removed = async (folder: string | undefined): Promise<void> => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => undefined);

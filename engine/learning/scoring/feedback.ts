@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
 import { isEmpty, sameValue } from './agreement.ts';
 import { compared, f1, type Counts } from './scoring.ts';
 
@@ -35,7 +35,7 @@ function differences({ expected, got }: Pair, path: string): readonly string[] {
   const [wanted, said] = [asObject(expected), asObject(got)];
   if (wanted !== undefined || said !== undefined)
     return [...new Set([...Object.keys(wanted ?? {}), ...Object.keys(said ?? {})])].flatMap((key) =>
-      differences({ expected: wanted?.[key], got: said?.[key] }, `${path}/${key}`),
+      differences({ expected: ownMember(wanted, key), got: ownMember(said, key) }, `${path}/${key}`),
     );
   return isRight({ expected, got }) ? [] : [lineOf({ expected, got }, path)];
 }

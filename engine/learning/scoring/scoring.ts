@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
 import { isEmpty, sameValue } from './agreement.ts';
 import { bestPairs } from '../../kernel/assignment.ts';
 
@@ -44,7 +44,10 @@ export function compared(pair: Compared, path: string, note: Note): Counts {
     const other = asObject(got) ?? {};
     return [...new Set([...Object.keys(object ?? {}), ...Object.keys(other)])].reduce(
       (sum, key) =>
-        added(sum, compared({ expected: object?.[key], got: other[key] }, `${path}/${key}`, note)),
+        added(
+          sum,
+          compared({ expected: ownMember(object, key), got: ownMember(other, key) }, `${path}/${key}`, note),
+        ),
       NONE,
     );
   }

@@ -4,7 +4,7 @@ import { UNTRAINED, withLearned } from '../../learning/prompts/learned.ts';
 import { nameOfModel } from '../modelName.ts';
 import { repairTurnV1 } from '../prompts/repair.v1.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
-import type { GroundedValue } from '../../ports/documentTools.ts';
+import type { GroundedValue, NoObject } from '../../ports/documentTools.ts';
 import type { ModelAccess, ModelAnswer, ModelTurn } from '../../ports/modelProvider.ts';
 import type { ModelCall, ModelFailed } from '../../ports/modelWork.ts';
 import { inTime, limitsOf, modelFailed, type Running } from './modelWorkDeps.ts';
@@ -45,10 +45,10 @@ const useless = ({ ref }: ModelAccess, what: string): ModelFailed =>
     detail: `${nameOfModel(ref)} ${what}`,
   });
 
-/** An answer that was read; `value` undefined: it was no whole JSON object. */
+/** An answer that was read: what it says, or why that cannot be used. */
 interface ReadAnswer {
   readonly kind: 'read';
-  readonly grounded: GroundedValue | undefined;
+  readonly grounded: GroundedValue | NoObject;
 }
 
 const readAnswer = async (
@@ -60,17 +60,16 @@ const readAnswer = async (
     { document, schema, minConfidence, answer: answer.text, pages },
     limitsOf(running),
   );
-  if (grounded.kind === 'no_object') return { kind: 'read', grounded: undefined };
-  return grounded.kind === 'ok' ? { kind: 'read', grounded } : grounded;
+  return grounded.kind === 'ok' || grounded.kind === 'no_object' ? { kind: 'read', grounded } : grounded;
 };
 
 const fits = ({ grounded }: ReadAnswer): boolean =>
-  grounded !== undefined && grounded.validationErrors.length === 0;
+  grounded.kind === 'ok' && grounded.validationErrors.length === 0;
 
 /** Of two answers the one that fits better; the later one where they are alike. */
 const better = (first: ReadAnswer, second: ReadAnswer): ReadAnswer => {
-  if (first.grounded === undefined) return second;
-  if (second.grounded === undefined) return first;
+  if (first.grounded.kind === 'no_object') return second;
+  if (second.grounded.kind === 'no_object') return first;
   return second.grounded.validationErrors.length <= first.grounded.validationErrors.length ? second : first;
 };
 
@@ -80,7 +79,7 @@ const repaired = async (
   turns: readonly ModelTurn[],
   { answer, first }: { readonly answer: Answered; readonly first: ReadAnswer },
 ): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
-  const errors = first.grounded?.validationErrors ?? [];
+  const errors = first.grounded.kind === 'ok' ? first.grounded.validationErrors : [];
   const again = await ask(
     asked,
     [...turns, { role: 'assistant', text: answer.text }, { role: 'user', text: repairTurnV1(errors) }],
@@ -102,5 +101,6 @@ export const askForValue = async (
   if (first.kind !== 'read') return first;
   const last = fits(first) ? first : await repaired(asked, turns, { answer, first });
   if (last.kind !== 'read') return last;
-  return last.grounded ?? useless(asked.llm, 'did not answer with JSON, asked twice.');
+  const { grounded } = last;
+  return grounded.kind === 'ok' ? grounded : useless(asked.llm, `${grounded.detail}, asked twice.`);
 };

@@ -1,6 +1,6 @@
 import type { ExtractionRequest } from '../../ports/extractionEngine.ts';
 import type { PackedDocument } from '../../document/document.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
 import { limitsOf, type Running } from './modelWorkDeps.ts';
 
 /** A value that the local engine found, as a model is told of it. */
@@ -40,7 +40,7 @@ function valueAt(value: JsonObject, pointer: string): Json | undefined {
   for (const part of pointer.split('/').slice(1)) {
     if (typeof at !== 'object' || at === null) return undefined;
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    at = Array.isArray(at) ? (at as readonly Json[])[Number(key)] : (at as JsonObject)[key];
+    at = Array.isArray(at) ? (at as readonly Json[])[Number(key)] : ownMember(at as JsonObject, key);
   }
   return at;
 }

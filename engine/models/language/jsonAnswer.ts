@@ -1,11 +1,22 @@
+import { exactNumber } from '../../kernel/exactNumber.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 
 const isObject = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gis;
+
+/** A number that no double holds is the text that it was written as, for JSON reads another number, or none. */
+const withTexts = (json: string): string =>
+  json.replaceAll(STRING_OR_NUMBER, (token) =>
+    token.startsWith('"') || exactNumber(token) !== undefined ? token : `"${token}"`,
+  );
+
 const parsed = (text: string): JsonObject | undefined => {
   try {
-    const value = JSON.parse(text) as Json;
+    // what is no JSON is so before its numbers are looked at
+    JSON.parse(text);
+    const value = JSON.parse(withTexts(text)) as Json;
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { resolveLocal } from '../../extraction/schema/schemaReference.ts';
 import { RULES, type DialectRules, type SchemaDialect } from './schemaDialects.ts';
 
 /** Limits of the strictest provider. */
@@ -64,20 +65,10 @@ interface At {
 /** Written out in its place; what stands beside a reference adds to it. */
 function convertRef(node: JsonObject, ref: string, { walk, place }: At): JsonObject | undefined {
   if (place.refs.includes(ref)) return undefined;
-  const target = pointedAt(walk.root, ref);
+  const target = resolveLocal(walk.root, ref) as Json | undefined;
   if (!isObject(target)) return undefined;
   const beside = Object.fromEntries(Object.entries(node).filter(([word]) => word !== '$ref'));
   return convert({ ...target, ...beside }, walk, { ...place, refs: [...place.refs, ref] });
-}
-
-function pointedAt(root: JsonObject, ref: string): Json | undefined {
-  if (!ref.startsWith('#/')) return undefined;
-  const steps = ref.slice(2).split('/');
-  return steps.reduce<Json | undefined>((at, step) => {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (Array.isArray(at)) return (at as Json[])[Number(name)];
-    return isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined;
-  }, root);
 }
 
 /** `allOf` of one part is that part; of more, it has no counterpart. */

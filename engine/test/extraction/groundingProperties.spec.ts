@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { parseNumber } from '../../extraction/values/numbers.ts';
 import { groundedIn, type Grounding } from '../../extraction/grounding/grounding.ts';
 import { fitted } from '../../extraction/grounding/groundingFuzzy.ts';
+import { compact } from '../../extraction/grounding/groundingText.ts';
 import { withAbsence } from '../../extraction/grounding/absence.ts';
 import { laidOut, type Placed } from '../support/laidOut.ts';
 import { holds } from '../support/properties.ts';
@@ -88,12 +89,16 @@ describe('grounding of any answer', () => {
   );
 
   holds(
-    'every citation’s text is on its page, every number cited reads as the value, and ' +
-      'nothing is both cited and flagged',
+    'every citation’s text is on its page or runs on to the next, every number cited reads as the value, ' +
+      'and nothing is both cited and flagged',
     fc.property(fc.array(pageOfWords, { minLength: 1, maxLength: 3 }), answer, (pages, value) => {
       const { citations, ungrounded } = groundedIn(laidOut(pages), { schema: ANY, value });
       for (const { path, text: said, page } of citations) {
-        const wordsThere = (pages[page - 1] ?? []).map(([, , line]) => line).join(' ');
+        const runsOn = compact(said).length >= 16;
+        const wordsThere = pages
+          .slice(page - 1, runsOn ? page + 1 : page)
+          .flatMap((lines) => lines.map(([, , line]) => line))
+          .join(' ');
         for (const part of said.split(' ')) expect(squeezed(wordsThere)).to.include(squeezed(part));
         const known = value[path.slice(1).replace(/~1/g, '/').replace(/~0/g, '~')];
         if (typeof known === 'number')

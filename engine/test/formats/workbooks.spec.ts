@@ -43,6 +43,61 @@ describe('formats of sheets', () => {
         );
       });
 
+    describe('whose parts claim more than they have', () => {
+      const linked = (): WorkBook => {
+        const made = book({ Sheet1: [['Item'], ['Nails']] });
+        const cell = made.Sheets['Sheet1']?.['A2'] as object;
+        Object.assign(cell, { l: { Target: 'https://example.com/' } });
+        return made;
+      };
+      const SHOWN = '| Item |\n| --- |\n| Nails |';
+
+      it('read as the workbook that they are, whatever else lies in the archive', async () => {
+        const rows = '<table:table-row table:number-rows-repeated="1000000000">';
+        const cell = '<table:table-cell table:number-columns-repeated="1000000000"><text:p>x</text:p>';
+        const row = `${rows}${cell}</table:table-cell></table:table-row>`;
+        const content = `<office:spreadsheet><table:table table:name="a">${row}`;
+        const members = {
+          ...unzipSync(bytesOf(linked(), 'xlsx')),
+          'META-INF/manifest.xml': strToU8('<manifest:manifest/>'),
+          'content.xml': strToU8(`${content}</table:table></office:spreadsheet>`),
+        };
+        expect(await markdown('a.xlsx', Buffer.from(zipSync(members)))).to.contain(SHOWN);
+      });
+
+      it('show their cells where a link lies over a whole sheet', async () => {
+        const members = unzipSync(bytesOf(linked(), 'xlsx'));
+        const sheet = strFromU8(members['xl/worksheets/sheet1.xml'] ?? new Uint8Array());
+        const wide = sheet.replace('<hyperlink ref="A2"', '<hyperlink ref="A1:XFD1048576"');
+        expect(wide).not.to.equal(sheet);
+        const all = { ...members, 'xl/worksheets/sheet1.xml': strToU8(wide) };
+        expect(await markdown('a.xlsx', Buffer.from(zipSync(all)))).to.contain(SHOWN);
+      });
+
+      it('show their cells where a link lies over a whole sheet of an old workbook', async () => {
+        const bytes = bytesOf(linked(), 'xls');
+        const link = Buffer.from([0xb8, 0x01]);
+        let at = bytes.indexOf(link);
+        while (bytes.readUInt16LE(at + 4) !== 1 || bytes.readUInt16LE(at + 8) !== 0)
+          at = bytes.indexOf(link, at + 1);
+        for (const [offset, value] of [0, 0xffff, 0, 0xffff].entries())
+          bytes.writeUInt16LE(value, at + 4 + 2 * offset);
+        expect(await markdown('a.xls', bytes)).to.contain(SHOWN);
+      });
+
+      it('show their cells where a link lies over a whole sheet of a binary workbook', async () => {
+        const members = unzipSync(
+          new Uint8Array(write(linked(), { type: 'buffer', bookType: 'xlsb' }) as Uint8Array),
+        );
+        const sheet = Buffer.from(members['xl/worksheets/sheet1.bin'] ?? []);
+        const at = sheet.indexOf(Buffer.from([0xee, 0x03])) + 3;
+        for (const [offset, value] of [0, 1_048_575, 0, 16_383].entries())
+          sheet.writeUInt32LE(value, at + 4 * offset);
+        const all = { ...members, 'xl/worksheets/sheet1.bin': new Uint8Array(sheet) };
+        expect(await markdown('a.xlsb', Buffer.from(zipSync(all)))).to.contain(SHOWN);
+      });
+    });
+
     it('show numbers as their formats do', async () => {
       const made = book({
         Sheet1: [

@@ -38,6 +38,10 @@ describe('jobs in isolated processes', () => {
     expect((await job('good')).kind).to.equal('ok');
   });
 
+  it('tells a child to hurry before the deadline, and takes what it has by then', async () => {
+    expect((await job('hurried', { deadlineMs: 5_000 })).kind).to.equal('ok');
+  });
+
   it('caps the memory of a job', async () => {
     // Filling it takes long on a busy machine.
     expect((await job('memory', { deadlineMs: 150_000 })).kind).to.equal('unreadable');

@@ -97,7 +97,7 @@ describe('the tools of model work', () => {
       const deep = `{"deep":${'['.repeat(5_000)}"x"${']'.repeat(5_000)}}`;
       const document = await documentOf(read(1, INVOICE));
       const result = await workers.tools.ground({ document, schema, answer: deep }, LIMITS);
-      expect(result.kind).to.equal('unreadable');
+      expect(result.kind).to.equal('no_object');
     });
   });
 });

@@ -156,6 +156,48 @@ describe('work on documents with models', () => {
     expect(provider.requests).to.have.length(2);
   });
 
+  it('blames the model, not the file, for an answer that is nested without end', async () => {
+    const deep = `{"number": ${'['.repeat(300)}${']'.repeat(300)}}`;
+    provider.script('sk-deep', answers(deep), answers(deep));
+    const failed = await extract('sk-deep', 'Number: Q-1\n');
+    expect(failed).to.deep.include({ kind: 'model_failed' });
+    expect(failed)
+      .to.have.nested.property('failure.detail')
+      .that.matches(/answered with JSON that is nested deeper than 200 levels, asked twice/);
+  });
+
+  it('never makes another number, or none, of one that no double holds', async () => {
+    const request = {
+      ...(await fileOf('a.txt', 'Account: 9007199254740993\n')),
+      effort: 'standard' as const,
+    };
+    const schema = {
+      type: 'object',
+      properties: { account: { type: 'integer' }, size: { type: ['number', 'null'] } },
+    };
+    const answer = '{"account": 9007199254740993, "size": 1e400}';
+    provider.script('sk-long', answers(answer), answers(answer));
+    const models = { llm: access('sk-long'), ocr: null, onCall };
+    const result = await work.extract({ ...request, schema, citations: true }, models);
+    if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
+    const { value, validationErrors } = result.extraction;
+    expect(value).not.to.have.any.keys('account', 'size');
+    expect(validationErrors.map(({ path, keyword, actual }) => [path, keyword, actual])).to.deep.equal([
+      ['/account', 'type', '9007199254740993'],
+      ['/size', 'type', '1e400'],
+    ]);
+  });
+
+  it('is not held by a pattern of the schema, whatever the model answers', async () => {
+    const request = { ...(await fileOf('a.txt', 'Number: Q-1\n')), effort: 'standard' as const };
+    const schema = { type: 'object', properties: { number: { type: 'string', pattern: '^(a+)+$' } } };
+    const answer = { number: `${'a'.repeat(20_000)}!` };
+    provider.script('sk-pattern', answers(answer), answers(answer));
+    const models = { llm: access('sk-pattern'), ocr: null, onCall };
+    const result = await work.extract({ ...request, schema, citations: true }, models);
+    expect(result).to.have.nested.property('extraction.validationErrors[0].keyword', 'pattern');
+  });
+
   it('ends in time, and at once when it is given up', async () => {
     provider.script('sk-slow', { do: 'hang' });
     const request = { ...(await fileOf('a.txt', 'x')), effort: 'standard' as const };

@@ -4,7 +4,8 @@ import type { Job, SentFile } from '../../isolation/jobs.ts';
 
 /*
  * A child that does what a hostile file would make a parser do, by the name of the file: `endless`,
- * `memory`, `exit`, `throw`, `busy 50` (ms of CPU time); any other name is answered.
+ * `memory`, `exit`, `throw`, `busy 50` (ms of CPU time), `hurried` (answers when it is told to hurry); any other name
+ * is answered.
  */
 const hoard: Buffer[] = [];
 const send = (message: unknown): void => {
@@ -34,6 +35,8 @@ function work(name: string | null): void {
     case 'throw':
       send({ kind: 'failed', message: 'our own defect' });
       break;
+    case 'hurried':
+      break;
     default:
       send({ kind: 'answer', answer: { kind: 'ok', mimeType: 'text/plain', pages: process.pid } });
   }
@@ -41,6 +44,10 @@ function work(name: string | null): void {
 
 process.on('disconnect', () => process.exit(0));
 process.on('message', (sent) => {
+  if ((sent as { readonly kind: string }).kind === 'hurry') {
+    work('good');
+    return;
+  }
   const job = received(sent as Job<SentFile>);
   work('file' in job ? job.file.fileName : null);
 });

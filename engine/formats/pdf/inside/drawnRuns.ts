@@ -1,3 +1,4 @@
+import { ownMember } from '../../../kernel/json.ts';
 import { SAME, shownMatrix, times } from './matrices.ts';
 import { matrixOf, OPERATORS, type Budget, type DrawnRun, type Drawing } from './operators.ts';
 import { innerFont } from './fonts.ts';
@@ -77,7 +78,7 @@ interface Operation {
 function operate(drawing: Drawing, { word, operands, contents }: Operation): void {
   if (word === 'Do') drawForm(drawing, operands, contents);
   else if (word === 'Tf') setFont(drawing, operands, contents.resources);
-  else OPERATORS[word]?.(drawing, operands);
+  else ownMember(OPERATORS, word)?.(drawing, operands);
 }
 
 /** The bytes of a picture among the operators are not for reading. */

@@ -1,3 +1,4 @@
+import { ownMember } from '../../../kernel/json.ts';
 import { unpacker, type Filter } from './unpack.ts';
 import { isWord, readValue, type PdfDict, type PdfList, type PdfRef, type PdfValue } from './syntax.ts';
 import type { Cursor } from './texts.ts';
@@ -147,7 +148,7 @@ function packedAt(file: Buffer, start: number, length: PdfValue | undefined): Bu
 function filtersOf({ entries }: PdfDict, get: PdfObjects['get']): readonly Filter[] {
   const filter = get(entries.get('Filter'));
   if (filter === undefined || filter === null) return [];
-  return (listIn(filter)?.items ?? [filter]).map((one) => FILTERS[nameIn(get(one))] ?? 'other');
+  return (listIn(filter)?.items ?? [filter]).map((one) => ownMember(FILTERS, nameIn(get(one))) ?? 'other');
 }
 
 const FILTERS: Readonly<Record<string, Filter | undefined>> = {

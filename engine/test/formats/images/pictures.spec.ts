@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { bmpOf, pixelsOf } from '../support/bmps.ts';
-import { drawnRules } from '../../recognition/drawnRules.ts';
-import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
-import type { ParseEffort, RenderResult } from '../../ports/documentParser.ts';
-import { pictureOf } from '../support/pagePictures.ts';
-import { drawnPdf } from '../support/pdfs.ts';
-import { tempFolder } from '../support/tempFolder.ts';
-import { drawn, LETTER, scanOf } from './pdf/drawnLetter.ts';
+import { bmpOf, pixelsOf } from '../../support/bmps.ts';
+import { drawnRules } from '../../../recognition/drawnRules.ts';
+import { openDocumentWorkers, type DocumentWorkers } from '../../../isolation/documentWorkers.ts';
+import type { ParseEffort, RenderResult } from '../../../ports/documentParser.ts';
+import { pictureOf } from '../../support/pagePictures.ts';
+import { drawnPdf } from '../../support/pdfs.ts';
+import { tempFolder } from '../../support/tempFolder.ts';
+import { drawn, LETTER, scanOf } from '../pdf/drawnLetter.ts';
 
 describe('pictures of text', () => {
   const folder = tempFolder();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import sharp from 'sharp';
-import { imageOf, openImage } from '../../formats/images/openImage.ts';
-import { bmpOf, type BmpOptions, type Pixels } from '../support/bmps.ts';
+import { imageOf, openImage } from '../../../formats/images/openImage.ts';
+import { bmpOf, type BmpOptions, type Pixels } from '../../support/bmps.ts';
 
 const WIDTH = 37;
 const HEIGHT = 11;
