@@ -1,7 +1,7 @@
 export { Quire } from './quire.ts';
 export type { ExtractRequest, GivenFile, QuireOptions, ToMarkdownRequest } from './quire.ts';
 export { isProblem, ProblemError, UnexpectedAnswerError } from './problemError.ts';
-export type { ProblemCode, ProblemOf } from './problemError.ts';
+export type { ProblemCode, ProblemOf, RequestIssue } from './problemError.ts';
 export { NoResultError } from './operations.ts';
 export type { Batches, BatchResult, BatchWaitOptions } from './batches.ts';
 export type { Operations, WaitOptions } from './operations.ts';

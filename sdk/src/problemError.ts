@@ -1,10 +1,14 @@
 import type { Problem } from './generated/problems.gen.ts';
+import type { HttpValidationError } from './generated/types.gen.ts';
 
 /** The word by which a problem is told from others. */
 export type ProblemCode = Problem['code'];
 
 /** The problem with one of these codes, with its own members. */
 export type ProblemOf<Code extends ProblemCode> = Extract<Problem, { code: Code }>;
+
+/** One thing that is wrong with a request, and where: `body`, `query`, `path` or `header`, then names down to it. */
+export type RequestIssue = HttpValidationError['errors'][number];
 
 /** The service refused the call or failed, and says why (RFC 9457). */
 export class ProblemError<Code extends ProblemCode = ProblemCode> extends Error {
@@ -15,6 +19,14 @@ export class ProblemError<Code extends ProblemCode = ProblemCode> extends Error 
     const { code, title, detail }: Problem = problem;
     super(`${code}: ${typeof detail === 'string' && detail !== '' ? detail : title}`);
     this.problem = problem;
+  }
+
+  /** What is wrong with a request, one by one: of a `validation_error`, else none. */
+  get issues(): readonly RequestIssue[] {
+    const { errors, detail } = this.problem as { readonly errors?: unknown; readonly detail?: unknown };
+    // services before 1.0 list them in `detail`
+    const listed = this.code === 'validation_error' ? [errors, detail].find(Array.isArray) : undefined;
+    return (listed ?? []) as readonly RequestIssue[];
   }
 
   get code(): Code {

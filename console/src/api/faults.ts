@@ -60,7 +60,7 @@ interface FieldFault {
   readonly msg?: unknown;
 }
 
-/** What a `422` says of single fields, as `path: message`: of a request in `detail`, of a result in `errors`. */
+/** What a `422` says of single fields, as `path: message`. */
 const fieldsOf = (errors: unknown): string | undefined => {
   if (!Array.isArray(errors)) return undefined;
   const lines = errors.slice(0, 5).map(({ path, loc, message, msg }: FieldFault) => {
@@ -71,15 +71,14 @@ const fieldsOf = (errors: unknown): string | undefined => {
   return lines.length === 0 ? undefined : lines.join('; ');
 };
 
-const ofProblem = ({ problem, status }: ProblemError): Fault => {
+const ofProblem = ({ problem, status, issues }: ProblemError): Fault => {
   const said = problem as unknown as Readonly<Record<string, unknown>>;
   const requestId = textOf(said['request_id']);
-  const detail = [textOf(said['detail']), fieldsOf(said['detail']), fieldsOf(said['errors'])]
-    .filter((part) => part !== undefined)
-    .join(' ');
+  // its sentence names the first of its issues
+  const detail = fieldsOf(issues) ?? textOf(said['detail']);
   return {
     title: problem.title,
-    detail: detail === '' ? undefined : detail,
+    detail,
     code: problem.code,
     requestId,
     retryAt: requestId === undefined ? undefined : waits.get(requestId),

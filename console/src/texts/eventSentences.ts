@@ -97,9 +97,11 @@ const OTHERS: Readonly<Record<string, Sentence>> = {
   WebhookSecretRotated: (d) => `Secret of webhook ${name(d, 'webhook_id')} replaced`,
   WebhookDisabled: (d) => `Webhook ${name(d, 'webhook_id')} switched off: ${text(d, 'reason')}`,
   WebhookRemoved: (d) => `Webhook ${name(d, 'webhook_id')} removed`,
+  WebhookDeliveryStarted: (d) => `Delivery begun (${text(d, 'attempt')})`,
   WebhookDeliveryAttempted: (d) =>
     `Delivery attempted (${text(d, 'attempt')}): ${text(d, d['error'] === null ? 'response_status' : 'error')}`,
   WebhookDeliveryResent: (d) => `Delivery ${name(d, 'delivery_id')} sent again`,
+  PlaceTaken: (d) => `Place for one of the ${text(d, 'thing')} taken`,
   DriftFound: (d) => `Balances of ${many(d, 'tenants_drifting', 'tenant')} differ from the log`,
   DriftGone: () => 'All balances match the log again',
   AuditFound: (d) => `An audit has ${many(d, 'findings', 'finding')}`,

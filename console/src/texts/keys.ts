@@ -47,6 +47,7 @@ export const keys = {
     open: 'Revoke',
     title: (name: string) => `Revoke ${name}?`,
     say: 'Programs that use this key are refused from now on. This cannot be undone.',
+    made: 'Also revoke the keys that were made with it: whoever knows this key may know them.',
     submit: 'Revoke the key',
     done: 'The key was revoked.',
   },

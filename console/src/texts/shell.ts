@@ -28,13 +28,23 @@ export const shell = {
     submit: 'Sign in',
     oidc: 'Sign in with your organisation',
     or: 'or',
-    missing: 'Enter your API key.',
+    noKey: 'Enter your API key.',
     wrong: 'This key is not known. Check that it is whole, and not revoked.',
     over: 'Your session has ended. Sign in to go on where you were.',
     oidcWindow: 'Your organisation asks in a window of its own. This page stays as it is meanwhile.',
     done: 'You are signed in',
     doneSay: 'Close this window: the other one goes on where it was.',
+    notKept: 'Your browser kept no session. Let this site keep cookies, or open the service by https.',
+    missing: {
+      title: 'Signing in does not work at this address',
+      https:
+        'This page came over plain http from another machine, where a session could be read on its way. ' +
+        'Open the service by https. Its operator ends TLS in front of it and sets PUBLIC_URL to the address ' +
+        'that browsers see. Where plain http is wanted, PUBLIC_URL is its http:// address.',
+      address: 'This page came over plain http, where browsers keep no session. Sign in at',
+    },
     problems: {
+      https_required: 'Signing in does not work over plain http from another machine.',
       link_used: 'This sign-in link was used already or is too old. Sign in with a key.',
       oidc_denied: 'Your organisation did not let you in, or you cancelled. Nothing was changed.',
       oidc_claims:

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { CLIENT, startProvider, type TestProvider } from '../../../test/http/sessions/provider.ts';
 import { freePort } from '../../../test/support/freePort.ts';
+import { ADMIN_KEY } from '../../../test/support/serviceProcess.ts';
 import { axeFindings } from './support/axe.ts';
 import { faults } from './support/browser.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -139,7 +140,7 @@ describe('signing in at the provider of an organisation', () => {
     await closed;
     await asks.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Create', exact: true }).click();
-    await page.getByLabel('typed before').waitFor();
+    await page.getByLabel('typed before', { exact: true }).waitFor();
     expect(faults(page)).to.deep.equal([]);
   });
 
@@ -164,5 +165,55 @@ describe('signing in at the provider of an organisation', () => {
     await page.getByRole('banner').getByText('other', { exact: true }).waitFor();
     expect(await asks.count()).to.equal(0);
     expect(faults(page)).to.deep.equal([]);
+  });
+});
+
+describe('signing in over plain http', () => {
+  let world: World;
+  before(async () => {
+    world = await startWorld();
+  });
+  after(() => world.close());
+
+  const typeKey = async (page: Page): Promise<void> => {
+    await page.getByLabel('API key').fill(ADMIN_KEY);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  };
+  const says = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor();
+
+  for (const host of ['127.0.0.1', 'localhost'])
+    it(`works on this machine, with a cookie that every browser takes: ${host}`, async () => {
+      const page = await world.open('/keys', { key: undefined, host });
+      await typeKey(page);
+      await page.getByRole('button', { name: 'Sign out' }).waitFor();
+      const [cookie] = await page.context().cookies();
+      expect(cookie).to.include({ name: 'quire_session', secure: false, httpOnly: true });
+      expect(faults(page)).to.deep.equal([]);
+    });
+
+  it('says what is missing on another machine, and asks for no key', async () => {
+    const page = await world.open('/keys', { key: undefined, host: 'quire.test' });
+    await says(page, 'PUBLIC_URL');
+    expect(await page.getByLabel('API key').count()).to.equal(0);
+    expect(await axeFindings(page)).to.deep.equal([]);
+  });
+
+  it('works there where the operator says that it is wanted', async () => {
+    const port = new URL(world.url).port;
+    await world.stop();
+    await world.startAgain({ PUBLIC_URL: `http://quire.test:${port}` });
+    const page = await world.open('/keys', { key: undefined, host: 'quire.test' });
+    await typeKey(page);
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  });
+
+  it('leads to the address by https where that is another one', async () => {
+    await world.stop();
+    await world.startAgain({ PUBLIC_URL: 'https://quire.example' });
+    const page = await world.open('/keys', { key: undefined, host: 'quire.test' });
+    await says(page, 'keep no session');
+    const way = page.getByRole('link', { name: 'https://quire.example' });
+    expect(await way.getAttribute('href')).to.equal('https://quire.example');
+    expect(await page.getByLabel('API key').count()).to.equal(0);
   });
 });

@@ -388,7 +388,7 @@ export interface Api {
   /**
    * Create a key for a tenant.
    *
-   * The key itself is in this answer alone: only its digest is stored.
+   * The key itself is in this answer alone: only its digest is stored. A key, or a session of one, makes no key of its own role that ends later than it.
    */
   createApiKey(input: Input<CreateApiKeyData>, options?: CallOptions): Promise<Answer<CreateApiKeyResponses>>;
 
@@ -416,7 +416,7 @@ export interface Api {
   /**
    * Sign in with an API key.
    *
-   * Sets the cookie `quire_session`: for 8 hours at most, and no longer than the key, requests of this browser act as the key without it. Sign-ins are limited by address.
+   * Sets the cookie `quire_session`, over https `__Host-quire_session`: for 8 hours at most, and no longer than the key, requests of this browser act as the key without it. Sign-ins are limited by client address and by key.
    */
   createSession(input: Input<CreateSessionData>, options?: CallOptions): Promise<Answer<CreateSessionResponses>>;
 
@@ -717,7 +717,7 @@ export interface Api {
   /**
    * List a tenant's keys.
    *
-   * What is known of each key; the keys themselves are not stored.
+   * What is known of each key, newest first; the keys themselves are not stored.
    */
   listApiKeys(input: Input<ListApiKeysData>, options?: CallOptions): Promise<Answer<ListApiKeysResponses>>;
 
@@ -913,7 +913,7 @@ export interface Api {
   /**
    * Revoke a key.
    *
-   * From now on it is no key. The last admin key is not revoked.
+   * From now on it is no key. The last admin key is not revoked. What was made with it goes on, unless `made=revoke`.
    */
   revokeApiKey(input: Input<RevokeApiKeyData>, options?: CallOptions): Promise<Answer<RevokeApiKeyResponses>>;
 
@@ -984,6 +984,7 @@ export interface Api {
 /** Calls that answer with one page of a list. */
 export const LISTS = [
   'getCostsByDocument',
+  'listApiKeys',
   'listArtifacts',
   'listAudits',
   'listBatches',
@@ -1004,6 +1005,9 @@ export const LISTS = [
 export interface Lists {
   /** Each entry of `api.getCostsByDocument`, page by page. */
   getCostsByDocument(input?: Input<GetCostsByDocumentData>, options?: CallOptions): AsyncGenerator<Entry<GetCostsByDocumentResponses>, void, undefined>;
+
+  /** Each entry of `api.listApiKeys`, page by page. */
+  listApiKeys(input: Input<ListApiKeysData>, options?: CallOptions): AsyncGenerator<Entry<ListApiKeysResponses>, void, undefined>;
 
   /** Each entry of `api.listArtifacts`, page by page. */
   listArtifacts(input: Input<ListArtifactsData>, options?: CallOptions): AsyncGenerator<Entry<ListArtifactsResponses>, void, undefined>;

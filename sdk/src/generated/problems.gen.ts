@@ -23,6 +23,7 @@ import type {
   FileTooLargeProblem,
   FxRateNotFoundProblem,
   HttpValidationError,
+  HttpsRequiredProblem,
   IdempotencyKeyReusedProblem,
   InsufficientBalanceProblem,
   InsufficientCreditsProblem,
@@ -97,6 +98,7 @@ export type Problem =
   | FileTooLargeProblem
   | FxRateNotFoundProblem
   | HttpValidationError
+  | HttpsRequiredProblem
   | IdempotencyKeyReusedProblem
   | InsufficientBalanceProblem
   | InsufficientCreditsProblem

@@ -353,7 +353,7 @@ export type ApiKeyCreateRequest = {
      */
     name?: string | null;
     /**
-     * When the key ends, RFC 3339; null: never.
+     * Left out: it does not end; one that is made with a key of the same role that ends, ends with that. A later end than that is refused.
      */
     expires_at?: string | null;
 };
@@ -435,10 +435,26 @@ export type ApiKeyList = {
          */
         revoked_at: string | null;
         /**
+         * Who made it, as events name them: the `key_id` of the key that was used or that opened the session, `oidc:` and a subject, or a part of the service.
+         */
+        made_by: string | null;
+        /**
          * When this process last saw it; null if it has not since it started.
          */
         last_used_at: string | null;
     }>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
 };
 
 export type ApiKeyRotateRequest = {
@@ -4235,9 +4251,17 @@ export type HttpValidationError = {
      */
     code: 'validation_error';
     /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
      * Each thing that is wrong with the request, and where.
      */
-    detail: Array<{
+    errors: Array<{
         /**
          * `body`, `query`, `path` or `header`, then the names and positions down to the value.
          */
@@ -4251,10 +4275,6 @@ export type HttpValidationError = {
          */
         type: string;
     }>;
-    /**
-     * ID of the request, as in `X-Request-Id`.
-     */
-    request_id: string;
 };
 
 export type HealthResponse = {
@@ -4278,6 +4298,36 @@ export type HealthResponse = {
             [key: string]: unknown;
         };
     };
+};
+
+/**
+ * Signing in needs https here. RFC 9457; what to do: /docs/problems/https_required.
+ */
+export type HttpsRequiredProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/https_required';
+    /**
+     * The problem in a few words.
+     */
+    title: 'Signing in needs https here';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 403;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'https_required';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
 };
 
 /**
@@ -6622,7 +6672,7 @@ export type RateLimitedProblem = {
      */
     request_id: string;
     /**
-     * The bucket that is empty: `heavy`, `general`, `upload` or `sign_in`.
+     * The bucket that is empty: `heavy`, `general`, `upload`, `unread` or `sign_in`.
      */
     bucket?: string;
 };
@@ -7278,7 +7328,7 @@ export type ServiceState = {
      */
     max_upload_bytes: number;
     /**
-     * Processes that gave a sign of life within the last minute, the oldest first.
+     * Processes that gave a heartbeat within the last minute, the oldest first.
      */
     replicas: Array<Replica>;
 };
@@ -7329,6 +7379,10 @@ export type SessionResponse = {
      * Ways to sign in that this service offers.
      */
     methods: Array<'api_key' | 'oidc'>;
+    /**
+     * Where browsers reach the service, `PUBLIC_URL`; null where that is not said: then sessions need https, or a browser on the machine of the service.
+     */
+    public_url: string | null;
 } | {
     /**
      * Somebody is.
@@ -8986,7 +9040,7 @@ export type VersionConflictProblem = {
 
 export type Warning = {
     /**
-     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `low_confidence`; `not_grounded`; `own_key_not_used`. More may be added.
+     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: pages were not looked at for want of time; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `own_key_not_used`. More may be added.
      */
     code: string;
     /**
@@ -8994,11 +9048,11 @@ export type Warning = {
      */
     message: string;
     /**
-     * Of `low_confidence`: JSON Pointer into `result`; of an item that was left out, its list.
+     * Of a value that was left out: JSON Pointer into `result`; of an item, its list.
      */
     path?: string;
     /**
-     * Of `low_confidence`: the value as it was read.
+     * Of a value that was left out: as it was read.
      */
     value?: unknown;
     /**
@@ -9135,11 +9189,11 @@ export type WebhookDelivery = {
      */
     event_id: string;
     /**
-     * `failed`: it was not delivered within three days, and is tried no more.
+     * `failed`: it was not delivered within three days, or its receiver answered 410, and it is tried no more. A webhook that is enabled again within the three days is sent it after all.
      */
     status: 'pending' | 'delivered' | 'failed';
     /**
-     * Requests that were made so far.
+     * Requests that were begun so far.
      */
     attempts: number;
     /**
@@ -9968,13 +10022,15 @@ export type CanonicalErrors = {
         code: 'version_conflict';
     } & VersionConflictProblem);
     /**
-     * `body_too_large`, `file_too_large`
+     * `body_too_large`, `file_too_large`, `upload_quota_exceeded`
      */
     413: ({
         code: 'body_too_large';
     } & BodyTooLargeProblem) | ({
         code: 'file_too_large';
-    } & FileTooLargeProblem);
+    } & FileTooLargeProblem) | ({
+        code: 'upload_quota_exceeded';
+    } & UploadQuotaExceededProblem);
     /**
      * `unsupported_media_type`
      */
@@ -11148,9 +11204,13 @@ export type CreateSessionErrors = {
      */
     401: InvalidApiKeyProblem;
     /**
-     * `cross_site_request`
+     * `cross_site_request`, `https_required`
      */
-    403: CrossSiteRequestProblem;
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'https_required';
+    } & HttpsRequiredProblem);
     /**
      * `body_too_large`
      */
@@ -11827,13 +11887,15 @@ export type ExtractErrors = {
      */
     409: RequestInProgressProblem;
     /**
-     * `file_too_large`, `body_too_large`
+     * `file_too_large`, `body_too_large`, `upload_quota_exceeded`
      */
     413: ({
         code: 'file_too_large';
     } & FileTooLargeProblem) | ({
         code: 'body_too_large';
-    } & BodyTooLargeProblem);
+    } & BodyTooLargeProblem) | ({
+        code: 'upload_quota_exceeded';
+    } & UploadQuotaExceededProblem);
     /**
      * `unsupported_media_type`
      */
@@ -11915,6 +11977,10 @@ export type FinishOidcData = {
 };
 
 export type FinishOidcErrors = {
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
     /**
      * `internal_error`
      */
@@ -13568,7 +13634,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -14227,7 +14293,16 @@ export type ListApiKeysData = {
          */
         tenant_id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+    };
     url: '/v1/api-keys/{tenant_id}';
 };
 
@@ -15371,7 +15446,7 @@ export type ListWebhookDeliveriesData = {
     };
     query?: {
         /**
-         * `failed`: it was not delivered within three days, and is tried no more.
+         * `failed`: it was not delivered within three days, or its receiver answered 410, and it is tried no more. A webhook that is enabled again within the three days is sent it after all.
          */
         status?: 'pending' | 'delivered' | 'failed';
         /**
@@ -15590,13 +15665,15 @@ export type OcrToMarkdownErrors = {
         code: 'version_conflict';
     } & VersionConflictProblem);
     /**
-     * `body_too_large`, `file_too_large`
+     * `body_too_large`, `file_too_large`, `upload_quota_exceeded`
      */
     413: ({
         code: 'body_too_large';
     } & BodyTooLargeProblem) | ({
         code: 'file_too_large';
-    } & FileTooLargeProblem);
+    } & FileTooLargeProblem) | ({
+        code: 'upload_quota_exceeded';
+    } & UploadQuotaExceededProblem);
     /**
      * `unsupported_media_type`
      */
@@ -16168,7 +16245,12 @@ export type RevokeApiKeyData = {
          */
         key: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * What becomes of the keys that were made with it, and with those: `made_by` in the list says which. With `revoke` they are revoked, too, also when the key itself was before.
+         */
+        made?: 'keep' | 'revoke';
+    };
     url: '/v1/api-keys/{key}';
 };
 
@@ -16554,13 +16636,21 @@ export type StartOidcErrors = {
      */
     422: HttpValidationError;
     /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
      * `internal_error`
      */
     500: InternalErrorProblem;
     /**
-     * `shutting_down`
+     * `shutting_down`, `not_ready`
      */
-    503: ShuttingDownProblem;
+    503: ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'not_ready';
+    } & NotReadyProblem);
 };
 
 export type StartOidcError = StartOidcErrors[keyof StartOidcErrors];
@@ -16624,13 +16714,15 @@ export type ToMarkdownErrors = {
      */
     409: RequestInProgressProblem;
     /**
-     * `file_too_large`, `body_too_large`
+     * `file_too_large`, `body_too_large`, `upload_quota_exceeded`
      */
     413: ({
         code: 'file_too_large';
     } & FileTooLargeProblem) | ({
         code: 'body_too_large';
-    } & BodyTooLargeProblem);
+    } & BodyTooLargeProblem) | ({
+        code: 'upload_quota_exceeded';
+    } & UploadQuotaExceededProblem);
     /**
      * `unsupported_media_type`
      */
@@ -16721,6 +16813,10 @@ export type UseSignInLinkErrors = {
      * `validation_error`
      */
     422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
     /**
      * `internal_error`
      */

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearch, type RouterHistory } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { oidcStart } from '../../api/session.ts';
+import { missingHere, oidcStart, type Session } from '../../api/session.ts';
 import { sessionQuery, useSessionQuery } from '../../api/useSession.ts';
 import { shell } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
@@ -25,6 +25,44 @@ function GoOn({ to }: { to: string }) {
   return null;
 }
 
+/** Why nobody can sign in at this address, and where: to ask again would not help. */
+function Missing({ what, publicUrl }: { what: 'https' | 'address'; publicUrl: string }) {
+  return (
+    <div role="alert" className="flex flex-col gap-2 rounded-md bg-warn-soft p-3 text-warn">
+      <p className="font-medium">{texts.missing.title}</p>
+      <p>
+        {texts.missing[what]}
+        {what === 'address' && (
+          <>
+            {' '}
+            <a className="break-all underline" href={publicUrl}>
+              {publicUrl}
+            </a>
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** The ways in that the service offers. */
+function Ways({ session, goal }: { session: Session | undefined; goal: string }) {
+  return (
+    <>
+      <SignInForm />
+      {session?.methods.includes('oidc') === true && (
+        <>
+          <p className="text-center text-soft">{texts.or}</p>
+          <Button asChild className="justify-center">
+            <a href={oidcStart(`/app${goal}`)}>{texts.oidc}</a>
+          </Button>
+        </>
+      )}
+      <p className="text-[13px] text-soft">{texts.firstTime}</p>
+    </>
+  );
+}
+
 /** Signing in, by a key or by the organisation's provider; afterwards back to where one wanted to go. */
 export function SignInPage() {
   const { problem, to }: { problem?: string; to?: string } = useSearch({ strict: false });
@@ -37,7 +75,8 @@ export function SignInPage() {
     [cache],
   );
   if (session?.signed_in === true) return <GoOn to={goal} />;
-  const said = problemText(problem);
+  const missing = missingHere(session);
+  const said = missing === undefined ? problemText(problem) : undefined;
   return (
     <main className="flex min-h-dvh items-center justify-center p-4">
       <div className="flex w-full max-w-sm flex-col gap-4 rounded-xl border border-line bg-surface p-6 shadow-sm">
@@ -47,16 +86,11 @@ export function SignInPage() {
             {said}
           </p>
         )}
-        <SignInForm />
-        {session?.methods.includes('oidc') === true && (
-          <>
-            <p className="text-center text-soft">{texts.or}</p>
-            <Button asChild className="justify-center">
-              <a href={oidcStart(`/app${goal}`)}>{texts.oidc}</a>
-            </Button>
-          </>
+        {missing === undefined ? (
+          <Ways session={session} goal={goal} />
+        ) : (
+          <Missing what={missing} publicUrl={session?.public_url ?? ''} />
         )}
-        <p className="text-[13px] text-soft">{texts.firstTime}</p>
       </div>
     </main>
   );

@@ -1,7 +1,7 @@
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { faultOf } from '../../api/faults.ts';
-import { useRead } from '../../api/hooks.ts';
+import { usePages, type Pages } from '../../api/usePages.ts';
 import { useTenantId } from '../../api/useSession.ts';
 import { keys as texts } from '../../texts/keys.ts';
 import { Button } from '../../ui/button.tsx';
@@ -10,7 +10,7 @@ import { ForTenant } from '../../ui/forTenant.tsx';
 import { PageHeader } from '../../ui/pageHeader.tsx';
 import { ProblemNote } from '../../ui/problemNote.tsx';
 import { CreateDialog } from './createDialog.tsx';
-import { stateOf, type Issued, type Key } from './keys.ts';
+import { isLive, type Issued, type Key } from './keys.ts';
 import { KeyTable } from './keyTable.tsx';
 import { RevokeDialog } from './revokeDialog.tsx';
 import { RotateDialog } from './rotateDialog.tsx';
@@ -22,29 +22,27 @@ type Doing =
   | { readonly what: 'show'; readonly issued: Issued };
 
 interface DialogsProps {
+  readonly items: readonly Key[];
   readonly doing: Doing;
   readonly onDo: (doing: Doing | undefined) => void;
 }
 
-function Dialogs({ doing, onDo }: DialogsProps) {
+function Dialogs({ items, doing, onDo }: DialogsProps) {
   const onClose = (): void => onDo(undefined);
   const onIssued = (issued: Issued): void => onDo({ what: 'show', issued });
   if (doing.what === 'create') return <CreateDialog onClose={onClose} onIssued={onIssued} />;
   if (doing.what === 'show') return <SecretDialog issued={doing.issued} onStored={onClose} />;
   const { what, key } = doing;
-  if (what === 'revoke') return <RevokeDialog chosen={key} onClose={onClose} />;
+  if (what === 'revoke') return <RevokeDialog chosen={key} items={items} onClose={onClose} />;
   return <RotateDialog chosen={key} onClose={onClose} onIssued={onIssued} />;
 }
 
-const isOver = (key: Key): boolean => ['revoked', 'over'].includes(stateOf(key, Date.now()));
-
-interface ListedProps {
-  readonly items: readonly Key[] | undefined;
+interface ListedProps extends Pick<Pages<Key>, 'items' | 'more' | 'isLoadingMore'> {
   readonly onDo: (doing: Doing) => void;
 }
 
 /** The keys that are there, with those that are over where they are asked for. */
-function Listed({ items, onDo }: ListedProps) {
+function Listed({ items, more, isLoadingMore, onDo }: ListedProps) {
   const [isAll, showAll] = useState(false);
   const open = (
     <Button look="primary" onClick={() => onDo({ what: 'create' })}>
@@ -68,7 +66,9 @@ function Listed({ items, onDo }: ListedProps) {
         </label>
       </div>
       <KeyTable
-        items={items?.filter((key) => isAll || !isOver(key))}
+        items={items?.filter((key) => isAll || isLive(key, Date.now()))}
+        onMore={more}
+        isLoadingMore={isLoadingMore}
         onRotate={(key) => onDo({ what: 'rotate', key })}
         onRevoke={(key) => onDo({ what: 'revoke', key })}
       />
@@ -78,16 +78,17 @@ function Listed({ items, onDo }: ListedProps) {
 
 function KeyList() {
   const tenant_id = useTenantId();
-  const { data, error, refetch } = useRead('listApiKeys', { path: { tenant_id } });
+  const list = usePages('listApiKeys', { path: { tenant_id } });
   const [doing, onDo] = useState<Doing>();
   // A tenant begins with its first key: until then nobody has heard of it.
+  const { error } = list;
   const isNew = error !== null && faultOf(error).code === 'tenant_not_found';
   const isBroken = error !== null && !isNew;
   return (
     <div className="flex flex-col gap-4">
-      {isBroken && <ProblemNote error={error} onRetry={() => void refetch()} />}
-      {!isBroken && <Listed items={isNew ? [] : data?.items} onDo={onDo} />}
-      {doing !== undefined && <Dialogs doing={doing} onDo={onDo} />}
+      {isBroken && <ProblemNote error={error} onRetry={list.again} />}
+      {!isBroken && <Listed {...list} items={isNew ? [] : list.items} onDo={onDo} />}
+      {doing !== undefined && <Dialogs items={list.items ?? []} doing={doing} onDo={onDo} />}
     </div>
   );
 }

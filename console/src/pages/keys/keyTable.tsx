@@ -93,9 +93,23 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
   },
 ];
 
+interface KeyTableProps extends KeyActions {
+  readonly items: readonly Key[] | undefined;
+  /** undefined: all of them are there. */
+  readonly onMore: (() => void) | undefined;
+  readonly isLoadingMore: boolean;
+}
+
 /** The keys of a tenant with what can be done to each. */
-export function KeyTable({ items, ...actions }: KeyActions & { items: readonly Key[] | undefined }) {
+export function KeyTable({ items, onMore, isLoadingMore, ...actions }: KeyTableProps) {
   return (
-    <DataTable label={texts.list} columns={columnsOf(actions)} items={items} idOf={({ key_id }) => key_id} />
+    <DataTable
+      label={texts.list}
+      columns={columnsOf(actions)}
+      items={items}
+      idOf={({ key_id }) => key_id}
+      onMore={onMore}
+      isLoadingMore={isLoadingMore}
+    />
   );
 }

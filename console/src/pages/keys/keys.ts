@@ -16,6 +16,18 @@ export const stateOf = ({ revoked_at, expires_at }: Key, now: number): KeyState 
   return Date.parse(expires_at) <= now ? 'over' : 'ending';
 };
 
+export const isLive = (key: Key, now: number): boolean => ['live', 'ending'].includes(stateOf(key, now));
+
+/** The listed keys that were made with a key, or with one of those. */
+export const madeWith = ({ key_id }: Pick<Key, 'key_id'>, items: readonly Key[]): readonly Key[] => {
+  const found = new Set([key_id]);
+  for (let before = 0; before < found.size;) {
+    before = found.size;
+    for (const key of items) if (key.made_by !== null && found.has(key.made_by)) found.add(key.key_id);
+  }
+  return items.filter((key) => key.key_id !== key_id && found.has(key.key_id));
+};
+
 export const TONES: Readonly<Record<KeyState, Tone>> = {
   live: 'good',
   ending: 'warn',

@@ -52,7 +52,9 @@ const membersOf = (
   if (Array.isArray(value)) return value.map((_, at) => [String(at), part?.items] as const);
   const own = isObject(value) ? Object.keys(value) : [];
   const asked = part?.properties ?? {};
-  return [...new Set([...Object.keys(asked), ...own])].map((name) => [name, asked[name]] as const);
+  return [...new Set([...Object.keys(asked), ...own])].map(
+    (name) => [name, Object.hasOwn(asked, name) ? asked[name] : undefined] as const,
+  );
 };
 
 const isGroup = (value: unknown, part: SchemaPart | undefined): boolean =>

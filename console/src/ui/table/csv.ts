@@ -1,12 +1,13 @@
-/** Text that a spreadsheet would run as a formula is marked as text. */
-const FORMULA = /^[=+@\t\r]|^-(?![\d.])/;
+/** A spreadsheet runs a cell that begins so as a formula, unless the whole cell is a number. */
+const MAY_RUN = /^[=+@\t\r\n＝＋－＠-]/;
+const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const cell = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   const text = textOf(value);
-  const safe = FORMULA.test(text) ? `'${text}` : text;
+  const safe = MAY_RUN.test(text) && !NUMBER.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 

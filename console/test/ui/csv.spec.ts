@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { csvOf } from '../../src/ui/table/csv.ts';
+
+const cellOf = (value: unknown): string => csvOf(['name'], [[value]]).slice('name\r\n'.length);
+
+describe('cells of a CSV', () => {
+  for (const formula of [
+    ...['-1+cmd|x', '-1', '-.5e3', '+1', '=1+1', '+49 30 1234', '-', '--1', '-1,5', '-0x1', '@SUM(A1)'],
+    ...['\t=1', '\r=1', '\n=1', '＝1+1', '-1\n=2'],
+  ])
+    it(`are marked as text where a spreadsheet would run them: ${JSON.stringify(formula)}`, () => {
+      const isNumber = ['-1', '-.5e3', '+1'].includes(formula);
+      expect(cellOf(formula).replace(/^"/, '').startsWith("'")).to.equal(!isNumber);
+    });
+
+  it('are numbers and text as they were', () => {
+    for (const plain of ['-12.50', '1e9', '+0.5', 'a-b', '', 'x=1']) expect(cellOf(plain)).to.equal(plain);
+    for (const number of [-7, 0, 1.5]) expect(cellOf(number)).to.equal(String(number));
+    expect(cellOf(null)).to.equal('');
+    expect(cellOf('a,"b"')).to.equal('"a,""b"""');
+  });
+
+  it('of the heading are marked, too', () => {
+    expect(csvOf(['=1+1', '-x'], [])).to.equal("'=1+1,'-x");
+  });
+});
