@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setPriority } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -70,8 +69,4 @@ export const buildConsole = async () => {
   renameSync(NEXT, DIST);
 };
 
-if (process.argv[1] === import.meta.filename && !isConsoleFresh()) {
-  // what serves comes first
-  if (process.argv.includes('--low')) setPriority(10);
-  await buildConsole();
-}
+if (process.argv[1] === import.meta.filename && !isConsoleFresh()) await buildConsole();

@@ -54,7 +54,7 @@ const moved = (specifier, from) => {
 };
 
 /** Imports of `x.ts` become those of `x.js`, and packages of this repository are found in the mirror. */
-const withMovedImports = (code, from) => {
+export const withMovedImports = (code, from) => {
   let text = code;
   for (const { specifier, start, end } of parse(code)[0].toReversed()) {
     const target = typeof specifier === 'string' ? moved(specifier, from) : undefined;

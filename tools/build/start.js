@@ -1,16 +1,37 @@
-// Starts the service. It is bundled first where a source is newer, in a process of its own: what compiles does
-// not stay in the memory of what runs. The console is built beside the running service, which answers without it.
-import { execFileSync, spawn } from 'node:child_process';
+// Starts the service. It and the console are built first where a source is newer, at the same time and in processes of
+// their own: what compiles does not stay in the memory of what runs, and what says that it listens has its console.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFresh } from './bundle.js';
 import { isConsoleFresh } from './console.js';
 
-const script = (name) => join(import.meta.dirname, name);
+/** Runs a script of this folder until it ends, or this process does; gives its exit code. */
+const built = async (script, ...args) => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, script), ...args], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  const [code] = await once(child, 'exit');
+  process.off('exit', end);
+  return code;
+};
 
-if (!isFresh()) execFileSync(process.execPath, [script('build.js'), '--service'], { stdio: 'inherit' });
+const buildService = async () => {
+  if (!isFresh() && (await built('build.js', '--service')) !== 0) process.exit(1);
+};
+
+const buildConsole = async () => {
+  if (!isConsoleFresh() && (await built('console.js')) !== 0)
+    writeSync(2, 'The console could not be built: the service starts without it.\n');
+};
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const end = () => process.exit(0);
+for (const signal of SIGNALS) process.on(signal, end);
+if (!isFresh() || !isConsoleFresh()) writeSync(1, 'Building what is newer than the last build …\n');
+await Promise.all([buildService(), buildConsole()]);
+for (const signal of SIGNALS) process.off(signal, end);
 await import('../../dist/main.js');
-if (!isConsoleFresh()) {
-  spawn(process.execPath, [script('console.js'), '--low'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  }).unref();
-}

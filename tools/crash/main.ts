@@ -5,6 +5,7 @@ import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEvent
 import { startService } from '../../test/support/serviceProcess.ts';
 import { auditLog, expectReadModelsEqualRebuild } from './audit.ts';
 import { KILL_POINTS, type KillPoint } from './killPoints.ts';
+import { runStarts } from './starts.ts';
 import { expectBooksBalanced, openTenants, runRound, settleUnknown, type Books } from './rounds.ts';
 
 const rounds = Number(process.env['CRASH_ROUNDS'] ?? 100);
@@ -121,4 +122,10 @@ const main = async (): Promise<void> => {
   report(totals);
 };
 
-await main();
+/** `--starts 200`: starts that are told to end at random moments, instead of rounds of kill -9. */
+const startsAt = process.argv.indexOf('--starts');
+if (startsAt < 0) await main();
+else {
+  console.log(`starts that end at a random moment, seed ${seed} (CRASH_SEED repeats it)`);
+  await runStarts(Number(process.argv[startsAt + 1] ?? 200), seed);
+}

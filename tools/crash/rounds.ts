@@ -96,7 +96,7 @@ const repeatSome = async (books: Books, url: string, random: Random): Promise<vo
 };
 
 /** Sends one operation after the other until the round is over. */
-const caller = async (
+export const caller = async (
   books: Books,
   random: Random,
   round: { readonly url: string; alive: boolean },

@@ -63,9 +63,9 @@ const frozen = (
   name: `${name} frozen for ${ms / 1000} s`,
   strike: async (fleet) => {
     const one = what(fleet);
-    one.freeze();
+    await one.freeze();
     await pause(ms);
-    one.thaw();
+    await one.thaw();
   },
 });
 
@@ -125,6 +125,8 @@ export const FAULTS: readonly Fault[] = [
   killed('the active projector replaced', active, { signal: 'SIGTERM', downMs: 0 }),
   frozen('an API replica', ({ apis }) => nextOf(apis), 3_000),
   frozen('PostgreSQL', ({ servers }) => servers.postgres, 4_000),
+  // Longer than a read waits for the log (10 s), and than a connection without a sign of life lasts (20 s).
+  frozen('EventStoreDB', ({ servers }) => servers.events, 25_000),
 ];
 
 /** Strikes, and measures until writes and reads are back on every replica that runs. */

@@ -12,8 +12,8 @@ import { packClient } from './built.ts';
  * is not larger than it was meant to be, and its core runs without Node.
  */
 
-/** A quarter more than it has: types grow with every route. */
-const TARBALL_MAX_BYTES = 70_000;
+/** An eighth more than it has: types grow with every route. */
+const TARBALL_MAX_BYTES = 80_000;
 /** What a page loads that uses all of it, minified. */
 const BROWSER_MAX_BYTES = 18_000;
 

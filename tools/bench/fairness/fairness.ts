@@ -1,4 +1,8 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate';
+import { epub } from '../../../engine/test/support/bookFiles.ts';
 
 /** A tenant of the service under test. */
 export interface Tenant {
@@ -133,12 +137,56 @@ const trainings: Attack = async (tenant, { scan }) => {
 
 const uploads: Attack = (tenant, { large }) => again(tenant, () => uploaded(tenant, large, 'large.pdf'));
 
-/** Six requests for scans, eight counts, a queue of trainings and four uploads at once. */
+/** A book whose spine names its one chapter so often. */
+const repeatedBook = (often: number): Uint8Array => {
+  const members = unzipSync(epub({ 'one.xhtml': `<p>${'Lorem ipsum. '.repeat(400)}</p>` }));
+  const spine = '<itemref idref="i0"/>';
+  const text = strFromU8(members['book/main.opf'] ?? new Uint8Array());
+  return zipSync({ ...members, 'book/main.opf': strToU8(text.replace(spine, spine.repeat(often))) });
+};
+
+/** Batches of ten books that cost much to count, as many at once as a tenant may have. */
+const batches: Attack = async (tenant) => {
+  const book = repeatedBook(10_000);
+  const ids = await Promise.all(Array.from({ length: 10 }, () => uploaded(tenant, book, 'a.epub')));
+  const { tenant_id } = tenant;
+  const batch = { tenant_id, document_ids: ids, schema: SCHEMA };
+  await again(tenant, () => read(send(tenant, '/v1/batches', batch)));
+};
+
+const UNREAD = 150;
+const LONG_TEXT = 'Lorem ipsum dolor sit amet.\n'.repeat(85_000);
+
+/** Asks for an answer of five megabytes on many connections, and reads none of them. */
+const unread: Attack = async (tenant) => {
+  const { url, key, signal, tenant_id } = tenant;
+  const headers = { 'x-api-key': key, prefer: 'respond-async' };
+  const form = formOf(LONG_TEXT, 'long.txt', { tenant_id, conversion_mode: 'fast' });
+  const accepted = await fetch(`${url}/v1/to-markdown`, { method: 'POST', headers, signal, body: form });
+  const { operation_id = '' } = (await accepted.json()) as { readonly operation_id?: string };
+  const path = `/v1/operations/${operation_id}`;
+  const { host, hostname, port } = new URL(url);
+  const reader = async (): Promise<void> => {
+    const socket = connect({ port: Number(port), host: hostname });
+    signal.addEventListener('abort', () => socket.destroy(), { once: true });
+    socket.on('error', () => undefined);
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${key}\r\n\r\n`);
+    await once(socket, 'data', { signal });
+    socket.pause();
+    // The service cuts it off some time; then it comes again.
+    await once(socket, 'close', { signal });
+  };
+  await Promise.all(Array.from({ length: UNREAD }, () => again(tenant, reader)));
+};
+
+/** Six requests for scans, eight counts, a queue of trainings, four uploads, batches and readers at once. */
 const ATTACKS: Readonly<Record<string, readonly Attack[]>> = {
   scans: Array.from({ length: 6 }, () => robustScans),
   counts: Array.from({ length: 8 }, () => pageCounts),
   trainings: [trainings],
   uploads: Array.from({ length: 4 }, () => uploads),
+  batches: Array.from({ length: 5 }, () => batches),
+  unread: [unread],
 };
 
 /**

@@ -1,0 +1,82 @@
+// Sows faults into the code under simulation, one at a time, and lets the simulator look for each:
+// node tools/sim/mutants.js [--seconds 60] [--list tools/sim/mutants.json] [--only <part of about>]
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+import { init } from 'es-module-lexer';
+import { MIRROR, mirror, withMovedImports } from '../build/mirror.js';
+import { ROOT } from '../build/workspaces.js';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    list: { type: 'string', default: 'tools/sim/mutants.json' },
+    only: { type: 'string', default: '' },
+  },
+});
+
+/** A copy of all that was compiled: links, so that it costs no space, and what is written anew is its own. */
+const COPY = join(ROOT, 'dist/mutant');
+
+const copied = () => {
+  rmSync(COPY, { recursive: true, force: true });
+  mkdirSync(join(ROOT, 'dist'), { recursive: true });
+  const { status, stderr } = spawnSync('cp', ['-al', join(ROOT, MIRROR), COPY], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`cp: ${stderr}`);
+};
+
+/** The file with its fault, compiled as the mirror does it. */
+const compiled = async ({ file, find, put, about }) => {
+  const source = readFileSync(join(ROOT, file), 'utf8');
+  if (source.split(find).length !== 2)
+    throw new Error(`${about}: ${file} has not exactly one ${JSON.stringify(find)}`);
+  const contents = source.replace(find, () => put);
+  const sown = {
+    name: 'sown',
+    setup: (own) => own.onLoad({ filter: /\.ts$/ }, () => ({ contents, loader: 'ts' })),
+  };
+  const { outputFiles } = await build({
+    ...{ absWorkingDir: ROOT, entryPoints: [file], write: false, platform: 'node', format: 'esm' },
+    ...{ target: 'node20.19', tsconfig: 'tsconfig.json', logLevel: 'warning', plugins: [sown] },
+  });
+  return withMovedImports(outputFiles[0].text, file);
+};
+
+const judged = () => {
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(COPY, 'test/sim/simMain.js'), '--judge', '--seconds', values.seconds],
+    { cwd: ROOT, encoding: 'utf8' },
+  );
+  const last = stdout.trim().split('\n').at(-1) ?? '';
+  return last.startsWith('{')
+    ? JSON.parse(last)
+    : { runs: 0, steps: 0, where: 'it broke', finding: stderr.slice(0, 200) };
+};
+
+const line = (cells) => process.stdout.write(`| ${cells.join(' | ')} |\n`);
+
+await mirror();
+await init;
+const mutants = [
+  { about: 'nothing: the code as it is' },
+  ...JSON.parse(readFileSync(join(ROOT, values.list), 'utf8')).filter(({ about }) =>
+    about.includes(values.only),
+  ),
+];
+line(['fault', 'file', 'runs', 'steps', 'where', 'finding']);
+line(['---', '---', '--:', '--:', '---', '---']);
+for (const mutant of mutants) {
+  copied();
+  if (mutant.file !== undefined) {
+    const target = join(COPY, mutant.file.replace(/\.ts$/, '.js'));
+    const code = await compiled(mutant);
+    rmSync(target);
+    writeFileSync(target, code);
+  }
+  const { runs, steps, where, finding } = judged();
+  line([mutant.about, mutant.file ?? '', runs, steps, where, finding ?? 'nothing found']);
+}
+rmSync(COPY, { recursive: true, force: true });
