@@ -14,6 +14,7 @@ import { fxRatesEvent } from './fxRates/events.ts';
 import { eventCodec, UndecodableEvent, type Upcasters } from './kernel/codec.ts';
 import { llmCostEvent } from './llmCost/events.ts';
 import { operationEvent } from './operation/events.ts';
+import { placesEvent } from './places.ts';
 import { paymentEvent, paymentUpcasters } from './payment/events.ts';
 import type { RecordedEvent } from './ports/eventStore.ts';
 import { priceListEvent } from './priceList/events.ts';
@@ -48,6 +49,7 @@ export const EVENT_CATALOGUE = {
   deployment: deploymentEvent,
   webhook: webhookEvent,
   webhookDelivery: webhookDeliveryEvent,
+  places: placesEvent,
   finding: findingEvent,
   $quire: eventLogEvent,
   [SEALS_STREAM]: sealEvent,

@@ -74,7 +74,7 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 /** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
 const OURS = new RegExp(
   String.raw`^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_` +
-    String.raw`|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|CORS_|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
+    String.raw`|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|TRUST_|CORS_|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
     String.raw`|OIDC_|SESSION_|WEBHOOKS_|QUIRE_)`,
 );
 
@@ -118,6 +118,8 @@ const configOf = (checked: Environment, together: Together) => ({
     robust: checked.LOCAL_DEADLINE_ROBUST_SECONDS * 1000,
   },
   heavyConcurrency: checked.HEAVY_CONCURRENCY,
+  /** Operations that a worker does beside each other. */
+  workerPlaces: checked.WORKER_PLACES,
   maxUploadBytes: checked.MAX_UPLOAD_BYTES,
   /** Most bytes of uploads that are kept for one tenant. */
   uploadQuotaBytes: checked.UPLOAD_QUOTA_BYTES,
@@ -126,6 +128,8 @@ const configOf = (checked: Environment, together: Together) => ({
   /** 32 bytes in base64; undefined: in a file of DATA_DIR. */
   sessionSecret: checked.SESSION_SECRET,
   publicUrl: checked.PUBLIC_URL,
+  /** How many proxies stand before the service, or their addresses; undefined: none is believed. */
+  trustProxy: checked.TRUST_PROXY,
   /** Web pages of these origins may call the service from a browser. */
   corsOrigins: checked.CORS_ORIGINS as readonly string[],
   allowPrivateNetwork: checked.LLM_ALLOW_PRIVATE_NETWORK,
@@ -170,6 +174,9 @@ export const configFrom = (env: Readonly<Record<string, string | undefined>> = p
     throw new ConfigError(complaints.join('\n'));
   return configOf(checked, { s3, secretKeys, seals, platformModels, signIn });
 };
+
+/** Whether npm, or what works as it does, runs this process as one of its scripts. */
+export const isBelowNpm = (): boolean => process.env['npm_lifecycle_event'] !== undefined;
 
 let redactForgotten: ReturnType<typeof redactor> | undefined;
 

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { RECOGNITION_ENGINES } from '@quire/engine/document/document';
 import { modelNamed } from '@quire/engine/models/modelName';
+import { proxies } from './trustedProxies.ts';
 import { base64Of32, signInVariables } from './signInConfig.ts';
 import { tracingVariables } from './tracingConfig.ts';
 
@@ -77,11 +78,13 @@ export const environment = z.object({
   LOCAL_DEADLINE_STANDARD_SECONDS: wholeNumber(1, 3_600).default(120),
   LOCAL_DEADLINE_ROBUST_SECONDS: wholeNumber(1, 3_600).default(300),
   HEAVY_CONCURRENCY: wholeNumber(1, 1024).default(availableParallelism() * 2),
+  WORKER_PLACES: wholeNumber(1, 1024).default(3),
   MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
   UPLOAD_QUOTA_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(5_368_709_120),
   UPLOAD_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
   ...signInVariables,
   PUBLIC_URL: urlOf('http', 'https').optional(),
+  TRUST_PROXY: proxies.optional(),
   CORS_ORIGINS: listOf(origin).default([]),
   LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
   ALLOW_SOURCE_URLS: flag.default(false),

@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
-import { configFrom, forgetSecrets, ownRedactor } from './config.ts';
+import { configFrom, forgetSecrets, isBelowNpm, ownRedactor } from './config.ts';
+import { openParts } from './composition/parts/openParts.ts';
 import { startQuire } from './composition/quire.ts';
+import { complain, say } from './composition/start/standardStreams.ts';
 import { isForOperator } from './operator/forOperator.ts';
 
 /** Time that running work gets to finish after SIGTERM, ms. */
@@ -12,7 +14,7 @@ const PRIVATE_FILES = 0o077;
 const redact = ownRedactor();
 
 const fail = (error: unknown): never => {
-  console.error(redact(isForOperator(error) ? `Quire cannot start.\n${error.message}` : inspect(error)));
+  complain(`${redact(isForOperator(error) ? `Quire cannot start.\n${error.message}` : inspect(error))}\n`);
   process.exit(1);
 };
 
@@ -21,28 +23,72 @@ const fail = (error: unknown): never => {
  * this process knows is then in doubt: it ends, and the next start settles what was left open.
  */
 const dieOf = (error: unknown): void => {
-  console.error('Quire stops: a defect left it in an unknown state.', redact(inspect(error)));
+  complain(`Quire stops: a defect left it in an unknown state. ${redact(inspect(error))}\n`);
   process.exit(70);
 };
 
-const main = async (): Promise<void> => {
-  process.umask(PRIVATE_FILES);
-  const config = configFrom();
-  if (!forgetSecrets() && process.platform === 'linux')
-    console.warn('Secrets could not be erased from /proc/<pid>/environ: this system forbids it.');
-  const quire = await startQuire(config);
-  process.on('uncaughtException', dieOf);
-  process.on('unhandledRejection', dieOf);
-  let stopping = false;
-  const stop = (signal: string) => {
-    if (stopping) process.exit(130);
-    stopping = true;
-    console.log(`\n${signal}: finishing running work (again to stop at once) …`);
+/** A signal that comes again within this time is the same one, ms: a terminal and npm both pass it on. */
+const AGAIN_MS = 1_000;
+
+/** How often it is looked whether npm still runs, ms. */
+const LOOK_EVERY_MS = 500;
+
+class ToldToEnd extends Error {
+  override readonly name = 'ToldToEnd';
+}
+
+/** Aborts when this process is told to end; told again, it ends at once. */
+const toldToEnd = (): AbortSignal => {
+  const told = new AbortController();
+  let firstAt = 0;
+  const tell = (by: string): void => {
+    if (told.signal.aborted) {
+      if (performance.now() - firstAt > AGAIN_MS) process.exit(130);
+      return;
+    }
+    firstAt = performance.now();
+    say(`\n${by}: finishing running work (again to stop at once) …\n`);
     setTimeout(() => process.exit(1), DRAIN_MS).unref();
-    quire.stop().then(() => process.exit(0), fail);
+    told.abort(new ToldToEnd());
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, tell);
+  if (isBelowNpm()) whenParentEnds(() => tell('npm has ended'));
+  return told.signal;
 };
 
-main().catch(fail);
+/** npm, or its shell, may end without a word to what it runs: that would keep the port and the folder. */
+const whenParentEnds = (tell: () => void): void => {
+  const parent = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(look);
+    tell();
+  }, LOOK_EVERY_MS).unref();
+};
+
+/** Told while it started: what was open is closed. */
+const isTold = (error: unknown): boolean =>
+  error instanceof ToldToEnd || (error instanceof Error && error.cause instanceof ToldToEnd);
+
+const untilTold = (told: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (told.aborted) resolve();
+    else told.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+const main = async (): Promise<void> => {
+  process.umask(PRIVATE_FILES);
+  process.on('uncaughtException', dieOf);
+  process.on('unhandledRejection', dieOf);
+  const told = toldToEnd();
+  const config = configFrom();
+  if (!forgetSecrets() && process.platform === 'linux')
+    complain('Secrets could not be erased from /proc/<pid>/environ: this system forbids it.\n');
+  const quire = await startQuire(config, openParts, told);
+  await untilTold(told);
+  await quire.stop();
+};
+
+void main()
+  .catch((error: unknown) => (isTold(error) ? undefined : fail(error)))
+  .then(() => process.exit(0));

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { lifeOf, pidRealm, startedAt } from '@quire/engine/kernel/processLife';
 import lockfile from 'proper-lockfile';
 import { codeOf } from '../../domain/kernel/failure.ts';
 import { DataDirInUse, type FolderOwner } from '../../domain/ports/dataFolder.ts';
@@ -18,26 +20,28 @@ export const LOCK_FILES = [OWNER_FILE, 'owner.lock', 'operator.json', 'operator.
 /** A lock whose owner died is taken over after this long without a sign of life. */
 const STALE_MS = 5_000;
 
-/** EPERM: it lives, and belongs to another user. */
-const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
-  }
-};
+/** How long an owner that was killed is waited for until the system has taken it away. */
+const GOING_MS = 5_000;
+const LOOK_AGAIN_MS = 20;
 
 type Owner = NonNullable<FolderOwner['owner']>;
 
-/** `<pid> <host>`; undefined where nobody has written anything, or something else. */
+/**
+ * `<pid> <host> <start> <realm>`, as much of it as the system tells and that release wrote; undefined where nobody has
+ * written anything, or something else.
+ */
 export const ownerIn = (text: string): Owner | undefined => {
-  const [, pid, host] = /^([1-9]\d{0,9})(?: (\S+))?\s*$/.exec(text) ?? [];
-  return pid === undefined ? undefined : { pid: Number(pid), host };
+  const [, pid, host, started, realm] =
+    /^([1-9]\d{0,9})(?: (\S+)(?: (\d+) ([\da-f-]+:\d*))?)?\s*$/.exec(text) ?? [];
+  return pid === undefined ? undefined : { pid: Number(pid), host, started, realm };
 };
 
+const ownerLine = (): string =>
+  `${[process.pid, hostname(), startedAt(process.pid), pidRealm()].filter((one) => one !== undefined).join(' ')}\n`;
+
 /** Whether the process is one of this machine, so that its number says something here. */
-const isHere = ({ host }: Owner): boolean => host === undefined || host === hostname();
+const isHere = ({ host, realm }: Owner): boolean =>
+  realm === undefined ? host === undefined || host === hostname() : realm === pidRealm();
 
 /** How a process was started, where the system tells; at most 120 characters. */
 const commandOf = (pid: number): string => {
@@ -92,13 +96,24 @@ const refuseHalfRestored = (dataDir: string): void => {
   );
 };
 
-const isGone = (owner: Owner): boolean => owner.pid !== process.pid && isHere(owner) && !isRunning(owner.pid);
+const lifeHere = ({ pid, started }: Owner) => lifeOf(pid, started);
+
+/**
+ * Whether the owner is known to be gone. One that was killed a moment ago is waited for: its files are its own until
+ * the system has taken it away.
+ */
+const isGone = async (owner: Owner): Promise<boolean> => {
+  if (!isHere(owner) || (owner.pid === process.pid && owner.started === undefined)) return false;
+  const until = performance.now() + GOING_MS;
+  while (lifeHere(owner) === 'going' && performance.now() < until) await setTimeout(LOOK_AGAIN_MS);
+  return lifeHere(owner) === 'gone';
+};
 
 const take = async (dataDir: string, owner: Owner | undefined, onLost: (error: Error) => void) => {
   const lockPath = join(dataDir, 'owner.lock');
-  if (owner !== undefined && isGone(owner)) await rm(lockPath, { recursive: true, force: true });
-  // In containers every owner may be process 1, and each has a host name of its own: then only the age of
-  // the lock tells, as it does of a process whose number another has by now.
+  if (owner !== undefined && (await isGone(owner))) await rm(lockPath, { recursive: true, force: true });
+  // In containers every owner may be process 1, and each has a host name of its own: then only the age of the lock
+  // tells, as it does where the system does not say when a process was started.
   const mayBeStale = owner !== undefined && (owner.pid === process.pid || !isHere(owner));
   try {
     return await lockfile.lock(dataDir, {
@@ -130,7 +145,7 @@ export const lockDataDir = async (
     const release = await take(dataDir, owner, onLost);
     try {
       if (!whileRestoring) refuseHalfRestored(dataDir);
-      await writeFile(ownerFile, `${String(process.pid)} ${hostname()}\n`);
+      await writeFile(ownerFile, ownerLine());
     } catch (error) {
       await release();
       throw error;
@@ -149,7 +164,7 @@ export const dataDirOwner = async (dataDir: string): Promise<FolderOwner> => {
     owner,
     isLocked: await lockfile.check(dataDir, options).catch(() => false),
     isHere: owner !== undefined && isHere(owner),
-    isRunning: owner !== undefined && isHere(owner) && isRunning(owner.pid),
+    isRunning: owner !== undefined && isHere(owner) && lifeHere(owner) === 'runs',
     command: owner === undefined ? '' : commandOf(owner.pid),
     isRestoring: existsSync(join(dataDir, RESTORING)),
   };

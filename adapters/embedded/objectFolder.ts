@@ -9,6 +9,7 @@ import {
   readFile,
   rename,
   rm,
+  rmdir,
   stat,
   unlink,
 } from 'node:fs/promises';
@@ -44,9 +45,7 @@ export async function openObjectFolder(folder: string): Promise<ObjectStore> {
     try {
       await write(temporary);
       await flush(temporary, 'r+');
-      await makeFolder(dirname(target), objects);
-      await rename(temporary, target);
-      await flush(dirname(target), 'r');
+      await place(temporary, target, objects);
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
@@ -67,6 +66,7 @@ export async function openObjectFolder(folder: string): Promise<ObjectStore> {
     list: (prefix) => listed(join(objects, checkKeyPrefix(prefix)), prefix),
     remove: async (key) => {
       await absentAsUndefined(unlink(pathOf(key)));
+      await removeEmpty(dirname(pathOf(key)), objects);
     },
     check: async () => {
       await flush(objects, 'r');
@@ -77,6 +77,32 @@ export async function openObjectFolder(folder: string): Promise<ObjectStore> {
 /** Reads an object beside whoever has the folder open; undefined when there is no such object. */
 export const readObject = (folder: string, key: string): Promise<Uint8Array | undefined> =>
   absentAsUndefined(readFile(join(folder, objectFileOf(key))));
+
+/** Attempts to put a file into a folder that others may remove as it is empty. */
+const PLACE_ATTEMPTS = 5;
+
+/** Moves a file to its place, and flushes it; its folder is made anew where it has just gone. */
+const place = async (file: string, target: string, root: string): Promise<void> => {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      await makeFolder(dirname(target), root);
+      await rename(file, target);
+      await flush(dirname(target), 'r');
+      return;
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT' || attempt === PLACE_ATTEMPTS) throw error;
+    }
+};
+
+/** Removes folders that nothing is in any more, up to those right below the root. */
+const removeEmpty = async (folder: string, root: string): Promise<void> => {
+  for (let at = folder; dirname(at) !== root && at !== root; at = dirname(at))
+    try {
+      await rmdir(at);
+    } catch {
+      return;
+    }
+};
 
 /** What is removed while it is listed is left out. */
 async function* listed(folder: string, prefix: string): AsyncIterable<ListedObject> {

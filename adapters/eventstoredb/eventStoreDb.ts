@@ -1,4 +1,5 @@
 import { BACKWARDS, END, FORWARDS, NO_STREAM, START, jsonEvent } from '@eventstore/db-client';
+import type { EventStoreDBClient } from '@eventstore/db-client';
 import { encodeBatch } from '../../domain/kernel/batch.ts';
 import type { Batch } from '../../domain/kernel/batch.ts';
 import type { BackwardsOptions, EventFeed } from '../../domain/ports/eventFeed.ts';
@@ -48,7 +49,7 @@ export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => 
   const reads = connection(connectionString);
   reads.client();
   const store = { appends: appendConnection(connectionString), reads, appendTimeoutMs, readTimeoutMs };
-  const ending = new AbortController();
+  const closing = new AbortController();
 
   return {
     snapshots: snapshotsIn({
@@ -57,52 +58,53 @@ export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => 
       timeoutMs: appendTimeoutMs,
       deadlineMs: SERVER_DEADLINE_MS,
     }),
-    append: (stream, expected, events) => append(store, { stream, expected, events }),
+    epoch: () => epochOf(store),
+    append: (...[stream, expected, events, epoch]) => append(store, { stream, expected, events }, epoch),
     read: (stream, readOptions = {}) => read(store, stream, readOptions),
-    subscribe: (feedOptions) => {
-      const { signal } = feedOptions;
-      const either = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
-      return counted(reads, (onConfirmed) =>
-        subscribeToAll({
-          client: reads.client(),
-          options: { ...feedOptions, signal: either },
-          timeoutMs: readTimeoutMs,
-          onConfirmed,
-        }),
+    subscribe: (subscribed) => {
+      const subscribing = { options: subscribed, timeoutMs: readTimeoutMs, closing: closing.signal };
+      return counted(reads, (client) =>
+        subscribeToAll({ ...subscribing, client, onConfirmed: () => reads.succeeded(client) }),
       );
     },
     backwards: (options) => readBackwards(store, options),
     head: () => head(store),
     end: () => end(store),
     close: async () => {
-      ending.abort();
+      closing.abort();
       await Promise.all([store.appends.close(), reads.close()]);
     },
   };
 };
 
-const append = async (store: Store, batch: Batch): Promise<AppendResult> => {
+/** Either connection: over one the state was read that the other writes on. */
+const epochOf = ({ appends, reads }: Store): number => appends.epoch() + reads.epoch();
+
+const append = async (store: Store, batch: Batch, epoch?: number): Promise<AppendResult> => {
   const encoded = encodeBatch(batch);
   if (encoded.kind === 'rejected') return encoded;
   const { stream, expected, events } = batch;
   const { appends, appendTimeoutMs: ms } = store;
+  const client = appends.client();
   try {
+    const client = await within(appends.ready(), { what: 'the connection for appends', ms });
+    if (epoch !== undefined && epoch !== epochOf(store)) return { kind: 'moved' };
     const written = await within(
-      appends.client().appendToStream(
+      client.appendToStream(
         stream,
         events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata })),
         { expectedRevision: expected === 'no_stream' ? NO_STREAM : expected, deadline: SERVER_DEADLINE_MS },
       ),
       { what: 'an append', ms },
     );
-    appends.succeeded();
+    appends.succeeded(client);
     const revision = written.nextExpectedRevision;
     const position = written.position?.commit ?? (await positionAt(store, stream, revision));
     return { kind: 'appended', revision, position };
   } catch (error) {
     const outcome = outcomeOf(error);
-    if (outcome.kind === 'unknown') appends.failed();
-    else appends.succeeded();
+    if (outcome.kind === 'unknown') appends.failed(client);
+    else appends.succeeded(client);
     return outcome;
   }
 };
@@ -120,9 +122,9 @@ async function* read(
 ): AsyncGenerator<RecordedEvent, void, void> {
   if (limit <= 0) return;
   const forwards = direction === 'forwards';
-  const items = counted(reads, () =>
+  const items = counted(reads, (client) =>
     reading(
-      reads.client().readStream(stream, {
+      client.readStream(stream, {
         direction: forwards ? FORWARDS : BACKWARDS,
         fromRevision: from ?? (forwards ? START : END),
         maxCount: Math.min(limit, Number.MAX_SAFE_INTEGER),
@@ -136,24 +138,26 @@ async function* read(
   }
 }
 
-/** Tells the connection how a read went. A stream that does not exist reads as empty. */
+/** Tells the connection how a read went. A stream of which the server says that it is not there is empty. */
 async function* counted<T>(
   reads: Connection,
-  open: (onConfirmed: () => void) => AsyncIterable<T>,
+  open: (client: EventStoreDBClient) => AsyncIterable<T>,
 ): AsyncGenerator<T, void, void> {
+  const client = reads.client();
   try {
-    yield* open(reads.succeeded);
+    yield* open(client);
   } catch (error) {
-    if (isStreamNotFound(error)) return;
-    reads.failed();
-    throw new LogUnavailable(`EventStoreDB cannot be read: ${detailOf(error)}`, { cause: error });
+    if (!isStreamNotFound(error)) {
+      reads.failed(client);
+      throw new LogUnavailable(`EventStoreDB cannot be read: ${detailOf(error)}`, { cause: error });
+    }
   }
-  reads.succeeded();
+  reads.succeeded(client);
 }
 
 const end = async ({ reads, readTimeoutMs }: Store): Promise<bigint | undefined> => {
-  const last = counted(reads, () =>
-    reading(reads.client().readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }), {
+  const last = counted(reads, (client) =>
+    reading(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }), {
       what: 'a read of $all',
       ms: readTimeoutMs,
     }),
@@ -168,11 +172,11 @@ async function* readBackwards(
   { before, signal }: BackwardsOptions,
 ): AsyncGenerator<RecordedEvent, void, void> {
   const fromPosition = before === undefined ? END : { commit: before, prepare: before };
-  const items = counted(reads, () =>
-    reading(
-      reads.client().readAll({ direction: BACKWARDS, fromPosition, maxCount: Number.MAX_SAFE_INTEGER }),
-      { what: 'a read of $all', ms: readTimeoutMs },
-    ),
+  const items = counted(reads, (client) =>
+    reading(client.readAll({ direction: BACKWARDS, fromPosition, maxCount: Number.MAX_SAFE_INTEGER }), {
+      what: 'a read of $all',
+      ms: readTimeoutMs,
+    }),
   );
   for await (const resolved of items) {
     if (signal?.aborted === true) return;
@@ -189,8 +193,8 @@ const head = async ({ reads, readTimeoutMs }: Store): Promise<bigint | undefined
   let from: bigint | undefined;
   for (let maxCount = HEAD_PAGE; ; maxCount = Math.min(maxCount * 4, HEAD_PAGE_MAX)) {
     const fromPosition = from === undefined ? END : { commit: from, prepare: from };
-    const page = counted(reads, () =>
-      reading(reads.client().readAll({ direction: BACKWARDS, fromPosition, maxCount }), {
+    const page = counted(reads, (client) =>
+      reading(client.readAll({ direction: BACKWARDS, fromPosition, maxCount }), {
         what: 'a read of $all',
         ms: readTimeoutMs,
       }),

@@ -17,21 +17,27 @@ interface Subscribing {
   readonly options: FeedOptions;
   /** For the server's confirmation. */
   readonly timeoutMs: number;
+  /** Aborts when the log is closed. */
+  readonly closing: AbortSignal;
   readonly onConfirmed: () => void;
 }
 
 /**
- * One subscription to `$all`. A graceful end by the server ends the loop, as the port says. The
- * subscription is read by events and not by its own iterator, because its marks (caught up, checkpoint)
- * overtake events that it still buffers; here each mark waits for the events sent before it.
+ * One subscription to `$all`. It ends when its subscriber says so; an end by anybody else is thrown, also
+ * a graceful one, which the client does not tell from an end that was asked for. The subscription is read by
+ * events and not by its own iterator, because its marks (caught up, checkpoint) overtake events that it still
+ * buffers; here each mark waits for the events sent before it.
  */
 export async function* subscribeToAll(subscribing: Subscribing): AsyncGenerator<FeedItem, void, void> {
-  const { signal } = subscribing.options;
+  const { closing, options } = subscribing;
+  const { signal } = options;
   if (signal?.aborted === true) return;
   const queue = itemQueue<FeedItem>();
   const subscription = started(subscribing, queue);
   const abort = () => queue.end();
+  const close = () => queue.end(new Error('the log was closed'));
   signal?.addEventListener('abort', abort, { once: true });
+  closing.addEventListener('abort', close, { once: true });
   try {
     for (let item = await queue.next(); item !== undefined; item = await queue.next()) {
       if (aborted(signal)) return;
@@ -40,6 +46,7 @@ export async function* subscribeToAll(subscribing: Subscribing): AsyncGenerator<
     }
   } finally {
     signal?.removeEventListener('abort', abort);
+    closing.removeEventListener('abort', close);
     queue.end();
     void subscription.unsubscribe().catch(() => undefined);
     subscription.resume();
@@ -68,10 +75,11 @@ const started = (subscribing: Subscribing, queue: ItemQueue<FeedItem>): AllStrea
   });
   subscription.on('caughtUp', () => marks.caughtUp(subscription));
   subscription.on('error', (error) => queue.end(error));
-  subscription.on('end', () => queue.end());
+  const ended = () => queue.end(new Error('the subscription ended'));
+  subscription.on('end', ended);
   subscription.on('close', () => {
     clearTimeout(silent);
-    queue.end();
+    ended();
   });
   subscription.on('data', (resolved) => {
     try {

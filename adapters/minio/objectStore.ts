@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { createReadStream } from 'node:fs';
-import { Client, S3Error, type BucketItem } from 'minio';
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { Client, S3Error, type BucketItem, type ClientOptions } from 'minio';
 import { checkKeyPrefix, checkObjectKey } from '../../domain/ports/objectKey.ts';
 import type { ListedObject, ObjectStore } from '../../domain/ports/objectStore.ts';
 
@@ -61,7 +63,34 @@ export function clientOf({ endpoint, accessKey, secretKey, region }: MinioOption
     secretKey,
     region,
     pathStyle: true,
+    transport: boundedHttp(useSSL ? httpsRequest : httpRequest),
   });
+}
+
+type Transport = NonNullable<ClientOptions['transport']>;
+
+/**
+ * HTTP that refuses an answer which does not say where it ends: after a connection that broke, what came of it
+ * would look whole. Where its length is said, or its chunks have a last one, Node tells that it was cut short.
+ */
+function boundedHttp(send: typeof httpsRequest): Transport {
+  const request = (options: RequestOptions, take: (answer: IncomingMessage) => void): ClientRequest => {
+    const sent = send(options, (answer) => {
+      if (options.method !== 'GET' || saysItsEnd(answer)) {
+        take(answer);
+        return;
+      }
+      answer.destroy();
+      sent.emit('error', new Error('the object store does not say where its answer ends'));
+    });
+    return sent;
+  };
+  // The client calls it in this one of its forms.
+  return { request } as Transport;
+}
+
+function saysItsEnd({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 /** Another replica may make it first. */

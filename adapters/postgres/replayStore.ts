@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { witnessFromJson, witnessToJson, type WitnessText } from '../../domain/eventLog/witness.ts';
 import type {
+  AnsweredLog,
   ReplayAnswer,
   ReplayBegin,
   ReplayLease,
@@ -8,7 +10,11 @@ import type {
 } from '../../domain/ports/replayStore.ts';
 import type { Sql, SqlValue } from '../../projections/engine/ports.ts';
 
-/** Run once at start. A row without `status` is a request in progress; `expires_at_ms` ends its lease. */
+/**
+ * Run once at start. A row without `status` is a request in progress; `expires_at_ms` ends its lease. `stands_on` has
+ * the events of the log that an answer stands on, as JSON: `[]` for none. An answer of a release that did not note
+ * them has no text there, and counts as long as it is kept.
+ */
 export const REPLAY_STORE_DDL = `
 create schema if not exists http_cache;
 create table if not exists http_cache.replays (
@@ -22,6 +28,7 @@ create table if not exists http_cache.replays (
   body text,
   primary key (tenant_id, endpoint, idempotency_key)
 );
+alter table http_cache.replays add column if not exists stands_on text;
 create index if not exists replays_expiry on http_cache.replays (expires_at_ms);
 `;
 
@@ -38,19 +45,24 @@ const START = `
   values ($1, $2, $3, $4, $5, $6)
   on conflict (tenant_id, endpoint, idempotency_key) do update
     set fingerprint = excluded.fingerprint, owner = excluded.owner,
-        expires_at_ms = excluded.expires_at_ms, status = null, body = null
+        expires_at_ms = excluded.expires_at_ms, status = null, body = null, stands_on = null
     where http_cache.replays.expires_at_ms <= $7
   returning owner`;
 
 const FIND = `
-  select fingerprint, status, body from http_cache.replays
+  select fingerprint, owner, status, body, stands_on from http_cache.replays
   where tenant_id = $1 and endpoint = $2 and idempotency_key = $3`;
 
 const MINE = `tenant_id = $1 and endpoint = $2 and idempotency_key = $3 and owner = $4 and status is null`;
 const RENEW = `update http_cache.replays set expires_at_ms = $5 where ${MINE} returning owner`;
 const COMPLETE = `
-  update http_cache.replays set status = $5, body = $6, expires_at_ms = $7 where ${MINE} returning owner`;
+  update http_cache.replays set status = $5, body = $6, expires_at_ms = $7, stands_on = $8
+  where ${MINE} returning owner`;
 const ABANDON = `delete from http_cache.replays where ${MINE}`;
+/** An answer that is none any more; not what another request has begun in its place. */
+const FORGET = `
+  delete from http_cache.replays
+  where tenant_id = $1 and endpoint = $2 and idempotency_key = $3 and owner = $4 and status is not null`;
 const PURGE = `delete from http_cache.replays where expires_at_ms <= $1 returning 1 as one`;
 
 const BEGIN_ATTEMPTS_MAX = 3;
@@ -63,16 +75,27 @@ const keyOf = ({ tenant_id, endpoint, idempotency_key }: ReplayScope): readonly 
 
 const ownOf = ({ scope, owner }: ReplayLease): readonly SqlValue[] => [...keyOf(scope), owner];
 
+/** Whether the log has what an answer stands on. */
+const stands = async (log: AnsweredLog, text: unknown): Promise<boolean> => {
+  const events = typeof text === 'string' ? (JSON.parse(text) as readonly WitnessText[]) : [];
+  for (const event of events) if (!(await log.has(witnessFromJson(event)))) return false;
+  return true;
+};
+
 /** The replay store on Postgres, real or embedded. `nowMs` is the wall clock. */
-export const replayStore = (sql: Sql, nowMs: () => number): ReplayStore => {
+export const replayStore = (sql: Sql, nowMs: () => number, log: AnsweredLog): ReplayStore => {
+  /** undefined: the key is free. */
   const found = async (scope: ReplayScope, fingerprint: string): Promise<ReplayBegin | undefined> => {
     const [row] = await sql.query(FIND, keyOf(scope));
     if (row === undefined) return undefined;
+    const { owner, status, body, stands_on } = row;
+    const isAnswered = typeof status === 'number' && typeof body === 'string';
+    if (isAnswered && !(await stands(log, stands_on))) {
+      await sql.query(FORGET, [...keyOf(scope), owner as string]);
+      return undefined;
+    }
     if (row['fingerprint'] !== fingerprint) return { kind: 'reused' };
-    const { status, body } = row;
-    return typeof status === 'number' && typeof body === 'string'
-      ? { kind: 'replay', status, body }
-      : { kind: 'in_progress' };
+    return isAnswered ? { kind: 'replay', status, body } : { kind: 'in_progress' };
   };
 
   const begin = async (scope: ReplayScope, fingerprint: string, leaseMs: number): Promise<ReplayBegin> => {
@@ -81,11 +104,15 @@ export const replayStore = (sql: Sql, nowMs: () => number): ReplayStore => {
       const now = nowMs();
       const values = [...keyOf(scope), fingerprint, owner, BigInt(now + leaseMs), BigInt(now)];
       const started = await sql.query(START, values);
-      if (started.length > 0) return { kind: 'started', lease: { scope, owner } };
+      if (started.length > 0) return { kind: 'started', lease: { scope, owner, losses: log.losses() } };
       const earlier = await found(scope, fingerprint);
       if (earlier !== undefined) return earlier;
     }
     return { kind: 'in_progress' };
+  };
+
+  const abandon = async (lease: ReplayLease): Promise<void> => {
+    await sql.query(ABANDON, ownOf(lease));
   };
 
   const changed = async (text: string, values: readonly SqlValue[]): Promise<boolean> =>
@@ -94,11 +121,16 @@ export const replayStore = (sql: Sql, nowMs: () => number): ReplayStore => {
   return {
     begin,
     renew: (lease, leaseMs) => changed(RENEW, [...ownOf(lease), BigInt(nowMs() + leaseMs)]),
-    complete: (lease, { status, body, keepMs }: ReplayAnswer) =>
-      changed(COMPLETE, [...ownOf(lease), status, body, BigInt(nowMs() + keepMs)]),
-    abandon: async (lease) => {
-      await sql.query(ABANDON, ownOf(lease));
+    complete: async (lease, { status, body, keepMs }: ReplayAnswer) => {
+      // What it wrote may be among that, and what is known now of another log.
+      if (lease.losses !== log.losses()) {
+        await abandon(lease);
+        return false;
+      }
+      const known = JSON.stringify(log.known().map(witnessToJson));
+      return changed(COMPLETE, [...ownOf(lease), status, body, BigInt(nowMs() + keepMs), known]);
     },
+    abandon,
     purge: async () => (await sql.query(PURGE, [BigInt(nowMs())])).length,
   };
 };

@@ -27,22 +27,30 @@ const refusalOf = (status: number): string =>
     ? 'The host of source_url answers with a redirect, and none is followed: name the address that it leads to.'
     : `The host of source_url answered with status ${String(status)}.`;
 
-const answerOf = (response: IncomingMessage): SourceAnswer => {
-  const { statusCode: status = 0, headers } = response;
-  const encoding = headers['content-encoding'] ?? 'identity';
-  if (status === 200 && encoding === 'identity') {
-    const length = Number(headers['content-length']);
-    return { kind: 'found', bytes: response, length: Number.isSafeInteger(length) ? length : undefined };
-  }
-  response.destroy();
-  if (status !== 200) return unavailable(status, refusalOf(status));
-  return unavailable(
-    status,
-    'The host of source_url sends the document in an encoding that was not asked for.',
-  );
+/** Why an answer is not taken; undefined for one whose document comes whole or with an error. */
+const flawOf = ({ statusCode: status = 0, headers }: IncomingMessage): string | undefined => {
+  if (status !== 200) return refusalOf(status);
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
+    return 'The host of source_url sends the document in an encoding that was not asked for.';
+  // Whatever came before the connection broke would look whole.
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined)
+    return 'The host of source_url says neither how long the document is nor where it ends.';
+  return undefined;
 };
 
-/** Documents over HTTPS, each by a connection of its own. */
+const answerOf = (response: IncomingMessage): SourceAnswer => {
+  const flaw = flawOf(response);
+  if (flaw !== undefined) {
+    response.destroy();
+    return unavailable(response.statusCode ?? 0, flaw);
+  }
+  const length = Number(response.headers['content-length']);
+  return { kind: 'found', bytes: response, length: Number.isSafeInteger(length) ? length : undefined };
+};
+
+const AWAY = 'The host of source_url cannot be reached, or does not answer.';
+
+/** Documents over HTTPS, each by a connection of its own. However that ends, `open` settles. */
 export const httpSource = (): DocumentSource => ({
   open: ({ url, addresses }, signal) =>
     new Promise((resolve, reject) => {
@@ -56,10 +64,18 @@ export const httpSource = (): DocumentSource => ({
       const request = (url.protocol === 'https:' ? httpsGet : httpGet)(url, options, (response) =>
         resolve(answerOf(response)),
       );
-      request.once('timeout', () => request.destroy(new Error('the host says nothing')));
-      request.on('error', () => {
-        if (signal.aborted) reject(signal.reason as Error);
-        else resolve(unavailable(null, 'The host of source_url cannot be reached, or does not answer.'));
+      // An answer with 101 is no response: without this the connection would be closed without a word.
+      request.once('upgrade', ({ statusCode = 101 }, socket) => {
+        socket.destroy();
+        resolve(unavailable(statusCode, refusalOf(statusCode)));
       });
+      request.once('timeout', () => request.destroy(new Error('the host says nothing')));
+      const ended = () => {
+        if (signal.aborted) reject(signal.reason as Error);
+        else resolve(unavailable(null, AWAY));
+      };
+      request.on('error', ended);
+      // Last of all, whatever came before.
+      request.once('close', ended);
     }),
 });

@@ -54,6 +54,7 @@ const discarded = (response: IncomingMessage, done: () => void): void => {
   response.once('close', done);
 };
 
+/** Whatever the receiver does, it ends: with what was told until then, at the latest when the signal aborts. */
 const sent = (
   { url, headers, body, signal }: WebhookRequest & { readonly url: string },
   addresses: readonly LookupAddress[],
@@ -61,43 +62,75 @@ const sent = (
   new Promise((resolve) => {
     const target = new URL(url);
     const open = target.protocol === 'https:' ? httpsRequest : httpRequest;
-    const options = { method: 'POST', lookup: pinned(addresses), agent: false, signal } as const;
     const length = { 'content-length': String(Buffer.byteLength(body)) };
     const request = open(target, {
-      ...options,
+      ...{ method: 'POST', lookup: pinned(addresses), agent: false },
       headers: { ...headers, ...length },
       maxHeaderSize: HEADER_BYTES_MAX,
     });
     let answer: WebhookAnswer | undefined;
+    const end = (): void => {
+      signal.removeEventListener('abort', end);
+      // A status that came counts, also where the body has no end.
+      resolve(answer ?? failed(signal.aborted ? 'timeout' : 'connection'));
+      request.destroy();
+    };
     request.once('response', (response) => {
-      const told = answerOf(response);
-      answer = told;
-      response.once('error', () => resolve(told));
-      discarded(response, () => resolve(told));
+      answer = answerOf(response);
+      response.on('error', end);
+      discarded(response, end);
     });
-    // A status that came counts, also where the body has no end.
-    request.once('error', () => resolve(answer ?? failed(signal.aborted ? 'timeout' : 'connection')));
+    // Another protocol is not spoken here. The socket is no longer the request's then.
+    request.once('upgrade', (response, socket) => {
+      answer = failed('status', response.statusCode);
+      socket.destroy();
+      end();
+    });
+    request.on('error', end);
+    request.once('close', end);
+    signal.addEventListener('abort', end);
     request.end(body);
   });
 
-/** Resolves with undefined when the signal aborts first: a name server may hang. */
-const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> =>
-  Promise.race([
-    work,
-    new Promise<undefined>((resolve) =>
-      signal.addEventListener('abort', () => resolve(undefined), { once: true }),
-    ),
-  ]);
+/** undefined as soon as the signal aborts: a name server may hang. */
+const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> => {
+  let left: () => void = () => undefined;
+  const aborted = new Promise<undefined>((resolve) => {
+    left = () => resolve(undefined);
+    signal.addEventListener('abort', left);
+  });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', left));
+};
+
+/** A signal that aborts after so long, or with another one. Nothing but `done` keeps it from that. */
+const limitedBy = (outer: AbortSignal, timeoutMs: number) => {
+  const limit = new AbortController();
+  const abort = (): void => limit.abort();
+  const timer = setTimeout(abort, timeoutMs);
+  outer.addEventListener('abort', abort);
+  return {
+    signal: limit.signal,
+    done: (): void => {
+      clearTimeout(timer);
+      outer.removeEventListener('abort', abort);
+    },
+  };
+};
 
 /** Webhooks over HTTP: a connection for each message, redirects refused. */
 export const webhookTransport =
   ({ addressesOf, timeoutMs = TIMEOUT_MS }: WebhookTransportOptions): WebhookTransport =>
   async (request) => {
-    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
-    const resolved = addressesOf(new URL(request.url)).catch(() => 'unknown' as const);
-    const addresses = await unlessAborted(resolved, signal);
-    if (addresses === undefined) return failed('timeout');
-    if (addresses === 'not_public') return failed('unsafe_address');
-    if (addresses === 'unknown') return failed('connection');
-    return sent({ ...request, signal }, addresses);
+    if (request.signal.aborted) return failed('timeout');
+    const { signal, done } = limitedBy(request.signal, timeoutMs);
+    try {
+      const resolved = addressesOf(new URL(request.url)).catch(() => 'unknown' as const);
+      const addresses = await unlessAborted(resolved, signal);
+      if (addresses === undefined || signal.aborted) return failed('timeout');
+      if (addresses === 'not_public') return failed('unsafe_address');
+      if (addresses === 'unknown') return failed('connection');
+      return await sent({ ...request, signal }, addresses);
+    } finally {
+      done();
+    }
   };

@@ -59,17 +59,37 @@ export type HoldCredits = Command<
       readonly flat_credits?: Credits;
       /** True: a tenant on plan `free` is rejected with `plan_required`. */
       readonly paid_plan_required?: boolean;
+      /** At most so many holds without an end (`NO_END`) at once, this one counted; left out: any number. */
+      readonly open_max?: number;
+      /** True: work whose hold was released before may be held anew, to settle what was delivered. */
+      readonly reopens?: boolean;
     }
+>;
+
+/** The price of a page, and why it is that. */
+export type PagePrice = Pick<
+  AccountEventOf<'CreditsHeld'>['data'],
+  'billing_type' | 'credits_per_page' | 'billing_config_version'
+>;
+
+/** Puts an open hold to a higher price; one that is as high already stays as it is. */
+export type RaiseHold = Command<
+  'RaiseHold',
+  OfTenant & { readonly hold_id: string; readonly price: PagePrice }
 >;
 
 /** What a burn is for. */
 type BurnScope = 'usage_id' | 'project_id' | 'task_id' | 'document_id' | 'job_id' | 'api_key_id';
 type Burn = AccountEventOf<'CreditsBurned'>['data'];
 
-/** Closes an open hold by a burn; pages ≤ those held, free ones first. A flat hold is burned whole. */
+/**
+ * Closes an open hold by a burn; pages ≤ those held, free ones first. A flat hold is burned whole. With `price` the
+ * hold is put to that price first, in the same decision.
+ */
 export type SettleHold = Command<
   'SettleHold',
-  OfTenant & Pick<Burn, BurnScope | 'pages' | 'delivered'> & { readonly hold_id: string }
+  OfTenant &
+    Pick<Burn, BurnScope | 'pages' | 'delivered'> & { readonly hold_id: string; readonly price?: PagePrice }
 >;
 
 export type ReleaseHold = Command<'ReleaseHold', OfTenant & Asked<'HoldReleased', 'released_at'>>;
@@ -96,6 +116,7 @@ export type AccountCommand =
   | RefundCredits
   | AdjustCredits
   | HoldCredits
+  | RaiseHold
   | SettleHold
   | ReleaseHold
   | ChargeCredits;
@@ -123,7 +144,9 @@ export type AccountRejection =
       readonly available_credits: Credits;
     }
   | { readonly code: 'plan_required'; readonly plan: Plan; readonly required_plan: Plan }
-  /** The hold was settled or released already, or never existed; or its operation was billed already. */
+  /** The hold was settled or released already, or never existed; or its operation was. */
   | { readonly code: 'hold_not_open' }
+  /** As many holds without an end are open as may be. */
+  | { readonly code: 'too_many_open'; readonly open_max: number }
   /** Settling more pages than were held. */
   | { readonly code: 'burn_exceeds_hold' };

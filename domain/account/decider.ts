@@ -3,7 +3,7 @@ import { plus, staysExact } from '../kernel/units.ts';
 import type { AccountCommand, AccountRejection, AdjustCredits, OpenAccount, SetPlan } from './commands.ts';
 import type { AccountEvent } from './events.ts';
 import { evolve } from './evolve.ts';
-import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
+import { chargeCredits, holdCredits, raiseHold, releaseHold, settleHold } from './holds.ts';
 import { opening } from './opening.ts';
 import { grantCredits, refundCredits } from './payments.ts';
 import { availableIn, NEW_ACCOUNT, type AccountState } from './state.ts';
@@ -41,6 +41,24 @@ const adjustCredits = (state: AccountState, { data, meta }: AdjustCredits): Acco
   });
 };
 
+type OnHold = Extract<
+  AccountCommand,
+  { readonly type: 'HoldCredits' | 'RaiseHold' | 'SettleHold' | 'ReleaseHold' }
+>;
+
+const decideOnHold = (state: AccountState, command: OnHold): AccountDecision => {
+  switch (command.type) {
+    case 'HoldCredits':
+      return holdCredits(state, command);
+    case 'RaiseHold':
+      return raiseHold(state, command);
+    case 'SettleHold':
+      return settleHold(state, command);
+    case 'ReleaseHold':
+      return releaseHold(state, command);
+  }
+};
+
 const decide = (state: AccountState, command: AccountCommand): AccountDecision => {
   switch (command.type) {
     case 'OpenAccount':
@@ -53,14 +71,10 @@ const decide = (state: AccountState, command: AccountCommand): AccountDecision =
       return refundCredits(state, command);
     case 'AdjustCredits':
       return adjustCredits(state, command);
-    case 'HoldCredits':
-      return holdCredits(state, command);
-    case 'SettleHold':
-      return settleHold(state, command);
-    case 'ReleaseHold':
-      return releaseHold(state, command);
     case 'ChargeCredits':
       return chargeCredits(state, command);
+    default:
+      return decideOnHold(state, command);
   }
 };
 

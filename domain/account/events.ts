@@ -29,6 +29,8 @@ const usageScope = {
 const delivered = z.strictObject({
   status: z.enum(['success', 'partial']),
   duration_ms: z.number().int().min(0),
+  /** Of the stored result that was paid for; left out where none is stored, and by older burns. */
+  result_sha256: z.string().optional(),
 });
 export type DeliveredWork = z.output<typeof delivered>;
 

@@ -1,7 +1,7 @@
 import { paymentKey } from '../payment/identity.ts';
 import { minus, plus } from '../kernel/units.ts';
 import type { AccountEvent, AccountEventOf } from './events.ts';
-import { BILLED_OPERATIONS_MAX, type AccountState } from './state.ts';
+import { CLOSED_OPERATIONS_MAX, RELEASED, type AccountState } from './state.ts';
 
 const granted = (state: AccountState, sale: AccountEventOf<'CreditsGranted'>['data']): AccountState => ({
   ...state,
@@ -64,29 +64,34 @@ const withoutHold = (state: AccountState, holdId: string): AccountState => {
   };
 };
 
-/** A released operation may be held again. */
-const released = (state: AccountState, holdId: string): AccountState => {
-  const operation = state.holds.get(holdId)?.operation_id;
+/** An operation whose hold is closed may not be held again, for as long as it is remembered; the oldest makes room. */
+const closed = (state: AccountState, operation: string): AccountState => {
+  const place = String(state.closed_count % CLOSED_OPERATIONS_MAX);
+  const oldest = state.closed.get(place);
   const { operations } = state;
-  const isOwn = operation !== undefined && operations.get(operation) === holdId;
-  return { ...withoutHold(state, holdId), operations: isOwn ? operations.delete(operation) : operations };
-};
-
-/** A billed operation may not, for as long as it is remembered; the oldest makes room. */
-const billed = (state: AccountState, operation: string): AccountState => {
-  const place = String(state.billed_count % BILLED_OPERATIONS_MAX);
-  const oldest = state.billed.get(place);
-  const { operations } = state;
+  const isForgotten = oldest !== undefined && oldest !== operation && !isHeld(state, oldest);
   return {
     ...state,
-    operations: oldest === undefined || oldest === operation ? operations : operations.delete(oldest),
-    billed: state.billed.set(place, operation),
-    billed_count: state.billed_count + 1,
+    operations: isForgotten ? operations.delete(oldest) : operations,
+    closed: state.closed.set(place, operation),
+    closed_count: state.closed_count + 1,
   };
 };
 
+/** Whether an operation was held anew after its hold was closed. */
+const isHeld = ({ operations, holds }: AccountState, operation: string): boolean =>
+  holds.get(operations.get(operation) ?? '')?.operation_id === operation;
+
+const released = (state: AccountState, holdId: string): AccountState => {
+  const operation = state.holds.get(holdId)?.operation_id;
+  const open = withoutHold(state, holdId);
+  if (operation === undefined) return open;
+  const isOwn = open.operations.get(operation) === holdId;
+  return closed(isOwn ? { ...open, operations: open.operations.set(operation, RELEASED) } : open, operation);
+};
+
 const burned = (state: AccountState, burn: AccountEventOf<'CreditsBurned'>['data']): AccountState => {
-  const open = burn.hold_id === null ? state : billed(withoutHold(state, burn.hold_id), burn.operation_id);
+  const open = burn.hold_id === null ? state : closed(withoutHold(state, burn.hold_id), burn.operation_id);
   return {
     ...open,
     balance: minus(open.balance, burn.credits),

@@ -1,9 +1,19 @@
 import { accept, reject, type Decision } from '../kernel/decider.ts';
 import { asCredits, minus, NO_CREDITS, type Credits } from '../kernel/units.ts';
-import type { AccountRejection, ChargeCredits, HoldCredits, ReleaseHold, SettleHold } from './commands.ts';
+import type {
+  AccountRejection,
+  ChargeCredits,
+  HoldCredits,
+  PagePrice,
+  RaiseHold,
+  ReleaseHold,
+  SettleHold,
+} from './commands.ts';
 import type { AccountEvent, AccountEventOf } from './events.ts';
+import { NO_END } from '../queue/lease.ts';
 import { opening } from './opening.ts';
-import { availableIn, type AccountState } from './state.ts';
+import { evolve } from './evolve.ts';
+import { availableIn, RELEASED, type AccountState } from './state.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
@@ -43,25 +53,36 @@ const isSameWork = (open: AccountEventOf<'CreditsHeld'>['data'], asked: HoldCred
   open.operation === asked.operation &&
   open.extraction_mode === asked.extraction_mode &&
   open.billing_type === asked.billing_type &&
-  open.pages === asked.pages &&
-  (asked.flat_credits === undefined || open.credits === asked.flat_credits);
+  open.pages === asked.pages;
 
-/** Whether this hold, or another of its operation, is open or was billed: an operation is billed once. */
+/**
+ * Whether this hold, or another of its operation, is open or was closed. What is held stays at the price at which it
+ * was held; what was closed stays closed, so an operation is billed once, and not after it was given up.
+ */
 const earlierHold = (state: AccountState, data: HoldCredits['data']): AccountDecision | undefined => {
   const open = state.holds.get(data.hold_id);
   if (open !== undefined)
     return isSameWork(open, data) ? accept() : reject({ code: 'idempotency_key_reused' });
   const other = state.operations.get(data.operation_id);
   if (other === undefined) return undefined;
-  const isOpen = state.holds.get(other)?.operation_id === data.operation_id;
-  return reject({ code: isOpen ? 'idempotency_key_reused' : 'hold_not_open' });
+  if (state.holds.get(other)?.operation_id === data.operation_id)
+    return reject({ code: 'idempotency_key_reused' });
+  return data.reopens === true && other === RELEASED ? undefined : reject({ code: 'hold_not_open' });
 };
+
+/** Holds without an end: those of work that waits. */
+const lastingHolds = ({ holds }: AccountState): number =>
+  holds.count(({ expires_at }) => expires_at === NO_END);
+
+const isFull = (state: AccountState, { open_max }: HoldCredits['data']): boolean =>
+  open_max !== undefined && state.holds.size >= open_max && lastingHolds(state) >= open_max;
 
 /** Sets aside free pages and credits for one operation. The same hold again does nothing. */
 export const holdCredits = (state: AccountState, { data, meta }: HoldCredits): AccountDecision => {
   const earlier = earlierHold(state, data);
   if (earlier !== undefined) return earlier;
-  const { free_pages_allowance, flat_credits } = data;
+  const { free_pages_allowance, flat_credits, open_max = 0 } = data;
+  if (isFull(state, data)) return reject({ code: 'too_many_open', open_max });
   if (data.paid_plan_required === true && state.plan === 'free')
     return reject({ code: 'plan_required', plan: state.plan, required_plan: 'paid' });
   const cost =
@@ -97,11 +118,50 @@ const burnOf = (hold: AccountEventOf<'CreditsHeld'>['data'], pages: number): Pag
     ? { free_pages: 0, credits: hold.credits }
     : pageCost(pages, hold.free_pages, hold.credits_per_page);
 
+type Hold = AccountEventOf<'CreditsHeld'>['data'];
+
+/** An open hold at another price: it is given back and held anew in one decision, so it is never missing. */
+const repriced = (
+  state: AccountState,
+  hold: Hold,
+  { price, now }: { readonly price: PagePrice; readonly now: string },
+): Decision<AccountEventOf<'HoldReleased' | 'CreditsHeld'>, AccountRejection> => {
+  const { hold_id, pages, free_pages } = hold;
+  const credits = pageCost(pages, free_pages, price.credits_per_page).credits;
+  const released = {
+    type: 'HoldReleased' as const,
+    data: { hold_id, reason: 'cancelled' as const, released_at: now },
+  };
+  const rejection = tooLittle(evolve(state, released), credits);
+  if (rejection !== undefined) return reject(rejection);
+  const data = { ...hold, ...price, credits, created_at: now };
+  return accept<AccountEventOf<'HoldReleased' | 'CreditsHeld'>>(released, { type: 'CreditsHeld', data });
+};
+
+const isAt = (hold: Hold, { billing_type, credits_per_page }: PagePrice): boolean =>
+  hold.billing_type === billing_type && hold.credits_per_page === credits_per_page;
+
+/** Puts a hold to a higher price: who pays less in the end settles for less. */
+export const raiseHold = (state: AccountState, { data, meta }: RaiseHold): AccountDecision => {
+  const hold = state.holds.get(data.hold_id);
+  if (hold === undefined) return reject({ code: 'hold_not_open' });
+  if (hold.credits_per_page >= data.price.credits_per_page) return accept();
+  return repriced(state, hold, { price: data.price, now: meta.now });
+};
+
 /** Closes a hold by a burn: of the pages done, those held as free are free. */
-export const settleHold = (state: AccountState, { data, meta }: SettleHold): AccountDecision => {
+export const settleHold = (state: AccountState, command: SettleHold): AccountDecision => {
+  const { data, meta } = command;
   const hold = state.holds.get(data.hold_id);
   if (hold === undefined) return reject({ code: 'hold_not_open' });
   if (data.pages > hold.pages) return reject({ code: 'burn_exceeds_hold' });
+  const { price, ...settled } = data;
+  if (price !== undefined && !isAt(hold, price)) {
+    const put = repriced(state, hold, { price, now: meta.now });
+    if (put.kind === 'rejected') return put;
+    const burnt = settleHold(put.events.reduce(evolve, state), { ...command, data: settled });
+    return burnt.kind === 'rejected' ? burnt : accept(...put.events, ...burnt.events);
+  }
   const { free_pages, credits } = burnOf(hold, data.pages);
   const burn: AccountEventOf<'CreditsBurned'>['data'] = {
     usage_id: data.usage_id,

@@ -13,8 +13,11 @@ export interface SaleState {
   readonly refunded_fee_minor: number;
 }
 
-/** Billed operations that are remembered: enough for the retries of any client, and a small state. */
-export const BILLED_OPERATIONS_MAX = 1_000;
+/** Operations that are remembered after their hold was closed: enough for the retries of any client. */
+export const CLOSED_OPERATIONS_MAX = 1_000;
+
+/** In the place of a hold: there was one, and it was released. */
+export const RELEASED = '';
 
 /**
  * What an account remembers in order to decide. Persistent maps: a batch is decided on successors of
@@ -39,12 +42,12 @@ export interface AccountState {
   readonly adjustments: ImmutableMap<string, AccountEventOf<'CreditsAdjusted'>['data']>;
   readonly holds: ImmutableMap<string, AccountEventOf<'CreditsHeld'>['data']>;
   readonly charges: ImmutableMap<string, AccountEventOf<'CreditsBurned'>['data']>;
-  /** Hold of each operation that has an open one or was billed lately. */
+  /** Hold of each operation that has an open one or was billed lately; `RELEASED` of one that was given up lately. */
   readonly operations: ImmutableMap<string, string>;
-  /** The operations billed last, in a ring of `BILLED_OPERATIONS_MAX` places, by place. */
-  readonly billed: ImmutableMap<string, string>;
-  /** Operations billed so far. */
-  readonly billed_count: number;
+  /** The operations whose hold was settled or released last, in a ring of `CLOSED_OPERATIONS_MAX`, by place. */
+  readonly closed: ImmutableMap<string, string>;
+  /** Holds closed so far. */
+  readonly closed_count: number;
 }
 
 export const NEW_ACCOUNT: AccountState = {
@@ -65,8 +68,8 @@ export const NEW_ACCOUNT: AccountState = {
   holds: ImmutableMap(),
   charges: ImmutableMap(),
   operations: ImmutableMap(),
-  billed: ImmutableMap(),
-  billed_count: 0,
+  closed: ImmutableMap(),
+  closed_count: 0,
 };
 
 /** Credits that a command may take: balance − open holds. */

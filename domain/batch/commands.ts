@@ -13,16 +13,22 @@ export type RefuseDocuments = Command<
 
 export type CancelBatch = BareCommand<'CancelBatch'>;
 
+/** Closes the stream of a batch whose request died before it was accepted: nobody accepts it later. */
+export type AbandonBatch = Command<'AbandonBatch', { readonly batch_id: string; readonly tenant_id: string }>;
+
 /** What became of the documents; who says so has seen that each has its outcome. */
 export type EndBatch = Command<
   'EndBatch',
   Omit<BatchEventOf<'BatchEnded'>['data'], 'batch_id' | 'tenant_id' | 'ended_at'>
 >;
 
-export type BatchCommand = AcceptBatch | BeginDocuments | RefuseDocuments | CancelBatch | EndBatch;
+export type BatchCommand =
+  AcceptBatch | BeginDocuments | RefuseDocuments | CancelBatch | AbandonBatch | EndBatch;
 
 export type BatchRejection =
   | { readonly code: 'batch_not_found' }
+  /** It is accepted, so it cannot be abandoned. */
+  | { readonly code: 'batch_accepted' }
   | { readonly code: 'idempotency_key_reused' }
   /** It was cancelled, or has ended. */
   | { readonly code: 'batch_finished' }

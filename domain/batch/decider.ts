@@ -1,5 +1,12 @@
 import { accept, reject, type Decider, type Decision, type StreamKind } from '../kernel/decider.ts';
-import type { AcceptBatch, BatchCommand, BatchRejection, EndBatch, RefuseDocuments } from './commands.ts';
+import type {
+  AbandonBatch,
+  AcceptBatch,
+  BatchCommand,
+  BatchRejection,
+  EndBatch,
+  RefuseDocuments,
+} from './commands.ts';
 import type { BatchEvent, BatchEventOf } from './events.ts';
 
 type Accepted = BatchEventOf<'BatchAccepted'>['data'];
@@ -38,7 +45,19 @@ export const batchStatus = ({ begun, cancelled_at, ended }: BatchState): BatchSt
   return begun === 0 ? 'queued' : 'running';
 };
 
-const acceptNew = ({ accepted }: BatchState, { data, meta }: AcceptBatch): BatchDecision => {
+/** Its request died before it was accepted, and somebody has closed it: its identity is used up. */
+export const isBatchAbandoned = ({ accepted, cancelled_at }: BatchState): boolean =>
+  accepted === null && cancelled_at !== null;
+
+const abandon = (state: BatchState, { data, meta }: AbandonBatch): BatchDecision => {
+  if (state.accepted !== null) return reject({ code: 'batch_accepted' });
+  if (isBatchAbandoned(state)) return accept();
+  return accept({ type: 'BatchCancelled', data: { ...data, cancelled_at: meta.now } });
+};
+
+const acceptNew = (state: BatchState, { data, meta }: AcceptBatch): BatchDecision => {
+  const { accepted } = state;
+  if (isBatchAbandoned(state)) return reject({ code: 'batch_finished' });
   if (accepted === null) return accept({ type: 'BatchAccepted', data: { ...data, accepted_at: meta.now } });
   return accepted.fingerprint === data.fingerprint ? accept() : reject({ code: 'idempotency_key_reused' });
 };
@@ -73,7 +92,10 @@ const end = (state: Known, { data, meta }: EndBatch): BatchDecision => {
   return accept({ type: 'BatchEnded', data: { ...identityOf(state), ...data, ended_at: meta.now } });
 };
 
-const known = (state: Known, command: Exclude<BatchCommand, { type: 'AcceptBatch' }>): BatchDecision => {
+const known = (
+  state: Known,
+  command: Exclude<BatchCommand, { type: 'AcceptBatch' | 'AbandonBatch' }>,
+): BatchDecision => {
   const { now } = command.meta;
   switch (command.type) {
     case 'BeginDocuments':
@@ -90,6 +112,7 @@ const known = (state: Known, command: Exclude<BatchCommand, { type: 'AcceptBatch
 
 const decide = (state: BatchState, command: BatchCommand): BatchDecision => {
   if (command.type === 'AcceptBatch') return acceptNew(state, command);
+  if (command.type === 'AbandonBatch') return abandon(state, command);
   const { accepted } = state;
   if (accepted === null) return reject({ code: 'batch_not_found' });
   if (state.ended !== null) return reject({ code: 'batch_finished' });

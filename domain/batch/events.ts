@@ -48,7 +48,7 @@ const batchDocumentsRefused = event('BatchDocumentsRefused', {
   refused_at: instant,
 });
 
-/** No document is begun any more. */
+/** No document is begun any more. Without an acceptance before it: its request died, and it is closed. */
 const batchCancelled = event('BatchCancelled', { ...named, cancelled_at: instant });
 
 /** Every document has its outcome, and all that was delivered is paid for. */

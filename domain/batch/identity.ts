@@ -2,7 +2,7 @@ import { operationIdFor } from '../operation/identity.ts';
 import { digestText } from '../queue/digestText.ts';
 
 /** Under which the operations of batches are known. */
-const ENDPOINT = 'batch';
+export const BATCH = 'batch';
 
 interface BatchIdentity {
   readonly tenant_id: string;
@@ -24,7 +24,7 @@ interface BatchDocument {
 
 /** By which identity a document of a batch is accepted: however often that is tried, it is one operation. */
 export const requestOfDocument = ({ batch_id, index }: Omit<BatchDocument, 'tenant_id'>) => ({
-  endpoint: ENDPOINT,
+  endpoint: BATCH,
   idempotency_key: `${batch_id}-${String(index)}`,
 });
 

@@ -27,6 +27,8 @@ export type Decision<Event, Rejection> =
 /** Pure rules of one kind of stream. `decide` holds every rule, `evolve` only remembers. */
 export interface Decider<Kind extends AnyKind> {
   readonly initialState: Kind['state'];
+  /** Each event says all that is known: the last one is enough, however long the stream is. */
+  readonly saysAll?: boolean;
   readonly decide: (
     state: Kind['state'],
     command: Kind['command'],

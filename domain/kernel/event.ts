@@ -11,6 +11,12 @@ export const actor = z.strictObject({
 });
 export type Actor = z.output<typeof actor>;
 
+const acted = z.object({ actor });
+
+/** Who acted, by the metadata of an event: the `key_id` of its actor. */
+export const actorIn = (metadata: Readonly<Record<string, unknown>>): string | null =>
+  acted.safeParse(metadata).data?.actor.key_id ?? null;
+
 /** Where an event was appended, in a trace: W3C trace context of the append's span. */
 export const traceparent = z.string().regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/);
 

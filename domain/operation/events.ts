@@ -27,6 +27,10 @@ const operationAccepted = event('OperationAccepted', {
   /** All pages are free ones of the tenant. */
   free: z.boolean(),
   input_sha256: z.string(),
+  /** Of the file; left out by older releases. */
+  file_sha256: z.string().optional(),
+  /** Of a file that came with the request, and lies in storage until the end; left out for uploads. */
+  file_bytes: z.number().int().min(0).optional(),
   /** Digest of the request: the same identity with another one is refused. */
   fingerprint: z.string(),
   /** null for keys that are not billed. */
@@ -76,6 +80,8 @@ const operationSucceeded = event('OperationSucceeded', {
   hold_id: z.string().nullable(),
   usage_id: z.string(),
   duration_ms: z.number().int().min(0),
+  /** Of the stored result that is delivered and paid for; left out by older releases. */
+  result_sha256: z.string().optional(),
   succeeded_at: instant,
 });
 
@@ -91,6 +97,8 @@ const operationCancelled = event('OperationCancelled', {
   operation_id: z.string(),
   tenant_id: tenantId,
   cancelled_at: instant,
+  /** It never was in the queue: its request died, and its identity is closed for good. */
+  abandoned: z.literal(true).optional(),
 });
 
 export const operationEvent = z.discriminatedUnion('type', [

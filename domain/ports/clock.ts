@@ -6,4 +6,6 @@ export interface Clock {
   readonly newId: (prefix: string) => string;
   /** A random UUID. */
   readonly uuid: () => string;
+  /** Milliseconds that only run forward, of this process; left out: since it began. */
+  readonly monotonicMs?: () => number;
 }

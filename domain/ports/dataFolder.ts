@@ -15,8 +15,17 @@ export class LogNotCopied extends Error {
 
 /** What a data folder says of the process that has it, or had it last. */
 export interface FolderOwner {
-  /** undefined: nobody has written anything. `host` undefined: where it runs was not written down. */
-  readonly owner: { readonly pid: number; readonly host: string | undefined } | undefined;
+  /** undefined: nobody has written anything; a member: that was not written down. */
+  readonly owner:
+    | {
+        readonly pid: number;
+        readonly host: string | undefined;
+        /** In ticks of the system's clock: tells the process from a later one of its number. */
+        readonly started: string | undefined;
+        /** Where its number means that process: one run of one system, and in it one container. */
+        readonly realm: string | undefined;
+      }
+    | undefined;
   /** The lock was renewed a moment ago: whoever has it lives. */
   readonly isLocked: boolean;
   /** The owner is a process of this machine. */

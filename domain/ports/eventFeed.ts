@@ -27,14 +27,17 @@ export interface BackwardsOptions {
 }
 
 /**
- * The log in its one global order. `subscribe` ends when `signal` aborts; an end without that, or an
- * error, is a dropped subscription, and the caller subscribes again after the last position it has
- * processed. A server's own streams (`$…`) and snapshots are never delivered, and events about the log
- * itself only when `own` is set.
+ * The log in its one global order. `subscribe` ends only when `signal` aborts. Whatever else drops a
+ * subscription, the closing of the log included, throws LogUnavailable, and the caller subscribes again
+ * after the last position it has processed. The end of the log is told by `caught_up` alone. A server's own
+ * streams (`$…`) and snapshots are never delivered, and events about the log itself only when `own` is set.
  */
 export interface EventFeed {
   subscribe(options: FeedOptions): AsyncIterable<FeedItem>;
-  /** The same events from the last to the first, those about the log itself too; it ends with the first. */
+  /**
+   * The same events from the last to the first, those about the log itself too. It ends with the first, or
+   * when `signal` aborts, and else throws LogUnavailable.
+   */
   backwards(options: BackwardsOptions): AsyncIterable<RecordedEvent>;
   /** Position of the last event that `subscribe` delivers without `own`, undefined when there is none. */
   head(): Promise<bigint | undefined>;

@@ -1,3 +1,4 @@
+import type { SeenEvents } from '../eventLog/seenEvents.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Tracer } from './tracer.ts';
 
@@ -48,10 +49,12 @@ export type ExpectedRevision = bigint | 'no_stream';
  * What became of an append. `appended` also answers the repetition of an identical batch at the same
  * revision, and then carries the original revision and position. `unknown` means: it may or may not
  * have been committed; send the identical batch again at the same revision to find out.
+ * `moved`: nothing was sent, for the connection is no longer the one that was named.
  */
 export type AppendResult =
   | { readonly kind: 'appended'; readonly revision: bigint; readonly position: bigint }
   | { readonly kind: 'conflict'; readonly actual: ExpectedRevision }
+  | { readonly kind: 'moved' }
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'rejected'; readonly reason: 'too_large' | 'invalid'; readonly detail: string };
 
@@ -64,18 +67,39 @@ export interface ReadOptions {
 }
 
 /**
- * The log cannot be read now: its server is away or silent. The same read may succeed later. Adapters
- * throw it instead of their client's error.
+ * The log cannot be read now: its server is away or silent, or a read was cut short. The same read may
+ * succeed later. Adapters throw it instead of their client's error.
  */
 export class LogUnavailable extends Error {
   override readonly name = 'LogUnavailable';
 }
 
-/** The log, as those see it who decide and append. A stream that does not exist reads as empty. */
+/**
+ * The log, as those see it who decide and append. A stream that does not exist reads as empty. A read ends
+ * when the log says that there is no more, or at its limit; one that is not known to be whole throws
+ * LogUnavailable.
+ */
 export interface EventStore {
   /** Where appends are traced; left out: nowhere. */
   readonly tracer?: Tracer;
-  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>;
+  /**
+   * Counts the connections to the log; left out: there is only one. Another number means that there may be
+   * another log behind: a server comes back from an older copy only over a new connection.
+   */
+  readonly epoch?: () => number;
+  /** Where it is noted what this process has read and written; left out: nowhere. */
+  readonly seen?: SeenEvents;
+  /**
+   * With `epoch` it is sent over the connection of that number or not at all. A caller that decided on what it
+   * read before names the connection of that read: a stream that ends at the expected revision need not end with
+   * the event that was read.
+   */
+  append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+    epoch?: number,
+  ): Promise<AppendResult>;
   read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>;
   close(): Promise<void>;
 }

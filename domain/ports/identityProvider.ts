@@ -23,6 +23,9 @@ export class IdentityRefused extends Error {
 export interface IdentityProvider {
   /** Where the browser is sent, and what its return is held against. */
   begin(redirectUri: string): Promise<{ readonly url: string; readonly checks: SignInChecks }>;
-  /** The claims of the ID token that the code of `returned` was given for; `sub` is among them. */
-  finish(returned: URL, checks: SignInChecks): Promise<Readonly<Record<string, unknown>>>;
+  /**
+   * The claims of the ID token that the code of `returned` was given for, `sub` among them: the JSON as the provider
+   * wrote it, where a claim that stands twice can be seen.
+   */
+  finish(returned: URL, checks: SignInChecks): Promise<string>;
 }

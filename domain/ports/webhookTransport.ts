@@ -18,5 +18,8 @@ export interface WebhookAnswer {
   readonly retryAfterMs: number;
 }
 
-/** Sends a message to its receiver: once, to no private address, following nothing. Never rejects. */
+/**
+ * Sends a message to its receiver: once, to no private address, following nothing. Never rejects, and settles by
+ * itself: within a limit of its own, and at once when the signal aborts.
+ */
 export type WebhookTransport = (request: WebhookRequest) => Promise<WebhookAnswer>;

@@ -102,6 +102,8 @@ const trainingJobCancelled = event('TrainingJobCancelled', {
   job_id: z.string(),
   tenant_id: tenantId,
   cancelled_at: instant,
+  /** It never was in the queue: its request died, and its identity is closed for good. */
+  abandoned: z.literal(true).optional(),
 });
 
 export const trainingJobEvent = z.discriminatedUnion('type', [

@@ -1,4 +1,5 @@
 import { digestText } from '../queue/digestText.ts';
+import { suffixOf } from '../queue/identity.ts';
 
 /** What a caller gave a request to be known by. `generation` counts reuses after the time of replays. */
 interface JobIdentity {
@@ -11,10 +12,6 @@ interface JobIdentity {
 export const jobIdFor = ({ tenant_id, idempotency_key, generation }: JobIdentity): string =>
   `job_${digestText(['training job', tenant_id, idempotency_key, String(generation)].join('\u001f'))}`;
 
-const suffixOf = (jobId: string): string => jobId.replace(/^job_/, '');
-
-/** The hold that a job's price is set aside in. */
-export const holdIdOfJob = (jobId: string): string => `hold_${suffixOf(jobId)}`;
 /** The burn of a job that succeeded. */
 export const usageIdOfJob = (jobId: string): string => `use_${suffixOf(jobId)}`;
 /** A job makes one artifact at most. */

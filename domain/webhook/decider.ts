@@ -1,5 +1,6 @@
 import type { BareCommand, Command } from '../kernel/command.ts';
 import { accept, reject, type Decider, type Decision, type StreamKind } from '../kernel/decider.ts';
+import { triedUntil } from '../webhookDelivery/schedule.ts';
 import type { WebhookEvent, WebhookEventOf } from './events.ts';
 
 type Created = WebhookEventOf<'WebhookCreated'>['data'];
@@ -16,15 +17,20 @@ export type RotateWebhookSecret = Command<
   { readonly secret_id: string; readonly old_until: string }
 >;
 
+/** `url`, `told_since`: of the webhook as it was told. `failing_since`: since when each attempt has failed. */
 export type DisableWebhook = Command<
   'DisableWebhook',
-  Pick<WebhookEventOf<'WebhookDisabled'>['data'], 'reason'>
+  Pick<WebhookEventOf<'WebhookDisabled'>['data'], 'reason'> &
+    Pick<Webhook, 'url' | 'told_since'> & { readonly failing_since: string }
 >;
 
 export type RemoveWebhook = BareCommand<'RemoveWebhook'>;
 
+/** Closes the stream of one that was never created, so that it never is. One that was stays as it is. */
+export type AbandonWebhook = Command<'AbandonWebhook', Pick<Created, 'webhook_id' | 'tenant_id'>>;
+
 export type WebhookCommand =
-  CreateWebhook | ChangeWebhook | RotateWebhookSecret | DisableWebhook | RemoveWebhook;
+  CreateWebhook | ChangeWebhook | RotateWebhookSecret | DisableWebhook | RemoveWebhook | AbandonWebhook;
 
 interface WebhookRejection {
   readonly code: 'webhook_not_found';
@@ -43,6 +49,8 @@ export interface Webhook extends WebhookSettings {
   readonly disabled_reason: 'failing' | 'gone' | null;
   readonly secret_id: string;
   readonly old_secret: OldSecret | null;
+  /** Since when it is told at this URL: it was created, moved or enabled again. */
+  readonly told_since: string;
   readonly created_at: string;
   readonly updated_at: string;
 }
@@ -64,7 +72,17 @@ const settingsOf = ({ url, events, description, low_balance_credits }: WebhookSe
 const isSame = (a: WebhookSettings & { readonly enabled: boolean }, b: typeof a): boolean =>
   a.enabled === b.enabled && JSON.stringify(settingsOf(a)) === JSON.stringify(settingsOf(b));
 
-const onExisting = (webhook: Webhook, command: Exclude<WebhookCommand, CreateWebhook>): WebhookDecision => {
+/** What was answered at another URL, or before it was enabled again, says nothing about it as it is. */
+const isLost = (webhook: Webhook, { data, meta }: DisableWebhook): boolean => {
+  if (!webhook.enabled || webhook.url !== data.url || webhook.told_since !== data.told_since) return false;
+  const since = data.failing_since > webhook.told_since ? data.failing_since : webhook.told_since;
+  return data.reason === 'gone' || meta.now >= triedUntil(since);
+};
+
+const onExisting = (
+  webhook: Webhook,
+  command: Exclude<WebhookCommand, CreateWebhook | AbandonWebhook>,
+): WebhookDecision => {
   const { webhook_id, tenant_id } = webhook;
   const identity = { webhook_id, tenant_id };
   const { now } = command.meta;
@@ -82,7 +100,7 @@ const onExisting = (webhook: Webhook, command: Exclude<WebhookCommand, CreateWeb
       return accept({ type: 'WebhookSecretRotated', data: { ...identity, ...data } });
     }
     case 'DisableWebhook': {
-      if (!webhook.enabled) return accept();
+      if (!isLost(webhook, command)) return accept();
       const { reason } = command.data;
       return accept({ type: 'WebhookDisabled', data: { ...identity, reason, disabled_at: now } });
     }
@@ -97,7 +115,7 @@ export const webhookAfter = (webhook: Webhook | null, { type, data }: WebhookEve
     const { webhook_id, tenant_id, secret_id, created_at } = data;
     return {
       ...settingsOf(data),
-      ...{ webhook_id, tenant_id, secret_id, created_at, updated_at: created_at },
+      ...{ webhook_id, tenant_id, secret_id, created_at, updated_at: created_at, told_since: created_at },
       ...{ enabled: true, disabled_reason: null, old_secret: null },
     };
   }
@@ -105,7 +123,9 @@ export const webhookAfter = (webhook: Webhook | null, { type, data }: WebhookEve
   switch (type) {
     case 'WebhookChanged': {
       const { enabled, changed_at: updated_at } = data;
-      return { ...webhook, ...settingsOf(data), enabled, disabled_reason: null, updated_at };
+      const isNew = data.url !== webhook.url || (enabled && !webhook.enabled);
+      const told_since = isNew ? updated_at : webhook.told_since;
+      return { ...webhook, ...settingsOf(data), enabled, disabled_reason: null, told_since, updated_at };
     }
     case 'WebhookSecretRotated': {
       const old_secret = { secret_id: data.old_secret_id, until: data.old_secret_until };
@@ -124,6 +144,10 @@ export const webhook: Decider<WebhookKind> = {
       if (state.removed) return reject({ code: 'webhook_not_found' });
       if (state.webhook !== null) return accept();
       return accept({ type: 'WebhookCreated', data: { ...command.data, created_at: command.meta.now } });
+    }
+    if (command.type === 'AbandonWebhook') {
+      if (state.webhook !== null || state.removed) return accept();
+      return accept({ type: 'WebhookRemoved', data: { ...command.data, removed_at: command.meta.now } });
     }
     if (state.webhook !== null) return onExisting(state.webhook, command);
     const isRepeat = state.removed && command.type === 'RemoveWebhook';

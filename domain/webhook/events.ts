@@ -45,7 +45,7 @@ const webhookDisabled = event('WebhookDisabled', {
   disabled_at: instant,
 });
 
-/** The last event of its stream. */
+/** The last event of its stream; of one that was never created, the only one: it never will be. */
 const webhookRemoved = event('WebhookRemoved', { ...identity, removed_at: instant });
 
 export const webhookEvent = z.discriminatedUnion('type', [

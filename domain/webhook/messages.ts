@@ -13,7 +13,9 @@ export type Told<Event extends AnyEvent = AnyEvent> = Event extends AnyEvent
   : never;
 
 type Mapped = {
-  readonly [Type in AnyEvent['type']]?: (data: Extract<AnyEvent, { readonly type: Type }>['data']) => Message;
+  readonly [Type in AnyEvent['type']]?: (
+    data: Extract<AnyEvent, { readonly type: Type }>['data'],
+  ) => Message | undefined;
 };
 
 /** What each event tells by itself: a type that is to be told is one line here, and its payload. */
@@ -23,7 +25,8 @@ const MESSAGES = {
     data: { operation_id, duration_ms },
   }),
   OperationFailed: ({ operation_id, code }) => ({ type: 'operation.failed', data: { operation_id, code } }),
-  OperationCancelled: ({ operation_id }) => ({ type: 'operation.cancelled', data: { operation_id } }),
+  OperationCancelled: ({ operation_id, abandoned }) =>
+    abandoned === true ? undefined : { type: 'operation.cancelled', data: { operation_id } },
   BatchEnded: ({ batch_id, succeeded, partial, failed, cancelled, pages, credits_charged }) => ({
     type: 'batch.ended',
     data: { batch_id, succeeded, partial, failed, cancelled, pages, credits_charged },
@@ -33,7 +36,8 @@ const MESSAGES = {
     data: { job_id, artifact_id, baseline_score, best_score },
   }),
   TrainingJobFailed: ({ job_id, code }) => ({ type: 'training.failed', data: { job_id, code } }),
-  TrainingJobCancelled: ({ job_id }) => ({ type: 'training.cancelled', data: { job_id } }),
+  TrainingJobCancelled: ({ job_id, abandoned }) =>
+    abandoned === true ? undefined : { type: 'training.cancelled', data: { job_id } },
   CreditsGranted: ({ grant_id, credits, currency, gross_amount_minor, occurred_at, balance_after }) => ({
     type: 'credits.granted',
     data: { grant_id, credits, currency, gross_amount_minor, occurred_at, balance_credits: balance_after },
@@ -66,7 +70,9 @@ export const TOLD_EVENTS = Object.keys(MESSAGES) as readonly (keyof typeof MESSA
 
 /** What an event tells by itself, if anything. */
 export const messageOf = ({ type, data }: AnyEvent): Message | undefined =>
-  (MESSAGES as Mapped as Readonly<Record<string, ((data: unknown) => Message) | undefined>>)[type]?.(data);
+  (MESSAGES as Mapped as Readonly<Record<string, ((data: unknown) => Message | undefined) | undefined>>)[
+    type
+  ]?.(data);
 
 /** How a balance moved by an event; undefined: it did not. */
 export const balanceMoveOf = (

@@ -15,10 +15,17 @@ export const attemptError = z.enum([
 ]);
 export type AttemptError = z.output<typeof attemptError>;
 
-/** One request to the receiver, and what became of it. */
-const deliveryAttempted = event('WebhookDeliveryAttempted', {
+/** A sender is about to make a request: nobody else does so while it may be under way. */
+const deliveryStarted = event('WebhookDeliveryStarted', {
   ...identity,
   /** From 1; counts on when it is sent again. */
+  attempt: z.int().min(1),
+  started_at: instant,
+});
+
+/** What became of a request. Of one that was started there is none if its sender died. */
+const deliveryAttempted = event('WebhookDeliveryAttempted', {
+  ...identity,
   attempt: z.int().min(1),
   /** null: it was delivered. */
   error: attemptError.nullable(),
@@ -33,7 +40,11 @@ const deliveryAttempted = event('WebhookDeliveryAttempted', {
 /** A person wants it sent again, whatever has become of it. */
 const deliveryResent = event('WebhookDeliveryResent', { ...identity, resent_at: instant });
 
-export const webhookDeliveryEvent = z.discriminatedUnion('type', [deliveryAttempted, deliveryResent]);
+export const webhookDeliveryEvent = z.discriminatedUnion('type', [
+  deliveryStarted,
+  deliveryAttempted,
+  deliveryResent,
+]);
 export type WebhookDeliveryEvent = z.output<typeof webhookDeliveryEvent>;
 export type WebhookDeliveryEventOf<Type extends WebhookDeliveryEvent['type']> = Extract<
   WebhookDeliveryEvent,

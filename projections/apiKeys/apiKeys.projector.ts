@@ -1,3 +1,4 @@
+import { actorIn } from '../../domain/kernel/event.ts';
 import { inserting, updating } from '../engine/apply/bulk.ts';
 import { only } from '../engine/feed/event.ts';
 import type { Projector } from '../engine/projector.ts';
@@ -18,11 +19,15 @@ const lastByKey = <Data extends { readonly key_id: string }>(events: readonly { 
 /** API keys: who may act for whom. */
 export const apiKeysProjector: Projector = {
   name: 'api_keys',
-  version: 1,
+  version: 2,
   eventTypes: ['ApiKeyIssued', 'ApiKeyRotated', 'ApiKeyRevoked'],
   tables: [apiKeys],
   apply: async (tx, { schema, events }) => {
-    const issued = only(events, 'ApiKeyIssued').map(({ data, position }) => ({ ...data, position }));
+    const issued = only(events, 'ApiKeyIssued').map(({ data, position, metadata }) => ({
+      ...data,
+      position,
+      made_by: actorIn(metadata),
+    }));
     await issue(tx, schema, issued);
     await rotate(tx, schema, lastByKey(only(events, 'ApiKeyRotated')));
     await revoke(tx, schema, lastByKey(only(events, 'ApiKeyRevoked')));

@@ -1,7 +1,7 @@
 import { keyRole } from '../../domain/apiKey/events.ts';
 import { rowReader, wholeOf } from '../engine/apply/columns.ts';
 import type { SqlRow, SqlTx } from '../engine/ports.ts';
-import { finding, listing, telling } from '../engine/query.ts';
+import { finding, listing, paging, telling, type Page } from '../engine/query.ts';
 import { omit, pick } from '../engine/table.ts';
 import { apiKeys } from './apiKeys.schema.ts';
 
@@ -39,11 +39,29 @@ export const apiKeyById = finding(
   keyOf,
 );
 
+interface KeysQuery extends Page {
+  readonly tenant_id: string;
+}
+
 /** A tenant's keys, newest first, revoked ones too. */
-export const apiKeysOfTenant = listing(
-  'select * from read.api_keys where tenant_id = $1 order by position desc',
-  (tenantId: string) => [tenantId],
+export const apiKeysOfTenant = paging(
+  { chosen: 'from read.api_keys where tenant_id = $1', order: 'position desc' },
+  ({ tenant_id }: KeysQuery) => [tenant_id],
   itemOf,
+);
+
+/** Keys that were made with a key, or with one of those, that are neither revoked nor expired at `now`. */
+export const liveKeysMadeWith = listing(
+  `with recursive made as (
+     select key_id from read.api_keys where made_by = $1
+     union
+     select one.key_id from read.api_keys one join made on one.made_by = made.key_id
+   )
+   select * from read.api_keys
+   where key_id in (select key_id from made) and revoked_at is null and (expires_at is null or expires_at > $2)
+   order by position`,
+  (keyId: string, now: string) => [keyId, now],
+  keyOf,
 );
 
 /** Admin keys that are neither revoked nor expired at `now`. */

@@ -13,6 +13,8 @@ export const apiKeys = table({
     last4: 'text',
     role: 'text',
     name: 'text?',
+    /** Who made it, as events name them: the ID of a key, `oidc:<sub>`, or a part of the service. */
+    made_by: 'text?',
     replaces: 'text?',
     replaced_by: 'text?',
     created_at: 'text',
@@ -21,5 +23,5 @@ export const apiKeys = table({
     revoked_at: 'text?',
   },
   unique: ['key_hash'],
-  indexes: ['(tenant_id, position desc)', '(role) where revoked_at is null'],
+  indexes: ['(tenant_id, position desc)', '(made_by)', '(role) where revoked_at is null'],
 });

@@ -31,7 +31,7 @@ const POST = (schema: string) => `
 /** Balances of all tenants, and their open holds. */
 export const balancesProjector: Projector = {
   name: 'balances',
-  version: 1,
+  version: 2,
   eventTypes: BALANCE_EVENTS,
   tables: [balances, openHolds],
   apply: async (tx, { schema, events }) => {

@@ -49,12 +49,18 @@ export const balanceRows =
 export const openHoldsOfTenant = listing(
   'select * from read.open_holds where tenant_id = $1 order by created_at, hold_id',
   (tenantId: string) => [tenantId],
-  rowReader(omit(openHolds.columns, 'tenant_id', 'free_pages')),
+  rowReader(omit(openHolds.columns, 'tenant_id', 'operation_id', 'free_pages')),
 );
 
-/** Holds of all tenants that expired before `now`, oldest first, for the sweeper. */
+/**
+ * Holds of all tenants that expired before `now`, oldest first, for the sweeper. The holds of accepted work have no
+ * end; those that older releases gave one are closed by the work's own end.
+ */
 export const expiredHolds = listing(
-  'select * from read.open_holds where expires_at <= $1 order by expires_at, hold_id limit $2',
+  `select * from read.open_holds h where expires_at <= $1
+     and not exists (select 1 from read.operations o where o.work_id = h.operation_id)
+     and not exists (select 1 from read.training_jobs j where j.job_id = h.operation_id)
+   order by expires_at, hold_id limit $2`,
   (now: string, limit: number) => [now, limit],
   rowReader(pick(openHolds.columns, 'tenant_id', 'hold_id')),
 );

@@ -31,6 +31,8 @@ export const openHolds = table({
   columns: {
     tenant_id: 'sorted',
     hold_id: 'sorted',
+    /** The work that it is for. */
+    operation_id: 'sorted',
     operation: 'text',
     credits: 'int8',
     free_pages: 'int8',

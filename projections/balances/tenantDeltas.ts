@@ -65,8 +65,8 @@ const holdKey = ({ tenant_id }: TenantDelta, holdId: string): string => `${tenan
 
 const open = (delta: TenantDelta, data: ProjectedEventOf<'CreditsHeld'>['data'], opened: Opened): void => {
   const { tenant_id } = delta;
-  const { hold_id, operation, credits, free_pages, created_at, expires_at } = data;
-  const row = { tenant_id, hold_id, operation, credits, free_pages, created_at, expires_at };
+  const { hold_id, operation_id, operation, credits, free_pages, created_at, expires_at } = data;
+  const row = { tenant_id, hold_id, operation_id, operation, credits, free_pages, created_at, expires_at };
   opened.set(holdKey(delta, hold_id), row);
   delta.held_credits += BigInt(credits);
   delta.free_pages_held += BigInt(free_pages);

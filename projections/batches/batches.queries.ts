@@ -120,11 +120,11 @@ export const openBatchesSummary = telling(
   rowReader({ count: 'int8', oldest_at: 'text?' }),
 );
 
-/** How many batches of a tenant have not ended. */
-export const openBatchesOfTenant = telling(
-  'select count(*) as n from read.batches where tenant_id = $1 and finished_at is null',
+/** Batches of a tenant that have not ended. */
+export const openBatchesOfTenant = listing(
+  'select batch_id from read.batches where tenant_id = $1 and finished_at is null order by position',
   (tenantId: string) => [tenantId],
-  (row) => wholeOf(row, 'n'),
+  (row) => textOf(row, 'batch_id'),
 );
 
 /** Which batches of a tenant to list. */

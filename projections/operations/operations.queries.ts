@@ -1,62 +1,42 @@
-import { rowReader, wholeOf } from '../engine/apply/columns.ts';
-import { finding, listing, paging, telling, type Page } from '../engine/query.ts';
+import { rowReader } from '../engine/apply/columns.ts';
+import { NO_END } from '../../domain/queue/lease.ts';
+import { finding, paging, telling, type Page } from '../engine/query.ts';
 import { pick } from '../engine/table.ts';
+import { queueLists } from '../queue/queueLists.ts';
 import { operations } from './operations.schema.ts';
 
-/** An operation, and whose it is. */
-const readName = rowReader(pick(operations.columns, 'operation_id', 'tenant_id'));
+/** What workers ask about operations. Their holds have no end; those of older releases are told by their ID. */
+export const operationLists = queueLists({
+  table: 'operations',
+  key: 'operation_id',
+  workKey: 'work_id',
+  keyOfHold: `'op_' || substr(h.operation_id, 5)`,
+  isHold: `h.operation in ('extract', 'to_markdown')
+    and (h.expires_at = '${NO_END}' or left(h.hold_id, 8) = 'hold_op_')`,
+  nameOf: rowReader(pick(operations.columns, 'operation_id', 'tenant_id')),
+});
 
-/** Operations that nobody works on at `now`: the one of each tenant that waits longest, then the second of each. */
-export const waitingOperations = listing(
-  `select operation_id, tenant_id from (
-     select operation_id, tenant_id, ready_at, position,
-       row_number() over (partition by tenant_id order by ready_at, position) as turn
-     from read.operations where finished_at is null and ready_at <= $1
-   ) waiting order by turn, ready_at, position limit $2`,
-  (now: string, limit: number) => [now, limit],
-  readName,
-);
-
-/** Operations whose time is over and that did not end. */
-export const expiredOperations = listing(
-  `select operation_id, tenant_id from read.operations
-   where finished_at is null and expires_at <= $1 order by expires_at, operation_id limit $2`,
-  (now: string, limit: number) => [now, limit],
-  readName,
-);
-
-/** Ended operations that were neither charged nor released, the last to end first. */
-export const unsettledOperations = listing(
-  `select operation_id, tenant_id from read.operations
-   where finished_at is not null and hold_id is not null and credits_charged is null
-     and (status in ('succeeded', 'partial') or not hold_closed)
-   order by finished_at desc, operation_id limit $1`,
-  (limit: number) => [limit],
-  readName,
-);
-
-/** Open holds of operations, placed before `before`, whose operation is not known. */
-export const orphanOperationHolds = listing(
-  `select h.tenant_id, h.hold_id, 'op_' || substr(h.hold_id, 9) as operation_id from read.open_holds h
-   where left(h.hold_id, 8) = 'hold_op_' and h.created_at < $1
-     and not exists (select 1 from read.operations o where h.hold_id in (o.hold_id, o.hold_id || '_full'))
-   order by h.created_at, h.hold_id limit $2`,
-  (before: string, limit: number) => [before, limit],
-  rowReader({ ...pick(operations.columns, 'operation_id', 'tenant_id'), hold_id: 'text' }),
-);
-
-/** How many operations of a tenant have not ended. */
+/** Operations of a tenant that have not ended: how many, and the bytes of the files that came with them. */
 export const openOperationsOfTenant = telling(
-  'select count(*) as n from read.operations where tenant_id = $1 and finished_at is null',
+  `select count(*) as count, coalesce(sum(file_bytes), 0)::int8 as bytes from read.operations
+   where tenant_id = $1 and finished_at is null`,
   (tenantId: string) => [tenantId],
-  (row) => wholeOf(row, 'n'),
+  rowReader({ count: 'int8', bytes: 'int8' }),
 );
 
-/** What an operation cost; null members before it was burned, undefined for one that is not known. */
+/** All operations that wait for a worker: how many, and when the oldest was accepted (null: there is none). */
+export const waitingOperations = telling(
+  `select count(*) as count, min(accepted_at) as oldest_at from read.operations
+   where finished_at is null and status = 'queued'`,
+  () => [],
+  rowReader({ count: 'int8', oldest_at: 'text?' }),
+);
+
+/** What an operation cost, and when; null members before it was burned, undefined for one that is not known. */
 export const costOfOperation = finding(
-  'select credits_charged, free_pages, balance_after from read.operations where operation_id = $1',
+  'select credits_charged, free_pages, balance_after, charged_at from read.operations where operation_id = $1',
   (operationId: string) => [operationId],
-  rowReader(pick(operations.columns, 'credits_charged', 'free_pages', 'balance_after')),
+  rowReader(pick(operations.columns, 'credits_charged', 'free_pages', 'balance_after', 'charged_at')),
 );
 
 /** Which operations of a tenant to list. */

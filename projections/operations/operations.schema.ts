@@ -1,8 +1,9 @@
 import { table } from '../engine/table.ts';
+import { QUEUE_INDEXES } from '../queue/queueLists.ts';
 
 /**
- * Operations as they stand. `ready_at`: from when on a worker may claim it. `hold_closed`: the hold was released;
- * what it cost is null until it was burned.
+ * Operations as they stand. `ready_at`: from when on a worker may claim it, or until when its lease is. What it cost
+ * is null until it was burned.
  */
 export const operations = table({
   name: 'operations',
@@ -16,6 +17,8 @@ export const operations = table({
     kind: 'text',
     work_id: 'sorted',
     document_id: 'sorted',
+    /** Of a file that came with the request; 0 for uploads, and for operations of older releases. */
+    file_bytes: 'int8',
     pages: 'int8',
     status: 'text',
     attempt: 'int4',
@@ -23,13 +26,15 @@ export const operations = table({
     expires_at: 'sorted',
     problem_code: 'text?',
     hold_id: 'sorted?',
+    /** Always false: replicas of the release before still name it (ADR 17). */
     hold_closed: 'boolean',
     credits_charged: 'int8?',
     free_pages: 'int8?',
     balance_after: 'int8?',
+    charged_at: 'text?',
     accepted_at: 'sorted',
     started_at: 'text?',
     finished_at: 'text?',
   },
-  indexes: ['(tenant_id, position desc)', '(ready_at) where finished_at is null', '(hold_id)', '(work_id)'],
+  indexes: ['(tenant_id, position desc)', '(work_id)', ...QUEUE_INDEXES],
 });

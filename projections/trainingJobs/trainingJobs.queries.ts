@@ -2,49 +2,18 @@ import { rowReader, textOf, wholeOf, wholeOrNull } from '../engine/apply/columns
 import type { SqlTx } from '../engine/ports.ts';
 import { finding, listing, paging, type Page } from '../engine/query.ts';
 import { omit, pick } from '../engine/table.ts';
+import { queueLists } from '../queue/queueLists.ts';
 import { trainingDocuments, trainingJobs } from './trainingJobs.schema.ts';
 
-/** A job, and whose it is. */
-const readName = rowReader(pick(trainingJobs.columns, 'job_id', 'tenant_id'));
-
-/** Jobs that nobody works on at `now`: the one of each tenant that waits longest, then the second of each. */
-export const waitingJobs = listing(
-  `select job_id, tenant_id from (
-     select job_id, tenant_id, ready_at, position,
-       row_number() over (partition by tenant_id order by ready_at, position) as turn
-     from read.training_jobs where finished_at is null and ready_at <= $1
-   ) waiting order by turn, ready_at, position limit $2`,
-  (now: string, limit: number) => [now, limit],
-  readName,
-);
-
-/** Jobs whose time is over and that did not end. */
-export const expiredJobs = listing(
-  `select job_id, tenant_id from read.training_jobs
-   where finished_at is null and expires_at <= $1 order by expires_at, job_id limit $2`,
-  (now: string, limit: number) => [now, limit],
-  readName,
-);
-
-/** Ended jobs that were neither charged nor released, the last to end first. */
-export const unsettledJobs = listing(
-  `select job_id, tenant_id from read.training_jobs
-   where finished_at is not null and hold_id is not null and credits_charged is null
-     and (status = 'succeeded' or not hold_closed)
-   order by finished_at desc, job_id limit $1`,
-  (limit: number) => [limit],
-  readName,
-);
-
-/** Open holds of training, placed before `before`, whose job is not known. */
-export const orphanHolds = listing(
-  `select h.tenant_id, h.hold_id, 'job_' || substr(h.hold_id, 6) as job_id from read.open_holds h
-   where h.operation = 'training' and h.created_at < $1
-     and not exists (select 1 from read.training_jobs j where j.hold_id = h.hold_id)
-   order by h.created_at, h.hold_id limit $2`,
-  (before: string, limit: number) => [before, limit],
-  rowReader({ ...pick(trainingJobs.columns, 'job_id', 'tenant_id'), hold_id: 'text' }),
-);
+/** What workers ask about training jobs. */
+export const jobLists = queueLists({
+  table: 'training_jobs',
+  key: 'job_id',
+  workKey: 'job_id',
+  keyOfHold: 'h.operation_id',
+  isHold: `h.operation = 'training'`,
+  nameOf: rowReader(pick(trainingJobs.columns, 'job_id', 'tenant_id')),
+});
 
 /** Credits that a job was charged; null before, undefined for a job that is not known. */
 export const chargeOfJob = finding(

@@ -1,8 +1,9 @@
 import { table } from '../engine/table.ts';
+import { QUEUE_INDEXES } from '../queue/queueLists.ts';
 
 /**
- * Training jobs as they stand. `ready_at`: from when on a worker may claim it. `hold_closed`: the hold was
- * released; `credits_charged`: null until the job was charged.
+ * Training jobs as they stand. `ready_at`: from when on a worker may claim it, or until when its lease is.
+ * `credits_charged`: null until the job was charged.
  */
 export const trainingJobs = table({
   name: 'training_jobs',
@@ -21,6 +22,7 @@ export const trainingJobs = table({
     artifact_id: 'text?',
     problem_code: 'text?',
     hold_id: 'sorted?',
+    /** Always false: replicas of the release before still name it (ADR 17). */
     hold_closed: 'boolean',
     credits: 'int8',
     credits_charged: 'int8?',
@@ -28,7 +30,7 @@ export const trainingJobs = table({
     started_at: 'text?',
     finished_at: 'text?',
   },
-  indexes: ['(tenant_id, position desc)', '(ready_at) where finished_at is null', '(hold_id)'],
+  indexes: ['(tenant_id, position desc)', ...QUEUE_INDEXES],
 });
 
 /** The documents of a job's examples: which uploads must be kept; '' for a job that does not say which. */

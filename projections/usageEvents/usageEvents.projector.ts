@@ -6,7 +6,7 @@ import { pick, type Row } from '../engine/table.ts';
 import { followBurns } from './unrecordedWork.ts';
 import { unrecordedWork, usageEvents } from './usageEvents.schema.ts';
 
-const request = inserting(usageEvents);
+const request = inserting(usageEvents, { firstStands: true });
 /** Pages that are null stay as they were. */
 const finished = bulk({
   ...pick(usageEvents.columns, 'id', 'state', 'free_pages', 'problem_code', 'duration_ms', 'finished_at'),
@@ -58,8 +58,12 @@ const begunIn = (events: readonly ProjectedEvent[]): Begun => {
   const requests = new Map<string, UsageEventRow>();
   const burns = new Map<string, BulkRow<typeof settled>>();
   for (const event of events) {
-    if (event.type === 'ExtractionRequested' || event.type === 'ConversionRequested')
-      requests.set(idOf(event.data), requestOf(event));
+    if (event.type === 'ExtractionRequested' || event.type === 'ConversionRequested') {
+      const id = idOf(event.data);
+      // What the log says of work before it was asked for changes nothing, wherever a batch begins.
+      burns.delete(id);
+      if (!requests.has(id)) requests.set(id, requestOf(event));
+    }
     if (event.type !== 'CreditsBurned' || event.data.hold_id === null) continue;
     const { operation_id: id, billing_type, hold_id } = event.data;
     const request = requests.get(id);
@@ -113,11 +117,12 @@ const endedLater = (
 ): readonly Finish[] => {
   // The last outcome of each: one statement must not meet a row twice.
   const later = new Map<string, Finish>();
-  for (const end of events.flatMap(outcomes)) {
-    const request = requests.get(end.id);
-    if (request === undefined) later.set(end.id, end);
-    else Object.assign(request, end, { pages: end.pages ?? request.pages });
-  }
+  for (const event of events)
+    for (const end of outcomes(event)) {
+      const request = requests.get(end.id);
+      if (request === undefined || event.position < request.position) later.set(end.id, end);
+      else Object.assign(request, end, { pages: end.pages ?? request.pages });
+    }
   return [...later.values()];
 };
 
@@ -135,7 +140,7 @@ const FINISH = (schema: string) => `
 /** Extractions and conversions, running and done. */
 export const usageEventsProjector: Projector = {
   name: 'usage_events',
-  version: 4,
+  version: 5,
   eventTypes: [
     'CreditsBurned',
     'ExtractionRequested',
@@ -149,9 +154,10 @@ export const usageEventsProjector: Projector = {
   apply: async (tx, { schema, events }) => {
     const { requests, burns } = begunIn(events);
     const ended = endedLater(events, requests);
-    await request(tx, schema, [...requests.values()]);
+    // Before the requests of this batch: what comes before a request changes nothing of it.
     if (burns.length > 0) await tx.query(SETTLE(schema), settled.values(burns));
     if (ended.length > 0) await tx.query(FINISH(schema), finished.values(ended));
+    await request(tx, schema, [...requests.values()]);
     await followBurns(tx, schema, events);
   },
 };

@@ -27,7 +27,7 @@ export const usageEvents = table({
     requested_at: 'text',
     finished_at: 'text?',
   },
-  indexes: ['(tenant_id, position desc)', '(document_id)'],
+  indexes: ['(tenant_id, position desc)', '(document_id)', `(requested_at) where state = 'running'`],
   fillfactor: 80,
 });
 

@@ -59,8 +59,9 @@ const changedRow = (
   switch (event.type) {
     case 'WebhookChanged': {
       const { enabled, changed_at: updated_at } = event.data;
-      // Three days of failing count from when it is enabled again.
-      const failing_since = enabled && !row.enabled ? null : row.failing_since;
+      // Three days of failing count from when it is enabled again, or told elsewhere.
+      const isNew = event.data.url !== row.url || (enabled && !row.enabled);
+      const failing_since = isNew ? null : row.failing_since;
       return { ...row, ...settingsOf(event), enabled, failing_since, disabled_reason: null, updated_at };
     }
     case 'WebhookSecretRotated':
@@ -83,15 +84,31 @@ const applyWebhook = (rows: WebhookRows, event: WebhookEvent): void => {
   if (row !== undefined) rows.putWebhook(changedRow(row, event));
 };
 
-const applyAttempt = (rows: WebhookRows, { data }: ProjectedEventOf<'WebhookDeliveryAttempted'>): void => {
-  const { delivery_id, webhook_id, attempt: attempts, error, response_status, attempted_at } = data;
+const applyStart = (rows: WebhookRows, { data }: ProjectedEventOf<'WebhookDeliveryStarted'>): void => {
+  const row = rows.delivery(data.delivery_id);
+  if (row !== undefined) rows.putDelivery({ ...row, attempts: data.attempt });
+};
+
+/** Another attempt was started since, or delivered it: the failure of this one settles nothing. */
+const isOvertaken = ({ delivered, attempts }: DeliveryRow, attempt: number): boolean =>
+  delivered || attempt < attempts;
+
+type Attempted = ProjectedEventOf<'WebhookDeliveryAttempted'>;
+
+/** Since when nothing arrives, after one attempt more. */
+const applyFailing = (rows: WebhookRows, { data: { webhook_id, error, attempted_at } }: Attempted): void => {
   const webhook = rows.webhook(webhook_id);
   const failing_since = error === null ? null : (webhook?.failing_since ?? attempted_at);
   if (webhook !== undefined && webhook.failing_since !== failing_since)
     rows.putWebhook({ ...webhook, failing_since });
+};
+
+const applyAttempt = (rows: WebhookRows, { data }: Attempted): void => {
+  const { delivery_id, attempt, error, response_status, attempted_at } = data;
   const row = rows.delivery(delivery_id);
-  if (row === undefined) return;
+  if (row === undefined || (error !== null && isOvertaken(row, attempt))) return;
   const delivered = error === null;
+  const attempts = Math.max(row.attempts, attempt);
   rows.putDelivery({
     ...row,
     ...{ attempts, error, response_status, delivered, last_attempt_at: attempted_at },
@@ -183,7 +200,11 @@ export const applyEvent = (rows: WebhookRows, event: ProjectedEvent): void => {
     case 'WebhookRemoved':
       applyWebhook(rows, event);
       return;
+    case 'WebhookDeliveryStarted':
+      applyStart(rows, event);
+      return;
     case 'WebhookDeliveryAttempted':
+      applyFailing(rows, event);
       applyAttempt(rows, event);
       return;
     case 'WebhookDeliveryResent':

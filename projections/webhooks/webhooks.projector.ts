@@ -13,6 +13,12 @@ import { webhookDeliveries, webhookFreePages, webhooks, webhookTerms } from './w
 const readWebhook = rowReader(webhooks.columns);
 const readDelivery = rowReader(webhookDeliveries.columns);
 
+const DELIVERY_EVENTS = [
+  'WebhookDeliveryStarted',
+  'WebhookDeliveryAttempted',
+  'WebhookDeliveryResent',
+] as const;
+
 const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
 
 /** The rows that these events can touch. */
@@ -23,7 +29,7 @@ const load = async (tx: SqlTx, schema: string, events: readonly ProjectedEvent[]
     [tenants],
   );
   const rows = keptWebhookRows({ webhooks: found.map(readWebhook) });
-  const settled = only(events, 'WebhookDeliveryAttempted', 'WebhookDeliveryResent');
+  const settled = only(events, ...DELIVERY_EVENTS);
   if (settled.length > 0) {
     const ids = unique(settled.map(({ data }) => data.delivery_id));
     const known = `select * from ${schema}.webhook_deliveries where delivery_id = any($1::text[])`;
@@ -60,7 +66,7 @@ const putTerms = replacing(webhookTerms);
 /** Webhooks, and what each has been told or is to be told. */
 export const webhooksProjector: Projector = {
   name: 'webhooks',
-  version: 1,
+  version: 2,
   eventTypes: [
     ...TOLD_EVENTS,
     'CreditsBurned',
@@ -70,8 +76,7 @@ export const webhooksProjector: Projector = {
     'WebhookSecretRotated',
     'WebhookDisabled',
     'WebhookRemoved',
-    'WebhookDeliveryAttempted',
-    'WebhookDeliveryResent',
+    ...DELIVERY_EVENTS,
   ],
   tables: [webhooks, webhookDeliveries, webhookFreePages, webhookTerms],
   apply: async (tx, { schema, events }) => {

@@ -16,11 +16,11 @@ export const webhooksOfTenant = paging(
   readWebhook,
 );
 
-/** How many webhooks a tenant has. */
-export const webhookCount = telling(
-  'select count(*) as webhooks from read.webhooks where tenant_id = $1 and removed_at is null',
+/** The IDs of a tenant's webhooks, the oldest first. */
+export const webhookIdsOfTenant = listing(
+  'select webhook_id from read.webhooks where tenant_id = $1 and removed_at is null order by position',
   (tenantId: string) => [tenantId],
-  rowReader({ webhooks: 'int8' }),
+  (row) => textOf(row, 'webhook_id'),
 );
 
 /** Since when each attempt at a webhook has failed; null: the last one went well, or there was none. */
@@ -37,8 +37,15 @@ interface DeliveriesQuery extends Page {
   readonly event?: string | undefined;
 }
 
+/** Whether anything may be sent to a webhook again: it was not removed, nor did its receiver say that it is gone. */
+const THERE = `w.removed_at is null and w.disabled_reason is distinct from 'gone'`;
+
 /** What is neither delivered nor tried any more has failed. */
-const STATUS = `case when delivered then 'delivered' when retry_until > $2 then 'pending' else 'failed' end`;
+const STATUS = `case when d.delivered then 'delivered'
+  when d.retry_until > $2 and ${THERE} then 'pending' else 'failed' end`;
+
+const DELIVERIES =
+  'from read.webhook_deliveries d join read.webhooks w using (webhook_id) where webhook_id = $1';
 
 const SHOWN = {
   ...pick(webhookDeliveries.columns, 'delivery_id', 'webhook_id', 'tenant_id', 'event_id', 'event_type'),
@@ -50,10 +57,9 @@ const SHOWN = {
 /** What a webhook was told or is to be told, newest first. */
 export const deliveriesOfWebhook = paging(
   {
-    columns: `*, ${STATUS} as status`,
-    chosen: `from read.webhook_deliveries where webhook_id = $1
-      and ($3::text is null or ${STATUS} = $3) and ($4::text is null or event_type = $4)`,
-    order: 'position desc, turn desc',
+    columns: `d.*, ${STATUS} as status`,
+    chosen: `${DELIVERIES} and ($3::text is null or ${STATUS} = $3) and ($4::text is null or d.event_type = $4)`,
+    order: 'd.position desc, d.turn desc',
   },
   (query: DeliveriesQuery) => [query.webhook_id, query.now, query.status ?? null, query.event ?? null],
   rowReader(SHOWN),
@@ -61,18 +67,25 @@ export const deliveriesOfWebhook = paging(
 
 /** One of them. */
 export const deliveryOfWebhook = finding(
-  `select *, ${STATUS} as status from read.webhook_deliveries where webhook_id = $1 and delivery_id = $3`,
+  `select d.*, ${STATUS} as status ${DELIVERIES} and d.delivery_id = $3`,
   (webhookId: string, deliveryId: string, now: string) => [webhookId, now, deliveryId],
   rowReader(SHOWN),
 );
 
-/** Webhooks with something to send now, but those that are busy. */
+/** Webhooks with something to send now, but those that are busy; and whose they are. */
 export const webhooksDue = listing(
-  `select webhook_id from read.webhooks w
+  `select webhook_id, tenant_id from read.webhooks w
    where enabled and removed_at is null and not (webhook_id = any($2::text[])) and exists (
      select 1 from read.webhook_deliveries d where d.webhook_id = w.webhook_id and not d.delivered
        and d.next_attempt_at <= $1 and d.retry_until > $1)`,
   (now: string, busy: readonly string[]) => [now, busy],
+  rowReader(pick(webhooks.columns, 'webhook_id', 'tenant_id')),
+);
+
+/** Those of some webhooks that were removed. */
+export const webhooksRemoved = listing(
+  'select webhook_id from read.webhooks where webhook_id = any($1::text[]) and removed_at is not null',
+  (webhookIds: readonly string[]) => [webhookIds],
   (row) => textOf(row, 'webhook_id'),
 );
 

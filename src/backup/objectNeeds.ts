@@ -7,7 +7,6 @@ import { secretsOfWebhook, webhookAfter, type Webhook } from '../../domain/webho
 import type { WebhookEvent } from '../../domain/webhook/events.ts';
 import { byType } from '../audit/log/auditedEvent.ts';
 import type { Watcher } from '../audit/log/auditLog.ts';
-import { batchInputKeyOf } from '../commands/batches/batchInput.ts';
 import { operationFileKeyOf, operationInputKeyOf } from '../commands/operations/operationInput.ts';
 import { trainingInputKeyOf } from '../commands/training/trainingInput.ts';
 
@@ -50,10 +49,12 @@ export const objectNeeds = (): {
   const seeWebhook = webhookSecrets(replaceSecrets);
   /** Operations and batches that have not ended: they need their request until then. */
   const open = new Map<string, string>();
+  const files = new Map<string, string>();
   const dropOperation = (operationId: string): void => {
     needs.delete(operationInputKeyOf(operationId, open.get(operationId) ?? ''));
-    needs.delete(operationFileKeyOf(operationId));
+    needs.delete(files.get(operationId) ?? '');
     open.delete(operationId);
+    files.delete(operationId);
   };
   const see = byType({
     UploadPresigned: ({ data }) => void presigned.add(data.document_id),
@@ -67,17 +68,19 @@ export const objectNeeds = (): {
       void needs.set(artifactKeyOf(sha256), { stream, sha256 }),
     TrainingJobCreated: ({ stream, data: { job_id, input_sha256: sha256 } }) =>
       void needs.set(trainingInputKeyOf(job_id, sha256), { stream, sha256 }),
-    OperationAccepted: ({ stream, data: { operation_id, input_sha256: sha256 } }) => {
+    OperationAccepted: ({ stream, data: { operation_id, input_sha256: sha256, file_sha256 } }) => {
+      const file = operationFileKeyOf(operation_id, file_sha256);
       needs.set(operationInputKeyOf(operation_id, sha256), { stream, sha256 });
-      needs.set(operationFileKeyOf(operation_id), { stream, sha256: null });
+      needs.set(file, { stream, sha256: file_sha256 ?? null });
+      files.set(operation_id, file);
       open.set(operation_id, sha256);
     },
     BatchAccepted: ({ stream, data: { batch_id, input_sha256: sha256 } }) => {
-      needs.set(batchInputKeyOf(batch_id, sha256), { stream, sha256 });
+      needs.set(operationInputKeyOf(batch_id, sha256), { stream, sha256 });
       open.set(batch_id, sha256);
     },
     BatchEnded: ({ data: { batch_id } }) => {
-      needs.delete(batchInputKeyOf(batch_id, open.get(batch_id) ?? ''));
+      needs.delete(operationInputKeyOf(batch_id, open.get(batch_id) ?? ''));
       open.delete(batch_id);
     },
     OperationSucceeded: ({ data }) => dropOperation(data.operation_id),

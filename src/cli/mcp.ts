@@ -35,9 +35,9 @@ export const addMcp = (program: Command): void => {
     .option('--port <number>', 'with --http: its port; 0 picks a free one', portGiven, PORT)
     .addHelpText(
       'after',
-      '\nTools: convert, extract, propose_schema, quote, balance. QUIRE_URL names the service ' +
-        '(http://127.0.0.1:8080),\nQUIRE_API_KEY the key of the agent, QUIRE_TENANT its tenant. With --http each ' +
-        'caller sends its own key:\nAuthorization: Bearer <key>.',
+      '\nTools: convert, extract, propose_schema, quote, balance, and upload with --http. QUIRE_URL names the ' +
+        'service (http://127.0.0.1:8080),\nQUIRE_API_KEY the key of the agent, QUIRE_TENANT its tenant. ' +
+        'With --http each caller sends its own key:\nAuthorization: Bearer <key>.',
     )
     .action(command(run));
 };

@@ -5,6 +5,8 @@ import { openModelProviders } from '@quire/engine/models/modelProviders';
 import { replayStore } from '../../adapters/postgres/replayStore.ts';
 import { replicas } from '../../adapters/postgres/replicas.ts';
 import { usedOnce } from '../../adapters/postgres/usedOnce.ts';
+import { eventAt } from '../../domain/eventLog/identity.ts';
+import { isThere } from '../../domain/eventLog/witness.ts';
 import type { Tracer } from '../../domain/ports/tracer.ts';
 import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
 import { expiredHolds } from '../../projections/balances/balances.queries.ts';
@@ -12,6 +14,7 @@ import { openClaimsBefore } from '../../projections/openClaims/openClaims.querie
 import { accountWriter } from '../commands/writer/accountWriter.ts';
 import { apiKeys } from '../commands/reference/apiKeys.ts';
 import { heavySlots, type HeavySlots } from '../commands/work/heavySlots.ts';
+import { OVERRUN_KEPT_MS, recentFailures } from '../commands/work/recentFailures.ts';
 import { holdSweeper } from '../commands/sweeping/holdSweeper.ts';
 import { llmCosts } from '../commands/models/llmCosts.ts';
 import { payments } from '../commands/payments/payments.ts';
@@ -19,8 +22,8 @@ import { rateLimitCommands } from '../commands/reference/rateLimits.ts';
 import { guardedObjects } from '../commands/uploads/guardedObjects.ts';
 import { savedConfigs } from '../commands/reference/savedConfigs.ts';
 import { referenceData } from '../commands/reference/referenceData.ts';
-import { LogWentBack } from '../commands/writer/settleAppend.ts';
-import { LogContradicts, UnreadableStream } from '../commands/writer/streamFold.ts';
+import { isContradiction } from '../commands/writer/settleAppend.ts';
+import { UnreadableStream } from '../commands/writer/streamFold.ts';
 import type { Config } from '../config.ts';
 import { authenticator } from '../http/access/authenticate.ts';
 import { confirmedKeys } from '../http/access/confirmedKeys.ts';
@@ -61,8 +64,9 @@ const heavySlotsOf = (from: Container): HeavySlots => {
 
 /** A stream that contradicts what was known of it may be of a log that was replaced. */
 const comparedAfter = (from: Container, error: unknown): void => {
-  if ([LogWentBack, LogContradicts, UnreadableStream].some((one) => error instanceof one))
-    void resolve(from, t.LOG_WATCH).check();
+  const watch = resolve(from, t.LOG_WATCH);
+  if (isContradiction(error)) void watch.contradicted();
+  else if (error instanceof UnreadableStream) void watch.check();
 };
 
 const accountsOf = (from: Container) => {
@@ -79,6 +83,7 @@ const bindCommands = (container: Container): void => {
     payments({
       store: resolve(from, t.PARTS).log,
       writer: resolve(from, t.ACCOUNTS),
+      clock: resolve(from, t.CLOCK),
       onDoubleClaim: (stream) =>
         resolve(from, t.LOGGER).error({ msg: 'two tenants hold one payment', stream }),
     }),
@@ -87,12 +92,19 @@ const bindCommands = (container: Container): void => {
   bind(container, t.API_KEYS, (from) =>
     apiKeys({ store: resolve(from, t.PARTS).log, writer: resolve(from, t.ACCOUNTS) }),
   );
-  bind(container, t.LLM_COSTS, (from) => llmCosts(resolve(from, t.PARTS).log));
+  bind(container, t.LLM_COSTS, (from) => {
+    const onError = (error: unknown): void => comparedAfter(from, error);
+    return llmCosts(resolve(from, t.PARTS).log, {}, { onError });
+  });
   bind(container, t.RATE_LIMITS, (from) => rateLimitCommands(resolve(from, t.PARTS).log));
-  bind(container, t.SECRET_BOX, (from) => secretBoxOf(resolve(from, t.CONFIG)));
+  bind(container, t.SECRET_BOX, (from) =>
+    secretBoxOf(resolve(from, t.CONFIG), resolve(from, t.PARTS).folderKey),
+  );
   bind(container, t.SAVED_CONFIGS, (from) => {
     const { log, objects } = resolve(from, t.PARTS);
-    return savedConfigs({ store: log, objects: guardedObjects(objects), box: resolve(from, t.SECRET_BOX) });
+    // The interface has 503 for own keys in saved configs until the operator has given a key.
+    const box = secretBoxOf(resolve(from, t.CONFIG));
+    return savedConfigs({ store: log, objects: guardedObjects(objects), box });
   });
   bind(container, t.MODELS, (from) =>
     openModelProviders({
@@ -102,6 +114,7 @@ const bindCommands = (container: Container): void => {
   );
   bindValue(container, t.EXTRACT_DEADLINES, EXTRACT_DEADLINES_MS);
   bind(container, t.SLOTS, (from) => heavySlotsOf(from));
+  bind(container, t.OVERRUNS, () => recentFailures(() => performance.now(), OVERRUN_KEPT_MS));
   bind(container, t.SWEEPER, (from) => {
     const sql = resolve(from, t.READ_SQL);
     const logger = resolve(from, t.LOGGER);
@@ -129,7 +142,14 @@ const bindReads = (container: Container): void => {
   bind(container, t.READS, (from) => readYourWrites(resolve(from, t.RUNNER)));
   bind(container, t.REPLICAS, (from) => replicas(resolve(from, t.PARTS).sql));
   bind(container, t.USED_ONCE, (from) => usedOnce(resolve(from, t.PARTS).sql, nowMs));
-  bind(container, t.REPLAYS, (from) => replayStore(resolve(from, t.PARTS).sql, nowMs));
+  bind(container, t.REPLAYS, (from) => {
+    const { sql, log } = resolve(from, t.PARTS);
+    return replayStore(sql, nowMs, {
+      losses: () => log.seen?.losses() ?? 0,
+      known: () => log.seen?.all() ?? [],
+      has: async (event) => isThere(event, await eventAt(log, event.stream, event.revision)),
+    });
+  });
   bind(container, t.BUCKETS_IN_USE, () => bucketsInUse(() => performance.now()));
   bind(container, t.TENANT_LIMITS, (from) =>
     tenantLimits({

@@ -3,6 +3,7 @@ import {
   apiKeyById,
   apiKeysOfTenant,
   liveAdminKeys,
+  liveKeysMadeWith,
 } from '../../projections/apiKeys/apiKeys.queries.ts';
 import { artifactsOfTenant } from '../../projections/artifacts/artifacts.queries.ts';
 import {
@@ -33,15 +34,14 @@ import {
   deliveriesOfWebhook,
   deliveryOfWebhook,
   failingSince,
-  webhookCount,
   webhooksOfTenant,
 } from '../../projections/webhooks/webhooks.queries.ts';
-import { askTogether } from '../queries/askTogether.ts';
+import { batchedLookup } from '../queries/batchedLookup.ts';
 import type { Queries } from '../queries/queries.ts';
 
 /** Balances are asked for more than all else together: those asked for at once share a statement. */
 const balancesTogether = (sql: SqlTx): Queries['balanceOfTenant'] => {
-  const rowOf = askTogether(balanceRows(sql));
+  const rowOf = batchedLookup(balanceRows(sql));
   return async (tenantId) => {
     const row = await rowOf(tenantId);
     return row && balanceOf(row);
@@ -50,7 +50,7 @@ const balancesTogether = (sql: SqlTx): Queries['balanceOfTenant'] => {
 
 /** Every request is held against its tenant's limits, so they are asked for together too. */
 const limitsTogether = (sql: SqlTx): Queries['rateLimitsOfTenant'] => {
-  const limitsOf = askTogether(rateLimitsOfTenants(sql));
+  const limitsOf = batchedLookup(rateLimitsOfTenants(sql));
   return async (tenantId) => (await limitsOf(tenantId)) ?? null;
 };
 
@@ -65,10 +65,11 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   usageDaysOfTenant: usageDaysOfTenant(sql),
   tenants: tenants(sql),
   reconciliation: reconciliation(sql),
-  apiKeyByHash: askTogether(apiKeysByHash(sql)),
+  apiKeyByHash: batchedLookup(apiKeysByHash(sql)),
   apiKeyById: apiKeyById(sql),
   apiKeysOfTenant: apiKeysOfTenant(sql),
   liveAdminKeys: liveAdminKeys(sql),
+  liveKeysMadeWith: liveKeysMadeWith(sql),
   rateLimitsOfTenant: limitsTogether(sql),
   llmCosts: llmCosts(sql),
   llmCostsOfJob: llmCostsOfJob(sql),
@@ -86,7 +87,6 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   batchesOfTenant: batchesOfTenant(sql),
   chargeOfJob: chargeOfJob(sql),
   webhooksOfTenant: webhooksOfTenant(sql),
-  webhookCount: webhookCount(sql),
   failingSince: failingSince(sql),
   deliveriesOfWebhook: deliveriesOfWebhook(sql),
   deliveryOfWebhook: deliveryOfWebhook(sql),

@@ -14,7 +14,8 @@ import { watchLoopDelay } from '../telemetry/loopDelay.ts';
 import { showGauges } from './parts/telemetryParts.ts';
 import { resolve, type Container } from './token.ts';
 import { hearOperators } from './start/hearOperators.ts';
-import { leaveSignsOfLife } from './start/signsOfLife.ts';
+import { say } from './start/standardStreams.ts';
+import { startReplicaHeartbeat } from './start/replicaHeartbeat.ts';
 import { serve } from './start/serve.ts';
 import { tableWatch } from './start/tableWatch.ts';
 import * as t from './tokens.ts';
@@ -125,7 +126,7 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   // In each process: what neither the log nor the object store took is known to this one alone.
   unfinished.start();
   const workers = workersOf(from);
-  leaveSignsOfLife(from, ends);
+  startReplicaHeartbeat(from, ends);
   const tables = tableWatch(from);
   ends.add(() => tables.stop());
   if (does('projector')) tables.start();
@@ -142,15 +143,20 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   });
   const protection = await protectionOf(parts, logger);
   const link = key === undefined ? undefined : await resolve(from, t.API).sessions.newLink(key);
-  process.stdout.write(banner(parts, { url: server.url, isApi, key, link, protection }));
+  say(banner(parts, { url: server.url, isApi, key, link, protection }));
   return server.url;
 };
 
 /**
  * Opens the parts, prepares them, starts this process's roles, and prints where it listens. `open` may
- * put something around the parts: specs do, to end the process at a chosen moment.
+ * put something around the parts: specs do, to end the process at a chosen moment. A start that is `told` to end goes
+ * no further than to what it opens at that moment, closes what is open, and throws the reason.
  */
-export const startQuire = async (config: Config, open: typeof openParts = openParts): Promise<Quire> => {
+export const startQuire = async (
+  config: Config,
+  open: typeof openParts = openParts,
+  told: AbortSignal = new AbortController().signal,
+): Promise<Quire> => {
   const logger = openLogger(config);
   const parts = await open(config, {
     lockLost: (err) => {
@@ -168,10 +174,11 @@ export const startQuire = async (config: Config, open: typeof openParts = openPa
       }),
     redisOutage: (err) =>
       logger.warn({ msg: 'Redis cannot be reached; limits are counted in this process', err }),
+    told,
   });
-  const ends = newEnds();
-  ends.add(() => parts.close());
+  const ends = newEnds(told);
   try {
+    ends.add(() => parts.close());
     const url = await startOver({ config, parts, logger, ends });
     return { url, stop: ends.close };
   } catch (error) {

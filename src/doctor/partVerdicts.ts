@@ -212,35 +212,56 @@ export const redisAway = (host: string, reason: string): Verdict =>
 /** What the secrets that saved configs and webhooks hold were found to be. */
 export interface SealedSecrets {
   readonly opened: number;
-  /** Sealed with a key of FIELD_ENCRYPTION_KEYS_OLD. */
+  /** Sealed with a key of FIELD_ENCRYPTION_KEYS_OLD, or with that of the data folder. */
   readonly old: number;
   readonly lost: readonly string[];
 }
 
-/** `isSet`: FIELD_ENCRYPTION_KEY is. Its form was checked with the environment. */
-export const encryptionVerdict = (isSet: boolean, { opened, old, lost }: SealedSecrets): Verdict => {
+const HELD = 'keys of saved configs and webhooks';
+
+const WITHOUT_KEY =
+  'FIELD_ENCRYPTION_KEY is not set, and the data folder has no encryption-secret: own keys and webhooks are refused';
+
+const FOLDER_KEY = "the data folder's encryption-secret";
+
+const lostVerdict = (lost: readonly string[], total: number, key: 'given' | 'folder'): Verdict => {
+  const cure =
+    key === 'given'
+      ? 'put the key that sealed them into FIELD_ENCRYPTION_KEYS_OLD'
+      : `set FIELD_ENCRYPTION_KEY to the one that sealed them, or put back ${FOLDER_KEY}`;
+  return problem(
+    `${grouped(lost.length)} of ${grouped(total)} ${HELD} cannot be opened (${lost.slice(0, 3).join(', ')}): ` +
+      `${cure}, or publish these configs and rotate the secrets of these webhooks.`,
+  );
+};
+
+const openedVerdict = (key: 'given' | 'folder', opened: number): Verdict =>
+  key === 'given'
+    ? ok(`FIELD_ENCRYPTION_KEY is set and opens the ${grouped(opened)} ${HELD}.`)
+    : ok(
+        `FIELD_ENCRYPTION_KEY is not set: ${FOLDER_KEY} is used and opens the ${grouped(opened)} ${HELD}. Without ` +
+          'that file the secrets of webhooks, and own keys and passwords of work that waits, are lost; backups ' +
+          'have it. Saved configs with own keys need FIELD_ENCRYPTION_KEY.',
+      );
+
+/** `key`: FIELD_ENCRYPTION_KEY, whose form was checked with the environment, or that of the data folder. */
+export const encryptionVerdict = (
+  key: 'given' | 'folder' | 'none',
+  { opened, old, lost }: SealedSecrets,
+): Verdict => {
   const total = opened + lost.length;
-  if (!isSet)
+  if (key === 'none')
     return total === 0
-      ? ok(
-          'FIELD_ENCRYPTION_KEY is not set: own keys and webhooks are refused. `openssl rand -base64 32` makes one.',
-        )
+      ? ok(`${WITHOUT_KEY}. \`openssl rand -base64 32\` makes a key.`)
       : problem(
-          `FIELD_ENCRYPTION_KEY is not set, and saved configs and webhooks hold ${grouped(total)} keys: set the ` +
-            'one that sealed them.',
+          `${WITHOUT_KEY}, and saved configs and webhooks hold ${grouped(total)} keys: set the one that sealed them, ` +
+            'or put the file back.',
         );
-  if (lost.length > 0)
-    return problem(
-      `${grouped(lost.length)} of ${grouped(total)} keys of saved configs and webhooks cannot be opened ` +
-        `(${lost.slice(0, 3).join(', ')}): put the key that sealed them into ` +
-        'FIELD_ENCRYPTION_KEYS_OLD, or publish these configs and rotate the secrets of these webhooks.',
-    );
+  if (lost.length > 0) return lostVerdict(lost, total, key);
   if (old > 0)
     return warning(
-      `FIELD_ENCRYPTION_KEY is set; ${grouped(old)} of ${grouped(total)} keys of saved configs and webhooks ` +
+      `FIELD_ENCRYPTION_KEY is set; ${grouped(old)} of ${grouped(total)} ${HELD} ` +
         `are sealed with an old one: \`quire secrets rotate\`.`,
     );
-  return ok(
-    `FIELD_ENCRYPTION_KEY is set and opens the ${grouped(total)} keys of saved configs and webhooks.`,
-  );
+  return openedVerdict(key, opened);
 };

@@ -47,11 +47,11 @@ export interface RouteRequest<
   };
 }
 
-/** A body that is not JSON, as a route with `contentType` returns it. */
+/** A body that is sent as it is: of a route with `contentType`, or JSON that is made while it is sent. */
 export interface RawBody {
   readonly contentType: string;
   /** Pieces are sent as they come: where one is late, so is the answer's end. */
-  readonly body: string | Uint8Array | AsyncIterable<string>;
+  readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array>;
 }
 
 type Reply<Schema extends z.ZodType> =
@@ -114,6 +114,8 @@ interface RouteFacts {
   readonly respondsAsync?: boolean;
   /** The body as the reference shows it, where that says more than what is checked at first. */
   readonly documentedBody?: z.ZodType;
+  /** A GET that uses something up: HEAD, by which programs look at a link before a person does, is refused. */
+  readonly countsOnce?: boolean;
   /** Answered even while shutting down. */
   readonly always?: boolean;
   /** What this process wrote, for the request's tenant or for all, is waited for before it is read. */

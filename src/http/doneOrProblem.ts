@@ -1,6 +1,6 @@
 import type { AccountRejection } from '../../domain/account/commands.ts';
 import type { BillingConfigRejection } from '../../domain/billingConfig/decider.ts';
-import { liesAhead, type LiesAhead } from '../commands/reference/liesAhead.ts';
+import { timeInFuture, type TimeInFuture } from '../commands/reference/futureTime.ts';
 import type { NotNow } from '../commands/writer/outcome.ts';
 import type { RefundRejection } from '../commands/payments/refunds.ts';
 import type { SaleRejection } from '../commands/payments/sales.ts';
@@ -43,6 +43,7 @@ const ACCOUNT_REJECTIONS = {
   insufficient_credits: 'The available credits do not cover this.',
   plan_required: 'The plan of this tenant does not include this.',
   hold_not_open: neverRejected,
+  too_many_open: neverRejected,
   burn_exceeds_hold: neverRejected,
 } satisfies Sentences<AccountRejection>;
 
@@ -108,18 +109,18 @@ export const doneOr = <Of extends Answer>(answer: Of, sentences: Sentences<Rejec
 };
 
 /** 422 for a time that no clock and no day of the world explain. */
-const aheadProblem = ({ member }: LiesAhead): Problem<'validation_error'> =>
+const futureProblem = ({ member }: TimeInFuture): Problem<'validation_error'> =>
   invalid({ loc: ['body', member], msg: 'Lies more than a day in the future.', type: 'value_error' });
 
 export const checkNotAhead = (at: string, now: string, member = 'occurred_at'): void => {
-  const ahead = liesAhead(at, now, member);
-  if (ahead !== undefined) throw aheadProblem(ahead);
+  const ahead = timeInFuture(at, now, member);
+  if (ahead !== undefined) throw futureProblem(ahead);
 };
 
 /** Why a sale is not recorded. */
 export const SALE_REJECTIONS = {
   ...accountRejections('idempotency_key_reused'),
-  lies_ahead: aheadProblem,
+  time_in_future: futureProblem,
   payment_claimed: () => problem('idempotency_key_reused', 'This payment was recorded with another payload.'),
   currency_not_offered: 'The price list has no price in this currency.',
   price_mismatch: ({ expected_minor }: Extract<SaleRejection, { code: 'price_mismatch' }>) =>
@@ -141,7 +142,7 @@ export const REFUND_REJECTIONS = {
     'idempotency_key_reused',
     'insufficient_balance',
   ),
-  lies_ahead: aheadProblem,
+  time_in_future: futureProblem,
   sale_of_another_tenant: () =>
     problem('refund_mismatch', 'The sale to refund belongs to another tenant.', { reason: 'tenant' }),
 } satisfies Sentences<RefundRejection>;

@@ -1,8 +1,8 @@
 import { PROBLEMS, wireCodeOf, type ProblemCode, type RequestIssue } from '../problemTable.ts';
 
 interface ProblemDetails {
-  /** A sentence for people; issues for `validation_error`. */
-  readonly detail: string | readonly RequestIssue[];
+  /** A sentence for people. */
+  readonly detail: string;
   /** Members beside the standard ones. */
   readonly members?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -32,8 +32,16 @@ export const problem = <Code extends ProblemCode>(
 export const retryLater = (code: 'busy' | 'not_ready' | 'shutting_down', detail: string): Problem =>
   new Problem(code, { detail, headers: { 'Retry-After': '1' } });
 
+/** The first issue, and how many more there are. */
+const sentenceOf = ([first, ...more]: readonly RequestIssue[]): string => {
+  const { loc, msg } = first ?? { loc: ['body'], msg: 'It does not fit its schema.' };
+  const rest = more.length === 0 ? '' : ` ${String(more.length)} more in "errors".`;
+  return `${loc.join('.')}: ${msg.replace(/\.?$/, '.')}${rest}`;
+};
+
+/** All that is wrong with a request: listed in `errors`. */
 export const invalid = (...issues: readonly RequestIssue[]): Problem<'validation_error'> =>
-  new Problem('validation_error', { detail: issues });
+  new Problem('validation_error', { detail: sentenceOf(issues), members: { errors: issues } });
 
 /** RFC 9457. `type` is a path of this service, which serves the page. */
 export const problemBody = (

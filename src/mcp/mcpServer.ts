@@ -1,18 +1,12 @@
 import { McpServer, type CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { isProblem, UnexpectedAnswerError, type Quire } from '../../sdk/src/index.ts';
+import { isProblem, UnexpectedAnswerError } from '../../sdk/src/index.ts';
 import { VERSION } from '../version.ts';
-import { documentMembers, documentOf } from './givenDocument.ts';
+import { converted, documentMembers, extracted, tenantOf, type DocumentCaller } from './givenDocument.ts';
 import { ToolError } from './toolError.ts';
 
-/** Whom the tools work for. */
-export interface McpCaller {
-  readonly quire: Quire;
-  /** The tenant of `quote` and `balance`, if the agent names none. */
-  readonly tenant: string | undefined;
-  /** The agent's files are this process's files: it may name them by their paths. */
-  readonly isLocal: boolean;
-}
+/** Whom the tools work for: the tenant is that of `quote` and `balance` too, if the agent names none. */
+export type McpCaller = DocumentCaller;
 
 const READS = { readOnlyHint: true, openWorldHint: false } as const;
 /** They cost credits, so a client may ask before it calls them; a repeat costs again. */
@@ -54,8 +48,8 @@ const told = async (work: () => Promise<CallToolResult>): Promise<CallToolResult
 const given = <T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 
-const addDocumentTools = (server: McpServer, { quire, isLocal }: McpCaller): void => {
-  const document = documentMembers(isLocal);
+const addDocumentTools = (server: McpServer, caller: McpCaller): void => {
+  const document = documentMembers(caller.isLocal);
   server.registerTool(
     'convert',
     {
@@ -65,13 +59,7 @@ const addDocumentTools = (server: McpServer, { quire, isLocal }: McpCaller): voi
       annotations: WORKS,
     },
     ({ pages, ...file }) =>
-      told(async () => {
-        const converted = await quire.toMarkdown({
-          file: await documentOf(file, isLocal),
-          ...given({ pages }),
-        });
-        return answer(converted.markdown);
-      }),
+      told(async () => answer((await converted(caller, file, given({ pages }))).markdown)),
   );
   server.registerTool(
     'extract',
@@ -89,11 +77,8 @@ const addDocumentTools = (server: McpServer, { quire, isLocal }: McpCaller): voi
     },
     ({ schema, mode, pages, ...file }) =>
       told(async () => {
-        const body = { file: await documentOf(file, isLocal), schema, allow_partial: true };
-        const { status, result, meta, validation_errors, cost } = await quire.extract({
-          ...body,
-          ...given({ mode, pages }),
-        });
+        const asked = { schema, ...given({ mode, pages }) };
+        const { status, result, meta, validation_errors, cost } = await extracted(caller, file, asked);
         return asJson({ status, result, citations: meta.citations, validation_errors, cost });
       }),
   );
@@ -107,19 +92,37 @@ const addDocumentTools = (server: McpServer, { quire, isLocal }: McpCaller): voi
     },
     ({ pages, ...file }) =>
       told(async () => {
-        const document = await documentOf(file, isLocal);
-        const asked = { file: document, include: 'proposed_schema', ...given({ pages }) };
-        return asJson((await quire.toMarkdown(asked)).proposed_schema ?? {});
+        const asked = { include: 'proposed_schema', ...given({ pages }) };
+        return asJson((await converted(caller, file, asked)).proposed_schema ?? {});
       }),
   );
 };
 
-const addMoneyTools = (server: McpServer, { quire, tenant }: McpCaller): void => {
-  const tenantOf = (named: string | undefined): string => {
-    const found = named ?? tenant;
-    if (found === undefined) throw new ToolError('Give tenant_id, or set QUIRE_TENANT.');
-    return found;
-  };
+/** Files that are too large for a request are sent to the service itself. */
+const addUpload = (server: McpServer, caller: McpCaller): void => {
+  server.registerTool(
+    'upload',
+    {
+      description:
+        'Get an address for a file over 700 kB: PUT its bytes to upload_url with the headers, within the hour, ' +
+        'then name it by file_uri.',
+      inputSchema: z.object({
+        file_name: z.string().min(1).max(255).describe('Its name; the ending is a hint of its type.'),
+        tenant_id: TENANT,
+      }),
+      annotations: { ...WORKS, idempotentHint: true },
+    },
+    ({ file_name, tenant_id }) =>
+      told(async () => {
+        const body = { file_name, tenant_id: tenantOf(tenant_id, caller) };
+        const { upload_url, headers, file_uri, expires_at } = await caller.quire.api.presignUpload({ body });
+        return asJson({ upload_url, headers, file_uri, expires_at });
+      }),
+  );
+};
+
+const addMoneyTools = (server: McpServer, caller: McpCaller): void => {
+  const { quire } = caller;
   server.registerTool(
     'quote',
     {
@@ -138,7 +141,7 @@ const addMoneyTools = (server: McpServer, { quire, tenant }: McpCaller): void =>
           operation,
           pages,
           billing_type: 'full_service' as const,
-          tenant_id: tenantOf(tenant_id),
+          tenant_id: tenantOf(tenant_id, caller),
         };
         return asJson(await quire.api.getQuote({ query: { ...query, ...given({ extraction_mode: mode }) } }));
       }),
@@ -151,7 +154,9 @@ const addMoneyTools = (server: McpServer, { quire, tenant }: McpCaller): void =>
       annotations: READS,
     },
     ({ tenant_id }) =>
-      told(async () => asJson(await quire.api.getBalance({ path: { tenant_id: tenantOf(tenant_id) } }))),
+      told(async () =>
+        asJson(await quire.api.getBalance({ path: { tenant_id: tenantOf(tenant_id, caller) } })),
+      ),
   );
 };
 
@@ -159,6 +164,7 @@ const addMoneyTools = (server: McpServer, { quire, tenant }: McpCaller): void =>
 export const mcpServer = (caller: McpCaller): McpServer => {
   const server = new McpServer({ name: 'quire', version: VERSION });
   addDocumentTools(server, caller);
+  if (!caller.isLocal) addUpload(server, caller);
   addMoneyTools(server, caller);
   return server;
 };

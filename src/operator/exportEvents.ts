@@ -46,7 +46,6 @@ async function* untilHead(
   } finally {
     done.abort();
   }
-  if (!signal.aborted) throw new Error('the log went away before its end was reached');
 }
 
 /** Events as they are stored, oldest first, until the log's present end or an abort. */

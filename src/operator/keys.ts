@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { apiKey, type ApiKeyState } from '../../domain/apiKey/decider.ts';
 import { apiKeyEvent, keyRole } from '../../domain/apiKey/events.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
+import { actorIn } from '../../domain/kernel/event.ts';
 import { instant, tenantId } from '../../domain/kernel/units.ts';
 import type { Clock } from '../../domain/ports/clock.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
@@ -36,12 +37,15 @@ const createInput = z.strictObject({
 });
 export type CreateKeyInput = z.output<typeof createInput>;
 
+/** What becomes of the keys that were made with it. */
+const made = z.enum(['keep', 'revoke']).default('keep');
+
 /** One of both: the key's ID, or the SHA-256 (hex) of the key. */
 const revokeInput = z.union([
-  z.strictObject({ key_id: z.string() }),
-  z.strictObject({ key_hash: z.string().regex(/^[0-9a-f]{64}$/) }),
+  z.strictObject({ key_id: z.string(), made }),
+  z.strictObject({ key_hash: z.string().regex(/^[0-9a-f]{64}$/), made }),
 ]);
-export type RevokeKeyInput = z.output<typeof revokeInput>;
+export type RevokeKeyInput = z.input<typeof revokeInput>;
 
 const codec = eventCodec(apiKeyEvent);
 const BUSY =
@@ -63,9 +67,11 @@ export const createKey = async (deps: KeyDeps, input: unknown) => {
 
 interface KeyInLog extends ApiKeyState {
   readonly created_at: string;
+  /** Who made it, as events name them. */
+  readonly made_by: string | null;
 }
 
-const UNKNOWN_KEY: KeyInLog = { ...apiKey.initialState, created_at: '' };
+const UNKNOWN_KEY: KeyInLog = { ...apiKey.initialState, created_at: '', made_by: null };
 
 /** Every key of the log by its ID, the oldest first. */
 const keysInLog = async (
@@ -77,8 +83,11 @@ const keysInLog = async (
     const event = codec.decode(recorded);
     const { key_id } = event.data;
     const known = found.get(key_id) ?? UNKNOWN_KEY;
-    const created_at = event.type === 'ApiKeyIssued' ? event.data.created_at : known.created_at;
-    found.set(key_id, { ...apiKey.evolve(known, event), created_at });
+    const { created_at, made_by } =
+      event.type === 'ApiKeyIssued'
+        ? { created_at: event.data.created_at, made_by: actorIn(recorded.metadata) }
+        : known;
+    found.set(key_id, { ...apiKey.evolve(known, event), created_at, made_by });
   }
   return found;
 };
@@ -120,30 +129,57 @@ export type KeyListed = ReturnType<typeof listKeys> extends AsyncGenerator<infer
 const isLiveAdmin = ({ key, revoked }: ApiKeyState, now: string): boolean =>
   key?.role === 'admin' && !revoked && (key.expires_at === null || key.expires_at > now);
 
+/** The keys that were made with a key, or with one of those, the oldest first, as far as they are live. */
+const liveMadeWith = (keys: readonly KeyInLog[], keyId: string, now: string): readonly Key[] => {
+  const found = new Set([keyId]);
+  // A key is younger than its maker.
+  for (const { key, made_by } of keys)
+    if (key !== null && made_by !== null && found.has(made_by)) found.add(key.key_id);
+  return keys.flatMap((state) =>
+    state.key !== null &&
+    state.key.key_id !== keyId &&
+    found.has(state.key.key_id) &&
+    stateOf(state, now) === 'active'
+      ? [state.key]
+      : [],
+  );
+};
+
+type Key = NonNullable<ApiKeyState['key']>;
+
+const end = async (deps: KeyDeps, { key_id, key_hash }: Key): Promise<void> => {
+  const outcome = await deps.apiKeys.revoke(key_id, operatorMeta(deps.clock, 'keys-revoke'));
+  if (outcome.kind !== 'done') throw new OperatorError(BUSY);
+  await deps.onKey?.({ kind: 'revoked', key_hash, position: outcome.position });
+};
+
 /**
  * Revokes a key; once revoked it stays so, and a repeat says so. The last admin key may go: whoever can run
  * this can make another. Throws OperatorError when there is no such key.
  */
 export const revokeKey = async (deps: KeyDeps, input: unknown, signal: AbortSignal) => {
   const wanted = revokeInput.parse(input);
-  const keys = await keysInLog(deps, signal);
-  const state = [...keys.values()].find(({ key }) =>
+  const keys = [...(await keysInLog(deps, signal)).values()];
+  const state = keys.find(({ key }) =>
     'key_id' in wanted ? key?.key_id === wanted.key_id : key?.key_hash === wanted.key_hash,
   );
   if (state?.key == null)
     throw new OperatorError('There is no such key. Give its key_id as it was printed, or the whole key.');
-  const { key_id, key_hash, tenant_id, role } = state.key;
-  const meta = operatorMeta(deps.clock, 'keys-revoke');
-  const outcome = await deps.apiKeys.revoke(key_id, meta);
-  if (outcome.kind !== 'done') throw new OperatorError(BUSY);
-  await deps.onKey?.({ kind: 'revoked', key_hash, position: outcome.position });
-  const others = [...keys.values()].filter(({ key }) => key?.key_id !== key_id);
+  const { key_id, tenant_id, role } = state.key;
+  const now = deps.clock.now();
+  const madeKeys = liveMadeWith(keys, key_id, now);
+  const going = wanted.made === 'revoke' ? [state.key, ...madeKeys] : [state.key];
+  for (const key of going) await end(deps, key);
+  const others = keys.filter(({ key }) => !going.some((one) => one.key_id === key?.key_id));
   return {
     key_id,
     tenant_id,
     role,
     already_revoked: state.revoked,
-    admin_keys_left: others.filter((other) => isLiveAdmin(other, meta.now)).length,
+    /** Those that were made with it and were live: revoked as well, or left. */
+    made_keys: madeKeys.map((key) => key.key_id),
+    made: wanted.made,
+    admin_keys_left: others.filter((other) => isLiveAdmin(other, now)).length,
   };
 };
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile, chmod } from 'node:fs/promises';
+import { rm, writeFile, chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { newTempFolder } from '@quire/engine/kernel/tempFolders';
 import { messageOf } from '../../domain/kernel/failure.ts';
 import { jsonLine, OperatorError, type AnswerLine, type Operation, type Operations } from './protocol.ts';
 
@@ -16,7 +16,7 @@ export const ADDRESS_FILE = 'operator.json';
 const socketPathIn = async (dataDir: string): Promise<string> => {
   const path = join(dataDir, 'operator.sock');
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return path;
-  return join(await mkdtemp(join(tmpdir(), 'quire-')), 'operator.sock');
+  return join(await newTempFolder('operator'), 'operator.sock');
 };
 
 const inputOf = async (request: IncomingMessage): Promise<unknown> => {

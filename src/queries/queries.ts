@@ -39,6 +39,7 @@ export interface Queries {
   readonly apiKeyById: On<typeof apiKeys.apiKeyById>;
   readonly apiKeysOfTenant: On<typeof apiKeys.apiKeysOfTenant>;
   readonly liveAdminKeys: On<typeof apiKeys.liveAdminKeys>;
+  readonly liveKeysMadeWith: On<typeof apiKeys.liveKeysMadeWith>;
   /** null where the tenant has the defaults. */
   readonly rateLimitsOfTenant: (tenantId: string) => Promise<RateLimitOverride | null>;
   readonly llmCosts: On<typeof llm.llmCosts>;
@@ -57,7 +58,6 @@ export interface Queries {
   readonly batchesOfTenant: On<typeof batches.batchesOfTenant>;
   readonly chargeOfJob: On<typeof chargeOfJob>;
   readonly webhooksOfTenant: On<typeof webhooks.webhooksOfTenant>;
-  readonly webhookCount: On<typeof webhooks.webhookCount>;
   readonly failingSince: On<typeof webhooks.failingSince>;
   readonly deliveriesOfWebhook: On<typeof webhooks.deliveriesOfWebhook>;
   readonly deliveryOfWebhook: On<typeof webhooks.deliveryOfWebhook>;

@@ -3,6 +3,7 @@ import type { DocumentParser } from '@quire/engine/ports/documentParser';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
+import { seenEvents } from '../../domain/eventLog/seenEvents.ts';
 import type { AccountWriter } from '../commands/writer/accountWriter.ts';
 import type { HeavySlots } from '../commands/work/heavySlots.ts';
 import {
@@ -23,7 +24,7 @@ import { openingMetrics } from '../telemetry/openingMetrics.ts';
 import { partMetrics } from '../telemetry/partMetrics.ts';
 import { divergenceGauge, projectionCounters, projectionGauges } from '../telemetry/projectionMetrics.ts';
 import { pauseMetrics } from '../telemetry/pauseMetrics.ts';
-import { stockMetrics } from '../telemetry/stockMetrics.ts';
+import { placeMetrics, stockMetrics } from '../telemetry/stockMetrics.ts';
 import { sweeperMetrics } from '../telemetry/sweeperMetrics.ts';
 import { webhookAttempts, webhookGauges } from '../telemetry/webhookMetrics.ts';
 
@@ -38,7 +39,7 @@ const metricsOf = (register: Registry): void => {
   heavyGauges(register, { max: 0 } as HeavySlots);
   providerMetrics(register);
   writerHooks(register, { warn: () => undefined });
-  observedLog({} as EventStore & EventFeed, seen);
+  observedLog({} as EventStore & EventFeed, { ...seen, seen: seenEvents(() => 0) });
   countedAccounts({} as AccountWriter, register);
   watchedDocuments({ parser: {} as DocumentParser, localEngine: {} as ExtractionEngine }, seen);
   sweeperMetrics(register);
@@ -48,6 +49,7 @@ const metricsOf = (register: Registry): void => {
   divergenceGauge(register, { diverged: () => undefined });
   projectionGauges(register, { runner: { status: never, isProjecting: () => false }, now: () => '' });
   stockMetrics(register, { sql: { query: never, script: never }, now: () => '' });
+  placeMetrics(register, () => undefined);
   webhookAttempts(register);
   webhookGauges(register, { sql: { query: never, script: never }, now: () => '' });
   driftCheck({ register, isProjecting: () => false } as DriftCheckDeps);

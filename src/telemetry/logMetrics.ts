@@ -1,4 +1,6 @@
 import type { Registry } from 'prom-client';
+import type { SeenEvents } from '../../domain/eventLog/seenEvents.ts';
+import { markOf, type Witness } from '../../domain/eventLog/witness.ts';
 import { categoryOf } from '../../domain/kernel/batch.ts';
 import type { EventFeed } from '../../domain/ports/eventFeed.ts';
 import type { AppendResult, EventStore, NewEvent } from '../../domain/ports/eventStore.ts';
@@ -6,18 +8,37 @@ import type { Tracer } from '../../domain/ports/tracer.ts';
 import { metersOn } from './meters.ts';
 
 /** `repeat`: a batch whose outcome was unknown was sent again, and is in the log. */
-type AppendOutcome = 'ok' | 'repeat' | 'conflict' | 'unknown' | 'rejected';
-const OUTCOMES: readonly AppendOutcome[] = ['ok', 'repeat', 'conflict', 'unknown', 'rejected'];
+type AppendOutcome = 'ok' | 'repeat' | 'conflict' | 'moved' | 'unknown' | 'rejected';
+const OUTCOMES: readonly AppendOutcome[] = ['ok', 'repeat', 'conflict', 'moved', 'unknown', 'rejected'];
 
 const outcomeOf = ({ kind }: AppendResult, wasSent: boolean): AppendOutcome => {
   if (kind !== 'appended') return kind;
   return wasSent ? 'repeat' : 'ok';
 };
 
-/** Counts appends by what became of them. Answers are the log's own, no later than without. */
+interface Observing {
+  readonly register: Registry;
+  readonly tracer: Tracer;
+  readonly seen: SeenEvents;
+}
+
+/** The last event of an append, as it stands in the log. */
+const writtenBy = (
+  stream: string,
+  events: readonly NewEvent[],
+  { revision, position }: Extract<AppendResult, { kind: 'appended' }>,
+): Witness | undefined => {
+  const last = events.at(-1);
+  return last && { stream, revision, position, hash: markOf(last) };
+};
+
+/**
+ * Counts appends by what became of them, and notes what was written. Answers are the log's own, no later than
+ * without.
+ */
 export const observedLog = (
   log: EventStore & EventFeed,
-  { register, tracer }: { readonly register: Registry; readonly tracer: Tracer },
+  { register, tracer, seen }: Observing,
 ): EventStore & EventFeed => {
   const appends = metersOn(register).counter(
     'quire_appends_total',
@@ -29,13 +50,19 @@ export const observedLog = (
   const sent = new WeakSet<readonly NewEvent[]>();
   return {
     tracer,
-    append: (stream, expected, events) => {
+    epoch: seen.epoch,
+    seen,
+    append: (...[stream, expected, events, epoch]) => {
       const wasSent = sent.has(events);
       sent.add(events);
-      const answer = log.append(stream, expected, events);
+      const answer = log.append(stream, expected, events, epoch);
       const count = (outcome: AppendOutcome) => appends.inc({ category: categoryOf(stream), outcome });
       answer.then(
-        (result) => count(outcomeOf(result, wasSent)),
+        (result) => {
+          const written = result.kind === 'appended' ? writtenBy(stream, events, result) : undefined;
+          if (written !== undefined) seen.note(written, epoch ?? seen.epoch());
+          count(outcomeOf(result, wasSent));
+        },
         () => count('unknown'),
       );
       return answer;

@@ -3,6 +3,7 @@ import { openHoldsSummary, type OpenHoldsSummary } from '../../projections/balan
 import { openBatchesSummary } from '../../projections/batches/batches.queries.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { openClaimsSummary } from '../../projections/openClaims/openClaims.queries.ts';
+import { waitingOperations } from '../../projections/operations/operations.queries.ts';
 import { openJobsByStatus } from '../../projections/trainingJobs/trainingJobs.queries.ts';
 import { pulledGauges, pulledGaugesBy } from './gauge.ts';
 import { pulled, type PullOptions } from './pulled.ts';
@@ -13,6 +14,7 @@ interface Stock {
   readonly holds: OpenHoldsSummary;
   readonly claims: { readonly count: number; readonly oldest_at: string | null };
   readonly batches: { readonly count: number; readonly oldest_at: string | null };
+  readonly waiting: { readonly count: number; readonly oldest_at: string | null };
   readonly jobs: ReadonlyMap<string, number>;
 }
 
@@ -23,12 +25,12 @@ const ageOf = (at: number, oldest: string | null): number =>
 
 const stockOf = (sql: SqlTx, now: () => string): (() => Promise<Stock>) => {
   const [holdsAt, claimsOf, jobsOf] = [openHoldsSummary(sql), openClaimsSummary(sql), openJobsByStatus(sql)];
-  const batchesOf = openBatchesSummary(sql);
+  const [batchesOf, waitingOf] = [openBatchesSummary(sql), waitingOperations(sql)];
   return async () => {
     const instant = now();
-    const asked = [holdsAt(instant), claimsOf(), jobsOf(), batchesOf()] as const;
-    const [holds, claims, jobs, batches] = await Promise.all(asked);
-    return { at: Date.parse(instant), holds, claims, jobs, batches };
+    const asked = [holdsAt(instant), claimsOf(), jobsOf(), batchesOf(), waitingOf()] as const;
+    const [holds, claims, jobs, batches, waiting] = await Promise.all(asked);
+    return { at: Date.parse(instant), holds, claims, jobs, batches, waiting };
   };
 };
 
@@ -67,9 +69,29 @@ export const stockMetrics = (
     'Age of the oldest batch that has not ended; 0 when there is none.',
     ({ at, batches }) => ageOf(at, batches.oldest_at),
   );
+  show('quire_operations_waiting', 'Operations that wait for a worker.', ({ waiting }) => waiting.count);
+  show(
+    'quire_oldest_waiting_operation_seconds',
+    'Time since the oldest operation that waits for a worker was accepted; 0 when none waits.',
+    ({ at, waiting }) => ageOf(at, waiting.oldest_at),
+  );
   pulledGaugesBy(register, 'state', stock)(
     'quire_training_jobs',
     'Training jobs that have not ended, by state.',
     ({ jobs }) => OPEN_STATES.map((state) => [state, jobs.get(state) ?? 0]),
   );
 };
+
+/** Shows the places of this process's worker as they are when a page of metrics is asked for. */
+export const placeMetrics = (
+  register: Registry,
+  places: () => { readonly busy: number; readonly max: number } | undefined,
+): void =>
+  pulledGaugesBy(register, 'state', places)(
+    'quire_worker_places',
+    'Operations that this process works on, and places for more (`WORKER_PLACES`); only with the role worker.',
+    ({ busy, max }) => [
+      ['busy', busy],
+      ['free', max - busy],
+    ],
+  );

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import type { LookupAddress } from 'node:dns';
+import type { Duplex } from 'node:stream';
 import { checkedHost } from '@quire/engine/models/guard/checkBase';
 import { webhookTransport } from '../../adapters/webhooks/webhookTransport.ts';
+import { until } from '../../engine/test/support/until.ts';
 import { hanging, startReceiver, status, type Receiver } from '../http/webhooks/receiver.ts';
 
 const NEVER = new AbortController().signal;
@@ -70,6 +72,37 @@ describe('a message over HTTP', () => {
     expect(await send()).to.deep.include({ error: 'connection', response_status: null });
     receiver.answerWith((_message, response) => void response.writeHead(200).write('{'));
     expect(await send(), 'a body without an end').to.deep.include({ error: null, response_status: 200 });
+  });
+
+  it('ends when the receiver wants another protocol, at once and whatever it does then', async () => {
+    const { send } = over(true, '127.0.0.1');
+    const sockets: Duplex[] = [];
+    receiver.answerWith((_message, response) => {
+      const { socket } = response;
+      if (socket === null) throw new Error('no socket');
+      sockets.push(socket);
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: quire\r\n\r\n');
+    });
+    expect(await send()).to.deep.equal({ error: 'status', response_status: 101, retryAfterMs: 0 });
+    await until(() => sockets.every((socket) => socket.destroyed));
+  });
+
+  it('ends in time when it is told to wait again and again, and when its caller gives up', async () => {
+    const { send } = over(true, '127.0.0.1');
+    receiver.answerWith((_message, { socket }) => {
+      const more = (): void => {
+        if (socket?.destroyed === false)
+          socket.write('HTTP/1.1 102 Processing\r\n\r\n', () => setImmediate(more));
+      };
+      more();
+    });
+    expect(await send()).to.deep.include({ error: 'timeout', response_status: null });
+    receiver.answerWith(hanging);
+    const leaving = new AbortController();
+    const sending = send(leaving.signal);
+    leaving.abort();
+    expect(await sending).to.deep.include({ error: 'timeout', response_status: null });
+    expect(await send(AbortSignal.abort())).to.deep.include({ error: 'timeout', response_status: null });
   });
 
   it('takes a pause that is asked for in seconds, for a day at most', async () => {

@@ -84,7 +84,6 @@ describe('the audit of operations', () => {
     ['one that is accepted twice', (by) => by.acceptAgain()],
     ['a claim of one that ended', (by) => by.start('a'), 'cancelled'],
     ['one that fails after it was cancelled', (by) => by.fail(), 'cancelled'],
-    ['two workers at a time', (by) => [by.start('a'), by.start('b')]],
     ['a lease that is renewed by another worker', (by) => [by.start('a'), by.renew('b')]],
     ['an end by a worker that does not own it', (by) => [by.start('a'), by.succeed('b')]],
     ['a success that nobody claimed', (by) => by.succeed('a')],

@@ -25,6 +25,7 @@ import { systemClock } from '../../adapters/embedded/systemClock.ts';
 import { apiKeyStream } from '../../domain/apiKey/events.ts';
 import { deliveryIdOf } from '../../domain/webhookDelivery/decider.ts';
 import { reportAudit } from '../../src/commands/findings/findings.ts';
+import { takePlace } from '../../src/commands/places/takePlace.ts';
 import { deliveryStreams, webhookStreams } from '../../src/commands/webhooks/webhookStreams.ts';
 import { untilProcessEnds } from '../support/processEnd.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
@@ -272,12 +273,17 @@ const told = async (api: Client, { log }: Parts): Promise<void> => {
   };
   const [first, second] = ['wh_first', 'wh_second'].map((webhook_id) => ({ webhook_id, tenant_id: RICH }));
   for (const name of [first!, second!]) {
+    const place = { tenant_id: RICH, thing: 'webhooks', name: name.webhook_id, max: 2 };
+    await takePlace({ store: log }, { ...place, meta: metaNow, isOver: () => Promise.resolve(false) });
     const data = { ...settings, ...name, secret_id: 'sec_1' };
     await webhooks.handle(name, { type: 'CreateWebhook', data, meta: metaNow() });
   }
   const rotation = { secret_id: 'sec_2', old_until: metaNow().now };
   await webhooks.handle(second!, { type: 'RotateWebhookSecret', data: rotation, meta: metaNow() });
-  await webhooks.handle(second!, { type: 'DisableWebhook', data: { reason: 'gone' }, meta: metaNow() });
+  const { webhook } = await webhooks.stateOf('wh_second');
+  const { url, told_since } = webhook!;
+  const gone = { reason: 'gone', url, told_since, failing_since: told_since } as const;
+  await webhooks.handle(second!, { type: 'DisableWebhook', data: gone, meta: metaNow() });
   const enabled = { ...settings, events: ['audit.finding'], enabled: true };
   await webhooks.handle(second!, { type: 'ChangeWebhook', data: enabled, meta: metaNow() });
   const made = await done(api, '/v1/api-keys', { tenant_id: RICH, role: 'tenant' });
@@ -287,6 +293,8 @@ const told = async (api: Client, { log }: Parts): Promise<void> => {
     const name = { ...first!, delivery_id: deliveryIdOf(id, first!.webhook_id, 'key.created') };
     const { now: attempted_at } = metaNow();
     const failed = { error: 'status', response_status: 500, duration_ms: 3, attempted_at } as const;
+    const start = { ...name, attempt: 1 };
+    await deliveries.handle({ type: 'StartAttempt', data: start, meta: metaNow() });
     const attempt = { ...name, ...failed, attempt: 1, next_attempt_at: attempted_at };
     await deliveries.handle({ type: 'RecordAttempt', data: attempt, meta: metaNow() });
     await deliveries.handle({ type: 'ResendDelivery', data: name, meta: metaNow() });

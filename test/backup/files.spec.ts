@@ -1,5 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
+import { join } from 'node:path';
+import { copyEventLog } from '../../adapters/embedded/eventLog/copyEventLog.ts';
+import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { familyOf } from '../../engine/isolation/children/processFamily.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { eachAtOnce } from '../../src/backup/files.ts';
 
 describe('work on many files at once', () => {
@@ -42,5 +47,23 @@ describe('work on many files at once', () => {
       done += 1;
     });
     expect([most, done]).to.deep.equal([3, 7]);
+  });
+});
+
+describe('the copy of an event log that is given up', () => {
+  it('is written by nobody any more when that is told', async () => {
+    const folder = tempFolder();
+    const from = join(folder.path, 'events.db');
+    await openSqliteEventLog({ path: from }).close();
+    const before = familyOf(process.pid);
+    const stop = new AbortController();
+    const copying = copyEventLog(from, join(folder.path, 'copy.db'), stop.signal).catch(
+      (error: unknown) => error,
+    );
+    expect(familyOf(process.pid)).to.have.lengthOf(before.length + 1);
+    stop.abort(new Error('given up'));
+    expect(String(await copying)).to.contain('given up');
+    expect(familyOf(process.pid)).to.deep.equal(before);
+    folder.remove();
   });
 });

@@ -105,12 +105,12 @@ describe('projectors as processes', () => {
     first = await replica('third', 'projector');
     await sell();
     await untilProjected();
-    second?.freeze();
+    await second?.freeze();
     await sell();
     const tookMs = await untilProjected();
     expect(tookMs).to.be.lessThan(25_000);
     expect(first.output()).to.contain('"kind":"evicted"');
-    second?.thaw();
+    await second?.thaw();
     for (let n = 0; n < 5; n += 1) await sell();
     expect(await untilProjected()).to.be.lessThan(5_000);
     expect(second?.isRunning()).to.equal(true);

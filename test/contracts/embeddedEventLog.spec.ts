@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { headerLogId, openLogFile } from '../../adapters/embedded/eventLog/sqliteEventLogFile.ts';
 import Database from 'libsql';
 import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { LogUnavailable } from '../../domain/ports/eventStore.ts';
 import { openedLog } from '../../src/commands/sealing/logIdentity.ts';
 import { batchOf, eventsOf, everything, taken, until } from '../support/logs/eventLogProbe.ts';
 import { eventLogContract } from './eventLog.contract.ts';
@@ -123,13 +124,13 @@ describe('embedded event log', () => {
     await log.close();
   });
 
-  it('commits what waits when it closes, ends its subscriptions, and takes nothing after', async () => {
+  it('commits what waits when it closes, drops its subscriptions, and takes nothing after', async () => {
     const log = openSqliteEventLog({ path });
-    const following = taken(log.subscribe({}));
+    const following = taken(log.subscribe({})).catch((error: unknown) => error);
     const waiting = log.append('account-a', 'no_stream', batchOf(1));
     await log.close();
     expect((await waiting).kind).to.equal('appended');
-    await following;
+    expect(await following).to.be.instanceOf(LogUnavailable);
     expect((await log.append('account-a', 0n, batchOf(1))).kind).to.equal('unknown');
   });
 

@@ -8,12 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import type { EventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
-import type { NewEvent } from '../../domain/ports/eventStore.ts';
+import { LogUnavailable, type NewEvent } from '../../domain/ports/eventStore.ts';
 import { until as eventually } from '../../engine/test/support/until.ts';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import type { EsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import type { AppendFault } from '../support/esdbDouble/faults.ts';
 import { batchOf, eventsOf, everything, idsOf, taken, until } from '../support/logs/eventLogProbe.ts';
+import { cutReadsContract } from './cutReads.contract.ts';
 import { eventLogContract } from './eventLog.contract.ts';
 
 const MAIN = fileURLToPath(new URL('../support/esdbDouble/main.js', import.meta.url));
@@ -53,6 +54,16 @@ const contractOn = (title: string, refuseFeatures: boolean) =>
 describe('EventStoreDB adapter over the double', () => {
   contractOn('contract, batch append', false);
   contractOn('contract, server features refused (single append)', true);
+
+  cutReadsContract('reads that are cut short', async () => {
+    const double = await startEsdbDouble();
+    const log = openEventStoreDb({ connectionString: double.connectionString, ...IMPATIENT });
+    const close = async () => {
+      await log.close();
+      await double.close();
+    };
+    return { log, door: double, close };
+  });
 
   describe('faults', () => {
     let double: EsdbDouble;
@@ -129,6 +140,25 @@ describe('EventStoreDB adapter over the double', () => {
         expect(double.log.stream('account-a')).to.have.length(1);
       });
 
+      for (const stop of ['falls silent', 'is cut'] as const) {
+        it(`throws when a read ${stop} in its midst, and gives all once the server goes on`, async () => {
+          await settled(batchOf(50));
+          double.faults.haltReads(20);
+          let events = 0;
+          const failure = await (async () => {
+            for await (const _ of log.read('account-a')) {
+              events += 1;
+              if (stop === 'is cut' && events === 20) double.closeConnections();
+            }
+          })().catch((error: unknown) => error);
+          expect(failure).to.be.instanceOf(LogUnavailable);
+          expect(events).to.equal(20);
+          const reading = taken(log.read('account-a'));
+          double.faults.haltReads();
+          expect(await reading).to.have.length(50);
+        });
+      }
+
       it('throws when a subscription is never confirmed', async () => {
         double.freeze(true);
         const failure = await taken(log.subscribe({})).catch((error: unknown) => error);
@@ -167,18 +197,42 @@ describe('EventStoreDB adapter over the double', () => {
         expect((await settled(batchOf(1))).kind).to.equal('appended');
       });
 
-      it('ends the subscription when the server ends it, and resumes without loss or repetition', async () => {
+      it('sends nothing over another connection than the one that was named', async () => {
+        await taken(log.read('account-warm'));
+        await settled(batchOf(1));
+        const named = log.epoch!();
+        expect((await log.append('account-a', 0n, batchOf(1), named)).kind).to.equal('appended');
+        double.closeConnections();
+        const sent = Array.from({ length: 5 }, (_, n) =>
+          log.append(`account-${n}`, 'no_stream', batchOf(1), named),
+        );
+        for (const result of await Promise.all(sent)) expect(result.kind).to.be.oneOf(['moved', 'unknown']);
+        await eventually(
+          async () => (await log.append('account-b', 'no_stream', batchOf(1), named)).kind === 'moved',
+        );
+        expect(double.log.all().map(({ stream }) => stream)).to.deep.equal([
+          ...['$settings', 'account-warm', 'account-a', 'account-a'],
+        ]);
+        await taken(log.read('account-warm'));
+        expect((await log.append('account-b', 'no_stream', batchOf(1), log.epoch!())).kind).to.equal(
+          'appended',
+        );
+      });
+
+      it('throws when the server ends a subscription, and resumes without loss or repetition', async () => {
         await log.append('account-a', 'no_stream', batchOf(3));
         let ended = 0;
         const seen: bigint[] = [];
-        for (let after: bigint | undefined; seen.length < 6; ended += 1) {
+        const follow = async (after: bigint | undefined) => {
           for await (const item of log.subscribe({ after, categories: ['account'] })) {
-            if (item.kind === 'event') seen.push((after = item.event.position));
+            if (item.kind === 'event') seen.push(item.event.position);
             if (item.kind === 'caught_up' && ended < 2) double.endSubscriptions();
             if (item.kind === 'caught_up' && ended === 1) await log.append('account-a', 2n, batchOf(2));
-            if (seen.length === 6) break;
+            if (seen.length === 6) return;
           }
-        }
+        };
+        for (; seen.length < 6; ended += 1)
+          await follow(seen.at(-1)).catch((error: unknown) => expect(error).to.be.instanceOf(LogUnavailable));
         expect(ended).to.equal(3);
         expect(seen).to.deep.equal(
           double.log

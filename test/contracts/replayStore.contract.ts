@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { REPLAY_STORE_DDL, replayStore } from '../../adapters/postgres/replayStore.ts';
+import type { Witness } from '../../domain/eventLog/witness.ts';
 import type { ReplayScope, ReplayStore } from '../../domain/ports/replayStore.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 
@@ -13,11 +14,20 @@ export const replayStoreContract = (name: string, open: () => Promise<Sql>): voi
     let sql: Sql;
     let now = Date.parse('2026-01-01T00:00:00.000Z');
     let store: ReplayStore;
+    /** What the process knows of its log, and what the log has. */
+    const log = { losses: 0, known: [] as Witness[], has: new Set<string>() };
+    beforeEach(() => {
+      Object.assign(log, { losses: 0, known: [], has: new Set<string>() });
+    });
     before(async () => {
       sql = await open();
       await sql.script(REPLAY_STORE_DDL);
       await sql.script(REPLAY_STORE_DDL);
-      store = replayStore(sql, () => now);
+      store = replayStore(sql, () => now, {
+        losses: () => log.losses,
+        known: () => log.known,
+        has: ({ hash }) => Promise.resolve(log.has.has(hash)),
+      });
     });
     after(async () => {
       await sql.close();
@@ -97,6 +107,60 @@ export const replayStoreContract = (name: string, open: () => Promise<Sql>): voi
       expect(await store.purge()).to.be.at.least(1);
       expect(await store.purge()).to.equal(0);
       expect(await kindOf(scope, 'g')).to.equal('started');
+    });
+
+    const eventOf = (hash: string): Witness => ({
+      ...{ stream: 'account-acme', revision: 2n ** 53n, position: 2n ** 53n + 1n },
+      hash,
+    });
+    const answeredOn = async (...known: readonly string[]) => {
+      const scope = scopeOf();
+      log.known = known.map(eventOf);
+      log.has = new Set(known);
+      await store.complete(await started(scope), ANSWER);
+      expect(await kindOf(scope)).to.equal('replay');
+      return scope;
+    };
+
+    it('takes an answer for none when the log lost an event that it stands on, and the next request runs', async () => {
+      for (const lost of ['one', 'two']) {
+        const scope = await answeredOn('one', 'two');
+        log.has.delete(lost);
+        expect(await kindOf(scope, 'g')).to.equal('started');
+        expect(await kindOf(scope, 'g')).to.equal('in_progress');
+      }
+    });
+
+    it('starts one of many that come for an answer that is none any more', async () => {
+      const scope = await answeredOn('one');
+      log.has.clear();
+      const kinds = await Promise.all(Array.from({ length: 16 }, () => kindOf(scope)));
+      expect(kinds.filter((kind) => kind === 'started')).to.have.lengthOf(1);
+      expect(kinds.filter((kind) => kind === 'in_progress')).to.have.lengthOf(15);
+    });
+
+    it('replays an answer that stands on nothing, and one of a release that did not note it', async () => {
+      const scope = await answeredOn();
+      const earlier = await answeredOn('one');
+      log.has.clear();
+      await sql.query('update http_cache.replays set stands_on = null where idempotency_key = $1', [
+        earlier.idempotency_key,
+      ]);
+      for (const one of [scope, earlier]) expect(await kindOf(one)).to.equal('replay');
+    });
+
+    it('keeps no answer of a request during which the log lost something', async () => {
+      const scope = scopeOf();
+      const lease = await started(scope);
+      log.losses += 1;
+      expect(await store.complete(lease, ANSWER)).to.equal(false);
+      expect(await kindOf(scope)).to.equal('started');
+    });
+
+    it('gives the table of an earlier release what it lacks', async () => {
+      await sql.script('alter table http_cache.replays drop column stands_on');
+      await sql.script(REPLAY_STORE_DDL);
+      await answeredOn('one');
     });
 
     it('starts one of many at once', async () => {

@@ -70,7 +70,8 @@ describe('what doctor makes of what it finds', () => {
       command: '',
       isRestoring: false,
     };
-    const other = { ...nobody, owner: { pid: 77, host: 'here' }, isLocked: true, isHere: true };
+    const unsaid = { started: undefined, realm: undefined };
+    const other = { ...nobody, owner: { ...unsaid, pid: 77, host: 'here' }, isLocked: true, isHere: true };
     const facts = { pid: 77, version: '1.0.0', url: null, roles: ['api', 'worker'], up_seconds: 7_300 };
     is(ownerVerdict(nobody, undefined, '1.0.0'), 'ok', 'no service');
     is(ownerVerdict(other, facts, '1.0.0'), 'ok', 'process 77', 'api, worker', 'up 2 h');
@@ -78,7 +79,7 @@ describe('what doctor makes of what it finds', () => {
     is(ownerVerdict(other, undefined, '1.0.0'), 'warning', 'process 77', 'which no longer runs');
     const alive = { ...other, isRunning: true, command: 'node quire' };
     is(ownerVerdict(alive, undefined, '1.0.0'), 'warning', 'process 77 (node quire)', 'no service answers');
-    const far = { ...other, isHere: false, owner: { pid: 1, host: 'box-2' } };
+    const far = { ...other, isHere: false, owner: { ...unsaid, pid: 1, host: 'box-2' } };
     is(ownerVerdict(far, undefined, '1.0.0'), 'warning', 'process 1 on box-2');
     is(ownerVerdict({ ...nobody, isRestoring: true }, undefined, '1.0.0'), 'problem', 'quire restore');
   });
@@ -190,10 +191,13 @@ describe('what doctor makes of what it finds', () => {
     is(redisVerdict('r', 2, '7.0.15'), 'ok');
     is(redisVerdict('r', 80, '7.0.15'), 'warning', 'closer');
     const none = { opened: 0, old: 0, lost: [] };
-    is(encryptionVerdict(false, none), 'ok', 'refused');
-    is(encryptionVerdict(false, { ...none, lost: ['cfg_1'] }), 'problem', 'hold 1 keys');
-    is(encryptionVerdict(true, { ...none, opened: 2 }), 'ok', 'opens the 2 keys');
-    is(encryptionVerdict(true, { ...none, opened: 2, old: 1 }), 'warning', 'secrets rotate');
-    is(encryptionVerdict(true, { opened: 2, old: 0, lost: ['cfg_1'] }), 'problem', 'cfg_1', 'KEYS_OLD');
+    is(encryptionVerdict('none', none), 'ok', 'refused');
+    is(encryptionVerdict('none', { ...none, lost: ['cfg_1'] }), 'problem', 'hold 1 keys');
+    is(encryptionVerdict('given', { ...none, opened: 2 }), 'ok', 'opens the 2 keys');
+    is(encryptionVerdict('given', { ...none, opened: 2, old: 1 }), 'warning', 'secrets rotate');
+    is(encryptionVerdict('given', { opened: 2, old: 0, lost: ['cfg_1'] }), 'problem', 'cfg_1', 'KEYS_OLD');
+    is(encryptionVerdict('folder', none), 'ok', 'encryption-secret', 'lost');
+    is(encryptionVerdict('folder', { ...none, opened: 2 }), 'ok', 'opens the 2 keys', 'encryption-secret');
+    is(encryptionVerdict('folder', { ...none, lost: ['cfg_1'] }), 'problem', 'cfg_1', 'encryption-secret');
   });
 });

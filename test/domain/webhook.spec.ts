@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { webhook, signingSecrets, type Webhook, type WebhookCommand } from '../../domain/webhook/decider.ts';
-import { webhookDelivery, deliveryIdOf, isDue } from '../../domain/webhookDelivery/decider.ts';
+import { webhookDelivery, deliveryIdOf, isDue, isUnderWay } from '../../domain/webhookDelivery/decider.ts';
 import { GIVEN_UP_AFTER_MS, pauseAfter } from '../../domain/webhookDelivery/schedule.ts';
 import { finding } from '../../domain/finding/decider.ts';
 
@@ -42,7 +42,13 @@ const last = (...commands: readonly WebhookCommand[]) => {
 
 describe('a webhook', () => {
   const remove: WebhookCommand = { type: 'RemoveWebhook', meta };
-  const disable: WebhookCommand = { type: 'DisableWebhook', data: { reason: 'failing' }, meta };
+  const told = { url: settings.url, told_since: NOW };
+  const disable: WebhookCommand = {
+    type: 'DisableWebhook',
+    data: { ...told, reason: 'gone', failing_since: NOW },
+    meta,
+  };
+  const abandon: WebhookCommand = { type: 'AbandonWebhook', data: name, meta };
   const rotate = (secret_id: string): WebhookCommand => ({
     type: 'RotateWebhookSecret',
     data: { secret_id, old_until: LATER },
@@ -62,6 +68,35 @@ describe('a webhook', () => {
     });
     expect(last(create, remove).told).to.deep.equal(['WebhookRemoved']);
     expect(last(create, remove, remove).told).to.deep.equal([]);
+  });
+
+  it('is disabled only for what was answered at its URL, since it is told there', () => {
+    const after72h = { ...meta, now: '2026-02-03T08:00:00.000Z' };
+    const moved: WebhookCommand = {
+      type: 'ChangeWebhook',
+      data: { ...settings, url: 'https://b.example', enabled: true },
+      meta: { ...meta, now: LATER },
+    };
+    const failing = (data: object): WebhookCommand => ({
+      type: 'DisableWebhook',
+      data: { ...told, reason: 'failing', failing_since: NOW, ...data },
+      meta: after72h,
+    });
+    expect(last(create, failing({})).told).to.deep.equal(['WebhookDisabled']);
+    expect(last(create, failing({ failing_since: LATER })).told).to.deep.equal([]);
+    expect(last(create, moved, disable).told, 'gone from where it was').to.deep.equal([]);
+    const here = { url: 'https://b.example', told_since: LATER };
+    expect(last(create, moved, failing(here)).told, 'failing from where it was').to.deep.equal([]);
+    const again: WebhookCommand = { ...change(true), meta: { ...meta, now: LATER } };
+    expect(last(create, disable, again, disable).told, 'before it was enabled again').to.deep.equal([]);
+  });
+
+  it('that was never created can be closed, and is not created then', () => {
+    expect(last(abandon).told).to.deep.equal(['WebhookRemoved']);
+    expect(last(abandon, abandon).told).to.deep.equal([]);
+    expect(last(abandon, create).told).to.equal('webhook_not_found');
+    expect(last(create, abandon)).to.have.nested.property('webhook.enabled', true);
+    expect(last(create, remove, abandon).told).to.deep.equal([]);
   });
 
   it('is not there before it was created, nor after it was removed', () => {
@@ -95,28 +130,49 @@ describe('a delivery', () => {
       },
     }) as const;
   const resend = { type: 'ResendDelivery', data: of, meta } as const;
+  const start = (number: number) =>
+    ({ type: 'StartAttempt', meta, data: { ...of, attempt: number } }) as const;
+  const tried = (number: number, error: 'status' | null) => [start(number), attempt(number, error)];
   const after = (...commands: readonly Parameters<typeof webhookDelivery.decide>[1][]) =>
     commands.reduce((state, command) => {
       const decision = webhookDelivery.decide(state, command);
       return decision.kind === 'accepted' ? decision.events.reduce(webhookDelivery.evolve, state) : state;
     }, webhookDelivery.initialState);
 
+  const taken = { kind: 'rejected', rejection: { code: 'attempt_taken' } };
+
   it('is due until it is delivered, and again when somebody wants it', () => {
     expect(isDue(after(), NOW)).to.equal(true);
-    expect(isDue(after(attempt(1, 'status')), NOW)).to.equal(false);
-    expect(isDue(after(attempt(1, 'status')), LATER)).to.equal(true);
-    expect(isDue(after(attempt(1, null)), LATER)).to.equal(false);
-    expect(isDue(after(attempt(1, null), resend), NOW)).to.equal(true);
-    expect(after(attempt(1, 'status'), resend)).to.deep.include({ attempts: 1, tries: 0 });
+    expect(isDue(after(...tried(1, 'status')), NOW)).to.equal(false);
+    expect(isDue(after(...tried(1, 'status')), LATER)).to.equal(true);
+    expect(isDue(after(...tried(1, null)), LATER)).to.equal(false);
+    expect(isDue(after(...tried(1, null), resend), NOW)).to.equal(true);
+    expect(after(...tried(1, 'status'), resend)).to.deep.include({ attempts: 1, tries: 0 });
   });
 
-  it('counts each attempt once, whoever records it, and a wish once until it is fulfilled', () => {
-    const recorded = webhookDelivery.decide(after(attempt(1, 'status')), attempt(1, null));
-    expect(recorded).to.deep.equal({ kind: 'rejected', rejection: { code: 'attempt_recorded' } });
-    expect(webhookDelivery.decide(after(attempt(1, null), resend), resend)).to.have.deep.property(
-      'events',
-      [],
-    );
+  it('starts each attempt once, and records it once', () => {
+    const one = after(...tried(1, 'status'));
+    expect(webhookDelivery.decide(one, start(1))).to.deep.equal(taken);
+    expect(webhookDelivery.decide(one, attempt(1, null))).to.deep.equal(taken);
+    expect(webhookDelivery.decide(one, attempt(2, null)), 'never started').to.deep.equal(taken);
+    expect(webhookDelivery.decide(after(...tried(1, null)), start(2)), 'delivered').to.deep.equal(taken);
+    expect([one, after(...tried(1, 'status'), start(2))].map(isUnderWay)).to.deep.equal([false, true]);
+  });
+
+  it('counts both of two attempts that overlap, and is delivered when one of them was', () => {
+    const both = [start(1), start(2)];
+    const early = after(...both, attempt(2, null), attempt(1, 'status'));
+    expect(early).to.deep.include({ attempts: 2, delivered: true, next_attempt_at: null });
+    const late = after(...both, attempt(2, 'status'), attempt(1, null));
+    expect(late).to.deep.include({ attempts: 2, delivered: true, next_attempt_at: null });
+    const overtaken = after(...both, attempt(1, 'status'));
+    expect(overtaken).to.deep.include({ attempts: 2, tries: 0, next_attempt_at: null });
+    expect(isUnderWay(overtaken)).to.equal(true);
+  });
+
+  it('is wanted again once until that was done', () => {
+    const wanted = after(...tried(1, null), resend);
+    expect(webhookDelivery.decide(wanted, resend)).to.have.deep.property('events', []);
   });
 
   it('has an ID of its own for each event, webhook and type, and always the same', () => {

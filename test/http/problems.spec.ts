@@ -47,6 +47,27 @@ describe('problem answers', () => {
     expect(strange.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
   });
 
+  it('say what is wrong with a request in a sentence, and list all of it', async () => {
+    const { body, headers } = await api.call('post', '/v1/billing/credits', {
+      json: { credits: 'many', x: 1 },
+    });
+    expect(headers.get('content-type')).to.equal('application/problem+json');
+    expect(body['detail'])
+      .to.be.a('string')
+      .that.matches(/^body\.tenant_id: Required\. .*more .*"errors"/);
+    expect(body['errors']).to.deep.include({
+      loc: ['body', 'x'],
+      msg: 'Unknown member.',
+      type: 'extra_forbidden',
+    });
+    const { body: one } = await api.call('get', '/v1/admin/margin-report?start=x&end=2031-01-01');
+    expect(one['detail'])
+      .to.be.a('string')
+      .that.matches(/^query\.start: /)
+      .and.not.matches(/errors/);
+    expect(one['errors']).to.have.length(1);
+  });
+
   it('say 405 with the methods that a path takes', async () => {
     const reply = await api.call('put', '/v1/billing/rates');
     expect(reply.code).to.equal('method_not_allowed');

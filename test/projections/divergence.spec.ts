@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { LOG_STREAM, SEALS_STREAM } from '../../domain/kernel/ownStreams.ts';
 import { divergenceOf } from '../../projections/engine/feed/divergence.ts';
 import type { Generation } from '../../projections/engine/registry.ts';
-import { textOfWitness, witnessAt, witnessOf } from '../../projections/engine/feed/witness.ts';
+import { witnessOf } from '../../domain/eventLog/witness.ts';
+import { textOfWitness, witnessAt } from '../../projections/engine/feed/witness.ts';
 import { memoryLog, type MemoryLog } from '../support/logs/memoryLog.ts';
 import { propertyRuns } from '../../engine/test/support/properties.ts';
 

@@ -103,18 +103,18 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
       await active.stop();
     });
 
-    it('subscribes again after an error and after a graceful end', async () => {
+    it('subscribes again after each drop', async () => {
       const notices: ProjectionNotice[] = [];
       const runner = runnerOn(sql, log, { projectors: [counter('one')], notify: (n) => notices.push(n) });
       runner.start();
       expect(await runner.waitFor(burn(3), WAIT)).to.equal(true);
-      log.drop({ kind: 'error', error: new Error('connection reset') });
+      log.drop(new Error('connection reset'));
       expect(await runner.waitFor(burn(3), WAIT)).to.equal(true);
-      log.drop({ kind: 'end' });
+      log.drop();
       expect(await runner.waitFor(burn(3), WAIT)).to.equal(true);
       expect(await rows('one')).to.deep.equal(burns());
       const reasons = notices.flatMap((notice) => (notice.kind === 'dropped' ? [notice.reason] : []));
-      expect(reasons).to.deep.equal(['connection reset', 'the subscription ended']);
+      expect(reasons).to.deep.equal(['connection reset', 'the subscription was dropped']);
       await runner.stop();
     });
 

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { fileAt } from '../../sdk/src/files.ts';
 import { isProblem, NoResultError, Quire } from '../../sdk/src/index.ts';
+import { errorOf } from '../../sdk/src/problemError.ts';
 import type { Operation, Progress } from '../../sdk/src/index.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { until } from '../../engine/test/support/until.ts';
@@ -42,6 +43,23 @@ describe('the client', () => {
     }, 20);
     return work;
   };
+
+  it('lists what is wrong with a request, as services say it now and as they said it before', async () => {
+    const { quire } = await newQuire();
+    const error = await thrownBy(quire.api.createBatch({ body: { documents: [] } as never }));
+    if (!isProblem(error, 'validation_error')) throw error;
+    expect(error.message).to.match(/^validation_error: body\..*: /);
+    expect(error.issues).to.deep.equal(error.problem.errors);
+    const issue = { loc: ['body', 'x'], msg: 'Unknown member.', type: 'extra_forbidden' };
+    const before = { code: 'validation_error', title: 'No', status: 422, detail: [issue] };
+    const answer = new Response(JSON.stringify(before), {
+      status: 422,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(await errorOf(answer))
+      .to.have.property('issues')
+      .that.deep.equals([issue]);
+  });
 
   it('extracts and converts, from a blob, from bytes and from a file with its name', async () => {
     const { quire } = await newQuire();

@@ -196,7 +196,7 @@ describe('bodies', () => {
       const members = membersOf(49_999);
       const reply = await post('/v1/api-keys', `{${members}}`);
       expect(reply.status).to.equal(422);
-      expect(reply.body['detail']).to.have.length(50);
+      expect(reply.body['errors']).to.have.length(50);
       expect(reply.text.length).to.be.lessThan(10_000);
     });
 

@@ -62,8 +62,8 @@ const BROKEN_CHUNKS: Readonly<Record<string, string>> = {
 
 /** Less patience than in service: what takes minutes there takes a blink here. */
 const IMPATIENT = {
-  headersTimeout: 300,
-  requestTimeout: 600,
+  headersTimeout: 1_000,
+  requestTimeout: 2_000,
   keepAliveTimeout: 300,
   connectionsCheckingInterval: 50,
   unreadTimeout: 200,
@@ -132,6 +132,47 @@ describe('HTTP over raw sockets', () => {
       expect([[200], [431]]).to.deep.include((await sent(3_000)).statuses);
       expect((await sent(500)).statuses).to.deep.equal([200]);
     });
+  });
+
+  describe('what never becomes a request', () => {
+    const host = 'Host: x\r\n';
+    const refused: readonly (readonly [string, string, number, string])[] = [
+      ['a line that is none', 'GET\r\n\r\n', 400, 'malformed_request'],
+      ['no Host', 'GET /health HTTP/1.1\r\n\r\n', 400, 'malformed_request'],
+      ['two Hosts', `GET /health HTTP/1.1\r\n${host}${host}\r\n`, 400, 'malformed_request'],
+      ['two Hosts that differ', `GET /health HTTP/1.1\r\n${host}host: y\r\n\r\n`, 400, 'malformed_request'],
+      [
+        'headers of more than 16 kB',
+        `GET /health HTTP/1.1\r\n${host}X-A: ${'a'.repeat(17_000)}\r\n\r\n`,
+        431,
+        'headers_too_large',
+      ],
+      [
+        'chunk extensions of 20 kB',
+        chunked(`2;a=${'b'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`),
+        413,
+        'body_too_large',
+      ],
+      [
+        'an expectation',
+        `GET /health HTTP/1.1\r\n${host}Expect: 200-maybe\r\n\r\n`,
+        417,
+        'expectation_failed',
+      ],
+      ['nothing, for a while', '', 408, 'request_timeout'],
+    ];
+    for (const [what, bytes, status, code] of refused)
+      it(`is answered with a problem, and the connection ends: ${what}`, async () => {
+        const { statuses, text, closedByServer } = await sendRaw(api.url, bytes);
+        expect([statuses, closedByServer], text).to.deep.equal([[status], true]);
+        const [head = '', body = ''] = text.split('\r\n\r\n');
+        expect(head.toLowerCase()).to.include('content-type: application/problem+json');
+        expect(head.toLowerCase()).to.include('x-content-type-options: nosniff');
+        const problem = JSON.parse(body) as Readonly<Record<string, unknown>>;
+        expect(problem).to.include({ status, code, type: `/docs/problems/${code}` });
+        expect(problem['detail']).to.be.a('string').that.matches(/\.$/);
+        expect(head.toLowerCase()).to.include(`x-request-id: ${String(problem['request_id'])}`);
+      });
   });
 
   describe('what is slow', () => {

@@ -3,7 +3,9 @@ import { systemClock } from '../../adapters/embedded/systemClock.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import { artifacts } from '../../src/commands/training/artifacts.ts';
 import { trainingJobs } from '../../src/commands/training/trainingJobs.ts';
-import { jobListsOn, uploadedExamples } from '../../src/composition/parts/pipelineParts.ts';
+import { listsOn } from '../../projections/queue/queueLists.ts';
+import { jobLists } from '../../projections/trainingJobs/trainingJobs.queries.ts';
+import { uploadedExamples } from '../../src/composition/parts/pipelineParts.ts';
 import type { QueueWorker } from '../../src/worker/queue/queueWorker.ts';
 import { trainingWorker, type TrainingWorkerDeps } from '../../src/worker/training/trainingWorker.ts';
 import type { TestApi } from '../http/support/testApi.ts';
@@ -18,7 +20,7 @@ export const workerOver = (
   const { jobs, artifacts } = pipelines;
   return trainingWorker({
     ...{ store: log, objects, jobs, artifacts, accounts, clock },
-    lists: jobListsOn(sql),
+    lists: listsOn(jobLists, sql),
     trainer: plainTrainer,
     secrets: undefined,
     source: uploadedExamples(uploads),
@@ -46,7 +48,7 @@ export const workerOn = (
   return trainingWorker({
     ...{ ...parts, store: log, jobs, clock: systemClock(), secrets: undefined },
     artifacts: artifacts({ store: log, objects: parts.objects, jobs }),
-    lists: { waiting: named, expired: none, unsettled: none, orphanHolds: none },
+    lists: { waiting: named, running: none, expired: none, unsettled: none, orphans: none },
     source: {
       fetch: () => Promise.resolve({ kind: 'problem', code: 'document_not_found', detail: 'Not here.' }),
     },

@@ -4,6 +4,7 @@ import type { HoldDeps } from '../../src/commands/work/holds.ts';
 import type { AccountCommand } from '../../domain/account/commands.ts';
 import { accountStream } from '../../domain/account/stream.ts';
 import { DEFAULT_RATES, DEFAULT_TERMS, type BillingConfig } from '../../domain/billingConfig/decider.ts';
+import { sha256 } from '../../domain/kernel/chain.ts';
 import { llmCostStream } from '../../domain/llmCost/events.ts';
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ExtractionResult } from '@quire/engine/ports/extractionEngine';
@@ -19,7 +20,7 @@ import { holdSweeper } from '../../src/commands/sweeping/holdSweeper.ts';
 import { unfinishedSweeper, type UnfinishedSweep } from '../../src/commands/unfinished/unfinishedSweeper.ts';
 import { adjustment } from './money/accountCommands.ts';
 import { eventsOf, LOGS } from './logs/eventLogs.ts';
-import { recordingOn, unrecordedWork, type Recording } from './recording.ts';
+import { abandonedWork, recordingOn, unrecordedWork, type Recording } from './recording.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 export const START = '2026-01-31T08:00:00.000Z';
@@ -127,6 +128,7 @@ export const delivery = async ({
     now: () => time.now,
     newId: (prefix: string) => `${prefix}_${randomUUID()}`,
     uuid: randomUUID,
+    monotonicMs: () => Date.parse(time.now),
   };
   const writers: AccountWriter[] = [];
   const newWriter = (): AccountWriter => {
@@ -201,7 +203,11 @@ export const delivery = async ({
       const { facts } = recording(log.store, objects);
       const checkLog = () => Promise.resolve();
       const unrecordedBefore = () => unrecordedWork(log.store, TENANT);
-      return unfinishedSweeper({ facts, checkLog, clock, unrecordedBefore }).sweep();
+      const abandonedBefore = () => abandonedWork(log.store, TENANT);
+      return unfinishedSweeper({
+        ...{ facts, checkLog, clock, unrecordedBefore, abandonedBefore },
+        ...{ store: log.store, accounts: newWriter() },
+      }).sweep();
     },
     costs: async () => (await eventsOf(log.store, llmCostStream(TENANT))).map(({ data }) => data),
     keys: async (prefix) => {
@@ -223,7 +229,7 @@ export const asked = (pages: number, over: Partial<ExtractRequest> = {}): Extrac
   caller: { key_id: 'key_1', role: 'tenant' },
   correlation_id: 'req-1',
   idempotency: null,
-  file: { path: '/dev/null', sha256: 'a'.repeat(64), bytes: 1, file_name: String(pages) },
+  file: { path: '/dev/null', sha256: sha256(''), bytes: 0, file_name: String(pages) },
   project_id: 'default',
   task_id: 'default',
   opening: { at: ['body'] },

@@ -4,23 +4,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
-import { operationEnded } from '../../domain/operation/decider.ts';
+import { hasEnded } from '../../domain/queue/queuedWork.ts';
+import { leaseMark } from '../../domain/queue/lease.ts';
 import { extractionStream } from '../../domain/extraction/events.ts';
 import { operationStream } from '../../domain/operation/events.ts';
+import type { OperationState } from '../../domain/operation/operation.ts';
 import { acceptOperation } from '../../src/commands/operations/acceptOperation.ts';
-import { cancelOperation } from '../../src/commands/operations/closeOperation.ts';
+import { operationMoney } from '../../src/commands/operations/operationMoney.ts';
+import { cancelWork } from '../../src/commands/queue/closeWork.ts';
 import { operations, type OperationName } from '../../src/commands/operations/operations.ts';
-import { resultIdentityOf } from '../../src/commands/operations/operationResult.ts';
 import { extractDocument } from '../../src/commands/work/extractDocument.ts';
-import { resultShelf } from '../../src/commands/work/storedResult.ts';
 import { systemMeta } from '../../src/commands/writer/commandMeta.ts';
 import { accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
 import { beginTask } from '../../src/worker/operations/beginTask.ts';
+import { bringTo } from '../../src/worker/operations/operationAttempt.ts';
 import { operationWorker } from '../../src/worker/operations/operationWorker.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { asked, delivery, TENANT, type Process } from './delivery.ts';
 import { mortal, type Dying } from './pipelineBench.ts';
-import { recordingOn, type Recording } from './recording.ts';
+import { recordingOn, storedResultOf, type Recording } from './recording.ts';
 
 /** Of `PAGES` pages at 40 credits. */
 export const PAGES = 2;
@@ -28,7 +30,8 @@ export const PRICE = 80;
 export const BALANCE = 1_000;
 
 /** One log and one folder of objects, and the processes that accept operations and work on them. */
-export const operationBench = async ({ open = 0 }: { readonly open?: number } = {}) => {
+/** `open`: operations that have not ended, and bytes of their files. */
+export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes = 1_000 } = {}) => {
   const d = await delivery({ balance: BALANCE });
   const folder = tempFolder();
   const stored: ObjectStore = await openObjectFolder(mkdtempSync(join(tmpdir(), 'quire-operations-')));
@@ -44,20 +47,29 @@ export const operationBench = async ({ open = 0 }: { readonly open?: number } = 
     closing.push(accounts, recording);
     const parts = d.process({ store, objects, ...recording, settlePauseMs: 0, ...over }, accounts);
     const deps = { ...parts, operations: operations(store), secrets: undefined };
-    const accept = acceptOperation({ ...deps, openOf: () => Promise.resolve(open) });
+    const accept = acceptOperation({ ...deps, openOf: () => Promise.resolve(open), quotaBytes });
     const begin = extractDocument(parts);
-    const all = () => Promise.resolve([...accepted]);
     const states = async () =>
       Promise.all(
         accepted.map(async (name) => ({ name, state: await deps.operations.stateOf(name.operation_id) })),
       );
-    const ended = async () =>
-      (await states()).filter(({ state }) => operationEnded(state)).map(({ name }) => name);
+    const those = async (isIn: (state: OperationState) => boolean) =>
+      (await states())
+        .filter(({ state }) => isIn(state))
+        .map(({ name, state }) => ({
+          ...name,
+          mark: leaseMark(state),
+          rank: name.operation_id,
+        }));
     const orphans = async (before: string) => {
       const { holds } = await accountWriter({ store: d.store }).stateOf(TENANT, 0);
+      const known = new Set((await states()).map(({ state }) => state.accepted?.work_id));
       return [...holds.values()]
-        .filter(({ created_at }) => created_at < before)
-        .map(({ hold_id }) => ({ hold_id, tenant_id: TENANT, operation_id: hold_id.replace(/^hold_/, '') }));
+        .filter(({ created_at, operation_id }) => created_at < before && !known.has(operation_id))
+        .map(({ operation_id }) => ({
+          tenant_id: TENANT,
+          operation_id: operation_id.replace(/^ext_/, 'op_'),
+        }));
     };
     const worker = operationWorker({
       ...deps,
@@ -66,15 +78,22 @@ export const operationBench = async ({ open = 0 }: { readonly open?: number } = 
         extract: begin,
         convert: () => Promise.reject(new Error('nothing is converted here')),
       }),
-      dir: folder.path,
+      bring: bringTo(folder.path),
       worker: randomUUID(),
       tickMs: 5,
-      lists: { waiting: all, expired: all, unsettled: ended, orphanHolds: orphans },
+      lists: {
+        waiting: () => those((state) => state.status === 'queued'),
+        running: () => those((state) => state.status === 'running'),
+        expired: () => those((state) => !hasEnded(state)),
+        unsettled: () => those(hasEnded),
+        orphans,
+      },
       onError: (error) => errors.push(error),
     });
     return {
-      ...{ worker, happened, writes, operations: deps.operations },
-      cancel: (name: OperationName) => cancelOperation(deps)(name, systemMeta(deps, name.operation_id)),
+      ...{ worker, happened, writes, accounts, operations: deps.operations },
+      cancel: (name: OperationName) =>
+        cancelWork(deps, operationMoney(deps), { name, meta: systemMeta(deps, name.operation_id) }),
       accept: async (key: string): Promise<OperationName> => {
         const idempotency = { idempotency_key: key, fingerprint: 'f' };
         const answer = await accept(asked(PAGES, { idempotency }), 'extract', (work) =>
@@ -94,10 +113,8 @@ export const operationBench = async ({ open = 0 }: { readonly open?: number } = 
       d.time.now = new Date(Date.parse(d.time.now) + minutes * 60_000).toISOString();
     },
     stateOf: ({ operation_id }: OperationName) => operations(d.store).stateOf(operation_id),
-    result: async ({ operation_id }: OperationName) => {
-      const { accepted: data } = await operations(d.store).stateOf(operation_id);
-      return data === null ? undefined : resultShelf(stored).find(resultIdentityOf(data), d.time.now);
-    },
+    result: async ({ operation_id }: OperationName) =>
+      storedResultOf(stored, await operations(d.store).stateOf(operation_id)),
     typesOf: ({ operation_id }: OperationName) => d.typesIn(operationStream(operation_id)),
     typesOfWork: (workId: string) => d.typesIn(extractionStream(workId)),
     objects: async (prefix: string) => {

@@ -5,7 +5,9 @@ import { DEFAULT_RATES, DEFAULT_TERMS } from '../../domain/billingConfig/decider
 import type { EventStore } from '../../domain/ports/eventStore.ts';
 import type { ObjectStore } from '../../domain/ports/objectStore.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
-import { hasEnded } from '../../domain/trainingJob/decider.ts';
+import { leaseMark } from '../../domain/queue/lease.ts';
+import { hasEnded } from '../../domain/queue/queuedWork.ts';
+import type { TrainingJobState } from '../../domain/trainingJob/trainingJob.ts';
 import { accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
 import { documents } from '../../src/commands/uploads/documents.ts';
 import { artifacts } from '../../src/commands/training/artifacts.ts';
@@ -101,6 +103,7 @@ export const pipelineBench = async (
     now: () => time.now,
     newId: (prefix: string) => `${prefix}_${randomUUID()}`,
     uuid: randomUUID,
+    monotonicMs: () => Date.parse(time.now),
   };
   const writers: AccountWriter[] = [];
   const errors: unknown[] = [];
@@ -131,17 +134,21 @@ export const pipelineBench = async (
       artifacts: artifacts({ store, objects, jobs }),
       documents: documents(store),
     };
-    const names = () => Promise.resolve([...asked]);
-    const ended = async () => {
-      const all = await names();
+    const those = async (isIn: (state: TrainingJobState) => boolean) => {
+      const all = [...asked];
       const states = await Promise.all(all.map(({ job_id }) => jobs.stateOf(job_id)));
-      return all.filter((_, at) => hasEnded(states[at]!));
+      return all.flatMap((name, at) =>
+        isIn(states[at]!) ? [{ ...name, mark: leaseMark(states[at]!), rank: name.job_id }] : [],
+      );
     };
     const orphans = async (before: string) => {
       const { holds } = await writerOn(log.store).stateOf(TENANT, 0);
       return [...holds.values()]
-        .filter(({ created_at }) => created_at < before)
-        .map(({ hold_id, operation_id }) => ({ hold_id, tenant_id: TENANT, job_id: operation_id }));
+        .filter(
+          ({ created_at, operation_id }) =>
+            created_at < before && !asked.some(({ job_id }) => job_id === operation_id),
+        )
+        .map(({ operation_id }) => ({ tenant_id: TENANT, job_id: operation_id }));
     };
     const worker = trainingWorker({
       ...deps,
@@ -154,7 +161,13 @@ export const pipelineBench = async (
       },
       worker: randomUUID(),
       tickMs: 5,
-      lists: { waiting: names, expired: names, unsettled: ended, orphanHolds: orphans },
+      lists: {
+        waiting: () => those((state) => state.status === 'queued'),
+        running: () => those((state) => state.status === 'running'),
+        expired: () => those((state) => !hasEnded(state)),
+        unsettled: () => those(hasEnded),
+        orphans,
+      },
       onError: (error) => errors.push(error),
     });
     const create = createTrainingJob({

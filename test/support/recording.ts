@@ -1,3 +1,6 @@
+import type { OperationState } from '../../domain/operation/operation.ts';
+import { keyOfResult } from '../../src/commands/operations/operationResult.ts';
+import type { StoredResult } from '../../src/commands/work/results/storedResult.ts';
 import type { AccountEventOf } from '../../domain/account/events.ts';
 import { accountStream } from '../../domain/account/stream.ts';
 import { conversionStream } from '../../domain/conversion/events.ts';
@@ -10,7 +13,7 @@ import { llmCosts } from '../../src/commands/models/llmCosts.ts';
 import { logModelCall, modelCallFact } from '../../src/commands/models/modelCosts.ts';
 import { factShelf } from '../../src/commands/unfinished/factShelf.ts';
 import { keptFacts, type KeptFacts } from '../../src/commands/unfinished/keptFacts.ts';
-import type { UnrecordedWork } from '../../src/commands/unfinished/unfinishedSweeper.ts';
+import type { AbandonedWork, UnrecordedWork } from '../../src/commands/unfinished/unfinishedSweeper.ts';
 import type { WorkFact } from '../../src/commands/unfinished/workFact.ts';
 import { usageLog, type UsageLog } from '../../src/commands/work/usageLog.ts';
 import { eventsOf } from './logs/eventLogs.ts';
@@ -66,4 +69,28 @@ export const unrecordedWork = async (store: EventStore, tenant: string): Promise
     });
   }
   return found;
+};
+
+/** Likewise: work that was asked for, and has no end, whose hold somebody else has to look at. */
+export const abandonedWork = async (store: EventStore, tenant: string): Promise<AbandonedWork[]> => {
+  const found: AbandonedWork[] = [];
+  for (const event of await eventsOf(store, accountStream(tenant))) {
+    if (event.type !== 'CreditsHeld') continue;
+    const { operation_id, operation, pages } = event.data as unknown as AccountEventOf<'CreditsHeld'>['data'];
+    const types = (await eventsOf(store, streamOf(operation, operation_id))).map(({ type }) => type);
+    if (types.length !== 1 || !types[0]?.endsWith('Requested')) continue;
+    const kind = operation === 'extract' ? ('extract' as const) : ('to_markdown' as const);
+    found.push({ operation_id, operation: kind, tenant_id: tenant, pages });
+  }
+  return found;
+};
+
+/** The result that an operation succeeded with, where it is kept. */
+export const storedResultOf = async (
+  objects: Pick<ObjectStore, 'get'>,
+  state: Pick<OperationState, 'accepted' | 'success'>,
+): Promise<StoredResult | undefined> => {
+  const key = keyOfResult(state);
+  const bytes = key === undefined ? undefined : await objects.get(key);
+  return bytes && (JSON.parse(new TextDecoder().decode(bytes)) as StoredResult);
 };

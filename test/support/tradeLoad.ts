@@ -130,7 +130,8 @@ const isTransient = (status: number, body: Readonly<Record<string, unknown>>): b
 
 /**
  * Sends the operation once. 2xx: done. 429, 503 and 409 `request_in_progress`: nothing is known yet, send
- * again. Other 4xx: refused, and an acknowledged operation that is refused later was lost.
+ * again. Other 4xx: refused, and an acknowledged operation that is refused later was lost. 401: a defect, for
+ * the keys are good.
  */
 export const sendOnce = async (sent: Operation, url: string): Promise<void> => {
   const answer = await sent.send(url).catch(() => undefined);
@@ -141,7 +142,7 @@ export const sendOnce = async (sent: Operation, url: string): Promise<void> => {
     sent.acknowledged = true;
     return;
   }
-  if (sent.acknowledged || answer.status >= 500)
+  if (sent.acknowledged || answer.status === 401 || answer.status >= 500)
     throw new Error(`${sent.kind} ${sent.identity}: ${answer.status} ${JSON.stringify(body)}`);
   sent.outcome = 'refused';
 };

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
+import { seenEvents } from '../../domain/eventLog/seenEvents.ts';
 import type { ProjectorStatus } from '../../projections/engine/status.ts';
 import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
 import { countedAccounts } from '../../src/telemetry/accountMetrics.ts';
@@ -26,7 +27,7 @@ const logOver = (store: MemoryEventStore, register: Registry) =>
         await Promise.resolve();
       },
     },
-    { register, tracer: NO_TRACER },
+    { register, tracer: NO_TRACER, seen: seenEvents(() => 0) },
   );
 
 const valueOf = async (register: Registry, series: string): Promise<number | undefined> => {

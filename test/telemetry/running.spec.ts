@@ -4,12 +4,19 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { startQuire, type Quire } from '../../src/composition/quire.ts';
 import { configFrom } from '../../src/config.ts';
-import { client } from '../http/support/client.ts';
+import { client, formOf, INVOICE, INVOICE_SCHEMA } from '../http/support/client.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 
 const get = async (url: string): Promise<{ readonly status: number; readonly text: string }> => {
   const answer = await fetch(url);
   return { status: answer.status, text: await answer.text() };
+};
+
+/** A tenant with credits, and what it asks for. */
+const customer = async (url: string) => {
+  const api = await client(url);
+  await api.sell('acme', 1_000);
+  return { api, key: await api.newKey('acme'), form: formOf({ schema: INVOICE_SCHEMA }, INVOICE) };
 };
 
 describe('a running service, as an operator sees it', () => {
@@ -31,12 +38,7 @@ describe('a running service, as an operator sees it', () => {
 
   it('shows what was sold and burned, what is open, and how far the read models are', async () => {
     const { url, stop } = await start('api,projector,worker', 'whole');
-    const api = await client(url);
-    await api.sell('acme', 1_000);
-    const key = await api.newKey('acme');
-    const form = new FormData();
-    form.set('file', new Blob(['Invoice number: A-1\n'], { type: 'text/plain' }), 'a.txt');
-    form.set('schema', '{"type":"object","properties":{"invoice_number":{"type":"string"}}}');
+    const { api, key, form } = await customer(url);
     expect((await api.call('post', '/v1/extract', { key, form })).status).to.equal(200);
     const { text } = await get(`${url}/metrics`);
     for (const line of [
@@ -48,6 +50,10 @@ describe('a running service, as an operator sees it', () => {
       'quire_open_holds 0',
       'quire_open_claims 0',
       'quire_training_jobs{state="queued"} 0',
+      'quire_operations_waiting 0',
+      'quire_oldest_waiting_operation_seconds 0',
+      'quire_worker_places{state="busy"} 0',
+      'quire_worker_places{state="free"} 3',
       'quire_projecting 1',
       'quire_projector_stopped{projector="balances"} 0',
       'quire_projection_lag_events{projector="ledger"}',
@@ -66,6 +72,19 @@ describe('a running service, as an operator sees it', () => {
     });
     await stop();
     running.pop();
+  });
+
+  it('shows operations that wait where nobody works on them', async () => {
+    const { url } = await start('api,projector', 'idle');
+    const { api, key, form } = await customer(url);
+    const headers = { prefer: 'respond-async' };
+    const accepted = await api.call('post', '/v1/extract', { key, form, headers });
+    expect(accepted.status).to.equal(202);
+    await api.call('get', `/v1/operations/${String(accepted.body['operation_id'])}`, { key });
+    const { text } = await get(`${url}/metrics`);
+    expect(text).to.contain('quire_operations_waiting 1\n');
+    expect(text).to.match(/^quire_oldest_waiting_operation_seconds [0-9.e-]+$/m);
+    expect(text).to.not.contain('quire_worker_places{');
   });
 
   for (const roles of ['projector', 'worker'])

@@ -16,12 +16,16 @@ const notCopied = (error: unknown): LogNotCopied => {
 
 /**
  * Copies the embedded log as it is at one moment to the new file `to`, durable when it resolves; the
- * service may go on writing. Only its owner can read the copy. Throws LogNotCopied.
+ * service may go on writing. Only its owner can read the copy. Throws LogNotCopied; nothing writes to `to` then.
  */
 export const copyEventLog = async (from: string, to: string, signal: AbortSignal): Promise<void> => {
+  const copying = promisify(execFile)(process.execPath, [SCRIPT, from, to], { signal });
+  const ended = new Promise((resolve) => copying.child.once('close', resolve));
   try {
-    await promisify(execFile)(process.execPath, [SCRIPT, from, to], { signal });
+    await copying;
   } catch (error) {
+    // An abort is told when the program was told to end: until it has ended it may write.
+    if (copying.child.pid !== undefined) await ended;
     signal.throwIfAborted();
     throw notCopied(error);
   }

@@ -1,7 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OWN_STREAMS, SNAPSHOT_CATEGORY, isHidden } from '../../../domain/kernel/ownStreams.ts';
 import type { BackwardsOptions, EventFeed, FeedItem, FeedOptions } from '../../../domain/ports/eventFeed.ts';
-import type { EventStore, ReadOptions, RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import {
+  LogUnavailable,
+  type EventStore,
+  type ReadOptions,
+  type RecordedEvent,
+} from '../../../domain/ports/eventStore.ts';
 import type { SnapshotStore } from '../../../domain/ports/snapshotStore.ts';
 import { COLUMNS, asInteger, openLogFile, recorded, storedColumns } from './sqliteEventLogFile.ts';
 import type { LogFile } from './sqliteEventLogFile.ts';
@@ -113,7 +118,7 @@ async function* readBackwards(
   isClosed: () => boolean,
 ): AsyncGenerator<RecordedEvent, void, void> {
   let next = before === undefined ? Number.MAX_SAFE_INTEGER : asInteger(before);
-  while (!isClosed() && signal?.aborted !== true) {
+  while (!isOver(isClosed, signal)) {
     const rows = file.rows(BEFORE(), next);
     for (const row of rows) yield recorded(row);
     if (rows.length < READ_PAGE) return;
@@ -121,6 +126,13 @@ async function* readBackwards(
     await nextTurn();
   }
 }
+
+/** Whether the reader has said that it wants no more. Throws when the log was closed under it. */
+const isOver = (isClosed: () => boolean, signal: AbortSignal | undefined): boolean => {
+  if (signal?.aborted === true) return true;
+  if (isClosed()) throw new LogUnavailable('the event log was closed');
+  return false;
+};
 
 interface Following {
   readonly file: LogFile;
@@ -133,7 +145,7 @@ interface Following {
 async function* follow(following: Following): AsyncGenerator<FeedItem, void, void> {
   const { wake, options, isClosed } = following;
   const { signal } = options;
-  const stopped = () => isClosed() || signal?.aborted === true;
+  const stopped = () => isOver(isClosed, signal);
   let position = asInteger(options.after ?? 0n);
   let caughtUp = false;
 

@@ -21,7 +21,7 @@ export interface EncodedAppend {
 export const commitGroup = (file: LogFile, group: readonly EncodedAppend[]): readonly AppendResult[] => {
   try {
     file.exec('BEGIN IMMEDIATE');
-    const writing: Writing = { file, ...lastEvent(file) };
+    const writing: Writing = { file, isForeign: isForeign(file), ...lastEvent(file) };
     const results = group.map((append) => place(writing, append));
     file.exec('COMMIT');
     return results;
@@ -45,11 +45,24 @@ export const lastPosition = (file: LogFile): number =>
 
 interface Writing {
   readonly file: LogFile;
+  /** Somebody else has written to the file: what callers read need not be what it has now. */
+  readonly isForeign: boolean;
   /** Position of the last event written. */
   position: number;
   /** The digest over the log up to there. */
   digest: string;
 }
+
+const versions = new WeakMap<LogFile, unknown>();
+const foreign = new WeakSet<LogFile>();
+
+/** SQLite counts what other connections write. One process writes a log: another copy was put in its place. */
+const isForeign = (file: LogFile): boolean => {
+  const version = file.rows('PRAGMA data_version')[0]?.[0];
+  if (versions.has(file) && versions.get(file) !== version) foreign.add(file);
+  versions.set(file, version);
+  return foreign.has(file);
+};
 
 const LAST = 'SELECT position, log_digest FROM events ORDER BY position DESC LIMIT 1';
 
@@ -62,9 +75,26 @@ const lastEvent = (file: LogFile): Pick<Writing, 'position' | 'digest'> => {
 const place = (writing: Writing, waiting: EncodedAppend): AppendResult => {
   const current = lastRevision(writing.file, waiting.stream);
   const expected = waiting.expected === 'no_stream' ? -1 : Number(waiting.expected);
-  if (current === expected) return write(writing, waiting, current);
+  if (current === expected && followsLast(writing, waiting)) return write(writing, waiting, current);
   const earlier = current > expected ? earlierWrite(writing.file, waiting, expected) : undefined;
   return earlier ?? { kind: 'conflict', actual: current < 0 ? 'no_stream' : BigInt(current) };
+};
+
+const METADATA = 'SELECT metadata FROM events WHERE stream = ? AND revision = ?';
+
+const memberOf = (metadata: unknown, name: 'hash' | 'prev_hash'): unknown =>
+  typeof metadata === 'string'
+    ? (JSON.parse(metadata) as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+
+/** Whether a batch goes on after the very event that stands before it; looked at only in a file with other writers. */
+const followsLast = (
+  { file, isForeign: isOther }: Writing,
+  { stream, expected, events }: EncodedAppend,
+): boolean => {
+  const named = isOther && expected !== 'no_stream' ? memberOf(events[0]?.metadata, 'prev_hash') : undefined;
+  if (typeof named !== 'string') return true;
+  return memberOf(file.rows(METADATA, stream, Number(expected))[0]?.[0], 'hash') === named;
 };
 
 const lastRevision = (file: LogFile, stream: string): number =>

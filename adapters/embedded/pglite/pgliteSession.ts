@@ -21,7 +21,7 @@ interface Message {
 
 /**
  * Small for a process that shares its memory. A killed process may lose the last commits, never half of
- * one: read models then catch up from the log.
+ * one: read models then catch up from the log. What is promised by its commit turns `synchronous_commit` on for it.
  */
 const SETTINGS = [
   'shared_buffers = 16MB',

@@ -5,7 +5,8 @@ import { SqlUnavailable } from '../ports.ts';
 import type { Slot } from './prepare.ts';
 import type { Failure, Generation } from '../registry.ts';
 import { CheckpointMoved, markStopped, moveCheckpoints } from '../registry.ts';
-import { lastDelivered, witnessOf, type LastDelivered } from '../feed/witness.ts';
+import { witnessOf } from '../../../domain/eventLog/witness.ts';
+import { lastDelivered, type LastDelivered } from '../feed/witness.ts';
 
 /** A slot while it runs: its generation moves on with each batch. */
 export interface RunningSlot extends Slot {

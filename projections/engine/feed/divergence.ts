@@ -1,7 +1,7 @@
 import { eventAt, identityOf } from '../../../domain/eventLog/identity.ts';
+import { isSame, type Witness } from '../../../domain/eventLog/witness.ts';
 import type { KnownLog } from '../../../domain/ports/knownLog.ts';
 import type { Generation } from '../registry.ts';
-import { isSame, type Witness } from './witness.ts';
 
 /** Read models that were made from another log than the one that is there. */
 export interface Divergence {

@@ -1,9 +1,10 @@
 import { eventAt, identityOf } from '../../../domain/eventLog/identity.ts';
+import { furthestOf } from '../../../domain/eventLog/seenEvents.ts';
+import { isSame, isThere, type Witness } from '../../../domain/eventLog/witness.ts';
 import type { KnownLog } from '../../../domain/ports/knownLog.ts';
 import { divergenceOf, type Divergence } from './divergence.ts';
 import type { Sql, Timers } from '../ports.ts';
 import { generations, hasRegistry, type Generation } from '../registry.ts';
-import { isSame, type Witness } from './witness.ts';
 
 interface WatchDeps {
   readonly sql: Sql;
@@ -25,6 +26,11 @@ export interface LogWatch {
   readonly diverged: () => Divergence | undefined;
   /** Compares now; gives the finding. What cannot be compared now leaves the last finding as it is. */
   readonly check: () => Promise<Divergence | undefined>;
+  /**
+   * The log contradicted what this process remembers of it: compares now. `onSettled` is told too where nothing is
+   * found, as when a node was behind for a moment.
+   */
+  readonly contradicted: () => Promise<void>;
   /** The log by its identity, as of the last comparison. */
   readonly logId: () => string | null;
   readonly start: () => void;
@@ -35,7 +41,7 @@ const EVERY_MS = 10_000;
 /** While the read models have diverged: another process may repair them. */
 const DIVERGED_MS = 1_000;
 
-/** What this process itself has seen of the log. */
+/** What this process took for the log, and the furthest event of the read models, at the last comparison. */
 interface Seen {
   logId: string | undefined;
   witness: Witness | undefined;
@@ -45,12 +51,26 @@ const servingNow = async (sql: Sql): Promise<readonly Generation[]> =>
   (await hasRegistry(sql)) ? (await generations(sql)).filter(({ serves }) => serves) : [];
 
 const furthest = (serving: readonly Generation[]): Witness | undefined =>
-  serving
-    .flatMap(({ witness }) => (witness === undefined || witness === null ? [] : [witness]))
-    .reduce<Witness | undefined>(
-      (far, one) => (far === undefined || one.position > far.position ? one : far),
-      undefined,
-    );
+  furthestOf(serving.flatMap(({ witness }) => (witness === undefined || witness === null ? [] : [witness])));
+
+interface OwnEvents {
+  /** Those that the log does not have. */
+  readonly missing: readonly Witness[];
+  /** Of those that are there, all but the furthest, which stands for them. */
+  readonly done: readonly Witness[];
+}
+
+/** Compares with the log what this process has itself read of it and written to it. */
+const ownEvents = async (feed: KnownLog): Promise<OwnEvents> => {
+  const own = feed.seen?.all() ?? [];
+  const there: Witness[] = [];
+  for (const one of own) if (isThere(one, await eventAt(feed, one.stream, one.revision))) there.push(one);
+  const last = furthestOf(there);
+  return {
+    missing: own.filter((one) => !there.includes(one)),
+    done: there.filter((one) => one !== last),
+  };
+};
 
 const isOther = async (
   feed: KnownLog,
@@ -67,29 +87,50 @@ const comparing = (deps: WatchDeps) => {
   const { sql, feed } = deps;
   const seen: Seen = { logId: undefined, witness: undefined };
   let diverged: Divergence | undefined;
+  let isAsked = false;
 
-  const compare = async (): Promise<void> => {
+  /** Gives whether the log is another one; then all that was remembered of it is forgotten. */
+  const forgetReplaced = async (logId: string | undefined): Promise<boolean> => {
+    const { missing, done } = await ownEvents(feed);
+    const isReplaced = missing.length > 0 || (await isOther(feed, seen, logId));
+    if (isReplaced) await deps.onReplaced(logId);
+    for (const one of missing) feed.seen?.lose(one);
+    for (const one of done) feed.seen?.drop(one);
+    return isReplaced;
+  };
+  const compareOnce = async (wasAsked: boolean): Promise<void> => {
     let logId = await identityOf(feed);
-    const isReplaced = await isOther(feed, seen, logId);
-    if (isReplaced) {
-      await deps.onReplaced(logId);
-      logId = await identityOf(feed);
-    }
+    const isReplaced = await forgetReplaced(logId);
+    if (isReplaced) logId = await identityOf(feed);
     const serving = await servingNow(sql);
     const found = await divergenceOf(feed, serving);
-    const [before, isNew] = [diverged, found !== undefined && found.reason !== diverged?.reason];
+    const before = diverged;
     diverged = found;
     seen.logId = logId;
     seen.witness = found === undefined ? furthest(serving) : undefined;
-    if (found !== undefined && isNew) deps.onDiverged(found);
-    if (found === undefined && (isReplaced || before !== undefined)) deps.onSettled();
+    if (found === undefined) {
+      if (isReplaced || wasAsked || before !== undefined) deps.onSettled();
+    } else if (found.reason !== before?.reason) deps.onDiverged(found);
   };
-  return { compare, diverged: () => diverged, logId: () => seen.logId ?? null };
+  const compare = async (): Promise<void> => {
+    const wasAsked = isAsked;
+    isAsked = false;
+    try {
+      await compareOnce(wasAsked);
+    } catch (error) {
+      isAsked ||= wasAsked;
+      throw error;
+    }
+  };
+  const ask = (): void => {
+    isAsked = true;
+  };
+  return { compare, ask, diverged: () => diverged, logId: () => seen.logId ?? null };
 };
 
 export const logWatch = (deps: WatchDeps): LogWatch => {
   const { timers, everyMs = EVERY_MS } = deps;
-  const { compare, diverged, logId } = comparing(deps);
+  const { compare, ask, diverged, logId } = comparing(deps);
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   let loop: Promise<void> | undefined;
@@ -111,6 +152,12 @@ export const logWatch = (deps: WatchDeps): LogWatch => {
   return {
     diverged,
     check,
+    contradicted: async () => {
+      ask();
+      // One that runs already may have looked before.
+      await running;
+      await check();
+    },
     logId,
     start: () => {
       loop ??= rounds();

@@ -8,15 +8,20 @@ export const operationRows: ExpectedModel = {
   tables: [operations],
   start: (emit) => {
     const rows = keptRows(operations, emit);
-    /** Operations by their hold and by their work, so that what an account says of either finds them. */
-    const holds = new Map<string, string>();
+    /** Operations by their work, which burns name. */
     const works = new Map<string, string>();
     const apply = byType({
       OperationAccepted: ({ data, position }) => {
         const waits = { status: 'queued', attempt: 0, ready_at: data.accepted_at, hold_closed: false };
-        rows.set(data.operation_id, { ...noneOf(operations.columns), ...data, position, ...waits });
+        const file_bytes = data.file_bytes ?? 0;
+        rows.set(data.operation_id, {
+          ...noneOf(operations.columns),
+          ...data,
+          file_bytes,
+          position,
+          ...waits,
+        });
         works.set(data.work_id, data.operation_id);
-        if (data.hold_id !== null) holds.set(data.hold_id, data.operation_id);
       },
       OperationStarted: ({ data: { operation_id, attempt, lease_until: ready_at, ...data } }) => {
         const started_at = rows.get(operation_id)?.started_at ?? data.started_at;
@@ -30,9 +35,10 @@ export const operationRows: ExpectedModel = {
         rows.change(operation_id, { status: 'failed', problem_code, finished_at }),
       OperationCancelled: ({ data: { operation_id, cancelled_at: finished_at } }) =>
         rows.change(operation_id, { status: 'cancelled', finished_at }),
-      HoldReleased: ({ data }) => rows.change(holds.get(data.hold_id) ?? '', { hold_closed: true }),
-      CreditsBurned: ({ data: { operation_id, credits: credits_charged, free_pages, balance_after } }) =>
-        rows.change(works.get(operation_id) ?? '', { credits_charged, free_pages, balance_after }),
+      CreditsBurned: ({ data: { operation_id, credits, free_pages, balance_after, created_at } }) =>
+        rows.change(works.get(operation_id) ?? '', {
+          ...{ credits_charged: credits, free_pages, balance_after, charged_at: created_at },
+        }),
     });
     return { apply, finish: rows.emitAll };
   },

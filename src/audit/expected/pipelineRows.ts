@@ -20,15 +20,12 @@ export const trainingJobRows: ExpectedModel = {
   tables: [trainingJobs, trainingDocuments],
   start: (emit) => {
     const jobs = keptRows(trainingJobs, emit);
-    /** Jobs by their hold, so that a release finds its job. */
-    const holds = new Map<string, string>();
     const apply = byType({
       TrainingJobCreated: (event) => {
-        const { job_id, tenant_id, hold_id, document_ids } = event.data;
+        const { job_id, tenant_id, document_ids } = event.data;
         for (const document_id of new Set(document_ids ?? ['']))
           emit(trainingDocuments, { document_id, job_id, tenant_id });
         jobs.set(job_id, queuedRow(event));
-        if (hold_id !== null) holds.set(hold_id, job_id);
       },
       TrainingJobStarted: ({ data: { job_id, attempt, lease_until: ready_at, ...data } }) => {
         const started_at = jobs.get(job_id)?.started_at ?? data.started_at;
@@ -42,7 +39,6 @@ export const trainingJobRows: ExpectedModel = {
         jobs.change(job_id, { status: 'failed', problem_code, finished_at }),
       TrainingJobCancelled: ({ data: { job_id, cancelled_at: finished_at } }) =>
         jobs.change(job_id, { status: 'cancelled', finished_at }),
-      HoldReleased: ({ data }) => jobs.change(holds.get(data.hold_id) ?? '', { hold_closed: true }),
       CreditsBurned: ({ data: { operation, operation_id, credits: credits_charged } }) => {
         if (operation === 'training') jobs.change(operation_id, { credits_charged });
       },

@@ -1,3 +1,4 @@
+import { actorIn } from '../../../domain/kernel/event.ts';
 import { byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { apiKeys } from '../../../projections/apiKeys/apiKeys.schema.ts';
 import { billingConfigs, billingRates } from '../../../projections/billingConfigs/billingConfigs.schema.ts';
@@ -73,8 +74,11 @@ export const apiKeyRows: ExpectedModel = {
   start: (emit) => {
     const keys = keptRows(apiKeys, emit);
     const apply = byType({
-      ApiKeyIssued: ({ data, position }) =>
-        keys.set(data.key_id, { ...data, position, replaced_by: null, rotated_at: null, revoked_at: null }),
+      ApiKeyIssued: ({ data, position, metadata }) =>
+        keys.set(data.key_id, {
+          ...{ ...data, position, made_by: actorIn(metadata) },
+          ...{ replaced_by: null, rotated_at: null, revoked_at: null },
+        }),
       ApiKeyRotated: ({ data: { key_id, replaced_by, expires_at, rotated_at } }) =>
         keys.change(key_id, { replaced_by, expires_at, rotated_at }),
       ApiKeyRevoked: ({ data: { key_id, revoked_at } }) => keys.change(key_id, { revoked_at }),

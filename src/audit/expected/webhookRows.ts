@@ -47,8 +47,8 @@ const knownWebhooks = (emit: Emit) => {
     },
     WebhookChanged: ({ data }) => {
       const before = rows.get(data.webhook_id);
-      const restarts = data.enabled && before?.enabled === false;
-      const failing_since = restarts ? null : (before?.failing_since ?? null);
+      const goesOn = data.url === before?.url && (before.enabled || !data.enabled);
+      const failing_since = goesOn ? before.failing_since : null;
       const state = { enabled: data.enabled, disabled_reason: null, failing_since };
       rows.change(data.webhook_id, { ...settingsOf(data), ...state, updated_at: data.changed_at });
     },
@@ -108,13 +108,22 @@ const knownDeliveries = (emit: Emit) => {
   return {
     add: (row: ExpectedRow<typeof webhookDeliveries>): void => rows.set(row.delivery_id, row),
     apply: byType({
-      WebhookDeliveryAttempted: ({ data: { delivery_id, attempt: attempts, ...data } }) => {
+      WebhookDeliveryStarted: ({ data: { delivery_id, attempt: attempts } }) =>
+        rows.change(delivery_id, { attempts }),
+      WebhookDeliveryAttempted: ({ data: { delivery_id, attempt, ...data } }) => {
         const before = rows.get(delivery_id);
+        if (before === undefined) return;
+        const started = Number(before.attempts);
         const { attempted_at: last_attempt_at, error, response_status } = data;
-        const ended = error === null ? last_attempt_at : null;
-        const delivered_at = ended ?? before?.delivered_at ?? null;
-        const next_attempt_at = data.next_attempt_at ?? before?.next_attempt_at ?? '';
-        const answer = { attempts, error, response_status, delivered: error === null };
+        if (error !== null && (before.delivered || attempt < started)) return;
+        const delivered_at = error === null ? last_attempt_at : before.delivered_at;
+        const next_attempt_at = data.next_attempt_at ?? before.next_attempt_at;
+        const answer = {
+          attempts: Math.max(started, attempt),
+          error,
+          response_status,
+          delivered: error === null,
+        };
         rows.change(delivery_id, { ...answer, last_attempt_at, delivered_at, next_attempt_at });
       },
       WebhookDeliveryResent: ({ position, data: { delivery_id, resent_at } }) => {

@@ -27,7 +27,10 @@ export const usageEventRows: ExpectedModel = {
     const works = keptRows(usageEvents, emit);
     /** Burns that say how their work ended, and wait for its usage event. */
     const burned = keptRows(unrecordedWork, emit);
-    const requested = (event: Requested): void => works.set(idOf(event), requestedRow(event));
+    /** The first request stands. */
+    const requested = (event: Requested): void => {
+      if (works.get(idOf(event)) === undefined) works.set(idOf(event), requestedRow(event));
+    };
     /** Completed work never changes again: its row is emitted and forgotten. */
     const completed = (event: Completed): void => {
       const { status: state, pages, free_pages, duration_ms, completed_at: finished_at } = event.data;
@@ -55,7 +58,8 @@ export const usageEventRows: ExpectedModel = {
         if (delivered === undefined) return;
         const tenant_id = accountOf(stream) ?? '';
         const burn = { operation_id, operation, tenant_id, pages, free_pages, burned_at: data.created_at };
-        burned.set(operation_id, { ...burn, ...delivered });
+        const { status, duration_ms } = delivered;
+        burned.set(operation_id, { ...burn, status, duration_ms });
       },
     });
     const finish = (): void => {

@@ -2,6 +2,7 @@ import { categoryOfStream } from '../../../domain/catalogue.ts';
 import { batchStream } from '../../../domain/batch/events.ts';
 import { deploymentStream } from '../../../domain/deployment/events.ts';
 import { eventMetadata } from '../../../domain/kernel/event.ts';
+import { placesStream } from '../../../domain/places.ts';
 import { accountOf, type AuditedEvent } from './auditedEvent.ts';
 import { wrong, type Findings } from '../findings.ts';
 
@@ -23,6 +24,10 @@ const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   return type.startsWith('TrainingJob') && 'job_id' in data ? `trainingJob-${data.job_id ?? ''}` : undefined;
 };
 
+/** As `namedAs`, of places. */
+const placesNamedAs = (event: AuditedEvent): string | undefined =>
+  event.type === 'PlaceTaken' ? placesStream(event.data) : undefined;
+
 /** As `namedAs`, of webhooks and of what they were sent. */
 const webhookNamedAs = ({ data }: AuditedEvent): string | undefined => {
   if ('delivery_id' in data) return `webhookDelivery-${data.delivery_id}`;
@@ -31,7 +36,7 @@ const webhookNamedAs = ({ data }: AuditedEvent): string | undefined => {
 
 /** As `namedAs`, of all that is neither a document, nor a config, nor a key. */
 const otherwiseNamedAs = (event: AuditedEvent): string | undefined =>
-  queuedNamedAs(event) ?? pipelineNamedAs(event) ?? webhookNamedAs(event);
+  queuedNamedAs(event) ?? pipelineNamedAs(event) ?? placesNamedAs(event) ?? webhookNamedAs(event);
 
 /** What the stream of an event has to be, where its data says so. */
 const namedAs = (event: AuditedEvent): string | undefined => {

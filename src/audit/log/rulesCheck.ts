@@ -44,7 +44,7 @@ const rulesOf = (books: Books) => {
   const [accounts, claims, works] = [accountsCheck(books), claimsCheck(books), worksCheck(books)];
   const savedConfigs = savedConfigsCheck(books.findings);
   const pipelines = pipelinesCheck(books);
-  const operations = operationsCheck(books);
+  const operations = operationsCheck(books, accounts.bookOf);
   const batches = batchesCheck(books);
   return {
     tenants: accounts.tenants,
@@ -63,8 +63,8 @@ const rulesOf = (books: Books) => {
     finish: (newest: string): void => {
       claims.finish(newest);
       if (newest !== '') works.finish(newest);
-      pipelines.finish();
-      operations.finish();
+      pipelines.finish(newest);
+      operations.finish(newest);
       if (newest !== '') accounts.finish(new Date(Date.parse(newest) - RACE_MS).toISOString());
     },
   };

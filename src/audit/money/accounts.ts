@@ -62,6 +62,8 @@ export const accountsCheck = (books: Books) => {
   const accounts = new Map<string, AccountBook>();
   return {
     tenants: () => accounts.size,
+    /** As it stands so far; undefined: it was never opened. */
+    bookOf: (tenantId: string): AccountBook | undefined => accounts.get(tenantId),
     apply: (event: AuditedEvent): void => {
       const tenant = accountOf(event.stream);
       if (tenant === undefined) return;

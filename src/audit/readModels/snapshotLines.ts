@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { finished } from 'node:stream/promises';
 import { z } from 'zod';
 import type { SqlRow } from '../../../projections/engine/ports.ts';
 import type { ReadModelSnapshot } from './snapshot.ts';
@@ -46,17 +45,49 @@ const rowsIn = async function* (file: string): AsyncGenerator<SqlRow> {
     yield rowLine.parse(JSON.parse(text)).row;
 };
 
-/** Keeps the lines of `snapshotLines` in `folder`, a file a table, so that each is read alone. */
+/** Lines of one table are gathered up to so many characters, and written at once. */
+const GATHERED_MAX = 262_144;
+
+/** A file a table; one is open at a time, for the lines of a table come one after the other. */
+const tableFiles = (folder: string) => {
+  const names = new Set<string>();
+  let current: { readonly table: string; readonly file: FileHandle; text: string } | undefined;
+  const fileOf = (table: string): string => join(folder, `${table}.ndjson`);
+  const close = async (): Promise<void> => {
+    const last = current;
+    current = undefined;
+    if (last === undefined) return;
+    await last.file.writeFile(last.text).finally(() => last.file.close());
+  };
+  return {
+    add: async (table: string, text: string): Promise<void> => {
+      if (current?.table !== table) {
+        await close();
+        current = { table, file: await open(fileOf(table), 'a', 0o600), text: '' };
+        names.add(table);
+      }
+      current.text += text;
+      if (current.text.length < GATHERED_MAX) return;
+      await current.file.writeFile(current.text);
+      current.text = '';
+    },
+    close,
+    rowsOf: (table: string) => (names.has(table) ? rowsIn(fileOf(table)) : undefined),
+  };
+};
+
+async function* noRows(): AsyncGenerator<SqlRow> {
+  // A table without rows has no file.
+}
+
+/**
+ * Keeps the lines of `snapshotLines` in `folder`, a file a table, so that each is read alone. Nothing of it is open
+ * after `close`, or `finish`: then the folder may be removed.
+ */
 export const snapshotStore = (folder: string) => {
-  const files = new Map<string, WriteStream>();
+  const files = tableFiles(folder);
   let [first, end]: (string | undefined)[] = [];
   let rows = 0;
-  const fileOf = (table: string): string => join(folder, `${table}.ndjson`);
-  const streamOf = (table: string): WriteStream => {
-    const stream = files.get(table) ?? createWriteStream(fileOf(table), { mode: 0o600 });
-    files.set(table, stream);
-    return stream;
-  };
   return {
     write: async (text: string): Promise<void> => {
       const table = ROW_OF.exec(text)?.[1];
@@ -66,19 +97,16 @@ export const snapshotStore = (folder: string) => {
         return;
       }
       rows += 1;
-      const stream = streamOf(table);
-      if (!stream.write(text)) await once(stream, 'drain');
+      await files.add(table, text);
     },
+    close: () => files.close(),
     /** The snapshot; throws when its end is missing. Whole numbers arrive as text where they were bigints. */
     finish: async (): Promise<ReadModelSnapshot> => {
-      for (const stream of files.values()) await finished(stream.end());
+      await files.close();
       if (first === undefined || end === undefined || endLine.parse(JSON.parse(end)).rows !== rows)
         throw new Error('the snapshot of the read models is not whole');
       const { models, missing } = head.parse(JSON.parse(first));
-      const none = async function* (): AsyncGenerator<SqlRow> {
-        // A table without rows has no file.
-      };
-      return { models, missing, rows: (table) => (files.has(table) ? rowsIn(fileOf(table)) : none()) };
+      return { models, missing, rows: (table) => files.rowsOf(table) ?? noRows() };
     },
   };
 };

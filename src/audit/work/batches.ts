@@ -1,5 +1,6 @@
 import { operationIdOfDocument } from '../../../domain/batch/identity.ts';
 import { byType, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { compactSet, type CompactSet } from '../log/compactSet.ts';
 import { wrong, type Findings } from '../findings.ts';
 import type { Books } from '../money/accountBooks.ts';
 
@@ -29,6 +30,8 @@ interface Seen {
   readonly operations: Map<string, Place>;
   readonly works: Map<string, Place>;
   readonly ended: Set<string>;
+  /** Documents of batches that have ended and that were no operation then: they never become one. */
+  readonly never: CompactSet;
 }
 
 type BatchEvent = AuditedEventOf<
@@ -108,7 +111,9 @@ const ended = (seen: Seen, event: AuditedEventOf<'BatchEnded'>): void => {
   const came = { succeeded: 0, partial: 0, failed: 0, cancelled: 0, open: 0 };
   for (const index of batch.documents.keys()) {
     came[outcomeAt(batch, index)] += 1;
-    seen.operations.delete(operationIdOfDocument({ tenant_id, batch_id, index }));
+    const operation = operationIdOfDocument({ tenant_id, batch_id, index });
+    seen.operations.delete(operation);
+    if (!batch.accepted.has(index)) seen.never.add(operation);
   }
   const due = JSON.stringify(came);
   const said = JSON.stringify({ succeeded, partial, failed, cancelled, open: 0 });
@@ -123,6 +128,8 @@ const ended = (seen: Seen, event: AuditedEventOf<'BatchEnded'>): void => {
 
 const operationAccepted = (seen: Seen, event: AuditedEventOf<'OperationAccepted'>): void => {
   const { operation_id, document_id, work_id } = event.data;
+  if (seen.never.has(operation_id))
+    telling(seen, event)(`${operation_id} is a document of a batch that had ended without it.`);
   const place = seen.operations.get(operation_id);
   const batch = place && seen.batches.get(place.batch_id);
   if (place === undefined || batch === undefined) return;
@@ -154,6 +161,7 @@ export const batchesCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
   const seen: Seen = {
     ...{ findings, touch },
     ...{ batches: new Map(), operations: new Map(), works: new Map(), ended: new Set() },
+    never: compactSet(),
   };
   const end = (event: EndEvent): void => operationEnded(seen, event);
   return byType({
@@ -161,6 +169,12 @@ export const batchesCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
     BatchDocumentsBegun: (event) => begun(seen, event),
     BatchDocumentsRefused: (event) => refused(seen, event),
     BatchCancelled: (event) => {
+      const { batch_id } = event.data;
+      if (!seen.batches.has(batch_id) && !seen.ended.has(batch_id)) {
+        // Its request died before it was accepted: nobody may accept it any more.
+        seen.ended.add(batch_id);
+        return;
+      }
       const batch = openOf(seen, event);
       if (batch !== undefined) batch.cancelled = true;
     },

@@ -1,28 +1,13 @@
-import { accountOf, byType, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
+import { byType, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { wrong } from '../findings.ts';
 import type { Books } from '../money/accountBooks.ts';
-import { leaseAfter, type AuditedLease } from './leases.ts';
+import { queuedWorkCheck, type AcceptedWork } from './queuedWork.ts';
 
-type JobEvent = AuditedEventOf<
-  | 'TrainingJobStarted'
-  | 'TrainingJobProgressed'
-  | 'TrainingJobSucceeded'
-  | 'TrainingJobFailed'
-  | 'TrainingJobCancelled'
->;
-
-/** A training job until the end of the log: there are few of them. */
-interface Job {
-  readonly tenant_id: string;
+interface Job extends AcceptedWork {
   readonly credits: number;
-  readonly isBilled: boolean;
-  end: JobEvent['type'] | null;
-  lease: AuditedLease | null;
-  charged: boolean;
 }
 
 interface Pipelines {
-  readonly jobs: Map<string, Job>;
   /** Tenant of each artifact whose job has succeeded. */
   readonly usable: Map<string, string>;
   /** Job of each artifact that was published. */
@@ -31,45 +16,12 @@ interface Pipelines {
 
 const telling = ({ findings }: Books, event: AuditedEvent) => wrong(findings, 'pipeline', event);
 
-const success = (books: Books, known: Pipelines, event: AuditedEventOf<'TrainingJobSucceeded'>): void => {
+const learned = (books: Books, known: Pipelines, event: AuditedEventOf<'TrainingJobSucceeded'>): void => {
   const { artifact_id, job_id, tenant_id } = event.data;
   const artifact = known.published.get(artifact_id);
   if (artifact?.job_id !== job_id || artifact.tenant_id !== tenant_id)
     telling(books, event)(`${job_id} succeeded with ${artifact_id}, which was not published for it.`);
   known.usable.set(artifact_id, tenant_id);
-};
-
-const moved = (books: Books, known: Pipelines, event: JobEvent): void => {
-  books.findings.checked('pipeline');
-  const { job_id } = event.data;
-  const job = known.jobs.get(job_id);
-  if (job === undefined) {
-    telling(books, event)(`${job_id} was never created.`);
-    return;
-  }
-  if (job.end !== null) {
-    telling(books, event)(`${job_id} had ended already.`);
-    return;
-  }
-  job.lease = leaseAfter(job.lease, { event, id: job_id }, telling(books, event));
-  if (event.type === 'TrainingJobStarted' || event.type === 'TrainingJobProgressed') return;
-  job.end = event.type;
-  if (event.type === 'TrainingJobSucceeded') success(books, known, event);
-};
-
-/** Only a job that succeeded is charged, at the price that it was created with. */
-const charged = (books: Books, { jobs }: Pipelines, event: AuditedEventOf<'CreditsBurned'>): void => {
-  const { operation_id, credits } = event.data;
-  books.findings.checked('pipeline');
-  const tell = telling(books, event);
-  const job = jobs.get(operation_id);
-  if (job?.end !== 'TrainingJobSucceeded' || !job.isBilled || job.tenant_id !== accountOf(event.stream)) {
-    tell(`It bills ${operation_id}, which is no billed job of this tenant that succeeded.`);
-    return;
-  }
-  job.charged = true;
-  if (job.credits !== credits)
-    tell(`${operation_id} was charged another price than it was created with.`, job.credits, credits);
 };
 
 /** Base + examples + metric calls; with the caller's own key no metric calls. */
@@ -84,19 +36,15 @@ const priceOf = (
   return terms.base_credits[data.optimizer_tier] + examples + calls * terms.credits_per_metric_call;
 };
 
-const created = (books: Books, { jobs }: Pipelines, event: AuditedEventOf<'TrainingJobCreated'>): void => {
-  const { job_id, tenant_id, credits, hold_id } = event.data;
-  books.findings.checked('pipeline');
-  if (jobs.has(job_id)) telling(books, event)(`${job_id} was created twice.`);
-  const isBilled = hold_id !== null;
-  const price = isBilled ? priceOf(books, event) : 0;
+const checkPrice = (books: Books, event: AuditedEventOf<'TrainingJobCreated'>): void => {
+  const { job_id, credits, hold_id } = event.data;
+  const price = hold_id === null ? 0 : priceOf(books, event);
   if (price !== undefined && price !== credits)
     wrong(books.findings, 'rate', event)(
       `The price of ${job_id} differs from its billing config.`,
       price,
       credits,
     );
-  jobs.set(job_id, { tenant_id, credits, isBilled, end: null, lease: null, charged: false });
 };
 
 const activated = (
@@ -118,28 +66,39 @@ const published = (books: Books, known: Pipelines, event: AuditedEventOf<'Artifa
 
 /** Training jobs, what they learned, and what of it is deployed. */
 export const pipelinesCheck = (books: Books) => {
-  const known: Pipelines = { jobs: new Map(), usable: new Map(), published: new Map() };
-  const move = (event: JobEvent): void => moved(books, known, event);
+  const known: Pipelines = { usable: new Map(), published: new Map() };
+  const queue = queuedWorkCheck<Job>(books, {
+    check: 'pipeline',
+    otherHolds: () => [],
+    checkBurn: ({ id, credits }, burn, say) => {
+      if (credits !== burn.credits)
+        say(`${id} was charged another price than it was created with.`, credits, burn.credits);
+    },
+  });
   return {
     apply: byType({
-      TrainingJobCreated: (event) => created(books, known, event),
-      TrainingJobStarted: move,
-      TrainingJobProgressed: move,
-      TrainingJobSucceeded: move,
-      TrainingJobFailed: move,
-      TrainingJobCancelled: move,
+      TrainingJobCreated: (event) => {
+        const { job_id: id, tenant_id, credits, hold_id } = event.data;
+        checkPrice(books, event);
+        queue.accepted(event, { id, tenant_id, work_id: id, hold_id, credits }, true);
+      },
+      TrainingJobStarted: (event) => void queue.moved(event, event.data.job_id),
+      TrainingJobProgressed: (event) => void queue.moved(event, event.data.job_id),
+      TrainingJobSucceeded: (event) => {
+        if (queue.moved(event, event.data.job_id) !== undefined) learned(books, known, event);
+      },
+      TrainingJobFailed: (event) => void queue.moved(event, event.data.job_id),
+      TrainingJobCancelled: (event) => void queue.moved(event, event.data.job_id),
       ArtifactPublished: (event) => published(books, known, event),
       DeploymentActivated: (event) => activated(books, known, event),
+      CreditsHeld: (event) => {
+        if (event.data.operation === 'training') queue.held(event);
+      },
+      HoldReleased: queue.released,
       CreditsBurned: (event) => {
-        if (event.data.operation === 'training') charged(books, known, event);
+        if (event.data.operation === 'training') queue.charged(event);
       },
     }),
-    finish: (): void => {
-      for (const [job_id, job] of known.jobs)
-        if (job.end === 'TrainingJobSucceeded' && job.isBilled && !job.charged)
-          books.findings.note(
-            `${job_id} of ${job.tenant_id} succeeded and is not charged yet; the service does it.`,
-          );
-    },
+    finish: queue.finish,
   };
 };

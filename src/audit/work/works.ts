@@ -57,9 +57,11 @@ const completed = (books: Books, works: Map<string, Work>, event: Completed): vo
 /** A request that ends in an error burns nothing. */
 const failed = (books: Books, works: Map<string, Work>, event: Failed): void => {
   books.findings.checked('work');
-  const work = works.get(idOf(event));
+  const id = idOf(event);
+  const work = works.get(id);
+  works.delete(id);
   if (work?.burn != null)
-    wrong(books.findings, 'work', event)(`${idOf(event)} of ${work.tenant_id} failed and was billed.`);
+    wrong(books.findings, 'work', event)(`${id} of ${work.tenant_id} failed and was billed.`);
 };
 
 /** The service records a request before it does the work. */
@@ -96,7 +98,7 @@ const finish = ({ findings }: Books, works: ReadonlyMap<string, Work>, newest: s
     );
 };
 
-/** Usage events against burns. What is completed is forgotten, so memory stays flat. */
+/** Usage events against burns. What has ended is forgotten, so memory stays flat. */
 export const worksCheck = (books: Books) => {
   const works = new Map<string, Work>();
   const requested = (event: Requested): void => {

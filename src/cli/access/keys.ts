@@ -95,17 +95,29 @@ const list = async (
     output.note('There is no such key. ADMIN_API_KEY is not listed: it is not in the log.\n');
 };
 
-const named = (key: string): RevokeKeyInput =>
+interface RevokeOptions extends AsJson {
+  readonly made: 'keep' | 'revoke';
+}
+
+const named = (key: string, { made }: RevokeOptions): RevokeKeyInput =>
   isWellFormedKey(key)
-    ? { key_hash: createHash('sha256').update(key, 'utf8').digest('hex') }
-    : { key_id: key };
+    ? { key_hash: createHash('sha256').update(key, 'utf8').digest('hex'), made }
+    : { key_id: key, made };
 
 const revokedText = ({ key_id, role, tenant_id, already_revoked }: KeyRevoked): string =>
   `${key_id}: ${role} key of ${tenant_id} ${already_revoked ? 'was revoked already' : 'is revoked'}\n`;
 
-const revoke = async (output: Output, key: string, options: AsJson): Promise<void> => {
-  const revoked = await answerOf<KeyRevoked>(output, { name: 'keys.revoke', input: named(key) });
+const madeNote = ({ key_id, made, made_keys }: KeyRevoked): string => {
+  const which = made_keys.join(', ');
+  return made === 'revoke'
+    ? `Revoked with it, as made with it: ${which}\n`
+    : `Made with it, and still live: ${which}. \`quire keys revoke ${key_id} --made revoke\` revokes them.\n`;
+};
+
+const revoke = async (output: Output, key: string, options: RevokeOptions): Promise<void> => {
+  const revoked = await answerOf<KeyRevoked>(output, { name: 'keys.revoke', input: named(key, options) });
   await output.out(options.json === true ? json(revoked) : revokedText(revoked));
+  if (revoked.made_keys.length > 0) output.note(madeNote(revoked));
   if (revoked.role === 'admin' && revoked.admin_keys_left === 0)
     output.note(
       'No admin key is left but ADMIN_API_KEY, if it is set: `quire keys create --role admin` makes one.\n',
@@ -135,7 +147,10 @@ export const addKeys = (program: Command): void => {
   keys
     .command('revoke')
     .argument('<key>', 'its key_id, or the key itself')
-    .description('revoke a key for good')
+    .description('revoke a key for good; says which live keys were made with it')
+    .addOption(
+      new Option('--made <what>', 'what becomes of those').choices(['keep', 'revoke']).default('keep'),
+    )
     .option('--json', 'print a line of JSON')
     .addHelpText(
       'after',

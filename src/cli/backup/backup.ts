@@ -10,7 +10,7 @@ import { backUp, verifyBackup } from '../../composition/parts/backupParts.ts';
 import { configFrom } from '../../config.ts';
 import { LogNotCopied } from '../../../domain/ports/dataFolder.ts';
 import { OperatorError } from '../../operator/protocol.ts';
-import { backupText, findingsText, logComplaint, missingText, wholeOrRefuse } from './backupText.ts';
+import { backupText, findingsText, keyText, logComplaint, missingText, wholeOrRefuse } from './backupText.ts';
 import { command, json, type AsJson, type Output } from '../output.ts';
 
 interface BackupOptions extends AsJson {
@@ -109,7 +109,10 @@ const run = async (
   const { files: _, ...summary } = manifest;
   await out(asJson === true ? json({ backup: target, ...summary }) : backupText(target, manifest));
   if (earlier !== undefined) note(`It replaced the backup of ${earlier.made_at}.\n`);
-  note('The environment is not included: keep FIELD_ENCRYPTION_KEY elsewhere, not on this machine alone.\n');
+  note(
+    `${keyText(manifest)}The environment is not included: keep FIELD_ENCRYPTION_KEY elsewhere, not on this machine ` +
+      'alone.\n',
+  );
   note(missingText(manifest.missing) + findingsText(manifest.log.findings, findings));
   if (manifest.missing.length > 0)
     throw new OperatorError('The backup was made, but the data folder is damaged: see above.');

@@ -25,6 +25,19 @@ export const backupText = (folder: string, { made_at, log, objects, files }: Man
   );
 };
 
+const ENCRYPTION_SECRET = 'data/encryption-secret';
+
+/** What opens the secrets that a backup holds, and what is lost without it. */
+export const keyText = ({ files }: Pick<Manifest, 'files'>): string => {
+  const lost =
+    'without it own keys of saved configs have to be published again, secrets of webhooks to be rotated, and ' +
+    'work that waits with an own key or a password fails';
+  return files.some(({ path }) => path === ENCRYPTION_SECRET)
+    ? 'The backup holds encryption-secret, the key that the service made itself: it opens secrets of webhooks and of ' +
+        `work that waits, so keep the backup private. What FIELD_ENCRYPTION_KEY sealed needs that key: ${lost}.\n`
+    : `The backup does not hold the key that sealed the secrets in it, FIELD_ENCRYPTION_KEY: ${lost}.\n`;
+};
+
 const listed = (lines: readonly string[]): string => {
   const more = lines.length - SHOWN;
   const shown = lines.slice(0, SHOWN).map((line) => `  ${line}\n`);

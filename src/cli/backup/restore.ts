@@ -5,7 +5,7 @@ import { TornRestore } from '../../backup/restoreBackup.ts';
 import { restore } from '../../composition/parts/backupParts.ts';
 import { configFrom } from '../../config.ts';
 import { OperatorError } from '../../operator/protocol.ts';
-import { backupText, findingsText, logComplaint, missingText, wholeOrRefuse } from './backupText.ts';
+import { backupText, findingsText, keyText, logComplaint, missingText, wholeOrRefuse } from './backupText.ts';
 import { command, json, type AsJson, type Output } from '../output.ts';
 
 interface RestoreOptions extends AsJson {
@@ -30,8 +30,8 @@ const run = async (
   const complaint = logComplaint('its log', audited.total, audited.findings);
   if (complaint !== undefined) throw new OperatorError(`It was restored as it was backed up; ${complaint}`);
   note(
-    'Start the service on it: read models are built from the log. ' +
-      'Use the FIELD_ENCRYPTION_KEY that was in use when the backup was made.\n',
+    'Start the service on it: read models are built from the log. Use the FIELD_ENCRYPTION_KEY that was in use when ' +
+      `the backup was made. ${keyText(manifest)}`,
   );
 };
 

@@ -1,19 +1,22 @@
 import { batchIdFor } from '../../../domain/batch/identity.ts';
-import type { BatchState } from '../../../domain/batch/decider.ts';
 import { laterBy } from '../../../domain/kernel/instant.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
-import { secretsIn, type OperationInputDeps } from '../operations/operationInput.ts';
+import { batchInputs, secretsIn, type OperationInputDeps } from '../operations/operationInput.ts';
 import type { Delivered, HandedOver, WorkPlan, WorkRequest } from '../work/work.ts';
-import { workProblem, type WorkProblem } from '../work/workProblem.ts';
-import { metaOf } from '../writer/commandMeta.ts';
-import { batchInputs } from './batchInput.ts';
-import type { Batches } from './batches.ts';
+import { namedWork } from '../queue/namedWork.ts';
+import { reused, workProblem, type WorkProblem } from '../work/workProblem.ts';
+import { metaOf, systemMeta } from '../writer/commandMeta.ts';
+import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import { isBatchAbandoned } from '../../../domain/batch/decider.ts';
+import { ABANDONED_AFTER_MS, takePlace } from '../places/takePlace.ts';
+import type { BatchName, Batches } from './batches.ts';
 
 export interface AcceptBatchDeps extends OperationInputDeps {
   readonly batches: Batches;
   readonly clock: Clock;
-  /** How many batches of a tenant have not ended. May be late. */
-  readonly openOf: (tenantId: string) => Promise<number>;
+  readonly store: EventStore;
+  /** Batches of a tenant that have not ended, from before places were counted. May be late. */
+  readonly openOf: (tenantId: string) => Promise<readonly string[]>;
   /** Notes where a tenant's reads must have got to, to see this. */
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
@@ -42,23 +45,18 @@ export const OPEN_BATCHES_MAX = 10;
 const NO_FILE: WorkRequest['file'] = { path: '', sha256: '', bytes: 0, file_name: null };
 
 /** The batch that the request's identity names: an earlier one, or a free ID. */
-const named = async (
-  { batches, clock }: AcceptBatchDeps,
-  { tenant_id, idempotency }: BatchRequest,
-): Promise<{ readonly batch_id: string; readonly earlier: BatchState['accepted'] }> => {
+const named = async ({ batches, clock }: AcceptBatchDeps, { tenant_id, idempotency }: BatchRequest) => {
   if (idempotency === null) return { batch_id: clock.newId('bat'), earlier: null };
   const { idempotency_key } = idempotency;
-  const now = Date.parse(clock.now());
-  for (let generation = 0; ; generation += 1) {
-    const batch_id = batchIdFor({ tenant_id, idempotency_key, generation });
-    const { accepted } = await batches.stateOf(batch_id);
-    if (accepted === null || now - Date.parse(accepted.accepted_at) < DAY_MS)
-      return { batch_id, earlier: accepted };
-  }
+  const { id: batch_id, state } = await namedWork({
+    idOf: (generation) => batchIdFor({ tenant_id, idempotency_key, generation }),
+    stateOf: batches.stateOf,
+    read: (one) => ({ since: one.accepted?.accepted_at ?? null, isClosed: isBatchAbandoned(one) }),
+    keptMs: DAY_MS,
+    now: clock.now(),
+  });
+  return { batch_id, earlier: state.accepted };
 };
-
-const reused = (): WorkProblem =>
-  workProblem('idempotency_key_reused', 'This Idempotency-Key belongs to another request.');
 
 const notKept = (): WorkProblem =>
   workProblem(
@@ -95,7 +93,7 @@ const written = async (
   const secret = secretsIn(task, opening.password);
   if (secret !== null && deps.secrets === undefined) return notKept();
   const kept = { task, pages: opening.pages, at: [...opening.at] };
-  const input_sha256 = await batchInputs(deps).put({ batch_id, tenant_id }, kept, secret);
+  const input_sha256 = await batchInputs(deps).put({ id: batch_id, tenant_id }, kept, secret);
   const meta = metaOf(deps, caller, correlation_id);
   const data = {
     ...{ batch_id, tenant_id, project_id, task_id, kind: task.kind, document_ids: [...document_ids] },
@@ -103,7 +101,7 @@ const written = async (
     ...{ api_key_id: caller.key_id, api_key_role: caller.role, expires_at: laterBy(meta.now, DAY_MS) },
   };
   const outcome = await deps.batches.handle({ batch_id, tenant_id }, { type: 'AcceptBatch', data, meta });
-  if (outcome.kind === 'rejected') return reused();
+  if (outcome.kind === 'rejected' && outcome.rejection.code === 'idempotency_key_reused') return reused();
   if (outcome.kind !== 'done')
     return workProblem(
       'busy',
@@ -111,6 +109,42 @@ const written = async (
     );
   if (outcome.position !== undefined) deps.wrote(tenant_id, outcome.position);
   return { kind: 'accepted', batch_id, replayed: outcome.events.length === 0 };
+};
+
+/** Whether a batch that has a place is over. One that was never accepted is closed, a while later, so that it is. */
+const isOver = async (
+  { batches, clock }: AcceptBatchDeps,
+  name: BatchName,
+  taken_at: string,
+): Promise<boolean> => {
+  const state = await batches.stateOf(name.batch_id);
+  if (state.ended !== null || isBatchAbandoned(state)) return true;
+  const age = Date.parse(clock.now()) - Date.parse(taken_at);
+  if (state.accepted !== null || age < ABANDONED_AFTER_MS) return false;
+  const meta = systemMeta({ clock }, name.batch_id);
+  const closed = await batches.handle(name, { type: 'AbandonBatch', data: name, meta });
+  return closed.kind === 'done' && isBatchAbandoned(closed.state);
+};
+
+/** Why there is no place for one batch more; undefined: it has one now. */
+const withoutPlace = async (
+  deps: AcceptBatchDeps,
+  { tenant_id, caller, correlation_id }: BatchRequest,
+  batch_id: string,
+): Promise<WorkProblem | undefined> => {
+  const outcome = await takePlace(deps, {
+    ...{ tenant_id, thing: 'batches', name: batch_id, max: OPEN_BATCHES_MAX },
+    meta: () => metaOf(deps, caller, correlation_id),
+    isOver: (name, takenAt) => isOver(deps, { tenant_id, batch_id: name }, takenAt),
+    earlier: () => deps.openOf(tenant_id),
+  });
+  if (outcome.kind === 'done') return undefined;
+  return workProblem(
+    'busy',
+    outcome.kind === 'rejected'
+      ? `At most ${String(OPEN_BATCHES_MAX)} batches of a tenant may be open at once.`
+      : 'The batch could not be queued. Send the request again with the same Idempotency-Key.',
+  );
 };
 
 /**
@@ -126,11 +160,9 @@ export const acceptBatch =
       return earlier.fingerprint === request.idempotency?.fingerprint
         ? { kind: 'accepted', batch_id, replayed: true }
         : reused();
-    if ((await deps.openOf(request.tenant_id)) >= OPEN_BATCHES_MAX)
-      return workProblem(
-        'busy',
-        `At most ${String(OPEN_BATCHES_MAX)} batches of a tenant may be open at once.`,
-      );
     const plan = await planned(request, begin);
-    return plan.kind === 'problem' ? plan : written(deps, { batch_id, task: plan.task }, request);
+    if (plan.kind === 'problem') return plan;
+    return (
+      (await withoutPlace(deps, request, batch_id)) ?? written(deps, { batch_id, task: plan.task }, request)
+    );
   };

@@ -1,30 +1,35 @@
 import { hasPagesToSee } from '@quire/engine/document/pages';
 import { keptFile } from '@quire/engine/ports/keptFile';
 import { laterBy } from '../../../domain/kernel/instant.ts';
-import type { OperationState } from '../../../domain/operation/decider.ts';
+import { BATCH } from '../../../domain/batch/identity.ts';
 import {
   documentIdOfOperation,
-  holdIdOfOperation,
   operationIdFor,
   workIdOfOperation,
 } from '../../../domain/operation/identity.ts';
-import { placeHold, release, type BillingDeps } from '../work/billedWork.ts';
+import { holdIdFor } from '../../../domain/queue/identity.ts';
+import { NO_END } from '../../../domain/queue/lease.ts';
+import { isAbandoned } from '../../../domain/queue/queuedWork.ts';
+import { abandonWork } from '../queue/closeWork.ts';
+import { namedWork } from '../queue/namedWork.ts';
+import { placeHold, type PlacedHold } from '../work/billedWork.ts';
 import { countedFile, type CountedFile, type CountFileDeps } from '../work/countedFile.ts';
 import type { HeavySlots } from '../work/heavySlots.ts';
-import { workOf } from '../work/heldWork.ts';
+import { stopwatch, workOf } from '../work/heldWork.ts';
+import { tooManyOpen } from '../work/holds.ts';
 import type { Delivered, HandedOver, WorkPlan, WorkRequest } from '../work/work.ts';
-import { workProblem, type WorkProblem } from '../work/workProblem.ts';
+import { reused, workProblem, type WorkProblem } from '../work/workProblem.ts';
 import { metaOf } from '../writer/commandMeta.ts';
-import { operationInputs, secretsIn, type OperationInputDeps } from './operationInput.ts';
-import type { Operations } from './operations.ts';
+import { operationFileKeyOf, operationInputs, secretsIn, type OperationInputDeps } from './operationInput.ts';
+import { operationMoney, type OperationMoneyDeps } from './operationMoney.ts';
 
-export interface AcceptDeps extends BillingDeps, CountFileDeps, OperationInputDeps {
-  readonly operations: Operations;
+export interface AcceptDeps extends OperationMoneyDeps, CountFileDeps, OperationInputDeps {
+  readonly objects: OperationInputDeps['objects'];
   readonly slots: Pick<HeavySlots, 'take'>;
-  /** How many operations of a tenant have not ended. May be late. */
-  readonly openOf: (tenantId: string) => Promise<number>;
-  /** Notes where a tenant's reads must have got to, to see this. */
-  readonly wrote: (tenantId: string, position: bigint) => void;
+  /** Operations of a tenant that have not ended. May be late; where credits are held, the account decides how many. */
+  readonly openOf: (tenantId: string) => Promise<{ readonly count: number; readonly bytes: number }>;
+  /** Most bytes of files that came with requests of one tenant and wait. */
+  readonly quotaBytes: number;
 }
 
 export interface AcceptedOperation {
@@ -46,20 +51,22 @@ const named = async (
   { operations, clock }: AcceptDeps,
   { tenant_id, idempotency }: WorkRequest,
   endpoint: string,
-): Promise<{ readonly operation_id: string; readonly earlier: OperationState['accepted'] }> => {
+) => {
   if (idempotency === null) return { operation_id: clock.newId('op'), earlier: null };
   const { idempotency_key } = idempotency;
-  const now = Date.parse(clock.now());
-  for (let generation = 0; ; generation += 1) {
-    const operation_id = operationIdFor({ tenant_id, endpoint, idempotency_key, generation });
-    const { accepted } = await operations.stateOf(operation_id);
-    if (accepted === null || now - Date.parse(accepted.accepted_at) < DAY_MS)
-      return { operation_id, earlier: accepted };
-  }
+  const idOf = (generation: number) => operationIdFor({ tenant_id, endpoint, idempotency_key, generation });
+  // A document of a batch is one operation at most, however old the batch is, and whoever gave it up.
+  if (endpoint === BATCH)
+    return { operation_id: idOf(0), earlier: (await operations.stateOf(idOf(0))).accepted };
+  const { id: operation_id, state } = await namedWork({
+    idOf,
+    stateOf: operations.stateOf,
+    read: (one) => ({ since: one.accepted?.accepted_at ?? null, isClosed: isAbandoned(one) }),
+    keptMs: DAY_MS,
+    now: clock.now(),
+  });
+  return { operation_id, earlier: state.accepted };
 };
-
-const reused = (): WorkProblem =>
-  workProblem('idempotency_key_reused', 'This Idempotency-Key belongs to another request.');
 
 const notKept = (): WorkProblem =>
   workProblem(
@@ -100,62 +107,90 @@ const workFor = (
   });
 };
 
+/** Bytes that the request puts into storage until it is done: an upload is there, and counts there. */
+const sentBytes = ({ document, file }: WorkRequest): { readonly file_bytes?: number } =>
+  document === undefined ? { file_bytes: file.bytes } : {};
+
+const notQueued = (): WorkProblem =>
+  workProblem('busy', 'The work could not be queued. Send the request again with the same Idempotency-Key.');
+
 type Named = Exclude<ReturnType<typeof workFor>, WorkProblem>;
+
+/**
+ * What is stored and not accepted goes after a day, so nothing is accepted that was stored long ago: its process stood
+ * still in between.
+ */
+const STORED_MAX_MS = 3_600_000;
+
+/** Gives the digest of the request; undefined: it took too long. */
+const stored = async (
+  deps: AcceptDeps,
+  { request, plan: { task }, operation_id }: Asked,
+): Promise<string | undefined> => {
+  const { file, opening, document, tenant_id } = request;
+  const { sha256, bytes, file_name, path } = file;
+  const { password, pages, at } = opening;
+  const elapsedMs = stopwatch();
+  await deps.objects.putFile(operationFileKeyOf(operation_id, sha256), path);
+  const digest = await operationInputs(deps).put(
+    { id: operation_id, tenant_id },
+    { task, file: { sha256, bytes, file_name }, source: document?.source ?? null, pages, at: [...at] },
+    secretsIn(task, password),
+  );
+  return elapsedMs() > STORED_MAX_MS ? undefined : digest;
+};
 
 /** The file and the request first, then the event: an operation that is known can be done. */
 const enqueued = async (
   deps: AcceptDeps,
-  { request, plan, operation_id }: Asked,
-  {
-    bill,
-    document_id,
-    hold,
-  }: Named & { readonly hold: { readonly hold_id: string | null; free: boolean; expires_at: string } },
+  asked: Asked,
+  { bill, document_id, hold }: Named & { readonly hold: PlacedHold },
 ): Promise<HandedOver | WorkProblem> => {
-  const { file, opening, document, tenant_id, project_id, task_id, idempotency, caller } = request;
-  const { password, pages, at } = opening;
-  const { sha256, bytes, file_name, path } = file;
-  const { task } = plan;
-  const kept = {
-    task,
-    file: { sha256, bytes, file_name },
-    source: document?.source ?? null,
-    pages,
-    at: [...at],
-  };
-  const input_sha256 = await operationInputs(deps).put({ operation_id, tenant_id }, kept, {
-    path,
-    secret: secretsIn(task, password),
-  });
+  const { request, plan, operation_id } = asked;
+  const { file, tenant_id, project_id, task_id, idempotency, caller } = request;
+  const input_sha256 = await stored(deps, asked);
+  if (input_sha256 === undefined) return notQueued();
   const { mode, billing_type, correlation_id } = bill;
+  const meta = metaOf(deps, caller, correlation_id);
   const outcome = await deps.operations.handle(
     { operation_id, tenant_id },
     {
-      type: 'AcceptOperation',
-      meta: metaOf(deps, caller, correlation_id),
+      type: 'Accept',
+      meta,
       data: {
-        ...{ operation_id, tenant_id, project_id, task_id, kind: task.kind, work_id: bill.operation_id },
-        ...{ document_id, mode, billing_type, pages: bill.pages, input_sha256 },
+        ...{ operation_id, tenant_id, project_id, task_id, kind: plan.task.kind, work_id: bill.operation_id },
+        ...{ document_id, mode, billing_type, pages: bill.pages, input_sha256, file_sha256: file.sha256 },
+        ...sentBytes(request),
         fingerprint: idempotency?.fingerprint ?? '',
         ...{ hold_id: hold.hold_id, free: hold.free, correlation_id },
         ...{ api_key_id: caller.key_id, api_key_role: caller.role },
-        expires_at: laterBy(hold.expires_at, -DAY_MS),
+        ...{ accepted_at: meta.now, expires_at: laterBy(meta.now, DAY_MS) },
       },
     },
   );
-  if (outcome.kind === 'rejected') return reused();
-  if (outcome.kind !== 'done')
-    return workProblem(
-      'busy',
-      'The work could not be queued. Send the request again with the same Idempotency-Key.',
-    );
+  if (outcome.kind === 'rejected' && outcome.rejection.code === 'idempotency_key_reused') return reused();
+  // Somebody has given it up while this request was on its way: what it holds is given back.
+  if (outcome.kind === 'rejected')
+    await abandonWork(deps, operationMoney(deps), { operation_id, tenant_id }).catch(() => false);
+  if (outcome.kind !== 'done') return notQueued();
   if (outcome.position !== undefined) deps.wrote(tenant_id, outcome.position);
   return { kind: 'handed_over' };
+};
+
+/** Sets aside what the work will cost, under a hold without an end that belongs to this request alone. */
+const heldFor = async (deps: AcceptDeps, { request, operation_id }: Asked, bill: Named['bill']) => {
+  const hold_id = holdIdFor(operation_id, request.idempotency?.fingerprint ?? '');
+  const hold = await placeHold(deps, bill, { hold_id, expires_at: NO_END, open_max: OPEN_MAX });
+  if (hold.kind === 'held' || hold.kind === 'problem') return hold;
+  return hold.kind === 'other_hold'
+    ? reused()
+    : workProblem('busy', 'This work has just ended. Send the request again in a moment.');
 };
 
 /** Counts the file, sets aside what the work will cost, and puts it in the queue. */
 const handOver = async (deps: AcceptDeps, asked: Asked): Promise<HandedOver | WorkProblem> => {
   const { request, plan, operation_id } = asked;
+  const { tenant_id } = request;
   if (deps.secrets === undefined && secretsIn(plan.task, request.opening.password) !== null) return notKept();
   const kept = keptFile();
   try {
@@ -163,16 +198,13 @@ const handOver = async (deps: AcceptDeps, asked: Asked): Promise<HandedOver | Wo
     if (file.kind === 'problem') return file;
     const work = workFor(deps, asked, file);
     if ('code' in work) return work;
-    // A hold outlives its operation by a day: time enough to settle, whatever was down meanwhile.
-    const expires_at = laterBy(deps.clock.now(), 2 * DAY_MS);
-    const hold = await placeHold(deps, work.bill, { hold_id: holdIdOfOperation(operation_id), expires_at });
+    const hold = await heldFor(deps, asked, work.bill);
     if (hold.kind === 'problem') return hold;
-    if (hold.kind !== 'held')
-      return workProblem('busy', 'The account is busy. Send the request again in a moment.');
     try {
-      return await enqueued(deps, asked, { ...work, hold: { ...hold, expires_at } });
+      return await enqueued(deps, asked, { ...work, hold });
     } catch (error) {
-      await release(deps, work.bill, { hold_id: hold.hold_id, reason: 'failed' });
+      // What cannot be told now (it may be in the queue) the reaper tells later.
+      await abandonWork(deps, operationMoney(deps), { operation_id, tenant_id }).catch(() => false);
       throw error;
     }
   } finally {
@@ -180,10 +212,21 @@ const handOver = async (deps: AcceptDeps, asked: Asked): Promise<HandedOver | Wo
   }
 };
 
-const admitted = async (deps: AcceptDeps, tenantId: string): Promise<WorkProblem | undefined> =>
-  (await deps.openOf(tenantId)) < OPEN_MAX
-    ? undefined
-    : workProblem('busy', `At most ${String(OPEN_MAX)} operations of a tenant may wait or run at once.`);
+const admitted = async (
+  { openOf, quotaBytes }: AcceptDeps,
+  request: WorkRequest,
+): Promise<WorkProblem | undefined> => {
+  const { count, bytes } = await openOf(request.tenant_id);
+  if (count >= OPEN_MAX) return tooManyOpen(OPEN_MAX);
+  const { file_bytes: sent = 0 } = sentBytes(request);
+  if (sent === 0 || bytes + sent <= quotaBytes) return undefined;
+  return workProblem(
+    'upload_quota_exceeded',
+    `Files of this tenant's open operations take ${String(bytes)} bytes; at most ${String(quotaBytes)} may wait. ` +
+      'Send this one when some of them have ended.',
+    { used_bytes: bytes, quota_bytes: quotaBytes },
+  );
+};
 
 /**
  * Accepts work to be done later, once for its identity: the IDs of the operation, its hold and its work follow from
@@ -198,7 +241,7 @@ export const acceptOperation =
       return earlier.fingerprint === work.idempotency?.fingerprint
         ? { kind: 'accepted', operation_id, replayed: true }
         : reused();
-    const refused = await admitted(deps, work.tenant_id);
+    const refused = await admitted(deps, work);
     if (refused !== undefined) return refused;
     const free = deps.slots.take(work.tenant_id);
     if (free === undefined)

@@ -1,18 +1,19 @@
-import type { OperationEventOf } from '../../../domain/operation/events.ts';
-import type { StoredResult } from '../work/storedResult.ts';
+import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import type { OperationState } from '../../../domain/operation/operation.ts';
+import type { cancelWork } from '../queue/closeWork.ts';
+import type { BodyEnds, JsonPieces } from '../work/results/storedBody.ts';
 import type { acceptOperation } from './acceptOperation.ts';
-import type { cancelOperation } from './closeOperation.ts';
 import type { StoredProblem } from './operationResult.ts';
-import type { Operations } from './operations.ts';
+import type { OperationName, Operations } from './operations.ts';
 
 /** What routes call for operations. */
 export interface OperationCommands {
   readonly accept: ReturnType<typeof acceptOperation>;
-  readonly cancel: ReturnType<typeof cancelOperation>;
+  readonly cancel: (name: OperationName, meta: CommandMeta) => ReturnType<typeof cancelWork>;
+  /** Gives up an operation that was not accepted, for good. False: it was accepted, or it cannot be done now. */
+  readonly abandon: (name: OperationName) => Promise<boolean>;
   readonly streams: Operations;
   /** undefined where there is none, or it is kept no more. */
-  readonly result: (
-    accepted: OperationEventOf<'OperationAccepted'>['data'],
-  ) => Promise<StoredResult | undefined>;
+  readonly result: (state: OperationState, ends: BodyEnds) => Promise<JsonPieces | undefined>;
   readonly problem: (operationId: string) => Promise<StoredProblem | undefined>;
 }

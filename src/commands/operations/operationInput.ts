@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { sha256 } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
@@ -43,13 +44,19 @@ export const operationTask = z.discriminatedUnion('kind', [extractTask, convertT
 /** What is to be done. Keys are in it while a process has it, and never where it is stored. */
 export type OperationTask = z.input<typeof operationTask>;
 
-const operationInput = z.object({
+/** What is to be done, with whatever document. */
+const askedInput = z.object({
   task: operationTask,
-  file: z.object({ sha256: z.string(), bytes: z.number(), file_name: z.string().nullable() }),
-  source: z.enum(['upload', 'canonical']).nullable(),
   pages: z.string().optional(),
   at: z.array(z.string()),
   has_secrets: z.boolean(),
+  /** Names what is sealed; left out by older releases, which sealed it under the ID of the work. */
+  secret_id: z.string().optional(),
+});
+
+const operationInput = askedInput.extend({
+  file: z.object({ sha256: z.string(), bytes: z.number(), file_name: z.string().nullable() }),
+  source: z.enum(['upload', 'canonical']).nullable(),
 });
 export type OperationInput = z.output<typeof operationInput>;
 
@@ -65,7 +72,9 @@ export const OPERATIONS_PREFIX = 'operations/';
 
 export const operationInputKeyOf = (operationId: string, digest: string): string =>
   `${OPERATIONS_PREFIX}${operationId}/${digest}`;
-export const operationFileKeyOf = (operationId: string): string => `${OPERATIONS_PREFIX}${operationId}/file`;
+/** `sha256`: undefined for one that an older release accepted. */
+export const operationFileKeyOf = (operationId: string, sha256?: string): string =>
+  `${OPERATIONS_PREFIX}${operationId}/${sha256 === undefined ? 'file' : `file-${sha256}`}`;
 
 /** The stored request is not what was accepted, or is gone. */
 export class LostInput extends Error {
@@ -78,14 +87,15 @@ export interface OperationInputDeps {
   readonly secrets: SecretBox | undefined;
 }
 
-interface Kept {
-  readonly operation_id: string;
+/** What has an input: an operation or a batch. */
+interface InputOwner {
+  readonly id: string;
   readonly tenant_id: string;
 }
 
 const withoutKey = ({ api_key: _, ...rest }: z.input<typeof channel>) => rest;
 
-export const withoutKeys = (task: OperationTask): OperationTask =>
+const withoutKeys = (task: OperationTask): OperationTask =>
   task.kind === 'extract'
     ? { ...task, llm: withoutKey(task.llm), ocr: withoutKey(task.ocr) }
     : { ...task, ocr: withoutKey(task.ocr) };
@@ -98,47 +108,85 @@ export const secretsIn = (task: OperationTask, password: string | undefined): Op
   return some.length === 0 ? null : Object.fromEntries(some);
 };
 
-/** Requests and files of operations in object storage; what is secret in them is sealed, each under its name. */
-export const operationInputs = ({ objects, secrets }: OperationInputDeps) => ({
-  /** The file and the secrets first: an operation that is known is whole. Gives the digest of the request. */
-  put: async (
-    { operation_id, tenant_id }: Kept,
-    input: Omit<OperationInput, 'has_secrets' | 'task'> & { readonly task: OperationTask },
-    { path, secret }: { readonly path: string; readonly secret: OperationSecrets | null },
-  ): Promise<string> => {
-    await objects.putFile(operationFileKeyOf(operation_id), path);
-    if (secret !== null) {
-      if (secrets === undefined) throw new Error('there is nothing to seal keys with');
-      const sealed = secrets.seal(JSON.stringify(secret), { tenant_id, secret_id: operation_id });
-      await objects.put(secretObjectKey(operation_id), sealed);
-    }
-    const stored = { ...input, task: withoutKeys(input.task), has_secrets: secret !== null };
-    const bytes = new TextEncoder().encode(JSON.stringify(stored));
-    const digest = sha256(bytes);
-    await objects.put(operationInputKeyOf(operation_id, digest), bytes);
-    return digest;
-  },
+/** Removes all that lies under a prefix. */
+export const dropAll = async (
+  objects: Pick<ObjectStore, 'list' | 'remove'>,
+  prefix: string,
+): Promise<void> => {
+  const keys: string[] = [];
+  for await (const { key } of objects.list(prefix)) keys.push(key);
+  for (const key of keys) await objects.remove(key);
+};
 
-  /** Throws LostInput when it is missing or another, or its secrets cannot be opened any more. */
-  load: async (
-    { operation_id, tenant_id }: Kept,
-    digest: string,
-  ): Promise<OperationInput & { readonly secrets: OperationSecrets }> => {
-    const bytes = await objects.get(operationInputKeyOf(operation_id, digest));
-    if (bytes === undefined || sha256(bytes) !== digest)
-      throw new LostInput(`the request of ${operation_id} is missing or was changed`);
-    const input = operationInput.parse(JSON.parse(new TextDecoder().decode(bytes)));
-    if (!input.has_secrets) return { ...input, secrets: {} };
-    const sealed = await objects.get(secretObjectKey(operation_id));
-    const opened = sealed && secrets?.open(sealed, { tenant_id, secret_id: operation_id });
-    if (opened?.kind !== 'opened') throw new LostInput(`the keys of ${operation_id} cannot be opened`);
-    return { ...input, secrets: operationSecrets.parse(JSON.parse(opened.text)) };
-  },
+/** Sealed keys of work that ended; those of older releases lay under its ID itself. */
+export const dropSecrets = async (
+  objects: Pick<ObjectStore, 'list' | 'remove'>,
+  workId: string,
+): Promise<void> => {
+  await objects.remove(secretObjectKey(workId));
+  await dropAll(objects, `${secretObjectKey(workId)}/`);
+};
 
-  /** An operation that ended needs none of it any more. */
-  drop: async (operationId: string, digest: string): Promise<void> => {
-    await objects.remove(secretObjectKey(operationId));
-    await objects.remove(operationFileKeyOf(operationId));
-    await objects.remove(operationInputKeyOf(operationId, digest));
-  },
-});
+/** Work that ended needs its request, its file, its parts and its keys no more. */
+export const dropInputs = async (
+  objects: Pick<ObjectStore, 'list' | 'remove'>,
+  workId: string,
+): Promise<void> => {
+  await dropAll(objects, `${OPERATIONS_PREFIX}${workId}/`);
+  await dropSecrets(objects, workId);
+};
+
+/**
+ * Requests of one kind of work in object storage, each under its digest, so that none takes another's place; what is
+ * secret in them is sealed under a name that is used once.
+ */
+const inputShelf =
+  <Schema extends typeof askedInput>(schema: Schema) =>
+  ({ objects, secrets }: OperationInputDeps) => ({
+    /** The secrets first: a request that is known is whole. Gives its digest, by which the event names it. */
+    put: async (
+      { id, tenant_id }: InputOwner,
+      {
+        task,
+        ...input
+      }: Omit<z.input<Schema>, 'has_secrets' | 'secret_id' | 'task'> & {
+        readonly task: OperationTask;
+      },
+      secret: OperationSecrets | null,
+    ): Promise<string> => {
+      const secret_id = `${id}/${randomUUID()}`;
+      if (secret !== null) {
+        if (secrets === undefined) throw new Error('there is nothing to seal keys with');
+        const sealed = secrets.seal(JSON.stringify(secret), { tenant_id, secret_id });
+        await objects.put(secretObjectKey(secret_id), sealed);
+      }
+      const sealing = secret === null ? { has_secrets: false } : { has_secrets: true, secret_id };
+      const bytes = new TextEncoder().encode(
+        JSON.stringify({ ...input, task: withoutKeys(task), ...sealing }),
+      );
+      const digest = sha256(bytes);
+      await objects.put(operationInputKeyOf(id, digest), bytes);
+      return digest;
+    },
+
+    /** Throws LostInput when it is missing or another, or its secrets cannot be opened any more. */
+    load: async (
+      { id, tenant_id }: InputOwner,
+      digest: string,
+    ): Promise<z.output<Schema> & { readonly secrets: OperationSecrets }> => {
+      const bytes = await objects.get(operationInputKeyOf(id, digest));
+      if (bytes === undefined || sha256(bytes) !== digest)
+        throw new LostInput(`the request of ${id} is missing or was changed`);
+      const input = schema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+      if (!input.has_secrets) return { ...input, secrets: {} };
+      const secret_id = input.secret_id ?? id;
+      const sealed = await objects.get(secretObjectKey(secret_id));
+      const opened = sealed && secrets?.open(sealed, { tenant_id, secret_id });
+      if (opened?.kind !== 'opened') throw new LostInput(`the keys of ${id} cannot be opened`);
+      return { ...input, secrets: operationSecrets.parse(JSON.parse(opened.text)) };
+    },
+  });
+
+export const operationInputs = inputShelf(operationInput);
+/** What is to be done with each document of a batch. They lie beside those of operations. */
+export const batchInputs = inputShelf(askedInput);

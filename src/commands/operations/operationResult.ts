@@ -1,21 +1,30 @@
 import { z } from 'zod';
 import { sha256 } from '../../../domain/kernel/chain.ts';
+import type { OperationState } from '../../../domain/operation/operation.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import type { OperationEventOf } from '../../../domain/operation/events.ts';
-import { RESULTS_PREFIX, type WorkIdentity } from '../work/storedResult.ts';
+import { RESULTS_PREFIX, formerKeyOf, resultKeyOf } from '../work/results/storedResult.ts';
 import type { WorkProblem } from '../work/workProblem.ts';
 
-type Accepted = Pick<
-  OperationEventOf<'OperationAccepted'>['data'],
-  'operation_id' | 'tenant_id' | 'input_sha256'
->;
+/** Where the result lies that an operation succeeded with; undefined for one that did not. */
+export const keyOfResult = ({
+  accepted,
+  success,
+}: Pick<OperationState, 'accepted' | 'success'>): string | undefined => {
+  if (accepted === null || success === null) return undefined;
+  const { result_sha256 } = success;
+  return result_sha256 === undefined
+    ? formerKeyOf(formerPlaceOf(accepted))
+    : resultKeyOf(accepted.work_id, result_sha256);
+};
 
-/** Under which the result of an operation lies with those of synchronous calls, for a day as they do. */
-export const resultIdentityOf = ({ operation_id, tenant_id, input_sha256 }: Accepted): WorkIdentity => ({
+/** Where releases before this one put the result of an operation. */
+export const formerPlaceOf = ({
+  tenant_id,
+  operation_id,
+}: Pick<NonNullable<OperationState['accepted']>, 'tenant_id' | 'operation_id'>) => ({
   tenant_id,
   endpoint: 'operation',
   idempotency_key: operation_id,
-  fingerprint: input_sha256,
 });
 
 /** Why an operation failed, as its answer says it: it may quote the document. */
@@ -34,7 +43,7 @@ export const operationProblems = (objects: Pick<ObjectStore, 'put' | 'get'>) => 
     const { code, detail } = problem;
     const members =
       problem.code === 'validation_error'
-        ? { issues: problem.issues }
+        ? { errors: problem.issues }
         : 'members' in problem
           ? problem.members
           : undefined;

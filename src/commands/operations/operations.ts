@@ -1,15 +1,11 @@
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { OperationCommand } from '../../../domain/operation/commands.ts';
-import { operation, type OperationKind } from '../../../domain/operation/decider.ts';
 import { operationEvent, operationStream } from '../../../domain/operation/events.ts';
+import { operation, type OperationKind, type OperationWork } from '../../../domain/operation/operation.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import { streamsOf } from '../writer/streams.ts';
 
 /** An operation, and whose it is. */
-export interface OperationName {
-  readonly operation_id: string;
-  readonly tenant_id: string;
-}
+export type OperationName = OperationWork['identity'];
 
 /** The streams of operations: the queue, and all there is to know of one but its result. */
 export type Operations = ReturnType<typeof operations>;
@@ -19,7 +15,7 @@ const rules = { decider: operation, codec: eventCodec(operationEvent), streamOf:
 export const operations = (store: EventStore) => {
   const { handle, stateOf } = streamsOf<OperationKind>(rules, store);
   return {
-    handle: ({ operation_id, tenant_id }: OperationName, command: OperationCommand) =>
+    handle: ({ operation_id, tenant_id }: OperationName, command: OperationKind['command']) =>
       handle(operation_id, command, tenant_id),
     /** From the log; `accepted` is null for one that never was. */
     stateOf,

@@ -10,6 +10,7 @@ import { claimAt } from './claimantOf.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 import { BUSY, UNKNOWN, type Outcome } from '../writer/outcome.ts';
 import {
+  asOfNow,
   intentOf,
   keepClaim,
   release,
@@ -18,7 +19,7 @@ import {
   type PaymentIntent,
   type PaymentParts,
 } from './paymentClaims.ts';
-import { LogWentBack } from '../writer/settleAppend.ts';
+import { isContradiction } from '../writer/settleAppend.ts';
 import { UnreadableStream } from '../writer/streamFold.ts';
 
 /** The service cannot finish the claim by its rules; its caller's retry or an operator can end it. */
@@ -73,12 +74,11 @@ export const finishAs = async (
   const { meta } = command;
   let outcome: Outcome<AccountKind>;
   try {
-    outcome = await executed(parts, of, command);
+    outcome = await executed(parts, of, asOfNow(parts, of, command));
   } catch (error) {
-    // These two say nothing of what became of it: the claim waits for a log that can be believed.
-    if (error instanceof UnreadableStream || error instanceof LogWentBack) throw error;
-    if (await release(parts, of, { reason: 'failed', meta })) throw error;
-    return UNKNOWN;
+    const known = await afterFailure(parts, of, { command, error });
+    if (known === undefined) throw error;
+    return known;
   }
   if (outcome.kind === 'done' && outcome.events.length > 0) {
     // It was appended beside the account's writer, which reads it here.
@@ -88,6 +88,18 @@ export const finishAs = async (
   if (outcome.kind !== 'rejected') return outcome;
   const freed = await release(parts, of, { reason: outcome.rejection.code, meta });
   return freed ? ((await effectAfterAll(parts, of, command)) ?? outcome) : UNKNOWN;
+};
+
+/** Frees what failed, and tells what became of it all the same; undefined: nothing, as far as is known. */
+export const afterFailure = async (
+  parts: PaymentParts,
+  of: Claimed,
+  { command, error }: { readonly command: PaymentIntent; readonly error: unknown },
+): Promise<Outcome<AccountKind> | undefined> => {
+  // These say nothing of what became of it: the claim waits for a log that can be believed.
+  if (error instanceof UnreadableStream || isContradiction(error)) return undefined;
+  if (!(await release(parts, of, { reason: 'failed', meta: command.meta }))) return UNKNOWN;
+  return effectAfterAll(parts, of, command);
 };
 
 /** Who claimed it may have been at it at the same time, and done it before it was freed. */

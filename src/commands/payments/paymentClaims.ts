@@ -12,6 +12,7 @@ import {
   type PaymentKind,
 } from '../../../domain/payment/decider.ts';
 import { paymentCodec } from '../../../domain/payment/events.ts';
+import type { Clock } from '../../../domain/ports/clock.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import { accountCodec, AccountUnavailable, type AccountWriter } from '../writer/accountWriter.ts';
 import { claimAt } from './claimantOf.ts';
@@ -23,6 +24,8 @@ import { BUSY, type Outcome } from '../writer/outcome.ts';
 export interface PaymentsDeps {
   readonly store: EventStore;
   readonly writer: AccountWriter;
+  /** For when a payment is recorded, which may be long after it was claimed; left out: as its command says. */
+  readonly clock?: Pick<Clock, 'now'>;
   readonly options?: HandlerOptions;
   /** Two tenants hold one payment: what no rule allows, and an operator must see. */
   readonly onDoubleClaim?: (stream: string) => void;
@@ -49,6 +52,17 @@ export interface Claimed {
   readonly stream: string;
   readonly claim: PaymentClaim;
 }
+
+/** The command as of its being carried out; not before its claim, which another process's clock may have timed. */
+export const asOfNow = (
+  { clock }: Pick<PaymentsDeps, 'clock'>,
+  { claim: { claimed_at } }: Claimed,
+  command: PaymentIntent,
+): PaymentIntent => {
+  if (clock === undefined) return command;
+  const now = clock.now();
+  return { ...command, meta: { ...command.meta, now: now < claimed_at ? claimed_at : now } };
+};
 
 /**
  * What the account at the log's end would make of the command, its events encoded as they would be stored:

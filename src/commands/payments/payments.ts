@@ -5,6 +5,7 @@ import {
   claimFor,
   derivedMeta,
   intentOf,
+  asOfNow,
   keepClaim,
   paymentParts,
   rehearsed,
@@ -15,9 +16,14 @@ import {
   type PaymentsDeps,
 } from './paymentClaims.ts';
 import { claimAt } from './claimantOf.ts';
-import { finishAs, finishFor, releaseStranded, type Finished, type OperatorRelease } from './finishClaim.ts';
-import { LogWentBack } from '../writer/settleAppend.ts';
-import { UnreadableStream } from '../writer/streamFold.ts';
+import {
+  afterFailure,
+  finishAs,
+  finishFor,
+  releaseStranded,
+  type Finished,
+  type OperatorRelease,
+} from './finishClaim.ts';
 import { CONTENDED, UNKNOWN, type Outcome } from '../writer/outcome.ts';
 
 export type { PaymentsDeps } from './paymentClaims.ts';
@@ -181,12 +187,11 @@ const actOnOwn = async (
 ): Promise<PaymentResult | 'again'> => {
   let outcome: Outcome<AccountKind>;
   try {
-    outcome = await parts.writer.execute(command);
+    outcome = await parts.writer.execute(asOfNow(parts, of, command));
   } catch (error) {
-    // These two say nothing of what became of it: the claim waits for a log that can be believed.
-    if (error instanceof UnreadableStream || error instanceof LogWentBack) throw error;
-    if (await release(parts, of, { reason: 'failed', meta: command.meta })) throw error;
-    return notCredited(UNKNOWN);
+    const known = await afterFailure(parts, of, { command, error });
+    if (known === undefined) throw error;
+    return notCredited(known);
   }
   if (outcome.kind === 'done' && outcome.events.length > 0) await keepClaim(parts, of, command);
   if (outcome.kind !== 'rejected')

@@ -4,7 +4,7 @@ import type { AccountState } from '../../../domain/account/state.ts';
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import { asCredits } from '../../../domain/kernel/units.ts';
 import { paymentKey, type PaymentIdentity } from '../../../domain/payment/identity.ts';
-import { liesAhead, type LiesAhead } from '../reference/liesAhead.ts';
+import { timeInFuture, type TimeInFuture } from '../reference/futureTime.ts';
 import type { NotNow } from '../writer/outcome.ts';
 import { digestOf, type Paid, type Refused, type SalesDeps } from './sales.ts';
 
@@ -70,7 +70,7 @@ const isOfAnother = async ({ claimantOf }: RefundsDeps, { data }: RefundCredits)
   return claimant?.kind === 'sale' && claimant.tenant_id !== data.tenant_id;
 };
 
-export type RefundRejection = AccountRejection | LiesAhead | { readonly code: 'sale_of_another_tenant' };
+export type RefundRejection = AccountRejection | TimeInFuture | { readonly code: 'sale_of_another_tenant' };
 type Refund = (Paid & ReturnType<typeof refundIn>) | Refused<RefundRejection> | NotNow;
 
 /** Records a refund of all or part of a sale; a repeat gives the refund that it repeats. */
@@ -78,7 +78,7 @@ export const refundCredits =
   (deps: RefundsDeps) =>
   async (body: RefundRequest, meta: CommandMeta): Promise<Refund> => {
     const occurred_at = body.occurred_at ?? meta.now;
-    const ahead = liesAhead(occurred_at, meta.now, 'occurred_at');
+    const ahead = timeInFuture(occurred_at, meta.now, 'occurred_at');
     if (ahead !== undefined) return { kind: 'rejected', rejection: ahead };
     const command = refundCommand(deps, body, { occurred_at, meta });
     const { outcome, credited } = await deps.payments.refundCredits(command);

@@ -9,7 +9,7 @@ import { isSameSale } from '../../../domain/payment/sameSale.ts';
 import { priceSale, type SaleRejection as PriceRejection } from '../../../domain/priceList/sale.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
 import type { PaymentClaim } from '../../../domain/payment/decider.ts';
-import { liesAhead, type LiesAhead } from '../reference/liesAhead.ts';
+import { timeInFuture, type TimeInFuture } from '../reference/futureTime.ts';
 import type { NotNow } from '../writer/outcome.ts';
 import type { Payments } from './payments.ts';
 import type { ReferenceData } from '../reference/referenceData.ts';
@@ -90,7 +90,7 @@ const repeatOf = async (
 };
 
 /** Why a sale is refused before the account is asked. */
-type SaleRefusal = PriceRejection | LiesAhead | { readonly code: 'payment_claimed' };
+type SaleRefusal = PriceRejection | TimeInFuture | { readonly code: 'payment_claimed' };
 export interface Refused<Rejection> {
   readonly kind: 'rejected';
   readonly rejection: Rejection;
@@ -106,7 +106,7 @@ const saleCommand = async (
   meta: CommandMeta,
 ): Promise<GrantCredits | Refused<SaleRefusal>> => {
   const sale = withNulls(body, meta.now);
-  const ahead = liesAhead(sale.occurred_at, meta.now, 'occurred_at');
+  const ahead = timeInFuture(sale.occurred_at, meta.now, 'occurred_at');
   if (ahead !== undefined) return { kind: 'rejected', rejection: ahead };
   const pricing = priceSale(await deps.reference.priceLists(), sale);
   // credits that the list gives today may be others than those of the first time

@@ -51,7 +51,7 @@ const sweepOnce = async (deps: HoldSweeperDeps): Promise<SweepReport> => {
   const released = await settleEach(deps, holds, (hold) => releaseExpired(deps, hold, now));
   const before = laterBy(now, -CLAIM_AGE_MS);
   const claims = await deps.openClaimsBefore(before, PAGE);
-  const finished = await settleEach(deps, claims, (stream) => finishClaim(deps, stream, now));
+  const finished = await settleEach(deps, claims, (stream) => finishClaim(deps, stream));
   const left = holds.length + claims.length - released - finished;
   const report = { released, finished, left };
   deps.onSweep?.(report);
@@ -77,19 +77,19 @@ const settleEach = async <Item>(
 
 /**
  * A hold is released once whoever comes first, for the account releases only what is open. The command ID
- * names the instant: a retry may hold the same anew, and that has to be released anew when it runs out.
+ * names the instant of the list: a retry may hold the same anew, and that has to be released anew when it runs out.
  */
 const releaseExpired = async (
-  { writer: accounts }: HoldSweeperDeps,
+  { writer: accounts, clock }: HoldSweeperDeps,
   { tenant_id, hold_id }: OpenHold,
-  now: string,
+  listedAt: string,
 ): Promise<boolean> => {
-  const command_id = deterministicEventId(accountStream(tenant_id), `expire ${hold_id} ${now}`, 0);
-  const meta = { now, actor: SYSTEM, correlation_id: `sweep-${hold_id}`, command_id };
-  return releaseHold({ accounts }, { tenant_id, hold_id, reason: 'expired' }, meta);
+  const command_id = deterministicEventId(accountStream(tenant_id), `expire ${hold_id} ${listedAt}`, 0);
+  const meta = { now: clock.now(), actor: SYSTEM, correlation_id: `sweep-${hold_id}`, command_id };
+  return (await releaseHold({ accounts }, { tenant_id, hold_id, reason: 'expired' }, meta)) !== 'not_now';
 };
 
-const finishClaim = async ({ payments }: HoldSweeperDeps, stream: string, now: string): Promise<boolean> => {
-  const outcome = await payments.finishClaim(stream, now);
+const finishClaim = async ({ payments, clock }: HoldSweeperDeps, stream: string): Promise<boolean> => {
+  const outcome = await payments.finishClaim(stream, clock.now());
   return outcome === undefined || outcome.kind === 'done' || outcome.kind === 'rejected';
 };

@@ -1,26 +1,21 @@
 import { documentIdOfKey, uploadKeyOf, UPLOADS_PREFIX } from '../../../domain/document/uploads.ts';
 import type { UploadPresigned } from '../../../domain/document/events.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import type { ListedObject, ObjectStore } from '../../../domain/ports/objectStore.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import type { Documents } from '../uploads/documents.ts';
-import { OPERATIONS_PREFIX } from '../operations/operationInput.ts';
-import { RESULTS_PREFIX } from '../work/storedResult.ts';
 import { sweeperOf, type Sweeper } from './sweeper.ts';
+import { WORK_AGE_MS, WORK_PREFIXES, workObjects, type WorkObjectsDeps } from './workObjects.ts';
 
 const HOUR_MS = 3_600_000;
 /** An upload URL holds an hour: whatever is not used a day later was given up. */
 const UPLOAD_AGE_MS = 24 * HOUR_MS;
-/** A stored result is found for a day. */
-const RESULT_AGE_MS = 25 * HOUR_MS;
-/** An operation ends within a day, and its request was forgotten then, unless it was never accepted. */
-const OPERATION_AGE_MS = 49 * HOUR_MS;
 const PAGE = 500;
 
 /** A document whose upload was used. */
 type KeptDocument = Pick<UploadPresigned['data'], 'document_id' | 'tenant_id'>;
 
-export interface ObjectSweeperDeps {
+export interface ObjectSweeperDeps extends WorkObjectsDeps {
   readonly objects: Pick<ObjectStore, 'list' | 'remove'>;
   readonly documents: Documents;
   /** Those of the documents that a read model knows as used and kept. May be late; the log decides. */
@@ -42,7 +37,7 @@ interface ObjectSweep {
   readonly uploads: number;
   /** Used uploads that were kept for as long as uploads are. */
   readonly expired: number;
-  /** Results that are no longer found, and requests of operations that were never accepted. */
+  /** What is left of work that is over: results, requests, files, keys. */
   readonly results: number;
   /** Objects that could not be looked at or removed now; the next sweep tries again. */
   readonly left: number;
@@ -80,18 +75,36 @@ async function* oldKeys(
 const sweepOnce = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
   const now = Date.parse(deps.clock.now());
   const uploads = await removeOld(deps, oldKeys(deps, UPLOADS_PREFIX, now - UPLOAD_AGE_MS), unusedOf);
-  const all = (_: ObjectSweeperDeps, keys: readonly string[]) => Promise.resolve(keys);
-  const results = await removeOld(deps, oldKeys(deps, RESULTS_PREFIX, now - RESULT_AGE_MS), all);
-  const given = await removeOld(deps, oldKeys(deps, OPERATIONS_PREFIX, now - OPERATION_AGE_MS), all);
+  const results = await removeOver(deps, now);
   const expired = await expireUsed(deps, now);
   const report = {
     uploads: uploads.removed,
     expired: expired.removed,
-    results: results.removed + given.removed,
-    left: uploads.left + expired.left + results.left + given.left,
+    results: results.removed,
+    left: uploads.left + expired.left + results.left,
   };
   deps.onSweep?.(report);
   return report;
+};
+
+/** Removes what is left of work that is over. One that cannot be told does not keep the others from being looked at. */
+const removeOver = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Removed> => {
+  const done = { removed: 0, left: 0 };
+  const isOver = workObjects(deps);
+  const look = async (object: ListedObject): Promise<void> => {
+    if (!(await isOver(object, nowMs))) return;
+    await deps.objects.remove(object.key);
+    done.removed += 1;
+  };
+  for (const prefix of WORK_PREFIXES)
+    for await (const object of deps.objects.list(prefix)) {
+      if (Date.parse(object.modified_at) >= nowMs - WORK_AGE_MS) continue;
+      await look(object).catch((error: unknown) => {
+        deps.onError?.(error);
+        done.left += 1;
+      });
+    }
+  return done;
 };
 
 /** Keys of uploads that a read model does not know as used or awaited: few, so the log can be asked for each. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { covers } from '../../../domain/account/holds.ts';
 import { availableIn } from '../../../domain/account/state.ts';
 import { laterBy } from '../../../domain/kernel/instant.ts';
@@ -5,19 +6,21 @@ import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { NO_CREDITS } from '../../../domain/kernel/units.ts';
 import type { TrainingExample } from '../../../domain/ports/trainer.ts';
 import { priceTraining } from '../../../domain/rating/trainingQuote.ts';
-import type { TrainingJobKind, TrainingJobState } from '../../../domain/trainingJob/decider.ts';
-import { holdIdOfJob, jobIdFor } from '../../../domain/trainingJob/identity.ts';
+import { holdIdFor } from '../../../domain/queue/identity.ts';
+import { isAbandoned } from '../../../domain/queue/queuedWork.ts';
+import { jobIdFor } from '../../../domain/trainingJob/identity.ts';
+import type { CreatedJob, TrainingJobKind } from '../../../domain/trainingJob/trainingJob.ts';
+import { abandonWork, cancelWork } from '../queue/closeWork.ts';
+import { namedWork } from '../queue/namedWork.ts';
 import type { BillingDeps } from '../work/billedWork.ts';
 import { planRequired, tooLittle } from '../work/holds.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import type { Outcome } from '../writer/outcome.ts';
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { Documents } from '../uploads/documents.ts';
-import { cancelTrainingJob } from './closeTrainingJob.ts';
 import { notUploadedDocument, trainingExamples, type TrainingExamplesDeps } from './trainingExamples.ts';
 import { sealJobSecret, trainingInputs, type JobSecretDeps, type TrainingInput } from './trainingInput.ts';
-import type { TrainingJobs } from './trainingJobs.ts';
-import { holdForJob, type JobPrice, type TrainingMoneyDeps } from './trainingMoney.ts';
+import { holdForJob, jobMoney, type JobPrice, type TrainingMoneyDeps } from './trainingMoney.ts';
 import { checkTrainingRequest, type CheckDeps, type CreateTrainingRequest } from './trainingRequest.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 
@@ -28,7 +31,6 @@ export interface CreateTrainingDeps
     JobSecretDeps,
     CheckDeps,
     Pick<BillingDeps, 'billingConfig'> {
-  readonly jobs: TrainingJobs;
   readonly documents: Pick<Documents, 'stateOf'>;
 }
 
@@ -47,20 +49,20 @@ export const KEPT_MS = 7 * 24 * 3_600_000;
 const JOB_LIFETIME_MS = 7 * 24 * 3_600_000;
 
 /** The job that the request's identity names: an earlier one, or a free ID. */
-const jobOf = async (
-  { jobs, clock }: CreateTrainingDeps,
-  { tenant_id, identity }: CreateTrainingRequest,
-): Promise<{ readonly job_id: string; readonly earlier: TrainingJobState['job'] }> => {
+const jobOf = async ({ jobs, clock }: CreateTrainingDeps, { tenant_id, identity }: CreateTrainingRequest) => {
   if (identity === null) return { job_id: clock.newId('job'), earlier: null };
-  const now = Date.parse(clock.now());
-  for (let generation = 0; ; generation += 1) {
-    const job_id = jobIdFor({ tenant_id, idempotency_key: identity.idempotency_key, generation });
-    const { job } = await jobs.stateOf(job_id);
-    if (job === null || now - Date.parse(job.created_at) < KEPT_MS) return { job_id, earlier: job };
-  }
+  const { idempotency_key } = identity;
+  const { id: job_id, state } = await namedWork({
+    idOf: (generation) => jobIdFor({ tenant_id, idempotency_key, generation }),
+    stateOf: jobs.stateOf,
+    read: (one) => ({ since: one.accepted?.created_at ?? null, isClosed: isAbandoned(one) }),
+    keptMs: KEPT_MS,
+    now: clock.now(),
+  });
+  return { job_id, earlier: state.accepted };
 };
 
-const answerOf = (job: NonNullable<TrainingJobState['job']>, replayed: boolean): CreatedTrainingJob => ({
+const answerOf = (job: CreatedJob, replayed: boolean): CreatedTrainingJob => ({
   kind: 'created',
   job_id: job.job_id,
   credits_held: job.credits,
@@ -99,11 +101,11 @@ interface Priced extends JobPrice {
 }
 
 const priceOf = async (
-  { billingConfig, clock }: CreateTrainingDeps,
+  { billingConfig }: CreateTrainingDeps,
   request: CreateTrainingRequest,
   job: { readonly job_id: string; readonly examples: number },
 ): Promise<Priced> => {
-  const { terms, version } = await billingConfig();
+  const { terms, version: billing_config_version } = await billingConfig();
   const billing_type = request.llm.api_key === null ? 'full_service' : 'byok';
   const { optimizer_tier, max_metric_calls } = request;
   const price = priceTraining(terms, {
@@ -112,14 +114,10 @@ const priceOf = async (
   });
   const isBilled = request.caller.role === 'tenant';
   return {
-    job_id: job.job_id,
-    tenant_id: request.tenant_id,
-    billing_type,
-    billing_config_version: version,
-    expires_at: laterBy(clock.now(), JOB_LIFETIME_MS),
+    ...{ job_id: job.job_id, tenant_id: request.tenant_id, billing_type, billing_config_version, isBilled },
+    hold_id: holdIdFor(job.job_id, request.identity?.fingerprint ?? ''),
     credits: isBilled ? price.credits : NO_CREDITS,
     max_metric_calls: price.max_metric_calls,
-    isBilled,
   };
 };
 
@@ -129,8 +127,9 @@ const storeInput = async (
   { job_id, ...learn }: Pick<TrainingInput, 'schema' | 'examples'> & { readonly job_id: string },
 ): Promise<string> => {
   const { llm, tenant_id, validation_split, mode, seed } = request;
-  const secret_id = llm.api_key === null ? null : job_id;
-  if (llm.api_key !== null) await sealJobSecret(deps, { tenant_id, secret_id: job_id }, llm.api_key);
+  const secret_id = llm.api_key === null ? null : `${job_id}/${randomUUID()}`;
+  if (llm.api_key !== null && secret_id !== null)
+    await sealJobSecret(deps, { tenant_id, secret_id }, llm.api_key);
   const { provider_model, api_base } = llm;
   const model = provider_model === null ? null : { provider_model, api_base, secret_id };
   return trainingInputs(deps.objects).put(job_id, { ...learn, validation_split, mode, seed, llm: model });
@@ -142,7 +141,7 @@ const queued = async (
   outcome: Exclude<Outcome<TrainingJobKind>, { readonly kind: 'rejected' }>,
   meta: CommandMeta,
 ): Promise<CreatedTrainingJob | WorkProblem> => {
-  const job = outcome.kind === 'done' ? outcome.state.job : null;
+  const job = outcome.kind === 'done' ? outcome.state.accepted : null;
   if (outcome.kind !== 'done' || job === null)
     return workProblem(
       'busy',
@@ -151,41 +150,58 @@ const queued = async (
   if (outcome.position !== undefined) deps.wrote(job.tenant_id, outcome.position);
   for (const document_id of job.document_ids ?? []) {
     if ((await deps.documents.stateOf(document_id)).removed === null) continue;
-    await cancelTrainingJob(deps)(job, meta);
+    await cancelWork(deps, jobMoney(deps), { name: nameOf(job), meta });
     return notUploadedDocument(document_id);
   }
   return answerOf(job, outcome.events.length === 0);
 };
 
-/** The last two steps: set the price aside, and put the job in the queue. */
+/** What a request that is billed later names. */
+interface Facts {
+  readonly input_sha256: string;
+  readonly examples: number;
+  readonly document_ids: string[];
+}
+
+/** The last step: puts the job in the queue, at the price that is set aside. */
 const enqueue = async (
   deps: CreateTrainingDeps,
   request: CreateTrainingRequest,
-  {
-    price,
-    ...facts
-  }: {
-    readonly price: Priced;
-    readonly input_sha256: string;
-    readonly examples: number;
-    readonly document_ids: string[];
-  },
+  { isBilled, hold_id, ...price }: Priced & Facts,
 ): Promise<CreatedTrainingJob | WorkProblem> => {
-  const meta = () => metaOf(deps, request.caller, request.correlation_id);
-  const refused = price.isBilled ? await holdForJob(deps, price, meta) : undefined;
-  if (refused !== undefined) return refused;
-  const { isBilled, ...priced } = price;
-  const { project_id, task_id, name, optimizer_tier, mode, identity } = request;
+  const { project_id, task_id, name, optimizer_tier, mode, identity, caller } = request;
+  const newMeta = () => metaOf(deps, caller, request.correlation_id);
+  const meta = newMeta();
   const data = {
-    ...priced,
-    ...facts,
+    ...price,
     ...{ project_id, task_id, name, optimizer_tier, mode },
     fingerprint: identity?.fingerprint ?? '',
-    hold_id: isBilled ? holdIdOfJob(price.job_id) : null,
-    api_key_id: request.caller.key_id,
+    hold_id: isBilled ? hold_id : null,
+    api_key_id: caller.key_id,
+    ...{ created_at: meta.now, expires_at: laterBy(meta.now, JOB_LIFETIME_MS) },
   };
-  const outcome = await deps.jobs.handle(price, { type: 'CreateTrainingJob', data, meta: meta() });
-  return outcome.kind === 'rejected' ? reused() : queued(deps, outcome, meta());
+  const outcome = await deps.jobs.handle(price, { type: 'Accept', data, meta });
+  if (outcome.kind !== 'rejected') return queued(deps, outcome, newMeta());
+  if (outcome.rejection.code === 'idempotency_key_reused') return reused();
+  // Somebody has given it up while this request was on its way: what it holds is given back.
+  await abandonWork(deps, jobMoney(deps), nameOf(price)).catch(() => false);
+  return workProblem('busy', 'The job could not be queued. Send the request again in a moment.');
+};
+
+const nameOf = ({ job_id, tenant_id }: Pick<JobPrice, 'job_id' | 'tenant_id'>) => ({ job_id, tenant_id });
+
+/** Sets the price aside; a request that was sent again is priced as it was the first time. */
+const held = async (
+  deps: CreateTrainingDeps,
+  request: CreateTrainingRequest,
+  price: Priced,
+): Promise<Priced | WorkProblem> => {
+  if (!price.isBilled) return price;
+  const meta = metaOf(deps, request.caller, request.correlation_id);
+  const placed = await holdForJob(deps, price, meta);
+  if (placed.kind === 'problem') return placed;
+  const { credits, billing_config_version } = placed.hold;
+  return { ...price, credits, billing_config_version };
 };
 
 const create = async (
@@ -204,9 +220,17 @@ const create = async (
   const price = await priceOf(deps, request, { job_id, examples: examples.length });
   const refused = price.isBilled ? await affordable(deps, price) : undefined;
   if (refused !== undefined) return refused;
-  const input_sha256 = await storeInput(deps, request, { job_id, schema, examples });
+  const priced = await held(deps, request, price);
+  if (isProblem(priced)) return priced;
   const document_ids = [...new Set(examples.map(({ document_id }) => document_id))];
-  return enqueue(deps, request, { price, input_sha256, examples: examples.length, document_ids });
+  try {
+    const input_sha256 = await storeInput(deps, request, { job_id, schema, examples });
+    return await enqueue(deps, request, { ...priced, input_sha256, examples: examples.length, document_ids });
+  } catch (error) {
+    // What cannot be told now (it may be in the queue) the reaper tells later.
+    await abandonWork(deps, jobMoney(deps), nameOf(price)).catch(() => false);
+    throw error;
+  }
 };
 
 /**

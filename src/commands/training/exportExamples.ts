@@ -72,7 +72,7 @@ export const exportExamples =
   (deps: ExportDeps) =>
   async (request: ExportRequest): Promise<readonly ExportedExample[] | WorkProblem> => {
     const { tenant_id, job_id } = request;
-    const { job } = await deps.jobs.stateOf(job_id);
+    const { accepted: job } = await deps.jobs.stateOf(job_id);
     if (job?.tenant_id !== tenant_id) return workProblem('job_not_found', 'There is no such training job.');
     if (request.isBilled && !(await isCharged(deps, tenant_id, job_id))) {
       const { terms } = await deps.billingConfig();

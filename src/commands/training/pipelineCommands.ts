@@ -1,14 +1,15 @@
 import type { Artifacts } from './artifacts.ts';
-import type { cancelTrainingJob } from './closeTrainingJob.ts';
+import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import type { cancelWork } from '../queue/closeWork.ts';
 import type { createTrainingJob } from './createTrainingJob.ts';
 import type { Deployments } from './deployments.ts';
 import type { exportExamples } from './exportExamples.ts';
-import type { TrainingJobs } from './trainingJobs.ts';
+import type { JobName, TrainingJobs } from './trainingJobs.ts';
 
 /** What routes and the envelope call for training jobs, artifacts and deployments. */
 export interface PipelineCommands {
   readonly createJob: ReturnType<typeof createTrainingJob>;
-  readonly cancelJob: ReturnType<typeof cancelTrainingJob>;
+  readonly cancelJob: (name: JobName, meta: CommandMeta) => ReturnType<typeof cancelWork>;
   readonly exportExamples: ReturnType<typeof exportExamples>;
   readonly jobs: TrainingJobs;
   readonly artifacts: Artifacts;

@@ -25,7 +25,8 @@ const trainingInput = z.object({
 /** What a job learns from. It names documents and holds what they say, so it is never in the log. */
 export type TrainingInput = z.output<typeof trainingInput>;
 
-const TRAINING_PREFIX = 'training/';
+/** Where the inputs of jobs lie. */
+export const TRAINING_PREFIX = 'training/';
 
 /** Where the input of a job lies. */
 export const trainingInputKeyOf = (jobId: string, digest: string): string =>
@@ -85,7 +86,3 @@ export const openJobSecret = async (
   const opened = sealed === undefined ? undefined : secrets?.open(sealed, owner);
   return opened?.kind === 'opened' ? opened.text : undefined;
 };
-
-/** A job that ended needs its key no more. */
-export const dropJobSecret = ({ objects }: Pick<JobSecretDeps, 'objects'>, jobId: string): Promise<void> =>
-  objects.remove(secretObjectKey(jobId));

@@ -32,7 +32,7 @@ export interface KeptFacts {
 /** Repeats are harmless, so neither a crash between two steps nor two processes at once double anything. */
 export const keptFacts = ({ shelf, append, onError }: KeptFactsDeps): KeptFacts => {
   /** What neither the log nor the object store took. */
-  const homeless = new Map<string, WorkFact>();
+  const unsaved = new Map<string, WorkFact>();
 
   /** Whether it was done; a failure is told of. */
   const tried = async (work: Promise<unknown>): Promise<boolean> => {
@@ -47,14 +47,14 @@ export const keptFacts = ({ shelf, append, onError }: KeptFactsDeps): KeptFacts 
 
   const keep = async (fact: WorkFact): Promise<boolean> => {
     const kept = await tried(shelf.put(fact));
-    if (!kept) homeless.set(nameOfFact(fact), fact);
+    if (!kept) unsaved.set(nameOfFact(fact), fact);
     return kept;
   };
 
   /** An object that stays behind is found by the next sweep, and the log has its fact already. */
   const written = async (fact: WorkFact): Promise<void> => {
     await append(fact);
-    homeless.delete(nameOfFact(fact));
+    unsaved.delete(nameOfFact(fact));
     await tried(shelf.remove(fact));
   };
 
@@ -69,7 +69,7 @@ export const keptFacts = ({ shelf, append, onError }: KeptFactsDeps): KeptFacts 
   };
 
   const kept = async function* (): AsyncGenerator<() => Promise<WorkFact | undefined>> {
-    for (const fact of [...homeless.values()]) yield () => Promise.resolve(fact);
+    for (const fact of [...unsaved.values()]) yield () => Promise.resolve(fact);
     for await (const key of shelf.keys()) yield () => shelf.read(key);
   };
 
@@ -95,7 +95,7 @@ export const keptFacts = ({ shelf, append, onError }: KeptFactsDeps): KeptFacts 
     },
     close: async () => {
       await Promise.all(
-        [...homeless.values()].map(async (fact) => (await keep(fact)) || tried(written(fact))),
+        [...unsaved.values()].map(async (fact) => (await keep(fact)) || tried(written(fact))),
       );
     },
   };

@@ -93,8 +93,10 @@ export const withSource = async <T>(
   const arrived = inFlight.take(tenant_id, bytesMax);
   if (arrived === undefined) return tooMuchInFlight(inFlight.max);
   try {
-    const signal = AbortSignal.any([caller, AbortSignal.timeout(FETCH_MS)]);
-    const file = await fetched({ ...deps, source }, address, signal);
+    // A document that is refused by its length is not read: the connection ends with the request.
+    const done = new AbortController();
+    const signal = AbortSignal.any([caller, AbortSignal.timeout(FETCH_MS), done.signal]);
+    const file = await fetched({ ...deps, source }, address, signal).finally(() => done.abort());
     if ('kind' in file) return file;
     return await work(file).finally(() => rm(file.path, { force: true }));
   } finally {

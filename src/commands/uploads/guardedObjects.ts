@@ -13,7 +13,7 @@ const guarded = async <T>(work: Promise<T>): Promise<T> => {
   }
 };
 
-async function* guardedList<T>(items: AsyncIterable<T>): AsyncIterable<T> {
+async function* guardedItems<T>(items: AsyncIterable<T>): AsyncIterable<T> {
   try {
     yield* items;
   } catch (error) {
@@ -26,9 +26,12 @@ export const guardedObjects = ({ link, ...objects }: ObjectStore): ObjectStore =
   put: (key, bytes) => guarded(objects.put(key, bytes)),
   putFile: (key, path) => guarded(objects.putFile(key, path)),
   get: (key) => guarded(objects.get(key)),
-  open: (key) => guarded(objects.open(key)),
+  open: async (key) => {
+    const stream = await guarded(objects.open(key));
+    return stream && guardedItems(stream);
+  },
   ...(link && { link: (key: string, path: string) => guarded(link(key, path)) }),
-  list: (prefix) => guardedList(objects.list(prefix)),
+  list: (prefix) => guardedItems(objects.list(prefix)),
   remove: (key) => guarded(objects.remove(key)),
   check: () => guarded(objects.check()),
 });

@@ -69,7 +69,7 @@ const notFound = (): WorkProblem =>
     'There is no such document of this tenant. Use the file_uri or document_id that POST /v1/uploads/presign gave.',
   );
 
-/** It is known by its bill and its citations, and its bytes are gone. */
+/** Its file was removed; its bill and its citations stay. */
 const notKept = (): WorkProblem =>
   workProblem(
     'document_not_found',

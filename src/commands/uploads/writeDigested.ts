@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { Transform } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { newFile } from '../../newFile.ts';
 
-/** A stream had more bytes than it may have. What was written of it is still there. */
+/** A stream, or a file, had more bytes than it may have. */
 export class TooManyBytes extends Error {
   override readonly name = 'TooManyBytes';
 }
@@ -25,22 +26,26 @@ export const digestFile = async (path: string, bytesMax: number): Promise<Digest
   return { path, sha256: digest.digest('hex'), bytes };
 };
 
-/** Streams to a new file, digesting on the way: it is never in memory as a whole. Throws TooManyBytes. */
-export const writeDigested = async (
+/**
+ * Streams to a new file, digesting on the way: it is never in memory as a whole. Throws TooManyBytes, and what
+ * `chunks` throw; the file is gone then.
+ */
+export const writeDigested = (
   chunks: AsyncIterable<Uint8Array>,
   path: string,
   bytesMax: number = Number.POSITIVE_INFINITY,
 ): Promise<DigestedFile> => {
-  const digest = createHash('sha256');
-  let bytes = 0;
-  const measure = new Transform({
-    transform: (chunk: Buffer, _encoding, done) => {
-      digest.update(chunk);
+  // It may break off before it is read: who reads it then is told.
+  if (chunks instanceof Readable) chunks.on('error', () => undefined);
+  return newFile(path, async (file) => {
+    const digest = createHash('sha256');
+    let bytes = 0;
+    for await (const chunk of chunks) {
       bytes += chunk.length;
-      if (bytes > bytesMax) done(new TooManyBytes(`more than ${bytesMax} bytes`));
-      else done(null, chunk);
-    },
+      if (bytes > bytesMax) throw new TooManyBytes(`more than ${bytesMax} bytes`);
+      digest.update(chunk);
+      await file.writeFile(chunk);
+    }
+    return { path, sha256: digest.digest('hex'), bytes };
   });
-  await pipeline(chunks, measure, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
-  return { path, sha256: digest.digest('hex'), bytes };
 };

@@ -6,6 +6,7 @@ import {
   webhookDelivery,
   type RecordAttempt,
   type ResendDelivery,
+  type StartAttempt,
   type WebhookDeliveryKind,
 } from '../../../domain/webhookDelivery/decider.ts';
 import { webhookDeliveryEvent, webhookDeliveryStream } from '../../../domain/webhookDelivery/events.ts';
@@ -44,7 +45,7 @@ const deliveryRules = {
 export const deliveryStreams = (store: EventStore) => {
   const { handle, stateOf } = streamsOf<WebhookDeliveryKind>(deliveryRules, store);
   return {
-    handle: (command: RecordAttempt | ResendDelivery) =>
+    handle: (command: StartAttempt | RecordAttempt | ResendDelivery) =>
       handle(command.data.delivery_id, command, command.data.tenant_id),
     stateOf,
   };

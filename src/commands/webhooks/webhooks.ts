@@ -1,13 +1,16 @@
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import { laterBy } from '../../../domain/kernel/instant.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
+import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import {
   secretsOfWebhook,
+  type CreateWebhook,
   type Webhook,
   type WebhookKind,
   type WebhookSettings,
 } from '../../../domain/webhook/decider.ts';
 import type { WebhookDeliveryKind } from '../../../domain/webhookDelivery/decider.ts';
+import { ABANDONED_AFTER_MS, takePlace, type PlaceRequest } from '../places/takePlace.ts';
 import type { Outcome } from '../writer/outcome.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 import { discardSecrets, newSecret, type WebhookSecretDeps } from './webhookSecrets.ts';
@@ -39,10 +42,16 @@ export interface Webhooks {
 }
 
 interface WebhooksDeps extends WebhookSecretDeps {
+  readonly store: EventStore;
   readonly streams: WebhookStreams;
   readonly deliveries: DeliveryStreams;
-  readonly clock: Pick<Clock, 'newId'>;
+  readonly clock: Pick<Clock, 'newId' | 'now'>;
+  /** The webhooks that a tenant has, as far as the read model knows: of those from before places were counted. */
+  readonly idsOfTenant: (tenantId: string) => Promise<readonly string[]>;
 }
+
+/** Webhooks of one tenant. */
+export const WEBHOOKS_MAX = 20;
 
 const notConfigured = (): WorkProblem =>
   workProblem(
@@ -55,14 +64,54 @@ const notConfigured = (): WorkProblem =>
 const withSecret = async (
   deps: WebhooksDeps,
   tenantId: string,
-  run: (secretId: string) => Promise<Outcome<WebhookKind>>,
+  run: (secretId: string) => Promise<Outcome<WebhookKind> | WorkProblem>,
 ): Promise<WithSecret> => {
   const made = await newSecret(deps, tenantId);
   if (made === undefined) return notConfigured();
   const outcome = await run(made.secret_id);
   // What may have been written must keep its secret.
   if (outcome.kind !== 'done' && outcome.kind !== 'unknown') await discardSecrets(deps, [made.secret_id]);
-  return { kind: 'made', outcome, secret: made.secret };
+  return outcome.kind === 'problem' ? outcome : { kind: 'made', outcome, secret: made.secret };
+};
+
+/** Whether a webhook that has a place is over. One that took it and was not created in time never will be. */
+const isOver =
+  (
+    { streams }: Pick<WebhooksDeps, 'streams'>,
+    tenant_id: string,
+    meta: CommandMeta,
+  ): PlaceRequest['isOver'] =>
+  async (webhook_id, takenAt) => {
+    const { webhook, removed } = await streams.stateOf(webhook_id);
+    if (webhook !== null || removed) return removed;
+    if (meta.now < laterBy(takenAt, ABANDONED_AFTER_MS)) return false;
+    const name = { webhook_id, tenant_id };
+    const closed = await streams.handle(name, { type: 'AbandonWebhook', data: name, meta });
+    return closed.kind === 'done' && closed.state.removed;
+  };
+
+/** Takes one of the tenant's places, then creates the webhook: in between it may be taken for abandoned. */
+const create = async (
+  deps: WebhooksDeps,
+  data: CreateWebhook['data'],
+  meta: CommandMeta,
+): Promise<Outcome<WebhookKind> | WorkProblem> => {
+  const { tenant_id, webhook_id: name } = data;
+  const place = await takePlace(deps, {
+    ...{ tenant_id, thing: 'webhooks', name, max: WEBHOOKS_MAX },
+    meta: () => ({ ...meta, now: deps.clock.now() }),
+    isOver: isOver(deps, tenant_id, meta),
+    earlier: () => deps.idsOfTenant(tenant_id),
+  });
+  if (place.kind === 'rejected')
+    return workProblem(
+      'too_many_webhooks',
+      `A tenant has ${String(WEBHOOKS_MAX)} webhooks at most. Remove one that is not needed any more.`,
+    );
+  if (place.kind !== 'done') return place;
+  const created = await deps.streams.handle(data, { type: 'CreateWebhook', data, meta });
+  if (created.kind !== 'rejected') return created;
+  return workProblem('busy', 'Creating the webhook took too long. Send the request again.');
 };
 
 /** Webhooks: settings in the log, their secrets sealed in object storage. */
@@ -76,10 +125,9 @@ export const webhookCommands = (deps: WebhooksDeps): Webhooks => {
   return {
     find,
     create: (tenant_id, settings, meta) =>
-      withSecret(deps, tenant_id, (secret_id) => {
-        const data = { ...settings, webhook_id: deps.clock.newId('wh'), tenant_id, secret_id };
-        return streams.handle(data, { type: 'CreateWebhook', data, meta });
-      }),
+      withSecret(deps, tenant_id, (secret_id) =>
+        create(deps, { ...settings, webhook_id: deps.clock.newId('wh'), tenant_id, secret_id }, meta),
+      ),
     change: (name, data, meta) => streams.handle(name, { type: 'ChangeWebhook', data, meta }),
     rotate: async (name, keepOldMs, meta) => {
       const before = await secretsNow(name.webhook_id);

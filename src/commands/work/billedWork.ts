@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { HoldCredits } from '../../../domain/account/commands.ts';
+import type { HoldCredits, PagePrice } from '../../../domain/account/commands.ts';
 import type { DeliveredWork } from '../../../domain/account/events.ts';
 import type { BillingType, ExtractionMode } from '../../../domain/account/words.ts';
 import type { BillingConfig } from '../../../domain/billingConfig/decider.ts';
@@ -9,14 +9,15 @@ import { categoryOf, rateOf, ratedMode, type RatedOperation } from '../../../dom
 import { metaOf } from '../writer/commandMeta.ts';
 import {
   holdCredits,
+  isFree,
   releaseHold,
   settleOnce,
-  type Held,
+  tooLittle,
   type HoldDeps,
   type HoldNotOpen,
   type OtherHold,
 } from './holds.ts';
-import { misfit, type WorkProblem } from './workProblem.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** Who asks, and whether they pay: service and admin keys are not billed. */
 export interface Caller {
@@ -43,14 +44,21 @@ export interface Cost {
   readonly balance_remaining: number | null;
 }
 
-/** A hold that was placed; its ID is null for work that is not billed. */
-type PlacedHold = Held & { readonly hold_id: string | null };
+/** A hold that is open; its ID is null for work that is not billed. `free`: all pages are free ones of the tenant. */
+export interface PlacedHold {
+  readonly kind: 'held';
+  readonly hold_id: string | null;
+  readonly free: boolean;
+  readonly expires_at: string | null;
+}
 
 export interface Bill {
   readonly kind: 'billed';
   readonly cost: Cost;
   readonly free_pages: number;
   readonly position: bigint | undefined;
+  /** Of the stored result that was paid for, which may be another's than the one that was just made. */
+  readonly result_sha256: string | undefined;
 }
 
 export interface BillingDeps extends HoldDeps {
@@ -60,35 +68,39 @@ export interface BillingDeps extends HoldDeps {
   readonly settlePauseMs?: number;
 }
 
-/** A hold whose ID is known before, and that outlives the usual time; left out: a new one. */
-interface NamedHold {
-  readonly hold_id: string;
-  readonly expires_at: string;
-}
+/** A hold whose ID is known before; `expires_at` left out: it has the usual time. */
+export type NamedHold = Pick<HoldCredits['data'], 'hold_id' | 'open_max' | 'reopens'> & {
+  readonly expires_at?: string;
+};
+
+/** What a page of the work costs now. */
+const priceOf = async (
+  { billingConfig }: BillingDeps,
+  work: Pick<WorkToBill, 'operation' | 'mode' | 'billing_type'>,
+): Promise<(PagePrice & { readonly terms: BillingConfig['terms'] }) | WorkProblem> => {
+  const { operation, mode, billing_type } = work;
+  const config = await billingConfig();
+  const credits_per_page = rateOf(config, { operation, billing_type, extraction_mode: mode });
+  if (credits_per_page === undefined)
+    return misfit(['body', 'mode'], `There is no rate for ${operation} in mode ${mode}.`);
+  return { billing_type, credits_per_page, billing_config_version: config.version, terms: config.terms };
+};
 
 const holdOf = async (
-  { billingConfig, clock }: BillingDeps,
+  deps: BillingDeps,
   work: WorkToBill,
-  { hold_id, expires_at }: Partial<NamedHold> & Pick<NamedHold, 'hold_id'>,
+  named: NamedHold,
 ): Promise<HoldCredits['data'] | WorkProblem> => {
-  const { operation, mode } = work;
-  const config = await billingConfig();
-  const rate = rateOf(config, { ...work, extraction_mode: mode });
-  if (rate === undefined)
-    return misfit(['body', 'mode'], `There is no rate for ${operation} in mode ${mode}.`);
+  const { operation, operation_id, mode, tenant_id, pages } = work;
+  const price = await priceOf(deps, work);
+  if ('code' in price) return price;
+  const { terms, ...priced } = price;
   return {
-    tenant_id: work.tenant_id,
-    hold_id,
-    operation_id: work.operation_id,
-    operation,
-    category: categoryOf(operation),
-    extraction_mode: ratedMode(operation, mode),
-    billing_type: work.billing_type,
-    pages: work.pages,
-    credits_per_page: rate,
-    free_pages_allowance: config.terms.free_pages,
-    billing_config_version: config.version,
-    expires_at: expires_at ?? laterBy(clock.now(), config.terms.hold_ttl_seconds * 1000),
+    ...{ tenant_id, operation_id, operation, pages, category: categoryOf(operation) },
+    ...{ extraction_mode: ratedMode(operation, mode), free_pages_allowance: terms.free_pages },
+    ...priced,
+    expires_at: laterBy(deps.clock.now(), terms.hold_ttl_seconds * 1000),
+    ...named,
   };
 };
 
@@ -101,26 +113,56 @@ export const placeHold = async (
   work: WorkToBill,
   named?: NamedHold,
 ): Promise<PlacedHold | WorkProblem | HoldNotOpen | OtherHold> => {
-  if (work.caller.role !== 'tenant') return { kind: 'held', hold_id: null, free: false };
-  const hold_id = named?.hold_id ?? deps.clock.newId('hold');
-  const data = await holdOf(deps, work, { ...named, hold_id });
+  if (work.caller.role !== 'tenant') return { kind: 'held', hold_id: null, free: false, expires_at: null };
+  const data = await holdOf(deps, work, named ?? { hold_id: deps.clock.newId('hold') });
   if ('code' in data) return data;
   const held = await holdCredits(deps, data, metaFor(deps, work));
-  return held.kind === 'held' ? { ...held, hold_id } : held;
+  if (held.kind !== 'held') return held;
+  const { hold_id, expires_at } = held.hold;
+  return { kind: 'held', hold_id, expires_at, free: isFree(held.hold) };
 };
 
-/** Gives the hold back. A failure here costs nothing: the hold expires. */
+/**
+ * Puts the hold of work to the price of what was done, where that is higher than it was held at: an own key that was
+ * never used pays for nothing. Work that the account cannot pay so is not delivered.
+ */
+export const raiseHold = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  hold_id: string,
+): Promise<WorkProblem | undefined> => {
+  const { tenant_id } = work;
+  const price = await priceOf(deps, work);
+  if ('code' in price) return price;
+  const { terms: _, ...data } = price;
+  const command = { type: 'RaiseHold', data: { tenant_id, hold_id, price: data } } as const;
+  const outcome = await deps.accounts.execute({ ...command, meta: metaFor(deps, work) });
+  if (outcome.kind === 'done') return undefined;
+  if (outcome.kind !== 'rejected' || outcome.rejection.code === 'hold_not_open')
+    return workProblem('busy', 'The account is busy. Send the request again in a moment.');
+  const { rejection } = outcome;
+  if (rejection.code !== 'insufficient_credits') throw new Error(`a hold was not raised: ${rejection.code}`);
+  return tooLittle(rejection.required_credits, rejection.available_credits);
+};
+
+/**
+ * Gives the hold back: what it was for will not be billed. False: it was closed before, so it may have been billed.
+ * A failure here costs nothing: the hold expires.
+ */
 export const release = async (
   deps: BillingDeps,
   work: WorkToBill,
   { hold_id, reason }: { readonly hold_id: string | null; readonly reason: 'failed' | 'cancelled' },
-): Promise<void> => {
+): Promise<boolean> => {
   const { tenant_id } = work;
-  if (hold_id !== null) await releaseHold(deps, { tenant_id, hold_id, reason }, metaFor(deps, work));
+  if (hold_id === null) return true;
+  return (await releaseHold(deps, { tenant_id, hold_id, reason }, metaFor(deps, work))) === 'released';
 };
 
-/** What the settlement of a hold says of the work. */
+/** What the settlement of a hold says of the work, whose price is that of the work's billing type. */
 interface WorkSettlement {
+  /** What the hold was placed at; left out: the work's billing type. */
+  readonly held_as?: BillingType;
   readonly hold_id: string | null;
   readonly usage_id: string;
   /** Members of the burn that reports group by. */
@@ -128,28 +170,42 @@ interface WorkSettlement {
   readonly delivered: DeliveredWork;
 }
 
-const billOf = async (
+/** The price to put a hold to before it is settled; undefined where it was held at it. */
+const otherPrice = async (
   deps: BillingDeps,
   work: WorkToBill,
-  { hold_id, usage_id, scope, delivered }: WorkSettlement,
-): Promise<Bill | WorkProblem | HoldNotOpen | OtherHold> => {
+  held_as = work.billing_type,
+): Promise<PagePrice | WorkProblem | undefined> => {
+  if (held_as === work.billing_type) return undefined;
+  const price = await priceOf(deps, work);
+  if ('code' in price) return price;
+  const { terms: _, ...data } = price;
+  return data;
+};
+
+/** Settles once; `hold_not_open`: it was given up before. */
+export const billOf = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  { hold_id, usage_id, scope, delivered, held_as }: WorkSettlement,
+): Promise<Bill | WorkProblem | HoldNotOpen> => {
   const { pages, tenant_id, operation_id } = work;
   const unbilled = { credits_used: 0, pages, balance_remaining: null };
-  if (hold_id === null) return { kind: 'billed', cost: unbilled, free_pages: 0, position: undefined };
+  if (hold_id === null)
+    return { kind: 'billed', cost: unbilled, free_pages: 0, position: undefined, result_sha256: undefined };
+  const price = await otherPrice(deps, work, held_as);
+  if (price !== undefined && 'code' in price) return price;
   const ids = { tenant_id, usage_id, job_id: null, api_key_id: work.caller.key_id };
-  const settling = {
-    operation_id,
-    burn: { ...ids, pages, ...scope, delivered },
-    meta: () => metaFor(deps, work),
-    again: (anew: string) => holdOf(deps, work, { hold_id: anew }),
-  };
+  const burned = { ...ids, pages, ...scope, delivered, ...(price && { price }) };
+  const settling = { operation_id, burn: burned, meta: () => metaFor(deps, work) };
   const settled = await settleOnce(deps, settling, hold_id);
   if (settled.kind !== 'settled') return settled;
   const { burn, position } = settled;
   // Another process may have billed it: what this one remembers can be older than the burn.
   const balance_remaining = settled.balance ?? (await deps.accounts.stateOf(tenant_id, 0)).balance;
   const cost = { credits_used: burn.credits, pages: burn.pages, balance_remaining };
-  return { kind: 'billed', cost, free_pages: burn.free_pages, position };
+  const { result_sha256 } = burn.delivered ?? delivered;
+  return { kind: 'billed', cost, free_pages: burn.free_pages, position, result_sha256 };
 };
 
 /** Tries to settle before the caller is told to ask again, and the pause after the first of them, ms. */
@@ -157,22 +213,20 @@ const SETTLE_ATTEMPTS = 4;
 const SETTLE_PAUSE_MS = 250;
 
 /**
- * Settles work that was done, once, whatever happened before: the hold may be open, settled by a request
- * that never got its answer, or released because it ran out. An outcome that is not known, or cannot be
- * read now, is asked for again: work that is delivered is billed, and work that is not must not be.
+ * Settles work that was done, once, whatever happened before: the hold may be open, settled by a request that never
+ * got its answer, or gone, as the work was given up. An outcome that is not known, or cannot be read now, is asked
+ * for again: work that is delivered is billed, and work that is not must not be.
  */
 export const settleDone = async (
   deps: BillingDeps,
   work: WorkToBill,
   done: WorkSettlement,
-): Promise<Bill | WorkProblem> => {
+): Promise<Bill | WorkProblem | HoldNotOpen> => {
   for (let attempt = 1; attempt < SETTLE_ATTEMPTS; attempt += 1) {
     // An error that stays is thrown by the last attempt.
     const bill = await billOf(deps, work, done).catch(() => undefined);
-    if (bill?.kind === 'billed' || (bill?.kind === 'problem' && bill.code !== 'busy')) return bill;
+    if (bill !== undefined && !(bill.kind === 'problem' && bill.code === 'busy')) return bill;
     await pause((deps.settlePauseMs ?? SETTLE_PAUSE_MS) * attempt);
   }
-  const last = await billOf(deps, work, done);
-  if (last.kind === 'billed' || last.kind === 'problem') return last;
-  throw new Error(`hold ${String(done.hold_id)} is neither open nor settled`);
+  return billOf(deps, work, done);
 };

@@ -8,6 +8,7 @@ import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.
 import type { ModelDeps } from '../models/ownBases.ts';
 import { modelsByFormat } from '../models/ownKeys.ts';
 import type { PlatformModels } from '../../platformModels.ts';
+import { unlessOverrun } from './recentFailures.ts';
 import { askedContents, renderFormOf, type ConversionForm } from './pageContents.ts';
 import { pageAnswers } from './pageAnswers.ts';
 import { modelProblem, parseProblem, type WorkProblem } from './workProblem.ts';
@@ -51,8 +52,12 @@ const rendered = (
     share: request.tenant_id,
     kept,
   };
-  if (long?.ranges != null) return deps.ranged.render({ ...work, ...long.ranges });
-  return ocr === null ? deps.parser.render(work) : deps.modelWork.convert(work, { llm: null, ocr, onCall });
+  const ranges = long?.ranges;
+  if (ranges == null && ocr !== null) return deps.modelWork.convert(work, { llm: null, ocr, onCall });
+  const named = { file: request.file, what: 'render', request: work } as const;
+  return unlessOverrun(deps.overruns, named, () =>
+    ranges == null ? deps.parser.render(work) : deps.ranged.render({ ...work, ...ranges }),
+  );
 };
 
 const run = async (
@@ -65,9 +70,10 @@ const run = async (
   if (answer.kind !== 'ok') return parseProblem(answer, 'conversion_failed');
   const { rendition } = answer;
   const use = task.keyUse();
+  const isCut = rendition.warnings.some(({ code }) => code === 'deadline_reached');
   return {
     kind: 'done',
-    status: 'success',
+    status: isCut ? 'partial' : 'success',
     billing_type: use.billing_type,
     body: {
       markdown: rendition.markdown,
@@ -91,11 +97,16 @@ const run = async (
 };
 
 /** The answer as the interface has it: what was done, and what it cost. */
-export const conversionAnswer = ({ body, cost, free_pages }: Delivered): Delivered => ({
-  kind: 'delivered',
-  cost,
-  free_pages,
-  body: { ...body, meta: { ...(body['meta'] as JsonObject), cost: { ...cost } } },
+export const conversionAnswer = (delivered: Delivered): Delivered => {
+  const { meta } = conversionEnds(delivered);
+  const { body } = delivered;
+  return { ...delivered, body: { ...body, meta: { ...(body['meta'] as JsonObject), ...meta } } };
+};
+
+/** What an answer says that is known only when it is billed. */
+export const conversionEnds = ({ cost }: Pick<Delivered, 'cost'>) => ({
+  body: {},
+  meta: { cost: { ...cost } },
 });
 
 /** What reads the pages is what a conversion names; a file without pages is read here. */

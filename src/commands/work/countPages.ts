@@ -5,7 +5,7 @@ import { metaOf } from '../writer/commandMeta.ts';
 import type { BillingDeps, Caller } from './billedWork.ts';
 import type { Documents } from '../uploads/documents.ts';
 import type { HeavySlots } from './heavySlots.ts';
-import type { RecentFailures } from './recentFailures.ts';
+import { unlessOverrun, type Overruns, type RecentFailures } from './recentFailures.ts';
 import {
   documentNamedIn,
   type FetchedUpload,
@@ -23,6 +23,7 @@ export interface CountPagesDeps extends Pick<BillingDeps, 'clock'> {
   readonly slots: Pick<HeavySlots, 'take'>;
   /** Documents that could not be counted, by their ID. */
   readonly failures: RecentFailures<Counted>;
+  readonly overruns?: Overruns | undefined;
   /** Documents that one call fetches and counts at the same time. Each has its file meanwhile. */
   readonly atOnce: number;
   /** Most pages of one call. */
@@ -109,10 +110,11 @@ const inspected = async (
   if (fetched.document.kind === 'dataset') return unsupported(null);
   const { pagesMax, inspectDeadlineMs: deadlineMs } = deps;
   const { path, file_name: fileName } = fetched.file;
-  const found = await deps.parser.inspect({
-    ...{ path, fileName, effort: 'fast', pagesMax, deadlineMs, signal },
-    share: fetched.document.tenant_id,
-  });
+  const asked = { path, fileName, effort: 'fast', pagesMax, deadlineMs, signal } as const;
+  const named = { file: fetched.file, what: 'inspect', request: asked } as const;
+  const found = await unlessOverrun(deps.overruns, named, () =>
+    deps.parser.inspect({ ...asked, share: fetched.document.tenant_id }),
+  );
   if (found.kind === 'aborted') throw new Aborted('the caller went away');
   if (found.kind !== 'ok') return unsupported(found.kind === 'too_many_pages' ? found.pages : null);
   const meta = metaOf(deps, caller, correlation_id);

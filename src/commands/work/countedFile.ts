@@ -1,5 +1,6 @@
 import type { DocumentParser, Inspection } from '@quire/engine/ports/documentParser';
 import type { KeptFile } from '@quire/engine/ports/keptFile';
+import { unlessOverrun, type Overruns } from './recentFailures.ts';
 import type { WorkPlan, WorkRequest } from './work.ts';
 import { misfit, parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
 
@@ -9,6 +10,8 @@ export interface CountFileDeps {
   readonly pagesMax: number;
   readonly longPagesMax: number;
   readonly inspectDeadlineMs: number;
+  /** Left out: nothing is remembered. */
+  readonly overruns?: Overruns | undefined;
 }
 
 /** A request, and the file that it keeps open while it is worked on. */
@@ -40,7 +43,7 @@ export const countedFile = async (
 ): Promise<CountedFile | WorkProblem> => {
   const { parser, inspectDeadlineMs } = deps;
   const pagesMax = isWaited ? deps.pagesMax : deps.longPagesMax;
-  const counted = await parser.inspect({
+  const asked = {
     path: file.path,
     fileName: file.file_name,
     effort,
@@ -51,7 +54,9 @@ export const countedFile = async (
     deadlineMs: inspectDeadlineMs,
     signal,
     share: tenant_id,
-  });
+  };
+  const named = { file, what: 'inspect', request: asked } as const;
+  const counted = await unlessOverrun(deps.overruns, named, () => parser.inspect(asked));
   if (counted.kind === 'ok') return counted;
   if (counted.kind === 'too_many_pages' && isWaited) return tooLong(counted.pages, deps);
   return counted.kind === 'no_such_page'

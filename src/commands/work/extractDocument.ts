@@ -11,6 +11,7 @@ import type { Delivered, HandedOver, WorkDone, WorkRequest, WorkTask } from './w
 import type { ChannelPaths, ChosenModels, ModelChannel } from '../models/models.ts';
 import type { ModelDeps } from '../models/ownBases.ts';
 import { modelsByFormat, type OwnKeyUse } from '../models/ownKeys.ts';
+import { unlessOverrun } from './recentFailures.ts';
 import { pageAnswers } from './pageAnswers.ts';
 import { modelProblem, parseProblem, misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
@@ -96,10 +97,13 @@ const extracted = (
     minConfidence: request.min_confidence,
     learned: request.learned?.kind === 'local' ? request.learned : undefined,
   };
-  if (long?.ranges != null) return deps.ranged.extract({ ...work, ...long.ranges });
-  return isLocal
-    ? deps.engine.extract(work)
-    : deps.modelWork.extract(work, { llm, ocr, onCall, learned: promptIn(request) });
+  const ranges = long?.ranges;
+  if (ranges == null && !isLocal)
+    return deps.modelWork.extract(work, { llm, ocr, onCall, learned: promptIn(request) });
+  const named = { file: request.file, what: 'extract', request: work, schema: request.schema } as const;
+  return unlessOverrun(deps.overruns, named, () =>
+    ranges == null ? deps.engine.extract(work) : deps.ranged.extract({ ...work, ...ranges }),
+  );
 };
 
 const run = async (
@@ -113,14 +117,16 @@ const run = async (
   if (answer.kind !== 'ok') return parseProblem(answer, 'extraction_failed');
   const { extraction } = answer;
   const fits = extraction.validationErrors.length === 0;
-  if (!fits && !request.allow_partial)
+  // What was not looked at for want of time is no fault of the document: what was found is answered.
+  const isCut = extraction.warnings.some(({ code }) => code === 'deadline_reached');
+  if (!fits && !isCut && !request.allow_partial)
     return workProblem(
       'output_schema_mismatch',
       'What the document says does not fit the schema, and nothing was billed. Send ' +
         'allow_partial=true to get what fits.',
       { validation_errors: extraction.validationErrors },
     );
-  const status = fits ? 'success' : 'partial';
+  const status = fits && !isCut ? 'success' : 'partial';
   const use = task.keyUse();
   return {
     kind: 'done',
@@ -131,11 +137,16 @@ const run = async (
 };
 
 /** The answer as the interface has it: what was done, and what it cost. */
-export const extractionAnswer = ({ body, cost, free_pages, ...rest }: Delivered): Delivered => ({
-  ...rest,
-  cost,
-  free_pages,
-  body: { ...body, cost: { ...cost }, meta: { ...(body['meta'] as JsonObject), free_pages } },
+export const extractionAnswer = (delivered: Delivered): Delivered => {
+  const { body, meta } = extractionEnds(delivered);
+  const done = delivered.body;
+  return { ...delivered, body: { ...done, ...body, meta: { ...(done['meta'] as JsonObject), ...meta } } };
+};
+
+/** What an answer says that is known only when it is billed. */
+export const extractionEnds = ({ cost, free_pages }: Pick<Delivered, 'cost' | 'free_pages'>) => ({
+  body: { cost: { ...cost } },
+  meta: { free_pages },
 });
 
 /** An own key without a model is for the model that the artifact was learned with. */

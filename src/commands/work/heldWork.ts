@@ -5,16 +5,16 @@ import type { WorkToBill } from './billedWork.ts';
 import { callLog, type LogCall } from './callLog.ts';
 import type { ChosenModels } from '../models/models.ts';
 import { ownKeyUse } from '../models/ownKeys.ts';
-import type { StoredResult } from './storedResult.ts';
+import type { StoredResult } from './results/storedResult.ts';
 import type { KeptFacts } from '../unfinished/keptFacts.ts';
 import type { WorkEndFact } from '../unfinished/workFact.ts';
 import type { UsageLog } from './usageLog.ts';
 import type { LongWork, WorkDone, WorkPlan, WorkRequest } from './work.ts';
-import { parseProblem, type WorkProblem } from './workProblem.ts';
+import { parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
 
 export interface DoWorkDeps {
   readonly clock: Clock;
-  readonly usage: Pick<UsageLog, 'requested'>;
+  readonly usage: Pick<UsageLog, 'requested' | 'stateOf'>;
   /** Takes how work ended to the log, now or later. */
   readonly facts: Pick<KeptFacts, 'record'>;
   /** Records what a call of a model used. */
@@ -39,12 +39,14 @@ export type NewWork = Work & {
   /** Of the whole document; the chosen ones are billed. */
   readonly document_pages: number;
   readonly kept: KeptFile;
+  /** It was billed and has ended before: it is done again for its result alone. */
+  readonly isPaid?: boolean;
   /** Of work that is tried again when it fails; left out: there is one. */
   readonly attempt?: number;
   readonly long?: LongWork | undefined;
 };
 
-/** Milliseconds since now, whole. */
+/** Gives what tells the whole milliseconds that passed since this call. */
 export const stopwatch = () => {
   const began = performance.now();
   return () => Math.round(performance.now() - began);
@@ -80,7 +82,7 @@ export const doWork = async (deps: DoWorkDeps, work: NewWork): Promise<WorkDone 
     ...(attempt !== undefined && { attempt }),
   });
   const tried = async () => {
-    await deps.usage.requested(work);
+    if (work.isPaid !== true && !(await deps.usage.requested(work))) return ENDED_ELSEWHERE;
     const { signal } = request;
     const { onCall, made } = calls;
     const done = await plan.run({
@@ -95,6 +97,12 @@ export const doWork = async (deps: DoWorkDeps, work: NewWork): Promise<WorkDone 
   const unlogged = await calls.logged().then(() => undefined, thrown);
   return unlogged ?? ran;
 };
+
+/** Another process has ended the work: whatever came of it now could not be delivered. */
+const ENDED_ELSEWHERE = workProblem(
+  'busy',
+  'The work has ended elsewhere. Send the request again in a moment.',
+);
 
 /** What work is billed by, from a request and the IDs that were made for it. */
 export const workOf = (

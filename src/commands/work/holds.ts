@@ -1,5 +1,6 @@
 import type { HoldCredits, ReleaseHold, SettleHold } from '../../../domain/account/commands.ts';
 import type { AccountEventOf } from '../../../domain/account/events.ts';
+import { RELEASED } from '../../../domain/account/state.ts';
 import { accountStream } from '../../../domain/account/stream.ts';
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { EventStore } from '../../../domain/ports/eventStore.ts';
@@ -13,18 +14,25 @@ export interface HoldDeps {
   readonly store: EventStore;
 }
 
-/** `free`: all pages are free ones of the tenant. */
+/** A hold that is open, whoever has placed it. */
 export interface Held {
   readonly kind: 'held';
-  readonly free: boolean;
+  readonly hold: Hold;
 }
+
+type Hold = AccountEventOf<'CreditsHeld'>['data'];
+
+/** Whether all pages are free ones of the tenant. */
+export const isFree = ({ pages, free_pages }: Hold): boolean => free_pages === pages;
 
 /** The hold, or its operation, was settled or released before. */
 export interface HoldNotOpen {
   readonly kind: 'hold_not_open';
+  /** It was settled. */
+  readonly isBilled: boolean;
 }
 
-/** The hold is open for other work, or at another price; or its operation has another one. */
+/** The hold is open for other work, or its operation has another one. */
 export interface OtherHold {
   readonly kind: 'other_hold';
 }
@@ -61,6 +69,9 @@ export const tooLittle = (required_credits: number, available_credits: number): 
     { required_credits, available_credits },
   );
 
+export const tooManyOpen = (open_max: number): WorkProblem =>
+  workProblem('busy', `At most ${String(open_max)} operations of a tenant may wait or run at once.`);
+
 /** Sets credits aside, free pages first. The same hold again changes nothing. */
 export const holdCredits = async (
   { accounts }: Pick<HoldDeps, 'accounts'>,
@@ -69,8 +80,9 @@ export const holdCredits = async (
 ): Promise<Held | HoldNotOpen | OtherHold | WorkProblem> => {
   const outcome = await accounts.execute({ type: 'HoldCredits', data, meta });
   if (outcome.kind === 'done') {
-    const held = outcome.events.find((event) => event.type === 'CreditsHeld')?.data;
-    return { kind: 'held', free: held !== undefined && held.free_pages === held.pages };
+    const hold = outcome.state.holds.get(data.hold_id);
+    if (hold === undefined) throw new Error(`hold ${data.hold_id} is placed and not there`);
+    return { kind: 'held', hold };
   }
   if (outcome.kind !== 'rejected') return notNow(outcome.kind);
   const { rejection } = outcome;
@@ -79,33 +91,59 @@ export const holdCredits = async (
       return planRequired(rejection.plan);
     case 'insufficient_credits':
       return tooLittle(rejection.required_credits, rejection.available_credits);
-    case 'hold_not_open':
-      return { kind: 'hold_not_open' };
+    case 'hold_not_open': {
+      const isBilled = outcome.state.operations.get(data.operation_id) !== RELEASED;
+      return { kind: 'hold_not_open', isBilled };
+    }
     case 'idempotency_key_reused':
       return { kind: 'other_hold' };
+    case 'too_many_open':
+      return tooManyOpen(rejection.open_max);
     default:
       throw new Error(`a hold was rejected with ${rejection.code}`);
   }
 };
 
-/** Gives a hold back; one that is closed already stays so. False: it could not be done now, and it expires. */
+/**
+ * Gives a hold back. `closed`: it was settled or released before, and stays so. `not_now`: ask again, or let it
+ * expire.
+ */
 export const releaseHold = async (
   { accounts }: Pick<HoldDeps, 'accounts'>,
   data: ReleaseHold['data'],
   meta: CommandMeta,
-): Promise<boolean> => {
+): Promise<'released' | 'closed' | 'not_now'> => {
   const { kind } = await accounts.execute({ type: 'ReleaseHold', data, meta });
-  return kind === 'done' || kind === 'rejected';
+  if (kind === 'rejected') return 'closed';
+  return kind === 'done' ? 'released' : 'not_now';
+};
+
+/**
+ * Whether work was given up for good: it has no open hold, and was not billed. What the account has forgotten is
+ * looked up in its stream, back to the work's first hold.
+ */
+export const wasGivenUp = async (
+  { accounts, store }: HoldDeps,
+  { tenant_id, operation_id }: { readonly tenant_id: string; readonly operation_id: string },
+): Promise<boolean> => {
+  const { operations } = await accounts.stateOf(tenant_id, 0);
+  const hold = operations.get(operation_id);
+  if (hold !== undefined) return hold === RELEASED;
+  for await (const recorded of store.read(accountStream(tenant_id), { direction: 'backwards' })) {
+    const { type, data } = accountCodec.decode(recorded);
+    if (type === 'CreditsBurned' && data.operation_id === operation_id) return false;
+    if (type === 'CreditsHeld' && data.operation_id === operation_id) return true;
+  }
+  return false;
 };
 
 /** How the hold of one operation is closed by a burn. */
 export interface Settling {
   readonly operation_id: string;
+  /** `price`: what the hold is put to first, where it is another than it was held at. */
   readonly burn: Omit<SettleHold['data'], 'hold_id'>;
   /** A new command. */
   readonly meta: () => CommandMeta;
-  /** The hold anew, under another ID, where it ran out. */
-  readonly again: (hold_id: string) => Promise<HoldCredits['data'] | WorkProblem>;
 }
 
 const settle = async (
@@ -115,20 +153,23 @@ const settle = async (
 ): Promise<Settled | HoldNotOpen | WorkProblem> => {
   const outcome = await accounts.execute({ type: 'SettleHold', data: { ...burn, hold_id }, meta: meta() });
   if (outcome.kind === 'rejected') {
-    if (outcome.rejection.code === 'hold_not_open') return { kind: 'hold_not_open' };
-    throw new Error(`a settlement was rejected with ${outcome.rejection.code}`);
+    const { rejection } = outcome;
+    if (rejection.code === 'hold_not_open') return { kind: 'hold_not_open', isBilled: false };
+    if (rejection.code === 'insufficient_credits')
+      return tooLittle(rejection.required_credits, rejection.available_credits);
+    throw new Error(`a settlement was rejected with ${rejection.code}`);
   }
   if (outcome.kind !== 'done') return notNow(outcome.kind);
   const { events, state, position } = outcome;
   const burned = events.find((event) => event.type === 'CreditsBurned')?.data;
   // A repeat of a settlement that had taken effect: its burn is in the log.
-  if (burned === undefined) return { kind: 'hold_not_open' };
+  if (burned === undefined) return { kind: 'hold_not_open', isBilled: true };
   return { kind: 'settled', burn: burned, balance: state.balance, position };
 };
 
 /**
  * What an earlier settlement burned. The account forgets finished holds, so this reads its stream backwards, to
- * where the operation's first hold was placed; only a retry after a crash needs it.
+ * where the operation's hold was placed; only a retry after a crash needs it.
  */
 const settledBefore = async (
   { store }: HoldDeps,
@@ -145,27 +186,15 @@ const settledBefore = async (
 };
 
 /**
- * Settles an operation once, whatever became of its hold: it may be open, settled by a request that never got
- * its answer, or released because it ran out. Then it is placed anew, under an ID that follows from the old
- * one, so that two retries at once share it, and only one of them can settle it.
+ * Settles an operation once, however often it is asked for. `hold_not_open`: it was not billed, and its hold is gone:
+ * the work was given up.
  */
 export const settleOnce = async (
   deps: HoldDeps,
   settling: Settling,
   hold_id: string,
-): Promise<Settled | HoldNotOpen | OtherHold | WorkProblem> => {
+): Promise<Settled | HoldNotOpen | WorkProblem> => {
   const first = await settle(deps, settling, hold_id);
   if (first.kind !== 'hold_not_open') return first;
-  const before = await settledBefore(deps, settling, hold_id);
-  if (before !== undefined) return before;
-  const again = `${hold_id}_again`;
-  const data = await settling.again(again);
-  if ('code' in data) return data;
-  const placed = await holdCredits(deps, data, settling.meta());
-  if (placed.kind !== 'held') return placed;
-  const since = await settledBefore(deps, settling, hold_id);
-  if (since === undefined) return settle(deps, settling, again);
-  const { tenant_id } = settling.burn;
-  await releaseHold(deps, { tenant_id, hold_id: again, reason: 'cancelled' }, settling.meta());
-  return since;
+  return (await settledBefore(deps, settling, hold_id)) ?? first;
 };

@@ -1,22 +1,19 @@
 import { conversionEvent, conversionStream } from '../../../domain/conversion/events.ts';
 import type { DocumentEvent } from '../../../domain/document/events.ts';
-import {
-  extractionEvent,
-  extractionStream,
-  type ExtractionEvent,
-} from '../../../domain/extraction/events.ts';
+import { extractionEvent, extractionStream } from '../../../domain/extraction/events.ts';
+import { usage, type UsageFact, type UsageKind, type UsageState } from '../../../domain/extraction/usage.ts';
 import { eventCodec, type Codec } from '../../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../../domain/kernel/command.ts';
 import type { DomainEvent } from '../../../domain/kernel/decider.ts';
-import { uuidOfName } from '../../../domain/kernel/eventId.ts';
-import { recorder } from '../../../domain/kernel/recorder.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
 import { LogUnavailable, type EventStore } from '../../../domain/ports/eventStore.ts';
 import type { ChosenModels } from '../models/models.ts';
 import type { WorkEndFact } from '../unfinished/workFact.ts';
 import { documents } from '../uploads/documents.ts';
-import { commandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
+import type { HandlerOptions } from '../writer/commandHandler.ts';
 import { metaOf } from '../writer/commandMeta.ts';
+import type { NotNow } from '../writer/outcome.ts';
+import { streamsOf } from '../writer/streams.ts';
 import type { WorkToBill } from './billedWork.ts';
 import type { WorkPlan, WorkRequest } from './work.ts';
 
@@ -29,18 +26,21 @@ interface RequestedWork {
   readonly hold_id: string | null;
   readonly mime_type: string;
   readonly document_pages: number;
-  /** As in `NewWork`: what an earlier attempt wrote is not written again. */
-  readonly attempt?: number | undefined;
 }
 
+/** Which work, by the name of its stream. */
+type WorkName = Pick<WorkEndFact, 'operation' | 'operation_id'>;
+
 /**
- * The usage events of extractions and conversions: measured work, without prices. Throws LogUnavailable
+ * The usage events of extractions and conversions: measured work, without prices. What writes throws LogUnavailable
  * when an event was not written, or may not have been.
  */
 export interface UsageLog {
-  /** Also registers the document. */
-  readonly requested: (work: RequestedWork) => Promise<void>;
+  /** Also registers the document. False: the work has ended already, and nobody is to do it. */
+  readonly requested: (work: RequestedWork) => Promise<boolean>;
   readonly ended: (end: WorkEndFact) => Promise<void>;
+  /** From the log. */
+  readonly stateOf: (work: WorkName) => Promise<UsageState>;
 }
 
 interface UsageLogDeps {
@@ -66,14 +66,6 @@ const WORDS = {
   },
 } as const;
 
-/** What happened to work, and the members of its event that both kinds of work have. */
-type Happened = 'Requested' | 'Completed' | 'Failed';
-type Members<What extends Happened> = Omit<
-  Extract<ExtractionEvent, { readonly type: `Extraction${What}` }>['data'],
-  'extraction_id'
->;
-type Fact = { [What in Happened]: { readonly happened: What; readonly data: Members<What> } }[Happened];
-
 const documentOf = (work: RequestedWork, created_at: string): DocumentEvent => {
   const { request, plan, bill, document_id, mime_type, document_pages } = work;
   const { file_name, bytes, sha256 } = request.file;
@@ -98,7 +90,7 @@ const documentOf = (work: RequestedWork, created_at: string): DocumentEvent => {
 const requestedFact = (
   { request, models, bill, document_id, hold_id }: RequestedWork,
   requested_at: string,
-): Fact => ({
+): UsageFact => ({
   happened: 'Requested',
   data: {
     tenant_id: bill.tenant_id,
@@ -117,56 +109,63 @@ const requestedFact = (
   },
 });
 
-const endedFact = ({ tenant_id, pages, ended_at, end }: WorkEndFact): Fact => {
+const endedFact = ({ tenant_id, pages, ended_at, end }: WorkEndFact): UsageFact => {
   if (end.kind === 'failed')
     return { happened: 'Failed', data: { tenant_id, code: end.code, failed_at: ended_at } };
   const { kind: _, ...done } = end;
   return { happened: 'Completed', data: { tenant_id, pages, ...done, completed_at: ended_at } };
 };
 
-/** Records in the stream of one piece of work. After it was completed nothing more is written. */
-const recording = ({ store, options = {} }: UsageLogDeps) => {
-  const decider = recorder<DomainEvent>(({ type }) => type.endsWith('Completed'));
-  return (
-    { operation, operation_id }: Pick<WorkEndFact, 'operation' | 'operation_id'>,
-    { happened, data }: Fact,
-    meta: CommandMeta,
-  ) => {
+export const usageLog = (deps: UsageLogDeps): UsageLog => {
+  const { store, options } = deps;
+  const registered = documents(store, options);
+  const streamsFor = ({ operation, operation_id }: WorkName) => {
     const { event, id, stream, codec: own } = WORDS[operation];
     const codec: Codec<DomainEvent> = own;
-    const handle = commandHandler({ store, options, codec, decider, tenantOf: () => data.tenant_id });
-    const recorded = { type: `${event}${happened}`, data: { [id]: operation_id, ...data } };
-    return handle(stream(operation_id), { type: 'Record', data: recorded, meta });
+    const eventOf = ({ happened, data }: UsageFact): DomainEvent => ({
+      type: `${event}${happened}`,
+      data: { [id]: operation_id, ...data },
+    });
+    return streamsOf<UsageKind>({ decider: usage(eventOf), codec, streamOf: stream }, store, options);
   };
-};
-
-export const usageLog = (deps: UsageLogDeps): UsageLog => {
-  const record = recording(deps);
-  const registered = documents(deps.store, deps.options);
-  const written = async (
+  const written = async <State>(
     tenantId: string,
-    append: Promise<{ readonly kind: string; readonly position?: bigint | undefined }>,
-  ): Promise<void> => {
-    const { kind, position } = await append;
-    if (kind !== 'done') throw new LogUnavailable(`a usage event was not written: ${kind}`);
-    if (position !== undefined) deps.wrote(tenantId, position);
+    append: Promise<
+      { readonly kind: 'done'; readonly position: bigint | undefined; readonly state: State } | NotNow
+    >,
+  ): Promise<State> => {
+    const outcome = await append;
+    if (outcome.kind !== 'done') throw new LogUnavailable(`a usage event was not written: ${outcome.kind}`);
+    if (outcome.position !== undefined) deps.wrote(tenantId, outcome.position);
+    return outcome.state;
   };
+  const record = (work: WorkName, data: UsageFact, meta: CommandMeta) =>
+    written(
+      data.data.tenant_id,
+      neverRejected(
+        streamsFor(work).handle(work.operation_id, { type: 'Record', data, meta }, data.data.tenant_id),
+      ),
+    );
   return {
     requested: async (work) => {
       const { caller, correlation_id, tenant_id } = work.bill;
-      const { operation_id } = work.bill;
-      const again = (what: string) =>
-        work.attempt === undefined ? {} : { command_id: uuidOfName(`${what} ${operation_id}`) };
-      const first = { ...metaOf(deps, caller, correlation_id), ...again('registered') };
-      await written(tenant_id, registered.record(documentOf(work, first.now), first));
-      const meta = { ...metaOf(deps, caller, correlation_id), ...again('requested') };
-      await written(tenant_id, record(work.bill, requestedFact(work, meta.now), meta));
+      const first = metaOf(deps, caller, correlation_id);
+      await written(tenant_id, neverRejected(registered.record(documentOf(work, first.now), first)));
+      const meta = metaOf(deps, caller, correlation_id);
+      return (await record(work.bill, requestedFact(work, meta.now), meta)).end === null;
     },
-    ended: (fact) => {
-      // The same end is the same command: what the log has already is not written again.
-      const command_id = uuidOfName(`${fact.end.kind} ${fact.operation_id}`);
-      const meta = { ...metaOf(deps, fact.actor, fact.correlation_id), command_id };
-      return written(fact.tenant_id, record(fact, endedFact(fact), meta));
+    ended: async (fact) => {
+      await record(fact, endedFact(fact), metaOf(deps, fact.actor, fact.correlation_id));
     },
+    stateOf: (work) => streamsFor(work).stateOf(work.operation_id),
   };
+};
+
+/** Streams that record reject nothing. */
+const neverRejected = async <Result extends { readonly kind: string }>(
+  outcome: Promise<Result | { readonly kind: 'rejected' }>,
+): Promise<Exclude<Result, { readonly kind: 'rejected' }>> => {
+  const became = await outcome;
+  if (became.kind === 'rejected') throw new Error('a usage event was rejected');
+  return became as Exclude<Result, { readonly kind: 'rejected' }>;
 };

@@ -10,7 +10,6 @@ import type { Caller, Cost, WorkToBill } from './billedWork.ts';
 import type { ChosenModels } from '../models/models.ts';
 import type { ModelsByFormat, OwnKeyUse } from '../models/ownKeys.ts';
 import type { OperationTask } from '../operations/operationInput.ts';
-import type { WorkIdentity } from './storedResult.ts';
 import type { WorkProblem } from './workProblem.ts';
 
 /** A file that was received and lies on the local disk. */
@@ -42,7 +41,8 @@ export interface WorkRequest {
   readonly tenant_id: string;
   readonly caller: Caller;
   readonly correlation_id: string;
-  readonly idempotency: Pick<WorkIdentity, 'idempotency_key' | 'fingerprint'> | null;
+  /** What its caller named it, and the digest of what it asks for. */
+  readonly idempotency: { readonly idempotency_key: string; readonly fingerprint: string } | null;
   readonly file: ReceivedFile;
   /** Left out: the file came with the request and is a new document. */
   readonly document?: KnownDocument | undefined;

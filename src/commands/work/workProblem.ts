@@ -101,3 +101,7 @@ export const modelProblem = (failure: ModelFailure): WorkProblem => {
       return workProblem('request_aborted', LEFT);
   }
 };
+
+/** The answer to a request that asks for something else under a key that has named work. */
+export const reused = (): WorkProblem =>
+  workProblem('idempotency_key_reused', 'This Idempotency-Key belongs to another request.');

@@ -7,7 +7,7 @@ import type { SnapshotStore } from '../../../domain/ports/snapshotStore.ts';
 import type { Proof, SnapshotRules } from './trustedSnapshot.ts';
 
 /** Raise it when `evolve` or the state's shape changes: snapshots of other versions are ignored. */
-const ACCOUNT_REDUCER_VERSION = 2;
+const ACCOUNT_REDUCER_VERSION = 3;
 
 /** Snapshots of accounts, in a store. */
 export const accountSnapshots = (

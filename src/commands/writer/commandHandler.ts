@@ -55,7 +55,8 @@ export const commandHandler =
       const timer = setTimeout(deadline.stop, deadlineMs);
       try {
         return await new Promise<Outcome<Kind>>((answer, fail) => {
-          const entry: Entry<Kind> = { command, deadline: Infinity, answer, fail, span, gone: false };
+          const until = performance.now() + deadlineMs;
+          const entry: Entry<Kind> = { command, deadline: until, answer, fail, span, gone: false };
           const box = newMailbox<Kind>(stream, rules.tenantOf(command), 1);
           box.waiting.push(entry);
           void runTurn(turn, { ...box, recentMax: Infinity });

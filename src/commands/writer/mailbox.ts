@@ -27,6 +27,8 @@ export interface Mailbox<Kind extends AnyKind> {
   warm: Folded<Kind['state']> | undefined;
   /** When the log last confirmed `warm`. */
   confirmedAt: number;
+  /** The connection over which it did; see `EventStore.epoch`. */
+  epoch: number;
   /** Commands known to be in the stream, the latest few. */
   readonly recent: Set<string>;
   readonly recentMax: number;
@@ -55,6 +57,7 @@ export const newMailbox = <Kind extends AnyKind>(
   inFlight: [],
   warm: undefined,
   confirmedAt: -Infinity,
+  epoch: 0,
   recent: new Set(),
   recentMax: RECENT_MAX,
   running: false,

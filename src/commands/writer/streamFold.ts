@@ -17,6 +17,8 @@ export interface Folded<State> {
 /** What is needed to read a stream and to believe it. */
 export interface FoldRules<State, Event> {
   readonly initialState: State;
+  /** As of a decider. */
+  readonly saysAll?: boolean | undefined;
   readonly evolve: (state: State, event: Event) => State;
   readonly codec: Codec<Event>;
 }
@@ -51,21 +53,54 @@ export const linkAfter = ({
   hashVersion,
 });
 
+/** Where the last event of a stream goes on from, as itself says: the events before it are not needed. */
+const beforeLast = async <State, Event>(
+  { rules, store, stream }: FoldSource<State, Event>,
+  nothing: Folded<State>,
+): Promise<Folded<State>> => {
+  for await (const { revision, metadata } of store.read(stream, { direction: 'backwards', limit: 1 })) {
+    const { prev_hash } = metadata;
+    if (revision > 0n && typeof prev_hash === 'string')
+      return { ...nothingYet(rules.initialState), revision: revision - 1n, hash: prev_hash };
+  }
+  return nothing;
+};
+
 /**
  * Folds what lies after `from`, checking each link of the chain. Returns `from` itself when there is
  * nothing new. `seen` is told of each event's command.
  */
 export const foldForward = async <State, Event>(
-  { rules, store, stream, seen }: FoldSource<State, Event>,
+  source: FoldSource<State, Event>,
   from: Folded<State>,
 ): Promise<Folded<State>> => {
-  let folded = from;
-  const start = from.revision === 'no_stream' ? 0n : from.revision + 1n;
+  const { rules, store, stream, seen } = source;
+  const epoch = epochOf(store);
+  const isCold = rules.saysAll === true && from.revision === 'no_stream';
+  let folded = isCold ? await beforeLast(source, from) : from;
+  const start = folded.revision === 'no_stream' ? 0n : folded.revision + 1n;
   for await (const recorded of store.read(stream, { from: start })) {
     folded = foldOne(rules, folded, recorded);
     if (seen !== undefined) seen(causationOf(recorded));
   }
+  noteSeen(store, { stream, folded, epoch });
   return folded;
+};
+
+/** The connection to the log now. */
+export const epochOf = ({ epoch }: Pick<EventStore, 'epoch'>): number => epoch?.() ?? 0;
+
+interface Read {
+  readonly stream: string;
+  readonly folded: Folded<unknown>;
+  readonly epoch: number;
+}
+
+/** What is folded may be remembered: it is noted that this process knows it. */
+const noteSeen = ({ seen }: EventStore, { stream, folded, epoch }: Read): void => {
+  const { revision, hash, position } = folded;
+  if (seen === undefined || revision === 'no_stream' || hash === null || position === undefined) return;
+  seen.note({ stream, revision, position, hash }, epoch);
 };
 
 /** The state of a stream as the log has it now. */
@@ -91,6 +126,7 @@ export const foldOn = async <State, Event>(
   const { revision } = from;
   if (revision === 'no_stream') return foldForward({ rules, store, stream, ...(seen && { seen }) }, from);
   let folded = from;
+  const epoch = epochOf(store);
   let isKnown = false;
   for await (const recorded of store.read(stream, { from: revision })) {
     if (isKnown) {
@@ -101,6 +137,7 @@ export const foldOn = async <State, Event>(
     isKnown = true;
   }
   if (!isKnown) throw new LogContradicts(stream, revision);
+  noteSeen(store, { stream, folded, epoch });
   return folded;
 };
 

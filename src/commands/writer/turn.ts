@@ -6,8 +6,15 @@ import { coldLoad } from './trustedSnapshot.ts';
 import { decideBatch, type DecidedBatch } from './decideBatch.ts';
 import { giveBack, remember, type Entry, type Mailbox } from './mailbox.ts';
 import { BUSY, CONTENDED, UNKNOWN } from './outcome.ts';
-import { LogWentBack, settleAppend } from './settleAppend.ts';
-import { foldOn, LogContradicts, UnreadableStream, type Folded, type FoldSource } from './streamFold.ts';
+import { isContradiction, settleAppend } from './settleAppend.ts';
+import {
+  epochOf,
+  foldOn,
+  LogContradicts,
+  UnreadableStream,
+  type Folded,
+  type FoldSource,
+} from './streamFold.ts';
 import { turnReport, type TurnReport } from './turnReport.ts';
 import type { WriterRules } from './writerRules.ts';
 
@@ -49,7 +56,10 @@ export const runTurn = async <Kind extends AnyKind>(
   }
 };
 
-/** `again`: the log held more than was known. `conflict`: another process wrote at the same time. */
+/**
+ * `again`: the log held more than was known, or is reached over another connection. `conflict`: another process wrote
+ * at the same time.
+ */
 type Next = 'over' | 'again' | 'conflict';
 
 const attemptTurn = async <Kind extends AnyKind>(turn: Turn<Kind>): Promise<Next> => {
@@ -62,6 +72,15 @@ const attemptTurn = async <Kind extends AnyKind>(turn: Turn<Kind>): Promise<Next
   return batch.events.length === 0 ? answerUnwritten(turn, batch) : append(turn, from, batch);
 };
 
+/** How long a command may wait beyond its caller's patience, ms: its time is earlier than what was written since. */
+const STALE_MS = 5 * 60_000;
+
+/** Its process was stopped in between: its callers are gone, and the time that its commands name is long over. */
+const isStale = <Kind extends AnyKind>({ entries }: Turn<Kind>): boolean => {
+  const before = performance.now() - STALE_MS;
+  return entries.some(({ deadline }) => deadline < before);
+};
+
 /** Appends what was decided on `from`, and answers where that settles it. */
 const append = async <Kind extends AnyKind>(
   turn: Turn<Kind>,
@@ -69,11 +88,11 @@ const append = async <Kind extends AnyKind>(
   batch: DecidedBatch<Kind>,
 ): Promise<Next> => {
   const { rules, box } = turn;
-  if ((await rules.mayAppend?.()) === false) {
+  if ((await rules.mayAppend?.()) === false || isStale(turn)) {
     answerAll(turn, CONTENDED);
     return 'over';
   }
-  const frozen = { stream: box.stream, expected: from.revision, events: batch.events };
+  const frozen = { stream: box.stream, expected: from.revision, events: batch.events, epoch: box.epoch };
   const result = await settleAppend(rules.store, frozen, rules.persistence);
   turn.report.tell(turn.entries, batch, result.kind);
   switch (result.kind) {
@@ -83,6 +102,9 @@ const append = async <Kind extends AnyKind>(
     case 'conflict':
       await catchUp(turn, from);
       return 'conflict';
+    case 'moved':
+      await catchUp(turn, from);
+      return 'again';
     case 'unknown':
       box.warm = undefined;
       answerAll(turn, UNKNOWN);
@@ -191,7 +213,10 @@ const answerAll = <Kind extends AnyKind>(
   for (const entry of entries) if (!entry.gone) entry.answer(outcome);
 };
 
-/** The stream cannot be believed: its commands fail. The log cannot be read: nothing was done. */
+/**
+ * The stream cannot be believed: its commands fail. The log cannot be read: nothing was done. It is not the one that
+ * is remembered: nothing more is decided until it was compared.
+ */
 const failTurn = <Kind extends AnyKind>(turn: Turn<Kind>, error: unknown): void => {
   const { box, rules, entries } = turn;
   box.warm = undefined;
@@ -200,7 +225,7 @@ const failTurn = <Kind extends AnyKind>(turn: Turn<Kind>, error: unknown): void 
     answerAll(turn, BUSY);
     return;
   }
-  if (error instanceof LogWentBack) box.halted = error;
+  if (error instanceof Error && isContradiction(error)) box.halted = error;
   for (const entry of entries) if (!entry.gone) entry.fail(error);
 };
 
@@ -225,9 +250,11 @@ const confirm = async <Kind extends AnyKind>(
   turn: Turn<Kind>,
   read: () => Promise<Folded<Kind['state']>>,
 ): Promise<Folded<Kind['state']>> => {
+  const epoch = epochOf(turn.rules.store);
   try {
     const folded = await read();
     turn.box.warm = folded;
+    turn.box.epoch = epoch;
     turn.box.confirmedAt = performance.now();
     turn.confirmed = true;
     return folded;

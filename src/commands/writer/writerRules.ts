@@ -77,7 +77,10 @@ export const writerRules = <Kind extends AnyKind>(
   return {
     store,
     decider,
-    fold: { initialState: decider.initialState, evolve: decider.evolve, codec },
+    fold: {
+      ...{ initialState: decider.initialState, evolve: decider.evolve, codec },
+      saysAll: decider.saysAll,
+    },
     snapshots: options.snapshots,
     persistence: { baseMs: 50, capMs: 5000, random, appendTimeoutMs, stop, onUnknown: hooks.onUnknown },
     mayAppend: options.mayAppend,

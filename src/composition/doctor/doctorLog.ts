@@ -20,7 +20,7 @@ import { openClaims } from '../../operator/payments.ts';
 import type { Doctor } from './doctor.ts';
 import { logFileIn, withLogReader } from '../parts/openStores.ts';
 import { itemsOf } from '../../operator/protocol.ts';
-import { secretBoxOf } from '../secretBoxOf.ts';
+import { folderKey, secretBoxOf } from '../secretBoxOf.ts';
 
 const LOG_MS = 20_000;
 const SERVER_MS = 10_000;
@@ -86,14 +86,15 @@ const objectReader = async ({ s3, dataDir }: Config) => {
 const NO_SECRETS = { opened: 0, old: 0, lost: [] };
 
 const opened = async (config: Config, signal: AbortSignal): Promise<Verdict> => {
-  const isSet = config.secretKeys !== undefined;
+  const ofFolder = await folderKey(config);
+  const key = config.secretKeys !== undefined ? 'given' : ofFolder !== undefined ? 'folder' : 'none';
   if (config.eventStoreUrl === undefined && !existsSync(logFileIn(config.dataDir)))
-    return encryptionVerdict(isSet, NO_SECRETS);
+    return encryptionVerdict(key, NO_SECRETS);
   const get = await objectReader(config);
   const found = await withLogReader(config, (log) =>
-    sealedSecrets({ log, get, box: secretBoxOf(config) }, signal),
+    sealedSecrets({ log, get, box: secretBoxOf(config, ofFolder) }, signal),
   );
-  return encryptionVerdict(isSet, found);
+  return encryptionVerdict(key, found);
 };
 
 const encryption = async (config: Config, signal: AbortSignal): Promise<Verdict> => {

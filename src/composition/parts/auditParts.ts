@@ -1,6 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { newTempFolder } from '@quire/engine/kernel/tempFolders';
 import { systemClock } from '../../../adapters/embedded/systemClock.ts';
 import type { StartChains } from '../../audit/log/chainsApart.ts';
 import type { StartShares } from '../../audit/shares/auditInShares.ts';
@@ -56,15 +55,15 @@ const fromService = async <T>(
   socket: string,
   work: (snapshot: ReadModelSnapshot) => Promise<T>,
 ): Promise<T> => {
-  const folder = await mkdtemp(join(tmpdir(), 'quire-audit-'));
+  const folder = await newTempFolder('audit');
+  const store = snapshotStore(folder);
   try {
-    const store = snapshotStore(folder);
     const send = (item: unknown) => store.write(String(item));
     const { signal } = new AbortController();
     await askOperator(socket, { name: 'projections.snapshot', input: {} }, { send, signal });
     return await work(await store.finish());
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await store.close().finally(() => rm(folder, { recursive: true, force: true }));
   }
 };
 

@@ -13,6 +13,7 @@ import { makeBackup, type BackupDeps, type DataFolder, type MadeBackup } from '.
 import { contentOf, isWithin, restoreBackup, type RestoreRequest } from '../../backup/restoreBackup.ts';
 import type { Config } from '../../config.ts';
 import { OperatorError } from '../../operator/protocol.ts';
+import { ENCRYPTION_SECRET } from '../secretBoxOf.ts';
 import { underLock } from './openStores.ts';
 import { VERSION } from '../../version.ts';
 
@@ -33,7 +34,7 @@ export const dataFolderOf = ({ dataDir, s3 }: Pick<Config, 'dataDir' | 's3'>): D
   log: LOG,
   objects: s3 === undefined ? `${OBJECTS}/${WHOLE_OBJECTS}` : undefined,
   objectFile: (key) => `${OBJECTS}/${objectFileOf(key)}`,
-  secrets: [UPLOAD_SECRET],
+  secrets: [UPLOAD_SECRET, ENCRYPTION_SECRET],
 });
 
 const refuseToBackUp = (config: Config, target: string): void => {

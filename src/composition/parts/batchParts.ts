@@ -11,7 +11,7 @@ import { cancelBatch, type BatchCommands } from '../../commands/batches/batchCom
 import { batches } from '../../commands/batches/batches.ts';
 import { uploads } from '../../commands/uploads/uploads.ts';
 import { heavySlots } from '../../commands/work/heavySlots.ts';
-import { batchWorker, type BatchWorker } from '../../worker/batches/batchWorker.ts';
+import { batchWorker, FED_AT_ONCE, type BatchWorker } from '../../worker/batches/batchWorker.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
 import { bind, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
@@ -25,25 +25,26 @@ export const batchCommands = (from: Container, work: WorkDeps): BatchCommands =>
   const secrets = resolve(from, t.SECRET_BOX);
   const openOf = openBatchesOfTenant(resolve(from, t.READ_SQL));
   return {
-    accept: acceptBatch({ batches: streams, objects, secrets, clock, openOf, wrote }),
+    accept: acceptBatch({ batches: streams, store: work.store, objects, secrets, clock, openOf, wrote }),
     cancel: cancelBatch({ batches: streams, wrote }),
     streams,
   };
 };
 
 const workerOf = (from: Container): BatchWorker => {
-  // It counts one document after another: requests that wait for an answer keep their slots.
-  const work = { ...workDeps(from), slots: heavySlots(1) };
+  // Its documents have places of their own: requests that wait for an answer keep their slots.
+  const work = { ...workDeps(from), slots: heavySlots(FED_AT_ONCE * FED_AT_ONCE) };
   const { objects, clock, wrote, store } = work;
   const sql = resolve(from, t.READ_SQL);
   const logger = resolve(from, t.LOGGER);
   const { maxUploadBytes: bytesMax } = resolve(from, t.CONFIG);
-  const { uploadDir } = resolve(from, t.PARTS);
+  const { uploadDir, workers } = resolve(from, t.PARTS);
   return batchWorker({
     ...{ objects, clock, wrote, batches: batches(store), secrets: resolve(from, t.SECRET_BOX) },
     operations: operationCommands(from, work),
     uploads: uploads({ documents: resolve(from, t.DOCUMENTS), objects, uploadDir, bytesMax }),
     begin: taskBeginner(work),
+    turns: { listen: (charged) => workers.listen(charged) },
     lists: {
       toBegin: batchesToBegin(sql),
       left: documentsLeft(sql),

@@ -1,3 +1,4 @@
+import { sweepTempFolders } from '@quire/engine/kernel/tempFolders';
 import { withoutEnd } from '@quire/engine/kernel/text';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,6 +19,7 @@ import type { Sql } from '../../../projections/engine/ports.ts';
 import type { Config } from '../../config.ts';
 import { logFileIn, openLog, openServiceSql } from './openStores.ts';
 import { answerOf, type StartWait } from '../start/awaitServer.ts';
+import { folderKeyForService } from '../secretBoxOf.ts';
 
 /** What a part is, for the banner and for health: never an address with a password. */
 interface PartNames {
@@ -44,6 +46,8 @@ export interface Parts {
   readonly baseUrl: () => string;
   /** What sessions are sealed with. */
   readonly sessionSecret: Uint8Array;
+  /** What seals secrets where the service was given no key; undefined where other processes share the event log. */
+  readonly folderKey: Uint8Array | undefined;
   readonly limiter: RateLimiter;
   readonly workers: DocumentWorkers;
   /** Received files while they are worked on. */
@@ -63,11 +67,12 @@ interface Opened {
   readonly close: () => Promise<void>;
 }
 
-const openedParts = (): Opened => {
+const openedParts = (told: AbortSignal | undefined): Opened => {
   const closers: (() => Promise<void>)[] = [];
   return {
     keep: (part, close) => {
       closers.push(() => close(part));
+      told?.throwIfAborted();
       return part;
     },
     close: async () => {
@@ -117,16 +122,10 @@ const baseUrlOf =
     return withoutEnd(reachable(url), /\//);
   };
 
-/**
- * Sessions that were ended are told by the read models' database. Where that had to be made anew, they are told
- * no more: a new secret ends all of them.
- */
-const sessionSecretOf = async ({ sessionSecret, dataDir }: Config, isForgotten: boolean) => {
-  if (sessionSecret !== undefined) return Buffer.from(sessionSecret, 'base64');
-  const path = join(dataDir, 'session-secret');
-  if (isForgotten) await rm(path, { force: true });
-  return secretFile(path);
-};
+const sessionSecretOf = async ({ sessionSecret, dataDir }: Config): Promise<Uint8Array> =>
+  sessionSecret === undefined
+    ? secretFile(join(dataDir, 'session-secret'))
+    : Buffer.from(sessionSecret, 'base64');
 
 const openUploads = async ({ s3, dataDir }: Config, baseUrl: Parts['baseUrl']): Promise<Parts['uploads']> => {
   if (s3 !== undefined) {
@@ -164,6 +163,8 @@ interface PartEvents {
   readonly serverAway?: StartWait['onWait'];
   /** Nothing can be appended to the embedded log, and why; null: it can again. */
   readonly logTrouble?: (reason: string | null) => void;
+  /** The process was told to end: no more is opened, and the reason thrown. */
+  readonly told?: AbortSignal;
 }
 
 /** Drivers dial late: what cannot be reached is found here, not by the first request. Embedded parts are there. */
@@ -192,7 +193,7 @@ const serversAnswer = async (
  * those before it are closed again.
  */
 export const openParts = async (config: Config, on: PartEvents): Promise<Parts> => {
-  const opened = openedParts();
+  const opened = openedParts(on.told);
   const writable = { log: true };
   try {
     opened.keep(await lockDataDir(config.dataDir, on.lockLost), (lock) => lock.release());
@@ -200,6 +201,7 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     // Whatever is there was left by a process that is gone: this one owns the folder.
     await rm(uploadDir, { recursive: true, force: true });
     await mkdir(uploadDir, { recursive: true, mode: 0o700 });
+    await sweepTempFolders();
     const onTrouble = (reason: string | null): void => {
       writable.log = reason === null;
       on.logTrouble?.(reason);
@@ -210,6 +212,7 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     const wait = {
       waitMs: config.startWaitSeconds * 1000,
       onWait: on.serverAway ?? (() => undefined),
+      told: on.told ?? new AbortController().signal,
     };
     await serversAnswer(config, { log, sql }, wait);
     const [objects, objectsName] = await openObjects(config, wait);
@@ -229,7 +232,8 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
       uploads,
       address,
       baseUrl,
-      sessionSecret: await sessionSecretOf(config, recreated !== null),
+      sessionSecret: await sessionSecretOf(config),
+      folderKey: await folderKeyForService(config),
       limiter,
       workers,
       uploadDir,

@@ -11,6 +11,7 @@ import type { EventStore } from '../../../domain/ports/eventStore.ts';
 import type { Config } from '../../config.ts';
 import type { ProjectingSql } from '../projecting/openProjecting.ts';
 import { projectingAs } from '../projecting/projectingAs.ts';
+import { complain } from '../start/standardStreams.ts';
 import { OperatorError } from '../../operator/protocol.ts';
 
 // A driver is loaded only where it is used: those of servers alone are half of an embedded start's memory.
@@ -78,7 +79,7 @@ export const openServiceSql = async (
 };
 
 const exitOnLostLock = (): never => {
-  process.stderr.write('The data folder was taken by another process.\n');
+  complain('The data folder was taken by another process.\n');
   process.exit(1);
 };
 

@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import {
-  expiredOperations,
   openOperationsOfTenant,
-  orphanOperationHolds,
-  unsettledOperations,
-  waitingOperations,
+  operationLists,
 } from '../../../projections/operations/operations.queries.ts';
 import { acceptOperation } from '../../commands/operations/acceptOperation.ts';
-import { cancelOperation } from '../../commands/operations/closeOperation.ts';
+import { abandonWork, cancelWork } from '../../commands/queue/closeWork.ts';
 import type { OperationCommands } from '../../commands/operations/operationCommands.ts';
-import { operationProblems, resultIdentityOf } from '../../commands/operations/operationResult.ts';
+import { operationMoney } from '../../commands/operations/operationMoney.ts';
+import { keyOfResult, operationProblems } from '../../commands/operations/operationResult.ts';
 import { operations } from '../../commands/operations/operations.ts';
 import { artifacts } from '../../commands/training/artifacts.ts';
 import { trainingJobs } from '../../commands/training/trainingJobs.ts';
 import { convertDocument } from '../../commands/work/convertDocument.ts';
 import { extractDocument } from '../../commands/work/extractDocument.ts';
-import { resultShelf } from '../../commands/work/storedResult.ts';
+import { storedBody } from '../../commands/work/results/storedBody.ts';
 import { beginTask, type TaskBeginner } from '../../worker/operations/beginTask.ts';
+import { bringTo } from '../../worker/operations/operationAttempt.ts';
 import { operationWorker } from '../../worker/operations/operationWorker.ts';
+import { listsOn } from '../../../projections/queue/queueLists.ts';
 import type { QueueWorker } from '../../worker/queue/queueWorker.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
 import { bind, resolve, type Container } from '../token.ts';
@@ -33,13 +33,19 @@ export const operationCommands = (from: Container, work: WorkDeps): OperationCom
     operations: streams,
     secrets: resolve(from, t.SECRET_BOX),
     openOf: openOperationsOfTenant(resolve(from, t.READ_SQL)),
+    quotaBytes: resolve(from, t.CONFIG).uploadQuotaBytes,
   };
   const problems = operationProblems(work.objects);
+  const money = operationMoney(deps);
   return {
     accept: acceptOperation(deps),
-    cancel: cancelOperation(deps),
+    cancel: (name, meta) => cancelWork(deps, money, { name, meta }),
+    abandon: (name) => abandonWork(deps, money, name),
     streams,
-    result: (accepted) => resultShelf(work.objects).find(resultIdentityOf(accepted), work.clock.now()),
+    result: async (state, ends) => {
+      const key = keyOfResult(state);
+      return key === undefined ? undefined : await storedBody(work.objects, key, ends);
+    },
     problem: (operationId) => problems.find(operationId),
   };
 };
@@ -64,16 +70,12 @@ const workerOf = (from: Container): QueueWorker => {
     operations: operations(work.store),
     secrets: resolve(from, t.SECRET_BOX),
     begin: taskBeginner(work),
-    dir: resolve(from, t.PARTS).uploadDir,
+    bring: bringTo(resolve(from, t.PARTS).uploadDir),
     worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
     tickMs: 2_000,
+    places: resolve(from, t.CONFIG).workerPlaces,
     turns: { listen: (charged) => workers.listen(charged) },
-    lists: {
-      waiting: waitingOperations(sql),
-      expired: expiredOperations(sql),
-      unsettled: unsettledOperations(sql),
-      orphanHolds: orphanOperationHolds(sql),
-    },
+    lists: listsOn(operationLists, sql),
     onError: unlessDiverged((err) => logger.error({ msg: 'operation', err })),
   });
 };

@@ -18,7 +18,7 @@ import type { RotateDeps } from '../../operator/rotateSecrets.ts';
 import { openObjects } from './openParts.ts';
 import { openLog, underLock, withLogReader, withSql } from './openStores.ts';
 import { openLockedObjects } from './sealParts.ts';
-import { secretBoxOf } from '../secretBoxOf.ts';
+import { folderKey, secretBoxOf } from '../secretBoxOf.ts';
 import { logOperations, readModelOperations } from '../../operator/operations.ts';
 import { OperatorError, type OperationContext, type Operations } from '../../operator/protocol.ts';
 
@@ -65,9 +65,9 @@ const onLog = async (config: Config, asked: Asked, context: OperationContext): P
     clock,
     reference: referenceData({ store: log }),
     apiKeys: apiKeys({ store: log, writer }),
-    payments: payments({ store: log, writer }),
+    payments: payments({ store: log, writer, clock }),
     objects: (await openObjects(config))[0],
-    box: secretBoxOf(config),
+    box: secretBoxOf(config, await folderKey(config)),
     locked: await openLockedObjects(config),
   });
   try {

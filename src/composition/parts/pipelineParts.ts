@@ -3,15 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ExampleSource, Trainer } from '../../../domain/ports/trainer.ts';
 import type { SecretBox } from '../../../domain/ports/secretBox.ts';
-import type { SqlTx } from '../../../projections/engine/ports.ts';
-import {
-  expiredJobs,
-  orphanHolds,
-  unsettledJobs,
-  waitingJobs,
-} from '../../../projections/trainingJobs/trainingJobs.queries.ts';
+import { listsOn } from '../../../projections/queue/queueLists.ts';
+import { jobLists } from '../../../projections/trainingJobs/trainingJobs.queries.ts';
 import { artifacts } from '../../commands/training/artifacts.ts';
-import { cancelTrainingJob } from '../../commands/training/closeTrainingJob.ts';
+import { cancelWork } from '../../commands/queue/closeWork.ts';
+import { jobMoney } from '../../commands/training/trainingMoney.ts';
 import type { CountPagesDeps } from '../../commands/work/countPages.ts';
 import { createTrainingJob, type CreateTrainingDeps } from '../../commands/training/createTrainingJob.ts';
 import { deployments } from '../../commands/training/deployments.ts';
@@ -22,7 +18,7 @@ import type { Uploads } from '../../commands/uploads/uploads.ts';
 import type { ApiDeps } from '../../http/apiDeps.ts';
 import type { PipelineCommands } from '../../commands/training/pipelineCommands.ts';
 import type { QueueWorker } from '../../worker/queue/queueWorker.ts';
-import { trainingWorker, type JobLists } from '../../worker/training/trainingWorker.ts';
+import { trainingWorker } from '../../worker/training/trainingWorker.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 import { CONVERT_DEADLINE_MS } from '../workLimits.ts';
@@ -56,21 +52,13 @@ export const pipelineCommands = (
   const source = uploadedExamples(api.uploads);
   return {
     createJob: createTrainingJob(deps),
-    cancelJob: cancelTrainingJob(deps),
+    cancelJob: (name, meta) => cancelWork(deps, jobMoney(deps), { name, meta }),
     exportExamples: exportExamples({ ...deps, source, deadlineMs: CONVERT_DEADLINE_MS }),
     jobs,
     artifacts: found,
     deployments: deployments({ store, artifacts: found, clock, wrote }),
   };
 };
-
-/** What the worker asks of the read models. */
-export const jobListsOn = (sql: SqlTx): JobLists => ({
-  waiting: waitingJobs(sql),
-  expired: expiredJobs(sql),
-  unsettled: unsettledJobs(sql),
-  orphanHolds: orphanHolds(sql),
-});
 
 /** The worker of training jobs, once there is something that learns. */
 export const trainingWorkerOf = (
@@ -92,7 +80,7 @@ export const trainingWorkerOf = (
     source: uploadedExamples(resolve(from, t.API).uploads),
     worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
     tickMs: 5_000,
-    lists: jobListsOn(resolve(from, t.READ_SQL)),
+    lists: listsOn(jobLists, resolve(from, t.READ_SQL)),
     onError: unlessDiverged((err) => logger.error({ msg: 'training', err })),
   });
 };

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import { openIdProvider } from '../../../adapters/oidc/openIdProvider.ts';
 import type { Config } from '../../config.ts';
 import { consoleFolder, consolePage } from '../../http/console/consolePage.ts';
-import { sealingWith } from '../../http/sessions/sealing.ts';
+import { sealingKey, sealingWith } from '../../http/sessions/sealing.ts';
 import { sessionsOver, type Sessions } from '../../http/sessions/sessions.ts';
 import { newSignInLink } from '../../operator/signInLink.ts';
 import type { Operation } from '../../operator/protocol.ts';
@@ -16,21 +16,38 @@ export const consoleOf = ({ s3 }: Pick<Config, 's3'>): RequestHandler =>
     uploadOrigin: s3 === undefined ? undefined : new URL(s3.publicEndpoint ?? s3.endpoint).origin,
   });
 
+/** Strangers cause such lines: one is short, and has no stack. */
+const CAUSE_MAX = 300;
+
+/** What an error says, and what caused it. */
+const causesOf = (error: unknown): string =>
+  error instanceof Error
+    ? [error.message, causesOf(error.cause)].filter((text) => text !== '').join(': ')
+    : '';
+
 /** Sessions on what this process has open. */
 export const sessionsOf = (from: Container): Sessions => {
   const { publicUrl, signIn } = resolve(from, t.CONFIG);
   const { sessionSecret, limiter, baseUrl } = resolve(from, t.PARTS);
   const nowMs = () => Date.parse(resolve(from, t.CLOCK).now());
   const { oidc } = signIn;
+  const used = resolve(from, t.USED_ONCE);
   return sessionsOver({
-    sealing: sealingWith(sessionSecret, nowMs),
-    used: resolve(from, t.USED_ONCE),
+    sealing: sealingWith(
+      sealingKey(sessionSecret, () => used.epoch()),
+      nowMs,
+    ),
+    used,
     keys: resolve(from, t.AUTHENTICATOR),
     limiter,
     ...{ publicUrl, baseUrl, nowMs },
     oidc: oidc && { provider: openIdProvider(oidc), claims: oidc.claims },
-    onRefused: (reason, err) =>
-      resolve(from, t.LOGGER).warn({ msg: 'nobody was signed in by the provider', reason, err }),
+    onRefused: (reason, error) =>
+      resolve(from, t.LOGGER).warn({
+        msg: 'nobody was signed in by the provider',
+        reason,
+        cause: causesOf(error).slice(0, CAUSE_MAX),
+      }),
   });
 };
 

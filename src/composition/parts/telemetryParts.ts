@@ -1,6 +1,7 @@
 import { missingTables, unfilled } from '../../../projections/engine/apply/missingTables.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { Registry, collectDefaultMetrics } from 'prom-client';
+import { seenEvents } from '../../../domain/eventLog/seenEvents.ts';
 import type { Tracer } from '../../../domain/ports/tracer.ts';
 import { NO_TRACER } from '../../telemetry/noTracer.ts';
 import type { AppliedFacts } from '../../telemetry/appliedFacts.ts';
@@ -11,7 +12,7 @@ import { observedLog } from '../../telemetry/logMetrics.ts';
 import { partMetrics } from '../../telemetry/partMetrics.ts';
 import { divergenceGauge, projectionCounters, projectionGauges } from '../../telemetry/projectionMetrics.ts';
 import { webhookGauges } from '../../telemetry/webhookMetrics.ts';
-import { stockMetrics } from '../../telemetry/stockMetrics.ts';
+import { placeMetrics, stockMetrics } from '../../telemetry/stockMetrics.ts';
 import { openingMetrics } from '../../telemetry/openingMetrics.ts';
 import { pauseMetrics } from '../../telemetry/pauseMetrics.ts';
 import { sweeperMetrics } from '../../telemetry/sweeperMetrics.ts';
@@ -26,12 +27,12 @@ import { providerLabel, type ProviderMetrics } from '../metrics/workMetrics.ts';
 
 /** Parts whose log and document work are counted and traced. */
 const observedParts = (from: Container, parts: Parts): Parts => {
-  const seen = { register: resolve(from, t.REGISTRY), tracer: resolve(from, t.TRACER) };
+  const observers = { register: resolve(from, t.REGISTRY), tracer: resolve(from, t.TRACER) };
   const { parser, localEngine } = parts.workers;
   return {
     ...parts,
-    log: observedLog(parts.log, seen),
-    workers: { ...parts.workers, ...watchedDocuments({ parser, localEngine }, seen) },
+    log: observedLog(parts.log, { ...observers, seen: seenEvents(() => parts.log.epoch?.() ?? 0) }),
+    workers: { ...parts.workers, ...watchedDocuments({ parser, localEngine }, observers) },
   };
 };
 
@@ -97,6 +98,8 @@ export const showGauges = (from: Container): void => {
   pauseMetrics(register, () => workers.pauses());
   openingMetrics(register, () => workers.openings());
   stockMetrics(register, { sql: resolve(from, t.READ_SQL), now });
+  const isWorker = resolve(from, t.CONFIG).roles.includes('worker');
+  placeMetrics(register, () => (isWorker ? resolve(from, t.OPERATION_WORKER).places() : undefined));
   webhookGauges(register, { sql: resolve(from, t.READ_SQL), now });
   divergenceGauge(register, resolve(from, t.LOG_WATCH));
   projectionGauges(register, { runner: resolve(from, t.RUNNER), now });

@@ -1,4 +1,7 @@
-import { unrecordedWorkBefore } from '../../../projections/usageEvents/usageEvents.queries.ts';
+import {
+  abandonedWorkBefore,
+  unrecordedWorkBefore,
+} from '../../../projections/usageEvents/usageEvents.queries.ts';
 import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
 import { logModelCall } from '../../commands/models/modelCosts.ts';
 import { factShelf } from '../../commands/unfinished/factShelf.ts';
@@ -32,6 +35,9 @@ const sweeperOf = (from: Container): UnfinishedSweeper => {
   const count = resolve(from, t.COUNT_SWEPT);
   return unfinishedSweeper({
     facts: resolve(from, t.FACTS),
+    accounts: resolve(from, t.ACCOUNTS),
+    store: log,
+    abandonedBefore: abandonedWorkBefore(sql),
     checkLog: () => log.head(),
     unrecordedBefore: unrecordedWorkBefore(sql),
     clock: resolve(from, t.CLOCK),

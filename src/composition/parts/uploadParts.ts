@@ -11,8 +11,14 @@ import { countPages, type Counted, type CountPagesDeps } from '../../commands/wo
 import { documents } from '../../commands/uploads/documents.ts';
 import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
 import { objectSweeper, type ObjectSweeperDeps } from '../../commands/sweeping/objectSweeper.ts';
+import type { WorkObjectsDeps } from '../../commands/sweeping/workObjects.ts';
+import { usageEndedAt } from '../../../domain/extraction/usage.ts';
+import { batches } from '../../commands/batches/batches.ts';
+import { operations } from '../../commands/operations/operations.ts';
+import { trainingInputKeyOf } from '../../commands/training/trainingInput.ts';
 import { recentFailures } from '../../commands/work/recentFailures.ts';
-import { cancelTrainingJob } from '../../commands/training/closeTrainingJob.ts';
+import { cancelWork } from '../../commands/queue/closeWork.ts';
+import { jobMoney } from '../../commands/training/trainingMoney.ts';
 import { trainingJobs } from '../../commands/training/trainingJobs.ts';
 import { presignUpload } from '../../commands/uploads/presignUpload.ts';
 import { uploadReceiver } from '../../commands/uploads/receiveUpload.ts';
@@ -30,6 +36,39 @@ const usedOf = (sql: SqlTx) => {
   return async (ids: readonly string[]) => (await known(ids)).filter(({ removed_at }) => removed_at === null);
 };
 
+const ENDED_OR_OPEN = ({ finished_at }: { readonly finished_at: string | null }) =>
+  finished_at === null ? ({ kind: 'open' } as const) : ({ kind: 'ended', at: finished_at } as const);
+
+/** What the log says of the work that objects are for. */
+const workFates = (from: Container): WorkObjectsDeps => {
+  const { log } = resolve(from, t.PARTS);
+  const usage = resolve(from, t.USAGE_LOG);
+  const [ops, jobs, bats] = [operations(log), trainingJobs(log), batches(log)];
+  const unknown = { kind: 'unknown' } as const;
+  return {
+    queuedFate: async (id) => {
+      if (id.startsWith('op_')) {
+        const state = await ops.stateOf(id);
+        return state.accepted === null ? unknown : ENDED_OR_OPEN(state);
+      }
+      if (id.startsWith('job_')) {
+        const state = await jobs.stateOf(id);
+        if (state.accepted === null) return unknown;
+        return { ...ENDED_OR_OPEN(state), keeps: trainingInputKeyOf(id, state.accepted.input_sha256) };
+      }
+      const { accepted, ended } = await bats.stateOf(id);
+      return accepted === null ? unknown : ENDED_OR_OPEN({ finished_at: ended?.ended_at ?? null });
+    },
+    workFate: async (operation_id) => {
+      const operation = operation_id.startsWith('ext_') ? 'extract' : 'to_markdown';
+      const state = await usage.stateOf({ operation, operation_id });
+      const at = usageEndedAt(state);
+      if (at !== null) return { kind: 'ended', at };
+      return state.requested === null ? unknown : { kind: 'open' };
+    },
+  };
+};
+
 /** What a sweep of objects works on, and whom it tells. */
 export const sweptObjects = (from: Container): ObjectSweeperDeps => {
   const logger = resolve(from, t.LOGGER);
@@ -38,6 +77,7 @@ export const sweptObjects = (from: Container): ObjectSweeperDeps => {
   return {
     objects: resolve(from, t.PARTS).objects,
     documents: resolve(from, t.DOCUMENTS),
+    ...workFates(from),
     usedOf: usedOf(sql),
     learnedOf: async (documents) => {
       const learned = await jobsLearningFrom(sql)(documents, { open: false });
@@ -96,15 +136,16 @@ const removal = (
   const { sql, log: store } = resolve(from, t.PARTS);
   const learningFrom = jobsLearningFrom(sql);
   const clock = resolve(from, t.CLOCK);
+  const jobs = {
+    ...{ store, objects, clock, jobs: trainingJobs(store), accounts: resolve(from, t.ACCOUNTS) },
+    wrote: (tenantId: string, position: bigint) => reads.note(tenantId, position),
+  };
   return removeUpload({
     documents: resolve(from, t.DOCUMENTS),
     objects,
     stock,
     learningFrom: (document) => learningFrom([document], { open: true }),
-    cancelJob: cancelTrainingJob({
-      ...{ store, objects, clock, jobs: trainingJobs(store), accounts: resolve(from, t.ACCOUNTS) },
-      wrote: (tenantId, position) => reads.note(tenantId, position),
-    }),
+    cancelJob: (name, meta) => cancelWork(jobs, jobMoney(jobs), { name, meta }),
     clock,
     settle: async (tenantId, position) => {
       reads.note(tenantId, position);

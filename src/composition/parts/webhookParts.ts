@@ -1,6 +1,12 @@
 import { webhookTransport } from '../../../adapters/webhooks/webhookTransport.ts';
 import { webhooksProjector } from '../../../projections/webhooks/webhooks.projector.ts';
-import { dueDeliveries, failingSince, webhooksDue } from '../../../projections/webhooks/webhooks.queries.ts';
+import {
+  dueDeliveries,
+  failingSince,
+  webhookIdsOfTenant,
+  webhooksDue,
+  webhooksRemoved,
+} from '../../../projections/webhooks/webhooks.queries.ts';
 import { reportDrift } from '../../commands/findings/findings.ts';
 import { mayConnectTo } from '@quire/engine/models/guard/addresses';
 import { checkedHost, systemResolve } from '@quire/engine/models/guard/checkBase';
@@ -33,7 +39,9 @@ export const webhooksOf = (from: Container, randomBytes: (count: number) => Uint
   const { log, objects } = resolve(from, t.PARTS);
   const box = resolve(from, t.SECRET_BOX);
   const streams = { streams: webhookStreams(log), deliveries: deliveryStreams(log) };
-  return webhookCommands({ ...streams, clock: resolve(from, t.CLOCK), objects, box, randomBytes });
+  const idsOfTenant = webhookIdsOfTenant(resolve(from, t.READ_SQL));
+  const deps = { store: log, clock: resolve(from, t.CLOCK), objects, box, randomBytes, idsOfTenant };
+  return webhookCommands({ ...streams, ...deps });
 };
 
 const senderOf = (from: Container): WebhookSender => {
@@ -49,7 +57,10 @@ const senderOf = (from: Container): WebhookSender => {
     ...{ objects, clock: resolve(from, t.CLOCK), box: resolve(from, t.SECRET_BOX) },
     ...{ streams: webhookStreams(log), deliveries: deliveryStreams(log) },
     transport: webhookTransport({ addressesOf: (url) => checkedHost(url, policy) }),
-    lists: { webhooks: webhooksDue(reads), due: dueDeliveries(reads) },
+    lists: { webhooks: webhooksDue(reads), removed: webhooksRemoved(reads), due: dueDeliveries(reads) },
+    monotonicMs: () => performance.now(),
+    // An embedded log has one process, and that one knows what it sends.
+    leftAfterMs: resolve(from, t.CONFIG).eventStoreUrl === undefined ? 0 : undefined,
     failingSince: failingSince(reads),
     random: () => Math.random(),
     onAttempt: webhookAttempts(resolve(from, t.REGISTRY)),

@@ -30,6 +30,7 @@ export const workDeps = (from: Container): WorkDeps => {
     engine: workers.localEngine,
     usage: resolve(from, t.USAGE_LOG),
     slots: resolve(from, t.SLOTS),
+    overruns: resolve(from, t.OVERRUNS),
     facts: resolve(from, t.FACTS),
     ...modelParts(from),
     pagesMax: PAGES_MAX,

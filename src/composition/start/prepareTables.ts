@@ -1,6 +1,6 @@
 import { ABANDON_ALL, REPLAY_STORE_DDL } from '../../../adapters/postgres/replayStore.ts';
 import { FORGET_ALL, REPLICAS_DDL } from '../../../adapters/postgres/replicas.ts';
-import { USED_ONCE_DDL } from '../../../adapters/postgres/usedOnce.ts';
+import { EPOCH_DDL, USED_ONCE_DDL } from '../../../adapters/postgres/usedOnce.ts';
 import type { Sql, SqlTx } from '../../../projections/engine/ports.ts';
 import { prepareReadModels } from '../../../projections/engine/apply/prepare.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
@@ -8,12 +8,18 @@ import type { Config } from '../../config.ts';
 
 const TABLES_LOCK = 0x7461626cn;
 
-/** Tables beside the read models, each with what makes it. */
+/** Tables beside the read models, each with a column that only its present form has, and what makes it. */
 const TABLES = [
-  { name: 'http_cache.replays', ddl: REPLAY_STORE_DDL },
-  { name: 'http_cache.used_once', ddl: USED_ONCE_DDL },
-  { name: 'http_cache.replicas', ddl: REPLICAS_DDL },
+  { name: 'http_cache.replays', column: 'stands_on', ddl: REPLAY_STORE_DDL },
+  { name: 'http_cache.used_once', column: null, ddl: USED_ONCE_DDL },
+  { name: 'http_cache.epoch', column: null, ddl: EPOCH_DDL },
+  { name: 'http_cache.replicas', column: null, ddl: REPLICAS_DDL },
 ] as const;
+
+const IS_MISSING = `
+select to_regclass($1) is null or ($2::text is not null and not exists (
+  select 1 from pg_attribute where attrelid = to_regclass($1) and attname = $2 and not attisdropped
+)) as missing`;
 
 /**
  * Where earlier releases kept snapshots of accounts; nothing reads it any more. Only that table, told by its
@@ -34,8 +40,8 @@ const dropFormer = async (sql: Sql): Promise<void> => {
 
 const missingIn = async (sql: SqlTx): Promise<readonly string[]> => {
   const found = await Promise.all(
-    TABLES.map(async ({ name, ddl }) => {
-      const [row] = await sql.query('select to_regclass($1) is null as missing', [name]);
+    TABLES.map(async ({ name, column, ddl }) => {
+      const [row] = await sql.query(IS_MISSING, [name, column]);
       return row?.['missing'] === true ? [ddl] : [];
     }),
   );
@@ -59,7 +65,7 @@ const prepareShared = async (sql: Sql): Promise<void> => {
 
 /**
  * Makes what a start finds missing; any number of processes may do so at once. A store of answers that is
- * embedded is this process's own: what an earlier one left in progress is freed, its sign of life too.
+ * embedded is this process's own: what an earlier one left in progress is freed, its heartbeat too.
  */
 export const prepareTables = async (
   { databaseUrl }: Pick<Config, 'databaseUrl'>,

@@ -39,6 +39,7 @@ export const serve = async (from: Container, isApi: boolean): Promise<Served> =>
     logger: resolve(from, t.LOGGER),
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     publicUrl: config.publicUrl,
+    trustProxy: config.trustProxy,
     pages: isApi ? consoleOf(config) : undefined,
     corsOrigins: config.corsOrigins,
     keys: resolve(from, t.AUTHENTICATOR),

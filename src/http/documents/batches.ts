@@ -2,6 +2,7 @@ import { batchStatus, type BatchState } from '../../../domain/batch/decider.ts';
 import { operationIdOfDocument } from '../../../domain/batch/identity.ts';
 import { documentIdIn, fileUriOf } from '../../../domain/document/uploads.ts';
 import type { BatchRequest } from '../../commands/batches/acceptBatch.ts';
+import { jsonPieces, type JsonPieces } from '../../commands/work/results/storedBody.ts';
 import type { ExtractFields } from '../../commands/work/extractFields.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';
@@ -9,8 +10,7 @@ import { workFailure } from '../doneOrProblem.ts';
 import { problem } from '../problems.ts';
 import { settleReads } from '../reads/settledReads.ts';
 import type { BatchBody } from '../wire/batches.ts';
-import type { OperationBody } from '../wire/operations.ts';
-import { operationAsItStands, problemAnswer } from './operations.ts';
+import { operationAsItStands, problemAnswer, type StandingOperation } from './operations.ts';
 
 type AnyRequest = RouteRequest<unknown, unknown, unknown>;
 type Known = BatchState & { readonly accepted: NonNullable<BatchState['accepted']> };
@@ -106,7 +106,7 @@ export const cancelBatchOf = async (
 };
 
 /** A line of the results. */
-interface ResultLine extends Pick<OperationBody, 'status' | 'result' | 'error' | 'cost'> {
+interface ResultLine extends Pick<StandingOperation, 'status' | 'result' | 'error' | 'cost'> {
   readonly index: number;
   readonly file_uri: string;
   readonly document_id: string;
@@ -144,15 +144,18 @@ const lineOf = async (deps: ApiDeps, batch: Known, index: number): Promise<Resul
   return { ...place, operation_id, status, result, error, cost };
 };
 
-/** Lines that are made at once: so many results are in memory. */
+/** Lines that are looked up at once. Their results are read one after the other, as they lie. */
 const LINES_AT_ONCE = 8;
 
-async function* linesFrom(deps: ApiDeps, batch: Known, from: number): AsyncIterable<string> {
+async function* linesFrom(deps: ApiDeps, batch: Known, from: number): JsonPieces {
   const total = batch.accepted.document_ids.length;
   for (let first = from; first < total; first += LINES_AT_ONCE) {
     const indexes = Array.from({ length: Math.min(LINES_AT_ONCE, total - first) }, (_, at) => first + at);
     const lines = await Promise.all(indexes.map((index) => lineOf(deps, batch, index)));
-    yield lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    for (const line of lines) {
+      yield* jsonPieces(line);
+      yield '\n';
+    }
   }
 }
 
@@ -161,7 +164,7 @@ export const batchResults = async (
   deps: ApiDeps,
   request: Pick<AnyRequest, 'answer' | 'caller'>,
   { batchId, from }: { readonly batchId: string; readonly from: number },
-): Promise<AsyncIterable<string>> => {
+): Promise<JsonPieces> => {
   const batch = await findBatch(deps, request, batchId);
   await settleReads(deps.reads, request, batch.accepted.tenant_id);
   return linesFrom(deps, batch, from);

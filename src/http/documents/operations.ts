@@ -1,14 +1,15 @@
-import type { JsonObject } from '../../../domain/kernel/json.ts';
-import type { OperationState } from '../../../domain/operation/decider.ts';
-import { conversionAnswer } from '../../commands/work/convertDocument.ts';
-import { extractionAnswer } from '../../commands/work/extractDocument.ts';
+import type { OperationState } from '../../../domain/operation/operation.ts';
+import { conversionEnds } from '../../commands/work/convertDocument.ts';
+import { extractionEnds } from '../../commands/work/extractDocument.ts';
 import type { Cost } from '../../commands/work/billedWork.ts';
+import { jsonPieces, parsedPieces, type JsonPieces } from '../../commands/work/results/storedBody.ts';
 import type { WorkRequest } from '../../commands/work/work.ts';
 import type { ApiDeps } from '../apiDeps.ts';
-import type { RouteRequest } from '../defineRoute.ts';
+import type { RawBody, RouteRequest } from '../defineRoute.ts';
 import { workFailure } from '../doneOrProblem.ts';
 import { problem } from '../problems.ts';
 import { PROBLEMS, type ProblemCode } from '../../problemTable.ts';
+import { JSON_TYPE } from '../server/jsonBody.ts';
 import { settleReads } from '../reads/settledReads.ts';
 import type { OperationBody } from '../wire/operations.ts';
 
@@ -35,27 +36,38 @@ const findOperation = async (
 interface Billed {
   readonly cost: Cost;
   readonly free_pages: number;
+  /** When it was billed, or ended where it is not. */
+  readonly at: string;
 }
 
+/** A result is answered for a day after it was billed, ms. */
+const RESULT_KEPT_MS = 24 * 3_600_000;
+
 /** What it cost; undefined: it is not billed yet. */
-const billed = async ({ queries }: ApiDeps, { accepted }: Known): Promise<Billed | undefined> => {
+const billed = async (
+  { queries }: ApiDeps,
+  { accepted, finished_at }: Known,
+): Promise<Billed | undefined> => {
   const { hold_id, operation_id, pages } = accepted;
-  if (hold_id === null) return { cost: { credits_used: 0, pages, balance_remaining: null }, free_pages: 0 };
+  const ended_at = finished_at ?? accepted.accepted_at;
+  if (hold_id === null) {
+    const cost = { credits_used: 0, pages, balance_remaining: null };
+    return { cost, free_pages: 0, at: ended_at };
+  }
   const row = await queries.costOfOperation(operation_id);
   if (row?.credits_charged == null) return undefined;
   const cost = { credits_used: row.credits_charged, pages, balance_remaining: row.balance_after };
-  return { cost, free_pages: row.free_pages ?? 0 };
+  return { cost, free_pages: row.free_pages ?? 0, at: row.charged_at ?? ended_at };
 };
 
 const resultOf = async (
-  { operations }: ApiDeps,
-  { accepted }: Known,
+  { operations, clock }: ApiDeps,
+  state: Known,
   bill: Billed,
-): Promise<JsonObject | null> => {
-  const stored = await operations.result(accepted);
-  if (stored === undefined) return null;
-  const delivered = { kind: 'delivered', body: stored.body, ...bill } as const;
-  return (accepted.kind === 'extract' ? extractionAnswer(delivered) : conversionAnswer(delivered)).body;
+): Promise<JsonPieces | null> => {
+  if (Date.parse(clock.now()) - Date.parse(bill.at) >= RESULT_KEPT_MS) return null;
+  const ends = (state.accepted.kind === 'extract' ? extractionEnds : conversionEnds)(bill);
+  return (await operations.result(state, ends)) ?? null;
 };
 
 /** The problem that an operation ended with, or why there is none; its sentence is kept for a day. */
@@ -73,34 +85,50 @@ export const problemAnswer = async (
 const endedAs = ({ status, success }: Known): OperationBody['status'] =>
   success?.outcome === 'partial' ? 'partial' : status;
 
-/** An operation as it stands, with what came of it. */
-export const operationAsItStands = async (deps: ApiDeps, state: Known): Promise<OperationBody> => {
-  const { accepted, success, failure, pages_done, started_at, finished_at } = state;
-  const { operation_id, kind, tenant_id, project_id, task_id, document_id, accepted_at, pages } = accepted;
+/** An operation whose result is still where it is stored. */
+export type StandingOperation = Omit<OperationBody, 'result'> & { readonly result: JsonPieces | null };
+
+/** What came of an operation, and whether it is paid for: done and not paid, the reaper sees to it. */
+const endOf = async (deps: ApiDeps, state: Known) => {
+  const { success, failure, accepted } = state;
+  const error = failure === null ? null : await problemAnswer(deps, accepted.operation_id, failure.code);
   const bill = success === null ? undefined : await billed(deps, state);
-  // Done, but not paid for yet: the reaper sees to that.
-  const unpaid = success !== null && bill === undefined;
+  if (bill === undefined) return { unpaid: success !== null, result: null, error, cost: null };
+  return { unpaid: false, result: await resultOf(deps, state, bill), error, cost: bill.cost };
+};
+
+/** An operation as it stands, with what came of it. */
+export const operationAsItStands = async (deps: ApiDeps, state: Known): Promise<StandingOperation> => {
+  const { accepted, reached, started_at, finished_at } = state;
+  const { operation_id, kind, tenant_id, project_id, task_id, document_id, accepted_at, pages } = accepted;
+  const { unpaid, ...end } = await endOf(deps, state);
   return {
     ...{ operation_id, operation: kind, tenant_id, project_id, task_id, document_id },
     status: unpaid ? 'running' : endedAs(state),
-    pages: { done: pages_done, total: pages },
-    result: bill === undefined ? null : await resultOf(deps, state, bill),
-    error: failure === null ? null : await problemAnswer(deps, operation_id, failure),
-    cost: bill?.cost ?? null,
+    pages: { done: reached?.pages_done ?? 0, total: pages },
+    ...end,
     ...{ accepted_at, started_at, finished_at: unpaid ? null : finished_at },
   };
 };
 
-/** An operation and how far it is. */
-export const operationStatus = async (
+const json = (members: object): RawBody => ({ contentType: JSON_TYPE, body: jsonPieces(members) });
+
+const standing = async (
   deps: ApiDeps,
   request: Pick<AnyRequest, 'answer' | 'caller'>,
   operationId: string,
-): Promise<OperationBody> => {
+): Promise<StandingOperation> => {
   const state = await findOperation(deps, request, operationId);
   if (state.success !== null) await settleReads(deps.reads, request, state.accepted.tenant_id);
   return operationAsItStands(deps, state);
 };
+
+/** An operation and how far it is. Its result is sent as it is stored. */
+export const operationStatus = async (
+  deps: ApiDeps,
+  request: Pick<AnyRequest, 'answer' | 'caller'>,
+  operationId: string,
+): Promise<RawBody> => json(await standing(deps, request, operationId));
 
 /** Accepts work to be done later. Throws the problem that answers why not. */
 export const acceptLater = async (
@@ -114,7 +142,9 @@ export const acceptLater = async (
   if (accepted.replayed) request.answer.header('Idempotent-Replayed', 'true');
   const state = await deps.operations.streams.stateOf(accepted.operation_id);
   if (state.accepted === null) throw new Error('an operation that was accepted is not in the log');
-  return operationAsItStands(deps, { ...state, accepted: state.accepted });
+  const { result, ...operation } = await operationAsItStands(deps, { ...state, accepted: state.accepted });
+  // Only of one that was accepted before there is any.
+  return { ...operation, result: result && ((await parsedPieces(result)) as OperationBody['result']) };
 };
 
 /** Cancels an operation that has not ended. */
@@ -122,9 +152,9 @@ export const cancelOperationOf = async (
   deps: ApiDeps,
   request: Pick<AnyRequest, 'answer' | 'meta' | 'caller'>,
   operationId: string,
-): Promise<OperationBody & { readonly cancelled: boolean }> => {
+): Promise<RawBody> => {
   const { accepted } = await findOperation(deps, request, operationId);
   const done = await deps.operations.cancel(accepted, request.meta);
   if (done.kind === 'problem') throw workFailure(done);
-  return { ...(await operationStatus(deps, request, operationId)), cancelled: done.cancelled };
+  return json({ ...(await standing(deps, request, operationId)), cancelled: done.cancelled });
 };

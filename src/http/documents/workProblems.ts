@@ -13,6 +13,7 @@ const WORK_PROBLEMS = [
   'missing_file',
   'empty_file',
   'file_too_large',
+  'upload_quota_exceeded',
   'field_encryption_not_configured',
   'insufficient_credits',
   'model_provider_error',

@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { RawBody } from '../defineRoute.ts';
 
 /** Everything that the reference page loads, served by us: it works without a network. */
 const ASSETS = {
@@ -73,10 +74,13 @@ SwaggerUIBundle({
 const swaggerFolder = (): string =>
   dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
+/** Opened when it is read: a script has more than a megabyte, and anybody may ask for it. */
+async function* fileAt(path: string): AsyncIterable<Uint8Array> {
+  yield* createReadStream(path) as AsyncIterable<Uint8Array>;
+}
+
 /** One file of the reference page. */
-export const docsAsset = async (
-  name: AssetName,
-): Promise<{ readonly contentType: string; readonly body: string | Uint8Array }> =>
+export const docsAsset = (name: AssetName): RawBody =>
   name === 'start.js'
     ? { contentType: 'text/javascript; charset=utf-8', body: START }
-    : { contentType: ASSETS[name], body: await readFile(join(swaggerFolder(), name)) };
+    : { contentType: ASSETS[name], body: fileAt(join(swaggerFolder(), name)) };

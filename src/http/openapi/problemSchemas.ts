@@ -5,6 +5,21 @@ import { PROBLEM_CODES, statusOf, titleOf, wireCodeOf, type ProblemCode } from '
 const count = (description: string): Json => ({ type: 'integer', description });
 const word = (description: string): Json => ({ type: 'string', description });
 
+const ISSUE: Json = {
+  type: 'object',
+  description: 'One thing that is wrong with the request.',
+  properties: {
+    loc: {
+      type: 'array',
+      description: '`body`, `query`, `path` or `header`, then the names and positions down to the value.',
+      items: { type: ['string', 'integer'] },
+    },
+    msg: word('What is wrong, in a sentence.'),
+    type: word('What kind of mistake it is.'),
+  },
+  required: ['loc', 'msg', 'type'],
+};
+
 /** Members beside those that every problem has. Where not every answer with the code has one, it is not required. */
 const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, Json>>>>> = {
   body_too_large: {
@@ -43,7 +58,9 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
   price_mismatch: {
     expected_minor: count('What the price list says, in minor units of the currency, VAT included.'),
   },
-  rate_limited: { bucket: word('The bucket that is empty: `heavy`, `general`, `upload` or `sign_in`.') },
+  rate_limited: {
+    bucket: word('The bucket that is empty: `heavy`, `general`, `upload`, `unread` or `sign_in`.'),
+  },
   refund_exceeds_original: {
     refundable_credits: count('Credits of the sale that can still be refunded.'),
     refundable_amount_minor: {
@@ -67,27 +84,13 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
     used_bytes: count('Bytes that are stored.'),
     quota_bytes: count('The most bytes that may be stored.'),
   },
-};
-
-const ISSUE: Json = {
-  type: 'object',
-  description: 'One thing that is wrong with the request.',
-  properties: {
-    loc: {
+  validation_error: {
+    errors: {
       type: 'array',
-      description: '`body`, `query`, `path` or `header`, then the names and positions down to the value.',
-      items: { type: ['string', 'integer'] },
+      description: 'Each thing that is wrong with the request, and where.',
+      items: ISSUE,
     },
-    msg: word('What is wrong, in a sentence.'),
-    type: word('What kind of mistake it is.'),
   },
-  required: ['loc', 'msg', 'type'],
-};
-
-const DETAIL_OF_INPUT: Json = {
-  type: 'array',
-  description: 'Each thing that is wrong with the request, and where.',
-  items: ISSUE,
 };
 
 /** The name of a code's schema: `insufficient_credits` is `InsufficientCreditsProblem`. */
@@ -109,11 +112,14 @@ const problemSchema = (wireCode: string): Json => {
       title: { enum: titles, description: 'The problem in a few words.' },
       status: { enum: statuses, description: 'Of the HTTP answer.' },
       code: { const: wireCode, description: "The machine's word for the problem." },
-      detail: wireCode === 'validation_error' ? DETAIL_OF_INPUT : word('A sentence for people.'),
+      detail: word('A sentence for people.'),
       request_id: word('ID of the request, as in `X-Request-Id`.'),
       ...own,
     },
-    required: ['type', 'title', 'status', 'code', 'detail', 'request_id'],
+    required: [
+      ...['type', 'title', 'status', 'code', 'detail', 'request_id'],
+      ...(wireCode === 'validation_error' ? ['errors'] : []),
+    ],
   };
 };
 

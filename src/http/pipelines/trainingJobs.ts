@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { artifactUriOf } from '../../../domain/artifact/artifact.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import type { TrainingJobState } from '../../../domain/trainingJob/decider.ts';
+import type { TrainingJobState } from '../../../domain/trainingJob/trainingJob.ts';
 import type { CreateTrainingRequest } from '../../commands/training/trainingRequest.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';
@@ -80,7 +80,7 @@ export const createJob = async (
 export const sightOf = ({ caller }: AnyRequest): string | null =>
   caller.role === 'admin' ? null : caller.tenant_id;
 
-type Existing = TrainingJobState & { readonly job: NonNullable<TrainingJobState['job']> };
+type Existing = TrainingJobState & { readonly accepted: NonNullable<TrainingJobState['accepted']> };
 
 const JOB_ID = /^job_[A-Za-z0-9-]{1,64}$/;
 
@@ -91,24 +91,30 @@ export const findJob = async (
   jobId: string,
 ): Promise<Existing> => {
   const state = JOB_ID.test(jobId) ? await pipelines.jobs.stateOf(jobId) : undefined;
-  const job = state?.job ?? null;
-  if (state === undefined || job === null || (tenantId !== null && job.tenant_id !== tenantId))
+  const accepted = state?.accepted ?? null;
+  if (state === undefined || accepted === null || (tenantId !== null && accepted.tenant_id !== tenantId))
     throw problem('job_not_found', 'There is no such training job.');
-  return { ...state, job };
+  return { ...state, accepted };
 };
 
+const learned = (success: Existing['success']) =>
+  success === null
+    ? { baseline_score: null, best_score: null, per_field: [], artifact_id: null, artifact_uri: null }
+    : {
+        ...{ baseline_score: success.baseline_score, best_score: success.best_score },
+        per_field: [...success.per_field],
+        ...{ artifact_id: success.artifact_id, artifact_uri: artifactUriOf(success.artifact_id) },
+      };
+
 const bodyOf = (state: Existing, credits_charged: number): TrainingJobStatusBody => {
-  const { job_id, tenant_id, project_id, task_id, created_at } = state.job;
-  const { status, progress, success, failure, started_at, finished_at } = state;
+  const { job_id, tenant_id, project_id, task_id, created_at, max_metric_calls } = state.accepted;
+  const { status, reached, success, failure, started_at, finished_at } = state;
+  const progress = reached?.progress ?? { metric_calls: 0, max_metric_calls };
   return {
     ...{ job_id, tenant_id, project_id, task_id, status, progress },
-    baseline_score: success?.baseline_score ?? null,
-    best_score: success?.best_score ?? null,
-    per_field: success === null ? [] : [...success.per_field],
-    artifact_id: success?.artifact_id ?? null,
-    artifact_uri: success === null ? null : artifactUriOf(success.artifact_id),
+    ...learned(success),
     credits_charged,
-    error: failure,
+    error: failure && { detail: '', ...failure },
     ...{ created_at, started_at, finished_at },
   };
 };
@@ -119,9 +125,9 @@ const statusBody = async (
   state: Existing,
 ): Promise<TrainingJobStatusBody> => {
   if (state.status !== 'succeeded') return bodyOf(state, 0);
-  await settleReads(reads, request, state.job.tenant_id);
+  await settleReads(reads, request, state.accepted.tenant_id);
   // Booked a moment after the success, at the price that was set aside.
-  return bodyOf(state, (await queries.chargeOfJob(state.job.job_id)) ?? state.job.credits);
+  return bodyOf(state, (await queries.chargeOfJob(state.accepted.job_id)) ?? state.accepted.credits);
 };
 
 /** A job and how far it is. */
@@ -137,7 +143,7 @@ export const cancelJob = async (
   request: Pick<AnyRequest, 'answer' | 'meta'>,
   of: { readonly tenant_id: string | null; readonly job_id: string },
 ): Promise<z.input<typeof cancelledTrainingJob>> => {
-  const { job } = await findJob(deps, of.tenant_id, of.job_id);
+  const { accepted: job } = await findJob(deps, of.tenant_id, of.job_id);
   const done = await deps.pipelines.cancelJob(job, request.meta);
   if (done.kind === 'problem') throw workFailure(done);
   const after = await findJob(deps, of.tenant_id, of.job_id);

@@ -7,6 +7,7 @@ import { beginRequest } from '../middleware/tracing.ts';
 import type { Caller } from '../access/caller.ts';
 import type { NamedRoute, Route } from '../defineRoute.ts';
 import type { HttpMetrics } from './metrics.ts';
+import { answersOut } from './answersOut.ts';
 import { asProblem, isExpected } from './failures.ts';
 import { endUnread } from './refuseBody.ts';
 import type { RunningRequests } from './runningRequests.ts';
@@ -18,14 +19,18 @@ import type { Exchange } from './routeRequest.ts';
 import type { ServeDeps } from './serveRoute.ts';
 import { serveRoute } from './serveRoute.ts';
 
-interface AppDeps extends Omit<ServeDeps, 'onError'> {
+interface AppDeps extends Omit<ServeDeps, 'onError' | 'unread'> {
   readonly routes: readonly NamedRoute[];
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
   /** Where clients reach the service, where that is said. */
   readonly publicUrl?: string | undefined;
+  /** Proxies that are believed whose requests they pass on: that many hops, or these addresses. Left out: none. */
+  readonly trustProxy?: number | readonly string[] | undefined;
   /** Web pages of these origins may call from a browser. */
   readonly corsOrigins?: readonly string[] | undefined;
+  /** What a tenant may leave unread of its answers; left out: 64 MiB. */
+  readonly unreadBytesMax?: number | undefined;
   /** Pages for people, beside the interface. Left out: there are none. */
   readonly pages?: RequestHandler | undefined;
   /** Told of each request that begins. */
@@ -111,10 +116,11 @@ const expressPath = ({ path, rest }: Route): string =>
 
 /** Behind all routes: notes each that has the path, so that it was the method that fitted none. */
 const noteMethod =
-  ({ method }: Route): RequestHandler =>
+  ({ method, countsOnce }: Route): RequestHandler =>
   (req, _res, next) => {
     const { allowed } = factsOf(req);
-    for (const name of method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]) allowed.add(name);
+    allowed.add(method.toUpperCase());
+    if (method === 'get' && countsOnce !== true) allowed.add('HEAD');
     next();
   };
 
@@ -166,7 +172,11 @@ const servedBy = (route: NamedRoute, deps: ServeDeps & Pick<AppDeps, 'tracer'>):
 
 const handlerOf = (route: NamedRoute, deps: ServeDeps & Pick<AppDeps, 'tracer'>): RequestHandler => {
   const serve = servedBy(route, deps);
-  return async (req, res) => {
+  return async (req, res, next) => {
+    if (req.method === 'HEAD' && route.countsOnce === true) {
+      next();
+      return;
+    }
     const facts = factsOf(req);
     facts.route = route.operationId;
     const exchange = { req, res, requestId: facts.requestId, caller: undefined };
@@ -178,12 +188,26 @@ const handlerOf = (route: NamedRoute, deps: ServeDeps & Pick<AppDeps, 'tracer'>)
   };
 };
 
+const refusedHead = (code: 'malformed_request' | 'expectation_failed', detail: string): Problem =>
+  new Problem(code, { detail, headers: { Connection: 'close' } });
+
+/** Nothing is done for a request that another server may take for one to another host, or that expects too much. */
+const checkHead = ({ rawHeaders, headers: { expect }, httpVersion }: Request): void => {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (hosts > 1) throw refusedHead('malformed_request', 'The request has more than one Host.');
+  if (hosts === 0 && httpVersion === '1.1')
+    throw refusedHead('malformed_request', 'The request has no Host.');
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    throw refusedHead('expectation_failed', 'Nothing but 100-continue can be expected.');
+};
+
 /** What every request goes through before its route: its identity, its headers and its line. */
 const front = (deps: AppDeps): RequestHandler => {
   const headers = Object.entries(safeHeaders(deps.publicUrl));
   return (req, res, next) => {
     identify(req, res, headers);
     observe(deps, req, res);
+    checkHead(req);
     next();
   };
 };
@@ -200,10 +224,12 @@ export const httpApp = (deps: AppDeps): Express => {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
+  app.set('trust proxy', deps.trustProxy ?? false);
   app.set('case sensitive routing', true);
   app.use(front({ ...deps, logger: requests }), ...crossOrigin(deps.corsOrigins ?? []));
   if (deps.pages !== undefined) app.use(deps.pages);
-  for (const route of routes) app[route.method](expressPath(route), handlerOf(route, { ...deps, onError }));
+  const serveDeps = { ...deps, onError, unread: answersOut(deps.unreadBytesMax) };
+  for (const route of routes) app[route.method](expressPath(route), handlerOf(route, serveDeps));
   for (const route of routes) app.route(expressPath(route)).all(noteMethod(route));
   app.use(nothingHere);
   app.use(onFailure(onError));

@@ -6,6 +6,9 @@ import { BODY_LIMITS, memberTwiceIn, membersOf, withHalves } from './jsonAsWritt
 import { CallerLeft, hasLeft } from './callerLeft.ts';
 import { Problem, problem } from '../problems.ts';
 
+/** Of every JSON answer. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** Requests of this service are small; schemas travel in forms. */
 export const JSON_BYTES_MAX = 1_048_576;
 
@@ -102,8 +105,22 @@ const twiceIn = (text: string): Problem => {
 /** Longer texts are read step by step, and others have their turn between the steps. */
 const AT_ONCE_CHARS = 32_768;
 
-const parsed = async (text: string): Promise<JsonBody> => {
-  const turn = text.length > AT_ONCE_CHARS ? () => nextTurn() : () => undefined;
+/** The long text that was begun last. */
+let longBefore: Promise<unknown> = Promise.resolve();
+
+/** One long text after the other: of many at once, each would do a step in the same turn. */
+const inOrder = (work: () => Promise<JsonBody>): Promise<JsonBody> => {
+  const mine = longBefore.then(() => nextTurn()).then(work);
+  longBefore = mine.catch(() => undefined);
+  return mine;
+};
+
+const parsed = (text: string): Promise<JsonBody> =>
+  text.length > AT_ONCE_CHARS
+    ? inOrder(() => parsedWith(text, () => nextTurn()))
+    : parsedWith(text, () => undefined);
+
+const parsedWith = async (text: string, turn: () => Promise<unknown> | undefined): Promise<JsonBody> => {
   const shape = shapeOf(text, BODY_LIMITS);
   if (shape === 'too_deep') throw problem('malformed_json', TOO_DEEP);
   if (shape === 'too_many_values')

@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Request, Response } from 'express';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
 /** How long a caller that is still sending gets to read why it was refused, ms. */
 const LINGER_MS = 2_000;
@@ -17,7 +16,7 @@ export const mayLeaveMuch = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > KEPT_BYTES_MAX;
 
 /** Calls `done` once: when the rest of the body has come, or enough of it, or long enough was waited. */
-const drained = (req: Request, done: () => void): void => {
+const drained = (req: IncomingMessage, done: () => void): void => {
   let bytes = 0;
   const end = () => {
     clearTimeout(timer);
@@ -37,12 +36,13 @@ const drained = (req: Request, done: () => void): void => {
  * no use after that, and says so; it stays open a little while, for closing it under a caller that is
  * sending would take the answer from it. An endless body is cut off.
  */
-export const endUnread = (req: Request, res: Response, text: string): void => {
+export const endUnread = (req: IncomingMessage, res: ServerResponse, text: string): void => {
   if (req.complete || !mayLeaveMuch(req.headers)) {
     res.end(text);
     return;
   }
-  res.set('Connection', 'close').set('Content-Length', String(Buffer.byteLength(text)));
+  res.setHeader('Connection', 'close');
+  res.setHeader('Content-Length', String(Buffer.byteLength(text)));
   res.write(text);
   drained(req, () => {
     // Not before it is sent: answers to earlier requests on the connection may wait in front of it.

@@ -113,6 +113,7 @@ export const requestOf = (
 ): RouteRequest<unknown, unknown, unknown> => {
   const { params, query, body, file, tenant_id, idempotency_key, fingerprint, halves, respondAsync } = facts;
   let signal: AbortSignal | undefined;
+  const command_id = clock.uuid();
   return {
     params,
     query,
@@ -124,11 +125,10 @@ export const requestOf = (
     halves,
     caller,
     respondAsync,
-    meta: {
-      now: clock.now(),
-      actor: { key_id: caller.key_id, role: caller.role },
-      correlation_id: requestId,
-      command_id: clock.uuid(),
+    // As of the decision, not of the request's coming: its process may have stood still in between.
+    get meta() {
+      const actor = { key_id: caller.key_id, role: caller.role };
+      return { now: clock.now(), actor, correlation_id: requestId, command_id };
     },
     // What a route lists is known where it is declared, and nowhere else.
     doneOr: doneOr as RouteRequest<unknown, unknown, unknown>['doneOr'],

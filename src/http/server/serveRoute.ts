@@ -8,7 +8,7 @@ import { BOOTSTRAP_ADMIN, type Caller } from '../access/caller.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import { workFailure } from '../doneOrProblem.ts';
 import type { NamedRoute, RawBody, Route } from '../defineRoute.ts';
-import { readJson } from './jsonBody.ts';
+import { JSON_TYPE, readJson } from './jsonBody.ts';
 import { checkRole, checkTenant, scopeIn } from '../middleware/access.ts';
 import { runOnce } from '../middleware/idempotency.ts';
 import type { Sent } from '../middleware/idempotency.ts';
@@ -19,7 +19,8 @@ import { receiveUpload } from './multipart.ts';
 import { receiveBytes } from './rawUpload.ts';
 import { retryLater } from '../problems.ts';
 import { settleAllReads, settleReads } from '../reads/settledReads.ts';
-import { sendRaw } from './sendRaw.ts';
+import type { AnswersOut } from './answersOut.ts';
+import { isSmall, PIECES_BYTES, sendRaw, sendWhole } from './sendRaw.ts';
 import { browserOf } from '../sessions/browser.ts';
 import { addressParts, checked, requestOf } from './routeRequest.ts';
 import type { Checked, Exchange, Input, Received } from './routeRequest.ts';
@@ -32,6 +33,9 @@ export interface ServeDeps {
   readonly limits: RateLimits;
   readonly replays: ReplayStore;
   readonly uploads: UploadLimits & { readonly inFlight: BytesInFlight };
+  readonly unread: AnswersOut;
+  /** How long a caller may read nothing of its answer, ms; left out: 30 s. */
+  readonly silentMs?: number | undefined;
   readonly clock: Clock;
   /** True from SIGTERM on. */
   readonly isDraining: () => boolean;
@@ -63,6 +67,7 @@ const admitted = async (route: Route, exchange: Exchange, deps: ServeDeps): Prom
   const { req, res } = exchange;
   const caller = await callerOf(route, req, deps);
   exchange.caller = caller;
+  deps.unread.check(caller.tenant_id);
   if (route.bucket !== undefined && route.bucketOf === undefined)
     setHeaders(res, await takeToken(deps.limits, caller, route.bucket));
   checkRole(route, caller);
@@ -119,8 +124,9 @@ const received = async (route: Route, exchange: Exchange, deps: ServeDeps): Prom
   return { body: value, upload: undefined, halves };
 };
 
-const isRaw = (route: Route, body: unknown): body is RawBody =>
-  'contentType' in route.reply && body !== undefined;
+/** No answer of the interface has a member of this name. */
+const isRaw = (body: unknown): body is RawBody =>
+  typeof body === 'object' && body !== null && 'contentType' in body;
 
 const withNumbers = (_name: string, value: unknown): unknown =>
   typeof value === 'bigint' ? Number(value) : value;
@@ -133,6 +139,16 @@ const textOf = (body: unknown): string => {
     if (!(error instanceof TypeError)) throw error;
     return JSON.stringify(body, withNumbers);
   }
+};
+
+/** What a caller does not read counts for its tenant meanwhile. */
+const heldWhileSent = async (
+  { unread }: Pick<ServeDeps, 'unread'>,
+  { tenant_id, bytes }: { readonly tenant_id: string; readonly bytes: number },
+  sending: () => Promise<void>,
+): Promise<void> => {
+  const release = unread.hold(tenant_id, bytes);
+  await sending().finally(release);
 };
 
 /** Calls the handler; what it returns is serialised once, so a replay is the same to the byte. */
@@ -150,16 +166,18 @@ const handled = async (
   if (route.reads === 'tenant') await settleReads(api.reads, request, facts.tenant_id);
   if (route.reads === 'all') await settleAllReads(api.reads, request);
   const body = await route.handle(request, api);
-  if (isRaw(route, body)) {
+  if (isRaw(body)) {
     const { req, res } = exchange;
     res.status(status).type(body.contentType);
-    await sendRaw(res, body.body, req.method === 'HEAD');
+    if (req.method === 'HEAD') res.end();
+    else {
+      const counted = { tenant_id: caller.tenant_id, bytes: PIECES_BYTES };
+      await heldWhileSent(deps, counted, () => sendRaw(res, body.body, deps));
+    }
     return { status, body: '', replayed: false };
   }
   return { status, body: BODILESS.includes(status) ? '' : textOf(body), replayed: false };
 };
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 const operationIn = (body: unknown): string | undefined => {
   const { operation_id, result } = body as { readonly operation_id?: unknown; readonly result?: unknown };
@@ -175,21 +193,33 @@ const setOperation = (res: Response, body: string): void => {
   res.setHeader('Preference-Applied', 'respond-async');
 };
 
-const send = (
-  { req, res }: Exchange,
+const tenantOf = (caller: Caller | undefined): string => (caller ?? NOBODY).tenant_id;
+
+/** A body of JSON that is whole. */
+const sendJson = async ({ req, res, caller }: Exchange, body: string, deps: ServeDeps): Promise<void> => {
+  res.setHeader('Content-Type', JSON_TYPE);
+  if (req.method === 'HEAD') res.end();
+  else if (isSmall(body)) res.end(body);
+  else {
+    const counted = { tenant_id: tenantOf(caller), bytes: body.length };
+    await heldWhileSent(deps, counted, () => sendWhole(res, body, deps));
+  }
+};
+
+const send = async (
+  exchange: Exchange,
   { status, body, replayed }: Sent,
-  { respondsAsync = false }: Pick<Route, 'respondsAsync'> = {},
-): void => {
-  if (res.writableEnded) return;
+  { deps, respondsAsync = false }: Pick<Route, 'respondsAsync'> & { readonly deps: ServeDeps },
+): Promise<void> => {
+  const { req, res, caller } = exchange;
+  if (res.headersSent || res.destroyed) return;
+  // Work that was done now is answered: it is paid for.
+  if (replayed || req.method === 'GET') deps.unread.check(tenantOf(caller));
   if (status === 202 && respondsAsync) setOperation(res, body);
   if (replayed) res.setHeader('Idempotent-Replayed', 'true');
   res.statusCode = status;
-  if (BODILESS.includes(status)) {
-    res.end();
-    return;
-  }
-  res.setHeader('Content-Type', JSON_TYPE);
-  res.end(req.method === 'HEAD' ? undefined : body);
+  if (BODILESS.includes(status)) res.end();
+  else await sendJson(exchange, body, deps);
 };
 
 const answered = async (
@@ -206,14 +236,14 @@ const answered = async (
   const { idempotency } = route;
   const { tenant_id, idempotency_key } = facts;
   if (idempotency === undefined || idempotency_key === null) {
-    send(exchange, await run(), route);
+    await send(exchange, await run(), { ...route, deps });
     return;
   }
   const scope = { tenant_id, endpoint: route.operationId, idempotency_key };
   const onStoreError = (error: unknown) => deps.onError(error, exchange.requestId);
   const { fingerprint } = facts;
   const replayable = { store: deps.replays, scope, fingerprint, keepMs: idempotency.keepMs, onStoreError };
-  send(exchange, await runOnce(replayable, run), route);
+  await send(exchange, await runOnce(replayable, run), { ...route, deps });
 };
 
 /** One request from key to answer, in the order that the interface gives its errors. */

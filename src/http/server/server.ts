@@ -1,9 +1,14 @@
-import { createServer } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { createServer, STATUS_CODES } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
+import { statusOf } from '../../problemTable.ts';
+import { problem, problemBody, type Problem } from '../problems.ts';
 import { expressMessages } from './expressMessages.ts';
 import { mayLeaveMuch } from './refuseBody.ts';
+import { safeHeaders } from './safeHeaders.ts';
 
 /** How much patience and room a connection gets. Times in ms. */
 export interface ConnectionLimits {
@@ -32,8 +37,8 @@ const LIMITS: ConnectionLimits = {
 };
 const HEADER_BYTES_MAX = 16_384;
 
-/** Said although they are the defaults: a request that two parsers may read differently is refused. */
-const STRICT = { insecureHTTPParser: false, requireHostHeader: true, joinDuplicateHeaders: false } as const;
+/** A request that two parsers may read differently is refused. The application looks at `Host`, and says why. */
+const STRICT = { insecureHTTPParser: false, requireHostHeader: false, joinDuplicateHeaders: false } as const;
 
 export interface HttpServer {
   readonly url: string;
@@ -60,6 +65,60 @@ const boundUnread = ({ unreadTimeout }: ConnectionLimits, req: IncomingMessage, 
   });
 };
 
+const NOT_HTTP = problem('malformed_request', 'What came is no request of HTTP/1.1.');
+
+/** By the codes of Node's errors; all others are `NOT_HTTP`. */
+const UNREAD = new Map<string | undefined, Problem>([
+  [
+    'HPE_HEADER_OVERFLOW',
+    problem('headers_too_large', `The headers have more than ${String(HEADER_BYTES_MAX)} bytes.`),
+  ],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', problem('body_too_large', 'The extensions of a chunk are too large.')],
+  ['ERR_HTTP_REQUEST_TIMEOUT', problem('request_timeout', 'The request did not come in time.')],
+]);
+
+/** A whole answer, as it goes over the connection. */
+const answerOf = (failure: Problem): string => {
+  const requestId = randomUUID();
+  const body = JSON.stringify(problemBody(failure, requestId));
+  const status = statusOf(failure.code);
+  const headers = {
+    ...safeHeaders(undefined),
+    'Content-Type': 'application/problem+json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'X-Request-Id': requestId,
+    Connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
+};
+
+/**
+ * Answers what Node's parser makes no request of, as Node would, but with a problem. Where an answer has begun on
+ * the connection, nothing is put into it.
+ */
+const refuseUnread = (
+  { code }: NodeJS.ErrnoException,
+  socket: Duplex,
+  current: ServerResponse | undefined,
+): void => {
+  const isAnswering = current?.headersSent === true && !current.writableFinished;
+  if (socket.writable && !isAnswering) socket.write(answerOf(UNREAD.get(code) ?? NOT_HTTP));
+  socket.end(() => socket.destroy());
+};
+
+/**
+ * An answer that waits behind others of its connection has no socket yet, and Node does not close it when the
+ * connection goes: whoever works on it would never be told.
+ */
+export const closeWithConnection = (req: IncomingMessage, res: ServerResponse): void => {
+  req.once('close', () => {
+    if (res.socket !== null || res.closed || !req.socket.destroyed) return;
+    res.destroy();
+    res.emit('close');
+  });
+};
+
 /** Serves the application on `host` and `port` (0: any free one). `limits` are for specs, which have less patience. */
 export const listen = (
   app: Express,
@@ -70,9 +129,16 @@ export const listen = (
     const all = { ...LIMITS, ...limits };
     const { unreadTimeout: _, connectionsMax, ...timeouts } = all;
     const options = { ...timeouts, ...STRICT, ...expressMessages(app), maxHeaderSize: HEADER_BYTES_MAX };
-    const server = createServer(options, (req, res) => {
+    const answers = new WeakMap<Duplex, ServerResponse>();
+    const serve = (req: IncomingMessage, res: ServerResponse) => {
+      answers.set(req.socket, res);
       boundUnread(all, req, res);
+      closeWithConnection(req, res);
       app(req, res);
+    };
+    const server = createServer(options, serve).on('checkExpectation', serve);
+    server.on('clientError', (error, socket) => {
+      refuseUnread(error, socket, answers.get(socket));
     });
     server.maxConnections = connectionsMax;
     server.once('error', reject);

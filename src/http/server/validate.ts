@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { Problem } from '../problems.ts';
+import { invalid } from '../problems.ts';
 import type { RequestIssue } from '../../problemTable.ts';
 
 const ISSUES_MAX = 50;
@@ -73,6 +73,6 @@ export const validate = (parts: readonly Part[]): readonly unknown[] => {
     issues.push(...oddIssues(part, result.error?.issues ?? []));
     return result.data;
   });
-  if (issues.length > 0) throw new Problem('validation_error', { detail: issues.slice(0, ISSUES_MAX) });
+  if (issues.length > 0) throw invalid(...issues.slice(0, ISSUES_MAX));
   return values;
 };

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import { timingSafeEqual } from 'node:crypto';
+import type { Request } from 'express';
 import { problem } from '../problems.ts';
 
 /** What a browser says of itself and of the page that asks. */
@@ -8,8 +8,10 @@ export interface Browser {
   readonly path: string;
   readonly cookies: string | undefined;
   readonly host: string;
-  /** Of the connection: behind a proxy, the proxy's. */
+  /** Of the connection; behind a proxy that is trusted, the one that it names. */
   readonly address: string;
+  /** Whether a proxy that is trusted says that the browser came by https. */
+  readonly isHttps: boolean;
   readonly origin: string | undefined;
   readonly fetchSite: string | undefined;
   readonly csrfToken: string | undefined;
@@ -18,11 +20,12 @@ export interface Browser {
 const one = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;
 
-export const browserOf = ({ url, headers, socket }: IncomingMessage): Browser => ({
-  path: url ?? '/',
+export const browserOf = ({ url, headers, ip = '', secure }: Request): Browser => ({
+  path: url,
   cookies: headers.cookie,
   host: headers.host ?? '',
-  address: socket.remoteAddress ?? '',
+  address: ip,
+  isHttps: secure,
   origin: headers.origin,
   fetchSite: one(headers['sec-fetch-site']),
   csrfToken: one(headers['x-csrf-token']),

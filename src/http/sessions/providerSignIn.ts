@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { IdentityRefused, type IdentityProvider } from '../../../domain/ports/identityProvider.ts';
 import type { UsedOnce } from '../../../domain/ports/usedOnce.ts';
 import { tenantId } from '../../../domain/kernel/units.ts';
+import { memberTwiceIn } from '../server/jsonAsWritten.ts';
 import type { Browser } from './browser.ts';
 import { OIDC_CALLBACK, type Cookies } from './cookies.ts';
-import type { Sealing } from './sealing.ts';
+import { told, type Sealing } from './sealing.ts';
 import type { SignedIn } from './session.ts';
+import type { SignInLimits } from './signInLimits.ts';
 
 /** The claims that say whose tenant somebody is of, and what he may do there. */
 export interface OidcClaimNames {
@@ -17,6 +19,7 @@ interface ProviderSignInDeps {
   readonly sealing: Sealing;
   readonly used: UsedOnce;
   readonly cookies: Cookies;
+  readonly limits: SignInLimits;
   readonly baseUrl: () => string;
   readonly oidc: { readonly provider: IdentityProvider; readonly claims: OidcClaimNames } | undefined;
   /** Gives the cookie of a new session. */
@@ -51,6 +54,10 @@ const begun = z.object({
   return_to: z.string(),
 });
 
+/** A name that stands twice: who reads the first and who reads the last would not read the same. */
+const isSaidTwice = ({ searchParams }: URL): boolean =>
+  new Set(searchParams.keys()).size !== [...searchParams.keys()].length;
+
 /** The address of the sign-in page with what went wrong. */
 export const signInPage = (problem: string): string => `/app/sign-in?problem=${problem}`;
 
@@ -64,24 +71,41 @@ export const ownPage = (wanted: string | undefined): string => {
 
 const ROLES = { admin: 'admin', member: 'tenant' } as const;
 
+/** Events keep it as UTF-8, and logs in a line: neither takes half of a surrogate pair or a control character. */
+const subject = z
+  .string()
+  .min(1)
+  .max(SUBJECT_MAX)
+  .regex(/^\P{Cc}*$/u)
+  .refine((text) => Buffer.from(text).toString() === text);
+
 /** Who the claims name; undefined where they do not say the role, or of whom. */
 const whoIn = (
   claims: Readonly<Record<string, unknown>>,
   { tenant, role }: OidcClaimNames,
 ): SignedIn | undefined => {
   const known = z
-    .object({ sub: z.string().min(1).max(SUBJECT_MAX), role: z.enum(['admin', 'member']) })
+    .object({ sub: subject, role: z.enum(['admin', 'member']) })
     .safeParse({ sub: claims['sub'], role: claims[role] }).data;
   if (known === undefined) return undefined;
   const named = tenantId.safeParse(claims[tenant]).data;
   const tenant_id = known.role === 'admin' ? (named ?? OPERATOR) : named;
   if (tenant_id === undefined) return undefined;
-  const subject = `oidc:${known.sub}`;
-  return { via: 'oidc', subject, tenant_id, role: ROLES[known.role], key_hash: null };
+  return {
+    ...{ via: 'oidc', subject: `oidc:${known.sub}`, tenant_id, role: ROLES[known.role], key_hash: null },
+  };
+};
+
+/** undefined: a claim stands twice, and who reads the first would not read what who reads the last does. */
+const claimsOf = async (provider: IdentityProvider, address: URL, known: z.output<typeof begun>) => {
+  const json = await provider.finish(address, known);
+  return memberTwiceIn(json) === undefined
+    ? (JSON.parse(json) as Readonly<Record<string, unknown>>)
+    : undefined;
 };
 
 export const providerSignIn = (deps: ProviderSignInDeps): ProviderSignIn => {
-  const { sealing, used, cookies, baseUrl, oidc, opened, onRefused, nowMs } = deps;
+  const { sealing, used, cookies, limits, baseUrl, oidc, opened, onRefused, nowMs } = deps;
   const refused = (browser: Browser, reason: string, error?: unknown): NextPage => {
     onRefused(reason, error);
     return { location: signInPage(reason), cookies: [cookies.setSignIn(browser, undefined, 0)] };
@@ -92,16 +116,28 @@ export const providerSignIn = (deps: ProviderSignInDeps): ProviderSignIn => {
     const sealed = cookies.signIn(browser);
     const known = sealed === undefined ? undefined : await sealing.open('oidc', begun, sealed);
     if (known === undefined) return undefined;
-    return (await used.use(`oidc ${known.state}`, nowMs() + BEGUN_MS)) ? known : undefined;
+    return (await told(used.use(`oidc ${known.state}`, nowMs() + BEGUN_MS))) ? known : undefined;
+  };
+
+  /** Why the browser is not let through at all; undefined: it is. */
+  const hindrance = (browser: Browser): string | undefined => {
+    if (oidc === undefined) return 'oidc_not_configured';
+    return cookies.areKeptBy(browser) ? undefined : 'https_required';
   };
 
   const finish = async (browser: Browser, returned: string): Promise<NextPage> => {
-    if (oidc === undefined) return refused(browser, 'oidc_not_configured');
+    await limits.byReturning(browser);
+    const reason = hindrance(browser);
+    if (oidc === undefined || reason !== undefined) return refused(browser, reason ?? 'oidc_not_configured');
+    const address = new URL(returned, baseUrl());
+    if (isSaidTwice(address)) return refused(browser, 'oidc_untrusted');
     const known = await begunIn(browser);
     if (known === undefined) return refused(browser, 'oidc_not_begun');
-    const claims = await oidc.provider.finish(new URL(returned, baseUrl()), known);
+    const claims = await claimsOf(oidc.provider, address, known);
+    if (claims === undefined) return refused(browser, 'oidc_untrusted');
     const who = whoIn(claims, oidc.claims);
     if (who === undefined) return refused(browser, 'oidc_claims');
+    await limits.byAccount(who.subject);
     return {
       location: known.return_to,
       cookies: [cookies.setSignIn(browser, undefined, 0), await opened(browser, who)],
@@ -109,7 +145,9 @@ export const providerSignIn = (deps: ProviderSignInDeps): ProviderSignIn => {
   };
 
   const begin = async (browser: Browser, returnTo: string | undefined): Promise<NextPage> => {
-    if (oidc === undefined) return refused(browser, 'oidc_not_configured');
+    await limits.byClient(browser);
+    const reason = hindrance(browser);
+    if (oidc === undefined || reason !== undefined) return refused(browser, reason ?? 'oidc_not_configured');
     const { url, checks } = await oidc.provider.begin(`${baseUrl()}${OIDC_CALLBACK}`);
     const facts = { ...checks, return_to: ownPage(returnTo) };
     const sealed = await sealing.seal('oidc', facts, nowMs() + BEGUN_MS);

@@ -5,12 +5,12 @@ import type { RateLimiter } from '../../../domain/ports/rateLimiter.ts';
 import type { UsedOnce } from '../../../domain/ports/usedOnce.ts';
 import { digestOfKey, type Authenticator } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
-import { takeFrom } from '../middleware/limits.ts';
-import { Problem, retryLater } from '../problems.ts';
+import { Problem } from '../problems.ts';
 import { checkNotForeign, checkOwnPage, type Browser } from './browser.ts';
 import { cookiesOf, type Cookies } from './cookies.ts';
 import { providerSignIn, type OidcClaimNames, type ProviderSignIn } from './providerSignIn.ts';
-import type { Sealing } from './sealing.ts';
+import { told, type Sealing } from './sealing.ts';
+import { signInLimits } from './signInLimits.ts';
 import { sealedSession, type Session, type SignedIn } from './session.ts';
 
 export interface SessionDeps {
@@ -35,6 +35,8 @@ interface Opened {
 /** People who are signed in by a browser. */
 export interface Sessions {
   readonly methods: readonly ('api_key' | 'oidc')[];
+  /** Where browsers reach the service; undefined: at any of its addresses that is this machine's, or https. */
+  readonly publicUrl: string | undefined;
   /** Whether the request comes with a session, good or not. */
   isSentBy(browser: Browser): boolean;
   /** The session of a request; undefined: none, or none that holds. */
@@ -42,8 +44,8 @@ export interface Sessions {
   /** Who acts. Throws 401 `session_expired`, and 403 where a change is asked for by another page. */
   callerOf(browser: Browser, request: { readonly changes: boolean }): Promise<Caller>;
   openByKey(browser: Browser, key: string): Promise<Opened>;
-  /** undefined: the link was followed before, or is too old. */
-  openByLink(browser: Browser, token: string): Promise<Opened | undefined>;
+  /** Where it opens nothing, what the sign-in page is told: the link was followed before or is too old, for one. */
+  openByLink(browser: Browser, token: string): Promise<Opened | 'link_used' | 'https_required'>;
   /** A link that signs an admin in, once. It stands for the key where one is given. */
   newLink(key: string | undefined): Promise<string>;
   readonly byProvider: ProviderSignIn;
@@ -55,9 +57,6 @@ const MINUTE_MS = 60_000;
 /** A working day: also of a session by a provider, whose ID token says only until when it is accepted here. */
 const SESSION_MS = 8 * 60 * MINUTE_MS;
 const LINK_MS = 15 * MINUTE_MS;
-
-/** Keys cannot be guessed: this bounds the work that strangers cause. */
-const SIGN_INS = { rate_per_second: 1, burst: 30 };
 
 /** Who acts by a link that stands for no key: whoever may open the operator's socket. */
 const BY_LINK: SignedIn = {
@@ -71,15 +70,6 @@ const expired = (): Problem =>
     detail: 'The session has ended: sign in again.',
     headers: { 'WWW-Authenticate': 'ApiKey' },
   });
-
-/** What `used` cannot tell is not known: a session that may have been ended opens nothing. */
-const told = async <T>(work: Promise<T>): Promise<T> => {
-  try {
-    return await work;
-  } catch {
-    throw retryLater('not_ready', 'Sessions cannot be looked up right now.');
-  }
-};
 
 const wordOf = ({ session_id }: Session): string => `session ${session_id}`;
 
@@ -127,6 +117,7 @@ const sessionBook = ({ sealing, used, keys, nowMs }: SessionDeps, cookies: Cooki
 export const sessionsOver = (deps: SessionDeps): Sessions => {
   const { sealing, used, keys, limiter, publicUrl, oidc, nowMs } = deps;
   const cookies = cookiesOf(publicUrl);
+  const limits = signInLimits(limiter);
   const { opened, of, end } = sessionBook(deps, cookies);
 
   const byHash = async (key_hash: string): Promise<SignedIn> => {
@@ -136,6 +127,7 @@ export const sessionsOver = (deps: SessionDeps): Sessions => {
 
   return {
     methods: oidc === undefined ? ['api_key'] : ['api_key', 'oidc'],
+    publicUrl,
     isSentBy: (browser) => cookies.has(browser),
     of,
     end,
@@ -148,25 +140,33 @@ export const sessionsOver = (deps: SessionDeps): Sessions => {
     },
     openByKey: async (browser, key) => {
       checkNotForeign(browser, publicUrl);
-      await takeFrom(limiter, `sign_in:${browser.address}`, { name: 'sign_in', bucket: SIGN_INS });
+      cookies.checkKept(browser);
+      await limits.byClient(browser);
       const { key_id, tenant_id, role } = await keys.authenticate(key);
+      await limits.byAccount(key_id);
       return opened(browser, {
         ...{ via: 'api_key', subject: key_id, tenant_id, role, key_hash: digestOfKey(key) },
       });
     },
     openByLink: async (browser, token) => {
+      await limits.byClient(browser);
+      if (!cookies.areKeptBy(browser)) return 'https_required';
       const link = await sealing.open('link', sealedLink, token);
-      if (link === undefined) return undefined;
+      if (link === undefined) return 'link_used';
       const isFirst = await told(used.use(`link ${link.link_id}`, nowMs() + LINK_MS));
-      return isFirst
-        ? opened(browser, link.key_hash === null ? BY_LINK : await byHash(link.key_hash))
-        : undefined;
+      if (!isFirst) return 'link_used';
+      return opened(browser, link.key_hash === null ? BY_LINK : await byHash(link.key_hash));
     },
     newLink: async (key) => {
       const key_hash = key === undefined ? null : digestOfKey(key);
       const token = await sealing.seal('link', { link_id: randomUUID(), key_hash }, nowMs() + LINK_MS);
       return `${deps.baseUrl()}/v1/session/link?token=${token}`;
     },
-    byProvider: providerSignIn({ ...deps, cookies, opened: async (...who) => (await opened(...who)).cookie }),
+    byProvider: providerSignIn({
+      ...deps,
+      cookies,
+      limits,
+      opened: async (...who) => (await opened(...who)).cookie,
+    }),
   };
 };

@@ -5,10 +5,18 @@ import { instantOut, pageOf, pagingQuery, plainText, tenantIdText } from '../wir
 
 const eventType = z.enum([ALL_TENANT_EVENTS, ...WEBHOOK_EVENT_TYPES]);
 
+/** No line breaks and no other control characters: a parser of URLs passes over some of them in silence. */
+const SHOWN = /^[ -~\u00a0-\u2027\u202a-\uffff]*$/;
+
 const settings = {
-  url: z.string().min(1).max(2048).meta({
-    description: 'https, at a public address; it is kept in the event log, so put no secret into it.',
-  }),
+  url: z
+    .string()
+    .min(1)
+    .max(2048)
+    .regex(SHOWN, 'Must not contain line breaks or other control characters.')
+    .meta({
+      description: 'https, at a public address; it is kept in the event log, so put no secret into it.',
+    }),
   events: z
     .array(eventType)
     .min(1)
@@ -86,7 +94,9 @@ export const rotatedSecret = z
   .meta({ id: 'RotatedWebhookSecret' });
 
 const deliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({
-  description: '`failed`: it was not delivered within three days, and is tried no more.',
+  description:
+    '`failed`: it was not delivered within three days, or its receiver answered 410, and it is tried no more. ' +
+    'A webhook that is enabled again within the three days is sent it after all.',
 });
 
 export const deliveriesQuery = z.object({
@@ -107,7 +117,7 @@ export const deliveryBody = z
     event: z.string().meta({ description: 'Type of event.' }),
     event_id: z.string().meta({ description: 'Of the event in the log that it tells of.' }),
     status: deliveryStatus,
-    attempts: z.int().meta({ description: 'Requests that were made so far.' }),
+    attempts: z.int().meta({ description: 'Requests that were begun so far.' }),
     response_status: z.int().nullable().meta({
       description: 'Status of the last answer; null when there was none.',
     }),

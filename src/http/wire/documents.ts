@@ -186,13 +186,15 @@ const warning = z
     code: z.string().meta({
       description:
         '`no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters ' +
-        'they draw; `page_failed`; `low_confidence`; `not_grounded`; `own_key_not_used`. More may be added.',
+        'they draw; `page_failed`; `deadline_reached`: pages were not looked at for want of time; ' +
+        '`low_confidence`; `inexact_number`: digits that no number holds were left out; ' +
+        '`not_grounded`; `own_key_not_used`. More may be added.',
     }),
     message: z.string(),
     path: z.string().optional().meta({
-      description: 'Of `low_confidence`: JSON Pointer into `result`; of an item that was left out, its list.',
+      description: 'Of a value that was left out: JSON Pointer into `result`; of an item, its list.',
     }),
-    value: z.unknown().optional().meta({ description: 'Of `low_confidence`: the value as it was read.' }),
+    value: z.unknown().optional().meta({ description: 'Of a value that was left out: as it was read.' }),
     text: z.string().optional(),
     page: z.int().optional(),
     bbox: z.array(z.number()).length(4).nullish().meta({ description: 'Points from the top left.' }),

@@ -13,6 +13,14 @@ export const sessionResponse = z
     z.strictObject({
       signed_in: z.literal(false).meta({ description: 'Nobody is.' }),
       methods,
+      public_url: z
+        .string()
+        .nullable()
+        .meta({
+          description:
+            'Where browsers reach the service, `PUBLIC_URL`; null where that is not said: then sessions need https, ' +
+            'or a browser on the machine of the service.',
+        }),
     }),
     z.strictObject({
       signed_in: z.literal(true).meta({ description: 'Somebody is.' }),

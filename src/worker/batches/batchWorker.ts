@@ -1,12 +1,13 @@
 import { laterBy } from '../../../domain/kernel/instant.ts';
 import type { BatchCounts, BatchProgress } from '../../../projections/batches/batches.queries.ts';
 import { asCredits } from '../../../domain/kernel/units.ts';
-import { batchInputs } from '../../commands/batches/batchInput.ts';
 import type { BatchName } from '../../commands/batches/batches.ts';
+import { dropInputs } from '../../commands/operations/operationInput.ts';
 import type { OperationName } from '../../commands/operations/operations.ts';
 import { systemMeta } from '../../commands/writer/commandMeta.ts';
 import { each, repeatedly } from '../loops.ts';
-import { feedDocuments, type FeedDeps } from './feedDocuments.ts';
+import { workAtOnce, type WorkTurns } from '../queue/workAtOnce.ts';
+import { feedDocument, type BatchPlace, type FeedDeps } from './feedDocuments.ts';
 
 /** What read models know of batches. They may be late: the streams decide. */
 export interface BatchLists {
@@ -33,13 +34,15 @@ export interface BatchWorkerDeps extends FeedDeps {
   readonly pollMs?: number;
   /** After this long a document that was begun and came to nothing is anyone's, ms. */
   readonly leftMs?: number;
+  /** Whose turn it is to have a document counted; left out: by the time that it took. */
+  readonly turns?: WorkTurns;
 }
 
 export interface BatchWorker {
-  /** One look at all batches: cancels, begins, takes over, ends. Gives how many things it did. */
+  /** One look at all batches: cancels, begins, takes over, feeds, ends. Gives how many things it did. */
   readonly look: () => Promise<number>;
   readonly start: () => void;
-  /** Ends after the document that is being fed. */
+  /** Ends after the documents that are being fed. */
   readonly stop: () => Promise<void>;
 }
 
@@ -51,39 +54,33 @@ export interface BatchWorker {
 export const QUEUED_MAX = 50;
 /** Documents that are begun by one event: what a worker that dies leaves to others. */
 const BEGUN_AT_ONCE = 10;
+/**
+ * Documents that are counted beside each other, one place of which is for a tenant that has none: a batch of hostile
+ * files holds up its own tenant alone.
+ */
+export const FED_AT_ONCE = 3;
 const PAGE = 50;
 /** As many as the open batches of a tenant may have in the queue. */
 const LEFT_PAGE = 500;
 const LEFT_MS = 30_000;
 
+const placeIn = ({ batch_id, index }: BatchPlace): string => `${batch_id}/${String(index)}`;
+
+/** Claims some documents of a batch; undefined: none. */
 const beginSome = async (
   deps: BatchWorkerDeps,
   { open, ...name }: BatchName & { readonly open: number },
-  shutdown: AbortSignal,
-): Promise<boolean> => {
+): Promise<readonly BatchPlace[]> => {
   const meta = systemMeta(deps, name.batch_id);
   const data = { count: Math.min(BEGUN_AT_ONCE, QUEUED_MAX - open) };
   const outcome = await deps.batches.handle(name, { type: 'BeginDocuments', data, meta });
-  if (outcome.kind !== 'done' || outcome.state.accepted === null) return false;
+  if (outcome.kind !== 'done') return [];
   if (outcome.position !== undefined) deps.wrote(name.tenant_id, outcome.position);
-  const indexes = outcome.events.flatMap((event) =>
+  return outcome.events.flatMap((event) =>
     event.type === 'BatchDocumentsBegun'
-      ? Array.from({ length: event.data.count }, (_, at) => event.data.first + at)
+      ? Array.from({ length: event.data.count }, (_, at) => ({ ...name, index: event.data.first + at }))
       : [],
   );
-  await feedDocuments(deps, outcome.state.accepted, { indexes, shutdown });
-  return true;
-};
-
-const takeOver = async (
-  deps: BatchWorkerDeps,
-  { batch_id, index }: BatchName & { readonly index: number },
-  shutdown: AbortSignal,
-): Promise<boolean> => {
-  const { accepted } = await deps.batches.stateOf(batch_id);
-  if (accepted === null || shutdown.aborted) return false;
-  await feedDocuments(deps, accepted, { indexes: [index], shutdown });
-  return true;
 };
 
 /** An operation of a cancelled batch, unless somebody has started it meanwhile. */
@@ -108,38 +105,64 @@ const endOne = async (deps: BatchWorkerDeps, name: BatchName): Promise<boolean> 
   const outcome = await deps.batches.handle(name, { type: 'EndBatch', data, meta });
   if (outcome.kind !== 'done' || outcome.state.accepted === null) return false;
   if (outcome.position !== undefined) deps.wrote(name.tenant_id, outcome.position);
-  await batchInputs(deps).drop(name.batch_id, outcome.state.accepted.input_sha256);
+  await dropInputs(deps.objects, name.batch_id);
   return true;
 };
 
 /** What was tried a while ago may be tried again; what cannot be fed now would else be tried at every look. */
 const triedAgo = (tried: Map<string, number>, nowMs: number, leftMs: number) => {
   for (const [document, at] of tried) if (nowMs - at >= leftMs) tried.delete(document);
-  return ({ batch_id, index }: { readonly batch_id: string; readonly index: number }): boolean => {
-    const document = `${batch_id}/${String(index)}`;
-    if (tried.has(document)) return false;
-    tried.set(document, nowMs);
+  return (place: BatchPlace): boolean => {
+    if (tried.has(placeIn(place))) return false;
+    tried.set(placeIn(place), nowMs);
     return true;
   };
 };
 
-/** What one worker remembers from look to look. */
-interface Looker {
-  readonly shutdown: AbortSignal;
-  readonly tried: Map<string, number>;
-}
+/** Documents on their way to the queue, by their place; tenants take turns by the time that theirs take. */
+const feeding = (deps: BatchWorkerDeps, shutdown: AbortSignal) => {
+  const waiting = new Map<string, BatchPlace>();
+  const working = workAtOnce<BatchPlace>({
+    idOf: placeIn,
+    waiting: () => Promise.resolve([...waiting.values()]),
+    run: async (place) => {
+      waiting.delete(placeIn(place));
+      await feedDocument(deps, place, shutdown).catch(deps.onError);
+      return 'ran';
+    },
+    onError: deps.onError,
+    shutdown,
+    places: FED_AT_ONCE,
+    turns: deps.turns,
+  });
+  return {
+    add: (places: readonly BatchPlace[]): void => {
+      for (const place of places) waiting.set(placeIn(place), place);
+    },
+    takeUp: working.takeUp,
+    settled: working.settled,
+    ran: working.ran,
+  };
+};
 
-const lookOnce = async (deps: BatchWorkerDeps, { shutdown, tried }: Looker): Promise<number> => {
+const looking = (deps: BatchWorkerDeps, feed: ReturnType<typeof feeding>, shutdown: AbortSignal) => {
+  const tried = new Map<string, number>();
   const { lists, clock, leftMs = LEFT_MS } = deps;
-  const now = clock.now();
-  const cancelled = await each(deps, await lists.toCancel(PAGE), (one) => cancelQueued(deps, one));
-  const left = await lists.left(laterBy(now, -leftMs), LEFT_PAGE);
-  const due = left.filter(triedAgo(tried, Date.parse(now), leftMs));
-  const taken = await each(deps, due, (one) => takeOver(deps, one, shutdown));
-  const waiting = shutdown.aborted ? [] : await lists.toBegin(QUEUED_MAX, PAGE);
-  const begun = await each(deps, waiting, (one) => beginSome(deps, one, shutdown));
-  const ended = await each(deps, await lists.toEnd(PAGE), (one) => endOne(deps, one));
-  return cancelled + taken + begun + ended;
+  return async (): Promise<number> => {
+    const now = clock.now();
+    const cancelled = await each(deps, await lists.toCancel(PAGE), (one) => cancelQueued(deps, one));
+    const left = await lists.left(laterBy(now, -leftMs), LEFT_PAGE);
+    feed.add(left.filter(triedAgo(tried, performance.now(), leftMs)));
+    const waiting = shutdown.aborted ? [] : await lists.toBegin(QUEUED_MAX, PAGE);
+    const begun = await each(deps, waiting, async (one) => {
+      const places = await beginSome(deps, one);
+      feed.add(places);
+      return places.length > 0;
+    });
+    await feed.takeUp();
+    const ended = await each(deps, await lists.toEnd(PAGE), (one) => endOne(deps, one));
+    return cancelled + begun + ended;
+  };
 };
 
 /**
@@ -148,15 +171,21 @@ const lookOnce = async (deps: BatchWorkerDeps, { shutdown, tried }: Looker): Pro
  */
 export const batchWorker = (deps: BatchWorkerDeps): BatchWorker => {
   const shutdown = new AbortController();
-  const looker = { shutdown: shutdown.signal, tried: new Map<string, number>() };
-  const look = () => lookOnce(deps, looker);
+  const feed = feeding(deps, shutdown.signal);
+  const look = looking(deps, feed, shutdown.signal);
   const loop = repeatedly(look, deps.pollMs ?? 1_000, deps.onError);
   return {
-    look,
+    look: async () => {
+      const before = feed.ran();
+      const done = await look();
+      await feed.settled();
+      return done + feed.ran() - before;
+    },
     start: loop.start,
     stop: async () => {
       shutdown.abort();
       await loop.stop();
+      await feed.settled();
     },
   };
 };

@@ -1,11 +1,12 @@
 import type { BatchState } from '../../../domain/batch/decider.ts';
 import { operationIdOfDocument, requestOfDocument } from '../../../domain/batch/identity.ts';
 import type { Clock } from '../../../domain/ports/clock.ts';
+import type { OperationState } from '../../../domain/operation/operation.ts';
 import { isOver } from '../../../domain/queue/lease.ts';
-import { batchInputs } from '../../commands/batches/batchInput.ts';
+import { isAbandoned } from '../../../domain/queue/queuedWork.ts';
 import type { Batches } from '../../commands/batches/batches.ts';
 import type { OperationCommands } from '../../commands/operations/operationCommands.ts';
-import { LostInput, type OperationInputDeps } from '../../commands/operations/operationInput.ts';
+import { batchInputs, LostInput, type OperationInputDeps } from '../../commands/operations/operationInput.ts';
 import { operationProblems } from '../../commands/operations/operationResult.ts';
 import { withFetched, type WorkSubject } from '../../commands/uploads/fetchedFile.ts';
 import type { Uploads } from '../../commands/uploads/uploads.ts';
@@ -16,7 +17,7 @@ import type { TaskBeginner } from '../operations/beginTask.ts';
 
 export interface FeedDeps extends OperationInputDeps {
   readonly batches: Batches;
-  readonly operations: Pick<OperationCommands, 'accept' | 'cancel' | 'streams'>;
+  readonly operations: Pick<OperationCommands, 'accept' | 'abandon' | 'cancel' | 'streams'>;
   readonly uploads: Uploads;
   /** Does what an accepted request asked for, as the synchronous call does. */
   readonly begin: TaskBeginner;
@@ -80,23 +81,45 @@ const accepted = async (
 /** What becomes of one document that was begun. */
 const fedOne = async (
   deps: FeedDeps,
-  batchId: string,
-  { index, input, signal }: { readonly index: number; readonly input: Input; readonly signal: AbortSignal },
-): Promise<Fed> => {
-  const state = await deps.batches.stateOf(batchId);
+  { batch_id, index }: BatchPlace,
+  signal: AbortSignal,
+): Promise<{ readonly fed: Fed; readonly batch: Accepted | null }> => {
+  const state = await deps.batches.stateOf(batch_id);
   const batch = state.accepted;
-  if (batch === null || state.ended !== null || state.refused.has(index)) return 'later';
+  if (batch === null || state.ended !== null || state.refused.has(index)) return { fed: 'later', batch };
   const operation_id = operationIdOfDocument({ ...batch, index });
+  const operation = await deps.operations.streams.stateOf(operation_id);
   // Whatever its age: its ID is the only one that a document of a batch has.
-  if ((await deps.operations.streams.stateOf(operation_id)).accepted !== null) return 'fed';
-  if (state.cancelled_at !== null) return { code: 'cancelled' };
-  if (isOver(batch.expires_at, deps.clock.now())) return { code: 'expired' };
-  const fed = await accepted(deps, batch, { index, input, signal });
-  if (fed !== 'fed') return fed;
-  const { cancelled_at } = await deps.batches.stateOf(batchId);
-  if (cancelled_at !== null)
-    await deps.operations.cancel({ ...batch, operation_id }, systemMeta(deps, operation_id));
-  return 'fed';
+  if (operation.accepted !== null) return { fed: 'fed', batch };
+  const over = overAs(state.cancelled_at, batch, { operation, now: deps.clock.now() });
+  if (over !== undefined) return { fed: over, batch };
+  const input = await inputOf(deps, batch);
+  const fed = 'code' in input ? input : await accepted(deps, batch, { index, input, signal });
+  if (fed === 'fed') await cancelledToo(deps, batch, operation_id);
+  return { fed, batch };
+};
+
+/** Why a document is not to be accepted any more; undefined: it is. */
+const overAs = (
+  cancelled_at: string | null,
+  { expires_at }: Accepted,
+  { operation, now }: { readonly operation: OperationState; readonly now: string },
+): Refusal | undefined => {
+  if (cancelled_at !== null) return { code: 'cancelled' };
+  if (isOver(expires_at, now)) return { code: 'expired' };
+  // Given up by somebody who died before it was told.
+  return isAbandoned(operation) ? { code: LOST.code, problem: LOST } : undefined;
+};
+
+/** What was decided about the batch meanwhile holds for a document that was just accepted, too. */
+const cancelledToo = async (
+  deps: FeedDeps,
+  { tenant_id, batch_id }: Accepted,
+  operation_id: string,
+): Promise<void> => {
+  const { cancelled_at, ended } = await deps.batches.stateOf(batch_id);
+  if (cancelled_at === null && ended === null) return;
+  await deps.operations.cancel({ tenant_id, operation_id }, systemMeta(deps, operation_id));
 };
 
 const LOST = workProblem('internal_error', 'What this batch was to do is gone. Send the request again.');
@@ -104,7 +127,8 @@ const LOST = workProblem('internal_error', 'What this batch was to do is gone. S
 /** The request of a batch; a refusal for all of its documents where it is gone. */
 const inputOf = async (deps: FeedDeps, batch: Accepted): Promise<Input | Refusal> => {
   try {
-    return await batchInputs(deps).load(batch, batch.input_sha256);
+    const { batch_id: id, tenant_id, input_sha256 } = batch;
+    return await batchInputs(deps).load({ id, tenant_id }, input_sha256);
   } catch (error) {
     if (!(error instanceof LostInput)) throw error;
     deps.onError(error);
@@ -112,53 +136,39 @@ const inputOf = async (deps: FeedDeps, batch: Accepted): Promise<Input | Refusal
   }
 };
 
-/** Tells which documents came to nothing; their sentences are stored first. */
-const tellRefused = async (
+/**
+ * Refuses a document: its operation is closed first, so that nobody accepts it later; its sentence is stored, and
+ * then it is told. One that was accepted meanwhile is not refused.
+ */
+const refuse = async (
   deps: FeedDeps,
   batch: Accepted,
-  refusals: ReadonlyMap<number, Refusal>,
+  { index, refusal: { code, problem } }: { readonly index: number; readonly refusal: Refusal },
 ): Promise<void> => {
-  if (refusals.size === 0) return;
-  const problems = operationProblems(deps.objects);
-  for (const [index, { problem }] of refusals)
-    if (problem !== undefined) await problems.put(operationIdOfDocument({ ...batch, index }), problem);
-  const refused = [...refusals].map(([index, { code }]) => ({ index, code }));
+  const operation_id = operationIdOfDocument({ ...batch, index });
+  if (!(await deps.operations.abandon({ operation_id, tenant_id: batch.tenant_id }))) return;
+  if (problem !== undefined) await operationProblems(deps.objects).put(operation_id, problem);
+  const data = { refused: [{ index, code }] };
   const meta = systemMeta(deps, batch.correlation_id);
-  const outcome = await deps.batches.handle(batch, { type: 'RefuseDocuments', data: { refused }, meta });
+  const outcome = await deps.batches.handle(batch, { type: 'RefuseDocuments', data, meta });
   if (outcome.kind === 'done' && outcome.position !== undefined)
     deps.wrote(batch.tenant_id, outcome.position);
 };
 
-/**
- * Makes operations of documents that were begun, one by one. The ID of each follows from its place in the list, so
- * it is accepted, held and billed once however many workers feed it, and whichever of them die. What cannot be fed
- * now is left to whoever looks a while later.
- */
-export const feedDocuments = async (
-  deps: FeedDeps,
-  batch: Accepted,
-  { indexes, shutdown }: { readonly indexes: readonly number[]; readonly shutdown: AbortSignal },
-): Promise<void> => {
-  const input = await inputOf(deps, batch);
-  const refusals = new Map<number, Refusal>();
-  for (const index of indexes) {
-    if (shutdown.aborted) break;
-    const one = { index, signal: shutdown };
-    const fed = 'code' in input ? input : await fedQuietly(deps, batch.batch_id, { ...one, input });
-    if (typeof fed === 'object') refusals.set(index, fed);
-  }
-  await tellRefused(deps, batch, refusals);
-};
+/** A document of a batch, by its place in the list. */
+export interface BatchPlace {
+  readonly tenant_id: string;
+  readonly batch_id: string;
+  readonly index: number;
+}
 
-/** What one document throws is told, and leaves the others alone. */
-const fedQuietly = async (
-  deps: FeedDeps,
-  ...document: [string, Parameters<typeof fedOne>[2]]
-): Promise<Fed> => {
-  try {
-    return await fedOne(deps, ...document);
-  } catch (error) {
-    deps.onError(error);
-    return 'later';
-  }
+/**
+ * Makes an operation of a document that was begun. Its ID follows from its place in the list, so it is accepted, held
+ * and billed once however many workers feed it, and whichever of them die. What cannot be fed now is left to whoever
+ * looks a while later.
+ */
+export const feedDocument = async (deps: FeedDeps, place: BatchPlace, signal: AbortSignal): Promise<void> => {
+  const { fed, batch } = await fedOne(deps, place, signal);
+  if (batch !== null && typeof fed === 'object')
+    await refuse(deps, batch, { index: place.index, refusal: fed });
 };

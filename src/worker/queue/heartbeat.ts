@@ -1,29 +1,38 @@
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { Leased } from '../../../domain/queue/lease.ts';
+import { laterBy } from '../../../domain/kernel/instant.ts';
+import type { Clock } from '../../../domain/ports/clock.ts';
+import { hasEnded, type WorkTypes } from '../../../domain/queue/queuedWork.ts';
+import type { QueueStreams } from '../../commands/queue/queueStreams.ts';
 import { systemMeta } from '../../commands/writer/commandMeta.ts';
 import { isRenewalDue, leaseMs, RUN_MS_MAX, type Standing } from './leaseTimes.ts';
-import type { OwnedWork, QueuedWork, QueueDeps, QueueOutcome } from './queuedWork.ts';
 
 /** Why an owner has to stop. */
 export type StopReason = 'lost' | 'shutdown' | 'timed_out';
 
-/** A lease on a piece of work that this worker has. */
-export interface HeldLease<Name> {
-  readonly name: Name;
+/** What a worker of any queue stands on. */
+export interface QueueDeps {
+  readonly clock: Clock;
+  /** Names this worker in the log. */
+  readonly worker: string;
+  /** How often an owner looks whether it still owns its work, ms. */
+  readonly tickMs: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A piece of work that this worker owns. */
+export interface HeldWork<W extends WorkTypes> {
+  readonly accepted: W['accepted'];
+  readonly name: W['identity'];
+  /** Of its stream; also what its commands are correlated by. */
+  readonly id: string;
   readonly lease_id: string;
   /** From 1. */
   readonly attempt: number;
-  readonly started_at: string;
 }
 
-/** How a lease is renewed, and what is written down with it. */
-export interface Renewing<State> {
-  readonly renew: (
-    lease: { readonly lease_id: string; readonly lease_until: string },
-    reached: Standing,
-    meta: CommandMeta,
-  ) => Promise<QueueOutcome<State>>;
-  readonly reached: () => Standing;
+/** How far the work is: as a share, and as its events say it. */
+export interface Reaching<W extends WorkTypes> {
+  readonly standing: () => Standing;
+  readonly reached: () => W['reached'];
 }
 
 interface Heartbeat {
@@ -35,36 +44,38 @@ interface Heartbeat {
 }
 
 /** Keeps a lease while the work goes on; aborts when it was lost, the work ended elsewhere, or takes too long. */
-export const heartbeat = <Name extends OwnedWork, State extends Leased>(
-  deps: Pick<QueueDeps, 'clock' | 'tickMs'>,
-  work: Pick<QueuedWork<Name, State>, 'idOf' | 'stateOf' | 'hasEnded'> & Renewing<State>,
-  { held, shutdown }: { readonly held: HeldLease<Name>; readonly shutdown: AbortSignal },
+export const heartbeat = <W extends WorkTypes>(
+  deps: Pick<QueueDeps, 'clock' | 'tickMs'> & { readonly streams: QueueStreams<W> },
+  { name, id, lease_id }: HeldWork<W>,
+  { standing, reached, shutdown }: Reaching<W> & { readonly shutdown: AbortSignal },
 ): Heartbeat => {
-  const { lease_id } = held;
-  const id = work.idOf(held.name);
-  const started = Date.parse(held.started_at);
+  const { streams } = deps;
+  const { monotonicMs = () => performance.now() } = deps.clock;
+  const started = monotonicMs();
   const stopping = new AbortController();
   const abort = (reason: StopReason): void => {
     if (!stopping.signal.aborted) stopping.abort(reason);
   };
-  let written = { ...work.reached(), done: 0 };
+  let written = { ...standing(), done: 0 };
   let [renewed_at, until] = [started, started + leaseMs(0)];
 
   const renew = async (now: number): Promise<void> => {
-    const reached = work.reached();
-    const lease_until = new Date(now + leaseMs(now - started)).toISOString();
-    const outcome = await work.renew({ lease_id, lease_until }, reached, systemMeta(deps, id));
+    const reaching = standing();
+    const meta = systemMeta(deps, id);
+    const lastsMs = leaseMs(now - started);
+    const data = { ...reached(), lease_id, lease_until: laterBy(meta.now, lastsMs) };
+    const outcome = await streams.handle(name, { type: 'Progress', data, meta });
     if (outcome.kind === 'rejected') abort('lost');
     if (outcome.kind !== 'done') return;
-    written = reached;
-    [renewed_at, until] = [now, Date.parse(lease_until)];
+    written = reaching;
+    [renewed_at, until] = [now, now + lastsMs];
   };
   const tick = async (): Promise<void> => {
-    const now = Date.parse(deps.clock.now());
+    const now = monotonicMs();
     if (now - started > RUN_MS_MAX) abort('timed_out');
-    const state = await work.stateOf(id);
-    if (work.hasEnded(state) || state.lease?.lease_id !== lease_id) abort('lost');
-    else if (isRenewalDue({ renewed_at, until, now }, written, work.reached())) await renew(now);
+    const state = await streams.stateOf(id);
+    if (hasEnded(state) || state.lease?.lease_id !== lease_id) abort('lost');
+    else if (isRenewalDue({ renewed_at, until, now }, written, standing())) await renew(now);
   };
 
   let beating: Promise<void> | undefined;

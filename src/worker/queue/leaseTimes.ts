@@ -1,7 +1,7 @@
 import { laterBy } from '../../../domain/kernel/instant.ts';
 
 /** The shortest lease, and the share of the time worked so far that a later one may have. */
-const LEASE_MIN_MS = 60_000;
+export const LEASE_MIN_MS = 60_000;
 const LEASE_SHARE = 0.3;
 
 /** A worker stops by itself after so long, ms. */

@@ -1,10 +1,15 @@
 import { fairShares, type FairShares } from '@quire/engine/kernel/fairShares';
 import { heavySlots } from '../../commands/work/heavySlots.ts';
-import type { QueueRun } from './claim.ts';
-import type { OwnedWork } from './queuedWork.ts';
+
+/** `ran`: it was this worker's, whatever became of it. */
+export type QueueRun = 'ran' | 'not_ours' | 'reaped';
+
+interface OwnedWork {
+  readonly tenant_id: string;
+}
 
 /** Pieces that a worker does beside each other; one is kept free for a tenant that has none running. */
-const AT_ONCE = 3;
+export const PLACES = 3;
 
 /** Tells of CPU time that processes used for a tenant. `listen` gives what ends the listening. */
 export interface WorkTurns {
@@ -19,6 +24,8 @@ interface WorkAtOnceDeps<Name> {
   readonly run: (name: Name) => Promise<QueueRun>;
   readonly onError: (error: unknown) => void;
   readonly shutdown: AbortSignal;
+  /** Left out: `PLACES`. */
+  readonly places?: number | undefined;
   /** Left out: a tenant pays for the time that its work ran. */
   readonly turns: WorkTurns | undefined;
 }
@@ -30,6 +37,7 @@ interface WorkAtOnce {
   readonly settled: () => Promise<void>;
   /** How many were this worker's. */
   readonly ran: () => number;
+  readonly places: () => { readonly busy: number; readonly max: number };
 }
 
 /** Puts what waits in line, takes what waits no more out of it, and keeps the order of tenants. */
@@ -45,9 +53,9 @@ const inLine = <Name extends OwnedWork>(line: FairShares<string>, idOf: (name: N
         }
       for (const name of waiting) {
         const id = idOf(name);
-        if (known.has(id)) continue;
+        const isNew = !known.has(id);
         known.set(id, name);
-        line.add(name.tenant_id, id, performance.now());
+        if (isNew) line.add(name.tenant_id, id, performance.now());
       }
     },
     /** Every piece in line, in the order of its turn, until each was offered once; `take` says whether it goes. */
@@ -73,7 +81,7 @@ const inLine = <Name extends OwnedWork>(line: FairShares<string>, idOf: (name: N
  */
 export const workAtOnce = <Name extends OwnedWork>(deps: WorkAtOnceDeps<Name>): WorkAtOnce => {
   const { idOf, turns } = deps;
-  const slots = heavySlots(AT_ONCE);
+  const slots = heavySlots(deps.places ?? PLACES);
   const shares = fairShares<string>();
   const line = inLine<Name>(shares, idOf);
   const running = new Map<string, Promise<void>>();
@@ -122,5 +130,6 @@ export const workAtOnce = <Name extends OwnedWork>(deps: WorkAtOnceDeps<Name>): 
       }
     },
     ran: () => ran,
+    places: () => ({ busy: slots.inUse(), max: slots.max }),
   };
 };

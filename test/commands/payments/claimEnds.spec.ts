@@ -149,6 +149,41 @@ for (const { name, open } of LOGS)
       expect((await writer.stateOf('t', 0)).refunds.isEmpty()).to.equal(true);
     });
 
+    it('keeps what another process booked while a look at its claim failed', async () => {
+      const { store, writer, pay, types } = setUp();
+      await claimAndDie(store, writer, sale('t', 1000, 'p1'));
+      let looks = 0;
+      const booked = async function* () {
+        await pay.finishClaim(claimOf('p1'), LATE);
+        yield* [];
+        throw new Error('the log is away');
+      };
+      const torn: EventStore = {
+        ...store,
+        read: (stream, options) => {
+          if (stream === claimOf('p1')) looks += 1;
+          return stream === claimOf('p1') && looks === 2 ? booked() : store.read(stream, options);
+        },
+      };
+      const sweeping = payments({ store: torn, writer: accountWriter({ store }) });
+      expect((await sweeping.finishClaim(claimOf('p1'), LATE))?.kind).to.equal('done');
+      expect((await writer.stateOf('t', 0)).balance).to.equal(1000);
+      expect((await types(claimOf('p1'))).at(-1)).to.equal('PaymentClaimed');
+    });
+
+    it('is recorded when it is booked, and never before its claim', async () => {
+      const { store, writer } = setUp();
+      let now = LATE;
+      const pay = payments({ store, writer, clock: { now: () => now } });
+      await pay.sellCredits(sale('t', 1000, 'p1'));
+      now = '2026-01-31T07:00:00.000Z';
+      await pay.sellCredits(sale('t', 1000, 'p2'));
+      const grants = (await eventsOf(store, accountStream('t'))).filter(
+        ({ type }) => type === 'CreditsGranted',
+      );
+      expect(grants.map(({ metadata }) => metadata['recorded_at'])).to.deep.equal([LATE, NOW]);
+    });
+
     it('frees a claim whose command fails in the account, and says so', async () => {
       const { store, writer, types } = setUp();
       const failing = { ...writer, execute: () => Promise.reject(new Error('a defect')) };

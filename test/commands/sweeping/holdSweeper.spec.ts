@@ -34,6 +34,20 @@ describe('hold sweeper', () => {
     expect(released?.data).to.include({ hold_id: 'h', reason: 'expired' });
   });
 
+  it('releases as of now, though it stood still since it was told what ran out', async () => {
+    let now = LATER;
+    const { writer, store, sweeperOn } = await setUp({
+      clock: { now: () => now },
+      openHoldsBefore: () => {
+        now = '2026-01-31T11:00:00.000Z';
+        return Promise.resolve([{ tenant_id: 't', hold_id: 'h' }]);
+      },
+    });
+    await writer.execute(hold('t', 'h', 30));
+    await sweeperOn().sweep();
+    expect((await eventsOf(store, accountStream('t'))).at(-1)?.metadata).to.include({ recorded_at: now });
+  });
+
   it('leaves a hold alone that was settled meanwhile', async () => {
     const { writer, store, sweeperOn } = await setUp();
     await writer.execute(hold('t', 'h', 30));

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { openObjectFolder } from '../../../adapters/embedded/objectFolder.ts';
 import { document, type DocumentState } from '../../../domain/document/decider.ts';
 import { objectSweeper } from '../../../src/commands/sweeping/objectSweeper.ts';
+import type { WorkFate } from '../../../src/commands/sweeping/workObjects.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 
 const HOUR_MS = 3_600_000;
@@ -21,6 +22,7 @@ describe('object sweeper', () => {
       'unfinished/a',
     ];
     for (const key of keys) await objects.put(key, Buffer.from('x'));
+    const fates = new Map<string, WorkFate>();
     let hours = 23.9;
     const awaited = new Set<string>(['doc_unused']);
     const sweeper = objectSweeper({
@@ -30,6 +32,8 @@ describe('object sweeper', () => {
         record: () => Promise.reject(new Error('nothing is recorded')),
         stateOf: (id) => Promise.resolve(id === 'doc_unused' ? document.initialState : USED),
       },
+      queuedFate: (id) => Promise.resolve(fates.get(id) ?? { kind: 'unknown' }),
+      workFate: (id) => Promise.resolve(fates.get(id) ?? { kind: 'unknown' }),
       usedOf: () => Promise.resolve([{ document_id: 'doc_used', tenant_id: 't' }]),
       learnedOf: () => Promise.resolve(new Set()),
       awaitedOf: () => Promise.resolve(awaited),
@@ -56,6 +60,73 @@ describe('object sweeper', () => {
       'artifacts/a',
       'unfinished/a',
     ]);
+    folder.remove();
+  });
+
+  it('keeps what work needs until it is over, by the times of the log', async () => {
+    const folder = tempFolder();
+    const objects = await openObjectFolder(folder.path);
+    const digest = (of: string) => of.repeat(64);
+    const kept = [
+      ['results/ext_unbilled/', digest('a')],
+      ['operations/op_open/', digest('b')],
+      ['secrets/op_open/', 'k'],
+      ['training/job_ended/', digest('c')],
+      ['secrets/sec_config', ''],
+    ].map((parts) => parts.join(''));
+    const over = [
+      ['results/ext_billed/', digest('a')],
+      ['results/ext_nobody/', digest('a')],
+      ['operations/op_ended/parts/', '1'],
+      ['operations/op_nobody/', digest('b')],
+      ['secrets/op_nobody/', 'k'],
+      ['secrets/bat_ended/', 'k'],
+      ['training/job_nobody/', digest('c')],
+      ['training/job_ended/', digest('d')],
+    ].map((parts) => parts.join(''));
+    for (const key of [...kept, ...over]) await objects.put(key, Buffer.from('x'));
+    let hours = 0;
+    const at = () => new Date(Date.now() + hours * HOUR_MS).toISOString();
+    const began = at();
+    const fates = new Map<string, WorkFate & { readonly keeps?: string }>([
+      ['ext_unbilled', { kind: 'open' }],
+      ['ext_billed', { kind: 'ended', at: began }],
+      ['op_open', { kind: 'open' }],
+      ['op_ended', { kind: 'ended', at: began }],
+      ['bat_ended', { kind: 'ended', at: began }],
+      ['job_ended', { kind: 'ended', at: began, keeps: kept[3]! }],
+    ]);
+    const fateOf = (id: string) => Promise.resolve(fates.get(id) ?? ({ kind: 'unknown' } as const));
+    const sweeper = objectSweeper({
+      ...{ objects, queuedFate: fateOf, workFate: fateOf, retentionDays: 0 },
+      documents: {
+        record: () => Promise.reject(new Error('nothing is recorded')),
+        stateOf: () => Promise.resolve(document.initialState),
+      },
+      usedOf: () => Promise.resolve([]),
+      learnedOf: () => Promise.resolve(new Set()),
+      awaitedOf: () => Promise.resolve(new Set()),
+      clock: { uuid: randomUUID, now: at },
+    });
+    const left = async () => {
+      const found: string[] = [];
+      for await (const { key } of objects.list('')) found.push(key);
+      return found;
+    };
+    await sweeper.sweep();
+    expect(await left(), 'what is new may be on its way').to.have.members([...kept, ...over]);
+    hours = 2;
+    await sweeper.sweep();
+    expect(await left()).to.have.members([...kept, ...over.filter((key) => !/ended/.test(key))]);
+    hours = 23;
+    await sweeper.sweep();
+    expect(await left()).to.include(over[0]);
+    hours = 24.1;
+    await sweeper.sweep();
+    expect(await left()).to.have.members(kept);
+    hours = 24 * 30;
+    await sweeper.sweep();
+    expect(await left(), 'a result that is not billed yet is kept').to.have.members(kept);
     folder.remove();
   });
 });

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { DocumentEvent } from '../../../domain/document/events.ts';
 import { trainingJobStream } from '../../../domain/trainingJob/events.ts';
-import { cancelTrainingJob } from '../../../src/commands/training/closeTrainingJob.ts';
+import { cancelWork } from '../../../src/commands/queue/closeWork.ts';
+import { jobMoney } from '../../../src/commands/training/trainingMoney.ts';
 import { removeUpload } from '../../../src/commands/uploads/removeUpload.ts';
 import { START } from '../../support/delivery.ts';
 import { meta } from '../../support/money/moneyCommands.ts';
@@ -36,7 +37,7 @@ describe('an upload that is removed while a job is created from it', () => {
       stock: { forget: () => undefined },
       // As a read model that is never behind.
       learningFrom: () => Promise.resolve([...jobs].map((job_id) => ({ job_id, tenant_id: TENANT }))),
-      cancelJob: cancelTrainingJob(process),
+      cancelJob: (name, at) => cancelWork(process, jobMoney(process), { name, meta: at }),
       clock: process.clock,
       settle: () => Promise.resolve(),
     });

@@ -95,6 +95,18 @@ describe('delivered work', () => {
     await untouched(process);
   });
 
+  it('whose time was used up answers what was found as partial, though no part was asked for', async () => {
+    await setUp();
+    const missing = { path: '/total', keyword: 'required', message: 'is missing', params: {}, actual: null };
+    const { extraction } = EXTRACTED;
+    const warnings = [{ code: 'deadline_reached', message: 'page 4' }] as const;
+    const cut = { ...EXTRACTED, extraction: { ...extraction, warnings, validationErrors: [missing] } };
+    const answer = await extract(bench.process({ engine: engineOf(() => Promise.resolve(cut)) }), asked(5));
+    expect(answer).to.have.nested.property('body.status', 'partial');
+    expect(answer).to.have.nested.property('body.validation_errors').that.has.length(1);
+    expect(await bench.burns()).to.have.length(1);
+  });
+
   describe('that succeeds', () => {
     it('burns once, leaves no hold, and says what it cost', async () => {
       const { process, burns, account, typesIn } = await setUp();

@@ -44,7 +44,13 @@ describe('work on a file that was opened to count its pages', () => {
   };
   /** What comes between the count and the work: the request is noted while the hold is open. */
   const inBetween = (act: () => Promise<void> | void): Partial<Process> => ({
-    usage: { requested: async () => act() },
+    usage: {
+      requested: async () => {
+        await act();
+        return true;
+      },
+      stateOf: () => Promise.resolve({ requested: null, end: null }),
+    },
   });
   const children = () => familyOf(process.pid).filter((pid) => !earlier.includes(pid));
   const opened = () => workers.openings().opened - start;

@@ -1,8 +1,19 @@
 import { expect } from 'chai';
 import { account } from '../../../domain/account/decider.ts';
-import { BILLED_OPERATIONS_MAX } from '../../../domain/account/state.ts';
+import { CLOSED_OPERATIONS_MAX } from '../../../domain/account/state.ts';
 import { asCredits } from '../../../domain/kernel/units.ts';
-import { adjust, hold, LATER, NOW, release, sell, settle } from '../../support/money/moneyCommands.ts';
+import { NO_END } from '../../../domain/queue/lease.ts';
+import {
+  adjust,
+  hold,
+  LATER,
+  NOW,
+  priceOf,
+  raise,
+  release,
+  sell,
+  settle,
+} from '../../support/money/moneyCommands.ts';
 import { after, specFor } from '../../support/specFor.ts';
 
 const { given } = specFor(account);
@@ -78,11 +89,79 @@ describe('holding credits', () => {
       .thenRejected({ code: 'idempotency_key_reused' });
   });
 
-  it('holds again for an operation that was released, but not for one that was billed', () => {
+  it('holds nothing again for an operation that was released or billed: what is over stays over', () => {
     const again = hold(1, { hold_id: 'hold_2', operation_id: 'ext_1' });
-    given(hold(1), release()).when(again).then(['CreditsHeld']);
-    given(hold(1), settle(1)).when(again).thenRejected({ code: 'hold_not_open' });
-    given(hold(1), settle(1)).when(hold(1)).thenRejected({ code: 'hold_not_open' });
+    for (const over of [release(), settle(1)])
+      for (const another of [again, hold(1)])
+        given(hold(1), over).when(another).thenRejected({ code: 'hold_not_open' });
+  });
+
+  it('may place a hold anew that was released, to settle what was delivered, but never one that was billed', () => {
+    given(hold(1), release())
+      .when(hold(1, { reopens: true }))
+      .then(['CreditsHeld']);
+    given(hold(1), settle(1))
+      .when(hold(1, { reopens: true }))
+      .thenRejected({ code: 'hold_not_open' });
+  });
+
+  it('leaves no more holds without an end open than may be', () => {
+    const lasting = (n: number) =>
+      hold(0, { hold_id: `h${n}`, operation_id: `e${n}`, expires_at: NO_END, open_max: 2 });
+    given(lasting(1), hold(0), lasting(2))
+      .when(lasting(3))
+      .thenRejected({ code: 'too_many_open', open_max: 2 });
+    given(lasting(1), lasting(2)).when(lasting(2)).thenNothing();
+    given(lasting(1), hold(0)).when(lasting(2)).then(['CreditsHeld']);
+    given(lasting(1), lasting(2), release({ hold_id: 'h1' }))
+      .when(lasting(3))
+      .then(['CreditsHeld']);
+  });
+});
+
+describe('the price of a hold', () => {
+  const cheap = hold(60, { billing_type: 'byok', credits_per_page: asCredits(5) });
+
+  it('is raised in one decision, so that the hold is never missing', () => {
+    given(adjust(1_000), cheap)
+      .when(raise('hold_1', 40))
+      .then(
+        ['HoldReleased', { hold_id: 'hold_1', reason: 'cancelled' }],
+        ['CreditsHeld', { hold_id: 'hold_1', free_pages: 50, credits: 400, billing_type: 'full_service' }],
+      );
+  });
+
+  it('is not raised to more than there is, and stays as it was then', () => {
+    given(adjust(399), cheap)
+      .when(raise('hold_1', 40))
+      .thenRejected({
+        code: 'insufficient_credits',
+        ...{ required_credits: asCredits(400), available_credits: asCredits(399) },
+      });
+  });
+
+  it('is not lowered, and not raised twice', () => {
+    given(adjust(1_000), cheap, raise('hold_1', 40)).when(raise('hold_1', 40)).thenNothing();
+    given(adjust(1_000), hold(60)).when(raise('hold_1', 5)).thenNothing();
+    given(adjust(1_000), cheap, release()).when(raise('hold_1', 40)).thenRejected({ code: 'hold_not_open' });
+  });
+
+  it('is put to that of what was done when it is settled, higher or lower', () => {
+    given(adjust(1_000), cheap)
+      .when(settle(60, { price: priceOf(40) }))
+      .then(['HoldReleased'], ['CreditsHeld', { credits: 400 }], ['CreditsBurned', { credits: 400 }]);
+    given(adjust(1_000), hold(60))
+      .when(settle(60, { price: priceOf(5, 'byok') }))
+      .then(['HoldReleased'], ['CreditsHeld', { credits: 50 }], ['CreditsBurned', { credits: 50 }]);
+    given(adjust(1_000), hold(60))
+      .when(settle(60, { price: priceOf(40) }))
+      .then(['CreditsBurned', { credits: 400 }]);
+    given(adjust(300), cheap)
+      .when(settle(60, { price: priceOf(40) }))
+      .thenRejected({
+        code: 'insufficient_credits',
+        ...{ required_credits: asCredits(400), available_credits: asCredits(300) },
+      });
   });
 });
 
@@ -172,9 +251,9 @@ describe('remembering billed operations', () => {
     ]).flat();
 
   it('forgets the oldest, so that the state stays small', () => {
-    const state = after(account, [sell(), ...billed(BILLED_OPERATIONS_MAX + 10)]);
-    expect(state.operations.size).to.equal(BILLED_OPERATIONS_MAX);
-    expect(state.billed.size).to.equal(BILLED_OPERATIONS_MAX);
+    const state = after(account, [sell(), ...billed(CLOSED_OPERATIONS_MAX + 10)]);
+    expect(state.operations.size).to.equal(CLOSED_OPERATIONS_MAX);
+    expect(state.closed.size).to.equal(CLOSED_OPERATIONS_MAX);
     expect(state.operations.has('ext_h9')).to.equal(false);
     expect(state.operations.has('ext_h10')).to.equal(true);
   });

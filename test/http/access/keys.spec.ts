@@ -31,6 +31,23 @@ describe('API keys over HTTP', () => {
     expect(item!['last_used_at']).to.be.a('string');
   });
 
+  it('are listed in pages, newest first, and all that a page can hold unless the request says less', async () => {
+    const made: unknown[] = [];
+    for (let at = 0; at < 3; at += 1)
+      made.unshift((await create({ tenant_id: 'keys-paged' })).body['key_id']);
+    const list = async (query = '') => {
+      const { body, status } = await api.call('get', `/v1/api-keys/keys-paged${query}`);
+      const ids = (body['items'] as Record<string, unknown>[] | undefined)?.map((item) => item['key_id']);
+      return { status, ids, total: body['total'], limit: body['limit'], offset: body['offset'] };
+    };
+    const all = { status: 200, total: 3 };
+    expect(await list()).to.deep.equal({ ...all, ids: made, limit: 1000, offset: 0 });
+    const second = await list('?limit=2&offset=2');
+    expect(second).to.deep.equal({ ...all, ids: made.slice(2), limit: 2, offset: 2 });
+    expect((await list('?offset=3')).ids).to.deep.equal([]);
+    expect([(await list('?limit=0')).status, (await list('?limit=1001')).status]).to.deep.equal([422, 422]);
+  });
+
   it('are refused from the moment they are revoked, by value or by ID', async () => {
     const { body } = await create({ tenant_id: 'keys-2' });
     const key = String(body['key']);

@@ -10,8 +10,12 @@ import { tempFolder, type TempFolder } from '../../../engine/test/support/tempFo
 import { client, type Client, type Reply } from '../support/client.ts';
 import { until } from '../../../engine/test/support/until.ts';
 
+/** With a key: the answer is kept, and given again to whoever sends it again. */
 const sell = async (api: Client, provider_txn_id: string, credits: number): Promise<Reply> =>
-  api.call('post', '/v1/billing/credits', { json: { tenant_id: 'acme', provider_txn_id, credits } });
+  api.call('post', '/v1/billing/credits', {
+    json: { tenant_id: 'acme', provider_txn_id, credits },
+    headers: { 'idempotency-key': `sale-${provider_txn_id}` },
+  });
 
 const sold = async (api: Client, provider_txn_id: string, credits: number): Promise<void> => {
   const { status, text, body } = await sell(api, provider_txn_id, credits);

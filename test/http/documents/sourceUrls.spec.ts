@@ -3,6 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { readdir } from 'node:fs/promises';
 import { expect } from 'chai';
+import type { DocumentSource } from '../../../domain/ports/documentSource.ts';
+import { bytesInFlight } from '../../../src/commands/work/bytesInFlight.ts';
+import { withSource } from '../../../src/commands/uploads/fetchSource.ts';
 import { checkSource } from '@quire/engine/models/guard/checkSource';
 import { httpSource } from '../../../adapters/sources/httpSource.ts';
 import { until } from '../../../engine/test/support/until.ts';
@@ -10,6 +13,8 @@ import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn } from '../support/client.ts'
 import { startApi, testApi, type TestApi } from '../support/testApi.ts';
 
 const TEXT = 'Invoice number: Q-17\nTotal: 12.50 EUR\n';
+/** As many files of the largest size a tenant may have on their way. */
+const FILES_IN_FLIGHT = 4;
 const LATER = { prefer: 'respond-async' };
 
 /** A host of documents, and what it was asked for. */
@@ -34,7 +39,11 @@ const documentHost = async () => {
       response.writeHead(200, { 'content-length': '1000' }).write('x');
       setImmediate(() => response.destroy());
     },
+    '/unbounded': (response) => void response.socket?.end(`HTTP/1.1 200 OK\r\n\r\n${TEXT}`),
     '/silent': () => undefined,
+    '/upgrade': (response) => response.writeHead(101, { connection: 'Upgrade', upgrade: 'other' }).end(),
+    '/hints': (response) => response.writeEarlyHints({ link: '</x>; rel=preload' }, () => response.destroy()),
+    '/hangup': (response) => response.destroy(),
   };
   const server: Server = createServer((request, response) => {
     asked.push(request);
@@ -141,6 +150,7 @@ describe('documents that are fetched from a source_url', () => {
     ['/part', 'source_unavailable', { source_status: 206 }],
     ['/packed', 'source_unavailable', { source_status: 200 }],
     ['/broken', 'source_unavailable', { source_status: null }],
+    ['/unbounded', 'source_unavailable', { source_status: 200 }],
     ['/empty', 'empty_file', {}],
     ['/large', 'file_too_large', { max_bytes: 1_000_000 }],
     ['/endless', 'file_too_large', { max_bytes: 1_000_000 }],
@@ -168,6 +178,41 @@ describe('documents that are fetched from a source_url', () => {
     const closed = once(host.asked.at(-1)!.socket, 'close');
     giveUp.abort();
     await Promise.all([left, closed]);
+  });
+
+  for (const [path, source_status] of [
+    ['/upgrade', 101],
+    ['/hints', null],
+    ['/hangup', null],
+  ] as const)
+    it(`at ${path} are answered, as often as they are asked for`, async () => {
+      for (let time = 0; time <= FILES_IN_FLIGHT; time += 1) {
+        const reply = await convert(host.at(path));
+        expect(reply.body, reply.text).to.include({ code: 'source_unavailable', source_status });
+      }
+      expect((await convert(host.at('/a%20file.txt'))).status).to.equal(200);
+    });
+
+  it('that are too large are not waited for', async () => {
+    const asked: AbortSignal[] = [];
+    const open: DocumentSource['open'] = (address, signal) => {
+      asked.push(signal);
+      return httpSource().open(address, signal);
+    };
+    const resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+    const policy = { allowPrivateNetwork: true, resolve };
+    const deps = {
+      source: { open },
+      checkSource: (url: string) => checkSource(url, policy),
+      dir: api.uploadDir,
+      bytesMax: 1_000_000,
+      inFlight: bytesInFlight(1_000_000),
+    };
+    const source_url = host.at('/large');
+    const subject = { source_url, at: ['body'], tenant_id: 't', signal: new AbortController().signal };
+    const done = await withSource(deps, subject, () => Promise.resolve({ kind: 'done' }));
+    expect(done).to.include({ code: 'file_too_large' });
+    expect(asked.map(({ aborted }) => aborted)).to.deep.equal([true]);
   });
 
   it('are not fetched where the installation does not say so', async () => {

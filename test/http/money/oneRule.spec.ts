@@ -13,9 +13,9 @@ interface Issue {
 }
 
 const firstIssue = ({ body, text }: Reply): Issue => {
-  const { detail } = body;
-  if (!Array.isArray(detail)) throw new Error(`no issues: ${text}`);
-  return detail[0] as Issue;
+  const { errors } = body;
+  if (!Array.isArray(errors)) throw new Error(`no issues: ${text}`);
+  return errors[0] as Issue;
 };
 
 describe('one rule for one thing', () => {

@@ -27,6 +27,27 @@ describe('the API while the event log is away', () => {
     folder.remove();
   });
 
+  /** Keys that no process has looked up in the log before: each is a read of its own. */
+  const UNSEEN = 20;
+
+  it('answers keys that it has not seen before with 503 while the log is frozen, never with 401', async () => {
+    const api = await client(service.url);
+    const keys: string[] = [];
+    for (let n = 0; n < UNSEEN; n += 1) keys.push(await api.newKey('frozen'));
+    const balances = () =>
+      Promise.all(keys.map((key) => api.call('get', '/v1/billing/balance/frozen', { key })));
+    double.freeze(true);
+    const frozen = await balances();
+    double.freeze(false);
+    expect(frozen.map(({ status }) => status)).to.deep.equal(keys.map(() => 503));
+    for (const key of keys) {
+      let status = 503;
+      for (let tries = 0; status === 503 && tries < 50; tries += 1)
+        ({ status } = await api.call('get', '/v1/billing/balance/frozen', { key }));
+      expect(status, 'once the log answers again').to.equal(200);
+    }
+  });
+
   it('answers every money command with 503 and takes it once the log is back', async () => {
     const api = await client(service.url);
     await api.newKey('acme');

@@ -8,8 +8,12 @@ export class Browser {
   readonly cookies = new Map<string, string>();
   csrf = '';
 
-  constructor(api: TestApi) {
+  /** What a proxy before the service adds to each request. */
+  readonly #added: Readonly<Record<string, string>>;
+
+  constructor(api: TestApi, added: Readonly<Record<string, string>> = {}) {
     this.#api = api;
+    this.#added = added;
   }
 
   /** What it would send: for whoever copies it. */
@@ -28,6 +32,7 @@ export class Browser {
   /** Asks as a script of a page of the service does. */
   async call(method: string, path: string, options: CallOptions = {}): Promise<Reply> {
     const headers = {
+      ...this.#added,
       ...(this.cookies.size > 0 && { cookie: this.cookie }),
       origin: this.#api.url,
       'sec-fetch-site': 'same-origin',

@@ -41,6 +41,16 @@ describe('sign-in links', () => {
     expect(browsers.filter(({ cookie }) => cookie !== '')).to.have.length(1);
   });
 
+  it('are left unused by who only looks', async () => {
+    const link = await api.deps.sessions.newLink(undefined);
+    const { pathname, search } = new URL(link);
+    const looked = await fetch(api.url + pathname + search, { method: 'HEAD', redirect: 'manual' });
+    expect([looked.status, looked.headers.get('allow'), looked.headers.getSetCookie()]).to.deep.equal([
+      ...[405, 'GET', []],
+    ]);
+    expect(await follow(new Browser(api), link)).to.equal(INSIDE);
+  });
+
   it('end with the key that they stand for, and so does what they opened', async () => {
     const key = await api.newKey(`linked-${randomUUID()}`, 'admin');
     const [link, late] = [await api.deps.sessions.newLink(key), await api.deps.sessions.newLink(key)];

@@ -33,6 +33,7 @@ describe('signing in at an OpenID provider', () => {
     provider = await startProvider(publicUrl + CALLBACK);
     api = await startApi({
       PUBLIC_URL: publicUrl,
+      TRUST_PROXY: '1',
       OIDC_ISSUER: provider.issuer,
       OIDC_CLIENT_ID: CLIENT.client_id,
       OIDC_CLIENT_SECRET: CLIENT.client_secret,
@@ -43,10 +44,15 @@ describe('signing in at an OpenID provider', () => {
     await provider.stop();
   });
   beforeEach(() => {
-    browser = new Browser(api);
+    browser = new Browser(api, { 'x-forwarded-for': clientOf() });
     provider.claims = { tenant: 'acme', role: 'member' };
     provider.forge = undefined;
+    provider.raw = undefined;
   });
+
+  /** Another for each spec: sign-ins are limited by client. */
+  let clients = 0;
+  const clientOf = (): string => `192.0.2.${String((clients += 1))}`;
 
   const begun = async (returnTo = '/app/usage'): Promise<string> => {
     const reply = await browser.call(
@@ -104,6 +110,38 @@ describe('signing in at an OpenID provider', () => {
       await refused(await begun(), 'oidc_untrusted');
     });
 
+  it('refuses an ID token that says a claim twice', async () => {
+    provider.raw = (json) => json.replace('"role":"member"', '"role":"member","role":"admin"');
+    await refused(await begun(), 'oidc_untrusted');
+    provider.raw = (json) => json.replace('"sub":', '"sub":"somebody","s\\u0075b":');
+    await refused(await begun(), 'oidc_untrusted');
+  });
+
+  for (const sub of ['half \ud83d', '\udc00', 'nul \0', 'line\nbreak', 'x'.repeat(256)])
+    it(`refuses the subject ${JSON.stringify(sub.slice(0, 12))}`, async () => {
+      provider.forge = (claims) => ({ ...claims, sub });
+      await refused(await begun(), 'oidc_claims');
+    });
+
+  it('takes a subject of whatever letters', async () => {
+    provider.forge = (claims) => ({ ...claims, sub: 'Zoë 💶' });
+    await finish(await begun());
+    expect(await browser.session()).to.include({ subject: 'oidc:Zoë 💶' });
+  });
+
+  for (const name of ['code', 'state', 'iss', 'error', 'session_state'])
+    it(`refuses an answer that says ${name} twice`, async () => {
+      await refused(`${await begun()}&${name}=a&${name}=b`, 'oidc_untrusted');
+    });
+
+  it('is not finished, and not begun, by who only looks', async () => {
+    const path = await begun();
+    const headers = { cookie: browser.cookie };
+    for (const looked of [path, '/v1/session/oidc/start'])
+      expect((await fetch(api.url + looked, { method: 'HEAD', headers })).status, looked).to.equal(405);
+    expect(await finish(path)).to.equal('/app/usage');
+  });
+
   it('takes a code once, also with the cookie that it was begun with', async () => {
     const path = await begun();
     const cookies = new Map(browser.cookies);
@@ -139,6 +177,28 @@ describe('signing in at an OpenID provider', () => {
     it(`leads to no place but its own pages: ${elsewhere}`, async () => {
       expect(await finish(await begun(elsewhere))).to.equal('/app/');
     });
+
+  it('asks the provider of nobody who comes too often, and logs no more than a line each', async () => {
+    const env = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.client_id, LOG_LEVEL: 'info' };
+    const own = await startApi({ ...env, OIDC_CLIENT_SECRET: CLIENT.client_secret });
+    const lines: string[] = [];
+    own.faults.onLog = (line) => lines.push(line);
+    const asked = provider.asked;
+    const codes = new Set<unknown>();
+    for (let n = 0; n < 100; n += 1) {
+      const stranger = new Browser(own);
+      const start = await stranger.call('get', '/v1/session/oidc/start');
+      const state = /state=([^&]+)/.exec(start.headers.get('location') ?? '')?.[1] ?? 'none';
+      const query = `code=made-up&state=${state}&iss=${encodeURIComponent(provider.issuer)}`;
+      codes.add(start.code).add((await stranger.call('get', `${CALLBACK}?${query}`)).code);
+    }
+    await own.stop();
+    expect([...codes]).to.include('rate_limited');
+    expect(provider.asked - asked).to.be.below(40);
+    const told = lines.filter((line) => line.includes('nobody was signed in'));
+    expect(told.length).to.be.within(1, 40);
+    for (const line of told) expect(line.length).to.be.below(600);
+  });
 
   it('says so where the provider does not answer, or where there is none', async () => {
     const env = { OIDC_ISSUER: `http://127.0.0.1:${String(await freePort())}`, OIDC_CLIENT_ID: 'x' };

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, importJWK, SignJWT, decodeJwt, type JWK } from 'jose';
+import { CompactSign, exportJWK, generateKeyPair, importJWK, decodeJwt, type JWK } from 'jose';
 import Provider from 'oidc-provider';
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -10,6 +10,10 @@ export interface TestProvider {
   readonly issuer: string;
   claims: Claims;
   forge: ((claims: Claims) => Claims) | undefined;
+  /** Changes the JSON of its ID tokens, which need not be what a program would write. */
+  raw: ((json: string) => string) | undefined;
+  /** Requests that came to it. */
+  asked: number;
   /** Whether it lets nobody in. */
   denies: boolean;
   readonly stop: () => Promise<void>;
@@ -28,6 +32,8 @@ export const startProvider = async (redirectUri: string): Promise<TestProvider> 
     issuer,
     claims: {},
     forge: undefined,
+    raw: undefined,
+    asked: 0,
     denies: false,
     stop: () =>
       new Promise((resolve) => {
@@ -45,15 +51,17 @@ export const startProvider = async (redirectUri: string): Promise<TestProvider> 
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_ctx, { uid }) => `/enter/${uid}` },
   });
-  const signed = async (token: string): Promise<string> =>
-    new SignJWT({ ...state.forge?.(decodeJwt(token)) })
+  const signed = async (token: string): Promise<string> => {
+    const claims = decodeJwt(token);
+    const json = JSON.stringify(state.forge?.(claims) ?? claims);
+    return new CompactSign(Buffer.from(state.raw?.(json) ?? json))
       .setProtectedHeader({ alg: 'RS256', kid: 'k1' })
       .sign(await importJWK(jwk, 'RS256'));
+  };
   provider.use(async (ctx, next) => {
     await next();
     const body = ctx.body as { id_token?: string } | undefined;
-    if (ctx.path === '/token' && state.forge !== undefined && body?.id_token !== undefined)
-      body.id_token = await signed(body.id_token);
+    if (ctx.path === '/token' && body?.id_token !== undefined) body.id_token = await signed(body.id_token);
   });
   const handle = provider.callback();
   const enter = async (...[req, res]: Parameters<typeof handle>): Promise<void> => {
@@ -67,6 +75,7 @@ export const startProvider = async (redirectUri: string): Promise<TestProvider> 
     await provider.interactionFinished(req, res, result);
   };
   server.on('request', (req, res) => {
+    state.asked += 1;
     void (req.url?.startsWith('/enter/') === true ? enter(req, res) : handle(req, res));
   });
   return state;

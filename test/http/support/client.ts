@@ -120,6 +120,6 @@ export const INVOICE_SCHEMA = JSON.stringify({
 
 /** The problem codes and issue types that a 422 lists. */
 export const issuesIn = ({ body }: Reply): readonly string[] =>
-  (body['detail'] as readonly { readonly loc: readonly unknown[]; readonly type: string }[]).map(
+  (body['errors'] as readonly { readonly loc: readonly unknown[]; readonly type: string }[]).map(
     ({ loc, type }) => `${loc.join('.')} ${type}`,
   );

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { memoryRateLimiter } from '../../../adapters/embedded/rateLimiterMemory.ts';
 import { REPLAY_STORE_DDL } from '../../../adapters/postgres/replayStore.ts';
 import { REPLICAS_DDL } from '../../../adapters/postgres/replicas.ts';
-import { USED_ONCE_DDL } from '../../../adapters/postgres/usedOnce.ts';
+import { EPOCH_DDL, USED_ONCE_DDL } from '../../../adapters/postgres/usedOnce.ts';
 import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
 import type { ReplayStore } from '../../../domain/ports/replayStore.ts';
 import { prepareReadModels } from '../../../projections/engine/apply/prepare.ts';
@@ -53,6 +53,8 @@ interface Faults {
   draining: boolean;
   /** What an answer waits for before it is kept: its work is done, its request still running. */
   beforeKept: () => Promise<void>;
+  /** Told each line of the log, where `LOG_LEVEL` lets it through. */
+  onLog: (line: string) => void;
   /** Told whose each piece of work in a child is. */
   onWork: (share: string) => void;
 }
@@ -75,7 +77,7 @@ export interface TestApi extends Client {
   readonly passMs: (ms: number) => void;
   /** Its worker of operations, which does nothing by itself. */
   readonly operations: QueueWorker;
-  /** Leaves the sign of life of a replica, which it does not by itself. */
+  /** Leaves the heartbeat of a replica, which it does not by itself. */
   readonly signOfLife: () => Promise<void>;
   /** Its sender of webhooks, which does nothing by itself. */
   readonly webhooks: WebhookSender;
@@ -106,13 +108,15 @@ const breakableObjects = (objects: ObjectStore, faults: Faults): ObjectStore => 
     faults.objectsAway ? Promise.reject(new Error('the object store is away')) : objects.putFile(key, path),
 });
 
+type ReaderLimits = Pick<Parameters<typeof httpApp>[0], 'silentMs' | 'unreadBytesMax'>;
+
 const MAX_UPLOAD_BYTES = 1_000_000;
 
 /** As `testApi`, for one spec alone: more of its environment is its own. Whoever starts it stops it. */
 export const startApi = async (
   env: Readonly<Record<string, string>> = {},
   deadlineMs?: ExtractDeps['deadlineMs'],
-  limits?: Partial<ConnectionLimits>,
+  { silentMs, unreadBytesMax, ...limits }: Partial<ConnectionLimits> & ReaderLimits = {},
 ): Promise<TestApi> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'quire-http-'));
   const config = configFrom({
@@ -124,14 +128,15 @@ export const startApi = async (
     MAX_UPLOAD_BYTES: String(MAX_UPLOAD_BYTES),
     ...env,
   });
-  const logger = pino({ level: 'silent' });
   const faults: Faults = {
     replaysAway: false,
     objectsAway: false,
     draining: false,
     beforeKept: () => Promise.resolve(),
+    onLog: () => undefined,
     onWork: () => undefined,
   };
+  const logger = pino({ level: config.logLevel }, { write: (line: string) => faults.onLog(line) });
   const opened = await openParts(config, {
     lockLost: (error) => logger.error(error),
     redisOutage: (error) => logger.error(error),
@@ -142,12 +147,16 @@ export const startApi = async (
     workers: toldWorkers(opened.workers, (share) => faults.onWork(share)),
   };
   await parts.sql.script(REPLAY_STORE_DDL);
-  for (const ddl of [USED_ONCE_DDL, REPLICAS_DDL]) await parts.sql.script(ddl);
+  for (const ddl of [USED_ONCE_DDL, EPOCH_DDL, REPLICAS_DDL]) await parts.sql.script(ddl);
   await prepareReadModels(parts.sql, READ_MODELS);
   const from = containerOver(config, parts, { logger });
   let aheadMs = 0;
   const clock = systemClock();
-  bindValue(from, t.CLOCK, { ...clock, now: () => laterBy(clock.now(), aheadMs) });
+  bindValue(from, t.CLOCK, {
+    ...clock,
+    now: () => laterBy(clock.now(), aheadMs),
+    monotonicMs: () => performance.now() + aheadMs,
+  });
   if (deadlineMs !== undefined) bindValue(from, t.EXTRACT_DEADLINES, deadlineMs);
   const runner = resolve(from, t.RUNNER);
   await openedLog(parts.log, resolve(from, t.CLOCK).now());
@@ -168,6 +177,7 @@ export const startApi = async (
     logger,
     metrics: httpMetrics(resolve(from, t.REGISTRY)),
     publicUrl: config.publicUrl,
+    trustProxy: config.trustProxy,
     pages: consoleOf(config),
     corsOrigins: config.corsOrigins,
     keys: deps.keys,
@@ -181,6 +191,7 @@ export const startApi = async (
     uploads: { dir: parts.uploadDir, bytesMax: MAX_UPLOAD_BYTES, inFlight: deps.inFlight },
     clock: deps.clock,
     isDraining: () => faults.draining,
+    ...{ silentMs, unreadBytesMax },
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 }, limits);
   parts.address.url = server.url;

@@ -131,8 +131,6 @@ describe('pipelines over HTTP', () => {
     expect((await create(asked({ schema: { type: 'string' } }))).code).to.equal('invalid_schema');
     const unknown = [...one, { document_id: 'doc_nobody', expected: {} }];
     expect((await create(asked({ examples: unknown }))).code).to.equal('document_not_found');
-    const own = { llm_provider_model: 'openai/gpt-4o-mini', llm_api_key: 'sk-secret' };
-    expect((await create(asked(own))).code).to.equal('field_encryption_not_configured');
     expect(issuesIn(await create(asked({ billing_type: 'byok' })))).to.deep.equal([
       'body.llm_api_key value_error',
     ]);

@@ -15,7 +15,7 @@ const KILLS = 4;
  * that of the events.
  */
 describe('a sender that is killed', function () {
-  this.timeout(240_000);
+  this.timeout(480_000);
   let folder: TempFolder;
   let service: ServiceProcess;
   let api: Client;
@@ -76,7 +76,8 @@ describe('a sender that is killed', function () {
       }
       return waiting;
     };
-    await until(async () => (await pending()) === 0, 500);
+    // A message that failed again and again is sent anew after minutes.
+    await until(async () => (await pending()) === 0, 500, 300_000);
     const total = Math.ceil(MESSAGES / KILLS) * KILLS;
     for (const tenant of tenants) {
       const arrived = receiver.received.filter(({ path }) => path.endsWith(tenant));

@@ -148,6 +148,41 @@ describe('messages to webhooks', () => {
     expect((await call('get')).body).to.deep.include({ enabled: false, disabled_reason: 'gone' });
   });
 
+  it('wait no more when the receiver is gone, and are sent when somebody enables it in time', async () => {
+    const { adjust, sent, call, deliveries } = await toldTenant(api, receiver.url);
+    receiver.answerWith(status(410));
+    for (const amount of [1, 2]) await adjust(amount);
+    await sent();
+    const rows = await deliveries();
+    expect(rows.map((row) => row['status'])).to.deep.equal(['failed', 'failed']);
+    expect(rows.map((row) => row['next_attempt_at'])).to.deep.equal([null, null]);
+    receiver.answerWith(status(200));
+    await call('put', '', { url: receiver.url, events: ['*'], enabled: true });
+    api.wait(6_000);
+    await sent();
+    expect((await deliveries()).map((row) => row['status'])).to.deep.equal(['delivered', 'delivered']);
+  });
+
+  it('that are on their way when the URL is changed say nothing about the new one', async () => {
+    const { adjust, sent, call } = await toldTenant(api, receiver.url);
+    const [moved, elsewhere] = ['/moved', '/elsewhere'].map((path) => new URL(path, receiver.url).href);
+    receiver.answerWith((message, response) => {
+      if (message.path !== '/quire') response.writeHead(200).end();
+      else
+        void call('put', '', { url: moved, events: ['*'], enabled: true }).then(() =>
+          response.writeHead(410).end(),
+        );
+    });
+    await adjust(1);
+    await sent();
+    expect((await call('get')).body).to.deep.include({ url: moved, enabled: true, disabled_reason: null });
+    expect((await call('get')).body['failing_since']).to.be.a('string');
+    const settings = { url: elsewhere, events: ['*'], enabled: true };
+    expect((await call('put', '', settings)).body).to.deep.include({ failing_since: null });
+    api.wait(6_000);
+    expect(await sent()).to.equal(1);
+  });
+
   it('wait as long as a receiver asks them to', async () => {
     const { adjust, sent } = await toldTenant(api, receiver.url);
     receiver.answerWith(status(429, { 'retry-after': '600' }));

@@ -1,6 +1,3 @@
-import type { AddressInfo, Socket } from 'node:net';
-import { connect, createServer } from 'node:net';
-import { once } from 'node:events';
 import { Server, ServerCredentials, status as grpcStatus } from '@grpc/grpc-js';
 import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
@@ -13,6 +10,8 @@ import { doubleLog } from './doubleLog.ts';
 import type { DoubleLog, DoubleLogOptions } from './doubleLog.ts';
 import { faults } from './faults.ts';
 import type { Faults } from './faults.ts';
+import { frontDoor } from './frontDoor.ts';
+import type { FrontDoor } from './frontDoor.ts';
 import { read } from './reads.ts';
 
 export interface EsdbDoubleOptions extends DoubleLogOptions {
@@ -23,17 +22,12 @@ export interface EsdbDoubleOptions extends DoubleLogOptions {
 }
 
 /** A server that speaks EventStoreDB's protocol as far as appends, reads and `$all` subscriptions go. */
-export interface EsdbDouble {
+export interface EsdbDouble extends Pick<FrontDoor, 'port' | 'closeConnections' | 'freeze'> {
   readonly connectionString: string;
-  readonly port: number;
   readonly log: DoubleLog;
   readonly faults: Faults;
   /** Ends every subscription without an error. */
   readonly endSubscriptions: () => void;
-  /** Cuts every TCP connection; new ones are taken. */
-  readonly closeConnections: () => void;
-  /** While frozen, nothing passes in either direction and no connection is cut: a black hole. */
-  readonly freeze: (frozen: boolean) => void;
   /** Comes back with its first events only: a copy that was made when there were so many, or an empty one. */
   readonly goBack: (to: number) => void;
   readonly close: () => Promise<void>;
@@ -61,7 +55,7 @@ export const startEsdbDouble = async (options: EsdbDoubleOptions = {}): Promise<
       error === null ? resolve(port) : reject(error),
     ),
   );
-  const door = await frontDoor(options.port ?? 0, inner);
+  const door = await frontDoor(options.port ?? 0, { host: '127.0.0.1', port: inner });
   cut = door.closeConnections;
   return {
     connectionString: `esdb://127.0.0.1:${String(door.port)}?tls=false`,
@@ -110,45 +104,3 @@ const features =
     }
     answer(null, methods);
   };
-
-/** A TCP relay in front of the server: it can cut or freeze connections, which the server cannot. */
-const frontDoor = async (port: number, inner: number) => {
-  const sockets = new Set<Socket>();
-  let frozen = false;
-  const keep = (socket: Socket) => {
-    sockets.add(socket);
-    socket.setNoDelay(true);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
-    if (frozen) socket.pause();
-  };
-  const relay = createServer((outside) => {
-    const inside = connect(inner, '127.0.0.1');
-    outside.pipe(inside).pipe(outside);
-    outside.on('close', () => inside.destroy());
-    inside.on('close', () => outside.destroy());
-    keep(outside);
-    keep(inside);
-  });
-  relay.listen(port, '127.0.0.1');
-  await once(relay, 'listening');
-  const closeConnections = () => {
-    for (const socket of sockets) socket.destroy();
-  };
-  return {
-    port: (relay.address() as AddressInfo).port,
-    closeConnections,
-    freeze: (on: boolean) => {
-      frozen = on;
-      for (const socket of sockets)
-        if (on) socket.pause();
-        else socket.resume();
-    },
-    close: async () => {
-      const closed = once(relay, 'close');
-      relay.close();
-      closeConnections();
-      await closed;
-    },
-  };
-};

@@ -26,10 +26,19 @@ export interface Faults {
   refuseAppendsTo: RegExp | undefined;
   /** Delays every answer to an append. */
   delayMs: number;
+  /**
+   * Reads and subscriptions send so many events and then nothing more, not even their end, until this is
+   * called again with another number or without one. Their connections stay.
+   */
+  readonly haltReads: (afterEvents?: number) => void;
+  /** Resolves when a read that has sent so many events may send the next message. */
+  readonly mayGoOn: (sentEvents: number) => Promise<void>;
 }
 
 export const faults = (): Faults => {
   const queue: AppendFault[] = [];
+  let haltAfter = Infinity;
+  let halted: (() => void)[] = [];
   return {
     nextAppend: (...more) => void queue.push(...more),
     takeAppendFault: () => queue.shift(),
@@ -38,5 +47,13 @@ export const faults = (): Faults => {
     denied: new Set(),
     refuseAppendsTo: undefined,
     delayMs: 0,
+    haltReads: (afterEvents = Infinity) => {
+      haltAfter = afterEvents;
+      for (const lookAgain of halted) lookAgain();
+      halted = [];
+    },
+    mayGoOn: async (sentEvents) => {
+      while (sentEvents >= haltAfter) await new Promise<void>((resolve) => halted.push(resolve));
+    },
   };
 };

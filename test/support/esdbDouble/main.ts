@@ -6,7 +6,8 @@ import type { AppendFault } from './faults.ts';
 /**
  * The double as a process of its own: `node tools/build/run.js test/support/esdbDouble/main.ts --port N [--file F]`.
  * It prints its connection string. Lines on its input throw switches: an append fault as JSON, or
- * `end_subscriptions`, `close_connections`, `freeze`, `thaw`, `refuse_features`. Each is said back once it is thrown.
+ * `end_subscriptions`, `close_connections`, `freeze`, `thaw`, `halt_reads`, `resume_reads`, `refuse_features`.
+ * Each is said back once it is thrown. Reads that are halted have sent one event.
  */
 const { values } = parseArgs({ options: { port: { type: 'string' }, file: { type: 'string' } } });
 const double = await startEsdbDouble({
@@ -21,6 +22,8 @@ const switches: Readonly<Record<string, () => void>> = {
   close_connections: double.closeConnections,
   freeze: () => double.freeze(true),
   thaw: () => double.freeze(false),
+  halt_reads: () => double.faults.haltReads(1),
+  resume_reads: () => double.faults.haltReads(),
   refuse_features: () => {
     double.faults.refuseFeatures = true;
   },

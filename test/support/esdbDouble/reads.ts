@@ -13,7 +13,7 @@ type Call = ServerWritableStream<ReadReq, ReadResp>;
 /** What the handler of reads works on. */
 export interface Reading {
   readonly log: DoubleLog;
-  readonly faults: Pick<Faults, 'denied'>;
+  readonly faults: Pick<Faults, 'denied' | 'mayGoOn'>;
   /** Open subscriptions, to be ended gracefully. */
   readonly subscriptions: Set<Call>;
 }
@@ -36,7 +36,7 @@ export const read =
       return;
     }
     if (!options.hasSubscription()) {
-      void sendAll(call, selected(log, options));
+      void sendAll(call, selected(log, options), goingOn(call, faults));
       return;
     }
     if (!options.hasAll()) {
@@ -47,7 +47,7 @@ export const read =
     subscriptions.add(call);
     const forget = () => void subscriptions.delete(call);
     call.on('cancelled', forget);
-    void subscribe(call, log, options).then(forget, forget);
+    void subscribe(call, { log, options, goesOn: goingOn(call, faults) }).then(forget, forget);
   };
 
 const refuse = (call: Call, code: grpcStatus, details: string): void =>
@@ -64,12 +64,22 @@ const send = async (call: Call, message: ReadResp): Promise<void> => {
   call.off('cancelled', leave).off('close', leave).off('finish', leave);
 };
 
-const sendAll = async (call: Call, messagesToSend: Iterable<ReadResp>): Promise<void> => {
-  for (const message of messagesToSend) {
-    if (!isOpen(call)) return;
+/** Whether a call that has sent so many events takes another message; waits while it is halted. */
+type GoesOn = (sentEvents: number) => Promise<boolean>;
+
+const goingOn =
+  (call: Call, { mayGoOn }: Reading['faults']): GoesOn =>
+  async (sentEvents) => {
+    await mayGoOn(sentEvents);
+    return isOpen(call);
+  };
+
+const sendAll = async (call: Call, messagesToSend: readonly ReadResp[], goesOn: GoesOn): Promise<void> => {
+  for (const [sent, message] of messagesToSend.entries()) {
+    if (!(await goesOn(sent))) return;
     await send(call, message);
   }
-  if (isOpen(call)) call.end();
+  if (await goesOn(messagesToSend.length)) call.end();
 };
 
 const { BACKWARDS } = streamsPb.ReadReq.Options.ReadDirection;
@@ -105,16 +115,23 @@ const fromPosition = (options: ReadReq.Options): number => {
 /** Events considered per checkpoint: the interval the client asks for times this window. */
 const SEARCH_WINDOW = 32;
 
-const subscribe = async (call: Call, log: DoubleLog, options: ReadReq.Options): Promise<void> => {
+interface Subscribing {
+  readonly log: DoubleLog;
+  readonly options: ReadReq.Options;
+  readonly goesOn: GoesOn;
+}
+
+const subscribe = async (call: Call, { log, options, goesOn }: Subscribing): Promise<void> => {
   const matches = matcher(options);
   const interval = (options.getFilter()?.getCheckpointintervalmultiplier() ?? 0) * SEARCH_WINDOW;
   let index = startIndex(log.all(), fromPosition(options));
   let considered = 0;
+  let sent = 0;
   let live = false;
 
   const confirmation = new streamsPb.ReadResp.SubscriptionConfirmation().setSubscriptionId(randomUUID());
   await send(call, new streamsPb.ReadResp().setConfirmation(confirmation));
-  while (isOpen(call)) {
+  while (await goesOn(sent)) {
     const event = log.all()[index];
     if (event === undefined) {
       if (!live) await goLive(call, log.all().at(-1), options.hasFilter());
@@ -124,7 +141,10 @@ const subscribe = async (call: Call, log: DoubleLog, options: ReadReq.Options): 
     }
     index += 1;
     considered += 1;
-    if (matches(event)) await send(call, messages.readEvent(event));
+    if (matches(event)) {
+      await send(call, messages.readEvent(event));
+      sent += 1;
+    }
     if (interval > 0 && considered % interval === 0) await send(call, checkpoint(event));
   }
 };

@@ -33,8 +33,8 @@ export interface Replica {
   readonly projectsSince: () => number;
   readonly start: () => Promise<void>;
   readonly kill: (signal?: NodeJS.Signals) => Promise<number | null>;
-  readonly freeze: () => void;
-  readonly thaw: () => void;
+  readonly freeze: () => Promise<void>;
+  readonly thaw: () => Promise<void>;
   readonly footprint: () => Promise<Footprint | undefined>;
   /** What is left in memory after its garbage was collected, MB. */
   readonly keptMb: () => Promise<number | undefined>;
@@ -128,8 +128,8 @@ export const replicaOf = async ({ name, role, dataDir, env }: ReplicaOptions): P
       await ended;
       return child.exitCode;
     },
-    freeze: () => child?.kill('SIGSTOP'),
-    thaw: () => child?.kill('SIGCONT'),
+    freeze: () => Promise.resolve(void child?.kill('SIGSTOP')),
+    thaw: () => Promise.resolve(void child?.kill('SIGCONT')),
     footprint: () => footprintOf(child?.pid ?? 0),
     keptMb: askKept,
     output: () => text,

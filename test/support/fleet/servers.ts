@@ -5,6 +5,7 @@ import { createServer, connect, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { codeOf } from '../../../domain/kernel/failure.ts';
 
 const run = promisify(execFile);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -14,9 +15,9 @@ export interface FleetServer {
   readonly name: string;
   readonly start: () => Promise<void>;
   readonly kill: () => Promise<void>;
-  /** SIGSTOP: it holds its connections and says nothing. */
-  readonly freeze: () => void;
-  readonly thaw: () => void;
+  /** SIGSTOP: it holds its connections and says nothing. Resolves when it is stopped; at once when it is gone. */
+  readonly freeze: () => Promise<void>;
+  readonly thaw: () => Promise<void>;
   readonly pid: () => number;
 }
 
@@ -71,8 +72,8 @@ const processServer = ({ name, file, args, port }: Command): FleetServer => {
       child.kill('SIGKILL');
       await ended;
     },
-    freeze: () => child?.kill('SIGSTOP'),
-    thaw: () => child?.kill('SIGCONT'),
+    freeze: () => Promise.resolve(void child?.kill('SIGSTOP')),
+    thaw: () => Promise.resolve(void child?.kill('SIGCONT')),
     pid: () => child?.pid ?? 0,
   };
 };
@@ -141,11 +142,29 @@ const asPostgres = (command: string) =>
 const idOfPostgres = async (flag: '-u' | '-g'): Promise<number> =>
   Number((await run('id', [flag, 'postgres'])).stdout);
 
-const signalled = async (data: string, signal: NodeJS.Signals): Promise<void> => {
-  const { stdout } = await asPostgres(`head -1 '${data}/postmaster.pid'`);
-  const { stdout: children } = await run('pgrep', ['-P', stdout.trim()]).catch(() => ({ stdout: '' }));
-  for (const pid of [stdout, ...children.split('\n')].map(Number).filter((one) => one > 0))
-    process.kill(pid, signal);
+const numbersIn = async (output: Promise<{ readonly stdout: string }>): Promise<readonly number[]> => {
+  const { stdout } = await output.catch(() => ({ stdout: '' }));
+  return stdout
+    .split('\n')
+    .map(Number)
+    .filter((one) => one > 0);
+};
+
+/** A process that has ended by itself meanwhile is no failure. */
+const signal = (pid: number, name: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH') throw error;
+  }
+};
+
+/** The parent first: one that is stopped starts no more children. */
+const signalled = async (data: string, name: NodeJS.Signals): Promise<void> => {
+  for (const parent of await numbersIn(asPostgres(`head -1 '${data}/postmaster.pid'`))) {
+    signal(parent, name);
+    for (const child of await numbersIn(run('pgrep', ['-P', String(parent)]))) signal(child, name);
+  }
 };
 
 /** PostgreSQL with fsync on. `kill` ends it without a checkpoint: the next start recovers from its log. */
@@ -171,8 +190,8 @@ export const postgresServer = async (folder: string): Promise<FleetServer & { re
     kill: async () => {
       await asPostgres(`'${bin}/pg_ctl' -D '${data}' -m immediate stop >/dev/null`).catch(() => undefined);
     },
-    freeze: () => void signalled(data, 'SIGSTOP'),
-    thaw: () => void signalled(data, 'SIGCONT'),
+    freeze: () => signalled(data, 'SIGSTOP'),
+    thaw: () => signalled(data, 'SIGCONT'),
     pid: () => 0,
   };
 };

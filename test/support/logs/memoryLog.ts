@@ -1,10 +1,8 @@
 import { isHidden, isLeftOut } from '../../../domain/kernel/ownStreams.ts';
 import type { FeedItem, FeedOptions } from '../../../domain/ports/eventFeed.ts';
 import type { KnownLog } from '../../../domain/ports/knownLog.ts';
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import { LogUnavailable, type RecordedEvent } from '../../../domain/ports/eventStore.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-
-type Fault = { readonly kind: 'error'; readonly error: Error } | { readonly kind: 'end' };
 
 /** A log in memory, with faults to switch on. Positions have gaps, as a shared log's have. */
 export interface MemoryLog extends KnownLog {
@@ -12,8 +10,8 @@ export interface MemoryLog extends KnownLog {
   readonly goBack: (to: number) => void;
   readonly append: (stream: string, type: string, data: JsonObject) => RecordedEvent;
   readonly events: () => readonly RecordedEvent[];
-  /** Ends every open subscription: by an error, or without one. */
-  readonly drop: (fault?: Fault) => void;
+  /** Ends every open subscription by an error. */
+  readonly drop: (error?: Error) => void;
   /** Open subscriptions deliver nothing any more; new ones do. */
   readonly silence: () => void;
   /** A position that no event has: something was filtered out. */
@@ -25,7 +23,7 @@ export interface MemoryLog extends KnownLog {
 
 interface Reader {
   readonly wake: () => void;
-  fault: Fault | undefined;
+  fault: Error | undefined;
   silent: boolean;
 }
 
@@ -54,8 +52,8 @@ export const memoryLog = (): MemoryLog => {
     const onAbort = () => reader.wake();
     signal?.addEventListener('abort', onAbort);
     const isOver = () => {
-      if (reader.fault?.kind === 'error') throw reader.fault.error;
-      return reader.fault !== undefined || signal?.aborted === true;
+      if (reader.fault !== undefined) throw reader.fault;
+      return signal?.aborted === true;
     };
     try {
       while (!isOver()) {
@@ -119,9 +117,9 @@ export const memoryLog = (): MemoryLog => {
       for (const reader of readers) reader.wake();
       return event;
     },
-    drop: (fault = { kind: 'end' }) => {
+    drop: (error = new LogUnavailable('the subscription was dropped')) => {
       for (const reader of readers) {
-        reader.fault = fault;
+        reader.fault = error;
         reader.wake();
       }
     },

@@ -149,8 +149,20 @@ const VERDICTS: Verdicts = {
     const twin = open.find((row) => row.id === data.hold_id);
     if (twin) return again(twin, 'hold', payload);
     if (open.some((row) => row.operation === operation_id)) return 'idempotency_key_reused';
-    if (of(ledger, 'usage').some((row) => row.operation === operation_id)) return 'hold_not_open';
+    const before = of(ledger, 'hold', 'usage').some((row) => row.operation === operation_id);
+    if (before) return 'hold_not_open';
     return holdOf(ledger, data, payload);
+  },
+  RaiseHold: (ledger, { hold_id, price }) => {
+    const row = openHolds(ledger).find(({ id }) => id === hold_id);
+    if (!row) return 'hold_not_open';
+    const { credits_per_page: rate, billing_type } = price;
+    if (row.rate >= rate) return 'repeat';
+    const credits = (row.pages - row.free) * rate;
+    if (lacks(ledger, credits - row.credits)) return 'insufficient_credits';
+    add(ledger, { kind: 'release', of: hold_id });
+    const payload = JSON.stringify([row.operation, row.pages, billing_type]);
+    return add(ledger, { ...row, rate, credits, payload });
   },
   SettleHold: (ledger, { hold_id, pages }) => {
     const row = openHolds(ledger).find(({ id }) => id === hold_id);

@@ -27,7 +27,7 @@ const checkOwned = async (
   { pipelines: { jobs, artifacts } }: ApiDeps,
   { tenant_id, job_id, artifact_id }: ExamplesCharge,
 ): Promise<void> => {
-  if (job_id != null && (await jobs.stateOf(job_id)).job?.tenant_id !== tenant_id)
+  if (job_id != null && (await jobs.stateOf(job_id)).accepted?.tenant_id !== tenant_id)
     throw problem('job_not_found', 'There is no such training job of this tenant.');
   if (artifact_id != null && (await artifacts.find(tenant_id, artifact_id)) === undefined)
     throw problem('artifact_not_found', 'There is no such artifact of this tenant.');

@@ -11,6 +11,6 @@ export const getDocsAsset = get('/docs/assets/{asset}', {
   reply: { status: 200, contentType: 'application/octet-stream' },
   handle: ({ params, answer }) => {
     answer.header('Cache-Control', 'public, max-age=3600');
-    return docsAsset(params.asset);
+    return Promise.resolve(docsAsset(params.asset));
   },
 });

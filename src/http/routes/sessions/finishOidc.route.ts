@@ -4,8 +4,9 @@ export const finishOidc = get('/v1/session/oidc/callback', {
   summary: 'Come back from the OpenID provider',
   description: 'Opens a session and leads into the console, or to its sign-in page with what went wrong.',
   access: 'public',
+  countsOnce: true,
   reply: { status: 303 },
-  problems: ['not_ready'],
+  problems: ['rate_limited', 'not_ready'],
   handle: async ({ browser, answer }, { sessions }) => {
     const { location, cookies } = await sessions.byProvider.finish(browser, browser.path);
     answer.header('Set-Cookie', cookies);

@@ -11,7 +11,9 @@ export const startOidc = get('/v1/session/oidc/start', {
       .optional()
       .meta({ description: 'The page of the console to come back to, from `/app/` on.' }),
   }),
+  countsOnce: true,
   reply: { status: 302 },
+  problems: ['rate_limited', 'not_ready'],
   handle: async ({ query, browser, answer }, { sessions }) => {
     const { location, cookies } = await sessions.byProvider.begin(browser, query.return_to);
     answer.header('Set-Cookie', cookies);

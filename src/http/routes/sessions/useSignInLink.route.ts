@@ -10,12 +10,13 @@ export const useSignInLink = get('/v1/session/link', {
   query: z.object({
     token: plainText(1, 4096).meta({ description: 'What the printed link carries.' }),
   }),
+  countsOnce: true,
   reply: { status: 303 },
-  problems: ['invalid_api_key', 'not_ready'],
+  problems: ['invalid_api_key', 'rate_limited', 'not_ready'],
   handle: async ({ query, browser, answer }, { sessions }) => {
     const opened = await sessions.openByLink(browser, query.token);
-    if (opened !== undefined) answer.header('Set-Cookie', opened.cookie);
-    answer.header('Location', opened === undefined ? signInPage('link_used') : '/app/');
+    if (typeof opened !== 'string') answer.header('Set-Cookie', opened.cookie);
+    answer.header('Location', typeof opened === 'string' ? signInPage(opened) : '/app/');
     return undefined;
   },
 });

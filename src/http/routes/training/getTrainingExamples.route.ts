@@ -17,7 +17,7 @@ export const getTrainingExamples = get('/v1/training/jobs/{job_id}/examples', {
   reply: { status: 200, contentType: 'application/x-ndjson' },
   problems: ['job_not_found', 'charge_required', 'storage_error'],
   handle: async (request, deps) => {
-    const { job } = await findJob(deps, sightOf(request), request.params.job_id);
+    const { accepted: job } = await findJob(deps, sightOf(request), request.params.job_id);
     const { tenant_id, job_id } = job;
     const isBilled = request.caller.role === 'tenant';
     const { signal } = request;

@@ -1,11 +1,7 @@
 import { post } from '../../defineRoute.ts';
 import { workFailure } from '../../doneOrProblem.ts';
-import { problem } from '../../problems.ts';
 import { createdWebhook, webhookCreateRequest } from '../../webhooks/webhookSchemas.ts';
 import { settingsIn, shownWebhook, WEBHOOK_REJECTIONS, webhookOrFail } from '../../webhooks/webhooks.ts';
-
-/** Webhooks of one tenant. */
-const WEBHOOKS_MAX = 20;
 
 export const createWebhook = post('/v1/webhooks', {
   summary: 'Be told what happens',
@@ -30,8 +26,6 @@ export const createWebhook = post('/v1/webhooks', {
   handle: async ({ body, caller, meta, doneOr }, deps) => {
     const { tenant_id, ...wanted } = body;
     const settings = settingsIn(deps, { caller }, wanted);
-    if ((await deps.queries.webhookCount(tenant_id)).webhooks >= WEBHOOKS_MAX)
-      throw problem('too_many_webhooks', `A tenant has ${String(WEBHOOKS_MAX)} webhooks at most.`);
     const made = await deps.webhooks.create(tenant_id, settings, meta);
     if (made.kind === 'problem') throw workFailure(made);
     const { state, position } = doneOr(made.outcome, WEBHOOK_REJECTIONS);

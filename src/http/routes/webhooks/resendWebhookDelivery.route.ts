@@ -21,7 +21,7 @@ export const resendWebhookDelivery = post('/v1/webhooks/{webhook_id}/deliveries/
     const find = () => deps.queries.deliveryOfWebhook(webhook_id, params.delivery_id, meta.now);
     if ((await find()) === undefined) throw deliveryNotFound();
     const name = { webhook_id, tenant_id, delivery_id: params.delivery_id };
-    const { position } = doneOr(await deps.webhooks.resend(name, meta), { attempt_recorded: neverRejected });
+    const { position } = doneOr(await deps.webhooks.resend(name, meta), { attempt_taken: neverRejected });
     deps.reads.note(tenant_id, position);
     await settleReads(deps.reads, request, tenant_id);
     const row = await find();

@@ -1,3 +1,4 @@
+import { until } from '../../../../engine/test/support/until.ts';
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { operationIdOfDocument } from '../../../../domain/batch/identity.ts';
@@ -6,14 +7,16 @@ import { extractionStream } from '../../../../domain/extraction/events.ts';
 import { OPEN_BATCHES_MAX } from '../../../../src/commands/batches/acceptBatch.ts';
 import { eventsOf } from '../../../support/logs/eventLogs.ts';
 import { issuesIn } from '../../support/client.ts';
-import { testApi, type TestApi } from '../../support/testApi.ts';
+import { startApi, type TestApi } from '../../support/testApi.ts';
 import { batchTenant } from './batchTenant.ts';
 
 describe('batches', () => {
   let api: TestApi;
   before(async () => {
-    api = await testApi();
+    // Its clock is moved on: it is no one else's.
+    api = await startApi();
   });
+  after(() => api.stop());
 
   const newTenant = (credits?: number) => batchTenant(api, credits);
 
@@ -109,7 +112,6 @@ describe('batches', () => {
     expect((await tenant.create([uri], { schema: undefined })).code).to.equal('missing_schema');
     expect((await tenant.create([uri], { config_id: 'cfg-1' })).code).to.equal('config_not_found');
     expect((await tenant.create([uri], { artifact_id: 'art_1' })).code).to.equal('artifact_not_found');
-    expect((await tenant.create([uri], { password: 'x' })).code).to.equal('field_encryption_not_configured');
     expect(issuesIn(await tenant.create([uri], { pages: '0' }))).to.deep.equal(['body.pages custom']);
     expect(issuesIn(await tenant.create([uri, 'https://example.org/a.pdf', uri]))).to.deep.equal([
       'body.file_uris.1 custom',
@@ -158,9 +160,16 @@ describe('batches', () => {
       ...{ now, actor: { key_id: 'system', role: 'system' as const } },
       ...{ correlation_id: id, command_id: randomUUID() },
     };
-    const data = { lease_id: 'lease_dead', lease_until: now, worker: 'dead' };
-    await api.deps.operations.streams.handle(accepted, { type: 'StartOperation', data, meta });
+    const data = { lease_id: 'lease_dead', lease_until: now, worker: 'dead', watched: null };
+    await api.deps.operations.streams.handle(accepted, { type: 'Start', data, meta });
     await tenant.call('post', `/v1/batches/${id}/cancel`);
+    await api.batches.look();
+    // Its worker is dead: another one watches the lease for as long as it is, and takes it over.
+    await until(async () => {
+      await api.operations.drain();
+      api.wait(30_000);
+      return (await api.deps.operations.streams.stateOf(accepted.operation_id)).attempts > 1;
+    });
     expect((await tenant.ended(id))['documents']).to.deep.include({ succeeded: 1, cancelled: 1 });
     expect((await tenant.results(id)).map(({ status }) => status)).to.deep.equal(['succeeded', 'cancelled']);
     expect(await tenant.balance()).to.include({ free_pages_remaining: 49, held_credits: 0 });

@@ -1,21 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { encryptedPdf, plainPdf } from '../../../../engine/test/support/pdfs.ts';
-import { operationEnded } from '../../../../domain/operation/decider.ts';
+import { hasEnded } from '../../../../domain/queue/queuedWork.ts';
 import { extractionStream } from '../../../../domain/extraction/events.ts';
 import { until } from '../../../../engine/test/support/until.ts';
 import { eventsOf } from '../../../support/logs/eventLogs.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn, type CallOptions } from '../../support/client.ts';
-import { testApi, type TestApi } from '../../support/testApi.ts';
+import { startApi, type TestApi } from '../../support/testApi.ts';
 
+const QUOTA_BYTES = 200_000;
 const LATER = { prefer: 'respond-async' };
 const pdf = (bytes: Buffer) => new Blob([new Uint8Array(bytes)], { type: 'application/pdf' });
 
 describe('operations', () => {
   let api: TestApi;
   before(async () => {
-    api = await testApi();
+    // Its clock is moved on: it is no one else's.
+    api = await startApi({ UPLOAD_QUOTA_BYTES: String(QUOTA_BYTES) });
   });
+  after(() => api.stop());
 
   const newTenant = async (credits = 0) => {
     const tenant_id = `op-${randomUUID()}`;
@@ -43,15 +46,39 @@ describe('operations', () => {
     const balance = async () => (await call('get', `/v1/billing/balance/${tenant_id}`)).body;
     const operation = async (id: string) => (await call('get', `/v1/operations/${id}`)).body;
     /** What came of it, once the worker, whose list may be late, has done it. */
+    /** Until somebody has watched the lease of an operation for long enough to take it over. */
+    const watched = (id: string) =>
+      until(async () => {
+        await api.operations.drain();
+        api.wait(30_000);
+        return (await api.deps.operations.streams.stateOf(id)).attempts > 1;
+      });
     const ended = async (id: string) => {
       await until(async () => {
         await api.operations.drain();
-        return operationEnded(await api.deps.operations.streams.stateOf(id));
+        return hasEnded(await api.deps.operations.streams.stateOf(id));
       });
       return operation(id);
     };
-    return { tenant_id, key, call, extract, accepted, balance, operation, ended };
+    return { tenant_id, key, call, extract, accepted, balance, operation, ended, watched };
   };
+
+  it('are refused while files that wait take the storage of their tenant, and not afterwards', async () => {
+    const tenant = await newTenant(10_000);
+    const large = new Blob(['Invoice number: A-1\n', ' '.repeat(0.6 * QUOTA_BYTES)], { type: 'text/plain' });
+    const first = await tenant.accepted({}, { file: large });
+    await until(async () => (await tenant.operation(first))['status'] === 'queued');
+    const refused = await tenant.extract({}, { file: large });
+    expect(refused.status, refused.text).to.equal(413);
+    expect(refused.body).to.include({
+      code: 'upload_quota_exceeded',
+      used_bytes: large.size,
+      quota_bytes: QUOTA_BYTES,
+    });
+    expect((await tenant.extract()).status).to.equal(202);
+    await tenant.ended(first);
+    await until(async () => (await tenant.extract({}, { file: large })).status === 202);
+  });
 
   it('are accepted with their hold, done by a worker, billed once, and answer as the synchronous call', async () => {
     const tenant = await newTenant();
@@ -112,10 +139,14 @@ describe('operations', () => {
     expect((await tenant.extract({ artifact_id: 'art_1' })).code).to.equal('artifact_not_found');
     expect(issuesIn(await tenant.extract({ pages: '9' }))).to.deep.equal(['body.pages value_error']);
     expect((await tenant.extract({}, { file: pdf(encryptedPdf('x')) })).code).to.equal('unreadable_file');
-    const sealed = await tenant.extract({ password: 'x' }, { file: pdf(encryptedPdf('x')) });
-    expect(sealed.code).to.equal('field_encryption_not_configured');
     expect(await tenant.balance()).to.include({ held_credits: 0, free_pages_remaining: 50 });
     expect(await api.operations.drain()).to.equal(0);
+  });
+
+  it('keep keys and passwords under the key of the data folder where the service was given none', async () => {
+    const tenant = await newTenant();
+    const id = await tenant.accepted({ password: 'x' }, { file: pdf(encryptedPdf('x')) });
+    expect(await tenant.ended(id)).to.include({ status: 'succeeded' });
   });
 
   it('are accepted once for their key, whoever asks how often, at once too', async () => {
@@ -228,10 +259,11 @@ describe('operations', () => {
         command_id: randomUUID(),
       },
     });
-    // A worker claims it, and is never heard of again: its lease is over at once.
+    // A worker claims it, and is never heard of again.
     const now = api.deps.clock.now();
-    const data = { lease_id: 'lease_dead', lease_until: now, worker: 'dead' };
-    await api.deps.operations.streams.handle(accepted, { type: 'StartOperation', data, meta: meta(now) });
+    const data = { lease_id: 'lease_dead', lease_until: now, worker: 'dead', watched: null };
+    await api.deps.operations.streams.handle(accepted, { type: 'Start', data, meta: meta(now) });
+    await tenant.watched(id);
     expect(await tenant.ended(id)).to.include({ status: 'succeeded' });
     const events = (await eventsOf(api.log, extractionStream(accepted.work_id))).map(({ type }) => type);
     expect(events).to.deep.equal(['ExtractionRequested', 'ExtractionCompleted']);

@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { ReplicaFacts } from '../../../domain/ports/replicas.ts';
+import { sweeperOf } from '../../commands/sweeping/sweeper.ts';
+import { VERSION } from '../../version.ts';
+import type { Ends } from './ends.ts';
+import { resolve, type Container } from '../token.ts';
+import * as t from '../tokens.ts';
+
+/** Often enough that a process which was seen within a minute is alive. */
+const EVERY_MS = 15_000;
+
+/** What this process says of itself; its ID is another at each start. */
+const factsOf = (from: Container): ReplicaFacts => ({
+  replica_id: `${hostname()}-${randomUUID().slice(0, 8)}`,
+  version: VERSION,
+  roles: [...resolve(from, t.CONFIG).roles],
+});
+
+/** Tells the other processes now and then that this one is there, and at its end that it is gone. */
+export const startReplicaHeartbeat = (from: Container, ends: Ends): void => {
+  const replicas = resolve(from, t.REPLICAS);
+  const facts = factsOf(from);
+  const onError = (err: unknown) => resolve(from, t.LOGGER).warn({ msg: 'heartbeat failed', err });
+  const signs = sweeperOf(() => replicas.beat(facts), { everyMs: EVERY_MS, onError });
+  ends.add(async () => {
+    await signs.stop();
+    await replicas.leave(facts.replica_id).catch(onError);
+  });
+  signs.start();
+};

@@ -1,0 +1,495 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { AccountEventOf } from '../../domain/account/events.ts';
+import { operationIdOfDocument } from '../../domain/batch/identity.ts';
+import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+import type { ObjectStore } from '../../domain/ports/objectStore.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/feed/event.ts';
+import { artifactKeyOf, type ArtifactPublished } from '../../domain/artifact/artifact.ts';
+import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
+import type { Shared } from './ports.ts';
+import { resultOf, type Answer } from './process.ts';
+import { started, type Accepted, type Batch, type Held, type Work } from './known.ts';
+import type { Lists } from './lists.ts';
+import { byType } from './readModel.ts';
+import { EPOCH_MS, type Scheduler } from './scheduler.ts';
+import { PRICE, type Actor, type Finding, type World } from './worlds.ts';
+
+/** What the world outside was told, and when (virtual ms). */
+export interface Told {
+  readonly answers: {
+    readonly actor: Actor;
+    readonly answer: Extract<Answer, { kind: 'ok' }>;
+    readonly at: number;
+  }[];
+  readonly delivered: { readonly url: string; readonly id: string; readonly at: number }[];
+  /** Who was told no for good. */
+  readonly refused: Actor[];
+  restoredAt: number;
+}
+
+interface WatchDeps {
+  readonly world: World;
+  readonly sched: Scheduler;
+  readonly shared: Shared;
+  /** Its calls wait for nobody. */
+  readonly raw: ObjectStore;
+  readonly told: Told;
+  readonly find: (finding: Finding) => void;
+}
+
+const HOUR = 3_600_000;
+const RESULT_KEPT_MS = 24 * HOUR - 10 * 60_000;
+/** For as long a key names the same request, less what clocks differ by. */
+const KEY_KEPT_MS = 24 * HOUR - 20 * 60_000;
+const BATCHES_MAX = 10;
+const WEBHOOKS_MAX = 20;
+/** Starts of one piece of work that count: a worker that shuts down gives its start back. */
+const STARTS_MAX = 3;
+
+const keyIn = ({ metadata }: Pick<RecordedEvent, 'metadata'>): string => {
+  const id = metadata['correlation_id'];
+  return typeof id === 'string' ? (id.split('#')[0] ?? '') : '';
+};
+
+const printOf = ({ key, print = 'same' }: { readonly key: string; readonly print?: string }): string =>
+  `${key} ${print}`;
+
+interface Times {
+  readonly lease_id: string;
+  readonly started_at: string;
+  readonly lease_until: string;
+}
+interface Progressed {
+  readonly progressed_at: string;
+  readonly lease_until: string;
+  readonly gave_up: string | null;
+}
+
+/** Looks at each event as it is written, and at all that is left when all are well. */
+export const watchOver = (deps: WatchDeps) => {
+  const { world, sched, shared, raw, told } = deps;
+  let known = started();
+  const say = (id: string, text: string): void =>
+    deps.find({ id, text, at: sched.nowMs(), step: sched.steps() });
+  const toTell = (id: string, text: string): void => {
+    known.toTell.add(text);
+    say(id, text);
+  };
+  const calls = new Map(
+    world.actors.flatMap((actor) => (actor.kind === 'now' ? [[actor.key, actor] as const] : [])),
+  );
+
+  const add = (work: Pick<Work, 'id' | 'work_id' | 'hold_id'> & Partial<Work>): Work => {
+    const made = {
+      ...{
+        accepted: null,
+        job: null,
+        success: null,
+        ended: null,
+        leaseUntil: 0,
+        leaseId: '',
+        starts: 0,
+        burns: 0,
+        credits: 0,
+      },
+      ...{ billed: undefined, ...work },
+    };
+    known.works.set(made.id, made);
+    known.byWork.set(made.work_id, made);
+    return made;
+  };
+
+  /** A key names the same for a day: what it was sent for is accepted once, however often it is sent. */
+  const acceptedOnce = (kind: string, fingerprint: string, at: string): void => {
+    // By the log's time: an append whose process stood still takes effect later than it says.
+    const [request, now] = [`${kind} ${fingerprint}`, Date.parse(at)];
+    const first = known.accepted.get(request);
+    if (first === undefined) known.accepted.set(request, now);
+    else if (now - first < KEY_KEPT_MS) say('accepted-twice', `the ${request} was accepted twice`);
+  };
+
+  const isUncovered = ({ hold_id }: Work): boolean => hold_id !== null && !known.holds.has(hold_id);
+
+  const accepted = (data: Accepted): void => {
+    const work = add({ id: data.operation_id, work_id: data.work_id, hold_id: data.hold_id, accepted: data });
+    if (isUncovered(work)) toTell('accepted-unheld', `${work.id} was accepted without an open hold`);
+    if (requesterOf(work) !== undefined) acceptedOnce('operation', data.fingerprint, data.accepted_at);
+    const batch = known.batchOf.get(work.id);
+    if (batch !== undefined && batch.ended !== null)
+      toTell('accepted-after-end', `${work.id} was accepted after its batch had ended`);
+  };
+
+  const leased = (
+    work: Work | undefined,
+    times: { from: string; until: string; startsAnew: boolean },
+  ): void => {
+    if (work === undefined) return;
+    const now = sched.nowMs();
+    if (times.startsAnew && work.leaseUntil > now)
+      say(
+        'live-lease-taken',
+        `${work.id} was taken over ${String(work.leaseUntil - now)} ms before its lease was over`,
+      );
+    work.leaseUntil = now + Date.parse(times.until) - Date.parse(times.from);
+  };
+
+  const ended = (id: string, how: NonNullable<Work['ended']>, code?: string): void => {
+    const work = known.works.get(id);
+    if (work === undefined) return;
+    if (code === 'worker_lost' && work.leaseUntil > sched.nowMs())
+      say('live-work-lost', `${id} was given up as lost while its lease was good`);
+    work.ended = how;
+  };
+
+  /** What the caller of an operation would read now. */
+  const read = async ({ accepted: data, success }: Work): Promise<string | undefined> => {
+    const result = await resultOf(raw, { accepted: data, success });
+    return result === undefined ? undefined : JSON.stringify(result);
+  };
+
+  const requesterOf = ({ accepted: data }: Work) => {
+    const key = data?.correlation_id.split('#')[0];
+    return world.actors.find(
+      (actor) => actor.kind === 'later' && actor.key === key && printOf(actor) === data?.fingerprint,
+    );
+  };
+
+  const checkDelivered = (work: Work, result: string): void => {
+    const { tag, pages } = JSON.parse(result) as { readonly tag: string; readonly pages: number };
+    if (work.accepted !== null && pages > work.accepted.pages)
+      say(
+        'wrong-file',
+        `${work.id} was accepted with ${String(work.accepted.pages)} pages and done with ${String(pages)}`,
+      );
+    const actor = requesterOf(work);
+    if (actor?.kind === 'later' && actor.file.tag !== tag)
+      say('wrong-file', `${work.id} was asked for the file ${actor.file.tag} and done with the file ${tag}`);
+  };
+
+  const burnedOperation = (work: Work, at: string): void => {
+    void read(work).then((result) => {
+      if (result === undefined)
+        say('billed-undeliverable', `${work.id} was billed when its result could not be had`);
+      else checkDelivered(work, result);
+      work.billed = result;
+    });
+    // By the log's time: an append whose writer stood still takes effect later than it says.
+    const left = Date.parse(at) - EPOCH_MS + RESULT_KEPT_MS - sched.nowMs();
+    if (left > 0) sched.later(undefined, left, () => void stillThere(work));
+  };
+
+  const stillThere = async (work: Work): Promise<void> => {
+    const now = await read(work);
+    if (work.billed !== undefined && now === undefined)
+      say('result-gone', `the result of ${work.id} was gone less than a day after it was billed`);
+  };
+
+  const compared = async (work: Work): Promise<void> => {
+    if (work.billed === undefined) return;
+    const now = await read(work);
+    if (now !== undefined && now !== work.billed)
+      say('result-replaced', `the result of ${work.id} was replaced after it was billed`);
+  };
+
+  const burnedCall = (event: ProjectedEventOf<'CreditsBurned'>): void => {
+    const { data } = event;
+    const call = calls.get(keyIn(event));
+    if (call !== undefined) {
+      const burns = known.burnsOfCalls.get(call.key) ?? new Set();
+      if (burns.size === 0) known.firstBurns.set(call.key, sched.nowMs());
+      known.burnsOfCalls.set(call.key, burns.add(data.operation_id));
+      // A key names the same call for a day: what was sent then and comes later is another one.
+      if (burns.size > 1 && sched.nowMs() - (known.firstBurns.get(call.key) ?? 0) < 24 * HOUR)
+        say('billed-twice', `the call with the key ${call.key} was billed ${String(burns.size)} times`);
+    }
+  };
+
+  const quotedFor = ({ job, accepted: data }: Work): number => job?.credits ?? (data?.pages ?? 0) * PRICE;
+
+  const burned = (event: ProjectedEventOf<'CreditsBurned'>): void => {
+    const { data } = event;
+    known.holds.delete(data.hold_id ?? '');
+    const work = known.byWork.get(data.operation_id);
+    if (work === undefined) {
+      burnedCall(event);
+      return;
+    }
+    work.burns += 1;
+    work.credits += data.credits;
+    if (work.burns > 1) say('billed-twice', `${work.id} was billed ${String(work.burns)} times`);
+    if (work.ended !== 'succeeded') say('billed-unended', `${work.id} was billed and had not succeeded`);
+    if (data.credits > quotedFor(work))
+      say(
+        'overbilled',
+        `${work.id} was quoted ${String(quotedFor(work))} credits and billed ${String(data.credits)}`,
+      );
+    if (work.accepted !== null) burnedOperation(work, data.created_at);
+  };
+
+  /** The hold of a success that the event before gave back: at another price it is placed again at once. */
+  let given: { readonly hold_id: string; readonly text: string } | undefined;
+  const tellGiven = (next?: ProjectedEvent): void => {
+    if (given !== undefined && !(next?.type === 'CreditsHeld' && next.data.hold_id === given.hold_id))
+      toTell('released-under-success', given.text);
+    given = undefined;
+  };
+  const released = ({ hold_id, reason }: AccountEventOf<'HoldReleased'>['data']): void => {
+    const held = known.holds.get(hold_id);
+    known.holds.delete(hold_id);
+    const work = held && known.byWork.get(held.operation_id);
+    if (work === undefined || work.burns > 0) return;
+    if (work.ended === null && reason !== 'cancelled')
+      toTell(
+        'released-under-work',
+        `the hold ${hold_id} of ${work.id} was released (${reason}) while its work was open`,
+      );
+    if (work.ended === 'succeeded')
+      given = {
+        hold_id,
+        text: `the hold ${hold_id} of ${work.id} was released (${reason}) after it had succeeded`,
+      };
+  };
+
+  /** A payment is booked once, and never after its caller was told no. */
+  const booked = (txn: string, fingerprint: string): void => {
+    if (known.booked.has(txn)) say('booked-twice', `the payment ${txn} was booked twice`);
+    known.booked.set(txn, fingerprint);
+    if (told.refused.some((actor) => actor.kind === 'sale' && printOf(actor) === fingerprint))
+      say('booked-after-no', `the payment ${txn} was booked after its caller was told no`);
+  };
+
+  const usage = (id: string, what: 'Requested' | 'Completed' | 'Failed'): void => {
+    const before = known.usage.get(id) ?? [];
+    if (what === 'Requested' && before.length > 0)
+      say('usage-order', `${id} was requested after ${before.join(', ')}`);
+    if (what !== 'Requested' && before.includes('Completed'))
+      say('usage-order', `${id} ended again after it was completed`);
+    known.usage.set(id, [...before, what]);
+  };
+
+  const count = (what: 'batches' | 'webhooks', open: number, max: number): void => {
+    if (open > max) say('limit', `${String(open)} ${what} of ${String(max)}`);
+  };
+
+  const batchAccepted = (data: Batch['accepted']): void => {
+    const batch: Batch = { accepted: data, ended: null };
+    known.batches.set(data.batch_id, batch);
+    acceptedOnce('batch', data.fingerprint, data.accepted_at);
+    data.document_ids.forEach((_, index) =>
+      known.batchOf.set(operationIdOfDocument({ ...data, index }), batch),
+    );
+    count('batches', [...known.batches.values()].filter((one) => one.ended === null).length, BATCHES_MAX);
+  };
+
+  const started_ = (id: string, { started_at: from, lease_until: until, lease_id }: Times): void => {
+    const work = known.works.get(id);
+    if (work !== undefined) {
+      work.leaseId = lease_id;
+      work.starts += 1;
+      if (work.starts > STARTS_MAX)
+        say('started-too-often', `${id} was started ${String(work.starts)} times`);
+    }
+    leased(work, { from, until, startsAnew: true });
+  };
+  const progressed = (id: string, { progressed_at: from, lease_until, gave_up }: Progressed): void => {
+    const work = known.works.get(id);
+    if (work !== undefined && gave_up === 'shutdown') work.starts -= 1;
+    leased(work, { from, until: gave_up === null ? lease_until : from, startsAnew: false });
+  };
+
+  const handle = byType({
+    CreditsHeld: ({ data }) => void known.holds.set(data.hold_id, data),
+    HoldReleased: ({ data }) => released(data),
+    CreditsBurned: (event) => burned(event),
+    CreditsGranted: ({ data }) => booked(data.provider_txn_id, data.fingerprint),
+    CreditsRefunded: ({ data }) => booked(data.provider_txn_id, data.fingerprint),
+    CreditsAdjusted: ({ data }) => void known.adjusted.add(data.idempotency_key ?? ''),
+    OperationAccepted: ({ data }) => accepted(data),
+    TrainingJobCreated: ({ data }) => {
+      const work = add({ id: data.job_id, work_id: data.job_id, hold_id: data.hold_id, job: data });
+      if (isUncovered(work)) toTell('accepted-unheld', `${work.id} was created without an open hold`);
+      acceptedOnce('job', data.fingerprint, data.created_at);
+    },
+    OperationStarted: ({ data }) => started_(data.operation_id, data),
+    TrainingJobStarted: ({ data }) => started_(data.job_id, data),
+    OperationProgressed: ({ data }) => progressed(data.operation_id, data),
+    TrainingJobProgressed: ({ data }) => progressed(data.job_id, data),
+    OperationSucceeded: ({ data }) => {
+      const work = known.works.get(data.operation_id);
+      if (work !== undefined) work.success = data;
+      if (work !== undefined && work.leaseId !== data.lease_id)
+        say('ended-by-another', `${work.id} was ended by a worker that had lost it`);
+      ended(data.operation_id, 'succeeded');
+    },
+    TrainingJobSucceeded: ({ data }) => {
+      if (known.works.get(data.job_id)?.leaseId !== data.lease_id)
+        say('ended-by-another', `${data.job_id} was ended by a worker that had lost it`);
+      ended(data.job_id, 'succeeded');
+    },
+    OperationFailed: ({ data }) => {
+      // What was never accepted goes after a day: a process that stood still for so long may accept it as it goes.
+      if (data.code === 'document_not_found' && sched.nowMs() < 23 * HOUR)
+        say('input-gone', `what ${data.operation_id} was to work on was gone before it was done`);
+      ended(data.operation_id, 'failed', data.code);
+    },
+    TrainingJobFailed: ({ data }) => ended(data.job_id, 'failed', data.code),
+    OperationCancelled: ({ data }) => ended(data.operation_id, 'cancelled'),
+    TrainingJobCancelled: ({ data }) => ended(data.job_id, 'cancelled'),
+    ExtractionRequested: ({ data }) => usage(data.extraction_id, 'Requested'),
+    ExtractionCompleted: ({ data }) => usage(data.extraction_id, 'Completed'),
+    ExtractionFailed: ({ data }) => usage(data.extraction_id, 'Failed'),
+    BatchAccepted: ({ data }) => batchAccepted(data),
+    BatchEnded: ({ data }) => {
+      const batch = known.batches.get(data.batch_id);
+      if (batch !== undefined) batch.ended = data;
+    },
+    WebhookCreated: () => {
+      known.webhooks += 1;
+      count('webhooks', known.webhooks, WEBHOOKS_MAX);
+    },
+  });
+  const see = (recorded: RecordedEvent): void => {
+    const event = recorded as unknown as ProjectedEvent;
+    tellGiven(event);
+    handle(event);
+  };
+
+  const leftWork = (work: Work): void => {
+    if (work.ended === null) say('work-left', `${work.id} has not ended`);
+    if (work.ended !== 'succeeded' || work.hold_id === null || work.burns > 0) return;
+    if (known.holds.has(work.hold_id))
+      toTell('starved', `${work.id} succeeded, its hold is open, and for hours nobody bills it`);
+    else toTell('unbilled', `${work.id} succeeded and was never billed`);
+  };
+
+  const leftHold = ({ hold_id, operation_id }: Held): void => {
+    const work = known.byWork.get(operation_id);
+    if (work === undefined) say('hold-left', `the hold ${hold_id} is open and there is no work`);
+    else if (work.ended !== null)
+      say('hold-left', `the hold ${hold_id} is open and ${work.id} has ended (${work.ended})`);
+  };
+
+  const leftLists = ({ operations, jobs }: Lists): void => {
+    for (const { id } of [...operations.unsettled('', 50), ...jobs.unsettled('', 50)])
+      say('unsettled-for-ever', `${id} is asked for by the reaper again and again`);
+  };
+
+  const leftClaims = ({ accounts }: Lists): void => {
+    for (const stream of accounts.openClaimsBefore('9999', 50))
+      say('claim-left', `${stream} was claimed, and for hours neither booked nor released`);
+  };
+
+  const batchSums = (): void => {
+    for (const { accepted: data, ended: told_ } of known.batches.values()) {
+      if (told_ === null) {
+        say('work-left', `${data.batch_id} has not ended`);
+        continue;
+      }
+      const works = data.document_ids.flatMap(
+        (_, index) => known.works.get(operationIdOfDocument({ ...data, index })) ?? [],
+      );
+      const credits = works.reduce((sum, work) => sum + work.credits, 0);
+      const succeeded = works.filter(({ ended: how }) => how === 'succeeded').length;
+      if (credits !== told_.credits_charged || succeeded !== told_.succeeded + told_.partial)
+        say(
+          'batch-sum',
+          `${data.batch_id} says ${String(told_.succeeded + told_.partial)} done for ` +
+            `${String(told_.credits_charged)} credits; its documents say ${String(succeeded)} for ${String(credits)}`,
+        );
+    }
+  };
+
+  const isKept = ({ actor, answer }: Told['answers'][number]): boolean => {
+    if (actor.kind === 'sale') return known.booked.get(actor.key) === printOf(actor);
+    if (actor.kind === 'money') return known.adjusted.has(actor.key);
+    if (actor.kind === 'later') return known.works.get(answer.id)?.accepted?.fingerprint === printOf(actor);
+    return actor.kind !== 'now' || (known.burnsOfCalls.get(actor.key)?.size ?? 0) > 0;
+  };
+
+  /** What a caller was told holds, unless an older copy of the log was put back since. */
+  const promises = (): void => {
+    for (const one of told.answers.filter(({ at }) => at > told.restoredAt)) {
+      if (isKept(one) || one.actor.kind === 'restore') continue;
+      const how = one.answer.replayed === true ? 'acknowledged (replayed)' : 'acknowledged';
+      say('ack-lost', `${one.actor.kind} ${one.actor.key} was ${how}, and the log does not have it`);
+    }
+  };
+
+  /** Whoever asks again within a day is answered what was paid for. */
+  const sameAnswers = (): void => {
+    if (told.restoredAt >= 0) return;
+    const first = new Map<string, Told['answers'][number]>();
+    for (const one of told.answers) {
+      if (one.actor.kind !== 'now') continue;
+      const before = first.get(one.actor.key) ?? one;
+      first.set(one.actor.key, before);
+      if (one.at - before.at < KEY_KEPT_MS && !isDeepStrictEqual(one.answer.body, before.answer.body))
+        say('answered-differently', `the call with the key ${one.actor.key} was answered in two ways`);
+    }
+  };
+
+  /** Every message arrives, and those of one subject in their order; the same one may come again, by its ID. */
+  const messages = ({ webhooks }: Lists): void => {
+    const rows = new Map(webhooks.deliveries().map((row) => [row.delivery_id, row]));
+    const arrived = new Set(told.delivered.map(({ id }) => id));
+    for (const { delivery_id, delivered } of rows.values())
+      if (delivered && !arrived.has(delivery_id))
+        say('message-lost', `${delivery_id} counts as delivered, and did not arrive`);
+    const last = new Map<string, bigint>();
+    for (const row of [...arrived].flatMap((id) => rows.get(id) ?? [])) {
+      const lane = `${row.webhook_id} ${row.subject}`;
+      if (row.position < (last.get(lane) ?? 0n))
+        say('message-order', `${row.delivery_id} arrived after a later message of ${lane}`);
+      last.set(lane, row.position);
+    }
+  };
+
+  /** A job learned with the key of the request that created it. */
+  const keyOfJob = async ({ job_id, sha256 }: ArtifactPublished['data']): Promise<void> => {
+    const job = known.works.get(job_id)?.job;
+    const isRequester = (one: Actor) => one.kind === 'job' && printOf(one) === job?.fingerprint;
+    const actor = world.actors.find(isRequester);
+    const bytes = await raw.get(artifactKeyOf(sha256));
+    if (actor?.kind !== 'job' || bytes === undefined) return;
+    const { key } = JSON.parse(new TextDecoder().decode(bytes)) as { readonly key: string | null };
+    if (key !== (actor.ownKey ?? null)) say('wrong-key', `${job_id} ran with the key of another request`);
+  };
+  const keysOfJobs = async (): Promise<void> => {
+    for (const event of shared.events as unknown as readonly ProjectedEvent[])
+      if (event.type === 'ArtifactPublished') await keyOfJob(event.data);
+  };
+
+  return {
+    see,
+    put: (key: string): void => {
+      if (!key.startsWith('results/')) return;
+      for (const work of known.works.values()) void compared(work);
+    },
+    logPutBack: (): void => {
+      known = started();
+      for (const event of shared.events) see(event);
+    },
+    /** All are well, and a request that is sent again is answered by nobody, or with what passes. */
+    unanswered: ({ kind, key }: { readonly kind: string; readonly key: string }, code: string): void =>
+      say('not-answered', `the ${kind} ${key} is sent again, and answered: ${code}`),
+    /** What is left when all have been well for hours. */
+    look: async (lists: Lists): Promise<void> => {
+      tellGiven();
+      for (const work of known.works.values()) leftWork(work);
+      for (const hold of known.holds.values()) leftHold(hold);
+      leftLists(lists);
+      leftClaims(lists);
+      batchSums();
+      promises();
+      sameAnswers();
+      messages(lists);
+      await keysOfJobs();
+      for (const work of known.works.values()) await compared(work);
+    },
+    audited: (found: readonly AuditFinding[]): void => {
+      for (const { check, message } of found) say('audit', `[${check}] ${message}`);
+      if (found.length > 0) return;
+      for (const text of known.toTell) say('audit-silent', `the audit is silent, and ${text}`);
+    },
+  };
+};

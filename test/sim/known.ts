@@ -1,0 +1,55 @@
+import type { AccountEventOf } from '../../domain/account/events.ts';
+import type { BatchEventOf } from '../../domain/batch/events.ts';
+import type { OperationEventOf } from '../../domain/operation/events.ts';
+import type { TrainingJobEventOf } from '../../domain/trainingJob/events.ts';
+
+export type Accepted = OperationEventOf<'OperationAccepted'>['data'];
+export type Created = TrainingJobEventOf<'TrainingJobCreated'>['data'];
+export type Held = AccountEventOf<'CreditsHeld'>['data'];
+
+/** Work that waits, as its events tell it. */
+export interface Work {
+  readonly id: string;
+  readonly work_id: string;
+  readonly hold_id: string | null;
+  readonly accepted: Accepted | null;
+  readonly job: Created | null;
+  success: OperationEventOf<'OperationSucceeded'>['data'] | null;
+  ended: 'succeeded' | 'failed' | 'cancelled' | null;
+  /** Until when its lease is good, by the one monotonic clock, ms. */
+  leaseUntil: number;
+  /** Of whoever works on it, or worked on it last. */
+  leaseId: string;
+  starts: number;
+  burns: number;
+  credits: number;
+  /** The result when it was billed. */
+  billed: string | undefined;
+}
+
+/** A batch, as its events tell it. */
+export interface Batch {
+  readonly accepted: BatchEventOf<'BatchAccepted'>['data'];
+  ended: BatchEventOf<'BatchEnded'>['data'] | null;
+}
+
+/** What is known of a log before its first event. */
+export const started = () => ({
+  works: new Map<string, Work>(),
+  byWork: new Map<string, Work>(),
+  holds: new Map<string, Held>(),
+  usage: new Map<string, string[]>(),
+  batches: new Map<string, Batch>(),
+  batchOf: new Map<string, Batch>(),
+  webhooks: 0,
+  /** Burns by the key of the call that they are for. */
+  burnsOfCalls: new Map<string, Set<string>>(),
+  firstBurns: new Map<string, number>(),
+  adjusted: new Set<string>(),
+  /** Fingerprints of what was booked, by the payment. */
+  booked: new Map<string, string>(),
+  /** When a request was first accepted, by what it asks for. */
+  accepted: new Map<string, number>(),
+  /** What an auditor has to tell too. */
+  toTell: new Set<string>(),
+});

@@ -1,0 +1,324 @@
+import { NO_END } from '../../domain/queue/lease.ts';
+import type { DeliveryRow } from '../../projections/webhooks/webhookFold.ts';
+import { DONE, type BatchRow, type DocumentRow, type HoldRow, type Rows, type WorkRow } from './readModel.ts';
+
+const by =
+  <T>(...keys: readonly ((row: T) => string | bigint | number)[]) =>
+  (a: T, b: T): number => {
+    for (const key of keys) {
+      const [x, y] = [key(a), key(b)];
+      if (x !== y) return x < y ? -1 : 1;
+    }
+    return 0;
+  };
+
+/** The first of each tenant, then the second of each. */
+const inTurns = <T extends { readonly tenant_id: string }>(sorted: readonly T[]): readonly T[] => {
+  const turns = new Map<string, number>();
+  const numbered = sorted.map((row, at) => {
+    const turn = (turns.get(row.tenant_id) ?? 0) + 1;
+    turns.set(row.tenant_id, turn);
+    return { row, turn, at };
+  });
+  return numbered
+    .sort(
+      by(
+        ({ turn }) => turn,
+        ({ at }) => at,
+      ),
+    )
+    .map(({ row }) => row);
+};
+
+const NO_OPERATIONS = { count: 0, bytes: 0 };
+
+const unfinished = (rows: ReadonlyMap<string, WorkRow>): WorkRow[] =>
+  [...rows.values()].filter(({ finished_at }) => finished_at === null);
+
+/** The questions of a queue worker, answered as `projections/queue/queueLists.ts` does by SQL. */
+const queueLists = (
+  rows: ReadonlyMap<string, WorkRow>,
+  {
+    holds,
+    isHold,
+    keyOf,
+  }: {
+    readonly holds: ReadonlyMap<string, HoldRow>;
+    readonly isHold: (hold: HoldRow) => boolean;
+    readonly keyOf: (workId: string) => string;
+  },
+) => ({
+  waiting: (now: string, limit: number) =>
+    inTurns(
+      unfinished(rows)
+        .filter(({ ready_at, status }) => status === 'queued' && ready_at <= now)
+        .sort(
+          by(
+            ({ ready_at }) => ready_at,
+            ({ position }) => position,
+          ),
+        ),
+    ).slice(0, limit),
+  expired: (now: string, limit: number) =>
+    unfinished(rows)
+      .filter(({ expires_at }) => expires_at <= now)
+      .sort(
+        by(
+          ({ expires_at }) => expires_at,
+          ({ id }) => id,
+        ),
+      )
+      .slice(0, limit),
+  running: (limit: number) =>
+    unfinished(rows)
+      .filter(({ status }) => status === 'running')
+      .sort(
+        by(
+          ({ ready_at }) => ready_at,
+          ({ id }) => id,
+        ),
+      )
+      .map((row) => ({ ...row, mark: `${String(row.attempt)}|${row.ready_at}` }))
+      .slice(0, limit),
+  unsettled: (after: string, limit: number) => {
+    const held = new Set([...holds.values()].map(({ operation_id }) => operation_id));
+    return [...rows.values()]
+      .filter(
+        ({ finished_at, hold_id, credits_charged, status, work_id }) =>
+          finished_at !== null &&
+          (held.has(work_id) || (DONE.has(status) && hold_id !== null && credits_charged === null)),
+      )
+      .filter(({ id }) => id > after)
+      .sort(by(({ id }) => id))
+      .map((row) => ({ ...row, rank: row.id }))
+      .slice(0, limit);
+  },
+  orphans: (before: string, limit: number) => {
+    const known = new Set([...rows.values()].map(({ work_id }) => work_id));
+    const ids = [...holds.values()]
+      .filter((hold) => isHold(hold) && hold.created_at < before && !known.has(hold.operation_id))
+      .map(({ operation_id, tenant_id }) => ({ id: keyOf(operation_id), tenant_id }));
+    return [...new Map(ids.map((one) => [one.id, one])).values()].sort(by(({ id }) => id)).slice(0, limit);
+  },
+});
+
+const statusIn = (rows: Rows, batch: BatchRow, document: DocumentRow): string => {
+  const operation = rows.operations.get(document.operation_id);
+  if (operation === undefined) {
+    if (document.problem_code !== null) return document.problem_code === 'cancelled' ? 'cancelled' : 'failed';
+    return document.begun_at === null && batch.cancelled_at !== null ? 'cancelled' : 'queued';
+  }
+  const isUnpaid = operation.hold_id !== null && operation.credits_charged === null;
+  return DONE.has(operation.status) && isUnpaid ? 'running' : operation.status;
+};
+
+const openIn = (rows: Rows, { documents }: BatchRow): number =>
+  documents.filter((document) => {
+    const operation = rows.operations.get(document.operation_id);
+    if (document.begun_at === null) return false;
+    return operation === undefined ? document.problem_code === null : operation.finished_at === null;
+  }).length;
+
+const openBatches = (rows: Rows): BatchRow[] =>
+  [...rows.batches.values()]
+    .filter(({ finished_at }) => finished_at === null)
+    .sort(by(({ position }) => position));
+
+const STATUSES = ['queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled'] as const;
+
+const batchLists = (rows: Rows) => ({
+  toBegin: (openMax: number, limit: number) =>
+    inTurns(openBatches(rows).filter((one) => one.cancelled_at === null && one.begun < one.documents.length))
+      .map(({ batch_id, tenant_id, ...batch }) => ({
+        ...{ batch_id, tenant_id },
+        open: openIn(rows, { batch_id, tenant_id, ...batch }),
+      }))
+      .filter(({ open }) => open < openMax)
+      .slice(0, limit),
+  left: (before: string, limit: number) =>
+    openBatches(rows)
+      .flatMap(({ batch_id, tenant_id, documents }) =>
+        documents.map((one) => ({ ...one, batch_id, tenant_id })),
+      )
+      .filter(({ begun_at, problem_code, operation_id }) => {
+        const isLeft = begun_at !== null && begun_at < before && problem_code === null;
+        return isLeft && !rows.operations.has(operation_id);
+      })
+      .sort(
+        by(
+          ({ begun_at }) => begun_at ?? '',
+          ({ batch_id }) => batch_id,
+          ({ index }) => index,
+        ),
+      )
+      .map(({ batch_id, tenant_id, index }) => ({ batch_id, tenant_id, index }))
+      .slice(0, limit),
+  toCancel: (limit: number) =>
+    openBatches(rows)
+      .filter(({ cancelled_at }) => cancelled_at !== null)
+      .flatMap(({ documents, tenant_id }) =>
+        documents.flatMap(({ operation_id }) => {
+          const one = rows.operations.get(operation_id);
+          return one?.status === 'queued' && one.attempt === 0
+            ? [{ operation_id, tenant_id, position: one.position }]
+            : [];
+        }),
+      )
+      .sort(by(({ position }) => position))
+      .map(({ operation_id, tenant_id }) => ({ operation_id, tenant_id }))
+      .slice(0, limit),
+  toEnd: (limit: number) =>
+    openBatches(rows)
+      .filter((batch) => batch.cancelled_at !== null || batch.begun === batch.documents.length)
+      .filter((batch) =>
+        batch.documents.every((one) => !['queued', 'running'].includes(statusIn(rows, batch, one))),
+      )
+      .map(({ batch_id, tenant_id }) => ({ batch_id, tenant_id }))
+      .slice(0, limit),
+  progress: (batchId: string) => {
+    const batch = rows.batches.get(batchId);
+    if (batch === undefined) return undefined;
+    const counts = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<
+      (typeof STATUSES)[number],
+      number
+    >;
+    let [pages, credits_charged] = [0, 0];
+    for (const document of batch.documents) {
+      const status = statusIn(rows, batch, document) as (typeof STATUSES)[number];
+      const operation = rows.operations.get(document.operation_id);
+      counts[status] += 1;
+      if (DONE.has(status)) pages += operation?.pages ?? 0;
+      credits_charged += operation?.credits_charged ?? 0;
+    }
+    return { counts, pages, credits_charged };
+  },
+  openOfTenant: (tenant: string) =>
+    openBatches(rows).flatMap(({ tenant_id, batch_id }) => (tenant_id === tenant ? [batch_id] : [])),
+});
+
+const webhookLists = (rows: Rows) => {
+  const isWaiting = (one: DeliveryRow, now: string) => !one.delivered && one.retry_until > now;
+  const isDue = (one: DeliveryRow, now: string) => isWaiting(one, now) && one.next_attempt_at <= now;
+  const all = () => [...rows.deliveries.values()];
+  const isEarlier = (a: DeliveryRow, b: DeliveryRow) =>
+    a.position < b.position || (a.position === b.position && a.turn < b.turn);
+  return {
+    webhooks: (now: string, busy: readonly string[]) =>
+      [...rows.webhooks.values()]
+        .filter(
+          ({ enabled, removed_at, webhook_id }) =>
+            enabled && removed_at === null && !busy.includes(webhook_id),
+        )
+        .filter(({ webhook_id }) => all().some((one) => one.webhook_id === webhook_id && isDue(one, now)))
+        .map(({ webhook_id, tenant_id }) => ({ webhook_id, tenant_id })),
+    due: (webhookId: string, now: string, limit: number) => {
+      const own = all().filter(({ webhook_id }) => webhook_id === webhookId);
+      const isBehind = (one: DeliveryRow) =>
+        own.some((b) => b.subject === one.subject && isWaiting(b, now) && isEarlier(b, one));
+      return own
+        .filter((one) => isDue(one, now) && !isBehind(one))
+        .sort(
+          by(
+            ({ next_attempt_at }) => next_attempt_at,
+            ({ position }) => position,
+            ({ turn }) => turn,
+          ),
+        )
+        .slice(0, limit);
+    },
+    deliveries: all,
+    failingSince: (webhookId: string) => {
+      const row = rows.webhooks.get(webhookId);
+      return row && { failing_since: row.failing_since };
+    },
+    removed: (ids: readonly string[]) =>
+      ids.filter((id) => (rows.webhooks.get(id)?.removed_at ?? null) !== null),
+    idsOf: (tenant: string) =>
+      [...rows.webhooks.values()].flatMap(({ tenant_id, removed_at, webhook_id }) =>
+        tenant_id === tenant && removed_at === null ? [webhook_id] : [],
+      ),
+  };
+};
+
+const isQueued = (rows: Rows, workId: string): boolean =>
+  rows.jobs.has(workId) || [...rows.operations.values()].some(({ work_id }) => work_id === workId);
+
+const accountLists = (rows: Rows) => ({
+  abandonedBefore: (before: string, limit: number) => {
+    const held = new Set([...rows.holds.values()].map(({ operation_id }) => operation_id));
+    return [...rows.running.values()]
+      .filter(({ id, hold_id, requested_at }) => {
+        const isOpen = held.has(id) || rows.unrecorded.has(id) || isQueued(rows, id);
+        return hold_id !== null && requested_at < before && !isOpen;
+      })
+      .sort(
+        by(
+          ({ requested_at }) => requested_at,
+          ({ id }) => id,
+        ),
+      )
+      .map(({ id: operation_id, tenant_id, pages }) => ({
+        ...{ operation_id, operation: 'extract' as const, tenant_id, pages },
+      }))
+      .slice(0, limit);
+  },
+  expiredHolds: (now: string, limit: number) =>
+    [...rows.holds.values()]
+      .filter(({ expires_at, operation_id }) => expires_at <= now && !isQueued(rows, operation_id))
+      .sort(
+        by(
+          ({ expires_at }) => expires_at,
+          ({ hold_id }) => hold_id,
+        ),
+      )
+      .map(({ tenant_id, hold_id }) => ({ tenant_id, hold_id }))
+      .slice(0, limit),
+  openClaimsBefore: (before: string, limit: number) =>
+    [...rows.claims]
+      .filter(([, claimed_at]) => claimed_at < before)
+      .sort(
+        by(
+          ([, claimed_at]) => claimed_at,
+          ([stream]) => stream,
+        ),
+      )
+      .map(([stream]) => stream)
+      .slice(0, limit),
+  unrecordedBefore: (before: string, limit: number) =>
+    [...rows.unrecorded.values()]
+      .filter(({ burned_at }) => burned_at < before)
+      .sort(
+        by(
+          ({ burned_at }) => burned_at,
+          ({ operation_id }) => operation_id,
+        ),
+      )
+      .slice(0, limit),
+  openOperationsOf: (tenant: string) =>
+    unfinished(rows.operations)
+      .filter(({ tenant_id }) => tenant_id === tenant)
+      .reduce(
+        (sum, { file_bytes }) => ({ count: sum.count + 1, bytes: sum.bytes + file_bytes }),
+        NO_OPERATIONS,
+      ),
+});
+
+/** All questions, of rows as they are. */
+export const listsOf = (rows: Rows) => ({
+  operations: queueLists(rows.operations, {
+    holds: rows.holds,
+    isHold: ({ operation, expires_at, hold_id }) =>
+      operation !== 'training' && (expires_at === NO_END || hold_id.startsWith('hold_op_')),
+    keyOf: (workId) => `op_${workId.slice(4)}`,
+  }),
+  jobs: queueLists(rows.jobs, {
+    holds: rows.holds,
+    isHold: ({ operation }) => operation === 'training',
+    keyOf: (workId) => workId,
+  }),
+  batches: batchLists(rows),
+  webhooks: webhookLists(rows),
+  accounts: accountLists(rows),
+});
+
+export type Lists = ReturnType<typeof listsOf>;

@@ -1,0 +1,692 @@
+/* eslint-disable max-lines -- all that names today's wiring is in one place, so that another wiring changes one file */
+import type { ModelCall } from '@quire/engine/ports/modelWork';
+import type { BillingConfig } from '../../domain/billingConfig/decider.ts';
+import { asCredits } from '../../domain/kernel/units.ts';
+import { usageEndedAt } from '../../domain/extraction/usage.ts';
+import type { OperationState } from '../../domain/operation/operation.ts';
+import type { Clock } from '../../domain/ports/clock.ts';
+import type { ObjectStore } from '../../domain/ports/objectStore.ts';
+import type { ReplayStore } from '../../domain/ports/replayStore.ts';
+import type { SecretBox } from '../../domain/ports/secretBox.ts';
+import type { WebhookTransport } from '../../domain/ports/webhookTransport.ts';
+import type { Sql, SqlLock, SqlRow } from '../../projections/engine/ports.ts';
+import { logWatch } from '../../projections/engine/feed/logWatch.ts';
+import { acceptBatch } from '../../src/commands/batches/acceptBatch.ts';
+import { cancelBatch } from '../../src/commands/batches/batchCommands.ts';
+import { batches } from '../../src/commands/batches/batches.ts';
+import { acceptOperation } from '../../src/commands/operations/acceptOperation.ts';
+import { operationMoney } from '../../src/commands/operations/operationMoney.ts';
+import { storedResultOf } from '../support/recording.ts';
+import { operations, type OperationName } from '../../src/commands/operations/operations.ts';
+import type { CommandMeta } from '../../domain/kernel/command.ts';
+import { payments, type PaymentResult } from '../../src/commands/payments/payments.ts';
+import { refund, sale } from '../support/money/accountCommands.ts';
+import { holdSweeper } from '../../src/commands/sweeping/holdSweeper.ts';
+import { objectSweeper } from '../../src/commands/sweeping/objectSweeper.ts';
+import type { WorkFate, WorkObjectsDeps } from '../../src/commands/sweeping/workObjects.ts';
+import { artifacts } from '../../src/commands/training/artifacts.ts';
+import { createTrainingJob } from '../../src/commands/training/createTrainingJob.ts';
+import { trainingJobs } from '../../src/commands/training/trainingJobs.ts';
+import { trainingInputKeyOf } from '../../src/commands/training/trainingInput.ts';
+import { jobMoney } from '../../src/commands/training/trainingMoney.ts';
+import { abandonWork, cancelWork } from '../../src/commands/queue/closeWork.ts';
+import { unfinishedSweeper } from '../../src/commands/unfinished/unfinishedSweeper.ts';
+import { documents } from '../../src/commands/uploads/documents.ts';
+import { guardedObjects } from '../../src/commands/uploads/guardedObjects.ts';
+import type { Uploads } from '../../src/commands/uploads/uploads.ts';
+import { webhookCommands } from '../../src/commands/webhooks/webhooks.ts';
+import { deliveryStreams, webhookStreams } from '../../src/commands/webhooks/webhookStreams.ts';
+import type { ConvertDeps } from '../../src/commands/work/convertDocument.ts';
+import {
+  extractDocument,
+  type ExtractDeps,
+  type ExtractRequest,
+} from '../../src/commands/work/extractDocument.ts';
+import { heavySlots } from '../../src/commands/work/heavySlots.ts';
+import type { WorkProblem } from '../../src/commands/work/workProblem.ts';
+import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
+import { metaOf } from '../../src/commands/writer/commandMeta.ts';
+import { runOnce } from '../../src/http/middleware/idempotency.ts';
+import { batchWorker } from '../../src/worker/batches/batchWorker.ts';
+import { beginTask } from '../../src/worker/operations/beginTask.ts';
+import { operationWorker } from '../../src/worker/operations/operationWorker.ts';
+import type { QueueLists } from '../../src/worker/queue/queueWorker.ts';
+import { trainingWorker } from '../../src/worker/training/trainingWorker.ts';
+import { webhookSender } from '../../src/worker/webhooks/webhookSender.ts';
+import { asked } from '../support/delivery.ts';
+import { jobAsked } from '../support/pipelineBench.ts';
+import { recordingOn } from '../support/recording.ts';
+import type { SimLog } from './ports.ts';
+import type { Lists } from './lists.ts';
+
+/** All that happens in the simulation happens to this tenant, and its caller is this one. */
+export const TENANT = 't';
+const CALLER = { key_id: 'key_1', role: 'tenant' } as const;
+
+/** What is in a file that a caller sends. */
+export interface FileFacts {
+  readonly pages: number;
+  readonly tag: string;
+  /** Work on it fails, or takes its process with it. */
+  readonly ends?: 'badly' | 'deadly';
+}
+
+/** What one process of the service stands on. It knows nothing of the simulation but this. */
+export interface ProcessEnv {
+  readonly name: string;
+  readonly log: SimLog;
+  readonly objects: ObjectStore;
+  readonly replays: ReplayStore;
+  readonly clock: Clock;
+  readonly secrets: SecretBox;
+  readonly config: BillingConfig;
+  /** Most entries that a list gives, whatever is asked for: few entries show what many would. */
+  readonly page: number;
+  /** Asks the read models. */
+  readonly ask: <T>(question: string, answer: (lists: Lists) => T) => Promise<T>;
+  /** The row of the registry that says where the read models stand. */
+  readonly registryRow: () => Promise<SqlRow>;
+  readonly caughtUp: (position: bigint) => Promise<boolean>;
+  readonly lock: (name: string) => Promise<SqlLock | undefined>;
+  /** What lies on the local disk at a path. */
+  readonly fileAt: (path: string) => FileFacts;
+  readonly keepFile: (bytes: Uint8Array) => string;
+  readonly digestOf: (file: FileFacts) => string;
+  /** Takes the time that work on documents takes. */
+  readonly work: (what: string) => Promise<void>;
+  /** Ends the process, as it stands. */
+  readonly die: () => Promise<never>;
+  readonly transport: WebhookTransport;
+  readonly onError: (error: unknown) => void;
+}
+
+/** How a request was answered, as its caller sees it. */
+export type Answer =
+  | { readonly kind: 'ok'; readonly id: string; readonly body: unknown; readonly replayed?: boolean }
+  | { readonly kind: 'problem'; readonly code: string };
+
+/** What a caller sends. `key`: its Idempotency-Key. `print`: the fingerprint of the request. */
+export interface Asked {
+  readonly key: string;
+  readonly print: string;
+  readonly attempt: number;
+  /** Its caller is gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface AskedWork extends Asked {
+  readonly path: string;
+  readonly ownKey: boolean;
+}
+
+/** Work that a process does by itself, again and again. */
+export interface Loop {
+  readonly name: string;
+  readonly everyMs: number;
+  /** True: the next round does not wait for the one before. */
+  readonly overlaps: boolean;
+  readonly run: () => Promise<unknown>;
+}
+
+const OWN_KEY = { provider_model: 'openai/gpt', api_key: 'sk' };
+const DAY_MS = 24 * 3_600_000;
+const LOCAL = { name: 'local/default', access: null };
+
+const problem = ({ code }: Pick<WorkProblem, 'code'>): Answer => ({ kind: 'problem', code });
+
+const none = () => Promise.reject(new Error('this does not take part'));
+
+const CALL: ModelCall = {
+  ...{ ref: { provider: 'openai', model: 'gpt' }, step: 'extraction', owner: 'caller' },
+  usage: { input_tokens: 1, output_tokens: 1, cached_input_tokens: 0, pages: null },
+};
+
+/** Work on documents: what comes out names the file and the run, so that one result can be told from another. */
+const workOn = ({ fileAt, work, clock, die }: ProcessEnv) => {
+  const extracted = async (path: string) => {
+    const { pages, tag, ends } = fileAt(path);
+    await work('extract');
+    if (ends === 'deadly') await die();
+    if (ends === 'badly') return { kind: 'unreadable', detail: 'it is broken' } as const;
+    const value = { tag, pages, run: clock.uuid() };
+    const plain = { validationErrors: [], citations: [], pages: [], warnings: [] };
+    return { kind: 'ok', extraction: { mimeType: 'text/plain', value, ...plain } } as const;
+  };
+  const parser: ExtractDeps['parser'] = {
+    inspect: async ({ path, pagesMax }) => {
+      const { pages } = fileAt(path);
+      await work('inspect');
+      if (pages > pagesMax) return { kind: 'too_many_pages', pages, pagesMax, detail: 'too many' };
+      return { kind: 'ok', mimeType: 'text/plain', pages, total: pages };
+    },
+    parse: none,
+    read: none,
+    render: none,
+    close: () => Promise.resolve(),
+  };
+  return {
+    parser,
+    engine: { name: 'local/default', extract: ({ path }) => extracted(path) } satisfies ExtractDeps['engine'],
+    ranged: { render: none, extract: ({ path }) => extracted(path) } satisfies ExtractDeps['ranged'],
+    modelWork: {
+      // Every other key is never used: then the work is billed at full service.
+      extract: async ({ path }, { onCall }) => {
+        const done = await extracted(path);
+        if (Math.random() < 0.5) onCall(CALL);
+        return done;
+      },
+      convert: none,
+    } satisfies ExtractDeps['modelWork'],
+  };
+};
+
+/** What the commands of one process stand on. */
+const depsOf = (env: ProcessEnv) => {
+  const { log: store, clock, config } = env;
+  const objects = guardedObjects(env.objects);
+  const accounts = accountWriter({ store });
+  const recording = recordingOn({ store, objects, clock });
+  const deps: ExtractDeps & ConvertDeps = {
+    ...{ accounts, store, objects, clock, ...recording },
+    ...workOn(env),
+    billingConfig: () => Promise.resolve(config),
+    slots: heavySlots(100),
+    ...{ pagesMax: 100, longPagesMax: 2_000, inspectDeadlineMs: 1_000, convertDeadlineMs: 1_000 },
+    localDeadlinesMs: { fast: 1_000, standard: 1_000, robust: 1_000 },
+    deadlineMs: { fast: 1_000, standard: 1_000, robust: 1_000 },
+    platformModels: { extraction: LOCAL, ocr: LOCAL },
+    checkBase: () => Promise.resolve({ kind: 'ok' }),
+    wrote: () => undefined,
+  };
+  const uploads: Uploads = {
+    fetch: async (_, { document_id = '' }) => {
+      await env.work(`fetch ${document_id}`);
+      const path = `upload ${document_id}`;
+      const file = {
+        path,
+        sha256: digestAt(env, path),
+        bytes: 1,
+        file_name: null,
+        discard: () => Promise.resolve(),
+      };
+      const document = { document_id, tenant_id: TENANT, project_id: 'p', task_id: 'd', file_name: null };
+      return { kind: 'ok', file, document: { ...document, kind: 'document' } as never };
+    },
+  };
+  const own = { accounts, operations: operations(store), jobs: trainingJobs(store), batches: batches(store) };
+  return { ...deps, ...own, facts: recording.facts, uploads, secrets: env.secrets };
+};
+type Deps = ReturnType<typeof depsOf>;
+
+const digestAt = ({ fileAt, digestOf }: ProcessEnv, path: string): string => digestOf(fileAt(path));
+
+const workOf = (env: ProcessEnv, { key, print, path, ownKey, attempt, signal }: AskedWork): ExtractRequest =>
+  asked(1, {
+    correlation_id: `${key}#${String(attempt)}`,
+    idempotency: { idempotency_key: key, fingerprint: print },
+    signal,
+    file: { path, sha256: digestAt(env, path), bytes: 1, file_name: env.fileAt(path).tag },
+    ...(ownKey && { llm: OWN_KEY }),
+  });
+
+const idempotencyOf = (env: ProcessEnv, endpoint: string, { key, print }: Asked) => ({
+  store: env.replays,
+  scope: { tenant_id: TENANT, endpoint, idempotency_key: key },
+  fingerprint: print,
+  keepMs: DAY_MS,
+  onStoreError: env.onError,
+});
+
+/** As the middleware of a route does: at most once by key, and what was answered is kept. */
+const once = async (
+  replayable: Parameters<typeof runOnce>[0],
+  run: () => Promise<Answer>,
+): Promise<Answer> => {
+  const sent = await runOnce(replayable, async () => {
+    const answer = await run();
+    return { status: answer.kind === 'ok' ? 200 : 422, body: JSON.stringify(answer), replayed: false };
+  });
+  const answer = JSON.parse(sent.body) as Answer;
+  return answer.kind === 'ok' ? { ...answer, replayed: sent.replayed } : answer;
+};
+
+const operationRequests = (env: ProcessEnv, deps: Deps) => {
+  const openOf = () => env.ask('open operations', ({ accounts }) => accounts.openOperationsOf(TENANT));
+  const begin = extractDocument(deps);
+  const accept = acceptOperation({ ...deps, openOf, quotaBytes: 1_000_000 });
+  const money = operationMoney(deps);
+  return {
+    accept,
+    cancel: (name: OperationName, meta: CommandMeta) => cancelWork(deps, money, { name, meta }),
+    abandon: (name: OperationName) => abandonWork(deps, money, name),
+    requests: {
+      /** Work to be done later. */
+      later: async (wanted: AskedWork): Promise<Answer> => {
+        const request = workOf(env, wanted);
+        const answer = await accept(request, 'extract', (work) => begin({ ...request, ...work }));
+        if (answer.kind === 'problem') return problem(answer);
+        return { kind: 'ok', id: answer.operation_id, body: null, replayed: answer.replayed };
+      },
+      /** Work that the caller waits for. */
+      now: (wanted: AskedWork): Promise<Answer> =>
+        once(idempotencyOf(env, 'extract', wanted), async () => {
+          const answer = await begin(workOf(env, wanted));
+          if (answer.kind !== 'delivered')
+            return problem(answer.kind === 'problem' ? answer : { code: 'busy' });
+          const { extraction_id } = answer.body['meta'] as { readonly extraction_id: string };
+          return { kind: 'ok', id: extraction_id, body: answer.body['result'] };
+        }),
+      cancelOperation: async (operation_id: string): Promise<Answer> => {
+        const { clock } = env;
+        const meta = metaOf({ clock }, CALLER, `cancel ${operation_id}`);
+        const name = { operation_id, tenant_id: TENANT };
+        const answer = await cancelWork(deps, money, { name, meta });
+        return answer.kind === 'problem'
+          ? problem(answer)
+          : { kind: 'ok', id: operation_id, body: answer.cancelled };
+      },
+    },
+  };
+};
+
+const moneyRequests = (env: ProcessEnv, { accounts }: Deps) => ({
+  /** Gives credits, or takes them: an adjustment by its key. */
+  adjust: ({ credits, ...wanted }: Asked & { readonly credits: number }): Promise<Answer> =>
+    once(idempotencyOf(env, 'adjust', wanted), async () => {
+      const { key, print, attempt } = wanted;
+      const data = {
+        ...{
+          tenant_id: TENANT,
+          adjustment_id: env.clock.newId('adj'),
+          idempotency_key: key,
+          fingerprint: print,
+        },
+        ...{ credits: asCredits(credits), reason: 'wanted', allow_negative: false },
+      };
+      const meta = metaOf(env, CALLER, `${key}#${String(attempt)}`);
+      const outcome = await accounts.execute({ type: 'AdjustCredits', data, meta });
+      if (outcome.kind === 'done') return { kind: 'ok', id: key, body: null };
+      return problem({
+        code: (outcome.kind === 'rejected' ? outcome.rejection.code : 'busy') as WorkProblem['code'],
+      });
+    }),
+});
+
+const paymentRequests = (env: ProcessEnv, { accounts, store }: Deps) => {
+  const pay = payments({ store, writer: accounts, clock: env.clock });
+  const answerOf = ({ outcome }: PaymentResult, id: string): Answer => {
+    if (outcome.kind === 'done') return { kind: 'ok', id, body: null };
+    return problem({
+      code: (outcome.kind === 'rejected' ? outcome.rejection.code : 'busy') as WorkProblem['code'],
+    });
+  };
+  return {
+    sale: async ({ credits, key, print, attempt }: Asked & { readonly credits: number }): Promise<Answer> => {
+      const { data, type } = sale(TENANT, credits, key);
+      const meta = metaOf(env, CALLER, `${key}#${String(attempt)}`);
+      const grant_id = env.clock.newId('grt');
+      const asked = { type, meta, data: { ...data, grant_id, fingerprint: print } };
+      return answerOf(await pay.sellCredits(asked), key);
+    },
+    refund: async (key: string, credits: number): Promise<Answer> => {
+      const { data, type } = refund(TENANT, credits, { txn: `re-${key}`, original: key });
+      const meta = metaOf(env, CALLER, `re-${key}`);
+      const asked = { type, meta, data: { ...data, refund_id: env.clock.newId('rfd') } };
+      return answerOf(await pay.refundCredits(asked), key);
+    },
+  };
+};
+
+const batchRequests = (env: ProcessEnv, deps: Deps) => {
+  const { batches: streams, wrote } = deps;
+  const openOf = () => env.ask('open batches', ({ batches: one }) => one.openOfTenant(TENANT));
+  const accept = acceptBatch({ ...deps, batches: streams, openOf });
+  const cancel = cancelBatch({ batches: streams, wrote });
+  const begin = extractDocument(deps);
+  return {
+    batch: async ({
+      key,
+      print,
+      attempt,
+      documents: ids,
+    }: Asked & { readonly documents: readonly string[] }): Promise<Answer> => {
+      const { file: _, ...request } = asked(1, {
+        correlation_id: `${key}#${String(attempt)}`,
+        idempotency: { idempotency_key: key, fingerprint: print },
+      });
+      const answer = await accept({ ...request, document_ids: ids }, (work) =>
+        begin({ ...asked(1), ...work }),
+      );
+      if (answer.kind === 'problem') return problem(answer);
+      return { kind: 'ok', id: answer.batch_id, body: null, replayed: answer.replayed };
+    },
+    cancelBatch: async (batch_id: string): Promise<Answer> => {
+      const answer = await cancel({ batch_id, tenant_id: TENANT }, metaOf(env, CALLER, `cancel ${batch_id}`));
+      return answer.kind === 'problem'
+        ? problem(answer)
+        : { kind: 'ok', id: batch_id, body: answer.cancelled };
+    },
+  };
+};
+
+export interface AskedJob extends Asked {
+  readonly tier: 'light' | 'heavy';
+  /** The caller's own provider key. */
+  readonly ownKey: string | null;
+}
+
+const jobRequests = (env: ProcessEnv, deps: Deps) => {
+  const create = createTrainingJob({
+    ...deps,
+    documents: documents(deps.store),
+    countPages: async ({ documents: named }) => {
+      await env.work('count');
+      return named.map(({ document_id = null }) => ({
+        ...{
+          document_id,
+          file_uri: 'quire://uploads/x',
+          status: 'ok' as const,
+          pages: 1,
+          mime_type: 'text/plain',
+        },
+      }));
+    },
+  });
+  return {
+    job: async ({ key, print, attempt, tier, ownKey }: AskedJob): Promise<Answer> => {
+      const llm = { provider_model: 'openai/gpt', api_key: ownKey, api_base: null };
+      const answer = await create(
+        jobAsked(key, {
+          correlation_id: `${key}#${String(attempt)}`,
+          identity: { idempotency_key: key, fingerprint: print },
+          optimizer_tier: tier,
+          ...(ownKey !== null && { llm, billing_type: 'byok' }),
+        }),
+      );
+      if (answer.kind === 'problem') return problem(answer);
+      return { kind: 'ok', id: answer.job_id, body: answer.credits_held, replayed: answer.replayed };
+    },
+    cancelJob: async (job_id: string): Promise<Answer> => {
+      const name = { job_id, tenant_id: TENANT };
+      const meta = metaOf(env, CALLER, `cancel ${job_id}`);
+      const answer = await cancelWork(deps, jobMoney(deps), { name, meta });
+      return answer.kind === 'problem' ? problem(answer) : { kind: 'ok', id: job_id, body: answer.cancelled };
+    },
+  };
+};
+
+const webhookParts = (env: ProcessEnv, { store, objects }: Deps) => ({
+  streams: webhookStreams(store),
+  deliveries: deliveryStreams(store),
+  ...{ objects, box: env.secrets, clock: env.clock },
+  store,
+  idsOfTenant: (tenant: string) => env.ask('webhooks', ({ webhooks }) => webhooks.idsOf(tenant)),
+  randomBytes: (count: number) => new Uint8Array(count).map(() => Math.floor(Math.random() * 256)),
+});
+
+const webhookRequests = (env: ProcessEnv, deps: Deps) => {
+  const commands = webhookCommands(webhookParts(env, deps));
+  const settings = (url: string) => ({
+    url,
+    events: ['*' as const],
+    description: null,
+    low_balance_credits: null,
+  });
+  return {
+    webhook: async ({ key, url }: Asked & { readonly url: string }): Promise<Answer> => {
+      const made = await commands.create(TENANT, settings(url), metaOf(env, CALLER, key));
+      if (made.kind === 'problem') return problem(made);
+      if (made.outcome.kind !== 'done') return problem({ code: 'busy' });
+      return { kind: 'ok', id: made.outcome.state.webhook?.webhook_id ?? '', body: null };
+    },
+    changeWebhook: async ({ id, url }: { readonly id: string; readonly url: string }): Promise<Answer> => {
+      const wanted = { ...settings(url), enabled: true };
+      const outcome = await commands.change(
+        { webhook_id: id, tenant_id: TENANT },
+        wanted,
+        metaOf(env, CALLER, 'c'),
+      );
+      return outcome.kind === 'done' ? { kind: 'ok', id, body: null } : problem({ code: 'busy' });
+    },
+  };
+};
+
+interface RowName {
+  readonly id: string;
+  readonly tenant_id: string;
+}
+
+/** The lists of a queue, as its worker asks for them. */
+const listsFor = <Name>(
+  ask: <T>(question: string, answer: (lists: Lists['operations']) => T) => Promise<T>,
+  named: (row: RowName) => Name,
+  few: (limit: number) => number,
+): QueueLists<Name> => ({
+  waiting: (now, limit) => ask('waiting', (one) => one.waiting(now, few(limit)).map(named)),
+  running: (limit) =>
+    ask('running', (one) => one.running(limit).map((row) => ({ ...named(row), mark: row.mark }))),
+  expired: (now, limit) => ask('expired', (one) => one.expired(now, few(limit)).map(named)),
+  unsettled: (after, limit) =>
+    ask('unsettled', (one) =>
+      one.unsettled(after, few(limit)).map((row) => ({ ...named(row), rank: row.rank })),
+    ),
+  orphans: (before, limit) => ask('orphans', (one) => one.orphans(before, few(limit)).map(named)),
+});
+
+const operationLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
+  const ask = <T>(question: string, answer: (lists: Lists['operations']) => T) =>
+    env.ask(`operations ${question}`, (lists) => answer(lists.operations));
+  const named = ({ id, tenant_id }: { readonly id: string; readonly tenant_id: string }) => ({
+    ...{ operation_id: id, tenant_id },
+  });
+  const few = (limit: number) => Math.min(limit, env.page);
+  const worker = operationWorker({
+    ...deps,
+    begin: beginTask({
+      artifacts: { find: () => Promise.resolve(undefined), load: none },
+      extract: extractDocument(deps),
+      convert: none,
+    }),
+    bring: async (stream) => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of stream) chunks.push(chunk);
+      const path = env.keepFile(Buffer.concat(chunks));
+      return { path, sha256: digestAt(env, path), discard: () => Promise.resolve() };
+    },
+    ...{ worker: env.name, tickMs: 20_000 },
+    lists: listsFor(ask, named, few),
+    onError: env.onError,
+  });
+  return [
+    { name: 'operations', everyMs: 1_000, overlaps: true, run: worker.drain },
+    { name: 'operations reap', everyMs: 30_000, overlaps: false, run: worker.reap },
+  ];
+};
+
+const jobLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
+  const ask = <T>(question: string, answer: (lists: Lists['jobs']) => T) =>
+    env.ask(`jobs ${question}`, (lists) => answer(lists.jobs));
+  const named = ({ id, tenant_id }: { readonly id: string; readonly tenant_id: string }) => ({
+    job_id: id,
+    tenant_id,
+  });
+  const file = { path: '', file_name: null, sha256: 'a', discard: () => Promise.resolve() };
+  const { store, objects, jobs } = deps;
+  const worker = trainingWorker({
+    ...deps,
+    trainer: {
+      run: async ({ llm, seed }) => {
+        await env.work('train');
+        const artifact = new TextEncoder().encode(JSON.stringify({ key: llm?.api_key ?? null, seed }));
+        const per_field = [{ path: '/total', baseline: 0.5, best: 0.9 }];
+        return { kind: 'trained', artifact, baseline_score: 0.5, best_score: 0.9, per_field };
+      },
+    },
+    artifacts: artifacts({ store, objects, jobs }),
+    source: { fetch: () => Promise.resolve({ kind: 'ok', file }) },
+    ...{ worker: env.name, tickMs: 20_000 },
+    lists: listsFor(ask, named, (limit) => limit),
+    onError: env.onError,
+  });
+  return [
+    { name: 'jobs', everyMs: 1_000, overlaps: true, run: worker.drain },
+    { name: 'jobs reap', everyMs: 30_000, overlaps: false, run: worker.reap },
+  ];
+};
+
+const batchLoops = (
+  env: ProcessEnv,
+  deps: Deps,
+  { accept, cancel, abandon }: ReturnType<typeof operationRequests>,
+): readonly Loop[] => {
+  const ask = <T>(question: string, answer: (lists: Lists['batches']) => T) =>
+    env.ask(`batches ${question}`, (lists) => answer(lists.batches));
+  const worker = batchWorker({
+    ...deps,
+    operations: { accept, cancel, abandon, streams: deps.operations },
+    begin: beginTask({
+      artifacts: { find: () => Promise.resolve(undefined), load: none },
+      extract: extractDocument(deps),
+      convert: none,
+    }),
+    lists: {
+      toBegin: (openMax, limit) => ask('to begin', (one) => one.toBegin(openMax, limit)),
+      left: (before, limit) => ask('left', (one) => one.left(before, limit)),
+      toCancel: (limit) => ask('to cancel', (one) => one.toCancel(limit)),
+      toEnd: (limit) => ask('to end', (one) => one.toEnd(limit)),
+      progress: (id) => ask('progress', (one) => one.progress(id)),
+    },
+    onError: env.onError,
+  });
+  return [{ name: 'batches', everyMs: 1_000, overlaps: false, run: worker.look }];
+};
+
+/** As `workFates` of the composition. */
+const fatesIn = ({ operations: ops, jobs, batches: bats, usage }: Deps): WorkObjectsDeps => {
+  const unknown = { kind: 'unknown' } as const;
+  const fateOf = (finished_at: string | null): WorkFate =>
+    finished_at === null ? { kind: 'open' } : { kind: 'ended', at: finished_at };
+  return {
+    queuedFate: async (id) => {
+      if (id.startsWith('op_')) {
+        const state = await ops.stateOf(id);
+        return state.accepted === null ? unknown : fateOf(state.finished_at);
+      }
+      if (id.startsWith('job_')) {
+        const state = await jobs.stateOf(id);
+        if (state.accepted === null) return unknown;
+        return { ...fateOf(state.finished_at), keeps: trainingInputKeyOf(id, state.accepted.input_sha256) };
+      }
+      const { accepted, ended } = await bats.stateOf(id);
+      return accepted === null ? unknown : fateOf(ended?.ended_at ?? null);
+    },
+    workFate: async (operation_id) => {
+      const state = await usage.stateOf({ operation: 'extract', operation_id });
+      const at = usageEndedAt(state);
+      if (at !== null) return { kind: 'ended', at };
+      return state.requested === null ? unknown : { kind: 'open' };
+    },
+  };
+};
+
+const sweeperLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
+  const { objects, clock, accounts, facts, store } = deps;
+  const nothing = () => Promise.resolve([]);
+  const holds = holdSweeper({
+    ...{ writer: accounts, clock, payments: payments({ store, writer: accounts, clock: env.clock }) },
+    openHoldsBefore: (now, limit) => env.ask('expired holds', (one) => one.accounts.expiredHolds(now, limit)),
+    openClaimsBefore: (before, limit) =>
+      env.ask('open claims', (one) => one.accounts.openClaimsBefore(before, limit)),
+    onError: env.onError,
+  });
+  const swept = objectSweeper({
+    ...{ objects, clock, documents: documents(store), retentionDays: 0, ...fatesIn(deps) },
+    ...{
+      usedOf: nothing,
+      learnedOf: () => Promise.resolve(new Set()),
+      awaitedOf: () => Promise.resolve(new Set()),
+    },
+    onError: env.onError,
+  });
+  const unfinished = unfinishedSweeper({
+    ...{ facts, clock, accounts, store, checkLog: () => env.log.head() },
+    abandonedBefore: (before, limit) =>
+      env.ask('abandoned', (one) => one.accounts.abandonedBefore(before, limit)),
+    unrecordedBefore: (before, limit) =>
+      env.ask('unrecorded', (one) => one.accounts.unrecordedBefore(before, limit) as never),
+    onError: env.onError,
+  });
+  return [
+    { name: 'holds', everyMs: 60_000, overlaps: false, run: () => holds.sweep() },
+    { name: 'objects', everyMs: 3_600_000, overlaps: false, run: () => swept.sweep() },
+    { name: 'unfinished', everyMs: 60_000, overlaps: false, run: () => unfinished.sweep() },
+  ];
+};
+
+const senderLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
+  const sender = webhookSender({
+    ...webhookParts(env, deps),
+    transport: env.transport,
+    lists: {
+      webhooks: (now, busy) => env.ask('webhooks due', ({ webhooks }) => webhooks.webhooks(now, busy)),
+      removed: (ids) => env.ask('removed', ({ webhooks }) => webhooks.removed(ids)),
+      due: (id, now, limit) => env.ask('deliveries due', ({ webhooks }) => webhooks.due(id, now, limit)),
+    },
+    failingSince: (id) => env.ask('failing since', ({ webhooks }) => webhooks.failingSince(id)),
+    random: () => Math.random(),
+    onAttempt: () => undefined,
+    monotonicMs: () => env.clock.monotonicMs?.() ?? 0,
+    lease: () => env.lock('sender'),
+    caughtUp: env.caughtUp,
+    onError: env.onError,
+  });
+  return [{ name: 'webhooks', everyMs: 1_000, overlaps: false, run: sender.drain }];
+};
+
+/** The part of the service that notices that the log was put back, and drops what it remembers. */
+const watchLoops = (env: ProcessEnv, { accounts }: Deps): readonly Loop[] => {
+  const query = async (text: string): Promise<readonly SqlRow[]> =>
+    text.includes('to_regclass') ? [{ there: true }] : [await env.registryRow()];
+  const watch = logWatch({
+    sql: { query } as unknown as Sql,
+    feed: env.log,
+    timers: { sleep: none } as never,
+    onReplaced: () => accounts.forget('what_agrees'),
+    onDiverged: () => undefined,
+    onSettled: () => accounts.forget('all'),
+    onError: env.onError,
+  });
+  return [{ name: 'log watch', everyMs: 10_000, overlaps: false, run: watch.check }];
+};
+
+export type SimProcess = ReturnType<typeof simProcess>;
+
+/** One process of the service, with all of its roles. */
+export const simProcess = (env: ProcessEnv) => {
+  const deps = depsOf(env);
+  const { requests, ...own } = operationRequests(env, deps);
+  return {
+    requests: {
+      ...requests,
+      ...moneyRequests(env, deps),
+      ...paymentRequests(env, deps),
+      ...batchRequests(env, deps),
+      ...jobRequests(env, deps),
+      ...webhookRequests(env, deps),
+    },
+    loops: {
+      operations: operationLoops(env, deps),
+      batches: batchLoops(env, deps, { ...own, requests }),
+      jobs: jobLoops(env, deps),
+      sweepers: sweeperLoops(env, deps),
+      webhooks: senderLoops(env, deps),
+      watch: watchLoops(env, deps),
+    } satisfies Readonly<Record<string, readonly Loop[]>>,
+  };
+};
+
+/** The result of an operation as its caller gets it; undefined: it is kept no more, or not there. */
+export const resultOf = async (
+  objects: ObjectStore,
+  state: Pick<OperationState, 'accepted' | 'success'>,
+): Promise<unknown> => (await storedResultOf(objects, state))?.body['result'];

@@ -1,0 +1,271 @@
+import { paymentStream } from '../../domain/payment/identity.ts';
+import { operationIdOfDocument } from '../../domain/batch/identity.ts';
+import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/feed/event.ts';
+import { applyEvent, type DeliveryRow, type WebhookRow } from '../../projections/webhooks/webhookFold.ts';
+import type { Row } from '../../projections/engine/table.ts';
+import type { openHolds } from '../../projections/balances/balances.schema.ts';
+import type { unrecordedWork } from '../../projections/usageEvents/usageEvents.schema.ts';
+
+/** What waits, is worked on and ends: an operation or a training job. */
+export interface WorkRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly position: bigint;
+  readonly hold_id: string | null;
+  readonly pages: number;
+  readonly file_bytes: number;
+  readonly expires_at: string;
+  /** What its burn names. */
+  readonly work_id: string;
+  status: string;
+  attempt: number;
+  ready_at: string;
+  finished_at: string | null;
+  credits_charged: number | null;
+}
+
+export interface DocumentRow {
+  readonly index: number;
+  readonly document_id: string;
+  readonly operation_id: string;
+  begun_at: string | null;
+  problem_code: string | null;
+}
+
+export interface BatchRow {
+  readonly batch_id: string;
+  readonly tenant_id: string;
+  readonly position: bigint;
+  readonly documents: readonly DocumentRow[];
+  begun: number;
+  cancelled_at: string | null;
+  finished_at: string | null;
+}
+
+export type HoldRow = Row<typeof openHolds>;
+type Unrecorded = Row<typeof unrecordedWork>;
+
+export const DONE: ReadonlySet<string> = new Set(['succeeded', 'partial']);
+
+type Handlers<Result> = {
+  readonly [Type in ProjectedEvent['type']]?: (event: ProjectedEventOf<Type>) => Result;
+};
+
+/** Does with an event what is to be done with its type; nothing with any other. */
+export const byType =
+  <Result>(handlers: Handlers<Result>) =>
+  (event: ProjectedEvent): Result | undefined =>
+    (handlers[event.type] as ((event: ProjectedEvent) => Result) | undefined)?.(event);
+
+type Moved = Partial<Pick<WorkRow, 'status' | 'attempt' | 'ready_at' | 'finished_at'>>;
+
+type Move = readonly [string, Moved];
+
+const startOf = (
+  id: string,
+  { attempt, lease_until }: { readonly attempt: number; readonly lease_until: string },
+): Move => [id, { status: 'running', attempt, ready_at: lease_until }];
+
+const progressOf = (
+  id: string,
+  { gave_up, lease_until }: { readonly gave_up: string | null; readonly lease_until: string },
+): Move => [id, { status: gave_up === null ? 'running' : 'queued', ready_at: lease_until }];
+
+const endOf = (id: string, status: string, finished_at: string): Move => [id, { status, finished_at }];
+
+/** What an event of an operation or job changes, and of which. */
+const moveOf = byType<Move>({
+  OperationStarted: ({ data }) => startOf(data.operation_id, data),
+  TrainingJobStarted: ({ data }) => startOf(data.job_id, data),
+  OperationProgressed: ({ data }) => progressOf(data.operation_id, data),
+  TrainingJobProgressed: ({ data }) => progressOf(data.job_id, data),
+  OperationSucceeded: ({ data }) =>
+    endOf(data.operation_id, data.outcome === 'partial' ? 'partial' : 'succeeded', data.succeeded_at),
+  TrainingJobSucceeded: ({ data }) => endOf(data.job_id, 'succeeded', data.succeeded_at),
+  OperationFailed: ({ data }) => endOf(data.operation_id, 'failed', data.failed_at),
+  TrainingJobFailed: ({ data }) => endOf(data.job_id, 'failed', data.failed_at),
+  OperationCancelled: ({ data }) => endOf(data.operation_id, 'cancelled', data.cancelled_at),
+  TrainingJobCancelled: ({ data }) => endOf(data.job_id, 'cancelled', data.cancelled_at),
+});
+
+const NEW = { status: 'queued', attempt: 0, finished_at: null, credits_charged: null };
+
+const operationRow = ({ data, position }: ProjectedEventOf<'OperationAccepted'>): WorkRow => ({
+  ...{ ...NEW, id: data.operation_id, position, ready_at: data.accepted_at },
+  ...{ tenant_id: data.tenant_id, hold_id: data.hold_id, pages: data.pages },
+  file_bytes: data.file_bytes ?? 0,
+  ...{ expires_at: data.expires_at, work_id: data.work_id },
+});
+
+const jobRow = ({ data, position }: ProjectedEventOf<'TrainingJobCreated'>): WorkRow => ({
+  ...{ ...NEW, id: data.job_id, position, ready_at: data.created_at },
+  ...{ tenant_id: data.tenant_id, hold_id: data.hold_id, pages: 0, file_bytes: 0 },
+  ...{ expires_at: data.expires_at, work_id: data.job_id },
+});
+
+const batchRow = ({ data, position }: ProjectedEventOf<'BatchAccepted'>): BatchRow => ({
+  ...{ batch_id: data.batch_id, tenant_id: data.tenant_id, position },
+  ...{ begun: 0, cancelled_at: null, finished_at: null },
+  documents: data.document_ids.map((document_id, index) => ({
+    ...{ index, document_id, begun_at: null, problem_code: null },
+    operation_id: operationIdOfDocument({ ...data, index }),
+  })),
+});
+
+/** Rows of all read models that processes ask, up to some event of the log. */
+const emptyRows = () => ({
+  operations: new Map<string, WorkRow>(),
+  jobs: new Map<string, WorkRow>(),
+  holds: new Map<string, HoldRow>(),
+  batches: new Map<string, BatchRow>(),
+  unrecorded: new Map<string, Unrecorded>(),
+  running: new Map<string, UsageRow>(),
+  begun: new Set<string>(),
+  webhooks: new Map<string, WebhookRow>(),
+  deliveries: new Map<string, DeliveryRow>(),
+  /** By the stream of the payment: when it was claimed. */
+  claims: new Map<string, string>(),
+  freePagesUsed: new Map<string, number>(),
+  freePages: 0,
+});
+export type Rows = ReturnType<typeof emptyRows>;
+
+const webhookRowsOf = (rows: Rows): Parameters<typeof applyEvent>[0] => ({
+  webhook: (id) => rows.webhooks.get(id),
+  putWebhook: (row) => void rows.webhooks.set(row.webhook_id, row),
+  ofTenant: (tenant) => [...rows.webhooks.values()].filter(({ tenant_id }) => tenant_id === tenant),
+  forOperators: () => [...rows.webhooks.values()].filter((row) => row.for_operators),
+  delivery: (id) => rows.deliveries.get(id),
+  putDelivery: (row) => void rows.deliveries.set(row.delivery_id, row),
+  freePagesUsed: (tenant) => rows.freePagesUsed.get(tenant) ?? 0,
+  putFreePagesUsed: (tenant, used) => void rows.freePagesUsed.set(tenant, used),
+  freePages: () => rows.freePages,
+  putFreePages: (pages) => (rows.freePages = pages),
+});
+
+const tenantIn = (stream: string): string => stream.slice('account-'.length);
+
+const burned = (rows: Rows, { stream, data }: ProjectedEventOf<'CreditsBurned'>): void => {
+  const { hold_id, operation_id, credits, operation, pages, free_pages, delivered, created_at } = data;
+  const tenant_id = tenantIn(stream);
+  if (hold_id !== null) rows.holds.delete(`${tenant_id} ${hold_id}`);
+  const kind = operation === 'training' ? rows.jobs : rows.operations;
+  for (const row of kind.values()) if (row.work_id === operation_id) row.credits_charged = credits;
+  if (delivered === undefined || rows.unrecorded.has(operation_id)) return;
+  const done = { status: delivered.status, duration_ms: delivered.duration_ms, burned_at: created_at };
+  rows.unrecorded.set(operation_id, { operation_id, operation, tenant_id, pages, free_pages, ...done });
+};
+
+const released = (rows: Rows, { stream, data }: ProjectedEventOf<'HoldReleased'>): void => {
+  rows.holds.delete(`${tenantIn(stream)} ${data.hold_id}`);
+};
+
+type Asked = ProjectedEventOf<'ExtractionRequested'>;
+
+/** Work that was asked for and has not ended. */
+export interface UsageRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly pages: number;
+  readonly hold_id: string | null;
+  readonly requested_at: string;
+}
+
+const usageRow = ({ data }: Asked): UsageRow => ({
+  ...{ id: data.extraction_id, tenant_id: data.tenant_id, pages: data.pages },
+  ...{ hold_id: data.hold_id, requested_at: data.requested_at },
+});
+
+const batchHandlers = (rows: Rows) => ({
+  BatchAccepted: (event: ProjectedEventOf<'BatchAccepted'>): void => {
+    if (!rows.batches.has(event.data.batch_id)) rows.batches.set(event.data.batch_id, batchRow(event));
+  },
+  BatchDocumentsBegun: ({ data }: ProjectedEventOf<'BatchDocumentsBegun'>): void => {
+    const batch = rows.batches.get(data.batch_id);
+    if (batch === undefined) return;
+    batch.begun = data.first + data.count;
+    for (const one of batch.documents.slice(data.first, batch.begun)) one.begun_at = data.begun_at;
+  },
+  BatchDocumentsRefused: ({ data }: ProjectedEventOf<'BatchDocumentsRefused'>): void => {
+    for (const { index, code } of data.refused) {
+      const one = rows.batches.get(data.batch_id)?.documents[index];
+      if (one !== undefined) one.problem_code = code;
+    }
+  },
+  BatchCancelled: ({ data }: ProjectedEventOf<'BatchCancelled'>): void => {
+    const batch = rows.batches.get(data.batch_id);
+    if (batch !== undefined) batch.cancelled_at = data.cancelled_at;
+  },
+  BatchEnded: ({ data }: ProjectedEventOf<'BatchEnded'>): void => {
+    const batch = rows.batches.get(data.batch_id);
+    if (batch !== undefined) batch.finished_at = data.ended_at;
+  },
+});
+
+const appliedTo = (rows: Rows) => {
+  const webhookRows = webhookRowsOf(rows);
+  const handle = byType({
+    ...batchHandlers(rows),
+    OperationAccepted: (event) => {
+      const { operation_id } = event.data;
+      if (!rows.operations.has(operation_id)) rows.operations.set(operation_id, operationRow(event));
+    },
+    TrainingJobCreated: (event) => {
+      if (!rows.jobs.has(event.data.job_id)) rows.jobs.set(event.data.job_id, jobRow(event));
+    },
+    CreditsHeld: ({ data, stream }) => {
+      const tenant_id = tenantIn(stream);
+      rows.holds.set(`${tenant_id} ${data.hold_id}`, { ...data, tenant_id });
+    },
+    PaymentClaimed: ({ stream, data }) => {
+      if (data.again === true) rows.claims.delete(stream);
+      else rows.claims.set(stream, data.claimed_at);
+    },
+    PaymentReleased: ({ stream }) => void rows.claims.delete(stream),
+    CreditsGranted: ({ data }) => void rows.claims.delete(paymentStream(data)),
+    CreditsRefunded: ({ data }) => void rows.claims.delete(paymentStream(data)),
+    HoldReleased: (event) => released(rows, event),
+    CreditsBurned: (event) => burned(rows, event),
+    ExtractionRequested: (event) => {
+      if (!rows.begun.has(event.data.extraction_id))
+        rows.running.set(event.data.extraction_id, usageRow(event));
+      rows.begun.add(event.data.extraction_id);
+    },
+    ExtractionFailed: ({ data }) => void rows.running.delete(data.extraction_id),
+    ExtractionCompleted: ({ data }) => {
+      rows.running.delete(data.extraction_id);
+      rows.unrecorded.delete(data.extraction_id);
+    },
+    ConversionCompleted: ({ data }) => void rows.unrecorded.delete(data.conversion_id),
+  });
+  return (event: ProjectedEvent): void => {
+    applyEvent(webhookRows, event);
+    handle(event);
+    const [id, move] = moveOf(event) ?? [];
+    const row = rows.operations.get(id ?? '') ?? rows.jobs.get(id ?? '');
+    if (row !== undefined) Object.assign(row, move);
+  };
+};
+
+/** What read models know of a log: all events up to one of them. Held equal to the SQL by a spec. */
+export const readModel = (log: () => readonly RecordedEvent[]) => {
+  let rows = emptyRows();
+  let [apply, applied_] = [appliedTo(rows), 0];
+  return {
+    /** Reads on, to the event before `end`. */
+    advance: (end = log().length): void => {
+      const events = log();
+      for (; applied_ < Math.min(end, events.length); applied_ += 1)
+        apply(events[applied_] as unknown as ProjectedEvent);
+    },
+    /** How many events it has. */
+    applied: () => applied_,
+    /** Begins anew: the log is another one. */
+    forget: (): void => {
+      [rows, applied_] = [emptyRows(), 0];
+      apply = appliedTo(rows);
+    },
+    rows: () => rows,
+  };
+};

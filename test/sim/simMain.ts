@@ -1,0 +1,193 @@
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import {
+  CRASHES,
+  exhaust,
+  FAILURES,
+  inSeconds,
+  PAUSES,
+  readsOnly,
+  realNow,
+  seededPlan,
+  seeds,
+  shrunk,
+  type Deviations,
+} from './explore.ts';
+import { runWorld, type Outcome } from './run.ts';
+import type { Taken } from './scheduler.ts';
+import { isFindingOf, randomWorld, ROWS, SMALL, type Finding, type Row, type World } from './worlds.ts';
+
+const HOUR = 3_600_000;
+const BOUND = {
+  ...{ deviations: 2, crashes: 1, kinds: [...PAUSES, ...FAILURES, ...CRASHES] },
+  isLeftOut: readsOnly,
+};
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const takenText = ({ place, deviation }: Taken): string => {
+  const { kind, ...how } = deviation;
+  const detail = Object.values(how).map(String).join(' ');
+  return `    ${place.key} ${kind} ${detail} at ${(place.at / 1000).toFixed(3)} s: ${place.label.slice(0, 90)}`;
+};
+
+const findingText = ({ id, text, at, step }: Finding): string =>
+  `${id}: ${text} (step ${String(step)}, ${(at / 1000).toFixed(3)} s)`;
+
+const tellRun = ({ findings, taken, steps, endedAt, errors }: Outcome): void => {
+  for (const one of taken) say(takenText(one));
+  say(`  ${String(steps)} steps, ${(endedAt / HOUR).toFixed(1)} h`);
+  for (const finding of findings) say(`  ${findingText(finding)}`);
+  for (const error of errors.slice(0, 5)) say(`    told: ${error}`);
+};
+
+const named = (name: string): World => {
+  const world = SMALL.find((one) => one.name === name);
+  if (world === undefined)
+    throw new Error(`there is no world "${name}": ${SMALL.map((one) => one.name).join(', ')}`);
+  return { ...world, healMs: 30 * HOUR };
+};
+
+interface Found {
+  readonly how: string;
+  readonly runs: number;
+  readonly steps: number;
+  readonly seed: string;
+  readonly finding: Finding | undefined;
+}
+
+const bySchedules = async (row: Row, seconds: number): Promise<Found> => {
+  let [runs, steps] = [0, 0];
+  for (const name of row.worlds) {
+    const search = await exhaust(named(name), BOUND, {
+      isWanted: isFindingOf(row),
+      until: inSeconds(seconds),
+    });
+    [runs, steps] = [runs + search.runs, steps + search.steps];
+    const { found } = search;
+    if (found === undefined) continue;
+    const seed =
+      [...found.deviations].map(([key, { kind }]) => `${key} ${kind}`).join(', ') || 'no deviation';
+    return { how: name, runs, steps, seed, finding: found.finding };
+  }
+  return { how: row.worlds.join('; '), runs, steps, seed: '', finding: undefined };
+};
+
+const bySeeds = async (row: Row, worldOf: (seed: number) => World, seconds: number): Promise<Found> => {
+  const wanted = { isWanted: isFindingOf(row), until: inSeconds(seconds) };
+  const { runs, steps, seed, found } = await seeds(worldOf, { from: 1, count: 1e9 }, wanted);
+  const how = worldOf(1).name.startsWith('seed') ? 'random' : worldOf(1).name;
+  return { how, runs, steps, seed: found === undefined ? '' : String(seed), finding: found?.finding };
+};
+
+const lineOf = (row: Row, { how, runs, steps, seed, finding }: Found): string =>
+  `| ${row.row} | ${how} | ${String(runs)} | ${String(steps)} | ${seed} | ` +
+  `${finding === undefined ? 'not found' : findingText(finding)} |`;
+
+/** For each row: how many schedules of its small world, and how many seeds of random worlds, until it is found. */
+const table = async (seconds: number, only: string | undefined, path: string | undefined): Promise<void> => {
+  const lines = [
+    '| row | world | runs | steps until found | seed or schedule | finding |',
+    '|---|---|--:|--:|---|---|',
+  ];
+  for (const row of ROWS) {
+    if (only !== undefined && !row.row.startsWith(only)) continue;
+    for (const search of [
+      () => bySchedules(row, seconds),
+      () => bySeeds(row, () => named(row.worlds[0] ?? ''), seconds),
+      () => bySeeds(row, randomWorld, seconds),
+    ]) {
+      lines.push(lineOf(row, await search()));
+      say(lines.at(-1) ?? '');
+    }
+  }
+  if (path !== undefined) writeFileSync(path, `${lines.join('\n')}\n`);
+};
+
+/** Prints a seed that fails, its least form, and how to run it again. */
+const tellFailure = async (seed: number, deviations: Deviations, { id }: Finding): Promise<void> => {
+  const isWanted = (one: Finding) => one.id === id;
+  const least = await shrunk(
+    { world: randomWorld(seed), seed, deviations },
+    { isWanted, until: inSeconds(20) },
+  );
+  say(`seed ${String(seed)} fails; again: npm run test:sim -- --seed ${String(seed)}`);
+  say(`  least: ${JSON.stringify(least.world.actors)}`);
+  if (least.outcome !== undefined) tellRun(least.outcome);
+};
+
+const random = async (from: number, seconds: number): Promise<number> => {
+  const [until, began] = [inSeconds(seconds), realNow()];
+  let [seed, steps, runs] = [from, 0, 0];
+  for (; realNow() < until;) {
+    const search = await seeds(randomWorld, { from: seed, count: 1e9 }, { isWanted: () => true, until });
+    [steps, runs, seed] = [steps + search.steps, runs + search.runs, search.seed + 1];
+    if (search.found === undefined) break;
+    await tellFailure(search.seed, search.found.deviations, search.found.finding);
+    process.exitCode = 1;
+  }
+  const took = (realNow() - began) / 1000;
+  say(
+    `${String(runs)} seeds from ${String(from)}, ${String(steps)} steps, ${String(Math.round(steps / took))} a second`,
+  );
+  return steps;
+};
+
+/** Whether anything is found: in small worlds first, then by seeds. For those who sow faults. */
+const judge = async (seconds: number): Promise<void> => {
+  const isWanted = () => true;
+  let [runs, steps] = [0, 0];
+  const until = inSeconds(seconds);
+  const one = { ...BOUND, deviations: 1 };
+  for (const { name } of SMALL) {
+    const soon = Math.min(until, inSeconds(seconds / SMALL.length / 2));
+    const search = await exhaust(named(name), one, { isWanted, until: soon });
+    [runs, steps] = [runs + search.runs, steps + search.steps];
+    if (search.found === undefined) continue;
+    say(JSON.stringify({ runs, steps, where: name, finding: findingText(search.found.finding) }));
+    return;
+  }
+  const search = await seeds(randomWorld, { from: 1, count: 1e9 }, { isWanted, until });
+  const where = `seed ${String(search.seed)}`;
+  const finding = search.found === undefined ? null : findingText(search.found.finding);
+  say(JSON.stringify({ runs: runs + search.runs, steps: steps + search.steps, where, finding }));
+};
+
+const small = async (seconds: number): Promise<void> => {
+  for (const { name } of SMALL) {
+    const search = await exhaust(named(name), BOUND, { isWanted: () => true, until: inSeconds(seconds) });
+    say(
+      `${name}: ${String(search.runs)} schedules, ${String(search.steps)} steps${search.isComplete ? ', all' : ''}`,
+    );
+    if (search.found !== undefined) tellRun(search.found.outcome);
+  }
+};
+
+const replay = async (seed: number): Promise<void> => {
+  const world = randomWorld(seed);
+  say(JSON.stringify(world));
+  tellRun(await runWorld({ world, plan: seededPlan(seed), seed, isWanted: () => false }));
+};
+
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({
+    options: {
+      table: { type: 'boolean', default: false },
+      small: { type: 'boolean', default: false },
+      judge: { type: 'boolean', default: false },
+      row: { type: 'string' },
+      out: { type: 'string' },
+      seed: { type: 'string' },
+      from: { type: 'string', default: '1' },
+      seconds: { type: 'string', default: '60' },
+    },
+  });
+  const seconds = Number(values.seconds);
+  if (values.seed !== undefined) await replay(Number(values.seed));
+  else if (values.table) await table(seconds, values.row, values.out);
+  else if (values.small) await small(seconds);
+  else if (values.judge) await judge(seconds);
+  else await random(Number(values.from), seconds);
+};
+
+await main();

@@ -1,0 +1,289 @@
+import type { FileFacts } from './process.ts';
+import { chance, fraction } from './scheduler.ts';
+
+/** A process of a world: it has all roles. */
+export interface ProcessSpec {
+  readonly name: string;
+  /** Of its wall clock, ms. */
+  readonly offsetMs?: number;
+}
+
+interface Request {
+  /** Its Idempotency-Key. */
+  readonly key: string;
+  /** Fingerprint of the request: the same key with another one is another request. */
+  readonly print?: string;
+  /** When it is sent first, virtual ms after the start. */
+  readonly at: number;
+  /** The process that is asked first; each further try asks the next one. */
+  readonly via: number;
+  /** How often it is sent at most, while there is no answer that says that it is done. */
+  readonly tries: number;
+  /** So long after it was accepted, ms, it is cancelled. */
+  readonly cancelAfterMs?: number;
+}
+
+/** Somebody outside, who wants something. */
+export type Actor =
+  | (Request & { readonly kind: 'later' | 'now'; readonly file: FileFacts; readonly ownKey?: boolean })
+  | (Request & { readonly kind: 'money'; readonly credits: number; readonly resendAt?: number })
+  /** A payment; `refundAfterMs` after it was booked, half of it is refunded. */
+  | (Request & { readonly kind: 'sale'; readonly credits: number; readonly refundAfterMs?: number })
+  | (Request & { readonly kind: 'batch'; readonly documents: readonly FileFacts[] })
+  | (Request & { readonly kind: 'job'; readonly tier: 'light' | 'heavy'; readonly ownKey?: string })
+  | (Request & { readonly kind: 'webhook'; readonly url: string; readonly changeAfterMs?: number })
+  /** An operator puts a copy back that was made so long before. */
+  | {
+      readonly kind: 'restore';
+      readonly at: number;
+      readonly what: readonly ('log' | 'objects' | 'replays')[];
+      readonly backMs: number;
+    };
+
+/** What takes part in a run. */
+export interface World {
+  readonly name: string;
+  readonly processes: readonly ProcessSpec[];
+  readonly actors: readonly Actor[];
+  /** Credits at the start. */
+  readonly balance: number;
+  /** Most entries of a list of operations. */
+  readonly page?: number;
+  /** How long the world is watched after everybody has become well, ms. */
+  readonly healMs?: number;
+}
+
+const HOUR = 3_600_000;
+export const PRICE = 40;
+
+const two: readonly ProcessSpec[] = [{ name: 'p' }, { name: 'q' }];
+const page = (tag: string, pages = 1): FileFacts => ({ pages, tag });
+
+const work = (key: string, over: Partial<Extract<Actor, { kind: 'later' | 'now' }>> = {}): Actor => ({
+  ...{ kind: 'later', key, at: 0, via: 0, tries: 3, file: page(key) },
+  ...over,
+});
+
+/** Two callers, two workers, one document: small enough to look at every schedule up to a bound. */
+const single = (name: string, actors: readonly Actor[], over: Partial<World> = {}): World => ({
+  ...{ name, processes: two, actors, balance: 400 },
+  ...over,
+});
+
+/** Small worlds, each around one question. */
+export const SMALL: readonly World[] = [
+  single('operation', [work('a')]),
+  single(
+    'operation, credits spent',
+    [work('a'), { kind: 'money', key: 'm', at: 9_000, via: 1, tries: 3, credits: -50 }],
+    {
+      balance: 80,
+    },
+  ),
+  single('operation cancelled', [work('a', { cancelAfterMs: 5 })]),
+  single('operation that fails', [work('a', { file: { ...page('a'), ends: 'badly' } })]),
+  single('operation that kills', [work('a', { file: { ...page('a'), ends: 'deadly' } })]),
+  single('own key', [work('a', { ownKey: true })]),
+  single('own key cancelled', [work('a', { ownKey: true, cancelAfterMs: 1_030 })]),
+  single('call', [work('a', { kind: 'now' })]),
+  single('two files', [
+    work('a', { file: page('one') }),
+    work('a', { via: 1, print: 'another', file: page('other'), tries: 1 }),
+  ]),
+  single('two files of other lengths', [
+    work('a', { at: 12 * 60_000 - 5, file: page('one') }),
+    work('a', { via: 1, print: 'another', file: page('many', 3), tries: 1 }),
+  ]),
+  single(
+    'batch',
+    [
+      { kind: 'batch', key: 'b', at: 0, via: 0, tries: 3, documents: [page('one')] },
+      { kind: 'money', key: 'm', at: 40_000, via: 1, tries: 3, credits: 400 },
+    ],
+    { balance: 20 },
+  ),
+  single(
+    'job',
+    [
+      { kind: 'job', key: 'j', print: 'one', at: 0, via: 0, tries: 3, tier: 'light' },
+      { kind: 'job', key: 'j', print: 'two', at: 0, via: 1, tries: 1, tier: 'heavy' },
+    ],
+    { balance: 100_000 },
+  ),
+  single(
+    'job with own keys',
+    [
+      { kind: 'job', key: 'j', print: 'one', at: 0, via: 0, tries: 3, tier: 'light', ownKey: 'sk-one' },
+      { kind: 'job', key: 'j', print: 'two', at: 0, via: 1, tries: 1, tier: 'light', ownKey: 'sk-two' },
+    ],
+    { balance: 100_000 },
+  ),
+  single('clocks', [work('a', { at: 30 * 60_000 })], {
+    processes: [{ name: 'p', offsetMs: -5 * 60_000 }, { name: 'q' }, { name: 'r', offsetMs: -10 * 60_000 }],
+  }),
+  single('long batch cancelled', [
+    { kind: 'batch', key: 'b', at: 0, via: 0, tries: 3, documents: [page('one', 12)], cancelAfterMs: 1_010 },
+  ]),
+  single(
+    'many batches',
+    Array.from({ length: 14 }, (_, at) => ({
+      ...{ kind: 'batch', key: `b${String(at)}`, at: 0, via: at, tries: 1 },
+      documents: [page('one', 11)],
+    })),
+  ),
+  single(
+    'many webhooks',
+    Array.from({ length: 26 }, (_, at) => ({
+      ...{
+        kind: 'webhook',
+        key: `w${String(at)}`,
+        at: 0,
+        via: at,
+        tries: 1,
+        url: `https://w${String(at)}.example`,
+      },
+    })),
+  ),
+  single(
+    'many operations',
+    [
+      ...['a', 'b', 'c', 'd'].map((key, at) => work(key, { via: at, at: at * 10 })),
+      { kind: 'money', key: 'm', at: 40_000, via: 1, tries: 9, credits: -240 },
+    ],
+    { page: 2 },
+  ),
+  single('sale', [{ kind: 'sale', key: 's', at: 0, via: 0, tries: 1, credits: 200, refundAfterMs: 5 }]),
+  single('two sales of one payment', [
+    { kind: 'sale', key: 's', print: 'one', at: 0, via: 0, tries: 3, credits: 200 },
+    { kind: 'sale', key: 's', print: 'two', at: 0, via: 1, tries: 3, credits: 300 },
+    { kind: 'money', key: 'm', at: 100, via: 1, tries: 3, credits: 10 },
+  ]),
+  single('log put back, money', [
+    { kind: 'money', key: 'm', at: 60_000, via: 0, tries: 1, credits: 10, resendAt: 200_000 },
+    { kind: 'restore', at: 120_000, what: ['log'], backMs: 100_000 },
+  ]),
+  single('log put back, call', [
+    work('a', { kind: 'now', at: 60_000 }),
+    work('a', { kind: 'now', at: 200_000, via: 1 }),
+    { kind: 'restore', at: 120_000, what: ['log', 'replays'], backMs: 100_000 },
+  ]),
+  single('log put back, two processes', [
+    { kind: 'money', key: 'm1', at: 30_000, via: 1, tries: 1, credits: 10 },
+    { kind: 'money', key: 'm2', at: 60_000, via: 1, tries: 1, credits: 10 },
+    { kind: 'money', key: 'm3', at: 60_100, via: 1, tries: 1, credits: 10 },
+    { kind: 'restore', at: 60_800, what: ['log'], backMs: 900 },
+    { kind: 'money', key: 'm4', at: 61_000, via: 0, tries: 1, credits: 10 },
+    { kind: 'money', key: 'm5', at: 61_200, via: 0, tries: 1, credits: 10 },
+    { kind: 'money', key: 'm6', at: 62_500, via: 1, tries: 1, credits: 10 },
+  ]),
+];
+
+const endOf = (r: number): Pick<FileFacts, 'ends'> => {
+  if (r < 0.1) return { ends: 'badly' };
+  return r < 0.15 ? { ends: 'deadly' } : {};
+};
+
+type How = Pick<Request, 'key' | 'at' | 'via' | 'tries'>;
+
+const moneyOf = (seed: number, at: number, how: How): Actor =>
+  fraction(seed, 'sells', at) < 0.5
+    ? { ...how, kind: 'sale', credits: 200, refundAfterMs: chance(seed, 'after', at) % 10_000 }
+    : { ...how, kind: 'money', credits: fraction(seed, 'gives', at) < 0.6 ? -60 : 100 };
+
+const actorOf = (seed: number, at: number): Actor => {
+  const [r, when] = [fraction(seed, 'actor', at), chance(seed, 'when', at) % 20_000];
+  const how = { key: `k${String(at)}`, at: when, via: chance(seed, 'via', at) % 3, tries: 4 };
+  const cancelAfterMs = fraction(seed, 'cancel', at) < 0.25 ? chance(seed, 'after', at) % 3_000 : undefined;
+  const cancel = cancelAfterMs === undefined ? {} : { cancelAfterMs };
+  const file = {
+    ...page(`file ${String(at)}`, 1 + (chance(seed, 'pages', at) % 3)),
+    ...endOf(fraction(seed, 'ends', at)),
+  };
+  const ownKey = fraction(seed, 'own', at) < 0.3;
+  if (r < 0.35) return { ...how, ...cancel, kind: 'later', file, ownKey };
+  if (r < 0.5) return { ...how, kind: 'now', file, ownKey };
+  if (r < 0.65) return { ...how, ...cancel, kind: 'batch', documents: [file, page('other', 2)] };
+  if (r < 0.75)
+    return { ...how, ...cancel, kind: 'job', tier: 'light', ...(ownKey && { ownKey: `sk ${String(at)}` }) };
+  if (r < 0.85)
+    return { ...how, kind: 'webhook', url: `https://w${String(at)}.example`, changeAfterMs: 5_000 };
+  return moneyOf(seed, at, how);
+};
+
+/** Some of the actors send the same key once more, from elsewhere: another file, or the same again. */
+const repeated = (seed: number, actor: Actor, at: number): readonly Actor[] => {
+  if (actor.kind === 'restore' || fraction(seed, 'again', at) > 0.3) return [actor];
+  const other = { ...actor, at: actor.at + (chance(seed, 'apart', at) % 200), via: actor.via + 1 };
+  if (other.kind !== 'later' || fraction(seed, 'same', at) < 0.5) return [actor, other];
+  return [actor, { ...other, print: 'another', file: page('another', 3), tries: 1 }];
+};
+
+/** A large world: what takes part follows from the seed. */
+export const randomWorld = (seed: number): World => {
+  const actors = Array.from({ length: 2 + (chance(seed, 'actors') % 5) }, (_, at) => actorOf(seed, at));
+  const skewed = fraction(seed, 'skew') < 0.3;
+  const offset = (name: string) => (skewed ? (chance(seed, name) % 600_000) - 300_000 : 0);
+  const names = fraction(seed, 'three') < 0.5 ? ['p', 'q', 'r'] : ['p', 'q'];
+  return {
+    name: `seed ${String(seed)}`,
+    processes: names.map((name) => ({ name, offsetMs: offset(name) })),
+    actors: actors.flatMap((actor, at) => repeated(seed, actor, at)),
+    balance: 3_000 + (chance(seed, 'balance') % 5) * 60,
+    page: fraction(seed, 'page') < 0.3 ? 2 : 50,
+    healMs: 60 * HOUR,
+  };
+};
+
+/** Something that must not be. `id` names the rule, `text` says what broke it. */
+export interface Finding {
+  readonly id: string;
+  readonly text: string;
+  /** Virtual ms, and steps so far. */
+  readonly at: number;
+  readonly step: number;
+}
+
+/** One kind of fault that the simulator has to find: in which small worlds, and by which rules. */
+export interface Row {
+  readonly row: string;
+  readonly worlds: readonly string[];
+  readonly rules: readonly string[];
+  /** Part of the finding's text, where the rule alone does not tell. */
+  readonly text?: string;
+}
+
+/**
+ * What two reviewers found on the release before the queue was made one machine, and which rule tells it. That release
+ * breaks each of them (docs/explanation/proof.md); this one breaks none.
+ */
+export const ROWS: readonly Row[] = [
+  { row: 'A', worlds: ['operation', 'operation, credits spent'], rules: ['released-under-work', 'unbilled'] },
+  { row: 'A (reaper)', worlds: ['operation'], rules: ['accepted-unheld'] },
+  { row: 'B', worlds: ['operation'], rules: ['billed-undeliverable'] },
+  { row: 'C', worlds: ['own key cancelled'], rules: ['hold-left'], text: '_full' },
+  { row: 'D', worlds: ['call'], rules: ['billed-twice'], text: 'the call' },
+  { row: 'E', worlds: ['operation'], rules: ['result-replaced'] },
+  { row: 'E (money)', worlds: ['own key'], rules: ['released-under-success'] },
+  { row: 'F', worlds: ['two files'], rules: ['wrong-file'] },
+  { row: 'F (pages)', worlds: ['two files of other lengths'], rules: ['wrong-file'], text: 'pages' },
+  { row: 'G', worlds: ['operation cancelled'], rules: ['usage-order'] },
+  { row: 'H', worlds: ['batch'], rules: ['accepted-after-end'] },
+  { row: 'H (sums)', worlds: ['batch'], rules: ['batch-sum'] },
+  { row: 'I', worlds: ['operation cancelled'], rules: ['unsettled-for-ever'] },
+  { row: 'I (starved)', worlds: ['many operations'], rules: ['starved'] },
+  { row: 'J', worlds: ['job'], rules: ['overbilled'], text: 'job_' },
+  { row: 'J (key)', worlds: ['job with own keys'], rules: ['wrong-key'] },
+  { row: 'K', worlds: ['clocks'], rules: ['live-lease-taken'] },
+  { row: 'K (lost)', worlds: ['clocks'], rules: ['live-work-lost'] },
+  { row: 'L', worlds: ['many batches'], rules: ['limit'], text: 'batches' },
+  { row: 'L (webhooks)', worlds: ['many webhooks'], rules: ['limit'], text: 'webhooks' },
+  { row: 'O', worlds: ['operation cancelled', 'batch'], rules: ['audit-silent'] },
+  { row: 'P', worlds: ['log put back, money'], rules: ['ack-lost'], text: 'replayed' },
+  { row: 'Q', worlds: ['log put back, call'], rules: ['audit'], text: 'never requested' },
+  { row: 'S', worlds: ['log put back, two processes'], rules: ['audit'], text: '[chain]' },
+];
+
+export const isFindingOf =
+  ({ rules, text }: Pick<Row, 'rules' | 'text'>) =>
+  (finding: Finding): boolean =>
+    rules.includes(finding.id) && (text === undefined || finding.text.includes(text));
