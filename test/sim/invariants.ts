@@ -196,10 +196,11 @@ export const watchOver = (deps: WatchDeps) => {
     const call = calls.get(keyIn(event));
     if (call !== undefined) {
       const burns = known.burnsOfCalls.get(call.key) ?? new Set();
-      if (burns.size === 0) known.firstBurns.set(call.key, sched.nowMs());
+      // An append may take effect long after its decision, and a key is kept from that.
+      if (burns.size === 0) known.firstBurns.set(call.key, Date.parse(data.created_at) - EPOCH_MS);
       known.burnsOfCalls.set(call.key, burns.add(data.operation_id));
       // A key names the same call for a day: what was sent then and comes later is another one.
-      if (burns.size > 1 && sched.nowMs() - (known.firstBurns.get(call.key) ?? 0) < 24 * HOUR)
+      if (burns.size > 1 && sched.nowMs() - (known.firstBurns.get(call.key) ?? 0) < KEY_KEPT_MS)
         say('billed-twice', `the call with the key ${call.key} was billed ${String(burns.size)} times`);
     }
   };

@@ -187,6 +187,8 @@ const SECONDS = Number(process.env['SIM_SECONDS'] ?? 10);
 const FRESH = Number(process.env['SIM_SEED'] ?? 1_000 + (Date.now() % 1_000_000));
 /** Seeds that are tried each time. */
 const FIXED = { from: 1, count: 40 };
+/** Seeds in which a rule was broken once. */
+const BROKEN_ONCE = [6133325];
 const HOUR = 3_600_000;
 
 const run = (seed: number, audits = true): Promise<Outcome> =>
@@ -233,6 +235,10 @@ describe('the simulation of queued work', () => {
   it(`finds nothing in seeds ${String(FIXED.from)} to ${String(FIXED.count)}`, async () => {
     const { found, seed } = await seeds(randomWorld, FIXED, { isWanted: () => true, until: Infinity });
     expect(found?.finding, `SIM_SEED=${String(seed)}`).to.equal(undefined);
+  });
+
+  it('finds nothing in seeds that have found something', async () => {
+    for (const seed of BROKEN_ONCE) expect((await run(seed)).findings, String(seed)).to.deep.equal([]);
   });
 
   it(`finds nothing in fresh seeds (SIM_SEED=${String(FRESH)})`, async () => {

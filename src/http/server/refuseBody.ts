@@ -15,11 +15,12 @@ const KEPT_BYTES_MAX = 2 * 1024 * 1024;
 export const mayLeaveMuch = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > KEPT_BYTES_MAX;
 
-/** Calls `done` once: when the rest of the body has come, or enough of it, or long enough was waited. */
+/** Calls `done` once: when the rest of the body has come, or enough of it, or long enough was waited. Then no more is read. */
 const drained = (req: IncomingMessage, done: () => void): void => {
   let bytes = 0;
   const end = () => {
     clearTimeout(timer);
+    req.pause();
     req.off('data', count).off('end', end).off('close', end).off('error', end);
     done();
   };

@@ -85,14 +85,22 @@ describe('what a burn did', () => {
   });
 
   /** A process over a log and objects as it sees them, which gives up on them after `patienceMs`. */
-  const processOn = (store: EventStore, objects: ObjectStore, patienceMs = 60): Process => {
+  const processOn = (store: EventStore, objects: ObjectStore, patienceMs = 60) => {
     const limits = { callerDeadlineMs: patienceMs, closeTimeoutMs: 0 };
     const accounts = accountWriter({ store, random: () => 0, appendTimeoutMs: patienceMs / 3, limits });
     const own = bench.process();
     const recording = recordingOn({ store, objects, clock: own.clock, patienceMs });
     writers.push(accounts);
     recordings.push(recording);
-    return { ...own, ...recording, ...TWO_CALLS, accounts, store, objects, settlePauseMs: 1 };
+    return {
+      ...own,
+      ...recording,
+      ...TWO_CALLS,
+      accounts,
+      store,
+      objects,
+      settlePauseMs: 1,
+    } satisfies Process;
   };
 
   const operations = async (): Promise<string[]> => {
@@ -238,6 +246,8 @@ describe('what a burn did', () => {
       },
     };
     expect(await extract({ ...on, modelWork }, asked(1))).to.include({ code: 'extraction_failed' });
+    // Its writer would go on trying to give the hold back.
+    await on.accounts.close();
     away = false;
     expect(await bench.keys(UNFINISHED_PREFIX)).to.have.length(1);
     // It has not failed before its hold is given back: until then another request may still deliver it.
