@@ -2,6 +2,10 @@ import { CommanderError } from 'commander';
 import { EXIT } from './cli/exitCodes.ts';
 import { quireProgram } from './cli/program.ts';
 
+// A reader that has gone (`| head`) ends it quietly.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failed);
+});
 try {
   await quireProgram().parseAsync();
 } catch (error) {

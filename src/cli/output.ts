@@ -61,7 +61,7 @@ const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
 /**
  * A command as the command line calls it: it runs to its end and ends the process: 0 done, 1 failed, 2 wrong
  * usage, 130 stopped by Ctrl-C. The first Ctrl-C aborts `signal`, a second one ends the process at once. A
- * reader of stdout that has gone (`| head`) ends it quietly; one that is slow gets everything.
+ * reader of stdout that is slow gets everything.
  */
 export const command =
   <Args extends readonly unknown[]>(work: (output: Output, ...args: Args) => Promise<void>) =>
@@ -73,9 +73,6 @@ export const command =
     };
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);
-    process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-      process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failed);
-    });
     try {
       await work(standardOutput(stopping.signal), ...args);
       process.exitCode = stopping.signal.aborted ? EXIT.stopped : EXIT.done;

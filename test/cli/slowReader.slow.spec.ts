@@ -50,3 +50,13 @@ describe('a reader of the command line that takes its time', () => {
     expect(read).to.equal(out);
   });
 });
+
+describe('a reader of the command line that has gone', () => {
+  for (const line of ['--help', 'audit --help', 'completion bash'])
+    it(`ends \`quire ${line}\` without a word`, async () => {
+      expect(await piped(`"$NODE" "$QUIRE" ${line} 2>&1 > >(exec true)`, {})).to.deep.equal({
+        code: 0,
+        read: '',
+      });
+    });
+});
