@@ -5,6 +5,7 @@ import {
   type ScriptedProvider,
 } from '../../../engine/test/support/scriptedProvider.ts';
 import { answers, USAGE } from '../../../engine/test/support/scriptedProvider/steps.ts';
+import { startEsdbDouble, type EsdbDouble } from '../../support/esdbDouble/esdbDouble.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn, type Client } from '../support/client.ts';
 import { startApi, testApi, type TestApi } from '../support/testApi.ts';
 
@@ -234,5 +235,43 @@ describe('saved configs without a secret to encrypt with', () => {
     const reply = await publish(api, { tenant_id: 'cfg-plain', llm });
     expect([reply.status, reply.code]).to.deep.equal([503, 'field_encryption_not_configured']);
     expect((await publish(api, { tenant_id: 'cfg-plain', schema: SCHEMA })).status).to.equal(200);
+  });
+});
+
+describe('processes that share an event log, without a secret to encrypt with', () => {
+  let double: EsdbDouble;
+  let api: TestApi;
+  let key: string;
+  const tenant_id = 'shared-plain';
+  before(async () => {
+    double = await startEsdbDouble();
+    api = await startApi({ EVENTSTORE_URL: double.connectionString });
+    key = await api.newKey(tenant_id);
+  });
+  after(async () => {
+    await api.stop();
+    await double.close();
+  });
+
+  const fields = { schema: INVOICE_SCHEMA, llm_provider_model: 'openai/gpt', llm_api_key: OWN_KEY };
+  const later = { headers: { Prefer: 'respond-async' } };
+  const ASKED = {
+    webhooks: () =>
+      api.call('post', '/v1/webhooks', { json: { tenant_id, url: 'https://a.example.com/', events: ['*'] } }),
+    'own keys of work for later': () =>
+      api.call('post', '/v1/extract', { key, form: formOf(fields, INVOICE), ...later }),
+  };
+  for (const [what, ask] of Object.entries(ASKED))
+    it(`refuses ${what}: no process opens what another one sealed`, async () => {
+      const { status, code, text } = await ask();
+      expect([status, code], text).to.deep.equal([503, 'field_encryption_not_configured']);
+      expect(text).to.contain('FIELD_ENCRYPTION_KEY');
+    });
+
+  it('takes work for later that has nothing to seal', async () => {
+    const { status, text } = await api.call('post', '/v1/extract', {
+      ...{ key, form: formOf({ schema: INVOICE_SCHEMA }, INVOICE), ...later },
+    });
+    expect(status, text).to.equal(202);
   });
 });
