@@ -39,8 +39,19 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
   const errors: unknown[] = [];
   const closing: (AccountWriter | Recording)[] = [];
 
-  const process = (dying: Dying | null = null, over: Partial<Process> = {}) => {
-    const { store, objects, happened, writes } = mortal(d.store, stored, dying);
+  /** `whilePut`: what happens before an object is stored. */
+  const process = (
+    dying: Dying | null = null,
+    { whilePut, ...over }: Partial<Process> & { readonly whilePut?: () => void } = {},
+  ) => {
+    const { store, objects: own, happened, writes } = mortal(d.store, stored, dying);
+    const objects: ObjectStore = {
+      ...own,
+      put: (...args) => {
+        whilePut?.();
+        return own.put(...args);
+      },
+    };
     const accounts = accountWriter({ store });
     const { clock } = d.process();
     const recording = recordingOn({ store, objects, clock });

@@ -164,6 +164,18 @@ describe('operations and their worker', () => {
     await gaveBack(name, 'failed');
   });
 
+  it('are given up as of now, though their worker stood still since they failed', async () => {
+    const name = await bench.process().accept('k');
+    const engine = engineOf(() => Promise.reject(new Error('it broke')));
+    const { worker } = bench.process(null, {
+      engine,
+      whilePut: () => bench.pass(180),
+    });
+    await worker.drain();
+    const { lease } = await bench.stateOf(name);
+    expect(Date.parse(lease?.lease_until ?? '')).to.be.above(Date.parse(bench.time.now));
+  });
+
   it('fail whose workers all die, and give their hold back', async () => {
     const name = await bench.process().accept('k');
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {

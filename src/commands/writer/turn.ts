@@ -73,7 +73,7 @@ const attemptTurn = async <Kind extends AnyKind>(turn: Turn<Kind>): Promise<Next
 };
 
 /** How long a command may wait beyond its caller's patience, ms: its time is earlier than what was written since. */
-const STALE_MS = 5 * 60_000;
+const STALE_MS = 60_000;
 
 /** Its process was stopped in between: its callers are gone, and the time that its commands name is long over. */
 const isStale = <Kind extends AnyKind>({ entries }: Turn<Kind>): boolean => {

@@ -46,10 +46,10 @@ const giveUp = async (
   { name, lease_id, attempt }: HeldOperation,
   { problem, reason }: { readonly problem: WorkProblem; readonly reason: 'failed' | 'shutdown' },
 ): Promise<void> => {
-  const meta = systemMeta(deps, name.operation_id);
-  const lasting = !PASSING.has(problem.code);
-  const retry_at = retryAt(meta.now, reason, attempt);
   if (reason === 'failed') await operationProblems(deps.objects).put(name.operation_id, problem);
+  const lasting = !PASSING.has(problem.code);
+  const meta = systemMeta(deps, name.operation_id);
+  const retry_at = retryAt(meta.now, reason, attempt);
   const data = { lease_id, retry_at, reason, lasting, code: problem.code };
   const outcome = await deps.operations.handle(name, { type: 'GiveUp', data, meta });
   const state = stateAfter<OperationWork>(deps, name, outcome);

@@ -42,12 +42,13 @@ export const publish = async (
   const { job_id, tenant_id, project_id, task_id } = held.accepted;
   const { baseline_score, best_score, per_field } = trained;
   const kept = await deps.artifacts.keep(trained.artifact);
+  const schema_sha256 = await schemaDigest(deps, held);
   const meta = systemMeta(deps, job_id);
   return deps.artifacts.publish(
     {
       ...{ artifact_id: artifactIdOfJob(job_id), job_id, tenant_id, project_id, task_id },
       ...kept,
-      schema_sha256: await schemaDigest(deps, held),
+      schema_sha256,
       ...{ baseline_score, best_score, per_field: [...per_field] },
       published_at: meta.now,
     },
