@@ -24,7 +24,7 @@ import { BUSY, type Outcome } from '../writer/outcome.ts';
 export interface PaymentsDeps {
   readonly store: EventStore;
   readonly writer: AccountWriter;
-  /** For when a payment is recorded, which may be long after it was claimed; left out: as its command says. */
+  /** For when each part of a payment is recorded, maybe long after its request; left out: as its command says. */
   readonly clock?: Pick<Clock, 'now'>;
   readonly options?: HandlerOptions;
   /** Two tenants hold one payment: what no rule allows, and an operator must see. */
@@ -40,10 +40,12 @@ export interface PaymentParts extends PaymentsDeps {
 }
 
 export const paymentParts = (deps: PaymentsDeps): PaymentParts => {
-  const { store, options = {} } = deps;
+  const { store, clock, options = {} } = deps;
   const tenantOf = (command: PaymentCommand) =>
     command.type === 'ClaimPayment' ? command.data.tenant_id : null;
-  const handle = commandHandler({ decider: payment, codec: paymentCodec, store, tenantOf, options });
+  const asAsked = commandHandler({ decider: payment, codec: paymentCodec, store, tenantOf, options });
+  const handle: typeof asAsked = (stream, command) =>
+    asAsked(stream, { ...command, meta: { ...command.meta, now: clock?.now() ?? command.meta.now } });
   return { ...deps, handle, queue: keyedQueue() };
 };
 

@@ -1,7 +1,10 @@
 import { laterBy } from '../../../domain/kernel/instant.ts';
 
-/** The shortest lease, and the share of the time worked so far that a later one may have. */
-export const LEASE_MIN_MS = 60_000;
+/**
+ * The shortest lease, and the share of the time worked so far that a later one may have. Who takes work over has to
+ * live as long as its lease: workers that die within a minute, by turns, still do.
+ */
+export const LEASE_MIN_MS = 30_000;
 const LEASE_SHARE = 0.3;
 
 /** A worker stops by itself after so long, ms. */

@@ -171,17 +171,20 @@ for (const { name, open } of LOGS)
       expect((await types(claimOf('p1'))).at(-1)).to.equal('PaymentClaimed');
     });
 
-    it('is recorded when it is booked, and never before its claim', async () => {
+    it('is claimed and recorded as of now, however long its request stood still, never before its claim', async () => {
       const { store, writer } = setUp();
-      let now = LATE;
-      const pay = payments({ store, writer, clock: { now: () => now } });
+      const before = '2026-01-31T07:00:00.000Z';
+      const times = [LATE, LATE, LATE, before];
+      const pay = payments({ store, writer, clock: { now: () => times.shift()! } });
       await pay.sellCredits(sale('t', 1000, 'p1'));
-      now = '2026-01-31T07:00:00.000Z';
       await pay.sellCredits(sale('t', 1000, 'p2'));
-      const grants = (await eventsOf(store, accountStream('t'))).filter(
-        ({ type }) => type === 'CreditsGranted',
-      );
-      expect(grants.map(({ metadata }) => metadata['recorded_at'])).to.deep.equal([LATE, NOW]);
+      const recorded = async (stream: string, which: string) =>
+        (await eventsOf(store, stream))
+          .filter(({ type }) => type === which)
+          .map(({ metadata }) => metadata['recorded_at']);
+      for (const claim of ['p1', 'p2'])
+        expect(await recorded(claimOf(claim), 'PaymentClaimed'), claim).to.deep.equal([LATE]);
+      expect(await recorded(accountStream('t'), 'CreditsGranted')).to.deep.equal([LATE, LATE]);
     });
 
     it('frees a claim whose command fails in the account, and says so', async () => {
